@@ -101,6 +101,8 @@ def allowed(value: Schema) -> str:
             return f"A number from {value['minimum']} to below {value['exclusiveMaximum']}."
         case "boolean":
             return "`true` or `false`."
+        case "array" if "oneOf" in value["items"]:
+            return f"A list of {value['minItems']} to {value['maxItems']} times."
         case "array" if value["items"]["type"] == "array":
             point, coordinate = value["items"], value["items"]["items"]
             return (

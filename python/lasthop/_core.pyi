@@ -13,6 +13,7 @@ __all__ = [
     "check_gateway",
     "data_rates",
     "emulate",
+    "files_named",
     "frame_error",
     "quantities",
     "schema",
@@ -31,7 +32,12 @@ class Progress(TypedDict):
 @final
 class Scenario:
     def __new__(
-        cls, content: bytes, format: str, source: str, settings: list[tuple[str, str]]
+        cls,
+        content: bytes,
+        format: str,
+        source: str,
+        settings: list[tuple[str, str]],
+        files: list[tuple[str, bytes | None, str]],
     ) -> Scenario: ...
     @property
     def content(self) -> bytes: ...
@@ -41,8 +47,12 @@ class Scenario:
     def source(self) -> str: ...
     @property
     def settings(self) -> list[tuple[str, str]]: ...
+    @property
+    def files(self) -> list[tuple[str, bytes | None, str]]: ...
     def to_json(self) -> str: ...
-    def __getnewargs__(self) -> tuple[bytes, str, str, list[tuple[str, str]]]: ...
+    def __getnewargs__(
+        self,
+    ) -> tuple[bytes, str, str, list[tuple[str, str]], list[tuple[str, bytes | None, str]]]: ...
 
 @final
 class SimulationOutput:
@@ -152,8 +162,13 @@ class CapacityEstimator:
     def base_rtt_s(self, station: int) -> float | None: ...
 
 def check_gateway(
-    content: bytes, format: str, source: str, settings: list[tuple[str, str]]
+    content: bytes,
+    format: str,
+    source: str,
+    settings: list[tuple[str, str]],
+    files: list[tuple[str, bytes | None, str]],
 ) -> str: ...
+def files_named(content: bytes, format: str, settings: list[tuple[str, str]]) -> list[str]: ...
 def emulate(
     scenario: Scenario,
     nodes: list[int],

@@ -43,7 +43,7 @@ def exposed(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
     for name, found in rtts.items():
         link = links[name]
         kind = link.queue.discipline
-        is_queue = not link.of_host and link.rate_bps is not None
+        is_queue = not link.of_host and link.rate_bps is not None and link.trace is None
         if is_queue and kind in DETERMINISTIC and len(found) > 1:
             yield name, kind.replace("_", "-"), len(found)
 

@@ -1,6 +1,6 @@
 """One scenario predicted: a model chosen by name, its answer wrapped."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lasthop.caution import cautions
@@ -10,6 +10,7 @@ from lasthop.run import replaced
 from lasthop.scenario import ScenarioLike
 
 if TYPE_CHECKING:
+    from lasthop.models.reading import Scenario as Typed
     from lasthop.models.red import Fluid
 
 __all__ = ["fluid", "predict"]
@@ -76,5 +77,23 @@ def predict(
     checked = replaced(scenario, settings)
     chosen = models.choose(checked.typed) if model is None else model
     summary = models.predict(checked.typed, chosen)
-    summary["warnings"] = [*cautions(checked.typed), *summary.get("warnings", ())]
+    summary["warnings"] = [
+        *cautions(checked.typed),
+        *_mean_rates(checked.typed),
+        *summary.get("warnings", ()),
+    ]
     return Prediction(summary, checked)
+
+
+def _mean_rates(scenario: "Typed") -> Iterator[str]:
+    """Links that follow a trace, of which models know the mean."""
+    wire = scenario.wire
+    ways = [
+        ("wire/down", wire.trace, wire.rate_bps),
+        ("wire/up", wire.back_trace, wire.back_rate_bps),
+    ]
+    ways += [(link.name, link.trace, link.rate_bps) for link in scenario.links]
+    for name, trace, rate_bps in ways:
+        if trace is not None:
+            mean = (rate_bps or wire.rate_bps or 0.0) / 1e6
+            yield f"link {name} follows a trace; the model takes its mean, {mean:.4g} Mb/s"

@@ -35,6 +35,8 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")
 """Keys that TOML takes without quotes."""
 
 Setting: TypeAlias = tuple[str, str]
+File: TypeAlias = tuple[str, bytes | None, str]
+"""A file that a scenario names: its name there, what is in it, else why it cannot be read."""
 
 
 class Scenario(Mapping[str, Any]):
@@ -66,13 +68,17 @@ class Scenario(Mapping[str, Any]):
         if isinstance(source, Scenario) and not added:
             self._take(source.checked)
             return
+        known: list[File] = []
         if isinstance(source, Scenario):
             content, name, before = source.content, source.source, source.settings
+            known = source.checked.files
         else:
             (content, name), before = contents(source), ()
         kind = "json" if looks_like_json(content) else "toml"
+        every = [*before, *added]
+        files = named_files(content, kind, name, every, known)
         with blaming({}):
-            self._take(_core.Scenario(content, kind, name, [*before, *added]))
+            self._take(_core.Scenario(content, kind, name, every, files))
 
     def _take(self, checked: _core.Scenario) -> None:
         self._checked = checked
@@ -268,6 +274,28 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
     except ValueError as error:
         problem = Problem(str(path), None, "", f"not a file name: {error}", None)
     raise ScenarioError([problem])
+
+
+def named_files(
+    content: bytes, kind: str, source: str, settings: list[Setting], known: Sequence[File] = ()
+) -> list[File]:
+    """The files that a scenario from `source` names, those already `known` as they are."""
+    folder = Path() if source.startswith("<") else Path(source).parent
+    there = {file[0]: file for file in known}
+    names = _core.files_named(content, kind, settings)
+    return [there.get(name) or _named(name, folder / name) for name in names]
+
+
+def _named(name: str, path: Path) -> File:
+    try:
+        with path.open("rb") as file:
+            return name, file.read(MOST_BYTES + 1), ""
+    except FileNotFoundError:
+        return name, None, "no such file"
+    except OSError as error:
+        return name, None, error.strerror or str(error)
+    except ValueError as error:
+        return name, None, str(error)
 
 
 def _nearest_file(path: Path) -> str | None:

@@ -104,6 +104,42 @@ def test_the_estimator_follows_a_slow_station(tmp_path):
     assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.2
 
 
+TRACED = """\
+duration = "12 s"
+warmup = "2 s"
+[link.lte]
+from = "server"
+to = "phone"
+rate.trace_file = "down.trace"
+back_rate = { trace = [3, 3, 10] }
+delay = "10 ms"
+queue = 50
+[flow.down]
+from = "server"
+to = "phone"
+udp = { rate = "12 Mbps", packet = "1472 B" }
+[flow.up]
+from = "phone"
+to = "server"
+udp = { rate = "5 Mbps", packet = "1472 B" }
+"""
+"""Both ways are full, with one datagram an opportunity."""
+
+
+@pytest.mark.measured
+def test_a_trace_delivers_one_full_packet_a_line(tmp_path):
+    times = [7 * k + (k * k) % 5 for k in range(1, 140)] + [980, 980, 980, 1000]
+    (tmp_path / "down.trace").write_text("".join(f"{ms}\n" for ms in times))
+    emulated = run(tmp_path / "x.toml", TRACED)
+    simulated = lh.simulate(tmp_path / "x.toml", replications=1)
+    for flow, opportunities in (("down", len(times)), ("up", 300)):
+        expected = opportunities * 8 * 1472
+        seen = emulated.flows.loc[flow, "goodput_bps"]
+        print(f"{flow} {seen / 1e6:.4f} Mb/s, of the trace {expected / 1e6:.4f}")
+        assert simulated.flows.loc[flow, "goodput_bps"] == pytest.approx(expected, rel=1e-9)
+        assert seen == pytest.approx(expected, rel=0.01)
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_however_it_ends(tmp_path, how):
     path = tmp_path / "x.toml"

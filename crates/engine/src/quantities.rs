@@ -129,7 +129,7 @@ registry! {
     SOJOURN: "sojourn_s", "s", ["queues"],
         "mean time in the queue, service included, per packet that left it";
     UTILISATION: "utilisation", "-", ["links"],
-        "part of the time the wired link sends";
+        "part of the time the wired link sends; where it follows a trace, part of the bytes of its opportunities that it uses";
     UTILISATION_MIN: "utilisation_min", "-", ["links"],
         "least part of a bin of time (record.utilisation_bin) that the wired link sends";
     CAPACITY: "capacity_bps", "bit/s", ["links"],

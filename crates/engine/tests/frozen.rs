@@ -19,7 +19,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blocks::{Block, path, read, text, wrong};
-use lasthop_engine::scenario::{Format, Problem, Scenario};
+use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 use lasthop_gateway::{Gateway, parse_gateway, parse_scenario, schema, to_json};
 use serde_json::Value;
 
@@ -32,6 +32,12 @@ const LONGEST: usize = 10_000;
 /// Most differences that are told.
 const TOLD: usize = 20;
 
+/// What scenarios name.
+fn files() -> Files {
+    let times = b"3\n3\n8\n8\n8\n21\n40\n".to_vec();
+    Files::from([("lte.down".to_owned(), Ok(times))])
+}
+
 fn parse(block: &Block) -> Result<Scenario, Vec<Problem>> {
     parse_with(block, &[]).map(|(scenario, _)| scenario)
 }
@@ -42,7 +48,7 @@ fn parse_with(
 ) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
     let (format, source) = form(block);
     let settings = [block.settings().as_slice(), more].concat();
-    parse_scenario(block.text.as_bytes(), format, source, &settings)
+    parse_scenario(block.text.as_bytes(), format, source, &settings, &files())
 }
 
 /// The scenario of a file, as JSON, with its gateway if it has one.
@@ -54,7 +60,13 @@ fn whole(block: &Block) -> Result<Value, Vec<Problem>> {
 /// The gateway of a file, as JSON.
 fn gateway(block: &Block) -> Result<Value, Vec<Problem>> {
     let (format, source) = form(block);
-    let gateway = parse_gateway(block.text.as_bytes(), format, source, &block.settings())?;
+    let gateway = parse_gateway(
+        block.text.as_bytes(),
+        format,
+        source,
+        &block.settings(),
+        &files(),
+    )?;
     Ok(gateway.to_json())
 }
 

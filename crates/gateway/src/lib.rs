@@ -21,7 +21,7 @@ pub use gateway::{AccessPoint, Discovery, Gateway, GatewayStation, Snmp};
 pub use settings::{Fairness, LeafQueue, ShapedUdp};
 
 use lasthop_engine::notation::setting::{Json, KeyOf, inner};
-use lasthop_engine::scenario::{Companion, Format, Problem, Scenario};
+use lasthop_engine::scenario::{Companion, Files, Format, Problem, Scenario};
 use settings::GatewayTable;
 
 /// The table at the root of the file.
@@ -37,7 +37,8 @@ static COMPANION: Companion<Gateway> = Companion::new(
     assemble::assemble,
 );
 
-/// The scenario that a file and the settings over it describe, and its gateway if it has one.
+/// The scenario that a file and the settings over it describe, and its gateway if it has one; `files` are
+/// those that it names.
 ///
 /// # Errors
 /// All that is wrong with either.
@@ -46,8 +47,9 @@ pub fn parse_scenario(
     format: Format,
     source: &str,
     settings: &[(String, String)],
+    files: &Files,
 ) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
-    COMPANION.parse_beside(bytes, format, source, settings)
+    COMPANION.parse_beside(bytes, format, source, settings, files)
 }
 
 /// The gateway that a file describes, which need not say what to simulate; if it does, that is checked
@@ -60,8 +62,9 @@ pub fn parse_gateway(
     format: Format,
     source: &str,
     settings: &[(String, String)],
+    files: &Files,
 ) -> Result<Gateway, Vec<Problem>> {
-    COMPANION.parse(bytes, format, source, settings)
+    COMPANION.parse(bytes, format, source, settings, files)
 }
 
 /// JSON Schema (2020-12) of the scenario file with its gateway.

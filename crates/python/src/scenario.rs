@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use lasthop_engine::scenario::{self, Format, Problem, WHOLE_FILE};
+use lasthop_engine::scenario::{self, Files, Format, Problem, WHOLE_FILE};
 use lasthop_gateway::{Gateway, parse_gateway, parse_scenario, to_json};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,18 +13,22 @@ pyo3::import_exception!(lasthop.errors, ScenarioError);
 /// A key path and the value that replaces what the text has there.
 type Setting = (String, String);
 
-/// What a scenario is made of: text, format, name in messages, settings.
-type Origin<'a> = (Cow<'a, [u8]>, &'a str, &'a str, &'a [Setting]);
+/// What a file that the text names has in it, or else why it cannot be read.
+type Named = (String, Option<Vec<u8>>, String);
 
-/// A checked scenario: the text and settings it came from, and what they mean.
+/// What a scenario is made of: text, format, name in messages, settings, files that it names.
+type Origin<'a> = (Cow<'a, [u8]>, &'a str, &'a str, &'a [Setting], Vec<Named>);
+
+/// A checked scenario: the text, settings and files it came from, and what they mean.
 ///
-/// It is parsed once. A pickle has the text, which is checked again where it is read.
+/// It is parsed once. A pickle has the text and the files, which are checked again where it is read.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Scenario {
     content: Vec<u8>,
     format: String,
     source: String,
     settings: Vec<Setting>,
+    files: Files,
     parsed: Arc<scenario::Scenario>,
     gateway: Option<Gateway>,
 }
@@ -45,16 +49,19 @@ impl Scenario {
         format: String,
         source: String,
         settings: Vec<Setting>,
+        files: Vec<Named>,
     ) -> PyResult<Scenario> {
         let kind = format_named(&format)?;
+        let files = known(files);
         let (parsed, gateway) = py
-            .detach(|| parse_scenario(&content, kind, &source, &settings))
+            .detach(|| parse_scenario(&content, kind, &source, &settings, &files))
             .map_err(refused)?;
         Ok(Scenario {
             content,
             format,
             source,
             settings,
+            files,
             parsed: Arc::new(parsed),
             gateway,
         })
@@ -78,6 +85,17 @@ impl Scenario {
         &self.source
     }
 
+    /// Files that the text or a setting names: what is in each, or why it cannot be read.
+    #[getter]
+    fn files(&self) -> Vec<Named> {
+        let each = self.files.iter();
+        each.map(|(name, file)| match file {
+            Ok(bytes) => (name.clone(), Some(bytes.clone()), String::new()),
+            Err(why) => (name.clone(), None, why.clone()),
+        })
+        .collect()
+    }
+
     /// Values set after parsing, in order.
     #[getter]
     fn settings(&self) -> &[Setting] {
@@ -92,7 +110,13 @@ impl Scenario {
     /// What a pickle makes it of.
     fn __getnewargs__(&self) -> Origin<'_> {
         let content = Cow::Borrowed(self.content.as_slice());
-        (content, &self.format, &self.source, &self.settings)
+        (
+            content,
+            &self.format,
+            &self.source,
+            &self.settings,
+            self.files(),
+        )
     }
 }
 
@@ -104,18 +128,33 @@ pub fn check_gateway(
     format: &str,
     source: &str,
     settings: Vec<Setting>,
+    files: Vec<Named>,
 ) -> PyResult<String> {
     let format = format_named(format)?;
+    let files = known(files);
     let gateway = py
-        .detach(|| parse_gateway(content, format, source, &settings))
+        .detach(|| parse_gateway(content, format, source, &settings, &files))
         .map_err(refused)?;
     Ok(gateway.to_json().to_string())
+}
+
+/// Names of the files that a scenario names, with settings over its text.
+#[pyfunction]
+pub fn files_named(content: &[u8], format: &str, settings: Vec<Setting>) -> PyResult<Vec<String>> {
+    let format = format_named(format)?;
+    Ok(scenario::files_named(content, format, &settings))
 }
 
 /// The JSON Schema of scenario files, as JSON.
 #[pyfunction]
 pub fn schema() -> String {
     lasthop_gateway::schema().to_string()
+}
+
+fn known(files: Vec<Named>) -> Files {
+    let each = files.into_iter();
+    each.map(|(name, content, why)| (name, content.ok_or(why)))
+        .collect()
 }
 
 fn format_named(name: &str) -> PyResult<Format> {

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from lasthop import _core
 from lasthop.linux.tc import Address
-from lasthop.scenario import contents, looks_like_json
+from lasthop.scenario import contents, looks_like_json, named_files
 from lasthop.typed import read_as
 
 Fairness: TypeAlias = Literal["station", "rate", "flow", "direction"]
@@ -160,5 +160,6 @@ def read(source: str | Path, settings: Sequence[tuple[str, str]] = ()) -> Gatewa
     """
     content, name = contents(source)
     kind = "json" if looks_like_json(content) else "toml"
-    tree = json.loads(_core.check_gateway(content, kind, name, list(settings)))
+    files = named_files(content, kind, name, list(settings))
+    tree = json.loads(_core.check_gateway(content, kind, name, list(settings), files))
     return read_as(Gateway, tree)

@@ -371,12 +371,29 @@ class Cell(Table):
     vbs_classes: tuple[VbsClass, ...] = ()
 
 
+class Trace(Table):
+    """Opportunities to send in the place of a constant rate, which is then their mean."""
+
+    opportunities: int
+    period_s: float
+
+
 class Wire(Table):
     """The wire between a cell and the servers."""
 
     rate_bps: float | None
+    """Rate towards the cell, of a trace its mean."""
     delay_s: float
     loss: float
+    back_rate_bps: float | None = None
+    """Rate towards the servers, if it is another."""
+    trace: Trace | None = None
+    back_trace: Trace | None = None
+
+    @property
+    def slower_bps(self) -> float | None:
+        """Rate of the slower direction; None if neither has one."""
+        return min(filter(None, (self.rate_bps, self.back_rate_bps)), default=None)
 
 
 class Link(Table):
@@ -384,6 +401,7 @@ class Link(Table):
 
     name: str
     rate_bps: float | None
+    """Rate, of a trace its mean."""
     delay_s: float
     queue_packets: int
     queue: Queue
@@ -393,6 +411,7 @@ class Link(Table):
     jitter_s: float = 0.0
     loss_every: int | None = None
     """Every so many packets one is lost, if losses are periodic."""
+    trace: Trace | None = None
 
 
 class CsmaLink(Table):
@@ -540,7 +559,7 @@ class Scenario(Table):
     @property
     def wired_round_trip_s(self) -> float:
         """Round-trip time of the wire for the first TCP flow's segments, without queueing. [s]"""
-        time, rate_bps = 2.0 * self.wire.delay_s, self.wire.rate_bps
+        time, rate_bps = 2.0 * self.wire.delay_s, self.wire.slower_bps
         if rate_bps is not None and self.tcp_flows:
             tcp = self.tcp_flows[0].tcp
             time += 8.0 * (tcp.mss_bytes + 2 * tcp.header_bytes) / rate_bps

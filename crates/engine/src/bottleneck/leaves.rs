@@ -8,7 +8,7 @@ use crate::app::{Ends, Flow, Transport};
 use crate::cell::Hotspot;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::link::{Link, LinkSettings};
+use crate::link::{Link, LinkRate, LinkSettings};
 use crate::packet::Direction;
 use crate::queue::{Fair, QueueSetting, Scheduler};
 
@@ -131,7 +131,7 @@ pub fn link_of(
     let leaves = Leaves::new(settings, hotspot);
     let fair = Fair::new(leaves.of_flow, &leaves.weights, settings.queue_packets);
     let link = LinkSettings {
-        rate_bps: Some(FREE),
+        rate: LinkRate::Constant(FREE),
         queue: QueueSetting::drop_tail(settings.queue_packets),
         ..LinkSettings::ideal("vsb", "wire", "ap")
     };

@@ -23,17 +23,16 @@ impl Streams {
 
     /// The stream of the component called `name`.
     pub fn stream(&self, name: &str) -> Stream {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64; // FNV-1a
-        let mut eat =
-            |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        self.seed.to_le_bytes().into_iter().for_each(&mut eat);
-        self.replication
-            .to_le_bytes()
-            .into_iter()
-            .for_each(&mut eat);
-        name.bytes().for_each(&mut eat);
+        let (seed, replication) = (self.seed.to_le_bytes(), self.replication.to_le_bytes());
+        let hash = fnv1a(seed.into_iter().chain(replication).chain(name.bytes()));
         Stream(Pcg32::new(mix(hash), mix(hash ^ 0x9e37_79b9_7f4a_7c15)))
     }
+}
+
+/// Hash of bytes, the same everywhere (FNV-1a).
+pub(crate) fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
+    let eat = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    bytes.fold(0xcbf2_9ce4_8422_2325, eat)
 }
 
 /// The finaliser of SplitMix64: spreads nearby keys over all bits.

@@ -47,7 +47,7 @@ impl Host {
     pub fn new(settings: &LinkSettings, streams: &Streams) -> Host {
         let most = u32::try_from(settings.jitter.0).unwrap_or(u32::MAX);
         Host {
-            rate_bps: settings.rate_bps.unwrap_or(0),
+            rate_bps: settings.rate.bps().unwrap_or(0),
             propagation: settings.delay,
             last_departure: Time::ZERO,
             last_sent: (0, Span::ZERO),
@@ -111,7 +111,7 @@ mod tests {
 
     fn host(name: &str, rate_bps: Option<u64>, jitter: Span) -> Host {
         let settings = LinkSettings {
-            rate_bps,
+            rate: rate_bps.into(),
             delay: Span(1_000),
             jitter,
             queue: QueueSetting::drop_tail(u32::MAX),

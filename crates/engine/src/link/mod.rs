@@ -2,28 +2,35 @@
 //!
 //! A link tells when a packet will arrive; until then a [calendar](crate::kernel::calendar) of the caller
 //! has the packet. A [`Pipe`] knows a packet's departure when it enters; where the queue decides or
-//! reorders on departure, a [`Served`] link goes from departure to departure. The links of a flow's own
-//! hosts ([`Host`]) only delay.
+//! reorders on departure, a [`Served`] link goes from departure to departure, and a [`Traced`] one from
+//! opportunity to opportunity. The links of a flow's own hosts ([`Host`]) only delay.
 
 mod bins;
 mod host;
 mod losses;
 mod pipe;
+mod rate;
 mod served;
 mod settings;
 mod stays;
+mod trace;
+mod traced;
 
 use std::ops::Range;
 
 pub use self::host::Host;
 pub use self::losses::{Loss, Losses};
 pub use self::pipe::Pipe;
+pub(crate) use self::rate::BottleneckRate;
+pub use self::rate::LinkRate;
 pub use self::served::Served;
 pub use self::settings::{LinkSettings, Wire};
+pub use self::trace::Trace;
+pub use self::traced::Traced;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{Admission, Managed, Outlet, QueueCounters, Scheduler};
+use crate::queue::{Admission, HeadQueue, Managed, Outlet, QueueCounters, Scheduler};
 
 /// What becomes of a packet that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +54,14 @@ pub enum Link {
     Pipe(Box<Pipe>),
     /// Its queue decides on departure too.
     Served(Box<Served>),
+    /// It sends when its trace has an opportunity.
+    Traced(Box<Traced>),
 }
 
 /// One direction of the wire behind a cell as a link.
-pub fn of_wire(wire: &Wire, name: &str, [from, to]: [&str; 2]) -> LinkSettings {
+pub fn of_wire(wire: &Wire, rate: &LinkRate, name: &str, [from, to]: [&str; 2]) -> LinkSettings {
     LinkSettings {
-        rate_bps: wire.rate_bps,
+        rate: rate.clone(),
         delay: wire.delay,
         queue: wire.queue,
         loss: wire.loss,
@@ -79,13 +88,20 @@ impl Link {
         if settings.of_host {
             return Link::Host(Host::new(settings, streams));
         }
+        let rate_bps = settings.rate.bps();
         let outlet = Outlet {
-            rate_bps: settings.rate_bps.unwrap_or(u64::MAX),
-            is_fixed: true,
+            rate_bps: rate_bps.unwrap_or(u64::MAX),
+            is_fixed: settings.rate.trace().is_none(),
             delay: settings.delay,
         };
         let draws = streams.stream(&format!("{}/queue", settings.name));
-        let admission = match (settings.queue.managed(outlet, draws), settings.rate_bps) {
+        if let Some(trace) = settings.rate.trace() {
+            let queue = HeadQueue::new(&settings.queue, outlet, draws);
+            let losses = losses(settings, streams);
+            let traced = Traced::new(settings, trace.clone(), queue, losses, measured);
+            return Link::Traced(Box::new(traced));
+        }
+        let admission = match (settings.queue.managed(outlet, draws), rate_bps) {
             (Managed::OnDeparture(scheduler), Some(rate_bps)) => {
                 return Link::served(settings, rate_bps, scheduler, streams, measured, bin);
             }
@@ -119,6 +135,7 @@ impl Link {
             Link::Host(host) => Transit::Arrives(host.enter(at, packet)),
             Link::Pipe(pipe) => pipe.enter(now, at, packet),
             Link::Served(served) => served.enter(now, *packet),
+            Link::Traced(traced) => traced.enter(now, *packet),
         }
     }
 
@@ -126,21 +143,22 @@ impl Link {
     pub fn mere_delay(&self) -> Option<Span> {
         match self {
             Link::Host(host) => host.mere_delay(),
-            Link::Pipe(_) | Link::Served(_) => None,
+            Link::Pipe(_) | Link::Served(_) | Link::Traced(_) => None,
         }
     }
 
-    /// Whether the link decides on departure, so that its packets cannot enter ahead of time.
+    /// Whether its packets depart in events, so that they cannot enter ahead of time.
     pub fn is_served(&self) -> bool {
-        matches!(self, Link::Served(_))
+        matches!(self, Link::Served(_) | Link::Traced(_))
     }
 
-    /// When the packet in service departs, where that is an event.
+    /// When the packet in service departs or may, where that is an event.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {
             Link::Host(_) | Link::Pipe(_) => Time::NEVER,
             Link::Served(served) => served.deadline(),
+            Link::Traced(traced) => traced.deadline(),
         }
     }
 
@@ -151,6 +169,7 @@ impl Link {
         match self {
             Link::Host(_) | Link::Pipe(_) => None,
             Link::Served(served) => served.depart(now),
+            Link::Traced(traced) => traced.depart(now),
         }
     }
 
@@ -161,6 +180,7 @@ impl Link {
             Link::Host(_) => None,
             Link::Pipe(pipe) => pipe.settle(now),
             Link::Served(served) => served.settle(),
+            Link::Traced(traced) => traced.settle(),
         }
     }
 
@@ -170,6 +190,7 @@ impl Link {
             Link::Host(_) => {}
             Link::Pipe(pipe) => pipe.packets().for_each(visit),
             Link::Served(served) => served.packets().for_each(visit),
+            Link::Traced(traced) => traced.packets().for_each(visit),
         }
     }
 
@@ -183,7 +204,7 @@ impl Link {
     /// Totals of each leaf of its queue, where there are any.
     pub fn leaves(&self) -> Vec<QueueCounters> {
         match self {
-            Link::Host(_) | Link::Pipe(_) => Vec::new(),
+            Link::Host(_) | Link::Pipe(_) | Link::Traced(_) => Vec::new(),
             Link::Served(served) => served.leaves(),
         }
     }
@@ -194,6 +215,7 @@ impl Link {
             Link::Host(_) => 0,
             Link::Pipe(pipe) => pipe.length(now),
             Link::Served(served) => served.length(),
+            Link::Traced(traced) => traced.length(now),
         }
     }
 
@@ -203,22 +225,24 @@ impl Link {
             Link::Host(_) => QueueCounters::default(),
             Link::Pipe(pipe) => pipe.counters(now),
             Link::Served(served) => served.counters(),
+            Link::Traced(traced) => traced.counters(),
         }
     }
 
-    /// Time spent sending up to `now`. [ns]
-    pub fn busy_ns(&self, now: Time) -> u64 {
+    /// What has been used up to `now`, and of how much: of time [ns], with a trace of opportunities [bytes].
+    pub fn used(&self, now: Time) -> [u64; 2] {
         match self {
-            Link::Host(_) => 0,
-            Link::Pipe(pipe) => pipe.busy_ns(now),
-            Link::Served(served) => served.busy_ns(now),
+            Link::Host(_) => [0, now.0],
+            Link::Pipe(pipe) => [pipe.busy_ns(now), now.0],
+            Link::Served(served) => [served.busy_ns(now), now.0],
+            Link::Traced(traced) => traced.used(now),
         }
     }
 
     /// Bytes of the packets that have departed; only a served link counts them.
     pub fn sent_bytes(&self) -> u64 {
         match self {
-            Link::Host(_) | Link::Pipe(_) => 0,
+            Link::Host(_) | Link::Pipe(_) | Link::Traced(_) => 0,
             Link::Served(served) => served.sent_bytes(),
         }
     }
@@ -229,13 +253,14 @@ impl Link {
             Link::Host(_) => 0,
             Link::Pipe(pipe) => pipe.longest(),
             Link::Served(served) => served.longest(),
+            Link::Traced(traced) => traced.longest(),
         }
     }
 
-    /// Least part of a bin that the link was busy, over the bins in the time measured.
+    /// Least part of a bin that the link was busy, over the bins in the time measured; a trace has none.
     pub fn least_utilisation(&self) -> Option<f64> {
         match self {
-            Link::Host(_) => None,
+            Link::Host(_) | Link::Traced(_) => None,
             Link::Pipe(pipe) => pipe.least_utilisation(),
             Link::Served(served) => served.least_utilisation(),
         }

@@ -56,7 +56,7 @@ impl Pipe {
         bin: Option<Span>,
     ) -> Pipe {
         Pipe {
-            rate_bps: settings.rate_bps,
+            rate_bps: settings.rate.bps(),
             propagation: settings.delay,
             admission,
             losses,
@@ -237,7 +237,7 @@ mod tests {
 
     fn link(rate_bps: Option<u64>, queue_packets: u32) -> Pipe {
         let settings = LinkSettings {
-            rate_bps,
+            rate: rate_bps.into(),
             delay: Span(MS),
             queue: QueueSetting::drop_tail(queue_packets),
             ..LinkSettings::ideal("link", "a", "b")

@@ -1,11 +1,12 @@
 //! What a file says of wired links.
 
 use super::losses::{Loss, LossTable};
+use super::rate::{LinkRate, RateTable};
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
-use crate::notation::setting::{FileTable, Json, S, duration, name, rate, shorthand};
+use crate::notation::setting::{FileTable, Json, S, Setting, duration, name, shorthand};
 use crate::queue::{QueueSetting, queue};
 use crate::table;
 
@@ -18,8 +19,10 @@ table! {
         from: String = name().required();
         /// Node at the other end.
         to: String = name().required();
-        /// Rate; "unlimited": no serialisation time.
-        rate_bps as "rate": Option<u64> = rate().or("unlimited").default("unlimited");
+        /// Rate from `from` to `to`; "unlimited": no serialisation time. A table: opportunities that follow a trace.
+        rate: LinkRate = shorthand(RateTable::constant).or("unlimited").default("unlimited"), by rate_there;
+        /// Rate of the other direction.
+        key back_rate: LinkRate = shorthand(RateTable::constant).or("unlimited").depends("rate");
         /// Propagation time, one way.
         delay: Span = duration(0..=100 * S).default("0 ms");
         /// The longest of the two random times by which packets are late, in their order; only of hosts' links.
@@ -42,6 +45,20 @@ fn there(layers: &Layers) -> Result<QueueSetting, Refused> {
     QueueSetting::nearest(layers, LinkSettings::queue)
 }
 
+/// The rate of a link, or of a wire towards the access point.
+fn rate_there(layers: &Layers) -> Result<LinkRate, Refused> {
+    let rate = LinkRate::nearest(layers, LinkSettings::rate)?;
+    rate.ok_or_else(|| layers.lack(LinkSettings::rate))
+}
+
+/// The rate of the other direction.
+fn rate_back(layers: &Layers) -> Result<LinkRate, Refused> {
+    match LinkRate::nearest(layers, LinkSettings::back_rate)? {
+        Some(rate) => Ok(rate),
+        None => rate_there(layers),
+    }
+}
+
 /// What a link or a wire loses.
 fn lost(layers: &Layers) -> Result<Loss, Refused> {
     Loss::nearest(layers, LinkSettings::loss)
@@ -54,7 +71,7 @@ impl LinkSettings {
             name: name.to_owned(),
             from: from.to_owned(),
             to: to.to_owned(),
-            rate_bps: None,
+            rate: LinkRate::Unlimited,
             delay: Span::ZERO,
             jitter: Span::ZERO,
             queue: QueueSetting::drop_tail(1_000),
@@ -65,17 +82,20 @@ impl LinkSettings {
 
     /// Checks the table of a link against itself.
     pub(crate) fn check(link: &Section, problems: &mut Problems) {
+        LinkRate::check(link, LinkSettings::rate, problems);
+        LinkRate::check(link, LinkSettings::back_rate, problems);
         QueueSetting::check(link, LinkSettings::queue, problems);
         QueueSetting::check(link, LinkSettings::back_queue, problems);
         Loss::check(link, LinkSettings::loss, problems);
     }
 
-    /// The other direction, with a queue of its own.
-    pub fn back(&self, queue: QueueSetting) -> LinkSettings {
+    /// The other direction, with a rate and a queue of its own.
+    pub fn back(&self, rate: LinkRate, queue: QueueSetting) -> LinkSettings {
         LinkSettings {
             name: format!("{}/back", self.name),
             from: self.to.clone(),
             to: self.from.clone(),
+            rate,
             queue,
             ..self.clone()
         }
@@ -84,6 +104,9 @@ impl LinkSettings {
     /// The link in the normalised scenario.
     pub(crate) fn to_json(&self) -> Json {
         let mut json = with_queue_and_period(self.json(), &self.queue, self.loss);
+        if let Some(trace) = self.rate.trace() {
+            json["trace"] = trace.json();
+        }
         if self.jitter > Span::ZERO {
             json["jitter_s"] = self.jitter.seconds().into();
         }
@@ -93,9 +116,13 @@ impl LinkSettings {
 
 table! {
     /// The wired link between the access point and the servers.
-    pub struct Wire: Copy in "wire" {
-        /// Rate; "unlimited": no serialisation time.
-        rate_bps as "rate": Option<u64> = rate().or("unlimited").default("unlimited");
+    pub struct Wire in "wire" {
+        /// Rate towards the access point; "unlimited": no serialisation time. A table: opportunities that follow a trace.
+        rate: LinkRate = shorthand(RateTable::constant).or("unlimited").default("unlimited"), by rate_there;
+        /// The rate of the other direction.
+        made back: LinkRate = rate_back;
+        /// Rate towards the servers.
+        key back_rate: LinkRate = shorthand(RateTable::constant).or("unlimited").depends("rate");
         /// Propagation time, one way.
         delay: Span = duration(0..=100 * S).default("0 ms");
         /// The queue at each end (only with a rate).
@@ -110,13 +137,24 @@ table! {
 impl Wire {
     /// Checks the table of a wire against itself.
     pub(crate) fn check(wire: &Section, problems: &mut Problems) {
+        LinkRate::check(wire, Wire::rate, problems);
+        LinkRate::check(wire, Wire::back_rate, problems);
         QueueSetting::check(wire, Wire::queue, problems);
         Loss::check(wire, Wire::loss, problems);
     }
 
     /// The wire in the normalised scenario.
-    pub(crate) fn to_json(self) -> Json {
-        with_queue_and_period(self.json(), &self.queue, self.loss)
+    pub(crate) fn to_json(&self) -> Json {
+        let mut json = with_queue_and_period(self.json(), &self.queue, self.loss);
+        if self.back != self.rate {
+            json["back_rate_bps"] = self.back.bps().into();
+        }
+        for (key, rate) in [("trace", &self.rate), ("back_trace", &self.back)] {
+            if let Some(trace) = rate.trace() {
+                json[key] = trace.json();
+            }
+        }
+        json
     }
 }
 

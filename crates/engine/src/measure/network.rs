@@ -19,9 +19,9 @@ impl Period<'_> {
     pub(super) fn links(&self) -> Vec<Item> {
         let item = |index: usize| {
             let wired = &self.world.wires().links()[index];
-            let busy = self.end.links[index].1 - self.start.links[index].1;
+            let (start, end) = (self.start.links[index].1, self.end.links[index].1);
             let mut values = vec![
-                UTILISATION.of(ratio(busy, self.length_ns())),
+                UTILISATION.of(ratio(end[0] - start[0], end[1] - start[1])),
                 UTILISATION_MIN.of(wired.link().least_utilisation()),
             ];
             if self.world.wires().is_bottleneck(index) {

@@ -17,7 +17,7 @@ pub(crate) struct Snapshot {
     /// The access point's frames to each station.
     pub(super) down: Vec<DownCounters>,
     /// What the queue of each link counts, and the time the link was busy. [ns]
-    pub(super) links: Vec<(QueueMark, u64)>,
+    pub(super) links: Vec<(QueueMark, [u64; 2])>,
     /// The access point's queues that classes share.
     pub(super) shared: Shared,
     pub(super) on_air: OnAir,
@@ -41,7 +41,7 @@ impl Snapshot {
         let links = world.wires().links().iter().map(WiredLink::link);
         let counted = |link: &Link| {
             let counters = link.counters(now);
-            ((counters, counters.occupancy_ns(now)), link.busy_ns(now))
+            ((counters, counters.occupancy_ns(now)), link.used(now))
         };
         let marks = Marks::new(queues, leaves, busy_ns, now);
         Snapshot {

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use super::problem::{Origin, Problems, Refused, did_you_mean, nearest, one_line};
 use super::setting::{KeyOf, Setting};
 use super::table::{Added, Brought, Default, Grammar, Key, Kind, NOTHING_ADDED, Table};
+use super::times::{self, Files, NO_FILES};
 use super::tree::{Data, Item, join};
 use super::units;
 use super::value::{NAMES, Refusal, Value, allowed, check, fault_of_name};
@@ -48,6 +49,7 @@ pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) ->
     let mut decoder = Decoder {
         preset: (grammar.preset)(root),
         added: grammar.added,
+        files: grammar.files,
         problems,
     };
     decoder.section(root, grammar.root, String::new())
@@ -58,6 +60,7 @@ pub(crate) fn decode_table(item: &Item, table: &'static Table) -> Section {
     let mut decoder = Decoder {
         preset: None,
         added: &NOTHING_ADDED,
+        files: &NO_FILES,
         problems: &mut Problems::new("", &[]),
     };
     decoder.section(item, table, String::new())
@@ -71,6 +74,7 @@ pub(crate) fn nothing(table: &'static Table) -> Section {
 struct Decoder<'p, 's> {
     preset: Option<&'static str>,
     added: &'p Added,
+    files: &'p Files,
     problems: &'p mut Problems<'s>,
 }
 
@@ -186,12 +190,15 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// The meaning of a value, which may be a word from outside.
+    /// The meaning of a value, which may be a word from outside, or name a file.
     fn check(&self, key: &Key, node: &Item) -> Result<Value, Refusal> {
         if let (Kind::Choice(_), Data::Text(text)) = (&key.kind, &node.data)
             && let Some(added) = self.added.words(key.name).find(|added| added.word == text)
         {
             return Ok(Value::Added(added));
+        }
+        if let (Kind::TimesFile, Data::Text(name)) = (&key.kind, &node.data) {
+            return times::of_file(name, self.files).map(Value::Times);
         }
         check(node, key, self.preset)
     }

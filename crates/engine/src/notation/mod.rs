@@ -20,6 +20,7 @@ pub(crate) mod schema;
 pub mod setting;
 mod spec;
 pub mod table;
+pub mod times;
 pub(crate) mod tree;
 mod unclosed;
 pub(crate) mod units;
@@ -63,6 +64,24 @@ pub(crate) fn read(
     overrides::apply(&mut root, grammar, settings, problems);
     prepare(&mut root, problems);
     Ok(decode::decode(&root, grammar, problems))
+}
+
+/// Names of the files that a file needs, in its order; what cannot be read needs none.
+pub(crate) fn files_named(
+    bytes: &[u8],
+    format: Format,
+    grammar: &Grammar,
+    settings: &[(String, String)],
+) -> Vec<String> {
+    let mut problems = Problems::new("", settings);
+    let mut names = Vec::new();
+    if let Ok(text) = text(bytes)
+        && let Some(mut root) = tree(text, format, "", &mut problems)
+    {
+        overrides::apply(&mut root, grammar, settings, &mut problems);
+        times::named(&root, &mut names);
+    }
+    names
 }
 
 /// The bytes as text, if they can be a file of ours at all; else where and why not.

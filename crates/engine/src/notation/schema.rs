@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::table::{Added, Default, Grammar, Key, Kind, Table};
+use super::times::MOST_TIMES;
 use super::units::{self, Unit};
 use super::value::allowed;
 
@@ -121,6 +122,13 @@ impl Writer<'_> {
                 "uniqueItems": true,
                 "items": {"type": "string", "pattern": NAME},
             }),
+            Kind::Times => json!({
+                "type": "array",
+                "minItems": 1,
+                "maxItems": MOST_TIMES,
+                "items": {"oneOf": [{"type": "integer", "minimum": 0}, quantity(units::TIME, None)]},
+            }),
+            Kind::TimesFile => json!({"type": "string"}),
             Kind::Points(curve) => json!({
                 "type": "array",
                 "minItems": 2,
@@ -186,6 +194,8 @@ fn range(key: &Key) -> Option<String> {
         | Kind::Level(_)
         | Kind::Points(_)
         | Kind::Rate
+        | Kind::Times
+        | Kind::TimesFile
         | Kind::Size(_) => Some(allowed(key, None)),
         _ => None,
     }

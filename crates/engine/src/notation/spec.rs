@@ -184,6 +184,16 @@ pub fn length<T>(range: RangeInclusive<u64>) -> Spec<T> {
     Spec::new(Kind::Length(range))
 }
 
+/// Times in order, in milliseconds.
+pub fn times<T>() -> Spec<T> {
+    Spec::new(Kind::Times)
+}
+
+/// A file of such times.
+pub fn times_file<T>() -> Spec<T> {
+    Spec::new(Kind::TimesFile)
+}
+
 /// Points of a curve.
 pub fn points<T>(curve: &'static Curve) -> Spec<T> {
     Spec::new(Kind::Points(curve))
@@ -207,6 +217,11 @@ pub fn inner<T: FileTable>() -> Spec<T> {
 /// A table, or a bare value that stands for its key `main`.
 pub fn shorthand<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     Spec::new(Kind::Shorthand(T::table, main.name()))
+}
+
+/// The same where the table is that of `W`, another way to write a `T`.
+pub fn shorthand_as<T, W: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
+    Spec::new(Kind::Shorthand(W::table, main.name()))
 }
 
 /// Tables with free names.

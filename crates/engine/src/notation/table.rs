@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use super::forms::Form;
+use super::times::Files;
 use super::value::AddedWord;
 
 /// A table of a file.
@@ -125,6 +126,10 @@ pub enum Kind {
     Length(RangeInclusive<u64>),
     /// A list of names.
     Names,
+    /// A list of times in order. [ms]
+    Times,
+    /// The name of a file of such times.
+    TimesFile,
     /// A list of points of a curve.
     Points(&'static Curve),
     /// One of these words.
@@ -250,6 +255,8 @@ pub struct Grammar<'a> {
     pub preset: fn(&super::tree::Item) -> Option<&'static str>,
     /// What parts from outside add.
     pub added: &'a Added,
+    /// Files that the file names.
+    pub files: &'a Files,
 }
 
 /// Largest rate of anything. [bit/s]

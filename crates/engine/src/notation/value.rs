@@ -1,9 +1,11 @@
 //! One value against one [`Kind`]: what it means, or why it is refused.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use super::problem::{nearest, one_line};
 use super::table::{Brought, Curve, Key, Kind, LARGEST_RATE, Listed};
+use super::times;
 use super::tree::{Data, Item, Number};
 use super::units::{self, NotAQuantity, Unit};
 use crate::kernel::time::Span;
@@ -35,6 +37,8 @@ pub enum Value {
     Added(AddedWord),
     /// Names in order.
     Names(Vec<String>),
+    /// Times in order. [ms]
+    Times(Arc<[u32]>),
     /// Points of a curve.
     Points(Vec<(f64, f64)>),
 }
@@ -57,7 +61,7 @@ pub(crate) struct Refusal {
     pub(crate) hint: Option<String>,
 }
 
-fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
+pub(super) fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
     let hint = None;
     Err(Refusal {
         fault: fault.into(),
@@ -114,6 +118,8 @@ fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refu
         Kind::Rate => rate(node).map(Value::Rate),
         Kind::Listed(listed) => listed_rate(node, listed, preset),
         Kind::Names => names(node),
+        Kind::Times => times::of_list(node).map(Value::Times),
+        Kind::TimesFile => text(node, "a file's name", |_| None::<String>).map(Value::Text),
         Kind::Points(curve) => points(node, curve).map(Value::Points),
         Kind::Choice(words) => choice(node, words),
         Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) => refuse("is not a table"),
@@ -171,6 +177,8 @@ pub(crate) fn allowed(key: &Key, preset: Option<&str>) -> String {
         },
         Kind::Length(range) => between("length", range, units::LENGTH),
         Kind::Names => "is a list of names in quotes, such as [\"a\", \"b\"]".to_owned(),
+        Kind::Times => times::LIST.to_owned(),
+        Kind::TimesFile => times::FILE.to_owned(),
         Kind::Points(curve) => curve.allowed.to_owned(),
         Kind::Choice(words) => {
             let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
@@ -295,7 +303,7 @@ fn finite(node: &Item) -> Result<&Number, Refusal> {
     }
 }
 
-fn whole(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, Refusal> {
+pub(super) fn whole(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, Refusal> {
     let number = finite(node)?;
     if number.value < 0.0 {
         return refuse("is negative");
@@ -348,7 +356,7 @@ fn meant<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<Str
 }
 
 /// A number with a unit, in base units.
-fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
+pub(super) fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
     let text = match &node.data {
         Data::Text(text) => text,
         Data::Number(_) => &finite(node)?.text,

@@ -76,7 +76,8 @@ fn scenario() -> Scenario {
             power_save: PowerSave::usual().expect("defaults"),
         },
         wire: Wire {
-            rate_bps: None,
+            rate: LinkRate::Unlimited,
+            back: LinkRate::Unlimited,
             delay: Span::ZERO,
             queue: QueueSetting::drop_tail(1000),
             loss: Loss::NONE,

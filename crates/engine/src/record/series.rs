@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
 use crate::kernel::time::Span;
+use crate::link::Link;
 use crate::quantities::{
     AGGRESSIVENESS, AIRTIME_FRACTION, CAPACITY, CONNECTIONS, CWND, GOODPUT, OCCUPANCY, PING_RTT,
     Quantity, RTT, UTILISATION,
@@ -158,15 +159,24 @@ fn of_cell(world: &World<'_>, tracks: &mut Vec<Track>) {
 fn of_links(world: &World<'_>, tracks: &mut Vec<Track>) {
     let length =
         How::Now(|world, number| world.wires().links()[number].link().length(world.now()) as f64);
-    let busy = over(
-        |world, number| [world.wires().links()[number].link().busy_ns(world.now()), 0],
-        |over| over.busy_part(),
-    );
+    let used = |value| {
+        over(
+            |world, number| world.wires().links()[number].link().used(world.now()),
+            value,
+        )
+    };
+    let busy = used(|over| over.busy_part());
+    // NaN without an opportunity
+    let opportunities = used(|over| over.grown[0] as f64 / over.grown[1] as f64);
     for (number, wired) in world.wires().links().iter().enumerate() {
         if wired.is_shown() {
             let name = wired.name();
             tracks.push(Track::new("queues", name, OCCUPANCY, number, length));
-            tracks.push(Track::new("links", name, UTILISATION, number, busy));
+            let how = match wired.link() {
+                Link::Traced(_) => opportunities,
+                Link::Host(_) | Link::Pipe(_) | Link::Served(_) => busy,
+            };
+            tracks.push(Track::new("links", name, UTILISATION, number, how));
         }
     }
 }

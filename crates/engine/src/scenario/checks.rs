@@ -7,7 +7,7 @@ use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::sharing;
 use super::stations::{self, shapes};
-use super::wired::{FlowTable, Hosts};
+use super::wired::{FlowTable, Hosts, ShapeLink};
 use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams};
 use crate::kernel::time::Span;
 use crate::mac::Preset;
@@ -39,6 +39,9 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
     if let Some(wire) = root.inside(RootKeys::wire) {
         Wire::check(wire, problems);
+    }
+    for shape in shapes(root) {
+        LinkRate::check(shape, ShapeLink::bottleneck, problems);
     }
     let Some(cell) = root.inside(RootKeys::cell) else {
         check_cell_is_not_needed(root, problems);

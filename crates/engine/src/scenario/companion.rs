@@ -14,6 +14,7 @@ use crate::notation::problem::{Origin, Problem, Problems, Refused};
 use crate::notation::schema;
 use crate::notation::setting::{FileTable, Json, Parts};
 use crate::notation::table::{Default, Key, NOTHING_ADDED, Table};
+use crate::notation::times::{Files, NO_FILES};
 
 /// Root tables of companions, each with who reads it: the hint for a scenario read without companions.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[("gateway", "`lasthop gateway` reads it")];
@@ -60,7 +61,7 @@ impl<T> Companion<T> {
         }
     }
 
-    /// The scenario of a file, and its companion if the file has the table.
+    /// The scenario of a file, and its companion if the file has the table; `files` are those that it names.
     ///
     /// # Errors
     /// All that is wrong with either.
@@ -70,8 +71,9 @@ impl<T> Companion<T> {
         format: Format,
         source: &str,
         settings: &[(String, String)],
+        files: &Files,
     ) -> Result<(Scenario, Option<T>), Vec<Problem>> {
-        let grammar = file::grammar(self.beside(), &NOTHING_ADDED);
+        let grammar = file::grammar(self.beside(), &NOTHING_ADDED, files);
         file::parse(
             &grammar,
             bytes,
@@ -100,8 +102,9 @@ impl<T> Companion<T> {
         format: Format,
         source: &str,
         settings: &[(String, String)],
+        files: &Files,
     ) -> Result<T, Vec<Problem>> {
-        let grammar = file::grammar(self.alone(), &NOTHING_ADDED);
+        let grammar = file::grammar(self.alone(), &NOTHING_ADDED, files);
         file::parse(
             &grammar,
             bytes,
@@ -132,7 +135,7 @@ impl<T> Companion<T> {
 
     /// JSON Schema (2020-12) of the scenario file with this table.
     pub fn schema(&'static self) -> Json {
-        let grammar = file::grammar(self.beside(), &NOTHING_ADDED);
+        let grammar = file::grammar(self.beside(), &NOTHING_ADDED, &NO_FILES);
         schema::schema(&grammar, file::TITLE, &["duration", self.name()])
     }
 

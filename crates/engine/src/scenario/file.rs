@@ -8,6 +8,7 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Problem, Problems, Refused, one_line};
 use crate::notation::setting::Words;
 use crate::notation::table::{Added, Grammar, Table};
+use crate::notation::times::Files;
 use crate::notation::tree::{Data, Item};
 use crate::notation::{Format, read};
 
@@ -17,13 +18,14 @@ const NEEDED: &str = "allowed is a scenario with at least a duration and flows: 
 /// Title of the schema.
 pub(super) const TITLE: &str = "lasthop scenario";
 
-/// What a file with this `root` may hold, and what parts from outside add to it.
-pub(super) fn grammar<'a>(root: &'static Table, added: &'a Added) -> Grammar<'a> {
+/// What a file with this `root` may hold, what parts from outside add to it, and the files that it names.
+pub(super) fn grammar<'a>(root: &'static Table, added: &'a Added, files: &'a Files) -> Grammar<'a> {
     Grammar {
         root,
         reserved_name: stations::AP_NAME,
         preset,
         added,
+        files,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Settings that would do nothing. Whoever wrote one meant something, so it is refused.
 
 use super::model::Scenario;
-use super::model::{LinkSettings, Record, Wire};
+use super::model::{LinkRate, LinkSettings, Record, Wire};
 use super::root::RootKeys;
 use super::stations::shapes;
 use super::wired::{FlowTable, Hosts, START_SPREAD};
@@ -11,7 +11,7 @@ use crate::mac::PowerSave;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
-use crate::notation::setting::keys;
+use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
 
 /// The default of the grammar, which nobody chose: a scenario may be shorter than it.
@@ -56,17 +56,30 @@ fn check_queues(root: &Section, problems: &mut Problems) {
         let hint = "`cell.ap_queue`, and `queue` of a link, are the queues elsewhere".to_owned();
         problems.add_with_hint(queue.origin, &queue.path, message.to_owned(), Some(hint));
     }
-    let links = root.each(RootKeys::link);
-    let links = links.filter(|link| link.present(LinkSettings::rate_bps).is_none());
-    let queues = [LinkSettings::queue, LinkSettings::back_queue];
-    let of_links = links.flat_map(|link| queues.map(|queue| link.inside(queue)));
+    let (there, back) = (LinkSettings::rate, LinkSettings::back_rate);
+    let of_links = root.each(RootKeys::link).flat_map(|link| {
+        let queue = link.inside(LinkSettings::queue);
+        let back_queue = link.inside(LinkSettings::back_queue);
+        [
+            queue.filter(|_| !has_rate(link, &[there])),
+            back_queue.filter(|_| !has_rate(link, &[back, there])),
+        ]
+    });
     let wire = root.inside(RootKeys::wire).into_iter();
-    let wire = wire.filter(|wire| wire.present(Wire::rate_bps).is_none());
+    let wire = wire.filter(|wire| !has_rate(wire, &[there]) && !has_rate(wire, &[back]));
     let of_wire = wire.map(|wire| wire.inside(Wire::queue));
     for queue in of_links.chain(of_wire).flatten() {
         let message = "a link without a rate never lets a packet wait; allowed with a rate";
         queue.refuse(message, problems);
     }
+}
+
+/// Whether the first of these keys that a link's table has says a rate.
+fn has_rate(link: &Section, keys: &[KeyOf<LinkRate>]) -> bool {
+    let layers = [link];
+    let says = |&key| LinkRate::nearest(&Layers(&layers), key).ok().flatten();
+    let rate = keys.iter().find_map(says);
+    rate.is_some_and(|rate| rate != LinkRate::Unlimited)
 }
 
 /// Every flow starts before the end.

@@ -30,15 +30,17 @@ mod wired;
 mod tests;
 
 pub use crate::notation::problem::{Problem, WHOLE_FILE};
+pub use crate::notation::times::Files;
 pub use crate::notation::{Format, LARGEST_FILE};
 pub use companion::{Beside, Companion};
 pub use model::*;
 
 use std::sync::LazyLock;
 
-use crate::notation::schema;
 use crate::notation::setting::FileTable;
 use crate::notation::table::{Added, NOTHING_ADDED, Table};
+use crate::notation::times::NO_FILES;
+use crate::notation::{self, schema};
 
 /// A scenario without companions.
 static ALONE: LazyLock<Table> = LazyLock::new(|| Table {
@@ -50,7 +52,7 @@ static ALONE: LazyLock<Table> = LazyLock::new(|| Table {
 /// a companion: see [`Companion::schema`].
 pub fn schema() -> serde_json::Value {
     schema::schema(
-        &file::grammar(&ALONE, &NOTHING_ADDED),
+        &file::grammar(&ALONE, &NOTHING_ADDED, &NO_FILES),
         file::TITLE,
         &["duration"],
     )
@@ -80,7 +82,7 @@ pub fn parse(
 }
 
 /// The same from the bytes of a file, which may be too many or not text at all. A table of a companion
-/// is refused: see [`Companion::parse_beside`].
+/// is refused, and so is the name of a file: see [`Companion::parse_beside`].
 pub fn parse_bytes(
     bytes: &[u8],
     format: Format,
@@ -98,7 +100,7 @@ pub(crate) fn parse_with(
     source: &str,
     settings: &[(String, String)],
 ) -> Result<Scenario, Vec<Problem>> {
-    let grammar = file::grammar(&ALONE, added);
+    let grammar = file::grammar(&ALONE, added, &NO_FILES);
     file::parse(
         &grammar,
         bytes,
@@ -111,4 +113,10 @@ pub(crate) fn parse_with(
             assemble::assemble(root, source, problems)
         },
     )
+}
+
+/// The names of files that a scenario needs beside its text, in its order.
+pub fn files_named(bytes: &[u8], format: Format, settings: &[(String, String)]) -> Vec<String> {
+    let grammar = file::grammar(&ALONE, &NOTHING_ADDED, &NO_FILES);
+    notation::files_named(bytes, format, &grammar, settings)
 }

@@ -20,7 +20,7 @@ use std::ops::Range;
 pub use super::record::Record;
 use crate::bottleneck;
 use crate::kernel::time::{Span, Time};
-pub use crate::link::{LinkSettings, Loss, Wire};
+pub use crate::link::{LinkRate, LinkSettings, Loss, Trace, Wire};
 pub use crate::mac::{
     Access, Category, Cell, CountdownRule, Node, Phy, PhyKind, PowerSave, QueueOrder, RateControl,
     Rates, Spread, Station, data_rates,

@@ -62,8 +62,9 @@ pub(super) fn assemble(
             name: name.clone(),
             ..LinkSettings::read(&Layers(&[section]))?
         };
+        let rate = LinkRate::nearest(&Layers(&[section]), LinkSettings::back_rate)?;
         let queue = QueueSetting::nearest(&Layers(&[section]), LinkSettings::back_queue)?;
-        let back = there.back(queue);
+        let back = there.back(rate.unwrap_or_else(|| there.rate.clone()), queue);
         scenario.links.extend([there, back]);
     }
     unique_links(root, scenario, problems)?;
@@ -131,12 +132,12 @@ fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSettings>, Refus
     let ShapeLink { bottleneck, delay } = ShapeLink::read(&Layers(&[shape.section]))?;
     for (k, name) in shape.links.iter().enumerate() {
         let there = LinkSettings {
-            rate_bps: Some(bottleneck),
+            rate: bottleneck.clone(),
             delay,
             queue,
             ..LinkSettings::ideal(name, &shape.nodes[k], &shape.nodes[k + 1])
         };
-        let back = there.back(QueueSetting::drop_tail(BACK_QUEUE));
+        let back = there.back(there.rate.clone(), QueueSetting::drop_tail(BACK_QUEUE));
         links.extend([there, back]);
     }
     Ok(links)
@@ -463,7 +464,7 @@ fn jitter(
         return Ok(most);
     }
     let rates = route.links.iter();
-    let rates = rates.filter_map(|&link| scenario.links[link as usize].rate_bps);
+    let rates = rates.filter_map(|&link| scenario.links[link as usize].rate.bps());
     let Some(rate_bps) = rates.min() else {
         let message = format!(
             "no link from {} to {} has a rate; needed is one, or a duration",
@@ -501,8 +502,8 @@ fn host_links(
     jitter: Span,
 ) -> [LinkSettings; 4] {
     let (source, sink) = (format!("{flow}/source"), format!("{flow}/sink"));
-    let link = |name: &str, from: &str, to: &str, rate_bps| LinkSettings {
-        rate_bps,
+    let link = |name: &str, from: &str, to: &str, rate_bps: Option<u64>| LinkSettings {
+        rate: rate_bps.into(),
         delay,
         jitter: if name == "access" { jitter } else { Span::ZERO },
         queue: QueueSetting::drop_tail(u32::MAX),

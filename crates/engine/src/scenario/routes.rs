@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::model::LinkSettings;
+use super::model::{LinkRate, LinkSettings};
 use crate::kernel::time::Span;
 
 /// A way through the network.
@@ -61,7 +61,8 @@ pub(super) fn route(links: &[LinkSettings], from: &str, to: &str) -> Option<Rout
     let taken = || back.iter().map(|&index| &links[index as usize]);
     Some(Route {
         delay: taken().fold(Span::ZERO, |sum, link| sum + link.delay),
-        is_instant: taken().all(|link| link.rate_bps.is_none() && link.delay == Span::ZERO),
+        is_instant: taken()
+            .all(|link| link.rate == LinkRate::Unlimited && link.delay == Span::ZERO),
         links: back,
     })
 }

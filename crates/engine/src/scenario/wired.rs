@@ -3,8 +3,12 @@
 use crate::app::{UdpSettings, WebSettings, WiredDatagrams};
 use crate::conflict::MARGINAL_UTILITY;
 use crate::kernel::time::Span;
+use crate::link::{BottleneckRate, LinkRate};
+use crate::notation::layers::Layers;
+use crate::notation::problem::Refused;
 use crate::notation::setting::{
-    S, count, duration, name, names, number, points, probability, rate, shorthand,
+    S, Spec, count, duration, name, names, number, points, probability, rate, shorthand,
+    shorthand_as,
 };
 use crate::table;
 use crate::tcp::TcpSettings;
@@ -71,11 +75,20 @@ table! {
 table! {
     /// A bottleneck of a shape.
     pub struct ShapeLink in "bottleneck" {
-        /// Rate of a bottleneck, both ways.
-        bottleneck: u64 = rate().required();
+        /// Rate of a bottleneck, both ways. A table: opportunities that follow a trace.
+        bottleneck: LinkRate = bottleneck_rate().required(), by rate_of;
         /// Propagation time of a bottleneck, one way.
         delay: Span = duration(0..=100 * S).default("0 ms");
     }
+}
+
+fn bottleneck_rate() -> Spec<LinkRate> {
+    shorthand_as::<LinkRate, BottleneckRate, _>(BottleneckRate::constant)
+}
+
+fn rate_of(layers: &Layers) -> Result<LinkRate, Refused> {
+    let rate = LinkRate::nearest(layers, ShapeLink::bottleneck)?;
+    rate.ok_or_else(|| layers.lack(ShapeLink::bottleneck))
 }
 
 table! {

@@ -96,7 +96,7 @@ fn place_of(number: u32, wired: &WiredLink) -> Place {
     match wired.link() {
         Link::Host(_) if wired.link().mere_delay().is_some() => Place::Delay,
         Link::Host(_) => Place::Host(number),
-        Link::Pipe(_) | Link::Served(_) => Place::Link(number),
+        Link::Pipe(_) | Link::Served(_) | Link::Traced(_) => Place::Link(number),
     }
 }
 

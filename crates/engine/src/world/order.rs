@@ -21,7 +21,7 @@ use super::numbers::{self, in_network};
 use super::routes::Routes;
 use crate::kernel::time::Span;
 use crate::link::Link;
-use crate::scenario::{LinkSettings, Scenario, Transport};
+use crate::scenario::{LinkRate, LinkSettings, Scenario, Transport};
 
 /// A packet of headers alone. [bytes]
 const LEAST_BYTES: u64 = 20;
@@ -116,11 +116,12 @@ fn entered_ahead(
     }
     let mere_delay = |link: usize| {
         let link = settings.get(link)?;
-        (link.rate_bps.is_none() && link.jitter == Span::ZERO).then_some(link.delay)
+        (link.rate == LinkRate::Unlimited && link.jitter == Span::ZERO).then_some(link.delay)
     };
     let takes_time = |link: usize| {
-        let rate_bps = settings.get(link).and_then(|link| link.rate_bps);
-        rate_bps.is_some_and(|rate| Span::to_send(LEAST_BYTES, rate) > Span::ZERO)
+        let rate = settings.get(link).map(|link| &link.rate);
+        // an opportunity of a trace may carry several
+        matches!(rate, Some(LinkRate::Constant(bps)) if Span::to_send(LEAST_BYTES, *bps) > Span::ZERO)
     };
     // where, and how long ago, the order of the packets that leave a link that only delays became known: at
     // the endpoints that sent them or, if they answer others, behind a link that those left one by one;
@@ -194,7 +195,7 @@ fn takes_time(link: u32, scenario: &Scenario) -> bool {
     };
     let link = &scenario.links[link];
     let service = |rate| Span::to_send(LEAST_BYTES, rate);
-    link.delay + link.rate_bps.map_or(Span::ZERO, service) > Span::ZERO
+    link.delay + link.rate.bps().map_or(Span::ZERO, service) > Span::ZERO
 }
 
 /// Whether one way alone begins on a link of a host.

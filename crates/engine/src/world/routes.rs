@@ -11,7 +11,9 @@ use crate::kernel::time::Span;
 use crate::cell::Cell;
 use crate::mac::dcf::AP;
 use crate::packet::Packet;
-use crate::scenario::{Category, Csma, CsmaAcks, CsmaFlow, Direction, Ends, Flow, Hop, Scenario};
+use crate::scenario::{
+    Category, Csma, CsmaAcks, CsmaFlow, Direction, Ends, Flow, Hop, LinkRate, Scenario,
+};
 
 /// No queue of the radio: a packet does not come off the air, or does not go on air.
 pub(super) const WIRED: u32 = u32::MAX;
@@ -235,20 +237,19 @@ impl Routes {
 
 /// Whether a link takes time, be it a random one, or loses packets.
 fn matters(link: u32, scenario: &Scenario) -> bool {
-    let (rate_bps, longest, loss) = match link {
-        WIRE_DOWN | WIRE_UP => {
-            let wire = &scenario.wire;
-            (wire.rate_bps, wire.delay, wire.loss)
-        }
+    let wire = &scenario.wire;
+    let (rate, longest, loss) = match link {
+        WIRE_DOWN => (&wire.rate, wire.delay, wire.loss),
+        WIRE_UP => (&wire.back, wire.delay, wire.loss),
         other => match numbers::in_network(other, scenario) {
             Some(index) => {
                 let link = &scenario.links[index];
-                (link.rate_bps, link.delay.max(link.jitter), link.loss)
+                (&link.rate, link.delay.max(link.jitter), link.loss)
             }
             None => return true, // the bottleneck, or on air
         },
     };
-    rate_bps.is_some() || longest > Span::ZERO || loss.share() > 0.0
+    *rate != LinkRate::Unlimited || longest > Span::ZERO || loss.share() > 0.0
 }
 
 /// The queue of a node for a category; stations are in a cell.

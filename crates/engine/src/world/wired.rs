@@ -42,7 +42,9 @@ impl WiredLink {
     pub(super) fn pass_host(&mut self, at: Time, packet: &Packet) -> Time {
         match &mut self.link {
             Link::Host(host) => host.enter(at, packet),
-            Link::Pipe(_) | Link::Served(_) => unreachable!("legs know what links are"),
+            Link::Pipe(_) | Link::Served(_) | Link::Traced(_) => {
+                unreachable!("legs know what links are")
+            }
         }
     }
 }

@@ -158,12 +158,13 @@ pub(super) fn bin_of(scenario: &Scenario) -> Span {
 /// Time that a packet is under way on a link, at most if it does not wait: its delay and jitter, and a full
 /// packet at its rate.
 pub(super) fn reach_of(scenario: &Scenario) -> Span {
-    let wire = (scenario.wire.delay, scenario.wire.rate_bps);
+    let wire = &scenario.wire;
+    let wires = [&wire.rate, &wire.back].map(|rate| (wire.delay, rate.bps()));
     let links = scenario
         .links
         .iter()
-        .map(|link| (link.delay + link.jitter + link.jitter, link.rate_bps));
-    let ways = links.chain([wire]).map(|(delay, rate_bps)| {
+        .map(|link| (link.delay + link.jitter + link.jitter, link.rate.bps()));
+    let ways = links.chain(wires).map(|(delay, rate_bps)| {
         let service = rate_bps.map_or(Span::ZERO, |rate| Span::to_send(FULL_BYTES, rate));
         delay + service
     });
@@ -175,15 +176,16 @@ pub(super) fn reach_of(scenario: &Scenario) -> Span {
 fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<WiredLink> {
     let measured = Time::ZERO + scenario.warmup..Time::ZERO + scenario.duration;
     let bin = bin_of(scenario);
+    let wire = &scenario.wire;
     let wires = [
-        link::of_wire(&scenario.wire, "wire/down", ["servers", "ap"]),
-        link::of_wire(&scenario.wire, "wire/up", ["ap", "servers"]),
+        link::of_wire(wire, &wire.rate, "wire/down", ["servers", "ap"]),
+        link::of_wire(wire, &wire.back, "wire/up", ["ap", "servers"]),
     ];
     let settings: Vec<&LinkSettings> = wires.iter().chain(&scenario.links).collect();
     let order = Order::new(&settings, routes, scenario);
     routes.act_ahead(&order.receivers, &order.senders);
     let links = settings.iter().enumerate().map(|(number, settings)| {
-        let shown = !settings.of_host && settings.rate_bps.is_some();
+        let shown = !settings.of_host && settings.rate.bps().is_some();
         let bin = shown.then_some(bin);
         let link = Link::new(settings, streams, measured.clone(), bin);
         let label = Label {

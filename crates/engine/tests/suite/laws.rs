@@ -297,14 +297,31 @@ fn loss() -> impl Strategy<Value = Loss> {
     ]
 }
 
+/// None, constant or of a trace, with opportunities at once and long waits.
+fn rate() -> impl Strategy<Value = LinkRate> {
+    let constant = prop::sample::select(vec![500_000_u64, 5_000_000, 100_000_000]);
+    let gap = prop_oneof![2 => Just(0_u32), 3 => 1..9_u32, 1 => 9..200_u32];
+    let trace = prop::collection::vec(gap, 0..20).prop_map(|gaps| {
+        let each = gaps.iter().scan(0, |ms, gap| {
+            *ms += gap;
+            Some(*ms)
+        });
+        let mut times: Vec<u32> = each.collect();
+        times.push(times.last().map_or(1, |ms| ms + 1));
+        LinkRate::Trace(Trace::new(times))
+    });
+    prop_oneof![
+        3 => Just(LinkRate::Unlimited),
+        3 => constant.prop_map(LinkRate::Constant),
+        2 => trace,
+    ]
+}
+
 fn wire() -> impl Strategy<Value = Wire> {
-    let rate = prop::option::of(prop::sample::select(vec![
-        500_000_u64,
-        5_000_000,
-        100_000_000,
-    ]));
-    (rate, 0..40_u64, queue(), loss()).prop_map(|(rate_bps, delay, queue, loss)| Wire {
-        rate_bps,
+    let rates = (rate(), rate());
+    (rates, 0..40_u64, queue(), loss()).prop_map(|((rate, back), delay, queue, loss)| Wire {
+        rate,
+        back,
         delay: Span(delay * MS / 2),
         queue,
         loss,

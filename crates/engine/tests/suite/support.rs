@@ -59,7 +59,8 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             power_save: PowerSave::usual().expect("defaults"),
         },
         wire: Wire {
-            rate_bps: None,
+            rate: LinkRate::Unlimited,
+            back: LinkRate::Unlimited,
             delay: Span(0),
             queue: QueueSetting::drop_tail(1000),
             loss: Loss::NONE,

@@ -1,6 +1,6 @@
 //! What files with and without a scenario say.
 
-use lasthop_engine::scenario::Format;
+use lasthop_engine::scenario::{Files, Format};
 
 use super::{LEAST, SMALL, complaints, gateway, said_of, scenario};
 use crate::{Fairness, parse_gateway, to_json};
@@ -277,7 +277,13 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
     );
     let set = |file: &str, path: &str, value: &str| {
         let settings = [(path.to_owned(), value.to_owned())];
-        let parsed = parse_gateway(file.as_bytes(), Format::Toml, "cafe.toml", &settings);
+        let parsed = parse_gateway(
+            file.as_bytes(),
+            Format::Toml,
+            "cafe.toml",
+            &settings,
+            &Files::new(),
+        );
         complaints(parsed)
     };
     assert_eq!(set(&file, "gateway.rate", "5 Mbps"), "");

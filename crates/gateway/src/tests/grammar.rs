@@ -2,7 +2,7 @@
 
 use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::notation::table::{Default, Key, Kind, Table};
-use lasthop_engine::scenario::Format;
+use lasthop_engine::scenario::{Files, Format};
 
 use super::complaints;
 use crate::settings::GatewayTable;
@@ -97,7 +97,13 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
 fn with(settings: &[(&str, &str)]) -> Result<Gateway, String> {
     let owned = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let settings: Vec<_> = settings.iter().map(owned).collect();
-    let parsed = parse_gateway(FULL.as_bytes(), Format::Toml, "x.toml", &settings);
+    let parsed = parse_gateway(
+        FULL.as_bytes(),
+        Format::Toml,
+        "x.toml",
+        &settings,
+        &Files::new(),
+    );
     parsed.map_err(|problems| complaints::<()>(Err(problems)))
 }
 

@@ -5,7 +5,7 @@ mod grammar;
 mod properties;
 
 use crate::{Gateway, parse_gateway, parse_scenario};
-use lasthop_engine::scenario::{Format, Problem, Scenario};
+use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 
 /// A scenario without fault that ends inside the table of station `a`.
 const SMALL: &str = r#"duration = "10 s"
@@ -19,12 +19,24 @@ const LEAST: &str = "[gateway]\nwan = \"eth0\"\nlan = \"eth1\"\n";
 
 /// The gateway of a file.
 fn gateway(text: &str) -> Result<Gateway, Vec<Problem>> {
-    parse_gateway(text.as_bytes(), Format::Toml, "cafe.toml", &[])
+    parse_gateway(
+        text.as_bytes(),
+        Format::Toml,
+        "cafe.toml",
+        &[],
+        &Files::new(),
+    )
 }
 
 /// The scenario of a file, and its gateway if it has one.
 fn scenario(text: &str) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
-    parse_scenario(text.as_bytes(), Format::Toml, "cafe.toml", &[])
+    parse_scenario(
+        text.as_bytes(),
+        Format::Toml,
+        "cafe.toml",
+        &[],
+        &Files::new(),
+    )
 }
 
 /// What is said of [`LEAST`] with `more` behind it, hints as lines of their own.

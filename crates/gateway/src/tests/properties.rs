@@ -1,6 +1,6 @@
 //! Whatever the bytes: an answer, never a panic.
 
-use lasthop_engine::scenario::{Format, Problem};
+use lasthop_engine::scenario::{Files, Format, Problem};
 use proptest::prelude::*;
 
 use super::{LEAST, SMALL};
@@ -47,10 +47,10 @@ const PATHS: &[&str] = &[
 
 fn check(bytes: &[u8], settings: &[(String, String)]) {
     for format in [Format::Toml, Format::Json] {
-        if let Err(problems) = parse_scenario(bytes, format, "x", settings) {
+        if let Err(problems) = parse_scenario(bytes, format, "x", settings, &Files::new()) {
             check_problems(&problems);
         }
-        match parse_gateway(bytes, format, "x", settings) {
+        match parse_gateway(bytes, format, "x", settings, &Files::new()) {
             Ok(gateway) => {
                 assert!(!gateway.aps.is_empty() && gateway.wan != gateway.lan);
                 assert!(gateway.to_json().is_object());

@@ -234,8 +234,9 @@ def _delays(scenario: CellScenario, found: Performance) -> Iterator[Finding]:
             yield Finding("a5", f"{what}: the cell is not the bottleneck")
         else:
             yield Finding("a5", what, broken=False)
-    if wire.rate_bps is not None and found.goodput_bps >= HELD_ELSEWHERE * wire.rate_bps:
-        load = found.goodput_bps / wire.rate_bps
+    rate_bps = wire.slower_bps
+    if rate_bps is not None and found.goodput_bps >= HELD_ELSEWHERE * rate_bps:
+        load = found.goodput_bps / rate_bps
         yield Finding("a5", f"the cell would load the wire to {load:.2f} of `wire.rate`")
 
 

@@ -41,7 +41,7 @@ def suits(scenario: Scenario) -> bool:
         not doubts
         and not any(tcp.ack_processing_s for tcp in connections)
         and known.wire.delay_s == 0.0
-        and known.wire.rate_bps is None
+        and known.wire.slower_bps is None
         and sum(tcp.window_packets for tcp in connections) <= known.cell.ap.queue_packets
     )
 

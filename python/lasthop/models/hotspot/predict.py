@@ -73,7 +73,7 @@ def predict(scenario: Readable) -> Quantities:
         warnings.append(_no_other_root(spot.stations, queues))
     else:
         warnings += check_equilibrium(scenario.stations, spot.stations, at)
-        warnings += _check_wire_load(scenario.wire.rate_bps, spot, at)
+        warnings += _check_wire_load(scenario.wire.slower_bps, spot, at)
     lists = _lists(scenario, spot, at, queues)
     return prediction("hotspot", scenario, lists, assumptions=ASSUMPTIONS, warnings=warnings)
 

@@ -103,7 +103,7 @@ def loses_frames(station: Station) -> bool:
 
 
 def _wire_load(scenario: CellScenario, picture: Picture, found: Solution) -> float:
-    rate = scenario.wire.rate_bps
+    rate = scenario.wire.slower_bps
     if rate is None:
         return 0.0
     down = up = 0.0

@@ -1,6 +1,6 @@
 //! Routes over links on air and wires.
 
-use super::super::model::{LinkSettings, Scenario};
+use super::super::model::{LinkRate, LinkSettings, Scenario};
 use super::{CsmaLink, Hop};
 use crate::kernel::time::Span;
 use crate::notation::decode::Said;
@@ -17,7 +17,7 @@ pub(super) fn check_time(
         Hop::Wireless(_) => true,
         Hop::Wired(wire) => {
             let wire = &scenario.links[*wire];
-            wire.rate_bps.is_some() || wire.delay > Span::ZERO
+            wire.rate != LinkRate::Unlimited || wire.delay > Span::ZERO
         }
     };
     if route.iter().any(takes_time) {

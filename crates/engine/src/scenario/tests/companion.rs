@@ -1,6 +1,6 @@
 //! A table of the file that another crate reads.
 
-use super::super::{Companion, Format, Problem, Scenario};
+use super::super::{Companion, Files, Format, Problem, Scenario};
 use super::{SMALL, complaints, toml};
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
@@ -49,11 +49,11 @@ static ROOM: Companion<Room> = Companion::new(
 );
 
 fn beside(text: &str) -> Result<(Scenario, Option<Room>), Vec<Problem>> {
-    ROOM.parse_beside(text.as_bytes(), Format::Toml, "x.toml", &[])
+    ROOM.parse_beside(text.as_bytes(), Format::Toml, "x.toml", &[], &Files::new())
 }
 
 fn alone(text: &str) -> Result<Room, Vec<Problem>> {
-    ROOM.parse(text.as_bytes(), Format::Toml, "x.toml", &[])
+    ROOM.parse(text.as_bytes(), Format::Toml, "x.toml", &[], &Files::new())
 }
 
 #[test]

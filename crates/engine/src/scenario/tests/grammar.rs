@@ -29,7 +29,7 @@ sensor_down = "1 s"
 "#;
 
 /// Networks, so that every key has a place where it matters.
-const NETWORKS: [&str; 10] = [
+const NETWORKS: [&str; 13] = [
     r#"
 duration = "100 s"
 cell = { phy = "802.11b" }
@@ -106,6 +106,28 @@ count = 2
 "#,
     r#"
 duration = "100 s"
+cell = { phy = "802.11b" }
+wire.delay = "1 ms"
+[station.a]
+download = 1
+[link.a]
+from = "x"
+to = "y"
+delay = "1 ms"
+[flow.a]
+from = "x"
+to = "y"
+"#,
+    r#"
+duration = "100 s"
+dumbbell = { bottleneck = { trace = [9] }, flows = 1 }
+"#,
+    r#"
+duration = "100 s"
+parking_lot = { bottleneck = { trace = [9] }, flows = 1 }
+"#,
+    r#"
+duration = "100 s"
 dumbbell = { bottleneck = "5 Mbps" }
 flow.a.web = { connections = 5 }
 "#,
@@ -159,6 +181,8 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Length(_) if key.name == "sensing_range" => "900 m",
         Kind::Length(_) => "5 m",
         Kind::Names => "[\"b\"]",
+        Kind::Times => "[1, 2, 2]",
+        Kind::TimesFile => return None, // no file is at hand
         Kind::Points(_) => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
             "phy" => "802.11g-long",

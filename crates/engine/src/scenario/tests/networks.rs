@@ -38,7 +38,7 @@ fn a_dumbbell_is_a_bottleneck_and_hosts() {
         ["flow-3/exit/back", "bottleneck/back", "flow-3/access/back"]
     );
     let access = |k: usize| &scenario.links[scenario.flows[k].forward[0] as usize];
-    let rates = [0, 1, 2].map(|k| access(k).rate_bps.unwrap());
+    let rates = [0, 1, 2].map(|k| access(k).rate.bps().unwrap());
     assert_eq!(rates, [1_990_000, 2_000_000, 2_010_000]);
     assert_eq!(access(0).delay, Span(50 * MS));
     assert_eq!(scenario.links[0].queue, QueueSetting::drop_tail(1_000));
@@ -104,7 +104,7 @@ start_spread = "9 ms"
     let queue = |k: usize| scenario.links[k].queue.limit_packets;
     assert_eq!((queue(2), queue(3)), (7, 8));
     let access = &scenario.links[flow.forward[0] as usize];
-    assert_eq!((access.delay, access.rate_bps), (Span(2 * MS), None));
+    assert_eq!((access.delay, access.rate.bps()), (Span(2 * MS), None));
     let Transport::Tcp(tcp) = flow.transport else {
         panic!("a TCP flow");
     };
@@ -266,7 +266,7 @@ fn web_traffic_is_one_flow_with_the_rate_of_its_connections() {
     );
     // the access rate of the dumbbell's hosts is not that of all servers together; the rtt is
     let access = &scenario.links[flow.forward[0] as usize];
-    assert_eq!((access.rate_bps, access.delay), (None, Span(50 * MS)));
+    assert_eq!((access.rate.bps(), access.delay), (None, Span(50 * MS)));
     let table = "{ connections = 0.5, arrivals = \"poisson\", response = \"5 kB\", server_delay = \"0 s\" }";
     let scenario = toml(&text(table), &[]).unwrap();
     let Transport::Web(web) = scenario.flows[3].transport else {

@@ -55,6 +55,13 @@ fn a_link_that_decides_on_departure_is_never_entered_ahead_of_time() {
 }
 
 #[test]
+fn a_link_that_follows_a_trace_is_never_entered_ahead_of_time() {
+    let flows = "flow.a = { count = 3, rtt = \"40 ms\" }\n";
+    let traced = dumbbell(flows).replace("\"20 Mbps\"", "{ trace = [1, 2] }");
+    assert!(!is_entered(&traced, "bottleneck"));
+}
+
+#[test]
 fn answers_equally_far_feed_the_way_back_in_order() {
     let back = |flows: &str| {
         let settings = format!("tcp = {{ delayed_ack = false }}\n{}", dumbbell(flows));

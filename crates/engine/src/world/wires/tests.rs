@@ -11,8 +11,8 @@ use crate::measure::Measures;
 use crate::record::Series;
 use crate::replication::observe;
 use crate::scenario::{
-    CoDelSetting, Discipline, Format, FqCoDelSetting, PieSetting, QueueSetting, RedForm,
-    RedSetting, RedWeight, Scenario, Transport, parse,
+    CoDelSetting, Discipline, Format, FqCoDelSetting, LinkRate, PieSetting, QueueSetting, RedForm,
+    RedSetting, RedWeight, Scenario, Trace, Transport, parse,
 };
 use crate::tcp::Sender;
 
@@ -404,12 +404,24 @@ fn queue() -> impl Strategy<Value = QueueSetting> {
     })
 }
 
+/// A trace with opportunities at once and up to 9 ms apart.
+fn trace() -> impl Strategy<Value = Trace> {
+    prop::collection::vec(0..10_u32, 1..9).prop_map(|gaps| {
+        let each = gaps.iter().scan(1, |ms, gap| {
+            *ms += gap;
+            Some(*ms)
+        });
+        Trace::new(each.collect::<Vec<u32>>())
+    })
+}
+
 /// A random network: two or three routers in a row, classes of any kind across it.
 fn network() -> impl Strategy<Value = Scenario> {
     let rate = prop_oneof![Just(1_u32), Just(2), 3..20_u32];
     let shape = (rate, 0..5_u32, 1..4_usize).prop_map(|(rate, delay, hops)| {
         format!("parking_lot = {{ hops = {hops}, bottleneck = \"{rate} Mbps\", delay = \"{delay} ms\", flows = 1 }}")
     });
+    let traces = prop::collection::vec(prop::option::of(trace()), 6);
     let access = prop_oneof![
         Just("unlimited".to_owned()),
         (1..9_u32).prop_map(|x| format!("{x} Mbps"))
@@ -434,8 +446,8 @@ fn network() -> impl Strategy<Value = Scenario> {
     );
     let classes = prop::collection::vec(class, 1..4);
     let times = (300..1500_u32, any::<bool>());
-    (queue(), shape, classes, any::<u32>(), times).prop_map(
-        |(queue, shape, classes, seed, (duration, samples))| {
+    (queue(), (shape, traces), classes, any::<u32>(), times).prop_map(
+        |(queue, (shape, traces), classes, seed, (duration, samples))| {
             let mut text = format!(
                 "duration = \"{duration} ms\"\nwarmup = \"100 ms\"\nseed = {seed}\n{shape}\n\
                  record.utilisation_bin = \"11 ms\"\n{}",
@@ -465,7 +477,10 @@ fn network() -> impl Strategy<Value = Scenario> {
             }
             let mut scenario = scenario(&text);
             let shared = scenario.links.iter_mut().filter(|link| !link.of_host);
-            shared.for_each(|link| link.queue = queue);
+            for (link, trace) in shared.zip(traces) {
+                link.queue = queue;
+                link.rate = trace.map_or(link.rate.clone(), LinkRate::Trace);
+            }
             scenario
         },
     )

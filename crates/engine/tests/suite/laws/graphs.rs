@@ -9,7 +9,7 @@ use lasthop_engine::scenario::*;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{cases, loss, queue, result, tcp_settings};
+use super::{cases, loss, queue, rate, result, tcp_settings};
 use crate::support::{MS, dot11b};
 
 /// How two links stand to each other: apart, in conflict, or one destroys what the other sends.
@@ -66,13 +66,11 @@ fn links() -> impl Strategy<Value = Vec<CsmaLink>> {
 
 /// Both directions of a wire, some of which take no time.
 fn wires() -> impl Strategy<Value = Vec<LinkSettings>> {
-    let rate = prop::option::of(prop::sample::select(vec![500_000_u64, 5_000_000]));
-    let loss = loss();
-    let wire = (rate, 0..20_u64, queue(), loss);
+    let wire = (rate(), 0..20_u64, queue(), loss());
     prop::collection::vec(wire, 0..3).prop_map(|wires| {
-        let both = |(index, (rate_bps, delay, queue, loss)): (usize, _)| {
+        let both = |(index, (rate, delay, queue, loss)): (usize, (LinkRate, _, _, _))| {
             ["", "/back"].map(|end| LinkSettings {
-                rate_bps,
+                rate: rate.clone(),
                 delay: Span(delay * MS),
                 queue: QueueSetting::clone(&queue),
                 loss,
@@ -184,7 +182,9 @@ fn mend(csma: &mut Csma, wires: &[LinkSettings]) {
         flow.class.clone_from(&flow.name);
         let takes_time = |hop: &Hop| match hop {
             Hop::Wireless(_) => true,
-            Hop::Wired(wire) => wires[*wire].rate_bps.is_some() || wires[*wire].delay > Span(0),
+            Hop::Wired(wire) => {
+                wires[*wire].rate != LinkRate::Unlimited || wires[*wire].delay > Span(0)
+            }
         };
         if !flow.route.iter().any(takes_time) {
             flow.route.push(Hop::Wireless(0));

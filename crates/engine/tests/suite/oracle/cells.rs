@@ -81,7 +81,8 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             power_save: PowerSave::usual().expect("defaults"),
         },
         wire: Wire {
-            rate_bps: None,
+            rate: LinkRate::Unlimited,
+            back: LinkRate::Unlimited,
             delay: Span::ZERO,
             queue: QueueSetting::drop_tail(1),
             loss: Loss::NONE,

@@ -1,0 +1,340 @@
+//! A link that sends when a trace has an opportunity.
+//!
+//! ```text
+//!   opportunities    |8 ms       |16 ms |16 ms       |20 ms
+//!   sent             small small |large ...          |... large, the rest of the opportunity wasted
+//! ```
+//!
+//! An opportunity that finds no packet is wasted, and so is what is left of one when the queue is empty. A
+//! packet that arrives at the very instant of an opportunity is too late for it. A packet that begins in one
+//! opportunity may end in a later one; it leaves with the latter. The queue works as in front of a link
+//! with a rate: the packet to be sent next has its place in it, and is chosen when the one before has left.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::losses::Losses;
+use super::trace::{HEADER_BYTES, OPPORTUNITY_BYTES};
+use super::{LinkSettings, Trace, Transit};
+use crate::kernel::time::{Span, Time};
+use crate::packet::Packet;
+use crate::queue::{HeadQueue, QueueCounters};
+
+/// A link that goes from opportunity to opportunity.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    trace: Trace,
+    /// Number of the next opportunity, where there is a packet for it.
+    next: u64,
+    queue: HeadQueue,
+    /// What opportunities have still to carry of the packet in front; 0 before they have begun. [bytes]
+    left_bytes: u64,
+    /// What they have carried. [bytes]
+    carried_bytes: u64,
+    /// Packets that have left the queue, with the instant, and are to be taken over.
+    departed: VecDeque<(Time, Packet)>,
+    propagation: Span,
+    losses: Losses,
+    /// The time that is measured.
+    measured: Range<Time>,
+    longest: usize,
+}
+
+impl Traced {
+    /// An empty link behind `queue` that follows `trace`; `losses` decides which packets are lost on the
+    /// way. `measured` is the time from the end of the warm-up to that of the run.
+    pub fn new(
+        settings: &LinkSettings,
+        trace: Trace,
+        queue: HeadQueue,
+        losses: Losses,
+        measured: Range<Time>,
+    ) -> Traced {
+        Traced {
+            trace,
+            next: 0,
+            queue,
+            left_bytes: 0,
+            carried_bytes: 0,
+            departed: VecDeque::new(),
+            propagation: settings.delay,
+            losses,
+            measured,
+            longest: 0,
+        }
+    }
+
+    /// `packet` enters the queue, which keeps it or refuses it; another packet that is lost for it is left
+    /// to [`Traced::settle`].
+    pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
+        if self.losses.take(&packet) {
+            return Transit::Lost;
+        }
+        self.catch_up(now);
+        if self.queue.head().is_none() {
+            self.next = self.trace.first_after(now);
+        }
+        let taken = self.queue.offer(now, packet);
+        if self.measured.contains(&now) {
+            self.longest = self.longest.max(self.queue.length(now));
+        }
+        match taken {
+            true => Transit::Kept,
+            false => Transit::Refused,
+        }
+    }
+
+    /// Uses the opportunities up to `now`.
+    fn catch_up(&mut self, now: Time) {
+        while self.queue.head().is_some() {
+            let at = self.trace.time(self.next);
+            if at > now {
+                return;
+            }
+            self.next += 1;
+            self.send(at);
+        }
+    }
+
+    /// Sends what the opportunity at `at` carries.
+    fn send(&mut self, at: Time) {
+        let mut room = OPPORTUNITY_BYTES;
+        while room > 0
+            && let Some(head) = self.queue.head()
+        {
+            if self.left_bytes == 0 {
+                self.left_bytes = u64::from(head.bytes) + HEADER_BYTES;
+            }
+            let part = self.left_bytes.min(room);
+            room -= part;
+            self.left_bytes -= part;
+            self.carried_bytes += part;
+            if self.left_bytes == 0 {
+                let packet = self.queue.pop(at);
+                self.departed.extend(packet.map(|packet| (at, packet)));
+            }
+        }
+    }
+
+    /// When a packet is to be taken over, or the next opportunity.
+    pub fn deadline(&self) -> Time {
+        match (self.departed.front(), self.queue.head()) {
+            (Some(&(at, _)), _) => at,
+            (None, Some(_)) => self.trace.time(self.next),
+            (None, None) => Time::NEVER,
+        }
+    }
+
+    /// The next packet that has left by `now`, and when it arrives at the far end.
+    pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
+        self.catch_up(now);
+        let (at, packet) = self.departed.pop_front()?;
+        Some((at + self.propagation, packet))
+    }
+
+    /// The next packet that the discipline has dropped.
+    pub fn settle(&mut self) -> Option<Packet> {
+        self.queue.take_dropped()
+    }
+
+    /// Packets in its queue, or to be taken over.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let departed = self.departed.iter().map(|(_, packet)| packet);
+        self.queue.packets().chain(departed)
+    }
+
+    /// Packets in the queue at `now`, the one in service included.
+    pub fn length(&self, now: Time) -> usize {
+        self.queue.length(now)
+    }
+
+    /// Totals of the queue as they stand.
+    pub fn counters(&self) -> QueueCounters {
+        self.queue.counters()
+    }
+
+    /// What opportunities up to `now` have carried, and what they could have. [bytes]
+    pub fn used(&self, now: Time) -> [u64; 2] {
+        let offered = self.trace.first_after(now) * OPPORTUNITY_BYTES;
+        [self.carried_bytes, offered]
+    }
+
+    /// Most packets that the queue held in the time measured, seen at arrivals.
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::streams::Streams;
+    use crate::queue::{Outlet, QueueSetting};
+    use proptest::prelude::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// A link without propagation time behind a drop-tail queue.
+    fn link(ms: &[u32], limit_packets: u32) -> Traced {
+        let settings = LinkSettings {
+            queue: QueueSetting::drop_tail(limit_packets),
+            ..LinkSettings::ideal("link", "a", "b")
+        };
+        let outlet = Outlet {
+            rate_bps: 1,
+            is_fixed: false,
+            delay: Span::ZERO,
+        };
+        let streams = Streams::new(1, 0);
+        let queue = HeadQueue::new(&settings.queue, outlet, streams.stream("queue"));
+        let losses = Losses::new(settings.loss, streams.stream("loss"));
+        let measured = Time::ZERO..Time(1_000 * MS);
+        Traced::new(&settings, Trace::new(ms), queue, losses, measured)
+    }
+
+    fn enter(link: &mut Traced, at: u64, number: u32, bytes: u16) -> Transit {
+        let packet = Packet {
+            flow: number,
+            bytes,
+            ..Packet::SAMPLE
+        };
+        link.enter(Time(at), packet)
+    }
+
+    /// Lets everything depart that departs before `until`; with the packets' numbers.
+    fn depart(link: &mut Traced, until: u64, departures: &mut Vec<(u32, u64)>) {
+        while link.deadline() < Time(until) {
+            let due = link.deadline();
+            if let Some((at, packet)) = link.depart(due) {
+                departures.push((packet.flow, at.0));
+            }
+        }
+    }
+
+    /// The same by opportunities, one after the other, with a list of packets: what mahimahi's `mm-link`
+    /// does between two packets that arrive. `arrivals` are instants and lengths; returns the
+    /// packets' numbers with the instants at which they depart, or none where they found `limit` packets.
+    fn by_opportunities(
+        ms: &[u32],
+        limit: usize,
+        arrivals: &[(u64, u16)],
+    ) -> Vec<(u32, Option<u64>)> {
+        let round = u64::from(ms[ms.len() - 1]) * MS;
+        let mut queue: VecDeque<(u32, u64)> = VecDeque::new();
+        let mut fates: Vec<(u32, Option<u64>)> = Vec::new();
+        let mut coming = (0..).zip(arrivals).peekable();
+        for begins in (0..).map(|number| number * round) {
+            for opportunity in ms.iter().map(|&ms| begins + u64::from(ms) * MS) {
+                while let Some(&(number, &(_, bytes))) =
+                    coming.peek().filter(|(_, (at, _))| *at < opportunity)
+                {
+                    coming.next();
+                    match queue.len() < limit {
+                        true => queue.push_back((number, u64::from(bytes) + 4)),
+                        false => fates.push((number, None)),
+                    }
+                }
+                let mut room = 1504;
+                while room > 0 && !queue.is_empty() {
+                    let (number, left) = queue[0];
+                    if left > room {
+                        queue[0].1 -= room;
+                        break;
+                    }
+                    room -= left;
+                    queue.pop_front();
+                    fates.push((number, Some(opportunity)));
+                }
+                if queue.is_empty() && coming.peek().is_none() {
+                    return fates;
+                }
+            }
+        }
+        unreachable!("rounds have no end")
+    }
+
+    proptest! {
+        /// Packets that arrive at any time, many at the very instants of opportunities.
+        #[test]
+        fn packets_depart_as_by_a_plain_loop_over_opportunities(
+            gaps in prop::collection::vec(prop_oneof![Just(0_u32), 1..6_u32, 6..60_u32], 1..12),
+            limit in 1..9_u32,
+            arrivals in prop::collection::vec(
+                (
+                    prop_oneof![3 => 0..3 * MS, 1 => (0..4_u64).prop_map(|ms| ms * MS), 1 => 0..90 * MS],
+                    prop_oneof![2 => Just(1500_u16), 1 => 20..1500_u16, 1 => 1500..9000_u16],
+                ),
+                1..80,
+            ),
+        ) {
+            let mut ms: Vec<u32> = gaps.iter().scan(0, |at, gap| { *at += gap; Some(*at) }).collect();
+            let last = ms.len() - 1;
+            ms[last] = ms[last].max(1);
+            let mut now = 0;
+            let arrivals: Vec<(u64, u16)> = arrivals
+                .into_iter()
+                .map(|(later, bytes)| { now += later; (now, bytes) })
+                .collect();
+            let mut link = link(&ms, limit);
+            let (mut departures, mut refused) = (Vec::new(), Vec::new());
+            for (number, &(at, bytes)) in (0..).zip(&arrivals) {
+                depart(&mut link, at, &mut departures);
+                if enter(&mut link, at, number, bytes) == Transit::Refused {
+                    refused.push(number);
+                }
+            }
+            depart(&mut link, u64::MAX, &mut departures);
+            let fates = by_opportunities(&ms, limit as usize, &arrivals);
+            let expected: Vec<(u32, u64)> =
+                fates.iter().filter_map(|&(number, at)| Some((number, at?))).collect();
+            prop_assert_eq!(&departures, &expected);
+            let lost = fates.iter().filter(|(_, at)| at.is_none()).map(|(number, _)| *number);
+            prop_assert_eq!(refused, lost.collect::<Vec<_>>());
+            let counters = link.counters();
+            prop_assert_eq!(counters.left + counters.dropped, arrivals.len() as u64);
+            let end = departures.last().map_or(Time::ZERO, |&(_, at)| Time(at));
+            let carried = departures.iter().map(|&(number, _)| u64::from(arrivals[number as usize].1) + 4);
+            prop_assert_eq!(link.used(end)[0], carried.sum::<u64>());
+            prop_assert!(link.used(end)[0] <= link.used(end)[1]);
+        }
+    }
+
+    #[test]
+    fn a_full_packet_takes_one_opportunity_and_small_ones_share_it() {
+        let mut link = link(&[10, 10, 25], 100);
+        for (number, bytes) in [(0, 1500), (1, 748), (2, 748), (3, 1500), (4, 3004)] {
+            assert_eq!(enter(&mut link, MS, number, bytes), Transit::Kept);
+        }
+        let mut departures = Vec::new();
+        depart(&mut link, 70 * MS, &mut departures);
+        // the last one takes two opportunities, at 35 and 35 ms
+        let expected = [(0, 10), (1, 10), (2, 10), (3, 25), (4, 35)];
+        assert_eq!(departures, expected.map(|(number, at)| (number, at * MS)));
+        assert_eq!(link.used(Time(35 * MS)), [5 * 1504, 5 * 1504]);
+        assert_eq!(link.used(Time(60 * MS)), [5 * 1504, 8 * 1504]);
+    }
+
+    #[test]
+    fn an_opportunity_without_a_packet_is_wasted_even_at_its_instant() {
+        let mut link = link(&[10], 100);
+        enter(&mut link, 10 * MS, 0, 40);
+        assert_eq!(link.deadline(), Time(20 * MS));
+        enter(&mut link, 15 * MS, 1, 40);
+        let mut departures = Vec::new();
+        depart(&mut link, 21 * MS, &mut departures);
+        assert_eq!(departures, [(0, 20 * MS), (1, 20 * MS)]);
+        assert_eq!(link.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn what_departs_at_an_instant_leaves_room_for_what_arrives_then() {
+        let mut link = link(&[10], 1);
+        enter(&mut link, MS, 0, 1500);
+        assert_eq!(enter(&mut link, 10 * MS - 1, 1, 1500), Transit::Refused);
+        assert_eq!(enter(&mut link, 10 * MS, 2, 1500), Transit::Kept);
+        assert_eq!(link.packets().count(), 2, "one of them is to be taken over");
+        let mut departures = Vec::new();
+        depart(&mut link, u64::MAX, &mut departures);
+        assert_eq!(departures, [(0, 10 * MS), (2, 20 * MS)]);
+    }
+}
