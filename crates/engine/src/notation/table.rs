@@ -125,6 +125,8 @@ pub enum Kind {
     Length(RangeInclusive<u64>),
     /// A list of names.
     Names,
+    /// A command of the shell, or a list of them.
+    Commands,
     /// A list of points of a curve.
     Points(&'static Curve),
     /// One of these words.
@@ -135,6 +137,8 @@ pub enum Kind {
     Shorthand(fn() -> &'static Table, &'static str),
     /// A table of tables with free names.
     Named(fn() -> &'static Table),
+    /// A table of tables by place, or of bare values that stand for the key of this name.
+    ByPlace(fn() -> &'static Table, &'static str),
 }
 
 /// Rates that hang on the preset which a file chose.

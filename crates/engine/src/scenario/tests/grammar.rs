@@ -18,6 +18,7 @@ const FULL: &str = r#"
 duration = "100 s"
 wire.rate = "9 Mbps"
 cell = { phy = "802.11b", node = "a" }
+programs.a = "true"
 link = { near = { from = "a", to = "c", delay = "1 ms" }, far = { from = "c", to = "b" } }
 [station.a]
 upload = { server = "c" }
@@ -119,7 +120,9 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
         match key.kind {
             Kind::Table(inner) => each_key(inner(), &format!("{path}."), visit),
             Kind::Shorthand(inner, _) => each_key(inner(), &format!("{path}."), visit),
-            Kind::Named(inner) => each_key(inner(), &format!("{path}.a."), visit),
+            Kind::Named(inner) | Kind::ByPlace(inner, _) => {
+                each_key(inner(), &format!("{path}.a."), visit);
+            }
             _ => {}
         }
     }
@@ -159,6 +162,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Length(_) if key.name == "sensing_range" => "900 m",
         Kind::Length(_) => "5 m",
         Kind::Names => "[\"b\"]",
+        Kind::Commands => "ping server",
         Kind::Points(_) => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
             "phy" => "802.11g-long",
@@ -191,7 +195,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             _ => "poisson",
         },
         Kind::Formed(_) => panic!("{path} has a form of its own"),
-        Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) => return None,
+        Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) | Kind::ByPlace(..) => return None,
     })
 }
 
