@@ -47,7 +47,7 @@ ASKS = """
 import socket, sys, time
 start = time.monotonic()
 try:
-    one = socket.create_connection((sys.argv[1], 80), 1.0)
+    one = socket.create_connection((sys.argv[1], 80), float(sys.argv[2]))
 except OSError:
     print("none")
     sys.exit(7)
@@ -148,8 +148,9 @@ def machine() -> Iterator[Machine]:
         yield Machine(stack)
 
 
-def asks(address: str) -> list[str]:
-    return ["--", sys.executable, "-c", ASKS, address]
+def asks(address: str, patience_s: float = 20.0) -> list[str]:
+    """A command that calls a server."""
+    return ["--", sys.executable, "-c", ASKS, address, str(patience_s)]
 
 
 def test_what_leaves_crosses_the_air_and_goes_on_with_the_machines_address(tmp_path, machine):
@@ -173,16 +174,15 @@ def test_what_leaves_crosses_the_air_and_goes_on_with_the_machines_address(tmp_p
 
 def test_the_outside_of_a_link_is_behind_its_server(machine):
     words = ["--json", "--uplink", "wan", "--link", LINK]
-    at_server = f"{sys.executable} -c '{ASKS}' {OUTSIDE}"
+    at_server = f"{sys.executable} -c '{ASKS}' {OUTSIDE} 20"
     done = machine.emulated(*words, "--with", "server", at_server, *asks(OUTSIDE))
     assert done.returncode == 0, done.stderr
     calls = [line.split() for line in done.stderr.splitlines() if line.endswith(f" {SENT_BYTES}")]
-    soon, late = sorted(float(took_s) for took_s, _ in calls)
-    assert late >= 0.08  # twice 40 ms
-    assert soon < late
+    assert len(calls) == 2
+    assert max(float(took_s) for took_s, _ in calls) >= 0.08  # twice 40 ms
     assert machine.callers == [OWN, OWN]
     names = [flow["name"] for flow in json.loads(done.stdout)["flows"]]
-    assert names == ["client/program/1", "client/program/2"]
+    assert names == ["client/program/1", "client/program/2"]  # the server's pass no network
 
 
 def test_nothing_leaves_the_scenario_by_itself(machine):
@@ -192,7 +192,7 @@ def test_nothing_leaves_the_scenario_by_itself(machine):
 
 
 def test_no_other_interface_is_passed(machine):
-    done = machine.emulated("--uplink", "wan", "--link", "100 Mbps, 0 ms", *asks(ASIDE))
+    done = machine.emulated("--uplink", "wan", "--link", "100 Mbps, 0 ms", *asks(ASIDE, 1.0))
     assert (done.returncode, done.stdout.split()[0]) == (7, "none"), done.stderr
     assert machine.callers == []
 

@@ -33,10 +33,14 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            let message = format!(
-                "there is no such place; allowed are {}{more}",
-                one_line(&shown.join(", "), 200)
-            );
+            let message = match places.is_empty() {
+                true => "there are no places; allowed with stations, or flows between wired nodes"
+                    .to_owned(),
+                false => format!(
+                    "there is no such place; allowed are {}{more}",
+                    one_line(&shown.join(", "), 200)
+                ),
+            };
             let hint = did_you_mean(place, known);
             problems.add_with_hint(section.origin, &section.path, message, hint);
         }

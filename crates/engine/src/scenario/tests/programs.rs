@@ -105,6 +105,14 @@ fn what_cannot_run_is_refused_at_its_line() {
 }
 
 #[test]
+fn without_places_there_are_no_programs() {
+    let text = "duration = '9 s'\ncsma.link.a = {}\nflow.a.route = ['a']\nprograms.a = 'ls'\n";
+    let problems = parse(text, Format::Toml, "x.toml", &[]).unwrap_err();
+    let said = "x.toml:4: `programs.a`: there are no places; allowed with stations, or flows between wired nodes";
+    assert_eq!(problems[0].to_string(), said);
+}
+
+#[test]
 fn a_table_of_programs_is_not_empty() {
     let text = "duration = '9 s'\ncell.phy = '802.11b'\nstation.a.upload = 1\nprograms = {}\n";
     let problems = parse(text, Format::Toml, "x.toml", &[]).unwrap_err();
