@@ -109,11 +109,20 @@ def allowed(value: Schema) -> str:
                 f"A list of {value['minItems']} to {value['maxItems']} points, each "
                 f"{point['minItems']} numbers above {coordinate['exclusiveMinimum']}."
             )
-        case "array":
+        case "array" if value.get("uniqueItems"):
             return "A list of names in quotes."
+        case "array":
+            return "A list of texts."
+        case "object" if "oneOf" in value["additionalProperties"]:
+            return f"By name: {lower_first(allowed(value['additionalProperties']))}"
         case "object":
             return "Tables with names of your choice."
     return text_allowed(value)
+
+
+def lower_first(text: str) -> str:
+    """The text with a small first letter."""
+    return text[:1].lower() + text[1:]
 
 
 def text_allowed(value: Schema) -> str:

@@ -175,6 +175,7 @@ def emulate(
     stop: int,
     stations: list[tuple[str, int]],
     flows: list[tuple[str, int]],
+    beside: list[int] | None = None,
     capture: int | None = None,
 ) -> str: ...
 def data_rates(phy: str) -> list[int]: ...

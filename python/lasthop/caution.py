@@ -34,11 +34,20 @@ MISSED = 0.025
 """Part of a target that may be missed without a word. [-]"""
 
 
-def cautions(scenario: Scenario) -> list[str]:
-    """Say what a user should know before an answer about a scenario is trusted."""
+def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
+    """Say what a user should know before an answer about a scenario is trusted; `programs_run` says
+    that its programs do, as in an emulation.
+    """
+    found: list[str] = []
+    if scenario.programs and not programs_run:
+        found.append(
+            "`programs`: they run in emulations alone; predictions and simulations leave them out"
+        )
     if isinstance(scenario, CellScenario):
-        return [*_sharing(scenario), *_noise(scenario)]
-    return list(_conflicts(scenario)) if isinstance(scenario, CsmaScenario) else []
+        found += [*_sharing(scenario), *_noise(scenario)]
+    elif isinstance(scenario, CsmaScenario):
+        found += _conflicts(scenario)
+    return found
 
 
 def _sharing(scenario: CellScenario) -> Iterator[str]:

@@ -252,7 +252,7 @@ def compare(
     if emulate:
         from lasthop.emulation import emulate as in_real_time
 
-        emulation = in_real_time(checked)
+        emulation = in_real_time(checked, quiet=True)  # programs of the file print, too
     return Comparison(checked, prediction, refusal, simulation, emulation)
 
 

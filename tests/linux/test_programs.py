@@ -87,6 +87,51 @@ def test_a_download_by_programs_is_a_flow_of_the_result(tmp_path, text, at, to, 
         assert {flow["direction"] for flow in flows} == {"up", "down"}
 
 
+def test_programs_of_the_file_run_in_emulations(tmp_path):
+    path, there = tmp_path / "x.toml", tmp_path / "there"
+    serves = SERVES.replace("\n", "\\n").replace('"', '\\"')
+    programs = f'[programs]\nserver = "{serves}"\nother = ["touch {there}", "true"]\n'
+    path.write_text(CELL + programs)
+    # a program of the file that is not asked for ends with the run
+    words = ["--json", "--at", "laptop", "--with", "laptop", "true"]
+    done = emulated(path, *words, "--", PYTHON, "-c", TAKES, "server")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[0] == str(SENT_BYTES)
+    assert there.exists()
+    assert "warning: `programs`" not in done.stderr
+    flows = [flow["name"] for flow in json.loads(done.stdout)["flows"]]
+    assert {"laptop/program/1", "laptop/program/2"} < set(flows)
+
+
+def test_a_link_stands_in_the_place_of_a_file():
+    words = ["--json", "--link", "8 Mbps, 30 ms, queue 20", "--with", "server", SERVES]
+    command = ["--", PYTHON, "-c", TAKES, "server"]
+    done = subprocess.run(
+        [*COMMAND, *words, *command], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[0] == str(SENT_BYTES)
+    result = json.loads(done.stdout)
+    assert result["scenario"] == "8 Mbps, 30 ms, queue 20"
+    assert result["warmup_s"] == 0
+    assert result["duration_s"] > 0.12  # two round trips
+    assert [flow["name"] for flow in result["flows"]] == ["client/program/1", "client/program/2"]
+    assert "classes" not in result or result["classes"] == []
+    there, back = result["links"]
+    assert back["utilisation"]["mean"] > there["utilisation"]["mean"] > 0
+    queue = next(one for one in result["queues"] if one["name"] == "client-server/back")
+    assert 1 < queue["occupancy_max_packets"]["mean"] <= 20
+
+
+def test_places_of_a_link_are_its_ends():
+    words = [*COMMAND, "--link", "8 Mbps, 30 ms", "--places"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    assert [line.split()[:3] for line in done.stdout.splitlines()] == [
+        ["client", "10.64.0.1", "client"],
+        ["server", "10.128.0.1", "server"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("command", "code"),
     [

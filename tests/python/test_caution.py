@@ -200,3 +200,12 @@ def test_prices_that_nothing_tells_are_named() -> None:
     assert conflicts(links=touching, aqm=False, r_max=0.01) == []
     given = {"1": {"conflicts": ["2"], "r": 0.01}, "2": {"r": 0.01}}
     assert conflicts(links=given, aqm=False) == []
+
+
+def test_programs_are_cautioned_of_where_they_do_not_run() -> None:
+    stations = {"a": {"download": 1}}
+    tree = {"duration": "9 s", "cell": {"phy": "802.11g"}, "station": stations}
+    scenario = lh.Scenario({**tree, "programs": {"a": "ping server"}}).typed
+    [line] = cautions(scenario)
+    assert line.startswith("`programs`: they run in emulations alone;")
+    assert cautions(scenario, programs_run=True) == []

@@ -35,6 +35,8 @@ pub struct Network<'a> {
     /// The scenario as it was, without flows of programs.
     scenario: &'a Scenario,
     live: Live<'a>,
+    /// The instant up to which it has run.
+    now: Time,
     places: Places,
     programs: Programs,
     /// Packets inside, by number; numbers that are free.
@@ -88,6 +90,7 @@ impl<'a> Network<'a> {
         Ok(Network {
             scenario,
             live: Live::new(opened)?,
+            now: Time::ZERO,
             places: Places::new(scenario, places),
             programs: Programs::new(of_programs.collect()),
             inside: Vec::new(),
@@ -122,6 +125,13 @@ impl<'a> Network<'a> {
         self.air.as_ref().map_or(0, |air| air.frames)
     }
 
+    /// Opens a way to the outside, which is the last node: what a program's place sends to an address that is no
+    /// place's comes out there, behind the network, and what comes from there goes back to the place. Packets
+    /// between it and the nodes `beside` it pass no network.
+    pub fn open_outside(&mut self, beside: &[u32]) {
+        self.places.open_outside(beside);
+    }
+
     /// How many nodes send and receive packets.
     pub fn nodes(&self) -> u32 {
         self.places.count()
@@ -140,6 +150,7 @@ impl<'a> Network<'a> {
     /// As [`Live::run_until`].
     pub fn run_until(&mut self, now: Time) -> Result<(), EngineError> {
         self.live.run_until(now)?;
+        self.now = now;
         self.look();
         Ok(())
     }
@@ -157,6 +168,12 @@ impl<'a> Network<'a> {
 
     /// Node `from` sends `bytes`, at the instant up to which it has run.
     pub fn send(&mut self, from: u32, bytes: &[u8]) {
+        if let Some(to) = self.beside(from, bytes) {
+            self.arrived += 1;
+            self.deliveries
+                .insert((self.now, self.arrived), (to, bytes.to_vec()));
+            return;
+        }
         let Some((sent, to, tag)) = self.read(from, bytes) else {
             self.foreign += 1;
             return;
@@ -168,6 +185,14 @@ impl<'a> Network<'a> {
         let number = self.keep(Inside { to, bytes, tag });
         self.live.send(&Sent { number, ..sent });
         self.look();
+    }
+
+    /// The node that a packet is for, if no network is between.
+    fn beside(&self, from: u32, bytes: &[u8]) -> Option<u32> {
+        let header = Header::of(bytes)?;
+        let to = self.places.node_of(header.to)?;
+        let is_there = self.places.node_of(header.from) == Some(from);
+        (is_there && self.places.are_beside(from, to)).then_some(to)
     }
 
     /// What a packet is to the engine, the node it is for, and the program's connection that it is of; `None`
@@ -188,7 +213,10 @@ impl<'a> Network<'a> {
                 (flow, kind, None)
             }
             None => {
-                let of = self.programs.of(self.scenario, &header, bytes)?;
+                let is_outside = |address| self.places.is_outside(address);
+                let of = self
+                    .programs
+                    .of(self.scenario, is_outside, &header, bytes)?;
                 (of.flow, of.kind, Some(of.tag))
             }
         };

@@ -17,7 +17,7 @@ pub const SERVER: u32 = 0x0AFF_0001;
 pub const FIRST_PORT: u16 = 20_000;
 
 /// The nodes that have a descriptor: the servers, the stations, and where there are flows between wired nodes
-/// all their sources and all their sinks.
+/// all their sources and all their sinks; those of programs; the outside, if there is a way there.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     /// Address of the data's source and of its destination, by flow, and whether the source is where the
@@ -27,6 +27,8 @@ pub(crate) struct Places {
     has_wired: bool,
     /// Flows between wired nodes whose hosts are nodes of their own, for programs.
     apart: Vec<u32>,
+    /// Nodes beside the outside, if there is a way there.
+    beside: Option<Vec<u32>>,
 }
 
 /// What a packet is to the scenario.
@@ -55,7 +57,28 @@ impl Places {
             stations: scenario.stations.len() as u32,
             has_wired: scenario.flows.iter().any(|flow| flow.ends == Ends::Wired),
             apart: places.iter().filter_map(apart).collect(),
+            beside: None,
         }
+    }
+
+    /// The same with a node more, the outside: it has every address that is no place's. Packets between it and
+    /// the nodes `beside` it pass no network.
+    pub(crate) fn open_outside(&mut self, beside: &[u32]) {
+        self.beside = Some(beside.to_vec());
+    }
+
+    /// Whether two nodes are the outside and one beside it.
+    pub(crate) fn are_beside(&self, from: u32, to: u32) -> bool {
+        let Some(beside) = &self.beside else {
+            return false;
+        };
+        let outside = self.outside();
+        from == outside && beside.contains(&to) || to == outside && beside.contains(&from)
+    }
+
+    /// Whether an address is of the outside.
+    pub(crate) fn is_outside(&self, address: u32) -> bool {
+        self.beside.is_some() && self.node_of(address) == Some(self.outside())
     }
 
     /// Addresses of a place of programs, and of what it talks to.
@@ -68,6 +91,11 @@ impl Places {
 
     /// How many nodes there are.
     pub(crate) fn count(&self) -> u32 {
+        self.outside() + u32::from(self.beside.is_some())
+    }
+
+    /// The number that the outside has, if there is a way there.
+    fn outside(&self) -> u32 {
         self.first_apart() + 2 * self.apart.len() as u32
     }
 
@@ -77,6 +105,13 @@ impl Places {
 
     /// The node that has an address.
     pub(crate) fn node_of(&self, address: u32) -> Option<u32> {
+        let leads_out = || self.beside.is_some() && is_of_a_host(address);
+        let place = self.place_of(address);
+        place.or_else(|| leads_out().then(|| self.outside()))
+    }
+
+    /// The node of a place that has an address.
+    fn place_of(&self, address: u32) -> Option<u32> {
         let (sources, sinks) = (self.stations + 1, self.stations + 2);
         let flows = 1..=self.ends.len() as u32;
         let is_apart = |base: u32| {
@@ -121,6 +156,12 @@ impl Places {
             .flat_map(|flow| [(flow, true), (flow, false)])
             .find_map(|(flow, is_data)| fits(flow, is_data))
     }
+}
+
+/// Whether an address can be a single host's elsewhere: neither 0.0.0.0/8, loopback, multicast nor reserved
+/// (RFC 6890).
+fn is_of_a_host(address: u32) -> bool {
+    !matches!(address >> 24, 0 | 127 | 224..)
 }
 
 /// The flow whose hosts are to be nodes of their own.

@@ -69,14 +69,24 @@ impl Programs {
         }
     }
 
-    /// What a packet is; `scenario` is the one without the programs' flows. `None` for what goes nowhere.
-    pub(crate) fn of(&mut self, scenario: &Scenario, packet: &Header, bytes: &[u8]) -> Option<Of> {
-        let ends = (packet.from, packet.to);
+    /// What a packet is; `scenario` is the one without the programs' flows. What comes from the outside or goes
+    /// there passes the network between a place and what it talks to. `None` for what goes nowhere.
+    pub(crate) fn of(
+        &mut self,
+        scenario: &Scenario,
+        is_outside: impl Fn(u32) -> bool,
+        packet: &Header,
+        bytes: &[u8],
+    ) -> Option<Of> {
+        let outside = (is_outside(packet.from), is_outside(packet.to));
         let (place, leaves) = self.places.iter().enumerate().find_map(|(place, one)| {
             let &(_, own, other) = one;
-            match ends {
-                _ if ends == (own, other) => Some((place, true)),
-                _ if ends == (other, own) => Some((place, false)),
+            let is =
+                |from, to| (packet.from == from || outside.0) && (packet.to == to || outside.1);
+            match outside {
+                (true, true) => None,
+                _ if is(own, other) => Some((place, true)),
+                _ if is(other, own) => Some((place, false)),
                 _ => None,
             }
         })?;

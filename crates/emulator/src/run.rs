@@ -28,7 +28,8 @@ const LONGEST_SLEEP: u64 = 50_000_000;
 /// Descriptors, one packet a read or write, that do not block.
 #[derive(Debug)]
 pub struct Descriptors {
-    /// Descriptors of the nodes by number: the servers, each station, sources and sinks between wired nodes.
+    /// Descriptors of the nodes by number: the servers, each station, sources and sinks between wired nodes, hosts of
+    /// programs, the outside.
     nodes: Vec<OwnedFd>,
     /// Readable when the run is to stop: to end here if there is a byte, else for nothing.
     stop: OwnedFd,
@@ -90,17 +91,21 @@ impl Descriptors {
 
 /// Emulates `scenario` between `descriptors` for its duration; returns what was measured after the
 /// warm-up: lists of items as in a result, and what became of a capture of the air, of which the scenario says how
-/// many frames it keeps.
+/// many frames it keeps. With `beside` there is a way to the outside ([`Network::open_outside`]).
 ///
 /// # Errors
 /// If a descriptor fails or the run is stopped.
 pub fn run(
     scenario: &Scenario,
     places: &[Place],
+    beside: Option<&[u32]>,
     mut descriptors: Descriptors,
 ) -> Result<Value, EmulatorError> {
     let opened = open(scenario, places);
     let mut network = Network::new(scenario, &opened, places)?;
+    if let Some(beside) = beside {
+        network.open_outside(beside);
+    }
     let writer = match (scenario.record.frames, descriptors.capture.take()) {
         (Some(limit), Some(file)) => {
             network.record(limit);

@@ -15,6 +15,7 @@ from lasthop.cli.options import (
     Json,
     Settings,
     file_name,
+    pairs,
     read_scenario,
     unset,
     whole_number,
@@ -28,6 +29,7 @@ from lasthop.errors import UserError
 if TYPE_CHECKING:
     from lasthop.emulation import Emulation
     from lasthop.emulation.capture import Captured
+    from lasthop.emulation.places import Ways
     from lasthop.emulation.programs import Program
     from lasthop.scenario import Scenario
 
@@ -37,7 +39,7 @@ MUCH_WAITING = 0.5
 """Part of the time for which flows' ends wait for a processor, from which on a reader is told: ten
 emulations of 48 Mb/s side by side on two processors waited for 0.36 to 1.07 of it, and lost goodput
 from 0.86 on."""
-WITH = "--with"
+WITH, LINK = "--with", "--link"
 MOST_RUNS = 1000
 
 Command = Annotated[
@@ -57,6 +59,13 @@ Pcapng = Annotated[
     Path | None,
     unset("FILE", "Write the frames of the cell, for Wireshark.", parser=file_name),
 ]
+Link = Annotated[
+    str | None,
+    unset("LINK", "In the place of FILE: rate, delay one way, queue N, loss P.", LINK),
+]
+Uplink = Annotated[
+    str | None, unset("INTERFACE", "Where what leaves the scenario goes on to the outside.")
+]
 Places = Annotated[bool, typer.Option("--places", help="List places with their addresses.")]
 
 
@@ -67,6 +76,8 @@ def emulate(
     others: Others = None,
     shell: Shell = None,
     places: Places = False,
+    link: Link = None,
+    uplink: Uplink = None,
     replications: Replications = None,
     pcapng: Pcapng = None,
     settings: Settings = None,
@@ -76,11 +87,19 @@ def emulate(
 
     With a program it begins when the warm-up is over, the run ends with it, and its exit code is
     the command's own.
+
+    --link "12 Mbps, 40 ms, queue 100" stands for a scenario with one link between places client,
+    where the program runs, and server. --uplink lets programs reach the outside by an interface of
+    this machine, through the scenario's network and by address translation.
     """
-    scenario = read_scenario(file, settings)
+    scenario, ways = of_file_or_link(file, link, settings)
     if places:
-        print_places(scenario)
+        print_places(scenario, ways)
         return 0
+    if link is not None and shell is None and not command:
+        raise UserError(f"`{LINK}`: what is to run?", f"{LINK} LINK -- COMMAND ...")
+    if command and at is None:
+        at = next((client for client, _ in ways.values()), None)
     if pcapng is not None:
         writable_file(pcapng, "--pcapng")
     foreground = program_of(command, at, shell)
@@ -104,12 +123,27 @@ def emulate(
                 others=beside,
                 quiet=as_json,
                 pcapng=pcapng if number == 0 else None,
+                ways=ways,
+                uplink=uplink,
             )
             runs.append(one)
     emulation = together(runs)
     print_emulation(scenario, emulation, as_json)
     print_captured(runs[0].captured)
     return emulation.exit_code or 0
+
+
+def of_file_or_link(
+    file: str, words: str | None, settings: list[str] | None
+) -> "tuple[Scenario, Ways]":
+    """The scenario, and which of its flows are ways of programs."""
+    if words is None:
+        return read_scenario(file, settings), {}
+    from lasthop.emulation.link import WAYS, link
+
+    if file:
+        raise UserError(f"`{LINK}` takes the place of FILE: {file}", "allowed is one of the two")
+    return link(words, pairs(settings or [], "--set", "PATH=VALUE", "tcp.mss=1000")), WAYS
 
 
 def program_of(
@@ -140,28 +174,30 @@ def beside_of(text: str) -> "Program":
         raise UserError(
             f'`--with "{text}"`: allowed is a place and a command', "--with server 'iperf3 -s'"
         )
-    return Program(name, ["sh", "-c", command])
+    return Program.of_shell(name, command)
 
 
 def joined(args: Sequence[str]) -> list[str]:
-    """Arguments in which `--with NAME COMMAND` is one value."""
-    done, rest = [], list(args)
-    while rest:
+    """Arguments in which `--with NAME COMMAND` is one value, and an empty one stands in the place
+    of FILE where `--link` does.
+    """
+    done: list[str] = []
+    rest = list(args)
+    while rest and rest[0] != "--":
         arg = rest.pop(0)
         done.append(arg)
-        if arg == "--":
-            return [*done, *rest]
         if arg == WITH and len(rest) > 1 and "=" not in rest[0]:
             done.append(f"{rest.pop(0)}={rest.pop(0)}")
-    return done
+    has_link = any(arg.partition("=")[0] == LINK for arg in done) and done[-1] != LINK
+    return [*done, *([""] if has_link else []), *rest]
 
 
-def print_places(scenario: "Scenario") -> None:
+def print_places(scenario: "Scenario", ways: "Ways") -> None:
     """A line for each place."""
     from lasthop.emulation.places import every_place
     from lasthop.emulation.programs import host_name
 
-    for name, (address, other) in every_place(scenario.typed).items():
+    for name, (address, other) in every_place(scenario.typed, ways).items():
         typer.echo(f"{name:20} {address:14} {host_name(name):20} talks to {other}")
 
 
@@ -170,10 +206,10 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
     if as_json:
         sys.stdout.write(emulation.to_json())
     else:
-        length = f"{emulation.summary['duration_s']:.3g} s"
-        typer.echo(
-            f"{scenario['name']}\n{length} in real time, first {scenario['warmup_s']:g} s cut\n"
-        )
+        length = f"{emulation.summary['duration_s']:.3g} s in real time"
+        if scenario["warmup_s"] > 0:
+            length += f", first {scenario['warmup_s']:g} s cut"
+        typer.echo(f"{scenario['name']}\n{length}\n")
         print_answer(emulation.summary, emulation.scenario.typed)
     print_warnings(emulation)
     print_lateness(emulation.lateness_p99_s)

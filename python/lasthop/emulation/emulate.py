@@ -20,11 +20,12 @@ from lasthop.emulation.limits import (
     datagrams_per_second,
     unfollowed,
 )
-from lasthop.emulation.places import Places
+from lasthop.emulation.places import Places, Ways
 from lasthop.emulation.programs import Program, Programs
 from lasthop.emulation.reports import reports
 from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import Driven, Traffic
+from lasthop.errors import UserError
 from lasthop.linux.scheduling import preferred, real_time
 from lasthop.models.reading import Scenario as Typed
 from lasthop.models.reading import SensorFlow, Tcp, TcpFlow, UdpFlow
@@ -51,7 +52,8 @@ class Emulation(Answer):
     @property
     def warnings(self) -> list[str]:
         """Surprises in the scenario, and settings that had no effect."""
-        return [*cautions(self.scenario.typed), *unfollowed(self.scenario.typed)]
+        known = self.scenario.typed
+        return [*cautions(known, programs_run=True), *unfollowed(known)]
 
     @property
     def processor_wait(self) -> float:
@@ -75,6 +77,8 @@ def emulate(
     foreground: Program | None = None,
     others: Sequence[Program] = (),
     quiet: bool = False,
+    ways: Ways | None = None,
+    uplink: str | None = None,
     pcapng: str | os.PathLike[str] | None = None,
 ) -> Emulation:
     """Emulate a scenario once, in real time: the engine's network, the kernel's TCP and UDP.
@@ -101,6 +105,12 @@ def emulate(
         Programs that run beside it, or until the end.
     quiet : bool
         Whether what programs print goes to standard error.
+    ways : mapping, optional
+        Flows that stand for the way of programs alone and have no traffic of their own: names of
+        source and sink by the flow's.
+    uplink : str, optional
+        Interface of the machine by which programs reach what is no place of the scenario; nothing
+        leaves the scenario without it.
     pcapng : path, optional
         Write the frames of a cell there as they are on the air, with the packets that Linux sent,
         for Wireshark; at most ``record.frames``, or a million.
@@ -110,7 +120,8 @@ def emulate(
     ScenarioError
         If the scenario is refused.
     UserError
-        If it cannot be emulated, or this process may not make namespaces.
+        If it cannot be emulated, this process may not make namespaces, or there is no way out by
+        the interface.
     """
     checked = replaced(scenario, settings)
     if pcapng is not None:
@@ -120,10 +131,19 @@ def emulate(
         lasting = {"warmup": f"{warmup_s} s", "duration": f"{LONGEST_S:g} s"}
         checked = replaced(checked, lasting)
     check(checked)
-    started = [*others] if foreground is None else [foreground, *others]
+    own = [
+        Program.of_shell(program.place, command)
+        for program in checked.typed.programs
+        for command in program.commands
+    ]
+    beside = [*own, *others]
+    started = beside if foreground is None else [foreground, *beside]
+    if uplink is not None and not started:
+        raise UserError(f"--uplink {uplink}: no program runs that could use it")
     with contextlib.ExitStack() as stack:
         known = checked.typed
-        places = Places(known, stack, [program.place for program in started])
+        names = [program.place for program in started]
+        places = Places(known, stack, names, ways=ways, uplink=uplink)
         places.acknowledge_at_once()
         carriers = [flow.transport for flow in known.flows]
         laws = [each.congestion for each in carriers if isinstance(each, Tcp)]
@@ -131,10 +151,11 @@ def emulate(
         flows = make_flows(known, places, stack, algorithms, quick_acks)
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
-        programs = Programs(places, foreground, others, stack, quiet=quiet)
+        programs = Programs(places, foreground, beside, stack, quiet=quiet)
         capture = stack.enter_context(capture_file(pcapng, checked))
         lists = run(checked, places, traffic, programs, progress, capture)
         captured = capture.ended(lists.pop("capture", None))
+        lists = without(lists, places.ways)
         answer = Emulation(
             summary(known, flows, lists, traffic.until_s, traffic.processor_wait()), checked
         )
@@ -150,9 +171,13 @@ def make_flows(
     algorithms: Mapping[str, str],
     quick_acks: bool,
 ) -> list[Driven]:
-    """The sockets of every flow; `algorithms` are the kernel's names of congestion controls."""
+    """The sockets of every flow that has traffic of its own; `algorithms` are the kernel's names of
+    congestion controls.
+    """
     flows: list[Driven] = []
     for index, flow in enumerate(scenario.flows):
+        if places.is_way(index):
+            continue
         ends = places.ends(index, flow)
         made: Driven
         if isinstance(flow, UdpFlow):
@@ -166,6 +191,16 @@ def make_flows(
         stack.callback(made.close)
         flows.append(made)
     return flows
+
+
+def without(lists: Mapping[str, Any], ways: Ways) -> dict[str, Any]:
+    """What was measured, without rows of flows that have no traffic of their own."""
+    return {
+        name: [item for item in items if item.get("name") not in ways]
+        if name in ("flows", "classes")
+        else items
+        for name, items in lists.items()
+    }
 
 
 def run(
@@ -182,9 +217,13 @@ def run(
     def medium() -> Any:
         real_time()  # packets are late by tens of microseconds then, not by more
         descriptors = places.descriptors
-        of_programs = places.of_programs()
         run = _core.emulate(
-            scenario.checked, descriptors, reading, *of_programs, capture.descriptor
+            scenario.checked,
+            descriptors,
+            reading,
+            *places.of_programs(),
+            places.beside_outside(),
+            capture.descriptor,
         )
         return json.loads(run)
 

@@ -1,4 +1,4 @@
-"""Starts a program at a place: `launch.py STARTER NAMESPACE NAMES COMMAND ...`, without lasthop.
+"""Starts a program at a place: `launch.py STARTER NAMESPACE NAMES SERVERS COMMAND ...`.
 
 ```text
 emulate --> launch.py --> first of its processes --> COMMAND --> ...
@@ -6,11 +6,11 @@ emulate --> launch.py --> first of its processes --> COMMAND --> ...
 ```
 
 The program has the network namespace of this descriptor, and names of its own: what the descriptor
-NAMES has is its `/etc/hosts`, and there is no server for others. It and
-whatever it starts are in a process namespace of their own, which the kernel ends with its first
-process; that ends with this one, and this one with the process STARTER, which has started it,
-however they end. Ctrl-C is the program's: the terminal sends it to all of them, and the others
-leave it alone.
+NAMES has is its `/etc/hosts`, what SERVERS has its `/etc/resolv.conf`. It and whatever it starts
+are in a process namespace of their own, which the kernel ends with its first process; that ends
+with this one, and this one with the process STARTER, which has started it, however they end. Ctrl-C
+is the program's: the terminal sends it to all of them, and the others leave it alone. Nothing of
+lasthop is imported.
 """
 
 import ctypes
@@ -72,10 +72,10 @@ def run(command: list[str]) -> None:
         os._exit(NOT_EXECUTABLE)
 
 
-def give_names(hosts: bytes) -> None:
+def give_names(files: dict[str, bytes]) -> None:
     """Have other files in the place of `/etc/hosts` and `/etc/resolv.conf`, which no disk has."""
     mount("none", ASIDE, "tmpfs", 0)
-    for name, content in (("hosts", hosts), ("resolv.conf", b"")):
+    for name, content in files.items():
         with open(f"{ASIDE}/{name}", "wb") as file:
             file.write(content)
         if os.path.exists(f"/etc/{name}"):
@@ -83,10 +83,10 @@ def give_names(hosts: bytes) -> None:
     call("umount2", ASIDE.encode(), MNT_DETACH)
 
 
-def first(hosts: bytes, command: list[str]) -> int:
+def first(files: dict[str, bytes], command: list[str]) -> int:
     """The first process of the namespace: exit code of the program, when all have ended."""
     mount("none", "/", "", MS_REC | MS_PRIVATE)
-    give_names(hosts)
+    give_names(files)
     mount("proc", "/proc", "proc", 0)
     program = os.fork()
     if program == 0:
@@ -118,7 +118,14 @@ def end_rest() -> None:
         return
 
 
-def main(starter: str, namespace: str, names: str, *command: str) -> int:
+def content(descriptor: int) -> bytes:
+    """What a file has, which is closed."""
+    found = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    os.close(descriptor)
+    return found
+
+
+def main(starter: str, namespace: str, names: str, servers: str, *command: str) -> int:
     """Exit code of the program."""
     for each in LEFT_ALONE:
         signal.signal(each, signal.SIG_IGN)
@@ -127,8 +134,7 @@ def main(starter: str, namespace: str, names: str, *command: str) -> int:
         return BY_SIGNAL + signal.SIGKILL
     call("setns", int(namespace), CLONE_NEWNET)
     os.close(int(namespace))
-    hosts = os.pread(int(names), os.fstat(int(names)).st_size, 0)
-    os.close(int(names))
+    files = {"hosts": content(int(names)), "resolv.conf": content(int(servers))}
     call("unshare", CLONE_NEWNS | CLONE_NEWPID)
     lives, held = os.pipe()  # readable when this process has ended
     child = os.fork()
@@ -138,7 +144,7 @@ def main(starter: str, namespace: str, names: str, *command: str) -> int:
             end_with_parent()
             if select.select([lives], [], [], 0)[0]:
                 os._exit(BY_SIGNAL + signal.SIGKILL)
-            os._exit(first(hosts, list(command)))
+            os._exit(first(files, list(command)))
         except OSError as error:
             print(f"error: {error.strerror}", file=sys.stderr)
             os._exit(NOT_EXECUTABLE)

@@ -2,21 +2,23 @@
 
 The servers have one, each station has one, and where there are flows between wired nodes all their
 sources have one together and all their sinks have one. Addresses are those of crates/emulator.
+The outside, if there is a way there, is the last of the emulator's nodes.
 """
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
+from lasthop.emulation.uplink import open_uplink
 from lasthop.errors import UserError
 from lasthop.linux.links import set_up
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
-from lasthop.linux.routes import acknowledge_at_once, all_local
+from lasthop.linux.routes import EVERYTHING, acknowledge_at_once, all_local, through
 from lasthop.linux.tcp import without_timestamps
 from lasthop.linux.tun import open_tun
 from lasthop.models.reading import Flow
@@ -38,6 +40,10 @@ LEAST_MTU = 576
 """Length of a packet that every host takes (RFC 791); answers to pings need some of it. [bytes]"""
 USUAL_MTU = 1500
 """Where programs run. [bytes]"""
+
+Ways: TypeAlias = Mapping[str, tuple[str, str]]
+"""Flows that stand for the way of programs alone, each with names of its source and its sink, which
+is beside the outside."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,10 @@ class Places:
         Closes what is made.
     names : iterable of str
         Places at which programs run.
+    ways : mapping
+        See `Ways`.
+    uplink : str, optional
+        Interface of the machine by which programs reach the outside.
 
     Raises
     ------
@@ -104,13 +114,24 @@ class Places:
     """
 
     def __init__(
-        self, scenario: Typed, stack: contextlib.ExitStack, names: Iterable[str] = ()
+        self,
+        scenario: Typed,
+        stack: contextlib.ExitStack,
+        names: Iterable[str] = (),
+        *,
+        ways: Ways | None = None,
+        uplink: str | None = None,
     ) -> None:
         self.scenario = scenario
+        self.ways = ways or {}
+        self.uplink = uplink
+        self.known = every_place(scenario, self.ways)
         self.stack = stack
         self.wanted = tuple(dict.fromkeys(names))
         self.open: dict[str, Opened] = {}
         """Where programs run, by name; `server` may be among them."""
+        self.numbers: dict[str, int] = {}
+        """Nodes by address."""
         self.descriptors: list[int] = []
         """Descriptors of the nodes by number, as in crates/emulator."""
         lengths = [flow.transport.packet_bytes for flow in scenario.flows]
@@ -126,6 +147,9 @@ class Places:
         """Hosts of flows between wired nodes at which programs run, by flow."""
         for name in self.wanted:
             self.run_at(name)
+        if uplink is not None:
+            addresses = [address for address, _ in self.known.values()]
+            self.descriptors.append(open_uplink(uplink, addresses, self.mtu, stack))
 
     def node(self, address: str) -> Host:
         """A namespace with an interface."""
@@ -138,6 +162,7 @@ class Places:
 
         descriptor = namespace.run(interface)
         self.stack.callback(os.close, descriptor)
+        self.numbers[address] = len(self.descriptors)
         self.descriptors.append(descriptor)
         return Host(namespace, address)
 
@@ -163,7 +188,7 @@ class Places:
         UserError
             If there is no such place.
         """
-        what, index = place_named(self.scenario, name)
+        what, index = place_named(self.scenario, name, self.ways)
         match what:
             case "server":
                 host = self.server
@@ -176,6 +201,8 @@ class Places:
                 host = self.hosts[index][what == "sink"]
         self.open[name] = Opened(host, what, index)
         host.namespace.run(loopback)
+        if self.uplink is not None:
+            host.namespace.run(lead_out)
 
     def of_programs(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """Stations, and flows between wired nodes, whose hosts' programs may talk: where one runs
@@ -186,8 +213,21 @@ class Places:
             stations = [(name, number) for number, name in enumerate(self.stations)]
         else:
             stations = [(n, one.number) for n, one in self.open.items() if one.what == "station"]
-        names = [flow.name for flow in self.scenario.flows]
+        names = [self.ways.get(flow.name, (flow.name,))[0] for flow in self.scenario.flows]
         return stations, [(names[index], index) for index in self.hosts]
+
+    def beside_outside(self) -> list[int] | None:
+        """Numbers of the nodes from which no network leads to the outside; None without a way
+        there.
+        """
+        if self.uplink is None:
+            return None
+        ends = [self.hosts[index][1] for index in self.hosts if self.is_way(index)]
+        return [0, *(self.numbers[end.address] for end in ends)]
+
+    def is_way(self, index: int) -> bool:
+        """Whether a flow is the way of programs alone."""
+        return self.scenario.flows[index].name in self.ways
 
     def acknowledge_at_once(self) -> None:
         """Where receivers do not delay their ACKs, let the route to the sender say so."""
@@ -218,7 +258,13 @@ def add_route(addresses: IPv4Network) -> None:
         kernel.carry_out([all_local(addresses, INTERFACE)])
 
 
-def every_place(scenario: Typed) -> dict[str, tuple[str, str]]:
+def lead_out() -> None:
+    """Have whatever is elsewhere behind the interface of the calling thread's namespace."""
+    with Socket() as kernel:
+        kernel.carry_out([through(EVERYTHING, INTERFACE)])
+
+
+def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, tuple[str, str]]:
     """All places by name: the address, and what a program there talks to."""
     found = {}
     if scenario.stations:
@@ -226,7 +272,7 @@ def every_place(scenario: Typed) -> dict[str, tuple[str, str]]:
     for number, station in enumerate(scenario.stations, start=1):
         found[station.name] = str(STATIONS + number), "server"
     for index, flow in enumerate(scenario.flows):
-        source, sink = f"{flow.name}/source", f"{flow.name}/sink"
+        source, sink = ends_of(flow, ways or {})
         if not flow.station:
             found[source] = str(SOURCES[index + 1]), sink
             found[sink] = str(SINKS[index + 1]), source
@@ -234,7 +280,7 @@ def every_place(scenario: Typed) -> dict[str, tuple[str, str]]:
 
 
 def place_named(
-    scenario: Typed, name: str
+    scenario: Typed, name: str, ways: Ways | None = None
 ) -> tuple[Literal["server", "station", "source", "sink"], int]:
     """What a place is, and its number.
 
@@ -243,16 +289,22 @@ def place_named(
     UserError
         If there is none of this name.
     """
-    if name not in every_place(scenario):
-        known = ", ".join(list(every_place(scenario))[:10])
+    every = every_place(scenario, ways)
+    if name not in every:
+        known = ", ".join(list(every)[:10])
         raise UserError(
             f"{name}: there is no such place", f"lasthop emulate FILE --places: {known}"
         )
-    if name == "server":
+    if every[name][0] == SERVER:
         return "server", 0
     names = [station.name for station in scenario.stations]
     if name in names:
         return "station", names.index(name)
-    flow, _, end = name.rpartition("/")
-    index = [each.name for each in scenario.flows].index(flow)
-    return ("source" if end == "source" else "sink"), index
+    ends = [ends_of(flow, ways or {}) for flow in scenario.flows]
+    [index] = [number for number, each in enumerate(ends) if name in each]
+    return ("source" if name == ends[index][0] else "sink"), index
+
+
+def ends_of(flow: Flow, ways: Ways) -> tuple[str, str]:
+    """Names of source and sink of a flow between wired nodes."""
+    return ways.get(flow.name, (f"{flow.name}/source", f"{flow.name}/sink"))

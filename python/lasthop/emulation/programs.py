@@ -8,7 +8,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from lasthop.emulation.places import Places, every_place
+from lasthop.emulation.places import Places
+from lasthop.emulation.uplink import name_servers
 
 LAUNCH = Path(__file__).with_name("launch.py")
 
@@ -19,6 +20,11 @@ class Program:
 
     place: str
     command: Sequence[str]
+
+    @classmethod
+    def of_shell(cls, place: str, command: str) -> "Program":
+        """What a shell makes of a text."""
+        return cls(place, ["sh", "-c", command])
 
 
 class Programs:
@@ -50,10 +56,17 @@ class Programs:
         self.out = sys.stderr.fileno() if quiet else None
         self.running: subprocess.Popen[bytes] | None = None
         self.exit_code: int | None = None
-        self.names = os.memfd_create("hosts", 0)
-        stack.callback(os.close, self.names)
-        os.write(self.names, hosts_file(every_place(places.scenario)).encode())
         self.stack = stack
+        self.names = self.file("hosts", hosts_file(places.known))
+        servers = name_servers() if places.uplink is not None else ""
+        self.servers = self.file("resolv.conf", servers)
+
+    def file(self, name: str, content: str) -> int:
+        """A file on no disk."""
+        descriptor = os.memfd_create(name, 0)
+        self.stack.callback(os.close, descriptor)
+        os.write(descriptor, content.encode())
+        return descriptor
 
     def start_others(self) -> None:
         """Start those beside."""
@@ -68,7 +81,7 @@ class Programs:
     def start(self, program: Program) -> "subprocess.Popen[bytes]":
         """Start a program."""
         namespace = self.places.open[program.place].host.namespace.descriptor
-        own = (namespace, self.names)
+        own = (namespace, self.names, self.servers)
         process = subprocess.Popen(
             [
                 sys.executable,

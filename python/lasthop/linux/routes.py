@@ -2,7 +2,7 @@
 
 import socket
 import struct
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 
 from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
 
@@ -11,7 +11,10 @@ ROUTE = struct.Struct("=BBBBBBBBI")
 """Family, bits of the destination and of the source, TOS, table, protocol, scope, type, flags."""
 MAIN, STATIC, ON_LINK, UNICAST = 254, 4, 253, 1
 LOCAL_TABLE, HOST, LOCAL = 255, 254, 2
-DST, OIF, METRICS, QUICKACK = 1, 4, 8, 15
+DST, OIF, GATEWAY, METRICS, QUICKACK = 1, 4, 5, 8, 15
+UNIVERSE = 0
+
+EVERYTHING = IPv4Network("0.0.0.0/0")
 
 
 def acknowledge_at_once(address: str, interface: str) -> Request:
@@ -32,3 +35,26 @@ def all_local(addresses: IPv4Network, interface: str) -> Request:
     body += attribute(OIF, struct.pack("=I", socket.if_nametoindex(interface)))
     said = f"ip route add local {addresses} dev {interface}"
     return Request(NEWROUTE, CREATE | EXCL, body, said)
+
+
+def through(addresses: IPv4Network, interface: str) -> Request:
+    """A route to all these addresses, whose hosts are at the interface itself."""
+    said = f"ip route add {addresses} dev {interface}"
+    return _route(addresses, ON_LINK, interface, said)
+
+
+def by_way_of(gateway: IPv4Address, interface: str) -> Request:
+    """A route to whatever has no other, by way of a host at the interface."""
+    said = f"ip route add default via {gateway} dev {interface}"
+    return _route(EVERYTHING, UNIVERSE, interface, said, attribute(GATEWAY, gateway.packed))
+
+
+def _route(
+    addresses: IPv4Network, scope: int, interface: str, said: str, more: bytes = b""
+) -> Request:
+    """A route of the main table."""
+    bits = addresses.prefixlen
+    body = ROUTE.pack(socket.AF_INET, bits, 0, 0, MAIN, STATIC, scope, UNICAST, 0)
+    body += attribute(DST, addresses.network_address.packed)
+    body += attribute(OIF, struct.pack("=I", socket.if_nametoindex(interface)))
+    return Request(NEWROUTE, CREATE | EXCL, body + more, said)

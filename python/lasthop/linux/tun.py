@@ -13,6 +13,7 @@ DEVICE = "/dev/net/tun"
 # linux/if_tun.h and linux/sockios.h
 TUNSETIFF = 0x400454CA
 IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
+SIOCGIFFLAGS, SIOCGIFADDR = 0x8913, 0x8915
 SIOCSIFFLAGS, SIOCSIFADDR, SIOCSIFNETMASK = 0x8914, 0x8916, 0x891C
 SIOCSIFMTU, SIOCSIFTXQLEN = 0x8922, 0x8943
 IFF_UP, IFF_RUNNING = 0x1, 0x40
@@ -61,6 +62,18 @@ def open_tun(name: str, address: str, mask: str, mtu: int) -> int:
         os.close(tun)
         raise UserError(f"interface {name}: {error.strerror}") from None
     return tun
+
+
+def address_of(interface: str) -> str | None:
+    """The first IPv4 address of an interface that is in service, if it has one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        request = struct.pack("=16s24s", interface.encode(), b"")
+        try:
+            (flags,) = struct.unpack_from("=H", fcntl.ioctl(control, SIOCGIFFLAGS, request), 16)
+            answer = fcntl.ioctl(control, SIOCGIFADDR, request)
+        except OSError:
+            return None
+    return socket.inet_ntoa(answer[20:24]) if flags & IFF_UP else None
 
 
 def _inet(address: str) -> bytes:

@@ -518,6 +518,13 @@ class Recording(Table):
     frames: int | None
 
 
+class Program(Table):
+    """What runs at a place of an emulation."""
+
+    place: str
+    commands: tuple[str, ...]
+
+
 class Scenario(Table):
     """A checked scenario; a network of wires if it is of no class below."""
 
@@ -533,6 +540,7 @@ class Scenario(Table):
     links: tuple[Link, ...]
     flows: tuple[Flow, ...]
     record: Recording
+    programs: tuple[Program, ...] = ()
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Scenario]":

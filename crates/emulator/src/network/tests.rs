@@ -378,3 +378,108 @@ fn programs_at_hosts_of_a_flow_have_nodes_of_their_own() {
         .collect();
     assert_eq!((nodes, network.foreign), (vec![(4, 12), (3, 12)], 1));
 }
+
+const OUTSIDE: (u32, u16) = (0xC000_0209, 443);
+
+#[test]
+fn what_leaves_the_scenario_crosses_the_air_to_the_outside_and_its_answers_come_back() {
+    let scenario = scenario("[station.a]\n[station.b]\nupload = 1\n");
+    let place = |name: &str, station| Place {
+        name: name.into(),
+        at: At::Station(station),
+    };
+    let places = [place("a", 0)];
+    let opened = open(&scenario, &places);
+    let Ok(mut network) = Network::new(&scenario, &opened, &places) else {
+        panic!("ten seconds")
+    };
+    let (here, server) = ((STATIONS + 1, 999), (SERVER, 80));
+    let out = packets::tcp(here, OUTSIDE, 1500);
+    send(&mut network, 1_000_000, 1, &out);
+    assert_eq!(network.foreign, 1); // there is no way out
+    network.open_outside(&[0]);
+    assert_eq!(network.nodes(), 4);
+    let answer = packets::tcp(OUTSIDE, here, 140);
+    send(&mut network, 1_000_000, 1, &out);
+    send(&mut network, 1_000_000, 3, &answer);
+    // the servers are beside the outside
+    send(
+        &mut network,
+        1_000_000,
+        0,
+        &packets::tcp(server, OUTSIDE, 40),
+    );
+    send(
+        &mut network,
+        1_000_000,
+        3,
+        &packets::tcp(OUTSIDE, server, 40),
+    );
+    // where nobody runs a program, a sender that is another, a group
+    let of_b = packets::tcp((STATIONS + 2, 6), OUTSIDE, 40);
+    send(&mut network, 1_000_000, 2, &of_b);
+    send(&mut network, 1_000_000, 3, &packets::tcp(here, server, 40));
+    send(
+        &mut network,
+        1_000_000,
+        1,
+        &packets::tcp(OUTSIDE, server, 40),
+    );
+    let group = packets::tcp(here, (0xE000_00FB, 5353), 40);
+    send(&mut network, 1_000_000, 1, &group);
+    assert_eq!(network.foreign, 5);
+    let mut seen: Vec<(u32, usize, bool)> = run(&mut network, Time(1_000_000_000))
+        .iter()
+        .map(|one| (one.node, one.bytes.len(), one.due.0 > 1_000_000))
+        .collect();
+    seen.sort_unstable();
+    let expected = [
+        (0, 40, false),
+        (1, 140, true),
+        (3, 40, false),
+        (3, 1500, true),
+    ];
+    assert_eq!(seen, expected);
+    let rows = network.of_programs();
+    let ends = |row: &Value| format!("{} {} {}", row["own"], row["other"], row["leaves"]);
+    assert_eq!(
+        rows.iter().map(ends).collect::<Vec<_>>(),
+        [
+            r#""10.0.0.1:999" "192.0.2.9:443" true"#,
+            r#""10.0.0.1:999" "192.0.2.9:443" false"#
+        ]
+    );
+}
+
+#[test]
+fn from_an_end_of_a_wired_flow_the_outside_is_behind_the_other_end() {
+    let scenario = parsed(
+        "duration = \"10 s\"\nwarmup = \"0 s\"\n\
+         dumbbell = { flows = 1, bottleneck = \"12 Mbps\", delay = \"10 ms\" }\n",
+    );
+    let places = [Place {
+        name: "flow-1".into(),
+        at: At::Source(0),
+    }];
+    let opened = open(&scenario, &places);
+    let (source, sink) = ((SOURCES + 1, 7), (SINKS + 1, 8));
+    let delays = |beside: &[u32]| {
+        let Ok(mut network) = Network::new(&scenario, &opened, &places) else {
+            panic!("ten seconds")
+        };
+        network.open_outside(beside);
+        send(&mut network, 0, 3, &packets::tcp(source, OUTSIDE, 1500));
+        send(&mut network, 0, 4, &packets::tcp(sink, OUTSIDE, 1500));
+        send(&mut network, 0, 5, &packets::tcp(OUTSIDE, sink, 1500));
+        let delivered = run(&mut network, Time(1_000_000_000));
+        let mut seen: Vec<(u32, u64)> = delivered
+            .iter()
+            .map(|one| (one.node, one.due.0 / 1_000_000))
+            .collect();
+        seen.sort_unstable();
+        (seen, network.foreign)
+    };
+    // 1 ms on the link, for the second of two on the same way 2 ms, and 10 ms of propagation
+    assert_eq!(delays(&[0]), (vec![(4, 12), (5, 11), (5, 11)], 0));
+    assert_eq!(delays(&[0, 4]), (vec![(4, 0), (5, 0), (5, 11)], 0));
+}

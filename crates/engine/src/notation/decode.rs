@@ -130,16 +130,10 @@ impl Decoder<'_, '_> {
                 section.tables.push((key.name, inner));
             }
             (Kind::Shorthand(table, main), _) => {
-                let table = table();
-                let empty = Item::empty(node.origin);
-                let mut inner = self.section(&empty, table, path.clone());
-                if let Some(main) = table.key(main) {
-                    inner.entries.retain(|(name, _)| *name != main.name);
-                    self.key(&mut inner, main, node, path);
-                }
+                let inner = self.bare(node, table(), main, path);
                 section.tables.push((key.name, inner));
             }
-            (Kind::Named(table), Data::Table(entries)) => {
+            (Kind::Named(table) | Kind::ByPlace(table, _), Data::Table(entries)) => {
                 let table = table();
                 if entries.is_empty() {
                     let message = format!("empty; needed {}", allowed(key, self.preset));
@@ -151,6 +145,9 @@ impl Decoder<'_, '_> {
                     let path = join(&path, name);
                     if let Data::Table(_) = node.data {
                         let inner = self.section(node, table, path);
+                        named.push((name.clone(), inner));
+                    } else if let Kind::ByPlace(_, main) = key.kind {
+                        let inner = self.bare(node, table, main, path);
                         named.push((name.clone(), inner));
                     } else {
                         let message = format!(
@@ -188,6 +185,17 @@ impl Decoder<'_, '_> {
                 }
             },
         }
+    }
+
+    /// The table that a bare value stands for, by its key `main`.
+    fn bare(&mut self, node: &Item, table: &'static Table, main: &str, path: String) -> Section {
+        let empty = Item::empty(node.origin);
+        let mut section = self.section(&empty, table, path.clone());
+        if let Some(main) = table.key(main) {
+            section.entries.retain(|(name, _)| *name != main.name);
+            self.key(&mut section, main, node, path);
+        }
+        section
     }
 
     /// The meaning of a value, which may be a word from outside, or name a file.

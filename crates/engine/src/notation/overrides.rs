@@ -74,7 +74,10 @@ impl Setting<'_, '_, '_> {
             return;
         }
         let inner = match &key.kind {
-            Kind::Table(inner) | Kind::Shorthand(inner, _) | Kind::Named(inner) => inner(),
+            Kind::Table(inner)
+            | Kind::Shorthand(inner, _)
+            | Kind::Named(inner)
+            | Kind::ByPlace(inner, _) => inner(),
             _ => {
                 let message = format!(
                     "`{}` is a single value, not a table; allowed is `{}=VALUE`",
@@ -89,7 +92,9 @@ impl Setting<'_, '_, '_> {
         let was_there = entries.iter().any(|(entry, _)| entry == name);
         let child = self.table_at(entries, name);
         match &key.kind {
-            Kind::Named(_) => self.in_named(child, &key.kind, inner, rest, &path),
+            Kind::Named(_) | Kind::ByPlace(..) => {
+                self.in_named(child, &key.kind, inner, rest, &path)
+            }
             Kind::Shorthand(_, main) => {
                 write_out(child, main);
                 self.in_table(child, inner, rest, &path);
@@ -123,7 +128,12 @@ impl Setting<'_, '_, '_> {
                 let value = self.node(kind);
                 self.put(entries, name, kind, value);
             }
-            (Some((_, child)), rest) => self.in_table(child, table, rest, &path),
+            (Some((_, child)), rest) => {
+                if let Kind::ByPlace(_, main) = kind {
+                    write_out(child, main);
+                }
+                self.in_table(child, table, rest, &path);
+            }
             (None, _) => {
                 let names: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
                 let names_shown = one_line(&names.join(", "), 200);
@@ -171,7 +181,10 @@ impl Setting<'_, '_, '_> {
 
     /// Whether the setting was to be a table and, by its spelling, became text.
     fn is_broken_table(&self, kind: &Kind, value: &Item) -> bool {
-        let has_keys = matches!(kind, Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_));
+        let has_keys = matches!(
+            kind,
+            Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) | Kind::ByPlace(..)
+        );
         let is_text = matches!(value.data, Data::Text(_));
         has_keys && is_text && self.value.trim_start().starts_with('{')
     }

@@ -10,6 +10,11 @@ use super::value::allowed;
 /// A plain name.
 const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
 
+/// A place: the servers, a station, or an end of a flow between wired nodes; members of groups have a number.
+const PLACE: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,69}(/(source|sink))?$";
+/// A command of the shell.
+const COMMAND: &str = r"^(?=[\s\S]*\S)[^\u0000]*$";
+
 /// JSON Schema (2020-12) of a file, in TOML or JSON, shorthands included. It must have one of the
 /// keys `needed`.
 pub fn schema(grammar: &Grammar, title: &str, needed: &[&str]) -> Value {
@@ -129,6 +134,10 @@ impl Writer<'_> {
                 "items": {"oneOf": [{"type": "integer", "minimum": 0}, quantity(units::TIME, None)]},
             }),
             Kind::TimesFile => json!({"type": "string"}),
+            Kind::Commands => {
+                let command = json!({"type": "string", "pattern": COMMAND});
+                json!({"oneOf": [command, {"type": "array", "minItems": 1, "items": command}]})
+            }
             Kind::Points(curve) => json!({
                 "type": "array",
                 "minItems": 2,
@@ -155,6 +164,15 @@ impl Writer<'_> {
                 },
                 "additionalProperties": self.reference(inner()),
             }),
+            Kind::ByPlace(inner, main) => {
+                let bare = inner().key(main).map(|key| self.kind(key));
+                json!({
+                    "type": "object",
+                    "minProperties": 1,
+                    "propertyNames": {"pattern": PLACE},
+                    "additionalProperties": {"oneOf": [bare, self.reference(inner())]},
+                })
+            }
         }
     }
 

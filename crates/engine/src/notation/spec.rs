@@ -129,6 +129,11 @@ pub fn names<T>() -> Spec<T> {
     Spec::new(Kind::Names)
 }
 
+/// A command of the shell, or a list of them.
+pub fn commands<T>() -> Spec<T> {
+    Spec::new(Kind::Commands)
+}
+
 /// Text of a form that others define.
 pub fn formed<T>(form: &'static Form) -> Spec<T> {
     Spec::new(Kind::Formed(form))
@@ -227,6 +232,11 @@ pub fn shorthand_as<T, W: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
 /// Tables with free names.
 pub fn tables<T: FileTable>() -> Spec<T> {
     Spec::new(Kind::Named(T::table))
+}
+
+/// Tables by place, or bare values that stand for their key `main`.
+pub fn by_place<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
+    Spec::new(Kind::ByPlace(T::table, main.name()))
 }
 
 /// Parts of a table, as [`table!`](crate::table) puts them together.

@@ -130,6 +130,8 @@ pub enum Kind {
     Times,
     /// The name of a file of such times.
     TimesFile,
+    /// A command of the shell, or a list of them.
+    Commands,
     /// A list of points of a curve.
     Points(&'static Curve),
     /// One of these words.
@@ -140,6 +142,8 @@ pub enum Kind {
     Shorthand(fn() -> &'static Table, &'static str),
     /// A table of tables with free names.
     Named(fn() -> &'static Table),
+    /// A table of tables by place, or of bare values that stand for the key of this name.
+    ByPlace(fn() -> &'static Table, &'static str),
 }
 
 /// Rates that hang on the preset which a file chose.

@@ -35,7 +35,7 @@ pub enum Value {
     Word(&'static str),
     /// A word that a part from outside has added.
     Added(AddedWord),
-    /// Names in order.
+    /// Names, or commands, in order.
     Names(Vec<String>),
     /// Times in order. [ms]
     Times(Arc<[u32]>),
@@ -120,9 +120,12 @@ fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refu
         Kind::Names => names(node),
         Kind::Times => times::of_list(node).map(Value::Times),
         Kind::TimesFile => text(node, "a file's name", |_| None::<String>).map(Value::Text),
+        Kind::Commands => commands(node).map(Value::Names),
         Kind::Points(curve) => points(node, curve).map(Value::Points),
         Kind::Choice(words) => choice(node, words),
-        Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) => refuse("is not a table"),
+        Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) | Kind::ByPlace(..) => {
+            refuse("is not a table")
+        }
     }
 }
 
@@ -179,6 +182,7 @@ pub(crate) fn allowed(key: &Key, preset: Option<&str>) -> String {
         Kind::Names => "is a list of names in quotes, such as [\"a\", \"b\"]".to_owned(),
         Kind::Times => times::LIST.to_owned(),
         Kind::TimesFile => times::FILE.to_owned(),
+        Kind::Commands => "is a command of the shell in quotes, or a list of them".to_owned(),
         Kind::Points(curve) => curve.allowed.to_owned(),
         Kind::Choice(words) => {
             let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
@@ -194,6 +198,7 @@ pub(crate) fn allowed(key: &Key, preset: Option<&str>) -> String {
             }
         }
         Kind::Named(table) => format!("are tables [{}.NAME]", table().name),
+        Kind::ByPlace(table, _) => format!("are tables [{}.PLACE]", table().name),
         Kind::Shorthand(table, main) => match table().key(main) {
             Some(main) => format!("{}, or a table", allowed(main, preset)),
             None => "is a table".to_owned(),
@@ -261,6 +266,28 @@ fn names(node: &Item) -> Result<Value, Refusal> {
         return refuse("is empty");
     }
     Ok(Value::Names(names))
+}
+
+/// One command, or several.
+fn commands(node: &Item) -> Result<Vec<String>, Refusal> {
+    let one = |item: &Item| text(item, "a command", fault_of_command);
+    let Data::List(items) = &node.data else {
+        return one(node).map(|command| vec![command]);
+    };
+    let each = items
+        .iter()
+        .map(|item| one(item).map_err(|refusal| within(item, refusal)));
+    match items.as_slice() {
+        [] => refuse("is empty"),
+        _ => each.collect(),
+    }
+}
+
+fn fault_of_command(command: &str) -> Option<&'static str> {
+    match command {
+        blank if blank.trim().is_empty() => Some("is empty"),
+        text => text.contains('\0').then_some("has a NUL character"),
+    }
 }
 
 /// Refuses a list because one of its items is refused.

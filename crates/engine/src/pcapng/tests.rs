@@ -105,6 +105,7 @@ fn scenario() -> Scenario {
         record: Record::default(),
         tcp: TcpSettings::usual().expect("defaults"),
         udp: UdpSettings::usual().expect("defaults"),
+        programs: Vec::new(),
     }
 }
 

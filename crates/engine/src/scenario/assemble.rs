@@ -3,7 +3,7 @@
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::stations::member_names;
-use super::{csma, file, flows, idle, network, opportunities, sharing};
+use super::{csma, file, flows, idle, network, opportunities, programs, sharing};
 use crate::echo::Echo;
 use crate::kernel::time::Span;
 use crate::mac::{Preset, SleepKeys};
@@ -52,6 +52,7 @@ pub(super) fn assemble(
         record: Record::read(&top.inside(RootKeys::record).layers())?,
         tcp: TcpSettings::read(&top.inside(RootKeys::tcp).layers())?,
         udp: flows::udp_of(root, None)?,
+        programs: Vec::new(),
     };
     network::assemble(root, &mut scenario, problems)?;
     scenario.csma = csma::assemble(root, &scenario, problems)?;
@@ -88,6 +89,7 @@ pub(super) fn assemble(
     idle::check(root, &scenario, problems);
     flows::check_sources(root, &scenario, problems);
     sharing::assemble(root, &mut scenario, problems);
+    programs::assemble(root, &mut scenario, problems);
     Ok(scenario)
 }
 

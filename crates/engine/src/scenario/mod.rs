@@ -19,6 +19,7 @@ mod model;
 mod network;
 mod normalised;
 mod opportunities;
+mod programs;
 mod record;
 mod root;
 mod routes;

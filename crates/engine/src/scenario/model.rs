@@ -62,6 +62,17 @@ pub struct Scenario {
     pub tcp: TcpSettings,
     /// UDP of flows that say nothing of it.
     pub udp: UdpSettings,
+    /// What runs at places of an emulation; nothing else asks.
+    pub programs: Vec<Program>,
+}
+
+/// Commands of the shell that run at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Name of the place.
+    pub place: String,
+    /// The commands, in order.
+    pub commands: Vec<String>,
 }
 
 impl Scenario {

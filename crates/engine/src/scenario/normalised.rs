@@ -27,6 +27,12 @@ impl Scenario {
             "flows": flows,
             "record": self.record.json(),
         });
+        if !self.programs.is_empty() {
+            let programs = self.programs.iter();
+            json["programs"] = programs
+                .map(|one| json!({"place": one.place, "commands": one.commands}))
+                .collect();
+        }
         if let Some(csma) = &self.csma {
             json["csma"] = csma.to_json(&self.links);
         }

@@ -1,6 +1,7 @@
 //! The table that a scenario file is, and what it says of a run.
 
 use super::flows::{Connections, DatagramFlow, SensorFlow, StationTcp};
+use super::programs::ProgramTable;
 use super::record::Record;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::app::{Datagrams, SensorSettings, UdpSettings};
@@ -11,7 +12,9 @@ use crate::echo::EchoKeys;
 use crate::kernel::time::Span;
 use crate::link::{LinkSettings, Wire};
 use crate::mac::{Cell, DATA_RATE, NodeAccess, SleepKeys};
-use crate::notation::setting::{MS, S, count, duration, inner, listed, shorthand, tables, title};
+use crate::notation::setting::{
+    MS, S, by_place, count, duration, inner, listed, shorthand, tables, title,
+};
 use crate::queue::{QueueSetting, queue};
 use crate::table;
 use crate::tcp::TcpSettings;
@@ -63,6 +66,10 @@ table! {
         key queue: QueueSetting = queue().default(1_000);
         /// Flows between wired nodes by name; names as for stations.
         key flow: FlowTable = tables().absent("no such flows");
+        /// Programs at places of an emulation, which other runs leave out: `server`, stations by name, and in quotes the ends of flows between wired nodes, "FLOW/source" and "FLOW/sink". A command may be a list of commands.
+        key programs: ProgramTable = by_place(ProgramTable::run)
+            .but("are commands by place, such as { server = \"iperf3 -s\" }")
+            .absent("no programs");
         /// What to record beside the means.
         key record: Record = inner().depends("means only");
     }

@@ -73,6 +73,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         record: Record::default(),
         tcp: TcpSettings::usual().expect("defaults"),
         udp: UdpSettings::usual().expect("defaults"),
+        programs: Vec::new(),
     }
 }
 

@@ -18,6 +18,7 @@ const FULL: &str = r#"
 duration = "100 s"
 wire.rate = "9 Mbps"
 cell = { phy = "802.11b", node = "a" }
+programs.a = "true"
 link = { near = { from = "a", to = "c", delay = "1 ms" }, far = { from = "c", to = "b" } }
 [station.a]
 upload = { server = "c" }
@@ -141,7 +142,9 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
         match key.kind {
             Kind::Table(inner) => each_key(inner(), &format!("{path}."), visit),
             Kind::Shorthand(inner, _) => each_key(inner(), &format!("{path}."), visit),
-            Kind::Named(inner) => each_key(inner(), &format!("{path}.a."), visit),
+            Kind::Named(inner) | Kind::ByPlace(inner, _) => {
+                each_key(inner(), &format!("{path}.a."), visit);
+            }
             _ => {}
         }
     }
@@ -183,6 +186,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Names => "[\"b\"]",
         Kind::Times => "[1, 2, 2]",
         Kind::TimesFile => return None, // no file is at hand
+        Kind::Commands => "ping server",
         Kind::Points(_) => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
             "phy" => "802.11g-long",
@@ -215,7 +219,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             _ => "poisson",
         },
         Kind::Formed(_) => panic!("{path} has a form of its own"),
-        Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) => return None,
+        Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) | Kind::ByPlace(..) => return None,
     })
 }
 

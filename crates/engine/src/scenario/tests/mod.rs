@@ -7,6 +7,7 @@ mod csma;
 mod examples;
 mod grammar;
 mod networks;
+mod programs;
 mod properties;
 mod queues;
 mod refused_files;

@@ -95,6 +95,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
         record: Record::default(),
         tcp: TcpSettings::usual().expect("defaults"),
         udp: UdpSettings::usual().expect("defaults"),
+        programs: Vec::new(),
     }
 }
 

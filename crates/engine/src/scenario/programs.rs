@@ -1,0 +1,78 @@
+//! Programs that run at places of an emulation: `[programs]`.
+
+use super::model::{Ends, Program, Scenario};
+use super::root::RootKeys;
+use crate::notation::decode::Section;
+use crate::notation::problem::{Problems, did_you_mean, one_line};
+use crate::notation::setting::commands;
+use crate::table;
+
+table! {
+    /// What runs at a place. A bare value is what to run.
+    pub struct ProgramTable in "program" {
+        /// Commands of the shell, each a program that begins with the run and ends with it at the latest.
+        run: Vec<String> = commands().absent("nothing; needed");
+    }
+}
+
+/// Places that are named where one is wanted that there is none of.
+const SHOWN: usize = 10;
+
+/// Adds the programs of the file to a scenario that is complete otherwise.
+pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut Problems) {
+    let tables = root.tables(RootKeys::programs);
+    if tables.is_empty() {
+        return;
+    }
+    let places = places(scenario);
+    for (place, section) in tables {
+        if !places.contains(place) {
+            let known = places.iter().map(String::as_str);
+            let shown: Vec<&str> = known.clone().take(SHOWN).collect();
+            let more = match places.len().saturating_sub(SHOWN) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let message = match places.is_empty() {
+                true => "there are no places; allowed with stations, or flows between wired nodes"
+                    .to_owned(),
+                false => format!(
+                    "there is no such place; allowed are {}{more}",
+                    one_line(&shown.join(", "), 200)
+                ),
+            };
+            let hint = did_you_mean(place, known);
+            problems.add_with_hint(section.origin, &section.path, message, hint);
+        }
+        match section.value(ProgramTable::run) {
+            Some(commands) => scenario.programs.push(Program {
+                place: place.clone(),
+                commands,
+            }),
+            None if section.lacks(ProgramTable::run) => {}
+            None => {
+                let message =
+                    "missing; needed is a command of the shell in quotes, or a list of them";
+                let path = section.path(ProgramTable::run.name());
+                problems.add(section.origin, &path, message.to_owned());
+            }
+        }
+    }
+}
+
+/// Names of the places of an emulation.
+fn places(scenario: &Scenario) -> Vec<String> {
+    let mut places = Vec::new();
+    if !scenario.stations.is_empty() {
+        places.push("server".to_owned());
+    }
+    places.extend(scenario.stations.iter().map(|station| station.name.clone()));
+    let wired = scenario
+        .flows
+        .iter()
+        .filter(|flow| flow.ends == Ends::Wired);
+    places.extend(
+        wired.flat_map(|flow| ["source", "sink"].map(|end| format!("{}/{end}", flow.name))),
+    );
+    places
+}

@@ -1,0 +1,232 @@
+"""Address translation by nf_tables, in tables that end with the socket that made them.
+
+Every table has the flag `owner`: nobody else changes it, and the kernel removes it when its socket
+closes, however that comes about (Linux 5.12).
+"""
+
+import errno
+import os
+import socket
+import struct
+from collections.abc import Sequence
+from ipaddress import IPv4Address
+from typing import Self
+
+from lasthop.errors import UserError
+from lasthop.linux.netlink import (
+    ACK,
+    ACKNOWLEDGEMENT,
+    CREATE,
+    ERROR,
+    HEADER,
+    REQUEST,
+    attribute,
+)
+
+NETFILTER, BATCH_BEGIN, BATCH_END = 12, 16, 17
+SUBSYSTEM = 10
+"""nf_tables, in the upper byte of a message's type (linux/netfilter/nfnetlink.h)."""
+GENERIC = struct.Struct("=BBH")
+"""Family, version, resource."""
+NEWTABLE, NEWCHAIN, NEWRULE = 0, 3, 6
+APPEND = 0x800
+OWNER = 2
+FORWARD_HOOK, POSTROUTING_HOOK = 2, 4
+FILTER_PRIORITY, SOURCE_PRIORITY = 0, 100
+"""Where other tables' chains of these kinds stand (linux/netfilter_ipv4.h)."""
+DROP = 0
+IIFNAME, OIFNAME = 6, 7
+EQUAL, UNEQUAL = 0, 1
+REGISTER, VERDICT_REGISTER = 1, 0
+NETWORK_HEADER, SOURCE_OFFSET = 1, 12
+
+# linux/netfilter/nf_tables.h, in the order in which they are used
+TABLE_NAME, TABLE_FLAGS = 1, 2
+CHAIN_TABLE, CHAIN_NAME, CHAIN_HOOK, CHAIN_TYPE = 1, 3, 4, 7
+HOOK_NUMBER, HOOK_PRIORITY = 1, 2
+RULE_TABLE, RULE_CHAIN, RULE_EXPRESSIONS = 1, 2, 4
+ELEMENT, EXPRESSION_NAME, EXPRESSION_DATA = 1, 1, 2
+META_REGISTER, META_KEY = 1, 2
+CMP_REGISTER, CMP_OPERATION, CMP_DATA, VALUE = 1, 2, 3, 1
+PAYLOAD_REGISTER, PAYLOAD_BASE, PAYLOAD_OFFSET, PAYLOAD_LENGTH = 1, 2, 3, 4
+IMMEDIATE_REGISTER, IMMEDIATE_DATA, VERDICT, VERDICT_CODE = 1, 2, 2, 1
+NAME_BYTES = 16
+"""IFNAMSIZ. [bytes]"""
+
+
+class Translation:
+    """A table of the calling thread's network namespace, until it is closed.
+
+    Parameters
+    ----------
+    name : str
+        What the table is called.
+    interface : str
+        Packets that leave by it have its address.
+    source : IPv4Address, optional
+        Packets from this address alone.
+    inside : str, optional
+        An interface whose packets leave by `interface` or not at all.
+
+    Raises
+    ------
+    UserError
+        If the kernel cannot do that, or this process may not.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        interface: str,
+        source: IPv4Address | None = None,
+        inside: str | None = None,
+    ) -> None:
+        rules = chain(name, "translate", b"nat", POSTROUTING_HOOK, SOURCE_PRIORITY)
+        rules += rule(name, "translate", [*leaves(interface), *comes_from(source), masquerade()])
+        if inside is not None:
+            rules += chain(name, "guard", b"filter", FORWARD_HOOK, FILTER_PRIORITY)
+            others = [*enters(inside), *leaves(interface, UNEQUAL), drop()]
+            rules += rule(name, "guard", others)
+        try:
+            kinds = socket.SOCK_RAW | socket.SOCK_CLOEXEC
+            self.socket = socket.socket(socket.AF_NETLINK, kinds, NETFILTER)
+        except OSError as error:
+            raise lacking(error.strerror or "") from None
+        try:
+            self.socket.bind((0, 0))
+            self.carry_out([table(name), *rules])
+        except OSError as error:
+            self.socket.close()
+            raise lacking(error.strerror or "") from None
+        except UserError:
+            self.socket.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the table."""
+        self.socket.close()
+
+    def carry_out(self, messages: Sequence[tuple[int, int, bytes]]) -> None:
+        """One transaction: all of it or nothing."""
+        packed = [message(BATCH_BEGIN, 0, 0, b"")]
+        packed += [
+            message((SUBSYSTEM << 8) | kind, flags | ACK, number, body)
+            for number, (kind, flags, body) in enumerate(messages, start=1)
+        ]
+        packed.append(message(BATCH_END, 0, len(messages) + 1, b""))
+        self.socket.send(b"".join(packed))
+        waiting = len(messages)
+        while waiting:
+            data, offset = self.socket.recv(1 << 16), 0
+            while offset + HEADER.size <= len(data):
+                length, kind, _, _, _ = HEADER.unpack_from(data, offset)
+                if kind == ERROR:
+                    waiting -= 1
+                    number = -ACKNOWLEDGEMENT.unpack_from(data, offset + HEADER.size)[0]
+                    if number:
+                        raise lacking(os.strerror(number), may=number != errno.EPERM)
+                offset += (length + 3) & ~3
+
+
+def lacking(why: str, *, may: bool = True) -> UserError:
+    """What to say where there is no translation."""
+    if not may:
+        return UserError(f"address translation: {why}", "are you root?")
+    return UserError(
+        f"the kernel has no address translation: {why}",
+        "needed is nf_tables with masquerade (nft_chain_nat, nft_masq), Linux 5.12 or newer",
+    )
+
+
+def message(kind: int, flags: int, sequence: int, body: bytes) -> bytes:
+    """A message to nf_tables about IPv4; those around a transaction name the subsystem."""
+    is_around = kind in (BATCH_BEGIN, BATCH_END)
+    family, resource = (0, socket.htons(SUBSYSTEM)) if is_around else (socket.AF_INET, 0)
+    data = GENERIC.pack(family, 0, resource) + body
+    return HEADER.pack(HEADER.size + len(data), kind, flags | REQUEST, sequence, 0) + data
+
+
+def number(kind: int, value: int) -> bytes:
+    """An attribute that is a number."""
+    return attribute(kind, struct.pack(">i", value))
+
+
+def word(kind: int, text: str) -> bytes:
+    """An attribute that is a name."""
+    return attribute(kind, text.encode() + b"\0")
+
+
+def table(name: str) -> tuple[int, int, bytes]:
+    """A table that ends with its socket."""
+    return NEWTABLE, CREATE, word(TABLE_NAME, name) + number(TABLE_FLAGS, OWNER)
+
+
+def chain(
+    of: str, name: str, kind: bytes, hook: int, priority: int
+) -> list[tuple[int, int, bytes]]:
+    """A chain that packets come to."""
+    there = number(HOOK_NUMBER, hook) + number(HOOK_PRIORITY, priority)
+    body = word(CHAIN_TABLE, of) + word(CHAIN_NAME, name) + attribute(CHAIN_HOOK, there)
+    return [(NEWCHAIN, CREATE, body + attribute(CHAIN_TYPE, kind + b"\0"))]
+
+
+def rule(of: str, in_chain: str, expressions: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
+    """A rule at the end of a chain."""
+    each = b"".join(attribute(ELEMENT, one) for one in expressions)
+    body = word(RULE_TABLE, of) + word(RULE_CHAIN, in_chain)
+    return [(NEWRULE, CREATE | APPEND, body + attribute(RULE_EXPRESSIONS, each))]
+
+
+def expression(name: str, data: bytes) -> bytes:
+    """A step of a rule."""
+    return word(EXPRESSION_NAME, name) + attribute(EXPRESSION_DATA, data)
+
+
+def compared(operation: int, value: bytes) -> bytes:
+    """Go on if what is in the register compares so."""
+    data = number(CMP_REGISTER, REGISTER) + number(CMP_OPERATION, operation)
+    return expression("cmp", data + attribute(CMP_DATA, attribute(VALUE, value)))
+
+
+def named(key: int, interface: str, operation: int) -> list[bytes]:
+    """Go on if an interface's name compares so."""
+    load = number(META_KEY, key) + number(META_REGISTER, REGISTER)
+    name = interface.encode().ljust(NAME_BYTES, b"\0")
+    return [expression("meta", load), compared(operation, name)]
+
+
+def enters(interface: str) -> list[bytes]:
+    """Go on if the packet has come by an interface."""
+    return named(IIFNAME, interface, EQUAL)
+
+
+def leaves(interface: str, operation: int = EQUAL) -> list[bytes]:
+    """Go on if the packet leaves by an interface, or with `UNEQUAL` by another."""
+    return named(OIFNAME, interface, operation)
+
+
+def comes_from(source: IPv4Address | None) -> list[bytes]:
+    """Go on if this is the packet's source."""
+    if source is None:
+        return []
+    load = number(PAYLOAD_REGISTER, REGISTER) + number(PAYLOAD_BASE, NETWORK_HEADER)
+    load += number(PAYLOAD_OFFSET, SOURCE_OFFSET) + number(PAYLOAD_LENGTH, 4)
+    return [expression("payload", load), compared(EQUAL, source.packed)]
+
+
+def masquerade() -> bytes:
+    """Have the address of the interface by which the packet leaves."""
+    return expression("masq", b"")
+
+
+def drop() -> bytes:
+    """Go nowhere."""
+    verdict = attribute(VERDICT, number(VERDICT_CODE, DROP))
+    data = number(IMMEDIATE_REGISTER, VERDICT_REGISTER) + attribute(IMMEDIATE_DATA, verdict)
+    return expression("immediate", data)

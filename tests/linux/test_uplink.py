@@ -1,0 +1,278 @@
+"""Programs that reach the outside: what it sees, what comes back, what is left on the machine.
+
+```text
+  [machine: emulate] wan ======= out [outside: serves]
+                     lan ======= aside [another network, which nobody asked for]
+```
+"""
+
+import contextlib
+import json
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from ipaddress import IPv4Interface
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+from emulating import COMMAND, skip_without_rights
+from lasthop.emulation.uplink import name_servers
+from lasthop.linux import nat, veth
+from lasthop.linux.links import set_up
+from lasthop.linux.netlink import DUMP, HEADER, Socket
+from lasthop.linux.netns import Namespace
+
+CELL = """\
+name = "a way out"
+duration = "9 s"
+warmup = "100 ms"
+cell = { phy = "802.11g" }
+tcp.congestion = "reno"
+[station.laptop]
+[station.other]
+upload = 1
+"""
+LINK = "12 Mbps, 40 ms, queue 100"
+OUTSIDE, ASIDE, OWN = "192.0.2.9", "198.51.100.9", "192.0.2.1"
+SENT_BYTES = 50_000
+ASKS = """
+import socket, sys, time
+start = time.monotonic()
+try:
+    one = socket.create_connection((sys.argv[1], 80), float(sys.argv[2]))
+except OSError:
+    print("none")
+    sys.exit(7)
+took = time.monotonic() - start
+print(took, len(b"".join(iter(lambda: one.recv(65536), b""))))
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def rights(request: pytest.FixtureRequest) -> None:
+    skip_without_rights(request)
+
+
+class Machine:
+    """A machine between two networks, and a server in each."""
+
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        self.namespace = Namespace()
+        stack.callback(self.namespace.close)
+        self.callers: list[str] = []
+        """Who has called the servers."""
+        for interface, other, own, address in [
+            ("wan", "out", f"{OWN}/24", OUTSIDE),
+            ("lan", "aside", "198.51.100.1/24", ASIDE),
+        ]:
+            there = Namespace()
+            stack.callback(there.close)
+            self.namespace.run(partial(lay, interface, other, own, there))
+            there.run(partial(take_into_service, other, f"{address}/24"))
+            listener = there.run(partial(socket.create_server, (address, 80)))
+            stack.callback(listener.close)
+            stack.callback(listener.shutdown, socket.SHUT_RDWR)  # which wakes who accepts
+            threading.Thread(target=self.serve, args=[listener], daemon=True).start()
+
+    def serve(self, listener: socket.socket) -> None:
+        """Send bytes to whoever calls."""
+        while True:
+            try:
+                caller, (address, _) = listener.accept()
+            except OSError:
+                return
+            self.callers.append(address)
+            with caller, contextlib.suppress(OSError):
+                caller.sendall(bytes(SENT_BYTES))
+
+    def emulated(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """What a command on the machine prints."""
+        run = partial(subprocess.run, capture_output=True, text=True, check=False, timeout=60)
+        return self.namespace.run(lambda: run([*COMMAND, *words]))
+
+    def state(self) -> object:
+        """Interfaces, routes, tables of nf_tables and what is forwarded."""
+        return self.namespace.run(seen_of_machine)
+
+
+def lay(interface: str, other: str, own: str, there: Namespace, forwards: bool = True) -> None:
+    """A cable from the calling thread's namespace, which forwards what comes by it or not."""
+    with Socket() as kernel:
+        kernel.carry_out([veth.add_pair(interface, other, there.descriptor)])
+    take_into_service(interface, own)
+    with Socket() as kernel:
+        kernel.carry_out([veth.forward(interface)] if forwards else [])
+
+
+def take_into_service(interface: str, own: str) -> None:
+    """Give an interface an address."""
+    with Socket() as kernel:
+        kernel.carry_out([veth.address(interface, IPv4Interface(own)), set_up(interface)])
+
+
+def seen_of_machine() -> tuple[list[str], str, int, str]:
+    """What a namespace has."""
+    interfaces = sorted(name for _, name in socket.if_nameindex())
+    routes = Path("/proc/thread-self/net/route").read_text()
+    settings = Path("/proc/sys/net/ipv4/conf")
+    forwarding = [
+        (one.parent.name, one.read_text()) for one in sorted(settings.glob("*/forwarding"))
+    ]
+    return interfaces, routes, tables(), str(forwarding)
+
+
+def tables() -> int:
+    """How many tables nf_tables has in the calling thread's namespace."""
+    kind = nat.SUBSYSTEM << 8 | 1  # NFT_MSG_GETTABLE
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, nat.NETFILTER) as kernel:
+        kernel.send(nat.message(kind, DUMP, 1, b""))
+        data, offset, found = kernel.recv(1 << 16), 0, 0
+        while offset + HEADER.size <= len(data):
+            length, answered, *_ = HEADER.unpack_from(data, offset)
+            found += answered == nat.SUBSYSTEM << 8
+            offset += (length + 3) & ~3
+    return found
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    with contextlib.ExitStack() as stack:
+        yield Machine(stack)
+
+
+def asks(address: str, patience_s: float = 20.0) -> list[str]:
+    """A command that calls a server."""
+    return ["--", sys.executable, "-c", ASKS, address, str(patience_s)]
+
+
+def test_what_leaves_crosses_the_air_and_goes_on_with_the_machines_address(tmp_path, machine):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL)
+    before = machine.state()
+    words = [str(path), "--json", "--uplink", "wan", "--at", "laptop", *asks(OUTSIDE)]
+    done = machine.emulated(*words)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.split()[1] == str(SENT_BYTES)
+    assert machine.callers == [OWN]
+    result = json.loads(done.stdout)
+    flows = [flow for flow in result["flows"] if "/program/" in flow["name"]]
+    assert {flow["direction"] for flow in flows} == {"up", "down"}
+    assert all(f"{OUTSIDE}:80" in flow["connection"] for flow in flows)
+    length_s = result["duration_s"] - result["warmup_s"]
+    most = max(flow["goodput_bps"]["mean"] * length_s / 8 for flow in flows)
+    assert SENT_BYTES * 0.999 <= most < 1.3 * SENT_BYTES
+    assert machine.state() == before
+
+
+def test_the_outside_of_a_link_is_behind_its_server(machine):
+    words = ["--json", "--uplink", "wan", "--link", LINK]
+    at_server = f"{sys.executable} -c '{ASKS}' {OUTSIDE} 20"
+    done = machine.emulated(*words, "--with", "server", at_server, *asks(OUTSIDE))
+    assert done.returncode == 0, done.stderr
+    calls = [line.split() for line in done.stderr.splitlines() if line.endswith(f" {SENT_BYTES}")]
+    assert len(calls) == 2
+    assert max(float(took_s) for took_s, _ in calls) >= 0.08  # twice 40 ms
+    assert machine.callers == [OWN, OWN]
+    names = [flow["name"] for flow in json.loads(done.stdout)["flows"]]
+    assert names == ["client/program/1", "client/program/2"]  # the server's pass no network
+
+
+def test_nothing_leaves_the_scenario_by_itself(machine):
+    done = machine.emulated("--link", LINK, *asks(OUTSIDE))
+    assert (done.returncode, done.stdout.split()[0]) == (7, "none"), done.stderr
+    assert machine.callers == []
+
+
+def test_no_other_interface_is_passed(machine):
+    done = machine.emulated("--uplink", "wan", "--link", "100 Mbps, 0 ms", *asks(ASIDE, 1.0))
+    assert (done.returncode, done.stdout.split()[0]) == (7, "none"), done.stderr
+    assert machine.callers == []
+
+
+def test_names_are_looked_up_where_the_machine_does(machine):
+    words = ["--uplink", "wan", "--link", LINK, "--", "cat", "/etc/resolv.conf"]
+    assert machine.emulated(*words).stdout.startswith(name_servers())
+    words = ["--link", LINK, "--", "sh", "-c", "cat /etc/resolv.conf | wc -c"]
+    assert machine.emulated(*words).stdout.startswith("0\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--uplink", "nowhere", *asks(OUTSIDE)], "error: interface nowhere: there is none"),
+        (["--uplink", "lo", *asks(OUTSIDE)], "error: --uplink lo: it has no IPv4 address, or is d"),
+        (["--uplink", "mute", *asks(OUTSIDE)], "error: --uplink mute: this machine does not forwa"),
+    ],
+)
+def test_an_interface_that_leads_nowhere_is_refused_in_one_line(machine, words, said):
+    machine.namespace.run(partial(lay, "mute", "end", "203.0.113.1/24", machine.namespace, False))
+    before = machine.state()
+    done = machine.emulated("--link", LINK, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said), done.stderr
+    assert len(done.stderr.splitlines()) == 2
+    assert machine.state() == before
+
+
+def test_a_way_out_that_nobody_uses_is_refused(tmp_path, machine):
+    path = tmp_path / "x.toml"
+    path.write_text(CELL)
+    done = machine.emulated(str(path), "--uplink", "wan")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: --uplink wan: no program runs that could use it\n"
+
+
+def test_a_kernel_without_translation_is_named(machine, monkeypatch):
+    chain = nat.chain
+    monkeypatch.setattr(nat, "chain", lambda of, name, _, *more: chain(of, name, b"none", *more))
+    with pytest.raises(lh.UserError, match=r"^the kernel has no address translation: ") as caught:
+        machine.namespace.run(lambda: nat.Translation("x", "wan"))
+    assert "nft_masq" in (caught.value.hint or "")
+    assert machine.namespace.run(tables) == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_is_left_on_the_machine(machine, how):
+    before = machine.state()
+    words = [*COMMAND, "--uplink", "wan", "--link", LINK, "--", "sleep", "30"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = machine.namespace.run(lambda: subprocess.Popen(words, **quiet))
+    until = time.monotonic() + 20
+    while machine.namespace.run(tables) == 0 and time.monotonic() < until:
+        time.sleep(0.02)
+    interfaces, _, made, _ = machine.state()
+    assert made == 1
+    assert any(name.startswith("lasthop-") for name in interfaces)
+    process.send_signal(how)
+    process.wait(20)
+    in_time(machine, before)
+
+
+def in_time(machine: Machine, before: object) -> None:
+    """Wait until a machine is as it was: the kernel takes namespaces down by and by."""
+    until = time.monotonic() + 10
+    while machine.state() != before and time.monotonic() < until:
+        time.sleep(0.02)
+    assert machine.state() == before
+
+
+@pytest.mark.slow
+def test_nothing_is_left_of_fifty(machine):
+    before = machine.state()
+    draws = random.Random(1)
+    words = [*COMMAND, "--uplink", "wan", "--link", LINK, "--", *asks(OUTSIDE)[1:]]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    for _ in range(50):
+        process = machine.namespace.run(lambda: subprocess.Popen(words, **quiet))
+        time.sleep(draws.uniform(0.2, 2.0))
+        process.send_signal(draws.choice([signal.SIGKILL, signal.SIGTERM]))
+        process.wait(20)
+        in_time(machine, before)

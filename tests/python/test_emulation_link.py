@@ -1,0 +1,114 @@
+"""A link in the place of a scenario: its words, and where it stands on the command line."""
+
+import pytest
+
+import lasthop as lh
+from lasthop.cli import main
+from lasthop.cli.emulate import joined
+from lasthop.emulation.link import WAYS, link
+from lasthop.emulation.places import every_place
+
+
+def test_a_link_has_the_same_rate_delay_and_queue_both_ways() -> None:
+    scenario = link("12 Mbps,  40 ms, queue 100, loss 0.01")
+    there, back = (each for each in scenario["links"] if not each["of_host"])
+    for each in (there, back):
+        assert (each["rate_bps"], each["delay_s"], each["loss"]) == (12_000_000, 0.04, 0.01)
+        assert each["queue_packets"] == 100
+    assert (there["from"], there["to"]) == (back["to"], back["from"]) == ("client", "server")
+    assert (scenario["name"], scenario["warmup_s"]) == ("12 Mbps, 40 ms, queue 100, loss 0.01", 0)
+
+
+def test_a_link_without_more_has_the_queue_of_any_link() -> None:
+    assert link("9.6 kbps, 0 ms")["links"][0]["queue_packets"] == 1000
+
+
+def test_its_places_are_client_and_server() -> None:
+    assert list(every_place(link("1 Mbps, 1 ms").typed, WAYS)) == ["client", "server"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "a value is missing; allowed are a rate, a delay, queue N, loss P"),
+        ("12 Mbps", "the delay is missing; allowed are a rate, a delay, queue N, loss P"),
+        ("queue 9, 1 Mbps", "the delay is missing; allowed are a rate, a delay, queue N, loss P"),
+        ("1 Mbps, 1 ms, 2", '"2" is too much; allowed are a rate, a delay, queue N, loss P'),
+        ("1 Mbps,, queue 3", "a value is missing; allowed are a rate, a delay, queue N, loss P"),
+        (
+            "1 Mbps, 1 ms, loss 0, loss 0",
+            "`loss` is said twice; allowed are a rate, a delay, queue N, loss P",
+        ),
+        (
+            "12 Mbs, 1 ms",
+            'rate: "12 Mbs" has none of the units bps, kbps, Mbps, Gbps; allowed is "unlimited" or '
+            "a rate above 0 and up to 100 Gbps",
+        ),
+        (
+            "1 Mbps, 40",
+            'delay: 40 has no unit, write "40 s" or "40 ms"; allowed is a duration from 0 ns to '
+            "100 s",
+        ),
+        (
+            "1 Mbps, 1 ms, queue 0",
+            "queue: 0 is too small; allowed is a whole number from 1 to 1000000",
+        ),
+        (
+            "1 Mbps, 1 ms, queue",
+            'queue: "" is not a number; allowed is a whole number from 1 to 1000000',
+        ),
+        (
+            "1 Mbps, 1 ms, loss 1",
+            "loss: 1 is not below 1; allowed is a number from 0 to below 1",
+        ),
+    ],
+)
+def test_words_that_are_no_link_are_refused_in_one_line(words: str, said: str) -> None:
+    with pytest.raises(lh.UserError) as caught:
+        link(words)
+    assert str(caught.value) == f'--link "{words}": {said}'
+    assert caught.value.hint in (
+        '--link "12 Mbps, 40 ms, queue 100"',
+        'did you mean "12 Mbps"?',
+    )
+
+
+def test_settings_lie_over_a_link() -> None:
+    assert link("1 Mbps, 1 ms", [("seed", "7")])["seed"] == 7
+    with pytest.raises(lh.ScenarioError, match="unknown key"):
+        link("1 Mbps, 1 ms", [("sed", "7")])
+
+
+@pytest.mark.parametrize(
+    ("given", "done"),
+    [
+        ("emulate --link L -- a b", ["emulate", "--link", "L", "", "--", "a", "b"]),
+        ("emulate --link=L --places", ["emulate", "--link=L", "--places", ""]),
+        (
+            "emulate x --with p c -- --link L",
+            ["emulate", "x", "--with", "p=c", "--", "--link", "L"],
+        ),
+        ("emulate --link", ["emulate", "--link"]),
+    ],
+)
+def test_a_link_is_in_the_place_of_the_file(given: str, done: list[str]) -> None:
+    assert joined(given.split()) == done
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["x.toml", "--link", "1 Mbps, 1 ms", "--", "ls"], "error: `--link` takes the place of"),
+        (["--link", "1 Mbps, 1 ms"], "error: `--link`: what is to run?"),
+        (["--link", "1 Mbps", "--", "ls"], 'error: --link "1 Mbps": the delay is missing; allow'),
+        (["--link", "1 Mbps, 1 ms", "--at", "me", "--", "ls"], "error: me: there is no such place"),
+    ],
+)
+def test_a_command_line_that_says_no_link_is_refused(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["emulate", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(said)
+    assert len(err.splitlines()) <= 2
