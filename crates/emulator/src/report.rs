@@ -39,7 +39,7 @@ pub(crate) fn report(network: &Network<'_>, lateness: &Lateness) -> Result<Value
     let run = vec![Item::new("run", totals)];
     measures.lists.push(("totals", run));
     // flows of programs are told by connection
-    let own = network.flows_of_scenario();
+    let own = network.flows_told();
     for (list, items) in &mut measures.lists {
         if *list == "flows" {
             items.truncate(own);

@@ -56,8 +56,11 @@ def emulate(
     With a program it begins when the warm-up is over, the run ends with it, and its exit code is
     the command's own.
     """
+    from lasthop.emulation.limits import check_programs
+
     scenario = read_scenario(file, settings)
     if places:
+        check_programs(scenario)
         print_places(scenario)
         return 0
     foreground = program_of(command, at, shell)

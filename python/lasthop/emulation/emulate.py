@@ -16,6 +16,7 @@ from lasthop.emulation.limits import (
     CONGESTION,
     LONGEST_S,
     check,
+    check_programs,
     datagrams_per_second,
     unfollowed,
 )
@@ -24,8 +25,10 @@ from lasthop.emulation.programs import Program, Programs
 from lasthop.emulation.reports import reports
 from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import Driven, Traffic
-from lasthop.models.reading import Scenario as Typed
-from lasthop.models.reading import SensorFlow, Tcp, TcpFlow, UdpFlow
+from lasthop.emulation.user import user
+from lasthop.emulation.users import with_users
+from lasthop.emulation.web import room_for, web
+from lasthop.models.reading import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
 from lasthop.result import Answer
 from lasthop.run import replaced
 from lasthop.scenario import Scenario, ScenarioLike
@@ -47,7 +50,7 @@ class Emulation(Answer):
     @property
     def warnings(self) -> list[str]:
         """Surprises in the scenario, and settings that had no effect."""
-        return [*cautions(self.scenario.typed), *unfollowed(self.scenario.typed)]
+        return [*cautions(self.scenario.typed), *unfollowed(with_users(self.scenario))]
 
     @property
     def lateness_p99_s(self) -> float | None:
@@ -104,15 +107,17 @@ def emulate(
         lasting = {"warmup": f"{warmup_s} s", "duration": f"{LONGEST_S:g} s"}
         checked = replaced(checked, lasting)
     check(checked)
+    if foreground is not None or others:
+        check_programs(checked)
     started = [*others] if foreground is None else [foreground, *others]
     with contextlib.ExitStack() as stack:
-        known = checked.typed
+        known = with_users(checked)
         places = Places(known, stack, [program.place for program in started])
         places.acknowledge_at_once()
         carriers = [flow.transport for flow in known.flows]
         laws = [each.congestion for each in carriers if isinstance(each, Tcp)]
         algorithms = CONGESTION | stack.enter_context(loaded(laws))
-        flows = make_flows(known, places, stack, algorithms, quick_acks)
+        flows = make_flows(checked, places, stack, algorithms, quick_acks)
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
         programs = Programs(places, foreground, others, stack, quiet=quiet)
@@ -123,25 +128,37 @@ def emulate(
 
 
 def make_flows(
-    scenario: Typed,
+    scenario: Scenario,
     places: Places,
     stack: contextlib.ExitStack,
     algorithms: Mapping[str, str],
     quick_acks: bool,
 ) -> list[Driven]:
     """The sockets of every flow; `algorithms` are the kernel's names of congestion controls."""
+    known = places.scenario
+    sources = [flow for flow in known.tcp_flows if flow.web is not None]
+    room = room_for(len(sources)) if sources else 0
     flows: list[Driven] = []
-    for index, flow in enumerate(scenario.flows):
+    for index, flow in enumerate(known.flows):
         ends = places.ends(index, flow)
         made: Driven
         if isinstance(flow, UdpFlow):
-            made = datagrams(flow, ends, datagrams_per_second(flow, scenario), scenario.seed)
+            made = datagrams(flow, ends, datagrams_per_second(flow, known), known.seed)
         elif isinstance(flow, SensorFlow):
-            made = reports(flow, ends, algorithms, scenario.seed)
-        elif isinstance(flow, TcpFlow):
-            made = connection(flow, ends, algorithms, quick_acks=quick_acks)
-        else:
+            made = reports(flow, ends, algorithms, known.seed)
+        elif not isinstance(flow, TcpFlow):
             raise TypeError(f"flow {flow.name} is no flow of an emulation")
+        elif flow.web is not None:
+            plan = _core.Transactions(scenario.checked, index)
+            made = web(flow, ends, algorithms, plan, room, quick_acks=quick_acks)
+        elif isinstance(known, CsmaScenario):
+            own = known.csma
+            is_one = own.connections == "one"
+            rule = None if is_one else _core.MultiConnection(scenario.checked, index)
+            every_s = own.connections_interval_s
+            made = user(flow, ends, algorithms, rule, every_s, quick_acks=quick_acks)
+        else:
+            made = connection(flow, ends, algorithms, quick_acks=quick_acks)
         stack.callback(made.close)
         flows.append(made)
     return flows
