@@ -6,6 +6,7 @@
 
 mod ip;
 mod network;
+mod pace;
 #[cfg(test)]
 mod packets;
 mod places;

@@ -260,6 +260,11 @@ impl<'a> Network<'a> {
         self.live.measures()
     }
 
+    /// Packets that have been handed over or lost since the start; what waits for its node counts too.
+    pub(crate) fn carried(&self) -> u64 {
+        self.arrived + self.lost
+    }
+
     /// Packets that belonged to no flow.
     pub(crate) fn foreign(&self) -> u64 {
         self.foreign

@@ -51,11 +51,7 @@ impl Places {
             Ends::Wired => {
                 // clients of the web are sinks: they connect to what answers
                 let is_web = matches!(flow.transport, Transport::Web(_));
-                (
-                    SOURCES + index as u32 + 1,
-                    SINKS + index as u32 + 1,
-                    is_web,
-                )
+                (SOURCES + index as u32 + 1, SINKS + index as u32 + 1, is_web)
             }
         };
         let flows = flows(scenario);

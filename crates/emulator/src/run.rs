@@ -15,6 +15,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::Network;
+use crate::pace::Pace;
 use crate::report::{Lateness, report};
 
 /// Packets read from a node before time is looked at again.
@@ -97,6 +98,7 @@ pub fn run(
     let warmup = Time::ZERO + scenario.warmup;
     let mut is_warm = false;
     let mut lateness = Lateness::default();
+    let mut pace = Pace::from(Time::ZERO, 0);
     let mut buffer = vec![0_u8; usize::from(u16::MAX)];
     loop {
         let now = clock().min(end);
@@ -104,6 +106,7 @@ pub fn run(
             network.run_until(warmup)?;
             network.begin_to_measure();
             lateness = Lateness::default();
+            pace = Pace::from(clock(), network.carried());
             is_warm = true;
         }
         network.run_until(now)?;
@@ -114,8 +117,11 @@ pub fn run(
         if now >= end {
             break;
         }
-        let sleep = network.due().min(end).since(clock()).0;
-        if wait(descriptors, sleep.min(LONGEST_SLEEP))? {
+        let before = clock();
+        let sleep = network.due().min(end).since(before).0;
+        let is_told = wait(descriptors, sleep.min(LONGEST_SLEEP))?;
+        pace.slept(clock().since(before));
+        if is_told {
             match receive(&descriptors.stop, &mut buffer)? {
                 Some(_) if is_warm => break,
                 Some(_) | None => return Err(EmulatorError::Stopped),
@@ -131,7 +137,7 @@ pub fn run(
             }
         }
     }
-    Ok(report(&network, &lateness)?)
+    Ok(report(&network, &lateness, &pace, clock())?)
 }
 
 fn elapsed_ns(elapsed: Duration) -> u64 {

@@ -16,8 +16,8 @@ use crate::kernel::time::Time;
 use crate::measure::{self, Measures, Snapshot};
 use crate::quantities::{self, *};
 use crate::scenario::Scenario;
-pub use crate::world::{Arrival, Sent};
 use crate::world::{self, Watch, World};
+pub use crate::world::{Arrival, Sent};
 
 /// Most connections of a web source at a time.
 pub const MOST_OPEN: usize = world::MOST_OPEN;

@@ -43,6 +43,8 @@ MOST_FLOWS = 4000
 MOST_DATAGRAMS = 10_000
 """Most datagrams that all sources together send in a second."""
 
+GREEDY = 2
+"""Datagrams of a greedy source over those that its link sends while it never pauses. [-]"""
 MOST_WEB_CONNECTIONS = 500
 """Most web connections that all sources together begin in a second."""
 
@@ -134,7 +136,7 @@ def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     """
     if flow.udp.arrivals == "greedy" and isinstance(scenario, CsmaScenario):
         longest = max(user.mss_bytes + user.header_bytes for user in scenario.csma.flows)
-        return scenario.csma.active_rate_pps(flow.udp.packet_bytes / longest)
+        return GREEDY * scenario.csma.active_rate_pps(flow.udp.packet_bytes / longest)
     rate_bps = flow.udp.rate_bps
     if flow.udp.arrivals == "greedy":
         station = scenario.station[flow.station]

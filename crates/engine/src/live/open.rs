@@ -63,7 +63,8 @@ pub fn open(scenario: &Scenario, places: &[Place]) -> Scenario {
                 Carrier::Udp => Transport::Udp(scenario.udp),
             };
             for _ in 0..CONNECTIONS {
-                let ways = [true, false].map(|leaves| of_place(scenario, &place, leaves, transport));
+                let ways =
+                    [true, false].map(|leaves| of_place(scenario, &place, leaves, transport));
                 opened.flows.extend(ways);
             }
         }
