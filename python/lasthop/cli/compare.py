@@ -96,7 +96,7 @@ def compare(
     if comparison.emulation is not None:
         from lasthop.cli.emulate import print_lateness
 
-        print_lateness(comparison.emulation.lateness_p99_s)
+        print_lateness(comparison.emulation)
     finish(comparison.simulation)
 
 

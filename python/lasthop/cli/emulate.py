@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from lasthop.emulation.programs import Program
     from lasthop.scenario import Scenario
 
-LATE_S = 2e-3
-"""Lateness from which on a reader is warned: one packet of 802.11b at 11 Mb/s on the air. [s]"""
 WITH = "--with"
 MOST_RUNS = 1000
 
@@ -154,13 +152,10 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
         )
         print_answer(emulation.summary, emulation.scenario.typed)
     print_warnings(emulation)
-    print_lateness(emulation.lateness_p99_s)
+    print_lateness(emulation)
 
 
-def print_lateness(late_s: float | None) -> None:
+def print_lateness(emulation: "Emulation") -> None:
     """How late packets were, on standard error."""
-    if late_s is None:
-        return
-    said = f"1 % of the packets were handed over more than {late_s * 1e3:.3g} ms late"
-    warn = "warning: " if late_s > LATE_S else ""
-    print(f"{warn}{said}", file=sys.stderr)
+    if (line := emulation.lateness) is not None:
+        print(line, file=sys.stderr)

@@ -12,6 +12,7 @@ from lasthop.caution import cautions
 from lasthop.congestion import loaded
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
+from lasthop.emulation.lateness import lateness
 from lasthop.emulation.limits import (
     CONGESTION,
     LONGEST_S,
@@ -55,7 +56,19 @@ class Emulation(Answer):
     @property
     def lateness_p99_s(self) -> float | None:
         """By how much packets were handed over too late, 99th percentile. [s]"""
-        run = self.summary["totals"][0].get("lateness_p99_s")
+        return self.total("lateness_p99_s")
+
+    @property
+    def lateness(self) -> str | None:
+        """The same as a line, which says from 2 ms on what this machine could carry in time."""
+        late_s = self.lateness_p99_s
+        if late_s is None:
+            return None
+        return lateness(late_s, self.total("at_work_fraction"), self.total("carried_pps"))
+
+    def total(self, quantity: str) -> float | None:
+        """A quantity of the run as a whole, if it is known."""
+        run = self.summary["totals"][0].get(quantity)
         return None if run is None else float(run["mean"])
 
 

@@ -1,4 +1,4 @@
-"""The users of a conflict graph as flows: an emulation has flows between hosts, whatever carries them."""
+"""The users of a conflict graph as flows: for hosts a flow is one, whatever carries it."""
 
 import json
 from dataclasses import replace
@@ -15,4 +15,4 @@ def with_users(scenario: Scenario) -> Typed:
     if not isinstance(known, CsmaScenario):
         return known
     users = json.loads(scenario.checked.users_to_json())
-    return replace(known, flows=tuple(read_as(Flow, user) for user in users))
+    return replace(known, flows=tuple(read_as(Flow.kind_of(user), user) for user in users))

@@ -1,4 +1,4 @@
-"""Web traffic over the kernel's TCP: one flow, whose connections begin when the engine's source says.
+"""Web traffic over the kernel's TCP: one flow, whose connections begin when the engine says.
 
 ```text
 client   connect .. ask --request-->                      take --whole--> finished --end--> closed
@@ -283,7 +283,7 @@ class Web:
 
 
 def received(one: socket.socket) -> int | None:
-    """How much has come of what the kernel has; 0 at the end, None if there is nothing yet. [bytes]"""
+    """How much has come, 0 at the end; None if there is nothing yet. [bytes]"""
     try:
         return len(one.recv(len(CHUNK)))
     except BlockingIOError:
