@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import fig08, shared
 
@@ -28,9 +29,6 @@ RUNS = HERE / "out" / "emulations.jsonl"
 
 Table = Mapping[str, Any]
 
-LATE_S = 2e-3
-MUCH_WAITING = 0.5
-"""As `lasthop emulate` warns of."""
 SEEDS = 5
 TIMES = {"warmup": "10 s", "duration": "60 s"}
 LISTS = ("cells", "classes", "stations", "queues", "links", "totals")

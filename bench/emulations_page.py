@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from scenes_page import table
 
 import lasthop as lh
+from lasthop.emulation.lateness import LATE_S
 from lasthop.errors import ConvergenceError
 from lasthop.estimates import Estimate
 from lasthop.plot.figure import EMULATION, MODEL, SIMULATION, Figure, house_style, title
@@ -151,7 +152,7 @@ def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
     left = sum(count for _, count in each)
     return (
         f"{len(runs)} runs, the latest by {most_ms:.2f} ms (99th percentile); "
-        f"{left} that were later than {1e3 * emulations.LATE_S:g} ms are left out."
+        f"{left} that were later than {1e3 * LATE_S:g} ms are left out."
     )
 
 
@@ -268,7 +269,7 @@ def of_loads(done: Mapping[str, Table]) -> Iterator[str]:
                 late_ms = 1e3 * run["lateness_p99_s"]
                 every = seen["cells"] or seen["classes"]
                 mbps = sum(one["goodput_bps"] for one in every.values()) / 1e6
-                yield case.name, f"{mbps:.1f}", f"{run['packets_per_s']:,.0f}", f"{late_ms:.2f}"
+                yield case.name, f"{mbps:.1f}", f"{run['carried_pps']:,.0f}", f"{late_ms:.2f}"
 
     yield from table(("", "goodput [Mb/s]", "packets/s", "late, 99th percentile [ms]"), rows())
 

@@ -4,10 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypedDict, final, type_check_only
 
 __all__ = [
+    "MOST_OPEN",
     "VERSION",
     "CapacityEstimator",
+    "MultiConnection",
     "Scenario",
     "SimulationOutput",
+    "Transactions",
     "Vbs",
     "Wce",
     "check_gateway",
@@ -20,6 +23,7 @@ __all__ = [
     "simulate",
 ]
 
+MOST_OPEN: Final[int]
 VERSION: Final[str]
 
 @type_check_only
@@ -50,9 +54,21 @@ class Scenario:
     @property
     def files(self) -> list[tuple[str, bytes | None, str]]: ...
     def to_json(self) -> str: ...
+    def users_to_json(self) -> str: ...
     def __getnewargs__(
         self,
     ) -> tuple[bytes, str, str, list[tuple[str, str]], list[tuple[str, bytes | None, str]]]: ...
+
+@final
+class MultiConnection:
+    def __new__(cls, scenario: Scenario, flow: int) -> MultiConnection: ...
+    def step(self, rtt_s: float | None, rate_pps: float) -> int: ...
+
+@final
+class Transactions:
+    def __new__(cls, scenario: Scenario, flow: int) -> Transactions: ...
+    def __iter__(self) -> Transactions: ...
+    def __next__(self) -> tuple[float, int, float, int]: ...
 
 @final
 class SimulationOutput:

@@ -3,7 +3,9 @@
 import pytest
 
 import lasthop as lh
-from lasthop.emulation.limits import check, unfollowed
+from lasthop import _core
+from lasthop.emulation.limits import check, check_programs, unfollowed
+from lasthop.emulation.users import with_users
 
 CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
 
@@ -73,6 +75,9 @@ def test_a_comparison_is_refused_before_it_simulates(tmp_path):
 
 
 WIRED = {"duration": "9 s", "dumbbell": {"bottleneck": "8 Mbps"}}
+ON_AIR = {"duration": "9 s", "csma": {"beta": 200, "k": 10, "link": {"1": {}}}}
+PRICED = {"aqm": False, "r_max": 0.1, "service_rate": 6000}
+QUICK = {"duration": "9 s", "csma": {**PRICED, "link": {"1": {}}}}
 CLASSES = {"class": {"all": {"share": 1, "station": "a"}}}
 
 
@@ -81,17 +86,19 @@ CLASSES = {"class": {"all": {"share": 1, "station": "a"}}}
     [
         ({**WIRED, "flow": {"f": {}}}, None),
         ({**WIRED, "flow": {"f": {"udp": "1 Mbps"}}}, None),
+        ({**WIRED, "flow": {"f": {"web": 3}}}, None),
         (
-            {**WIRED, "flow": {"f": {"web": 3}}},
-            "flow f is web traffic; the emulator has flows of TCP and UDP",
+            {**WIRED, "flow": {"f": {"web": 300}, "g": {"web": 301}}},
+            "601 web connections a second; the emulator begins up to 500",
+        ),
+        ({**ON_AIR, "flow": {"f": {"route": ["1"]}}}, None),
+        (
+            {**ON_AIR, "flow": {"f": {"route": ["1"]}}, "tcp": {"congestion": "africa"}},
+            "flow f: congestion africa; the emulator has reno, newreno, cubic, compound, illinois",
         ),
         (
-            {
-                "duration": "9 s",
-                "csma": {"beta": 200, "k": 10, "link": {"1": {}}},
-                "flow": {"f": {"route": ["1"]}},
-            },
-            "`csma`: the emulator has cells and wires",
+            {**QUICK, "flow": {"f": {"route": ["1"], "udp": "greedy"}}},
+            "12000 datagrams a second; the emulator sends up to 10000",
         ),
         (
             {
@@ -104,7 +111,7 @@ CLASSES = {"class": {"all": {"share": 1, "station": "a"}}}
     ],
 )
 def test_networks_and_shared_buffers_are_emulated(scenario, message):
-    reno = {**scenario, "tcp": {"congestion": "reno"}}
+    reno = {"tcp": {"congestion": "reno"}, **scenario}
     if message is None:
         check(lh.Scenario(reno))
         return
@@ -128,3 +135,44 @@ def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named)
     path.write_text(f"{CELL}tcp = {{ {tcp} }}\n[station.a]\ndownload = 2\nudp_up = 'greedy'\n")
     told = [line.partition(" ")[0] for line in unfollowed(lh.Scenario(path).typed)]
     assert told == [f"`tcp.{name}`" for name in named]
+
+
+def test_programs_have_no_place_on_a_conflict_graph():
+    scenario = lh.Scenario({**ON_AIR, "flow": {"f": {"route": ["1"]}}})
+    with pytest.raises(
+        lh.UserError, match=r"`csma`: programs have no place there, since its links"
+    ):
+        check_programs(scenario)
+    check_programs(lh.Scenario({**WIRED, "flow": {"f": {}}}))
+
+
+def test_users_of_a_conflict_graph_are_flows_with_their_own_settings():
+    flow = {"route": ["1"], "start": "2 s", "stop": "8 s", "window": 7}
+    known = with_users(lh.Scenario({**ON_AIR, "flow": {"f": flow}}))
+    assert [one.name for one in known.flows] == ["f"]
+    assert (known.flows[0].start_s, known.flows[0].stop_s) == (2.0, 8.0)
+    assert known.tcp_flows[0].tcp.window_packets == 7
+
+
+def test_an_emulated_user_asks_for_what_the_simulated_one_asks_for():
+    """As many connections as a simulation has begun, and as long responses."""
+    flow = {"stop": "7 s", "web": {"connections": 30, "response": "2 kB"}}
+    scenario = lh.Scenario({**WIRED, "warmup": "0 s", "seed": 5, "flow": {"f": flow}})
+    asked = list(_core.Transactions(scenario.checked, 0))
+    result = lh.simulate(scenario, replications=1).classes.loc["f"]
+    assert len(asked) == result["connections_finished"] > 150
+    starts_s = [each[0] for each in asked]
+    assert starts_s == sorted(starts_s)
+    assert starts_s[-1] < 7
+    assert {each[3] for each in asked} == {2000}
+    assert len({each[1] for each in asked}) > 10  # requests are drawn
+    with pytest.raises(ValueError, match="flow: 1 is no web source"):
+        _core.Transactions(scenario.checked, 1)
+
+
+def test_a_users_rule_is_the_engines():
+    flows = {"flow": {"f": {"route": ["1"]}}}
+    rule = _core.MultiConnection(lh.Scenario({**ON_AIR, **flows}).checked, 0)
+    assert [rule.step(rtt_s, 50.0) for rtt_s in (None, 1.99, None, 0.01)] == [1, 19, 19, 1]
+    with pytest.raises(ValueError, match="flow: 1 is no user"):
+        _core.MultiConnection(lh.Scenario({**ON_AIR, **flows}).checked, 1)

@@ -7,6 +7,7 @@
 mod capture;
 mod ip;
 mod network;
+mod pace;
 #[cfg(test)]
 mod packets;
 mod places;

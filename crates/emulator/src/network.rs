@@ -4,11 +4,11 @@
 //! Queues, links, media, pings and random streams are the engine's own ([`Live`]). What is here is the
 //! bytes: which flow they are of, where they are kept, which node they reach.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::Time;
-use lasthop_engine::live::{Live, Place, Sent};
+use lasthop_engine::live::{CONNECTIONS, Carrier, Live, Place, Sent, flow_of, flows, web_sources};
 use lasthop_engine::measure::Measures;
 use lasthop_engine::packet::{Ecn, Packet, PacketKind};
 use lasthop_engine::pcapng::Capture;
@@ -39,6 +39,8 @@ pub struct Network<'a> {
     now: Time,
     places: Places,
     programs: Programs,
+    /// Number of each web source behind the places of programs, by its flow.
+    webs: HashMap<u32, usize>,
     /// Packets inside, by number; numbers that are free.
     inside: Vec<Inside>,
     free: Vec<u32>,
@@ -87,10 +89,21 @@ impl<'a> Network<'a> {
             let (own, other) = Places::of_programs(place);
             (place.clone(), own, other)
         });
+        let webs: HashMap<u32, usize> = web_sources(scenario)
+            .map(|index| index as u32)
+            .zip(places.len()..)
+            .collect();
+        let mut live = Live::new(opened)?;
+        for (&flow, &web) in &webs {
+            let responses = 0..CONNECTIONS;
+            let responses = responses.map(|one| flow_of(scenario, web, Carrier::Tcp, one, true));
+            live.answer_by(flow as usize, responses);
+        }
         Ok(Network {
             scenario,
-            live: Live::new(opened)?,
+            live,
             now: Time::ZERO,
+            webs,
             places: Places::new(scenario, places),
             programs: Programs::new(of_programs.collect()),
             inside: Vec::new(),
@@ -204,6 +217,22 @@ impl<'a> Network<'a> {
         }
         let to = self.places.node_of(header.to)?;
         let (flow, kind, tag) = match self.places.of(&header) {
+            Some(Of { flow, is_data }) if self.webs.contains_key(&flow) => {
+                let web = self.webs[&flow];
+                // whoever talks to one end, the client has a port for each connection
+                let (here, there) = header.ports?;
+                let client = if is_data { there } else { here };
+                let is_ack = ip::is_pure_ack(bytes);
+                let kind = if is_ack {
+                    PacketKind::Ack
+                } else {
+                    PacketKind::Segment
+                };
+                let leaves = is_data != is_ack;
+                let number = usize::from(client);
+                let flow = flow_of(self.scenario, web, Carrier::Tcp, number, leaves);
+                (flow, kind, None)
+            }
             Some(Of { flow, is_data }) => {
                 let kind = match (is_data, header.protocol) {
                     (true, ip::TCP) => PacketKind::Segment,
@@ -299,9 +328,9 @@ impl<'a> Network<'a> {
         self.programs.begin_to_measure();
     }
 
-    /// How many flows the scenario has by itself.
-    pub(crate) fn flows_of_scenario(&self) -> usize {
-        self.scenario.flows.len()
+    /// How many flows of the scenario have an item of their own: web sources are told by class.
+    pub(crate) fn flows_told(&self) -> usize {
+        flows(self.scenario).len() - self.webs.len()
     }
 
     /// Rows of programs' connections.
@@ -312,6 +341,11 @@ impl<'a> Network<'a> {
     /// What the world has measured.
     pub(crate) fn measures(&self) -> Result<Measures, EngineError> {
         self.live.measures()
+    }
+
+    /// Packets that have been handed over or lost since the start; what waits for its node counts too.
+    pub(crate) fn carried(&self) -> u64 {
+        self.arrived + self.lost
     }
 
     /// Packets that belonged to no flow.

@@ -1,7 +1,7 @@
 //! Where hosts are: the addresses of a scenario's places, and which flow a packet between two of them is of.
 
-use lasthop_engine::live::{At, Place};
-use lasthop_engine::scenario::{Direction, Ends, Flow, Scenario};
+use lasthop_engine::live::{At, Place, flows};
+use lasthop_engine::scenario::{Direction, Ends, Flow, Scenario, Transport};
 
 use crate::ip::Header;
 
@@ -13,7 +13,7 @@ pub const SOURCES: u32 = 0x0A40_0000;
 pub const SINKS: u32 = 0x0A80_0000;
 /// 10.255.0.1: the servers.
 pub const SERVER: u32 = 0x0AFF_0001;
-/// Port of the first flow at its server or sink; flow k has this plus k.
+/// Port of the first flow at its server or sink, of web traffic at its source; flow k has this plus k.
 pub const FIRST_PORT: u16 = 20_000;
 
 /// The nodes that have a descriptor: the servers, the stations, and where there are flows between wired nodes
@@ -50,12 +50,17 @@ impl Places {
                     Direction::Down => (SERVER, address, true),
                 }
             }
-            Ends::Wired => (SOURCES + index as u32 + 1, SINKS + index as u32 + 1, false),
+            Ends::Wired => {
+                // clients of the web are sinks: they connect to what answers
+                let is_web = matches!(flow.transport, Transport::Web(_));
+                (SOURCES + index as u32 + 1, SINKS + index as u32 + 1, is_web)
+            }
         };
+        let flows = flows(scenario);
         Places {
-            ends: scenario.flows.iter().enumerate().map(ends).collect(),
+            ends: flows.iter().enumerate().map(ends).collect(),
             stations: scenario.stations.len() as u32,
-            has_wired: scenario.flows.iter().any(|flow| flow.ends == Ends::Wired),
+            has_wired: flows.iter().any(|flow| flow.ends == Ends::Wired),
             apart: places.iter().filter_map(apart).collect(),
             beside: None,
         }

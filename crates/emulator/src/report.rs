@@ -1,13 +1,14 @@
 //! What the world has measured, and what only a run in real time has.
 
 use lasthop_engine::EngineError;
-use lasthop_engine::kernel::time::Span;
+use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::measure::{Item, quantile};
-use lasthop_engine::quantities::{FOREIGN, LATENESS_P99};
+use lasthop_engine::quantities::{AT_WORK, CARRIED, FOREIGN, LATENESS_P99};
 use lasthop_engine::result::put_together;
 use serde_json::Value;
 
 use crate::Network;
+use crate::pace::Pace;
 
 /// How late packets were handed over.
 #[derive(Clone, Debug, Default)]
@@ -29,17 +30,24 @@ impl Lateness {
 ///
 /// # Errors
 /// `Conservation` if a conservation law is violated.
-pub(crate) fn report(network: &Network<'_>, lateness: &Lateness) -> Result<Value, EngineError> {
+pub(crate) fn report(
+    network: &Network<'_>,
+    lateness: &Lateness,
+    pace: &Pace,
+    now: Time,
+) -> Result<Value, EngineError> {
     let mut measures = network.measures()?;
     let totals = [
         LATENESS_P99.of(lateness.p99_s()),
+        CARRIED.of(pace.carried_pps(now, network.carried())),
+        AT_WORK.of(pace.at_work(now)),
         FOREIGN.of(network.foreign() as f64),
     ];
     measures.lists.retain(|(list, _)| *list != "totals");
     let run = vec![Item::new("run", totals)];
     measures.lists.push(("totals", run));
     // flows of programs are told by connection
-    let own = network.flows_of_scenario();
+    let own = network.flows_told();
     for (list, items) in &mut measures.lists {
         if *list == "flows" {
             items.truncate(own);

@@ -17,6 +17,7 @@ use thiserror::Error;
 
 use crate::Network;
 use crate::capture::Writer;
+use crate::pace::Pace;
 use crate::report::{Lateness, report};
 
 /// Packets read from a node before time is looked at again.
@@ -119,6 +120,7 @@ pub fn run(
     let warmup = Time::ZERO + scenario.warmup;
     let mut is_warm = false;
     let mut lateness = Lateness::default();
+    let mut pace = Pace::from(Time::ZERO, 0);
     let mut buffer = vec![0_u8; usize::from(u16::MAX)];
     loop {
         let now = clock().min(end);
@@ -126,6 +128,7 @@ pub fn run(
             network.run_until(warmup)?;
             network.begin_to_measure();
             lateness = Lateness::default();
+            pace = Pace::from(clock(), network.carried());
             is_warm = true;
         }
         network.run_until(now)?;
@@ -139,8 +142,11 @@ pub fn run(
         if now >= end {
             break;
         }
-        let sleep = network.due().min(end).since(clock()).0;
-        if wait(&descriptors, sleep.min(LONGEST_SLEEP))? {
+        let before = clock();
+        let sleep = network.due().min(end).since(before).0;
+        let is_told = wait(&descriptors, sleep.min(LONGEST_SLEEP))?;
+        pace.slept(clock().since(before));
+        if is_told {
             match receive(&descriptors.stop, &mut buffer)? {
                 Some(_) if is_warm => break,
                 Some(_) | None => return Err(EmulatorError::Stopped),
@@ -156,7 +162,7 @@ pub fn run(
             }
         }
     }
-    let mut measured = report(&network, &lateness)?;
+    let mut measured = report(&network, &lateness, &pace, clock())?;
     let frames = network.frames();
     if let (Some(writer), Some(pending)) = (writer, network.captured()) {
         measured["capture"] = writer.finish(pending, frames);

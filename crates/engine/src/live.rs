@@ -9,18 +9,22 @@
 
 use std::ops::ControlFlow;
 
-pub use self::open::{At, CONNECTIONS, Carrier, Place, flow_of, open};
+pub use self::open::{At, CONNECTIONS, Carrier, Place, flow_of, flows, open, web_sources};
+pub use self::transactions::Transactions;
 use crate::cell::Cell;
 use crate::error::EngineError;
 use crate::kernel::time::Time;
 use crate::mac::dcf::Outcome;
 use crate::measure::{self, Measures, Snapshot};
 use crate::packet::Packet;
-use crate::quantities::*;
+use crate::quantities::{self, *};
 use crate::record::{FrameLog, FrameRecord};
 use crate::scenario::Scenario;
+use crate::world::{self, Watch, World};
 pub use crate::world::{Arrival, Sent};
-use crate::world::{Watch, World};
+
+/// Most connections of a web source at a time.
+pub const MOST_OPEN: usize = world::MOST_OPEN;
 
 /// A network that carries the packets of hosts outside.
 pub struct Live<'a> {
@@ -43,6 +47,11 @@ impl<'a> Live<'a> {
             start: None,
             log: None,
         })
+    }
+
+    /// The responses of the web source of flow `index` go by the flows with these numbers.
+    pub fn answer_by(&mut self, index: usize, flows: impl Iterator<Item = u32>) {
+        self.world.answer_by(index, flows);
     }
 
     /// When something happens next: [`Live::run_until`] is due a nanosecond later.
@@ -138,7 +147,7 @@ fn is_of_network(list: &str, name: &str) -> bool {
 }
 
 /// What only hosts know.
-const OF_HOSTS: [Quantity; 16] = [
+const OF_HOSTS: [Quantity; 21] = [
     GOODPUT,
     GOODPUT_SHARE,
     FAIRNESS_LEVEL,
@@ -155,8 +164,14 @@ const OF_HOSTS: [Quantity; 16] = [
     UNFINISHED,
     STARVED_FLOWS,
     SYNCHRONISATION,
+    CONNECTIONS_FINISHED,
+    CONNECTIONS_REFUSED,
+    quantities::CONNECTIONS,
+    CONNECTIONS_OPENED,
+    CONNECTIONS_CLOSED,
 ];
 
 mod open;
 #[cfg(test)]
 mod tests;
+mod transactions;

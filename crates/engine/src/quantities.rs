@@ -164,6 +164,10 @@ registry! {
         "of an emulation: 99th percentile of the time by which packets reached their node after they were due";
     PROCESSOR_WAIT: "processor_wait", "-", ["totals"],
         "of an emulation: part of the time for which what drives the flows' sockets waited for a processor";
+    CARRIED: "carried_pps", "packets/s", ["totals"],
+        "of an emulation: packets handed over to their nodes or lost on the way, per time";
+    AT_WORK: "at_work_fraction", "-", ["totals"],
+        "of an emulation: part of the time in which what carries the packets was not asleep";
     FOREIGN: "foreign_packets", "packets", ["totals"],
         "of an emulation: packets of the kernel that belong to no flow of the scenario, and were left out";
     EVENTS: "events", "events", ["totals"],

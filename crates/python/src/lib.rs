@@ -7,12 +7,17 @@ mod emulate;
 mod scenario;
 mod sharing;
 mod simulate;
+mod traffic;
 
 /// The compiled part of lasthop.
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Most connections of a web source at a time.
+    #[pymodule_export]
+    const MOST_OPEN: usize = lasthop_engine::live::MOST_OPEN;
 
     #[pymodule_export]
     use crate::channel::{data_rates, frame_error};
@@ -26,4 +31,6 @@ mod _core {
     use crate::sharing::Vbs;
     #[pymodule_export]
     use crate::simulate::{SimulationOutput, quantities, simulate};
+    #[pymodule_export]
+    use crate::traffic::{MultiConnection, Transactions};
 }

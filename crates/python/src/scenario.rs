@@ -107,6 +107,11 @@ impl Scenario {
         to_json(&self.parsed, self.gateway.as_ref()).to_string()
     }
 
+    /// Flows over a conflict graph as those between wired nodes, a JSON list without their routes.
+    fn users_to_json(&self) -> String {
+        self.parsed.users_to_json().to_string()
+    }
+
     /// What a pickle makes it of.
     fn __getnewargs__(&self) -> Origin<'_> {
         let content = Cow::Borrowed(self.content.as_slice());

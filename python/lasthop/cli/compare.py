@@ -94,10 +94,9 @@ def compare(
     answers = (comparison.prediction, comparison.simulation, comparison.emulation)
     print_warnings(*(answer for answer in answers if answer is not None))
     if comparison.emulation is not None:
-        from lasthop.cli.emulate import print_lateness, print_wait
+        from lasthop.cli.emulate import print_lateness
 
-        print_lateness(comparison.emulation.lateness_p99_s)
-        print_wait(comparison.emulation.processor_wait)
+        print_lateness(comparison.emulation)
     finish(comparison.simulation)
 
 

@@ -33,12 +33,6 @@ if TYPE_CHECKING:
     from lasthop.emulation.programs import Program
     from lasthop.scenario import Scenario
 
-LATE_S = 2e-3
-"""Lateness from which on a reader is warned: one packet of 802.11b at 11 Mb/s on the air. [s]"""
-MUCH_WAITING = 0.5
-"""Part of the time for which flows' ends wait for a processor, from which on a reader is told: ten
-emulations of 48 Mb/s side by side on two processors waited for 0.36 to 1.07 of it, and lost goodput
-from 0.86 on."""
 WITH, LINK = "--with", "--link"
 MOST_RUNS = 1000
 
@@ -92,8 +86,11 @@ def emulate(
     where the program runs, and server. --uplink lets programs reach the outside by an interface of
     this machine, through the scenario's network and by address translation.
     """
+    from lasthop.emulation.limits import check_programs
+
     scenario, ways = of_file_or_link(file, link, settings)
     if places:
+        check_programs(scenario)
         print_places(scenario, ways)
         return 0
     if link is not None and shell is None and not command:
@@ -212,8 +209,7 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
         typer.echo(f"{scenario['name']}\n{length}\n")
         print_answer(emulation.summary, emulation.scenario.typed)
     print_warnings(emulation)
-    print_lateness(emulation.lateness_p99_s)
-    print_wait(emulation.processor_wait)
+    print_lateness(emulation)
 
 
 def print_captured(captured: "Captured | None") -> None:
@@ -232,19 +228,7 @@ def print_captured(captured: "Captured | None") -> None:
         warn(f"{captured.path}: ends after {captured.frames} frames")
 
 
-def print_wait(waited: float) -> None:
-    """How long flows' ends waited, on standard error, if that is much."""
-    if waited > MUCH_WAITING:
-        warn(
-            f"what sends and receives waited for a processor for {100 * waited:.2g} % of the time, "
-            "and may have been slower than its network"
-        )
-
-
-def print_lateness(late_s: float | None) -> None:
+def print_lateness(emulation: "Emulation") -> None:
     """How late packets were, on standard error."""
-    if late_s is None:
-        return
-    said = f"1 % of the packets were handed over more than {late_s * 1e3:.3g} ms late"
-    warn = "warning: " if late_s > LATE_S else ""
-    print(f"{warn}{said}", file=sys.stderr)
+    for line in emulation.lateness:
+        print(line, file=sys.stderr)

@@ -19,6 +19,8 @@ from lasthop.linux.tcp import (
 from lasthop.models.reading import Tcp, TcpFlow
 
 CHUNK = bytes(65_536)
+BIND_ADDRESS_NO_PORT = 24
+"""IP_BIND_ADDRESS_NO_PORT of linux/in.h: the port is chosen when both ends are known."""
 
 
 @dataclass
@@ -29,13 +31,14 @@ class Connection:
     ends: Ends
     client: socket.socket
     """Socket of the end that connects."""
-    listener: socket.socket
+    listener: socket.socket | None
+    """Socket at which it arrives; None: another's, which somebody watches."""
     quick_acks: bool = True
     """Whether the receiver may acknowledge each segment for a while, as Linux does after a gap."""
     server: socket.socket | None = None
     received_bytes: int = 0
-    has_data: bool = False
-    """Whether something has arrived."""
+    arrived_bytes: int = 0
+    """Payload that has arrived since the start."""
     rtts_s: list[float] = field(default_factory=list)
     cwnds: list[int] = field(default_factory=list)
     retransmissions: int = 0
@@ -44,6 +47,8 @@ class Connection:
     """What is still to be sent; None: it has no end."""
     begun_s: float = 0.0
     finished_s: float | None = None
+    is_over: bool = False
+    """Whether all that was sent has arrived, and no more comes."""
 
     def __post_init__(self) -> None:
         segments = self.flow.tcp.segments
@@ -62,17 +67,28 @@ class Connection:
 
     def begin(self, traffic: Traffic) -> None:
         """Let one end connect."""
+        if self.listener is not None:
+            listener = self.listener
+            traffic.watch(listener, selectors.EVENT_READ, lambda: self.accept(traffic, listener))
+        self.connect(traffic)
+
+    def connect(self, traffic: Traffic) -> None:
+        """Ask the other end."""
         self.begun_s = traffic.now_s()
-        traffic.watch(self.listener, selectors.EVENT_READ, lambda: self.accept(traffic))
         self.client.connect_ex((self.ends.listening.address, self.ends.port))
         self.attach(traffic, self.client)
 
-    def accept(self, traffic: Traffic) -> None:
+    def accept(self, traffic: Traffic, listener: socket.socket) -> None:
         """Let the other end take the connection."""
-        traffic.leave(self.listener)
-        self.server, _ = self.listener.accept()
-        self.server.setblocking(False)
-        self.attach(traffic, self.server)
+        traffic.leave(listener)
+        server, _ = listener.accept()
+        self.take(traffic, server)
+
+    def take(self, traffic: Traffic, server: socket.socket) -> None:
+        """The other end has taken the connection."""
+        self.server = server
+        server.setblocking(False)
+        self.attach(traffic, server)
 
     def attach(self, traffic: Traffic, one: socket.socket) -> None:
         """Fill the sender, empty the receiver."""
@@ -113,14 +129,16 @@ class Connection:
             return
         except OSError:
             length = 0
-        if not self.has_data:
-            self.has_data = True
+        if not self.arrived_bytes:
             clamp_window(one, self.window_bytes)
+        self.arrived_bytes += length
         if not self.quick_acks and self.flow.tcp.delayed_ack:
             forbid_quick_acks(one)
         if length == 0:
+            self.is_over = True
             traffic.leave(one)
-            one.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
         elif traffic.warm:
             self.received_bytes += length
 
@@ -182,27 +200,57 @@ def tcp_sockets(
 
     `algorithms` are the kernel's names of congestion controls.
     """
-    window = tcp.window_packets * tcp.mss_bytes
-    algorithm = algorithms[tcp.congestion]
-
-    def made(address: str, port: int) -> socket.socket:
-        one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        one.setblocking(False)
-        set_congestion(one, algorithm)
-        limit_segment(one, tcp.mss_bytes)
-        clamp_window(one, window)
-        one.bind((address, port))
-        return one
-
-    def listening() -> socket.socket:
-        one = made(ends.listening.address, ends.port)
-        one.listen(1)
-        return one
-
-    listener = ends.listening.namespace.run(listening)
+    listener = listening(tcp, ends, algorithms, 1)
     try:
-        client = ends.connecting.namespace.run(lambda: made(ends.connecting.address, 0))
+        (client,) = connecting(tcp, ends, algorithms, 1)
     except BaseException:
         listener.close()
         raise
     return client, listener
+
+
+def listening(tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], most: int) -> socket.socket:
+    """A socket that listens; up to `most` connections wait to be accepted."""
+
+    def made() -> socket.socket:
+        one = tcp_socket(tcp, algorithms[tcp.congestion])
+        one.bind((ends.listening.address, ends.port))
+        one.listen(most)
+        return one
+
+    return ends.listening.namespace.run(made)
+
+
+def connecting(
+    tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], count: int
+) -> list[socket.socket]:
+    """Sockets that are to connect; their ports are chosen then."""
+
+    def made() -> list[socket.socket]:
+        ones: list[socket.socket] = []
+        try:
+            for _ in range(count):
+                ones.append(tcp_socket(tcp, algorithms[tcp.congestion]))
+                ones[-1].setsockopt(socket.IPPROTO_IP, BIND_ADDRESS_NO_PORT, 1)
+                ones[-1].bind((ends.connecting.address, 0))
+        except BaseException:
+            for one in ones:
+                one.close()
+            raise
+        return ones
+
+    return ends.connecting.namespace.run(made)
+
+
+def tcp_socket(tcp: Tcp, algorithm: str) -> socket.socket:
+    """A socket with a connection's settings, in the calling thread's namespace."""
+    one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        one.setblocking(False)
+        set_congestion(one, algorithm)
+        limit_segment(one, tcp.mss_bytes)
+        clamp_window(one, tcp.window_packets * tcp.mss_bytes)
+    except BaseException:
+        one.close()
+        raise
+    return one

@@ -13,10 +13,12 @@ from lasthop.congestion import loaded
 from lasthop.emulation.capture import Captured, CaptureFile, capture_file, capturing
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
+from lasthop.emulation.lateness import lateness, waiting
 from lasthop.emulation.limits import (
     CONGESTION,
     LONGEST_S,
     check,
+    check_programs,
     datagrams_per_second,
     unfollowed,
 )
@@ -25,10 +27,12 @@ from lasthop.emulation.programs import Program, Programs
 from lasthop.emulation.reports import reports
 from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import Driven, Traffic
+from lasthop.emulation.user import user
+from lasthop.emulation.users import with_users
+from lasthop.emulation.web import room_for, web
 from lasthop.errors import UserError
 from lasthop.linux.scheduling import preferred, real_time
-from lasthop.models.reading import Scenario as Typed
-from lasthop.models.reading import SensorFlow, Tcp, TcpFlow, UdpFlow
+from lasthop.models.reading import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
 from lasthop.result import Answer
 from lasthop.run import replaced
 from lasthop.scenario import Scenario, ScenarioLike
@@ -52,19 +56,29 @@ class Emulation(Answer):
     @property
     def warnings(self) -> list[str]:
         """Surprises in the scenario, and settings that had no effect."""
-        known = self.scenario.typed
-        return [*cautions(known, programs_run=True), *unfollowed(known)]
-
-    @property
-    def processor_wait(self) -> float:
-        """Part of the time for which what drives the flows' sockets waited for a processor."""
-        run = self.summary["totals"][0].get("processor_wait")
-        return 0.0 if run is None else float(run["mean"])
+        known = with_users(self.scenario)
+        return [*cautions(self.scenario.typed, programs_run=True), *unfollowed(known)]
 
     @property
     def lateness_p99_s(self) -> float | None:
         """By how much packets were handed over too late, 99th percentile. [s]"""
-        run = self.summary["totals"][0].get("lateness_p99_s")
+        return self.total("lateness_p99_s")
+
+    @property
+    def lateness(self) -> list[str]:
+        """The same as a line, which says from 2 ms on what this machine could carry in time; and a
+        warning if the sockets were late.
+        """
+        late_s = self.lateness_p99_s
+        if late_s is None:
+            return []
+        said = lateness(late_s, self.total("at_work_fraction"), self.total("carried_pps"))
+        waited = waiting(self.total("processor_wait") or 0.0)
+        return [said] if waited is None else [said, waited]
+
+    def total(self, quantity: str) -> float | None:
+        """A quantity of the run as a whole, if it is known."""
+        run = self.summary["totals"][0].get(quantity)
         return None if run is None else float(run["mean"])
 
 
@@ -138,17 +152,19 @@ def emulate(
     ]
     beside = [*own, *others]
     started = beside if foreground is None else [foreground, *beside]
+    if started:
+        check_programs(checked)
     if uplink is not None and not started:
         raise UserError(f"--uplink {uplink}: no program runs that could use it")
     with contextlib.ExitStack() as stack:
-        known = checked.typed
+        known = with_users(checked)
         names = [program.place for program in started]
         places = Places(known, stack, names, ways=ways, uplink=uplink)
         places.acknowledge_at_once()
         carriers = [flow.transport for flow in known.flows]
         laws = [each.congestion for each in carriers if isinstance(each, Tcp)]
         algorithms = CONGESTION | stack.enter_context(loaded(laws))
-        flows = make_flows(known, places, stack, algorithms, quick_acks)
+        flows = make_flows(checked, places, stack, algorithms, quick_acks)
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
         programs = Programs(places, foreground, beside, stack, quiet=quiet)
@@ -165,7 +181,7 @@ def emulate(
 
 
 def make_flows(
-    scenario: Typed,
+    scenario: Scenario,
     places: Places,
     stack: contextlib.ExitStack,
     algorithms: Mapping[str, str],
@@ -174,20 +190,32 @@ def make_flows(
     """The sockets of every flow that has traffic of its own; `algorithms` are the kernel's names of
     congestion controls.
     """
+    known = places.scenario
+    sources = [flow for flow in known.tcp_flows if flow.web is not None]
+    room = room_for(len(sources)) if sources else 0
     flows: list[Driven] = []
-    for index, flow in enumerate(scenario.flows):
+    for index, flow in enumerate(known.flows):
         if places.is_way(index):
             continue
         ends = places.ends(index, flow)
         made: Driven
         if isinstance(flow, UdpFlow):
-            made = datagrams(flow, ends, datagrams_per_second(flow, scenario), scenario.seed)
+            made = datagrams(flow, ends, datagrams_per_second(flow, known), known.seed)
         elif isinstance(flow, SensorFlow):
-            made = reports(flow, ends, algorithms, scenario.seed)
-        elif isinstance(flow, TcpFlow):
-            made = connection(flow, ends, algorithms, quick_acks=quick_acks)
-        else:
+            made = reports(flow, ends, algorithms, known.seed)
+        elif not isinstance(flow, TcpFlow):
             raise TypeError(f"flow {flow.name} is no flow of an emulation")
+        elif flow.web is not None:
+            plan = _core.Transactions(scenario.checked, index)
+            made = web(flow, ends, algorithms, plan, room, quick_acks=quick_acks)
+        elif isinstance(known, CsmaScenario):
+            own = known.csma
+            is_one = own.connections == "one"
+            rule = None if is_one else _core.MultiConnection(scenario.checked, index)
+            every_s = own.connections_interval_s
+            made = user(flow, ends, algorithms, rule, every_s, quick_acks=quick_acks)
+        else:
+            made = connection(flow, ends, algorithms, quick_acks=quick_acks)
         stack.callback(made.close)
         flows.append(made)
     return flows

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from lasthop.congestion import CONTROLS
+from lasthop.emulation.users import with_users
 from lasthop.errors import UserError
 from lasthop.models.reading import (
     Compound,
@@ -10,7 +11,6 @@ from lasthop.models.reading import (
     Flow,
     SensorFlow,
     Tcp,
-    TcpFlow,
     Udp,
     UdpFlow,
 )
@@ -43,6 +43,11 @@ MOST_FLOWS = 4000
 MOST_DATAGRAMS = 10_000
 """Most datagrams that all sources together send in a second."""
 
+GREEDY = 2
+"""Datagrams of a greedy source over those that its link sends while it never pauses. [-]"""
+MOST_WEB_CONNECTIONS = 500
+"""Most web connections that all sources together begin in a second."""
+
 LEAST_MSS = 88
 """Smallest segment that the kernel takes from a user (linux/tcp.h). [bytes]"""
 UDP_HEADER = 28
@@ -53,14 +58,20 @@ LEAST_REPORT = 4
 
 def check(scenario: Scenario) -> None:
     """Raise `UserError` with the first thing that cannot be emulated."""
-    for what in _refused(scenario.typed):
+    for what in _refused(with_users(scenario)):
         raise UserError(f"{scenario.source}: {what}", "simulate does not need real time")
 
 
+def check_programs(scenario: Scenario) -> None:
+    """Raise `UserError` if no program can run at any place of the scenario."""
+    if isinstance(scenario.typed, CsmaScenario):
+        raise UserError(
+            f"{scenario.source}: `csma`: programs have no place there, since its links go one way "
+            "and nothing but ACKs goes back"
+        )
+
+
 def _refused(scenario: Typed) -> Iterator[str]:
-    if isinstance(scenario, CsmaScenario):
-        yield "`csma`: the emulator has cells and wires"
-        return
     duration_s, flows = scenario.duration_s, scenario.flows
     if duration_s > LONGEST_S:
         yield f"`duration`: {duration_s:g} s of real time; allowed is up to {LONGEST_S:g} s"
@@ -69,12 +80,16 @@ def _refused(scenario: Typed) -> Iterator[str]:
     if len(flows) > MOST_FLOWS:
         yield f"{len(flows)} flows; the emulator takes up to {MOST_FLOWS}"
     for flow in flows:
-        if isinstance(flow, TcpFlow) and flow.web is not None:
-            yield f"flow {flow.name} is web traffic; the emulator has flows of TCP and UDP"
         yield from _refused_of(flow)
     total = sum(datagrams_per_second(flow, scenario) for flow in scenario.udp_flows)
     if total > MOST_DATAGRAMS:
         yield f"{total:.0f} datagrams a second; the emulator sends up to {MOST_DATAGRAMS}"
+    begun = sum(flow.web.connections_per_s for flow in scenario.tcp_flows if flow.web)
+    if begun > MOST_WEB_CONNECTIONS:
+        yield (
+            f"{begun:.0f} web connections a second; the emulator begins up to "
+            f"{MOST_WEB_CONNECTIONS}"
+        )
 
 
 def _refused_of(flow: Flow) -> Iterator[str]:
@@ -119,6 +134,9 @@ def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     A greedy source sends at the data rate of its frames, more than any medium carries, so that the
     first queue is full.
     """
+    if flow.udp.arrivals == "greedy" and isinstance(scenario, CsmaScenario):
+        longest = max(user.mss_bytes + user.header_bytes for user in scenario.csma.flows)
+        return GREEDY * scenario.csma.active_rate_pps(flow.udp.packet_bytes / longest)
     rate_bps = flow.udp.rate_bps
     if flow.udp.arrivals == "greedy":
         station = scenario.station[flow.station]

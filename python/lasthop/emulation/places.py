@@ -21,7 +21,7 @@ from lasthop.linux.netns import Namespace
 from lasthop.linux.routes import EVERYTHING, acknowledge_at_once, all_local, through
 from lasthop.linux.tcp import without_timestamps
 from lasthop.linux.tun import open_tun
-from lasthop.models.reading import Flow
+from lasthop.models.reading import Flow, TcpFlow
 from lasthop.models.reading import Scenario as Typed
 
 SERVER = "10.255.0.1"
@@ -61,11 +61,11 @@ class Ends:
     index: int
     """Number of the flow."""
     listening: Host
-    """The server or sink, to whose port the other end connects."""
+    """The server or sink, of web traffic the source, to whose port the other end connects."""
     connecting: Host
-    """The station or source."""
+    """The other end."""
     listener_sends: bool
-    """Whether the data goes from the server to the station."""
+    """Whether the data goes from the end that listens to the one that connects."""
 
     @property
     def port(self) -> int:
@@ -178,6 +178,8 @@ class Places:
             return Ends(index, self.server, self.stations[flow.station], not flow.is_up)
         own = Host(self.sources, str(SOURCES[index + 1])), Host(self.sinks, str(SINKS[index + 1]))
         source, sink = self.hosts.get(index, own)
+        if isinstance(flow, TcpFlow) and flow.web is not None:
+            return Ends(index, source, sink, listener_sends=True)  # clients are at the sink
         return Ends(index, sink, source, listener_sends=False)
 
     def run_at(self, name: str) -> None:

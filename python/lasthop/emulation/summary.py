@@ -7,6 +7,7 @@ from typing import Any
 
 from lasthop._core import VERSION
 from lasthop.emulation.traffic import Driven
+from lasthop.models.reading import CsmaScenario
 from lasthop.models.reading import Scenario as Typed
 
 Item = dict[str, Any]
@@ -49,6 +50,7 @@ def summary(
         "cells": {"cell": cell(seen, total_bps)},
         "classes": classes(seen, total_bps),
         "totals": {"run": run},
+        "links": links(scenario, seen),
     }
     items = {name: own for name, own in lists.items() if name != "programs"}
     items["flows"] = [*items["flows"], *map(labels, programs)]
@@ -137,6 +139,19 @@ def cell(seen: Sequence[Seen], total_bps: float) -> dict[str, float]:
     return known
 
 
+def links(scenario: Typed, seen: Sequence[Seen]) -> dict[str, dict[str, float]]:
+    """How many connections pass each link of a conflict graph, where flows may have several."""
+    if not isinstance(scenario, CsmaScenario) or scenario.csma.connections == "one":
+        return {}
+    of_flow = {one.name: one.quantities.get("connections", 0.0) for one in seen}
+    sums = {link.name: 0.0 for link in scenario.csma.links}
+    for user in scenario.csma.flows:
+        for link in sums.keys() & set(user.route):
+            sums[link] += of_flow[user.name]
+    back = {f"{name}/back": own for name, own in sums.items()}
+    return {name: {"connections": own} for name, own in (sums | back).items()}
+
+
 def classes(seen: Sequence[Seen], total_bps: float) -> dict[str, dict[str, float]]:
     """What is known of flows by the table they come from."""
     members: dict[str, list[Seen]] = {}
@@ -150,6 +165,8 @@ def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
     """What is known of the flows of a table."""
     rates = [one.goodput_bps for one in members]
     values = share(sum(rates), total_bps)
+    if "connections_finished" in members[0].quantities:
+        return values | dict(members[0].quantities)  # a web source is one flow
     if (index := jain(rates)) is not None:
         values["jain"] = index
     for quantity in ("rtt_s", "cwnd_packets", "one_way_delay_s", "completion_s"):

@@ -23,8 +23,9 @@ class Driven(Protocol):
     def flow(self) -> Flow:
         """The flow of the scenario."""
 
-    received_bytes: int
-    """Payload that has reached the application since the end of the warm-up."""
+    @property
+    def received_bytes(self) -> int:
+        """Payload that has reached the application since the end of the warm-up."""
 
     def begin(self, traffic: "Traffic") -> None:
         """Start."""

@@ -10,6 +10,9 @@ from lasthop.errors import UserError
 TIMESTAMPS = "/proc/sys/net/ipv4/tcp_timestamps"
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
+NOTSENT_LOWAT = 25
+"""TCP_NOTSENT_LOWAT of linux/tcp.h."""
+
 RTT_OFFSET, CWND_OFFSET, RETRANSMISSIONS_OFFSET = 68, 80, 100
 """Offsets of tcpi_rtt, tcpi_snd_cwnd, tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
 
@@ -68,6 +71,11 @@ def clamp_window(connection: socket.socket, size: int) -> None:
 def limit_segment(connection: socket.socket, size: int) -> None:
     """Let a segment carry `size` bytes at most, either way; set before the connection begins."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, size)
+
+
+def limit_unsent(connection: socket.socket, size: int) -> None:
+    """Let the kernel hold about `size` bytes that it has not sent yet."""
+    connection.setsockopt(socket.IPPROTO_TCP, NOTSENT_LOWAT, size)
 
 
 def forbid_quick_acks(connection: socket.socket) -> None:

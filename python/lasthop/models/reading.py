@@ -461,6 +461,7 @@ class Csma(Table):
     access: Literal["adaptive", "legacy", "dcf"]
     access_intensity: float | None
     service_rate_pps: float
+    overhead_s: float
     beta: float
     r_per_packet: float
     r_max: float | None
@@ -470,6 +471,7 @@ class Csma(Table):
     dummy: bool
     acks: Literal["priority", "contend"]
     connections: Literal["rtt", "utility", "one"]
+    connections_interval_s: float
     k_per_s: float | None
     fairness: float | None
 
@@ -478,6 +480,12 @@ class Csma(Table):
         """Factor of the number of connections, except where each flow has one. [1/s]"""
         assert self.k_per_s is not None, "one connection a flow"
         return self.k_per_s
+
+    def active_rate_pps(self, part: float) -> float:
+        """Packets that a link which never pauses sends in a second; each is this part of the
+        longest. [packets/s]
+        """
+        return 1 / (self.overhead_s + (1 / self.service_rate_pps - self.overhead_s) * part)
 
     @property
     def intensity(self) -> float:

@@ -483,3 +483,82 @@ fn from_an_end_of_a_wired_flow_the_outside_is_behind_the_other_end() {
     assert_eq!(delays(&[0]), (vec![(4, 12), (5, 11), (5, 11)], 0));
     assert_eq!(delays(&[0, 4]), (vec![(4, 0), (5, 0), (5, 11)], 0));
 }
+
+#[test]
+fn connections_of_the_web_go_by_flows_of_their_own_both_ways() {
+    let own = parsed(
+        "duration = \"4 s\"\nwarmup = \"0 s\"\n\
+         dumbbell = { bottleneck = \"20 Mbps\", delay = \"10 ms\" }\n\
+         flow = { bulk = {}, users = { web = 10 } }\n",
+    );
+    let opened = open(&own, &[]);
+    let Ok(mut network) = Network::new(&own, &opened, &[]) else {
+        panic!("four seconds");
+    };
+    let server = (SOURCES + 2, FIRST_PORT + 1);
+    let client = (SINKS + 2, 40_001);
+    let (sources, sinks) = (1, 2);
+    // a request, whose first byte is behind the addresses, and an ACK of it
+    let request = packets::tcp(client, server, 400);
+    let mut ack = packets::tcp(server, client, 40);
+    ack[33] = 0x10;
+    let number = usize::from(client.1);
+    for (from, bytes, leaves, kind) in [
+        (sinks, &request, false, PacketKind::Segment),
+        (sources, &ack, false, PacketKind::Ack),
+        (
+            sources,
+            &packets::tcp(server, client, 1500),
+            true,
+            PacketKind::Segment,
+        ),
+    ] {
+        let read = network
+            .read(from, bytes)
+            .map(|(sent, to, _)| (sent.flow, sent.kind, to));
+        let flow = flow_of(&own, 0, Carrier::Tcp, number, leaves);
+        assert_eq!(read, Some((flow, kind, sources + sinks - from)));
+    }
+    // from an address of the other side, or to another port
+    assert!(network.read(sources, &request).is_none());
+    let other = packets::tcp(client, (SOURCES + 2, FIRST_PORT), 400);
+    assert!(network.read(sinks, &other).is_none());
+    send(&mut network, 0, sinks, &request);
+    let delivered = run(&mut network, Time(100_000_000));
+    assert_eq!(delivered.len(), 1);
+    assert_eq!(
+        (delivered[0].node, &delivered[0].bytes),
+        (sources, &request)
+    );
+    assert_eq!(network.flows_told(), 1);
+    assert!(network.measures().is_ok());
+}
+
+#[test]
+fn users_of_a_conflict_graph_are_flows_between_wired_nodes() {
+    let own = parsed(
+        "duration = \"4 s\"\nwarmup = \"0 s\"\n\
+         csma.link.1 = { conflicts = [\"2\"] }\ncsma.link.2 = {}\n\
+         flow.a.route = [\"1\"]\nflow.b.route = [\"2\"]\n",
+    );
+    let mut network = network(&own);
+    let (source, sink) = ((SOURCES + 2, 40_000), (SINKS + 2, FIRST_PORT + 1));
+    let (segment, ack) = (
+        packets::tcp(source, sink, 1500),
+        packets::tcp(sink, source, 40),
+    );
+    send(&mut network, 0, 1, &segment);
+    send(&mut network, 0, 2, &ack);
+    let delivered = run(&mut network, Time(100_000_000));
+    let nodes: Vec<_> = delivered
+        .iter()
+        .map(|one| (one.node, one.bytes.len()))
+        .collect();
+    // with priority, ACKs take no time on the air
+    assert_eq!(nodes, [(1, 40), (2, 1500)]);
+    assert_eq!(
+        (network.lost, network.foreign, network.carried()),
+        (0, 0, 2)
+    );
+    assert_eq!(network.flows_told(), 2);
+}

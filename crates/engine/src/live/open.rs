@@ -1,6 +1,7 @@
-//! Flows for packets that are of no flow of a scenario, such as those of programs at a place.
+//! Flows for packets that are of no flow of a scenario: those of programs at a place, and of the connections of web
+//! sources.
 
-use crate::scenario::{Direction, Ends, Flow, Scenario, Transport};
+use crate::scenario::{CsmaFlow, Direction, Ends, Flow, Scenario, Transport};
 
 /// Whose packets are carried.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,17 +35,36 @@ pub const CONNECTIONS: usize = 64;
 /// Flows of a connection: its data from the place, its data to the place.
 const WAYS: usize = 2;
 
-/// A scenario that has flows for the connections of `places` behind its own.
+/// Flows of a scenario by number, those over a conflict graph among them.
+pub fn flows(scenario: &Scenario) -> Vec<Flow> {
+    let users = scenario.csma.iter().flat_map(|csma| &csma.flows);
+    let own = scenario.flows.iter().cloned();
+    own.chain(users.map(CsmaFlow::to_flow)).collect()
+}
+
+/// Indices of the flows that are web sources.
+pub fn web_sources(scenario: &Scenario) -> impl Iterator<Item = usize> {
+    let flows = scenario.flows.iter().enumerate();
+    flows.filter_map(|(index, flow)| matches!(flow.transport, Transport::Web(_)).then_some(index))
+}
+
+/// A scenario that has flows for the connections of `places` behind its own, and for those of its web sources
+/// behind these.
 pub fn open(scenario: &Scenario, places: &[Place]) -> Scenario {
     let mut opened = scenario.clone();
-    for place in places {
+    let webs = web_sources(scenario).map(|index| Place {
+        name: scenario.flows[index].name.clone(),
+        at: At::Source(index),
+    });
+    for place in places.iter().cloned().chain(webs) {
         for carrier in [Carrier::Tcp, Carrier::Udp] {
             let transport = match carrier {
                 Carrier::Tcp => Transport::Tcp(scenario.tcp),
                 Carrier::Udp => Transport::Udp(scenario.udp),
             };
             for _ in 0..CONNECTIONS {
-                let ways = [true, false].map(|leaves| of_place(scenario, place, leaves, transport));
+                let ways =
+                    [true, false].map(|leaves| of_place(scenario, &place, leaves, transport));
                 opened.flows.extend(ways);
             }
         }
@@ -79,7 +99,7 @@ fn of_place(scenario: &Scenario, place: &Place, leaves: bool, transport: Transpo
 }
 
 /// The flow of connection number `connection` of the place number `place` whose data leaves the place, or comes
-/// to it.
+/// to it; behind the places come the web sources.
 pub fn flow_of(
     scenario: &Scenario,
     place: usize,

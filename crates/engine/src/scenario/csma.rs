@@ -9,13 +9,32 @@ mod routes;
 use std::collections::BTreeSet;
 
 use super::model::*;
-use crate::control::utility::Marginals;
+use crate::control::multi_connection::{Aim, MultiConnection};
+use crate::control::utility::{Marginals, Utility};
 use crate::kernel::time::Span;
 
 pub(super) use assemble::assemble;
 pub(super) use checks::{check, leave_alone};
 
 impl CsmaFlow {
+    /// How many connections it keeps open.
+    pub fn rule(&self, csma: &Csma) -> MultiConnection {
+        let aim = match csma.connections {
+            Connections::Rtt { k } => Aim::Rtt { k },
+            Connections::Utility { k, fairness } => Aim::Utility {
+                k,
+                utility: match &self.marginal_utility {
+                    Some(points) => Utility::Points(points.clone()),
+                    None => Utility::AlphaFair { fairness },
+                },
+                weight: self.weight,
+            },
+            Connections::One => Aim::One,
+        };
+        let is_nearest = csma.users.rounding == Rounding::Nearest;
+        MultiConnection::new(aim, csma.users.smoothing, is_nearest)
+    }
+
     /// The first of its connections, or its datagrams, as a flow between wired nodes; without route.
     pub(crate) fn to_flow(&self) -> Flow {
         Flow {

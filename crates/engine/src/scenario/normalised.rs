@@ -39,6 +39,12 @@ impl Scenario {
         json
     }
 
+    /// Flows over a conflict graph as those between wired nodes, without their routes.
+    pub fn users_to_json(&self) -> Json {
+        let users = self.csma.iter().flat_map(|csma| &csma.flows);
+        users.map(|user| self.flow(&user.to_flow())).collect()
+    }
+
     fn flow(&self, flow: &Flow) -> Json {
         let names = |links: &[u32]| -> Vec<&str> {
             let links = links.iter().map(|&link| &self.links[link as usize]);

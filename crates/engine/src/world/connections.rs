@@ -11,7 +11,7 @@ use crate::kernel::time::{Span, Time};
 use crate::scenario::TcpSettings;
 
 /// Most connections of one source at a time, those that are closing included.
-const MOST_OPEN: usize = 10_000;
+pub(crate) const MOST_OPEN: usize = 10_000;
 
 /// How many closing connections are looked at when a place is needed.
 const LOOKED_AT: usize = 4;

@@ -322,6 +322,9 @@ impl Flows {
         match &mut flow.endpoints {
             // the bottleneck, and hosts outside, have a time of their own
             Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
+            Endpoints::Web(web) if self.webs.sources[*web as usize].outside.is_some() => {
+                Wants::Nothing
+            }
             Endpoints::Web(web) => {
                 let web = *web;
                 self.webs.sources[web as usize].source.open(now);

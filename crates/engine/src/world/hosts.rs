@@ -89,15 +89,27 @@ impl FlowState {
 }
 
 impl World<'_> {
-    /// All flows of the scenario are between hosts outside.
+    /// All flows of the scenario are between hosts outside, and so are the connections of web sources.
     pub(crate) fn open(&mut self) {
         for flow in self.flows.of_scenario() {
-            flow.endpoints = Endpoints::Hosts;
+            if !matches!(flow.endpoints, Endpoints::Web(_)) {
+                flow.endpoints = Endpoints::Hosts;
+            }
             flow.reports = None;
             flow.reporting = false;
         }
+        for web in &mut self.flows.webs.sources {
+            web.outside = Some(Vec::new());
+        }
         // hosts answer in their own time
         self.wires.end_in_own_time();
+    }
+
+    /// The web source of flow `index` is hosts outside; the responses go by `flows`.
+    pub(crate) fn answer_by(&mut self, index: usize, flows: impl Iterator<Item = u32>) {
+        if let &Endpoints::Web(web) = self.flows.states[index].endpoints() {
+            self.flows.webs.sources[web as usize].outside = Some(flows.collect());
+        }
     }
 
     /// When it is due to step.

@@ -56,12 +56,14 @@ mod wires;
 use std::ops::ControlFlow;
 
 use self::clock::Clock;
+pub(crate) use self::connections::MOST_OPEN;
 pub(crate) use self::flow::{Endpoints, FlowCounters};
 pub(crate) use self::flows::Flows;
 use self::flows::users_of;
 pub(crate) use self::gauge::Gauge;
 pub use self::hosts::{Arrival, Sent};
 use self::numbers::Owner;
+pub(crate) use self::plan::start_of;
 use self::plan::{Plan, Planned};
 pub(crate) use self::radio::{OnExchange, Radio};
 use self::step::Wants;

@@ -40,15 +40,21 @@ impl Plan {
     }
 }
 
+/// When a flow begins.
+pub(crate) fn start_of(flow: &Flow, streams: &Streams) -> Time {
+    let start = Time::ZERO + flow.start;
+    if flow.start_spread == Span::ZERO {
+        return start;
+    }
+    let part = streams.stream(&format!("{}/start", flow.name)).unit();
+    start + Span((part * flow.start_spread.0 as f64) as u64)
+}
+
 fn plan_of(scenario: &Scenario, users: &[Flow], streams: &Streams) -> Vec<(Time, Planned)> {
     let at = |span: Span| Time::ZERO + span;
     let mut plan = Vec::new();
     for (index, flow) in scenario.flows.iter().chain(users).enumerate() {
-        let mut start = at(flow.start);
-        if flow.start_spread > Span::ZERO {
-            let part = streams.stream(&format!("{}/start", flow.name)).unit();
-            start += Span((part * flow.start_spread.0 as f64) as u64);
-        }
+        let start = start_of(flow, streams);
         // a flow that would begin after its stop never does
         if flow.stop.is_none_or(|stop| start <= at(stop)) {
             plan.push((start, Planned::Start(index as u32)));

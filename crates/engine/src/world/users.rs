@@ -9,10 +9,9 @@
 //! what it has sent is still delivered.
 
 use super::flow::{FlowCounters, FlowState};
-use crate::control::multi_connection::{Aim, MultiConnection, Seen};
-use crate::control::utility::Utility;
+use crate::control::multi_connection::{MultiConnection, Seen};
 use crate::kernel::time::Time;
-use crate::scenario::{Connections, Csma, CsmaFlow, Rounding, TcpSettings, Transport};
+use crate::scenario::{Csma, CsmaFlow, TcpSettings, Transport};
 
 /// One user: a flow of the scenario, with its connections.
 pub(crate) struct User {
@@ -42,24 +41,8 @@ pub(crate) struct User {
 
 impl User {
     fn new(index: u32, flow: &CsmaFlow, csma: &Csma) -> User {
-        let aim = match csma.connections {
-            Connections::Rtt { k } => Aim::Rtt { k },
-            Connections::Utility { k, fairness } => Aim::Utility {
-                k,
-                utility: match &flow.marginal_utility {
-                    Some(points) => Utility::Points(points.clone()),
-                    None => Utility::AlphaFair { fairness },
-                },
-                weight: flow.weight,
-            },
-            Connections::One => Aim::One,
-        };
         User {
-            rule: MultiConnection::new(
-                aim,
-                csma.users.smoothing,
-                csma.users.rounding == Rounding::Nearest,
-            ),
+            rule: flow.rule(csma),
             tcp: match &flow.transport {
                 Transport::Tcp(tcp) => Some(*tcp),
                 _ => None,

@@ -47,6 +47,8 @@ pub(crate) struct Web {
     pub(super) source: WebSource,
     pub(super) settings: WebSettings,
     pub(super) connections: Vec<Connection>,
+    /// Flows of responses where the connections are between hosts outside; the source is silent then.
+    pub(super) outside: Option<Vec<u32>>,
     /// Connections whose responses have arrived; packets of theirs may still be under way.
     pub(super) closing: VecDeque<u32>,
     pub(super) begun: u64,
@@ -63,6 +65,7 @@ impl Web {
             source,
             settings: *settings,
             connections: Vec::new(),
+            outside: None,
             closing: VecDeque::new(),
             begun: 0,
             finished: 0,
@@ -102,7 +105,8 @@ impl Web {
     /// The flows of responses.
     pub(crate) fn responses(&self) -> impl Iterator<Item = usize> {
         let connections = self.connections.iter();
-        connections.map(|connection| connection.request as usize + 1)
+        let own = connections.map(|connection| connection.request as usize + 1);
+        own.chain(self.outside.iter().flatten().map(|&flow| flow as usize))
     }
 }
 

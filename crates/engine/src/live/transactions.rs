@@ -1,0 +1,43 @@
+//! What the users of a web source ask for, whoever carries it: the same as in a simulation.
+
+use crate::app::web::{Transaction, WebSource};
+use crate::kernel::streams::Streams;
+use crate::kernel::time::Time;
+use crate::scenario::{Scenario, Transport};
+use crate::world::start_of;
+
+/// The connections of a web source in order, each with the instant at which it begins: those of the first
+/// replication.
+#[derive(Clone, Debug)]
+pub struct Transactions {
+    source: WebSource,
+    /// No connection begins from then on.
+    until: Time,
+}
+
+impl Transactions {
+    /// Those of flow `index`; `None` if it is no web source.
+    pub fn new(scenario: &Scenario, index: usize) -> Option<Transactions> {
+        let flow = scenario.flows.get(index)?;
+        let Transport::Web(settings) = &flow.transport else {
+            return None;
+        };
+        let streams = Streams::new(scenario.seed, 0);
+        let mut source = WebSource::new(settings, &flow.name, &streams);
+        source.open(start_of(flow, &streams));
+        let end = flow.stop.unwrap_or(scenario.duration);
+        Some(Transactions {
+            source,
+            until: Time::ZERO + end.min(scenario.duration),
+        })
+    }
+}
+
+impl Iterator for Transactions {
+    type Item = (Time, Transaction);
+
+    fn next(&mut self) -> Option<(Time, Transaction)> {
+        let at = self.source.deadline();
+        (at < self.until).then(|| (at, self.source.connect()))
+    }
+}

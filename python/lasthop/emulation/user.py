@@ -1,0 +1,244 @@
+"""A user of a conflict graph over the kernel's TCP: as many connections as its rule asks for.
+
+```text
+begin --> one connection --each interval--> look: round-trip times, what has arrived
+                 ^                                    | the engine's rule
+                 +---------- open or close <----------+
+```
+
+The connection that was opened last is the first to be closed; what the kernel has taken of it is
+still delivered.
+"""
+
+import selectors
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from lasthop._core import MultiConnection
+from lasthop.emulation.connection import Connection, connecting, listening
+from lasthop.emulation.places import Ends
+from lasthop.emulation.traffic import LOOK_S, Traffic
+from lasthop.linux.tcp import limit_unsent, tcp_info
+from lasthop.models.reading import TcpFlow
+
+MOST_WAITING = 4096
+"""Connections that wait to be accepted."""
+UNSENT_SEGMENTS = 4
+"""What the kernel may hold unsent of a connection, so that one that is closed is soon silent."""
+
+
+@dataclass
+class User:
+    """One flow: its connections, and what has been counted since the end of the warm-up."""
+
+    flow: TcpFlow
+    ends: Ends
+    algorithms: Mapping[str, str]
+    listener: socket.socket
+    rule: MultiConnection | None
+    """What says how many connections there are; None: one."""
+    interval_s: float
+    """Time between two looks of the rule."""
+    quick_acks: bool
+    traffic: Traffic | None = None
+    open: list[Connection] = field(default_factory=list)
+    """Open connections, in the order in which they were opened."""
+    closing: list[Connection] = field(default_factory=list)
+    coming: dict[int, Connection] = field(default_factory=dict)
+    """Connections that the other end has not accepted, by their port."""
+    active: bool = False
+    """Whether it has begun, and not stopped."""
+    gone_bytes: int = 0
+    gone_retransmissions: int = 0
+    """What connections have carried, and sent again, that are no more."""
+    looked_s: float = 0.0
+    looked_bytes: int = 0
+    """When the rule looked last, and what had arrived by then."""
+    seen_s: list[float] = field(default_factory=list)
+    """Round-trip times since then."""
+    rtts_s: list[float] = field(default_factory=list)
+    """Round-trip times since the end of the warm-up."""
+    counted_bytes: int = 0
+    counted_retransmissions: int = 0
+    """What had been carried, and sent again, when counting began."""
+    opened: int = 0
+    closed: int = 0
+    changed_s: float = 0.0
+    connection_s: float = 0.0
+    """Time integral of the number of connections, from the beginning of counting to `changed_s`."""
+
+    def begin(self, traffic: Traffic) -> None:
+        """Open the first connection."""
+        self.traffic = traffic
+        self.active = True
+        traffic.watch(self.listener, selectors.EVENT_READ, self.accept)
+        self.looked_s = traffic.now_s()
+        self.connect(1)
+        traffic.at(self.looked_s, self.sample)
+        if self.rule is not None:
+            self.look_later()
+
+    def look_later(self) -> None:
+        """Have the rule look at the next multiple of the interval."""
+        assert self.traffic is not None, "it has begun"
+        number = int(self.traffic.now_s() / self.interval_s) + 1
+        self.traffic.at(number * self.interval_s, self.step)
+
+    def connect(self, count: int) -> None:
+        """Open so many connections, or as many as there are descriptors for."""
+        assert self.traffic is not None, "it has begun"
+        self.change()
+        with suppress(OSError):
+            for client in connecting(self.flow.tcp, self.ends, self.algorithms, count):
+                limit_unsent(client, UNSENT_SEGMENTS * self.flow.tcp.mss_bytes)
+                one = Connection(self.flow, self.ends, client, None, self.quick_acks)
+                one.connect(self.traffic)
+                self.coming[client.getsockname()[1]] = one
+                self.open.append(one)
+                self.opened += 1
+
+    def accept(self) -> None:
+        """Let the other end take a connection."""
+        assert self.traffic is not None, "it has begun"
+        with suppress(OSError):
+            server, (_, port) = self.listener.accept()
+            self.coming.pop(port).take(self.traffic, server)
+
+    def step(self) -> None:
+        """Have as many connections as the rule asks for."""
+        assert self.traffic is not None, "it has begun"
+        assert self.rule is not None, "only who has a rule looks"
+        self.clear()
+        if not self.active:
+            return
+        now_s, arrived_bytes = self.traffic.now_s(), self.arrived_bytes
+        packets = (arrived_bytes - self.looked_bytes) / self.flow.tcp.mss_bytes
+        rtt_s = fmean(self.seen_s) if self.seen_s else None
+        asked = self.rule.step(rtt_s, packets / (now_s - self.looked_s))
+        self.looked_s, self.looked_bytes, self.seen_s = now_s, arrived_bytes, []
+        if asked > len(self.open):
+            self.connect(asked - len(self.open))
+        self.shrink(asked)
+        self.look_later()
+
+    def shrink(self, count: int) -> None:
+        """Close connections until so many are open."""
+        assert self.traffic is not None, "it has begun"
+        self.change()
+        while len(self.open) > count:
+            one = self.open.pop()
+            try:
+                one.stop(self.traffic)
+            except OSError:
+                one.is_over = True  # nobody has answered yet
+            self.closing.append(one)
+            self.closed += 1
+
+    def clear(self) -> None:
+        """Forget connections whose last byte has arrived."""
+        over = [one for one in self.closing if one.is_over]
+        for one in over:
+            self.closing.remove(one)
+            self.gone_bytes += one.arrived_bytes
+            self.gone_retransmissions += tcp_info(one.client).retransmissions
+            one.close()
+
+    def sample(self) -> None:
+        """Note round-trip times."""
+        assert self.traffic is not None, "it has begun"
+        seen = [tcp_info(one.client).rtt_s for one in self.open]
+        known = [rtt_s for rtt_s in seen if rtt_s > 0]
+        self.seen_s += known
+        if self.traffic.warm:
+            self.rtts_s += known
+        if self.active:
+            self.traffic.at(self.traffic.now_s() + LOOK_S, self.sample)
+
+    def change(self) -> None:
+        """The number of open connections changes now."""
+        assert self.traffic is not None, "it has begun"
+        now_s = self.traffic.now_s()
+        self.connection_s += len(self.open) * (now_s - self.changed_s)
+        self.changed_s = now_s
+
+    def stop(self, traffic: Traffic) -> None:
+        """Send no new data."""
+        self.active = False
+        self.shrink(0)
+
+    @property
+    def arrived_bytes(self) -> int:
+        """Payload that has arrived since the start."""
+        return self.gone_bytes + sum(one.arrived_bytes for one in (*self.open, *self.closing))
+
+    @property
+    def received_bytes(self) -> int:
+        """Payload that has arrived since the end of the warm-up."""
+        return self.arrived_bytes - self.counted_bytes
+
+    @property
+    def retransmissions(self) -> int:
+        """Segments sent again since the start."""
+        infos = (tcp_info(one.client) for one in (*self.open, *self.closing))
+        return self.gone_retransmissions + sum(info.retransmissions for info in infos)
+
+    def begin_to_count(self) -> None:
+        """Count from now on."""
+        if self.traffic is not None:
+            self.change()
+        self.opened = self.closed = 0
+        self.connection_s = 0.0
+        self.counted_bytes = self.arrived_bytes
+        self.counted_retransmissions = self.retransmissions
+
+    def look(self) -> None:
+        """Samples are taken before counting begins, too: the rule wants them."""
+
+    def quantities(self) -> dict[str, float]:
+        """What has been measured beside the goodput."""
+        again = self.retransmissions - self.counted_retransmissions
+        values = {"retransmissions": float(again)}
+        if self.rtts_s:
+            values["rtt_s"] = fmean(self.rtts_s)
+        if self.rule is not None and self.traffic is not None:
+            rest_s = self.traffic.until_s - self.changed_s
+            length_s = self.traffic.until_s - self.traffic.warmup_s
+            values["connections"] = (self.connection_s + len(self.open) * rest_s) / length_s
+            values["connections_opened"] = float(self.opened)
+            values["connections_closed"] = float(self.closed)
+        return values
+
+    def close(self) -> None:
+        """Close every socket."""
+        for one in (*self.open, *self.closing):
+            one.close()
+        self.listener.close()
+
+
+def user(
+    flow: TcpFlow,
+    ends: Ends,
+    algorithms: Mapping[str, str],
+    rule: MultiConnection | None,
+    interval_s: float,
+    *,
+    quick_acks: bool,
+) -> User:
+    """Make the socket at which a user's connections arrive.
+
+    Parameters
+    ----------
+    flow, ends, algorithms
+        The flow, where it is, and the kernel's names of congestion controls.
+    rule : MultiConnection or None
+        How many connections it has; None: one.
+    interval_s : float
+        Time between two changes of their number. [s]
+    quick_acks : bool
+        Whether receivers may acknowledge each segment for a while.
+    """
+    listener = listening(flow.tcp, ends, algorithms, MOST_WAITING)
+    return User(flow, ends, algorithms, listener, rule, interval_s, quick_acks)

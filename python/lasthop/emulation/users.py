@@ -1,0 +1,18 @@
+"""The users of a conflict graph as flows: for hosts a flow is one, whatever carries it."""
+
+import json
+from dataclasses import replace
+
+from lasthop.models.reading import CsmaScenario, Flow
+from lasthop.models.reading import Scenario as Typed
+from lasthop.scenario import Scenario
+from lasthop.typed import read_as
+
+
+def with_users(scenario: Scenario) -> Typed:
+    """The scenario, with its users over a conflict graph among its flows."""
+    known = scenario.typed
+    if not isinstance(known, CsmaScenario):
+        return known
+    users = json.loads(scenario.checked.users_to_json())
+    return replace(known, flows=tuple(read_as(Flow.kind_of(user), user) for user in users))

@@ -1,0 +1,332 @@
+"""Web traffic over the kernel's TCP: one flow, whose connections begin when the engine says.
+
+```text
+client   connect .. ask --request-->                      take --whole--> finished --end--> closed
+server                      accept .. hear --whole, delay--> answer --response, end-->
+```
+
+Each connection is asked and answered once, as in HTTP/1.0; the server is the first to close it.
+"""
+
+import resource
+import selectors
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import ceil
+from statistics import fmean
+from typing import NamedTuple
+
+from lasthop import _core
+from lasthop.emulation.connection import CHUNK, connecting, listening
+from lasthop.emulation.places import Ends
+from lasthop.emulation.traffic import Traffic
+from lasthop.linux.tcp import clamp_window, forbid_quick_acks
+from lasthop.models.reading import TcpFlow
+
+MOST_WAITING = 4096
+"""Connections that wait to be accepted."""
+AT_ONCE = 64
+"""Sockets made in one visit to a namespace."""
+KEPT_DESCRIPTORS = 512
+"""Descriptors for all but web connections, which have two each."""
+
+
+class Asked(NamedTuple):
+    """A connection that a source asks for."""
+
+    start_s: float
+    request_bytes: int
+    server_delay_s: float
+    """From the end of the request to the start of the response."""
+    response_bytes: int
+
+
+class Counts:
+    """What became of the connections of a source, as a simulation counts it."""
+
+    def __init__(self) -> None:
+        self.begun = self.finished = self.broken = self.open = 0
+        """Connections since the start: open ones are those whose response has not arrived."""
+        self.refused = 0
+        """Connections that found no room, since the end of the warm-up."""
+        self.completions_s: list[float] = []
+        """From the start of a connection to the last byte of its response, since then."""
+
+    def begin(self) -> None:
+        """A connection begins."""
+        self.begun += 1
+        self.open += 1
+
+    def finish(self, completion_s: float) -> None:
+        """The whole response has arrived."""
+        self.finished += 1
+        self.open -= 1
+        self.completions_s.append(completion_s)
+
+    def break_off(self) -> None:
+        """A connection ends before its response has arrived."""
+        self.broken += 1
+        self.open -= 1
+
+    def begin_to_count(self) -> None:
+        """The warm-up is over."""
+        self.refused = 0
+        self.completions_s = []
+
+    def quantities(self) -> dict[str, float]:
+        """What a class of web traffic has in a result beside goodput and losses.
+
+        Raises
+        ------
+        ArithmeticError
+            If begun = finished + broken off + open does not hold.
+        """
+        if self.begun != self.finished + self.broken + self.open:
+            raise ArithmeticError(
+                f"web: {self.begun} connections begun, {self.finished} finished + "
+                f"{self.broken} broken off + {self.open} open"
+            )
+        times_s = sorted(self.completions_s)
+        values = {
+            "connections_finished": float(len(times_s)),
+            "connections_refused": float(self.refused),
+            "unfinished": float(self.open + self.broken),
+        }
+        if times_s:
+            values["completion_s"] = fmean(times_s)
+            values["completion_p95_s"] = times_s[ceil(0.95 * len(times_s)) - 1]
+        return values
+
+
+@dataclass
+class Exchange:
+    """A connection: what is still to come at either end."""
+
+    asked: Asked
+    client: socket.socket
+    unasked_bytes: int
+    """Request that the client has not sent."""
+    unheard_bytes: int
+    """Request that the server has not received."""
+    unsaid_bytes: int
+    """Response that the server has not sent."""
+    untaken_bytes: int
+    """Response that the client has not received."""
+    begun_s: float
+    server: socket.socket | None = None
+
+
+@dataclass
+class Web:
+    """One source with its connections."""
+
+    flow: TcpFlow
+    ends: Ends
+    algorithms: Mapping[str, str]
+    listener: socket.socket
+    plan: Iterator[Asked]
+    room: int
+    """Most connections at a time."""
+    quick_acks: bool
+    counts: Counts = field(default_factory=Counts)
+    received_bytes: int = 0
+    spare: list[socket.socket] = field(default_factory=list)
+    """Sockets that are to connect."""
+    coming: dict[int, Exchange] = field(default_factory=dict)
+    """Connections that the server has not accepted, by the client's port."""
+    sockets: set[socket.socket] = field(default_factory=set)
+    """Those of connections."""
+    clients: int = 0
+    """Connections whose client is open, those that are closing included."""
+
+    def begin(self, traffic: Traffic) -> None:
+        """Let clients come."""
+        traffic.watch(self.listener, selectors.EVENT_READ, lambda: self.accept(traffic))
+        self.expect(traffic)
+
+    def expect(self, traffic: Traffic) -> None:
+        """Have the next connection begin in its time."""
+        asked = next(self.plan, None)
+        if asked is not None:
+            traffic.at(asked.start_s, lambda: self.connect(asked, traffic))
+
+    def connect(self, asked: Asked, traffic: Traffic) -> None:
+        """A connection begins, if there is room."""
+        self.expect(traffic)
+        if self.clients >= self.room:
+            self.counts.refused += 1
+            return
+        if not self.spare:
+            self.spare = connecting(self.flow.tcp, self.ends, self.algorithms, AT_ONCE)
+        client = self.spare.pop()
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        request, response = asked.request_bytes, asked.response_bytes
+        one = Exchange(asked, client, request, request, response, response, traffic.now_s())
+        self.counts.begin()
+        self.clients += 1
+        self.sockets.add(client)
+        client.connect_ex((self.ends.listening.address, self.ends.port))
+        self.coming[client.getsockname()[1]] = one
+        traffic.watch(client, selectors.EVENT_WRITE, lambda: self.ask(one, traffic))
+
+    def ask(self, one: Exchange, traffic: Traffic) -> None:
+        """The client sends its request, as much as the kernel takes."""
+        try:
+            one.unasked_bytes -= one.client.send(CHUNK[: one.unasked_bytes])
+        except BlockingIOError:
+            return
+        except OSError:
+            self.leave(one, traffic)
+            return
+        if one.unasked_bytes == 0:
+            traffic.leave(one.client)
+            traffic.watch(one.client, selectors.EVENT_READ, lambda: self.take(one, traffic))
+
+    def accept(self, traffic: Traffic) -> None:
+        """The server takes the connections that have come."""
+        with suppress(OSError):
+            while True:
+                server, (_, port) = self.listener.accept()
+                server.setblocking(False)
+                self.hear_from(self.coming.pop(port), server, traffic)
+
+    def hear_from(self, one: Exchange, server: socket.socket, traffic: Traffic) -> None:
+        """The server waits for a request."""
+        one.server = server
+        self.sockets.add(server)
+        traffic.watch(server, selectors.EVENT_READ, lambda: self.hear(one, server, traffic))
+
+    def hear(self, one: Exchange, server: socket.socket, traffic: Traffic) -> None:
+        """The server receives; when it has the request, it takes its time."""
+        length = received(server)
+        if length is None:
+            return
+        one.unheard_bytes -= length
+        if length == 0:
+            self.hang_up(one, server, traffic)
+        elif one.unheard_bytes == 0:
+            traffic.leave(server)
+            ready_s = traffic.now_s() + one.asked.server_delay_s
+            traffic.at(ready_s, lambda: self.answer(one, server, traffic))
+
+    def answer(self, one: Exchange, server: socket.socket, traffic: Traffic) -> None:
+        """The server begins to send."""
+        traffic.watch(server, selectors.EVENT_WRITE, lambda: self.say(one, server, traffic))
+        self.say(one, server, traffic)
+
+    def say(self, one: Exchange, server: socket.socket, traffic: Traffic) -> None:
+        """The server sends as much as the kernel takes, and closes behind the last byte."""
+        try:
+            one.unsaid_bytes -= server.send(CHUNK[: one.unsaid_bytes])
+        except BlockingIOError:
+            return
+        except OSError:
+            one.unsaid_bytes = 0
+        if one.unsaid_bytes == 0:
+            self.hang_up(one, server, traffic)
+
+    def hang_up(self, one: Exchange, server: socket.socket, traffic: Traffic) -> None:
+        """The server closes; the kernel sends what it has."""
+        traffic.leave(server)
+        self.sockets.discard(server)
+        server.close()
+        one.server = None
+
+    def take(self, one: Exchange, traffic: Traffic) -> None:
+        """The client receives; it leaves when the server has closed."""
+        length = received(one.client)
+        if length is None:
+            return
+        if length == 0:
+            self.leave(one, traffic)
+            return
+        tcp = self.flow.tcp
+        if one.untaken_bytes == one.asked.response_bytes:
+            clamp_window(one.client, tcp.window_packets * tcp.mss_bytes)
+        if not self.quick_acks and tcp.delayed_ack:
+            forbid_quick_acks(one.client)
+        one.untaken_bytes -= length
+        if traffic.warm:
+            self.received_bytes += length
+        if one.untaken_bytes == 0:
+            self.counts.finish(traffic.now_s() - one.begun_s)
+
+    def leave(self, one: Exchange, traffic: Traffic) -> None:
+        """The client closes."""
+        traffic.leave(one.client)
+        self.sockets.discard(one.client)
+        one.client.close()
+        self.clients -= 1
+        if one.untaken_bytes > 0:
+            self.counts.break_off()
+
+    def stop(self, traffic: Traffic) -> None:
+        """The plan says when no more connections begin."""
+
+    def begin_to_count(self) -> None:
+        """Count from now on."""
+        self.counts.begin_to_count()
+
+    def look(self) -> None:
+        """Nothing is sampled."""
+
+    def quantities(self) -> dict[str, float]:
+        """What has been measured beside the goodput."""
+        return self.counts.quantities()
+
+    def close(self) -> None:
+        """Close every socket."""
+        for one in (*self.sockets, *self.spare, self.listener):
+            one.close()
+
+
+def received(one: socket.socket) -> int | None:
+    """How much has come, 0 at the end; None if there is nothing yet. [bytes]"""
+    try:
+        return len(one.recv(len(CHUNK)))
+    except BlockingIOError:
+        return None
+    except OSError:
+        return 0
+
+
+def web(
+    flow: TcpFlow,
+    ends: Ends,
+    algorithms: Mapping[str, str],
+    plan: Iterator[tuple[float, int, float, int]],
+    room: int,
+    *,
+    quick_acks: bool,
+) -> Web:
+    """Make the socket at which a source's connections arrive.
+
+    Parameters
+    ----------
+    flow, ends, algorithms
+        The flow, where it is, and the kernel's names of congestion controls.
+    plan : iterator
+        What the clients ask for: start [s], request [bytes], server's delay [s], response [bytes].
+    room : int
+        Most connections at a time.
+    quick_acks : bool
+        Whether receivers may acknowledge each segment for a while.
+    """
+    listener = listening(flow.tcp, ends, algorithms, MOST_WAITING)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    asked = (Asked(*each) for each in plan)
+    return Web(flow, ends, algorithms, listener, asked, room, quick_acks)
+
+
+def room_for(sources: int) -> int:
+    """Most connections of each of so many sources: the engine's limit, or what descriptors allow.
+
+    This process may have as many from now on as it is ever allowed.
+    """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    if most == resource.RLIM_INFINITY:
+        return _core.MOST_OPEN
+    return min(_core.MOST_OPEN, max(1, (most - KEPT_DESCRIPTORS) // (2 * sources)))

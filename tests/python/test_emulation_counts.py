@@ -1,0 +1,57 @@
+"""What an emulation counts and says, without a clock and without the kernel."""
+
+import pytest
+
+from lasthop.emulation.lateness import in_time_pps, lateness
+from lasthop.emulation.web import Counts
+
+LATE = "1 % of the packets were handed over more than 7.1 ms late"
+
+
+def test_a_machine_that_is_in_time_says_how_late_it_was():
+    said = lateness(0.0019, 0.99, 14_000)
+    assert said == "1 % of the packets were handed over more than 1.9 ms late"
+
+
+def test_a_machine_that_is_too_slow_says_what_it_could_carry():
+    # 0.8 of the time is what keeps time: 14000 x 0.8 / 0.96
+    assert in_time_pps(0.96, 14_400) == pytest.approx(12_000)
+    assert lateness(0.0071, 0.96, 14_400) == (
+        f"warning: {LATE}: the machine carries about 12,000 packets a second of this scenario, "
+        "and 14,000 were asked for"
+    )
+
+
+def test_a_machine_that_others_have_says_so():
+    assert lateness(0.0071, 0.12, 900) == (
+        f"warning: {LATE}: carrying them took 12% of the time, so something else had this machine"
+    )
+    assert lateness(0.0071, None, None) == f"warning: {LATE}"
+
+
+def test_web_connections_are_counted_as_in_a_simulation():
+    counts = Counts()
+    for _ in range(4):
+        counts.begin()
+    counts.finish(9.0)
+    counts.refused = 5
+    counts.begin_to_count()
+    assert counts.quantities() == {
+        "connections_finished": 0.0,
+        "connections_refused": 0.0,
+        "unfinished": 3.0,
+    }
+    counts.finish(0.1)
+    counts.finish(0.3)
+    counts.break_off()
+    counts.refused += 1
+    assert counts.quantities() == {
+        "connections_finished": 2.0,
+        "connections_refused": 1.0,
+        "unfinished": 1.0,
+        "completion_s": pytest.approx(0.2),
+        "completion_p95_s": 0.3,
+    }
+    counts.open += 1
+    with pytest.raises(ArithmeticError, match=r"web: 4 connections begun, 3 finished \+ 1 broken"):
+        counts.quantities()
