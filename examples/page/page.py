@@ -1,0 +1,227 @@
+"""A page behind a busy access point: `python examples/page/page.py`, as root, in nine minutes.
+
+Headless Chromium loads the page of `objects.py` at a station of an emulated cell: alone, beside four
+uploads, and beside them with a shared bottleneck. Each run has another seed, a new browser and so an
+empty cache. It prints a table, and writes a record as JSON and a picture of each case's median.
+"""
+
+import argparse
+import json
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from browser import BrowserError, program
+from busy import Others
+from load import LONGEST_S
+from objects import OBJECTS
+
+from lasthop.cli.emulate import LATE_S
+from lasthop.emulation import emulate
+from lasthop.emulation.programs import Program
+from lasthop.errors import UserError
+from lasthop.saving import write_atomically
+
+Item = dict[str, Any]
+
+HERE = Path(__file__).parent
+SCENARIO = HERE / "page.toml"
+CASES: Mapping[str, Mapping[str, object]] = {
+    "alone": {"station.guest.upload.segments": 1},
+    "beside four uploads": {},
+    "with a shared bottleneck": {"vsb": {}},
+}
+"""What each case changes in the scenario; a file needs a flow, so alone is beside one segment."""
+RUNS = 9
+TRIES, REST_S = 4, 15.0
+"""How often a run is made at most, and the rest before the next, until this machine has time."""
+MOST_OTHERS = 0.2
+"""Processors that others may use: a tenth of two. [-]"""
+COLUMNS = (
+    *("", "complete\n[s]", "first paint\n[s]", "ping\n[ms]", "lost\n[%]"),
+    *("AP's queue\n[packets]", "uploads\n[Mb/s]"),
+)
+
+
+def measure(runs: int, anyway: bool) -> Item:
+    """The record of all cases; `anyway` keeps runs for which this machine had no time.
+
+    Raises
+    ------
+    UserError
+        If there is no Chromium, or this machine may not emulate, or is too busy.
+    """
+    try:
+        program()
+    except BrowserError as error:
+        raise UserError(str(error)) from error
+    cases: list[Item] = []
+    for name, settings in CASES.items():
+        made: list[Item] = []
+        for seed in range(1, runs + 1):
+            print(f"{name}, {seed} of {runs}: ", end="", flush=True)
+            made.append(run(settings, seed) if anyway else in_time(settings, seed))
+        cases.append({"name": name, "settings": settings, "runs": made})
+    return {"cases": cases}
+
+
+def in_time(settings: Mapping[str, object], seed: int) -> Item:
+    """A run for which this machine had time."""
+    for attempt in range(1, TRIES + 1):
+        found = run(settings, seed)
+        trouble = busy([found])
+        if trouble is None:
+            return found
+        if attempt < TRIES:
+            print(f"  {trouble}; again: ", end="", flush=True)
+            time.sleep(REST_S)
+    raise UserError(f"{trouble}, {TRIES} times", "close what else runs, or keep it by `--anyway`")
+
+
+def busy(runs: Sequence[Item]) -> str | None:
+    """What there is to say against the machine on which these were made."""
+    late_s = max(one["lateness_p99_s"] for one in runs)
+    others = max(one["others_processors"] for one in runs)
+    if late_s > LATE_S:
+        return f"1 % of the packets were {1e3 * late_s:.1f} ms late, above {1e3 * LATE_S:g} ms"
+    if others > MOST_OTHERS:
+        return f"other programs used {others:.2f} processors, above {MOST_OTHERS:g}"
+    return None
+
+
+def run(settings: Mapping[str, object], seed: int) -> Item:
+    """One load of the page."""
+    others = Others()
+    with tempfile.TemporaryDirectory() as directory:
+        out = Path(directory, "load.json")
+        browser = Program("laptop", [sys.executable, str(HERE / "load.py"), "--out", str(out)])
+        server = Program("server", [sys.executable, str(HERE / "serve.py")])
+        answer = emulate(
+            SCENARIO, settings={**settings, "seed": seed}, foreground=browser, others=[server]
+        )
+        if answer.exit_code != 0:
+            raise UserError("the page was not loaded")
+        load = json.loads(out.read_text())
+    failed = [each["path"] for each in load["objects"] if each["status"] != 200]
+    if load["complete"] and (failed or len(load["objects"]) != OBJECTS):
+        raise UserError(f"{len(load['objects'])} objects of {OBJECTS}, failed: {failed}")
+    flows, summary = answer.summary["flows"], answer.summary
+    uploads = [one["goodput_bps"]["mean"] for one in flows if one["name"].startswith("guest-")]
+    return {
+        "seed": seed,
+        "lateness_p99_s": answer.lateness_p99_s or 0.0,
+        "others_processors": others.processors(),
+        "uploads_bps": sum(uploads),
+        "ap_queue_packets": summary["aps"][0]["queue_packets"]["mean"],
+        "capacity_bps": [one["capacity_bps"]["mean"] for one in summary.get("links", ())],
+        **load,
+    }
+
+
+def table(record: Item) -> str:
+    """A row for each case."""
+    rows = [[each["name"], *cells(each["runs"])] for each in record["cases"]]
+    headers = [column.partition("\n")[::2] for column in COLUMNS]
+    lines = [[first for first, _ in headers], [second for _, second in headers], *rows]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(COLUMNS))]
+    lines.insert(2, ["-" * width for width in widths])
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if k else text.ljust(width)
+            for k, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def cells(runs: Sequence[Item]) -> list[str]:
+    """What the table says of a case."""
+    before = [rtt_s for one in runs for sent_s, rtt_s in one["pings"] if sent_s < 0]
+    rtts_s = [each for each in before if each is not None]
+    return [
+        with_range([one["load_s"] for one in runs]),
+        with_range([one["first_paint_s"] for one in runs]),
+        f"{1e3 * median(rtts_s):.0f}" if rtts_s else "-",
+        f"{100 * (1 - len(rtts_s) / len(before)):.0f}",
+        f"{fmean(one['ap_queue_packets'] for one in runs):.0f}",
+        f"{fmean(one['uploads_bps'] for one in runs) / 1e6:.1f}",
+    ]
+
+
+def with_range(times_s: Sequence[float | None]) -> str:
+    """Median, least and most; what never came took longer than any."""
+    ordered = sorted(math.inf if each is None else each for each in times_s)
+    middle, least, most = (said(each) for each in (median(ordered), ordered[0], ordered[-1]))
+    return f"{middle} ({least} to {most})"
+
+
+def said(time_s: float) -> str:
+    """A time as text. [s]"""
+    return f">{LONGEST_S:g}" if math.isinf(time_s) else f"{time_s:.2f}"
+
+
+def about(record: Item) -> str:
+    """How all of it was measured."""
+    runs = [one for case in record["cases"] for one in case["runs"]]
+    late_ms = 1e3 * max(one["lateness_p99_s"] for one in runs)
+    others = max(one["others_processors"] for one in runs)
+    browsers = ", ".join(sorted({one["browser"] for one in runs}))
+    count = len(record["cases"][0]["runs"])
+    return (
+        f"median (least to most) of {count} loads by {browsers}\n"
+        "ping, lost: of datagrams in the 3 s before; queue, uploads: means\n"
+        f"in the worst run 1 % of the packets were {late_ms:.2g} ms late or more, and other programs "
+        f"used {others:.2f} processors"
+    )
+
+
+def main() -> int:
+    """Measure or read, print, draw."""
+    options = argparse.ArgumentParser(description="Loads a page behind a busy access point.")
+    options.add_argument("--runs", type=int, default=RUNS, help="loads of each case")
+    options.add_argument("--record", type=Path, default=Path("out/page.json"))
+    options.add_argument("--picture", type=Path, default=Path("out/page.png"))
+    options.add_argument("--anyway", action="store_true", help="keep runs of a busy machine")
+    options.add_argument("--redraw", action="store_true", help="from the record, without measuring")
+    asked = options.parse_args()
+    try:
+        if asked.redraw:
+            record = json.loads(asked.record.read_text())
+        else:
+            record = measure(asked.runs, asked.anyway)
+            asked.record.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(asked.record, lambda path: path.write_text(as_text(record)))
+        print(f"\n{table(record)}\n\n{about(record)}")
+        everything = [one for case in record["cases"] for one in case["runs"]]
+        if trouble := busy(everything):
+            print(f"warning: {trouble}", file=sys.stderr)
+        from waterfall import figure
+
+        asked.picture.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(asked.picture, figure(record).savefig)
+    except (UserError, OSError) as error:
+        print(f"\nerror: {error}", file=sys.stderr)
+        if hint := getattr(error, "hint", None):
+            print(f"hint: {hint}", file=sys.stderr)
+        return 2
+    print(f"\nrecord: {asked.record}\npicture: {asked.picture}")
+    return 0
+
+
+def as_text(record: Item) -> str:
+    """JSON with a line for each run."""
+    lines = []
+    for case in record["cases"]:
+        runs = ",\n".join(json.dumps(one, separators=(",", ":")) for one in case["runs"])
+        known = f'"name": {json.dumps(case["name"])}, "settings": {json.dumps(case["settings"])}'
+        lines.append(f'{{{known}, "runs": [\n{runs}\n]}}')
+    return '{"cases": [\n' + ",\n".join(lines) + "\n]}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
