@@ -135,7 +135,8 @@ def debian_program() -> Callable[[str, str], str]:
     def find(program: str, package: str) -> str:
         path = shutil.which(program)
         if path is None and os.geteuid() == 0 and shutil.which("apt-get"):
-            install = f"apt-get update -qq && apt-get install -qq --yes {package}"
+            options = "-qq --yes --no-install-recommends"
+            install = f"apt-get update -qq && apt-get install {options} {package}"
             quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
             subprocess.run(["sh", "-c", install], check=False, capture_output=True, env=quiet)
             path = shutil.which(program)

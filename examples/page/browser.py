@@ -33,6 +33,7 @@ FLAGS = (
     "--disable-extensions",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {host}",
 )
+TRIAL = "--headless --no-sandbox --dump-dom about:blank"
 READS, WRITES = 3, 4
 """Descriptors of Chromium's."""
 START_S = 60.0
@@ -88,7 +89,6 @@ class Browser:
         """Start it."""
         directory = tempfile.TemporaryDirectory(prefix="page-", ignore_cleanup_errors=True)
         profile = self.stack.enter_context(directory)
-        said = self.stack.enter_context(tempfile.TemporaryFile())
         to_read, self.commands = os.pipe()
         self.answers, to_write = os.pipe()
         # beyond those that they are copied to
@@ -108,8 +108,8 @@ class Browser:
             pass_fds=(READS, WRITES),
             preexec_fn=give,
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         self.stack.callback(self.end)
@@ -183,7 +183,7 @@ class Browser:
                 return None
             more = os.read(self.answers, CHUNK_BYTES)
             if not more:
-                raise BrowserError("Chromium has ended")
+                raise BrowserError(f"Chromium has ended; why says `{program()} {TRIAL}`")
             self.received += more
         first, _, self.received = self.received.partition(b"\0")
         return dict(json.loads(first))

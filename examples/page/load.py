@@ -22,6 +22,8 @@ Item = dict[str, Any]
 
 LONGEST_S = 120.0
 """After which a page that is not there counts as not loaded. [s]"""
+START_S = 30.0
+"""Longest wait for the server. [s]"""
 PING_S = 0.1
 PING_BYTES = 64
 BEFORE_S = 3.0
@@ -45,7 +47,7 @@ class Pings(threading.Thread):
 
     def __init__(self, host: str, port: int) -> None:
         super().__init__(daemon=True)
-        self.over = threading.Event()
+        self.heard, self.over = threading.Event(), threading.Event()
         self.sent_s: list[float] = []
         self.rtts_s: dict[int, float] = {}
         self.own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -57,6 +59,8 @@ class Pings(threading.Thread):
         until_s = math.inf
         while (now_s := time.monotonic()) < until_s:
             if self.over.is_set():
+                if len(self.rtts_s) == len(self.sent_s):
+                    break
                 until_s = min(until_s, now_s + LAST_S)
                 due_s = math.inf
             elif now_s >= due_s:
@@ -68,6 +72,7 @@ class Pings(threading.Thread):
                 answer = self.own.recv(PING_BYTES)
             except OSError:  # none yet, or none is there
                 continue
+            self.heard.set()
             (number,) = struct.unpack_from("I", answer)
             self.rtts_s[number] = time.monotonic() - self.sent_s[number]
 
@@ -82,25 +87,27 @@ class Pings(threading.Thread):
         ]
 
 
-def load(url: str, longest_s: float = LONGEST_S) -> Item:
-    """Load a page, with a browser that has seen none; times since its beginning are in seconds.
+def load(url: str, before_s: float = BEFORE_S) -> Item:
+    """Load a page by a browser that has seen none; times count from when it was asked for. [s]
 
     Raises
     ------
     BrowserError
-        If there is no Chromium, or it fails.
+        If there is no Chromium, or no server, or the page has an error.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
     with Browser(host) as browser:
         pings = Pings(host, parts.port or 80)
         pings.start()
-        time.sleep(BEFORE_S)
+        if not pings.heard.wait(START_S):
+            raise BrowserError(f"{url}: its server answers no datagrams")
+        time.sleep(before_s)
         began_s = time.monotonic()
-        went = browser.call("Page.navigate", url=url, wait_s=longest_s)
+        went = browser.call("Page.navigate", url=url, wait_s=LONGEST_S)
         if "errorText" in went:
             raise BrowserError(f"{url}: {went['errorText']}")
-        complete = browser.wait_for("Page.loadEventFired", longest_s)
+        complete = browser.wait_for("Page.loadEventFired", LONGEST_S)
         found = browser.evaluate(ENTRIES)
         return {
             "url": url,
@@ -149,9 +156,10 @@ def main() -> int:
     options = argparse.ArgumentParser(description="Loads a page with Chromium.")
     options.add_argument("url", nargs="?", default="http://server/")
     options.add_argument("--out", type=Path, help="file for the record, as JSON")
+    options.add_argument("--before", type=float, default=BEFORE_S, help="seconds of pings before")
     asked = options.parse_args()
     try:
-        record = load(asked.url)
+        record = load(asked.url, asked.before)
     except (BrowserError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

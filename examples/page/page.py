@@ -1,8 +1,9 @@
 """A page behind a busy access point: `python examples/page/page.py`, as root, in nine minutes.
 
-Headless Chromium loads the page of `objects.py` at a station of an emulated cell: alone, beside four
-uploads, and beside them with a shared bottleneck. Each run has another seed, a new browser and so an
-empty cache. It prints a table, and writes a record as JSON and a picture of each case's median.
+Headless Chromium loads the page of `objects.py` at a station of an emulated cell: alone, beside
+four uploads, and beside them with a shared bottleneck. Each run has another seed, a new browser and
+so an empty cache. It prints a table, and writes a record as JSON and a picture of each case's
+median.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from objects import OBJECTS
 
 from lasthop.cli.emulate import LATE_S
 from lasthop.emulation import emulate
+from lasthop.emulation.places import SERVER
 from lasthop.emulation.programs import Program
 from lasthop.errors import UserError
 from lasthop.saving import write_atomically
@@ -43,7 +45,7 @@ TRIES, REST_S = 4, 15.0
 MOST_OTHERS = 0.2
 """Processors that others may use: a tenth of two. [-]"""
 COLUMNS = (
-    *("", "complete\n[s]", "first paint\n[s]", "ping\n[ms]", "lost\n[%]"),
+    *("", "complete\n[s]", "first paint\n[s]", "lost\n[%]", "ping\n[ms]"),
     *("AP's queue\n[packets]", "uploads\n[Mb/s]"),
 )
 
@@ -112,15 +114,23 @@ def run(settings: Mapping[str, object], seed: int) -> Item:
         raise UserError(f"{len(load['objects'])} objects of {OBJECTS}, failed: {failed}")
     flows, summary = answer.summary["flows"], answer.summary
     uploads = [one["goodput_bps"]["mean"] for one in flows if one["name"].startswith("guest-")]
+    web = [one for one in flows if one.get("connection", "").startswith(f"tcp {SERVER}:80 ")]
     return {
         "seed": seed,
         "lateness_p99_s": answer.lateness_p99_s or 0.0,
         "others_processors": others.processors(),
         "uploads_bps": sum(uploads),
+        "loss": weighted([(one["loss_probability"], one["goodput_bps"]) for one in web]),
         "ap_queue_packets": summary["aps"][0]["queue_packets"]["mean"],
         "capacity_bps": [one["capacity_bps"]["mean"] for one in summary.get("links", ())],
         **load,
     }
+
+
+def weighted(pairs: Sequence[tuple[Item, Item]]) -> float:
+    """Mean of estimates weighted by other ones; 0 if those are."""
+    total = sum(weight["mean"] for _, weight in pairs)
+    return sum(one["mean"] * weight["mean"] for one, weight in pairs) / total if total else 0.0
 
 
 def table(record: Item) -> str:
@@ -141,13 +151,13 @@ def table(record: Item) -> str:
 
 def cells(runs: Sequence[Item]) -> list[str]:
     """What the table says of a case."""
-    before = [rtt_s for one in runs for sent_s, rtt_s in one["pings"] if sent_s < 0]
-    rtts_s = [each for each in before if each is not None]
+    pings = [each for one in runs for each in one["pings"]]
+    rtts_s = [rtt_s for sent_s, rtt_s in pings if sent_s < 0 and rtt_s is not None]
     return [
         with_range([one["load_s"] for one in runs]),
         with_range([one["first_paint_s"] for one in runs]),
+        f"{100 * fmean(one['loss'] for one in runs):.1f}",
         f"{1e3 * median(rtts_s):.0f}" if rtts_s else "-",
-        f"{100 * (1 - len(rtts_s) / len(before)):.0f}",
         f"{fmean(one['ap_queue_packets'] for one in runs):.0f}",
         f"{fmean(one['uploads_bps'] for one in runs) / 1e6:.1f}",
     ]
@@ -170,13 +180,13 @@ def about(record: Item) -> str:
     runs = [one for case in record["cases"] for one in case["runs"]]
     late_ms = 1e3 * max(one["lateness_p99_s"] for one in runs)
     others = max(one["others_processors"] for one in runs)
-    browsers = ", ".join(sorted({one["browser"] for one in runs}))
+    browsers = ", ".join(sorted({one["browser"].replace("Chrome/", "Chromium ") for one in runs}))
     count = len(record["cases"][0]["runs"])
     return (
         f"median (least to most) of {count} loads by {browsers}\n"
-        "ping, lost: of datagrams in the 3 s before; queue, uploads: means\n"
-        f"in the worst run 1 % of the packets were {late_ms:.2g} ms late or more, and other programs "
-        f"used {others:.2f} processors"
+        "ping: of datagrams in the 3 s before, median; lost: of the page's segments, mean\n"
+        f"in the worst run 1 % of the packets were {late_ms:.2g} ms late or more, and other "
+        f"programs used {others:.2f} processors"
     )
 
 

@@ -69,8 +69,9 @@ def main() -> None:
     options.add_argument("--port", type=int, default=80)
     options.add_argument("--congestion", default="cubic", help="of its TCP, as the kernel has it")
     asked = options.parse_args()
+    site = Site(asked.port, page(asked.objects), asked.congestion)
     threading.Thread(target=echo, args=[asked.port], daemon=True).start()
-    Site(asked.port, page(asked.objects), asked.congestion).serve_forever()
+    site.serve_forever()
 
 
 if __name__ == "__main__":

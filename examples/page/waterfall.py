@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from math import inf
 from typing import Any
 
+from load import LONGEST_S
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from objects import page
 
-from lasthop.plot.figure import QUIET, Figure, headline, house_style, title
+from lasthop.plot.figure import QUIET, Figure, house_style, title
 
 Item = dict[str, Any]
 
@@ -33,20 +35,35 @@ HEIGHT = 0.78
 def figure(record: Item) -> Figure:
     """A panel for each case."""
     cases = record["cases"]
-    with house_style(205.0, columns=2) as drawn:
-        headline(drawn, "The same page, three times")
-        column = drawn.subplots(len(cases), sharex=True)
-        for axes, case in zip(column, cases, strict=True):
-            ordered = sorted(case["runs"], key=lambda run: run["load_s"] or inf)
-            waterfall(axes, ordered[len(ordered) // 2])
-            marks(axes, ordered)
+    ordered = [sorted(case["runs"], key=duration_s) for case in cases]
+    middle = [runs[len(runs) // 2] for runs in ordered]
+    with house_style(195.0, columns=2) as drawn:
+        column = drawn.subplots(len(cases), sharex=True, squeeze=False)[:, 0]
+        for axes, case, run in zip(column, cases, middle, strict=True):
+            waterfall(axes, run)
+            marks(axes, run)
+            ends_s = [duration_s(each) for each in case["runs"] if each is not run]
+            foot = axes.get_xaxis_transform()
+            (others,) = axes.plot(ends_s, [0.0] * len(ends_s), "^", color=COMPLETE, transform=foot)
+            others.set(clip_on=False, in_layout=False, zorder=5)
             title(axes, case["name"])
-        longest_s = max(run["load_s"] or 0.0 for case in cases for run in case["runs"])
-        column[-1].set_xlim(0, 1.04 * longest_s)
+        column[-1].set_xlim(0, room_s(middle, [run for runs in ordered for run in runs]))
         column[-1].set_xlabel("time since the page was asked for [s]")
-        patches = [Patch(color=color, label=label) for label, _, _, color in PHASES]
+        patches: list[Artist] = [Patch(color=color, label=text) for text, _, _, color in PHASES]
+        others = "complete, the other loads"
+        patches += [Line2D([], [], color=COMPLETE, marker="^", linestyle="", label=others)]
         column[0].legend(handles=patches, loc="center right")
         return drawn
+
+
+def duration_s(run: Item) -> float:
+    """How long a page took; the longest of all where it never was complete. [s]"""
+    return float(LONGEST_S if run["load_s"] is None else run["load_s"])
+
+
+def room_s(drawn: Sequence[Item], runs: Sequence[Item]) -> float:
+    """Where the axis of time ends: right of the text beside what is drawn, and of all runs. [s]"""
+    return max(1.25 * max(map(duration_s, drawn)), 1.03 * max(map(duration_s, runs)))
 
 
 def waterfall(axes: Axes, run: Item) -> None:
@@ -75,18 +92,24 @@ def label_groups(axes: Axes, paths: Sequence[str]) -> None:
     axes.set_ylim(len(paths) - 0.4, -0.6)
 
 
-def marks(axes: Axes, ordered: Sequence[Item]) -> None:
-    """When the page was painted first and when it was complete, and the other loads' ends."""
-    run = ordered[len(ordered) // 2]
-    above = axes.get_xaxis_transform()
-    for what, color, time_s in (
-        ("first paint", PAINTED, run["first_paint_s"]),
-        ("complete", COMPLETE, run["load_s"]),
-    ):
-        if time_s is not None:
-            axes.axvline(time_s, color=color, linewidth=1.0)
-            text = f"{what}\n{time_s:.2f} s"
-            axes.text(time_s, 1.0, text, color=color, va="top", transform=above)
-    ends_s = [one["load_s"] for one in ordered if one["load_s"] is not None]
-    height = [1.02] * len(ends_s)
-    axes.plot(ends_s, height, "v", color=COMPLETE, transform=above, clip_on=False, markersize=3)
+def marks(axes: Axes, run: Item) -> None:
+    """When the page was painted first and when it was complete, and what the uploads got."""
+    painted_s, complete_s = run["first_paint_s"], duration_s(run)
+    texts = [(f"complete {complete_s:.2f} s", COMPLETE)]
+    axes.axvline(complete_s, color=COMPLETE, linewidth=1.0)
+    if painted_s is not None:
+        axes.axvline(painted_s, color=PAINTED, linewidth=1.0)
+        texts.insert(0, (f"first paint {painted_s:.2f} s", PAINTED))
+    if run["uploads_bps"] > 0:
+        texts.append((f"uploads {run['uploads_bps'] / 1e6:.1f} Mb/s", QUIET))
+    for line, (text, color) in enumerate(texts):
+        axes.annotate(
+            text,
+            (complete_s, 1.0),
+            (4, -10 * line),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            color=color,
+            va="top",
+            in_layout=False,
+        )
