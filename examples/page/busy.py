@@ -12,6 +12,8 @@ STAT = Path("/proc/stat")
 """Processor times; first of all `cpu USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ...`."""
 WORKING = (1, 2, 3, 8)
 """Words of that line that are time of programs, or taken from this machine by its host."""
+REST_S, LOOK_S = 120.0, 3.0
+"""Longest wait for a quiet machine, and how long each look at it is. [s]"""
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -26,6 +28,16 @@ class Others:
         """How many they have used on average; call it when own children have ended. [-]"""
         passed_s = time.monotonic() - self.since_s
         return max(0.0, others_s() - self.used_s) / passed_s
+
+
+def rest(most: float) -> None:
+    """Wait until others use no more processors than this, or not for ever."""
+    until_s = time.monotonic() + REST_S
+    while time.monotonic() < until_s:
+        others = Others()
+        time.sleep(LOOK_S)
+        if others.processors() <= most:
+            return
 
 
 def others_s() -> float:

@@ -11,14 +11,13 @@ import json
 import math
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
 from browser import BrowserError, program
-from busy import Others
+from busy import Others, rest
 from load import LONGEST_S
 from objects import OBJECTS
 
@@ -40,13 +39,13 @@ CASES: Mapping[str, Mapping[str, object]] = {
 }
 """What each case changes in the scenario; a file needs a flow, so alone is beside one segment."""
 RUNS = 9
-TRIES, REST_S = 4, 15.0
-"""How often a run is made at most, and the rest before the next, until this machine has time."""
+TRIES = 5
+"""How often a run is made at most, until this machine had time for one."""
 MOST_OTHERS = 0.2
 """Processors that others may use: a tenth of two. [-]"""
 COLUMNS = (
     *("", "complete\n[s]", "first paint\n[s]", "lost\n[%]", "ping\n[ms]"),
-    *("AP's queue\n[packets]", "uploads\n[Mb/s]"),
+    *("queue\n[packets]", "uploads\n[Mb/s]"),
 )
 
 
@@ -81,7 +80,7 @@ def in_time(settings: Mapping[str, object], seed: int) -> Item:
             return found
         if attempt < TRIES:
             print(f"  {trouble}; again: ", end="", flush=True)
-            time.sleep(REST_S)
+            rest(MOST_OTHERS)
     raise UserError(f"{trouble}, {TRIES} times", "close what else runs, or keep it by `--anyway`")
 
 
@@ -167,7 +166,7 @@ def with_range(times_s: Sequence[float | None]) -> str:
     """Median, least and most; what never came took longer than any."""
     ordered = sorted(math.inf if each is None else each for each in times_s)
     middle, least, most = (said(each) for each in (median(ordered), ordered[0], ordered[-1]))
-    return f"{middle} ({least} to {most})"
+    return f"{middle} ({least}..{most})"
 
 
 def said(time_s: float) -> str:
@@ -183,10 +182,10 @@ def about(record: Item) -> str:
     browsers = ", ".join(sorted({one["browser"].replace("Chrome/", "Chromium ") for one in runs}))
     count = len(record["cases"][0]["runs"])
     return (
-        f"median (least to most) of {count} loads by {browsers}\n"
-        "ping: of datagrams in the 3 s before, median; lost: of the page's segments, mean\n"
-        f"in the worst run 1 % of the packets were {late_ms:.2g} ms late or more, and other "
-        f"programs used {others:.2f} processors"
+        f"{count} loads each by {browsers}: median (least..most)\n"
+        "lost: of the page's segments; ping: of datagrams, 3 s before it; queue: the AP's\n"
+        f"at worst 1 % of the packets were {late_ms:.2g} ms late, other programs used {others:.2f} "
+        "processors"
     )
 
 
@@ -199,28 +198,53 @@ def main() -> int:
     options.add_argument("--anyway", action="store_true", help="keep runs of a busy machine")
     options.add_argument("--redraw", action="store_true", help="from the record, without measuring")
     asked = options.parse_args()
+    if asked.runs < 1:
+        options.error(f"argument --runs: {asked.runs}; allowed is from 1 on")
     try:
-        if asked.redraw:
-            record = json.loads(asked.record.read_text())
-        else:
-            record = measure(asked.runs, asked.anyway)
-            asked.record.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(asked.record, lambda path: path.write_text(as_text(record)))
-        print(f"\n{table(record)}\n\n{about(record)}")
-        everything = [one for case in record["cases"] for one in case["runs"]]
-        if trouble := busy(everything):
-            print(f"warning: {trouble}", file=sys.stderr)
-        from waterfall import figure
-
-        asked.picture.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(asked.picture, figure(record).savefig)
-    except (UserError, OSError) as error:
-        print(f"\nerror: {error}", file=sys.stderr)
-        if hint := getattr(error, "hint", None):
-            print(f"hint: {hint}", file=sys.stderr)
+        for path in (asked.record, asked.picture):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if not asked.redraw:
+            text = as_text(measure(asked.runs, asked.anyway))
+            write_atomically(asked.record, lambda path: path.write_text(text))
+        show(read(asked.record), asked.picture)
+    except UserError as error:
+        print(
+            f"\nerror: {error}" + (f"\nhint: {error.hint}" if error.hint else ""), file=sys.stderr
+        )
         return 2
+    except OSError as error:
+        print(f"\nerror: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted: nothing was written", file=sys.stderr)
+        return 130
     print(f"\nrecord: {asked.record}\npicture: {asked.picture}")
     return 0
+
+
+def read(path: Path) -> Item:
+    """A record.
+
+    Raises
+    ------
+    UserError
+        If the file is none.
+    """
+    try:
+        record = json.loads(path.read_text())
+        return {"cases": record["cases"]}
+    except (ValueError, LookupError, TypeError) as error:
+        raise UserError(f"{path}: is no record of loads of the page") from error
+
+
+def show(record: Item, picture: Path) -> None:
+    """Print the table, with a warning where the machine was busy, and draw the picture."""
+    from waterfall import figure
+
+    print(f"\n{table(record)}\n\n{about(record)}")
+    if trouble := busy([run for case in record["cases"] for run in case["runs"]]):
+        print(f"warning: {trouble}", file=sys.stderr)
+    write_atomically(picture, figure(record).savefig)
 
 
 def as_text(record: Item) -> str:
