@@ -1,4 +1,4 @@
-"""A page behind a busy access point: `python examples/page/page.py`, as root, in nine minutes.
+"""A page behind a busy access point: `python examples/page/page.py`, as root, in ten minutes.
 
 Headless Chromium loads the page of `objects.py` at a station of an emulated cell: alone, beside
 four uploads, and beside them with a shared bottleneck. Each run has another seed, a new browser and
