@@ -72,7 +72,7 @@ def waterfall(axes: Axes, run: Item) -> None:
     for each in run["objects"]:
         row = order[each["path"]]
         for _, begin, end, color in PHASES:
-            length_s = each[end] - each[begin]
+            length_s = max(0.0, each[end] - each[begin])  # none where a page was given up
             axes.barh(row, length_s, left=each[begin], height=HEIGHT, color=color, linewidth=0)
     label_groups(axes, list(order))
 

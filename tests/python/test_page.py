@@ -46,10 +46,11 @@ def test_the_guide_shows_the_record():
     assert measuring.about(RECORD) in GUIDE
 
 
-def test_the_record_is_of_a_machine_that_had_time():
-    runs = [run for case in RECORD["cases"] for run in case["runs"]]
-    assert measuring.busy(runs) is None
-    assert all(len(run["objects"]) == objects.OBJECTS for run in runs)
+def test_the_record_is_complete_and_was_in_time():
+    assert [case["name"] for case in RECORD["cases"]] == list(measuring.CASES)
+    for run in (run for case in RECORD["cases"] for run in case["runs"]):
+        assert run["lateness_p99_s"] <= measuring.LATE_S
+        assert {each["path"] for each in run["objects"]} == {o.path for o in objects.page()}
 
 
 def test_the_guides_file_is_the_examples():
