@@ -9,9 +9,9 @@ Its packets wait like those of a single server: at 0.8, with 50 us of work each,
 for more than 0.5 ms (M/D/1), and at 1 there is no bound.
 """
 MUCH_WAITING = 0.5
-"""Part of the time for which what drives the sockets waits for a processor, from which on a reader is
-warned: ten emulations of 48 Mb/s side by side on two processors waited for 0.36 to 1.07 of it, and
-lost goodput from 0.86 on."""
+"""Part of the time for which what drives the sockets waits for a processor, from which on a reader
+is warned: ten emulations of 48 Mb/s side by side on two processors waited for 0.36 to 1.07 of it,
+and lost goodput from 0.86 on."""
 
 
 def waiting(waited: float) -> str | None:
@@ -19,8 +19,8 @@ def waiting(waited: float) -> str | None:
     if waited <= MUCH_WAITING:
         return None
     return (
-        f"warning: what sends and receives waited for a processor for {min(waited, 1.0):.0%} of the "
-        "time, and may have been slower than its network"
+        f"warning: what sends and receives waited for a processor for {min(waited, 1.0):.0%} of "
+        "the time, and may have been slower than its network"
     )
 
 

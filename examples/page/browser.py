@@ -1,0 +1,189 @@
+"""Headless Chromium over a pipe of its DevTools protocol: loads pages, and says how that went.
+
+Messages are JSON with a zero byte behind each; Chromium reads them at descriptor 3 and writes them
+to 4 (`--remote-debugging-pipe`).
+"""
+
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import ExitStack, suppress
+from typing import Any, Self
+
+Item = dict[str, Any]
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--headless",
+    "--remote-debugging-pipe",
+    "--no-sandbox",  # it would need a user that is not root
+    "--disable-gpu",
+    "--no-first-run",
+    # nothing is asked of anybody but the page's server
+    "--no-proxy-server",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {host}",
+)
+TRIAL = "--headless --no-sandbox --dump-dom about:blank"
+READS, WRITES = 3, 4
+"""Descriptors of Chromium's."""
+START_S = 60.0
+"""Longest wait for its first answer; the first start after a boot reads 300 MB. [s]"""
+PATIENCE_S = 5.0
+"""Longest wait for its end. [s]"""
+CHUNK_BYTES = 1 << 20
+
+
+class BrowserError(Exception):
+    """There is no Chromium, or it does not do what it is asked."""
+
+
+def program() -> str:
+    """Path of Chromium.
+
+    Raises
+    ------
+    BrowserError
+        If there is none.
+    """
+    for name in PROGRAMS:
+        if path := shutil.which(name):
+            return path
+    raise BrowserError("there is no Chromium: apt-get install --no-install-recommends chromium")
+
+
+class Browser:
+    """A Chromium with a profile that nobody has used, for pages of one host.
+
+    Raises
+    ------
+    BrowserError
+        If it cannot be started.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.stack = ExitStack()
+        self.received = b""
+        self.events: list[Item] = []
+        self.count = 0
+        self.session: str | None = None
+        with self.stack:
+            self.start(host)
+            self.version = str(self.call("Browser.getVersion", wait_s=START_S)["product"])
+            target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            session = self.call("Target.attachToTarget", targetId=target, flatten=True)
+            self.session = session["sessionId"]
+            self.call("Page.enable")
+            self.stack = self.stack.pop_all()
+
+    def start(self, host: str) -> None:
+        """Start it."""
+        directory = tempfile.TemporaryDirectory(prefix="page-", ignore_cleanup_errors=True)
+        profile = self.stack.enter_context(directory)
+        to_read, self.commands = os.pipe()
+        self.answers, to_write = os.pipe()
+        # beyond those that they are copied to
+        theirs = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 10) for each in (to_read, to_write)]
+        for each in (to_read, to_write):
+            os.close(each)
+        for each in (self.commands, self.answers):
+            self.stack.callback(os.close, each)
+
+        def give() -> None:
+            os.dup2(theirs[0], READS)
+            os.dup2(theirs[1], WRITES)
+
+        flags = [flag.format(host=host) for flag in FLAGS]
+        self.process = subprocess.Popen(
+            [program(), *flags, f"--user-data-dir={profile}"],
+            pass_fds=(READS, WRITES),
+            preexec_fn=give,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.stack.callback(self.end)
+        for each in theirs:
+            os.close(each)
+
+    def end(self) -> None:
+        """End it and its processes, which write into the profile until then."""
+        self.session = None
+        with suppress(BrowserError, subprocess.TimeoutExpired):
+            self.call("Browser.close", wait_s=PATIENCE_S)
+            self.process.wait(PATIENCE_S)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stack.close()
+
+    def call(self, method: str, wait_s: float = 20.0, **parameters: object) -> Item:
+        """Result of a method of the protocol.
+
+        Raises
+        ------
+        BrowserError
+            If it fails, or has no answer in `wait_s`.
+        """
+        self.count += 1
+        message = {"id": self.count, "method": method, "params": parameters}
+        if self.session is not None:
+            message["sessionId"] = self.session
+        try:
+            os.write(self.commands, json.dumps(message).encode() + b"\0")
+        except OSError as error:
+            raise BrowserError(f"Chromium is gone: {error.strerror}") from error
+        until_s = time.monotonic() + wait_s
+        while True:
+            found = self.message(until_s)
+            if found is None:
+                raise BrowserError(f"Chromium has no answer to {method} in {wait_s:g} s")
+            if found.get("id") == self.count:
+                break
+            self.events.append(found)
+        if "error" in found:
+            raise BrowserError(f"Chromium on {method}: {found['error']['message']}")
+        return dict(found["result"])
+
+    def wait_for(self, event: str, wait_s: float) -> bool:
+        """Whether an event has come in `wait_s`, or before."""
+        until_s = time.monotonic() + wait_s
+        while True:
+            found = self.events.pop(0) if self.events else self.message(until_s)
+            if found is None:
+                return False
+            if found.get("method") == event:
+                return True
+
+    def evaluate(self, expression: str) -> Any:
+        """Value of an expression of JavaScript in the page."""
+        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        return found["result"].get("value")
+
+    def message(self, until_s: float) -> Item | None:
+        """What it says next; None if that is not before `until_s`."""
+        while b"\0" not in self.received:
+            ready = select.select([self.answers], [], [], max(0.0, until_s - time.monotonic()))[0]
+            if not ready:
+                return None
+            more = os.read(self.answers, CHUNK_BYTES)
+            if not more:
+                raise BrowserError(f"Chromium has ended; why says `{program()} {TRIAL}`")
+            self.received += more
+        first, _, self.received = self.received.partition(b"\0")
+        return dict(json.loads(first))

@@ -1,0 +1,173 @@
+"""Loads a page once, with nothing in any cache: `load.py [URL] [--out FILE]`.
+
+Chromium's own times of each object (Navigation Timing, Resource Timing) are the record of it. A
+datagram every 100 ms, from 3 s before on, asks the server how long the way there and back is.
+"""
+
+import argparse
+import json
+import math
+import socket
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from browser import Browser, BrowserError
+
+Item = dict[str, Any]
+
+LONGEST_S = 120.0
+"""After which a page that is not there counts as not loaded. [s]"""
+START_S = 30.0
+"""Longest wait for the server. [s]"""
+PING_S = 0.1
+PING_BYTES = 64
+BEFORE_S = 3.0
+"""How long before the page pings begin. [s]"""
+LAST_S = 1.0
+"""How long the last of them may be under way. [s]"""
+TIMES = (
+    *("startTime", "connectStart", "connectEnd"),
+    *("requestStart", "responseStart", "responseEnd"),
+)
+ENTRIES = """(() => {
+    const own = performance.getEntriesByType("navigation")[0];
+    const paints = performance.getEntriesByType("paint").map(one => [one.name, one.startTime]);
+    const objects = [own, ...performance.getEntriesByType("resource")].map(one => one.toJSON());
+    return {loaded: own.loadEventStart, paints: Object.fromEntries(paints), objects};
+})()"""
+
+
+class Pings(threading.Thread):
+    """Datagrams to a server that sends them back."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(daemon=True)
+        self.heard, self.over = threading.Event(), threading.Event()
+        self.sent_s: list[float] = []
+        self.rtts_s: dict[int, float] = {}
+        self.own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.own.connect((host, port))
+
+    def run(self) -> None:
+        """Send until it is over, and hear what comes back."""
+        due_s = time.monotonic()
+        until_s = math.inf
+        while (now_s := time.monotonic()) < until_s:
+            if self.over.is_set():
+                if len(self.rtts_s) == len(self.sent_s):
+                    break
+                until_s = min(until_s, now_s + LAST_S)
+                due_s = math.inf
+            elif now_s >= due_s:
+                self.own.send(struct.pack("I", len(self.sent_s)).ljust(PING_BYTES, b"\0"))
+                self.sent_s.append(now_s)
+                due_s += PING_S
+            self.own.settimeout(max(1e-3, min(PING_S, due_s - time.monotonic())))
+            try:
+                answer = self.own.recv(PING_BYTES)
+            except OSError:  # none yet, or none is there
+                continue
+            self.heard.set()
+            (number,) = struct.unpack_from("I", answer)
+            self.rtts_s[number] = time.monotonic() - self.sent_s[number]
+
+    def stop(self, since_s: float) -> list[tuple[float, float | None]]:
+        """When each was sent, and its round-trip time, if it came back. [s]"""
+        self.over.set()
+        self.join()
+        self.own.close()
+        return [
+            (round(sent_s - since_s, 4), round(self.rtts_s[k], 4) if k in self.rtts_s else None)
+            for k, sent_s in enumerate(self.sent_s)
+        ]
+
+
+def load(url: str, before_s: float = BEFORE_S) -> Item:
+    """Load a page by a browser that has seen none; times count from when it was asked for. [s]
+
+    Raises
+    ------
+    BrowserError
+        If there is no Chromium, or no server, or the page has an error.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    with Browser(host) as browser:
+        pings = Pings(host, parts.port or 80)
+        pings.start()
+        if not pings.heard.wait(START_S):
+            raise BrowserError(f"{url}: its server answers no datagrams")
+        time.sleep(before_s)
+        began_s = time.monotonic()
+        went = browser.call("Page.navigate", url=url, wait_s=LONGEST_S)
+        if "errorText" in went:
+            raise BrowserError(f"{url}: {went['errorText']}")
+        complete = browser.wait_for("Page.loadEventFired", LONGEST_S)
+        found = browser.evaluate(ENTRIES)
+        return {
+            "url": url,
+            "browser": browser.version,
+            "complete": complete,
+            "load_s": passed_s(found["loaded"]) if complete else None,
+            "first_paint_s": passed_s(found["paints"].get("first-contentful-paint")),
+            "pings": pings.stop(began_s),
+            "objects": [of_object(each) for each in found["objects"]],
+        }
+
+
+def of_object(entry: Item) -> Item:
+    """When what happened to an object; what took no time, such as a connection that was there,
+    has the same time twice.
+    """
+    names = ("start_s", "connect_s", "connected_s", "request_s", "response_s", "end_s")
+    times = {name: passed_s(entry[each]) for name, each in zip(names, TIMES, strict=True)}
+    return {
+        "path": urlsplit(entry["name"]).path,
+        "status": entry["responseStatus"],
+        "bytes": entry["encodedBodySize"],
+        **times,
+    }
+
+
+def passed_s(time_ms: float | None) -> float | None:
+    """A time of Chromium's, whose clock has 0.1 ms. [s]"""
+    return None if time_ms is None else round(time_ms / 1e3, 4)
+
+
+def told(record: Item) -> str:
+    """A line for people."""
+    objects = record["objects"]
+    length_kb = sum(each["bytes"] for each in objects) / 1e3
+    said = f"{len(objects)} objects, {length_kb:.0f} kB"
+    if not record["complete"]:
+        return f"{said}, and not all there after {LONGEST_S:g} s"
+    painted = record["first_paint_s"]
+    first = "" if painted is None else f"first paint after {painted:.2f} s, "
+    return f"{said}: {first}complete after {record['load_s']:.2f} s"
+
+
+def main() -> int:
+    """Load a page, and say how that went."""
+    options = argparse.ArgumentParser(description="Loads a page with Chromium.")
+    options.add_argument("url", nargs="?", default="http://server/")
+    options.add_argument("--out", type=Path, help="file for the record, as JSON")
+    options.add_argument("--before", type=float, default=BEFORE_S, help="seconds of pings before")
+    asked = options.parse_args()
+    try:
+        record = load(asked.url, asked.before)
+    except (BrowserError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(told(record))
+    if asked.out is not None:
+        asked.out.write_text(json.dumps(record) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

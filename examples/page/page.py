@@ -1,0 +1,261 @@
+"""A page behind a busy access point: `python examples/page/page.py`, as root, in ten minutes.
+
+Headless Chromium loads the page of `objects.py` at a station of an emulated cell: alone, beside
+four uploads, and beside them with a shared bottleneck. Each run has another seed, a new browser and
+so an empty cache. It prints a table, and writes a record as JSON and a picture of each case's
+median.
+"""
+
+import argparse
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from browser import BrowserError, program
+from busy import Others, rest
+from load import LONGEST_S
+from objects import OBJECTS
+
+from lasthop.cli.emulate import LATE_S
+from lasthop.emulation import emulate
+from lasthop.emulation.places import SERVER
+from lasthop.emulation.programs import Program
+from lasthop.errors import UserError
+from lasthop.saving import write_atomically
+
+Item = dict[str, Any]
+
+HERE = Path(__file__).parent
+SCENARIO = HERE / "page.toml"
+CASES: Mapping[str, Mapping[str, object]] = {
+    "alone": {"station.guest.upload.segments": 1},
+    "beside four uploads": {},
+    "with a shared bottleneck": {"vsb": {}},
+}
+"""What each case changes in the scenario; a file needs a flow, so alone is beside one segment."""
+RUNS = 9
+TRIES = 5
+"""How often a run is made at most, until this machine had time for one."""
+MOST_OTHERS = 0.2
+"""Processors that others may use: a tenth of two. [-]"""
+COLUMNS = (
+    *("", "complete\n[s]", "first paint\n[s]", "lost\n[%]", "ping\n[ms]"),
+    *("queue\n[packets]", "uploads\n[Mb/s]"),
+)
+
+
+def measure(runs: int, anyway: bool) -> Item:
+    """The record of all cases; `anyway` keeps runs for which this machine had no time.
+
+    Raises
+    ------
+    UserError
+        If there is no Chromium, or this machine may not emulate, or is too busy.
+    """
+    try:
+        program()
+    except BrowserError as error:
+        raise UserError(str(error)) from error
+    cases: list[Item] = []
+    for name, settings in CASES.items():
+        made: list[Item] = []
+        for seed in range(1, runs + 1):
+            print(f"{name}, {seed} of {runs}: ", end="", flush=True)
+            made.append(run(settings, seed) if anyway else in_time(settings, seed))
+        cases.append({"name": name, "settings": settings, "runs": made})
+    return {"cases": cases}
+
+
+def in_time(settings: Mapping[str, object], seed: int) -> Item:
+    """A run for which this machine had time."""
+    for attempt in range(1, TRIES + 1):
+        found = run(settings, seed)
+        trouble = busy([found])
+        if trouble is None:
+            return found
+        if attempt < TRIES:
+            print(f"  {trouble}; again: ", end="", flush=True)
+            rest(MOST_OTHERS)
+    raise UserError(f"{trouble}, {TRIES} times", "close what else runs, or keep it by `--anyway`")
+
+
+def busy(runs: Sequence[Item]) -> str | None:
+    """What there is to say against the machine on which these were made."""
+    late_s = max(one["lateness_p99_s"] for one in runs)
+    others = max(one["others_processors"] for one in runs)
+    if late_s > LATE_S:
+        return f"1 % of the packets were {1e3 * late_s:.1f} ms late, above {1e3 * LATE_S:g} ms"
+    if others > MOST_OTHERS:
+        return f"other programs used {others:.2f} processors, above {MOST_OTHERS:g}"
+    return None
+
+
+def run(settings: Mapping[str, object], seed: int) -> Item:
+    """One load of the page."""
+    others = Others()
+    with tempfile.TemporaryDirectory() as directory:
+        out = Path(directory, "load.json")
+        browser = Program("laptop", [sys.executable, str(HERE / "load.py"), "--out", str(out)])
+        server = Program("server", [sys.executable, str(HERE / "serve.py")])
+        answer = emulate(
+            SCENARIO, settings={**settings, "seed": seed}, foreground=browser, others=[server]
+        )
+        if answer.exit_code != 0:
+            raise UserError("the page was not loaded")
+        load = json.loads(out.read_text())
+    failed = [each["path"] for each in load["objects"] if each["status"] != 200]
+    if load["complete"] and (failed or len(load["objects"]) != OBJECTS):
+        raise UserError(f"{len(load['objects'])} objects of {OBJECTS}, failed: {failed}")
+    flows, summary = answer.summary["flows"], answer.summary
+    uploads = [one["goodput_bps"]["mean"] for one in flows if one["name"].startswith("guest-")]
+    web = [one for one in flows if one.get("connection", "").startswith(f"tcp {SERVER}:80 ")]
+    return {
+        "seed": seed,
+        "lateness_p99_s": answer.lateness_p99_s or 0.0,
+        "others_processors": others.processors(),
+        "uploads_bps": sum(uploads),
+        "loss": weighted([(one["loss_probability"], one["goodput_bps"]) for one in web]),
+        "ap_queue_packets": summary["aps"][0]["queue_packets"]["mean"],
+        "capacity_bps": [one["capacity_bps"]["mean"] for one in summary.get("links", ())],
+        **load,
+    }
+
+
+def weighted(pairs: Sequence[tuple[Item, Item]]) -> float:
+    """Mean of estimates weighted by other ones; 0 if those are."""
+    total = sum(weight["mean"] for _, weight in pairs)
+    return sum(one["mean"] * weight["mean"] for one, weight in pairs) / total if total else 0.0
+
+
+def table(record: Item) -> str:
+    """A row for each case."""
+    rows = [[each["name"], *cells(each["runs"])] for each in record["cases"]]
+    headers = [column.partition("\n")[::2] for column in COLUMNS]
+    lines = [[first for first, _ in headers], [second for _, second in headers], *rows]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(COLUMNS))]
+    lines.insert(2, ["-" * width for width in widths])
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if k else text.ljust(width)
+            for k, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def cells(runs: Sequence[Item]) -> list[str]:
+    """What the table says of a case."""
+    pings = [each for one in runs for each in one["pings"]]
+    rtts_s = [rtt_s for sent_s, rtt_s in pings if sent_s < 0 and rtt_s is not None]
+    return [
+        with_range([one["load_s"] for one in runs]),
+        with_range([one["first_paint_s"] for one in runs]),
+        f"{100 * fmean(one['loss'] for one in runs):.1f}",
+        f"{1e3 * median(rtts_s):.0f}" if rtts_s else "-",
+        f"{fmean(one['ap_queue_packets'] for one in runs):.0f}",
+        f"{fmean(one['uploads_bps'] for one in runs) / 1e6:.1f}",
+    ]
+
+
+def with_range(times_s: Sequence[float | None]) -> str:
+    """Median, least and most; what never came took longer than any."""
+    ordered = sorted(math.inf if each is None else each for each in times_s)
+    middle, least, most = (said(each) for each in (median(ordered), ordered[0], ordered[-1]))
+    return f"{middle} ({least}..{most})"
+
+
+def said(time_s: float) -> str:
+    """A time as text. [s]"""
+    return f">{LONGEST_S:g}" if math.isinf(time_s) else f"{time_s:.2f}"
+
+
+def about(record: Item) -> str:
+    """How all of it was measured."""
+    runs = [one for case in record["cases"] for one in case["runs"]]
+    late_ms = 1e3 * max(one["lateness_p99_s"] for one in runs)
+    others = max(one["others_processors"] for one in runs)
+    browsers = ", ".join(sorted({one["browser"].replace("Chrome/", "Chromium ") for one in runs}))
+    count = len(record["cases"][0]["runs"])
+    return (
+        f"{count} loads each by {browsers}: median (least..most)\n"
+        "lost: of the page's segments; ping: of datagrams, 3 s before it; queue: the AP's\n"
+        f"at worst 1 % of the packets were {late_ms:.2g} ms late, other programs used {others:.2f} "
+        "processors"
+    )
+
+
+def main() -> int:
+    """Measure or read, print, draw."""
+    options = argparse.ArgumentParser(description="Loads a page behind a busy access point.")
+    options.add_argument("--runs", type=int, default=RUNS, help="loads of each case")
+    options.add_argument("--record", type=Path, default=Path("out/page.json"))
+    options.add_argument("--picture", type=Path, default=Path("out/page.png"))
+    options.add_argument("--anyway", action="store_true", help="keep runs of a busy machine")
+    options.add_argument("--redraw", action="store_true", help="from the record, without measuring")
+    asked = options.parse_args()
+    if asked.runs < 1:
+        options.error(f"argument --runs: {asked.runs}; allowed is from 1 on")
+    try:
+        for path in (asked.record, asked.picture):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if not asked.redraw:
+            text = as_text(measure(asked.runs, asked.anyway))
+            write_atomically(asked.record, lambda path: path.write_text(text))
+        show(read(asked.record), asked.picture)
+    except UserError as error:
+        print(
+            f"\nerror: {error}" + (f"\nhint: {error.hint}" if error.hint else ""), file=sys.stderr
+        )
+        return 2
+    except OSError as error:
+        print(f"\nerror: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted: nothing was written", file=sys.stderr)
+        return 130
+    print(f"\nrecord: {asked.record}\npicture: {asked.picture}")
+    return 0
+
+
+def read(path: Path) -> Item:
+    """A record.
+
+    Raises
+    ------
+    UserError
+        If the file is none.
+    """
+    try:
+        record = json.loads(path.read_text())
+        return {"cases": record["cases"]}
+    except (ValueError, LookupError, TypeError) as error:
+        raise UserError(f"{path}: is no record of loads of the page") from error
+
+
+def show(record: Item, picture: Path) -> None:
+    """Print the table, with a warning where the machine was busy, and draw the picture."""
+    from waterfall import figure
+
+    print(f"\n{table(record)}\n\n{about(record)}")
+    if trouble := busy([run for case in record["cases"] for run in case["runs"]]):
+        print(f"warning: {trouble}", file=sys.stderr)
+    write_atomically(picture, figure(record).savefig)
+
+
+def as_text(record: Item) -> str:
+    """JSON with a line for each run."""
+    lines = []
+    for case in record["cases"]:
+        runs = ",\n".join(json.dumps(one, separators=(",", ":")) for one in case["runs"])
+        known = f'"name": {json.dumps(case["name"])}, "settings": {json.dumps(case["settings"])}'
+        lines.append(f'{{{known}, "runs": [\n{runs}\n]}}')
+    return '{"cases": [\n' + ",\n".join(lines) + "\n]}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""The server of the page: `serve.py [--objects N] [--port PORT]`, over HTTP/1.1 with keep-alive.
+
+It answers datagrams at the same port, too, with themselves. Its TCP is CUBIC whatever the machine's
+own is, since the uploads beside it are CUBIC.
+"""
+
+import argparse
+import socket
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from objects import OBJECTS, TYPES, Object, page
+
+LONGEST_DATAGRAM = 2048
+"""What is read of a datagram. [bytes]"""
+
+
+class Site(ThreadingHTTPServer):
+    """A server of these objects."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, port: int, objects: list[Object], congestion: str) -> None:
+        self.objects = {each.path: each for each in objects}
+        super().__init__(("", port), Answers)
+        # connections that it takes inherit this
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers requests of one connection."""
+
+    server: Site
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # header and content together
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        """Send the object of this path."""
+        found = self.server.objects.get(self.path)
+        if found is None:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", TYPES[found.kind])
+        self.send_header("Content-Length", str(len(found.content)))
+        self.end_headers()
+        self.wfile.write(found.content)
+
+    def log_message(self, format: str, *values: object) -> None:
+        """Say nothing of what goes well."""
+
+
+def echo(port: int) -> None:
+    """Send each datagram back."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.bind(("", port))
+        while True:
+            datagram, sender = own.recvfrom(LONGEST_DATAGRAM)
+            own.sendto(datagram, sender)
+
+
+def main() -> None:
+    """Serve until this is ended."""
+    options = argparse.ArgumentParser(description="Serves a page.")
+    options.add_argument("--objects", type=int, default=OBJECTS, help="how many the page has")
+    options.add_argument("--port", type=int, default=80)
+    options.add_argument("--congestion", default="cubic", help="of its TCP, as the kernel has it")
+    asked = options.parse_args()
+    site = Site(asked.port, page(asked.objects), asked.congestion)
+    threading.Thread(target=echo, args=[asked.port], daemon=True).start()
+    site.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
