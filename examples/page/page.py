@@ -21,8 +21,8 @@ from busy import Others, rest
 from load import LONGEST_S
 from objects import OBJECTS
 
-from lasthop.emulation.lateness import LATE_S
 from lasthop.emulation import emulate
+from lasthop.emulation.lateness import LATE_S
 from lasthop.emulation.places import SERVER
 from lasthop.emulation.programs import Program
 from lasthop.errors import UserError

@@ -1,5 +1,7 @@
 """A link in the place of a scenario: its words, and where it stands on the command line."""
 
+from pathlib import Path
+
 import pytest
 
 import lasthop as lh
@@ -73,6 +75,21 @@ def test_words_that_are_no_link_are_refused_in_one_line(words: str, said: str) -
     )
 
 
+def test_traces_are_in_the_place_of_the_rate(tmp_path: Path) -> None:
+    for name, lines in (("up", "4\n8\n"), ("down", "2\n")):
+        (tmp_path / name).write_text(lines)
+    traces = str(tmp_path / "up"), str(tmp_path / "down")
+    for words, delay_s in (("", 0.0), ("30 ms, queue 5", 0.03)):
+        there, back = (each for each in link(words, (), traces)["links"] if not each["of_host"])
+        assert (there["delay_s"], back["delay_s"]) == (delay_s, delay_s)
+        assert [each["trace"]["opportunities"] for each in (there, back)] == [2, 1]
+    with pytest.raises(lh.UserError, match='"30 ms" is too much'):
+        link("1 Mbps, 30 ms", (), traces)
+    with pytest.raises(lh.UserError, match=r"^--trace .*down: .* in line 2, which is not a whole"):
+        (tmp_path / "down").write_text("2\nx\n")
+        link("", (), traces)
+
+
 def test_settings_lie_over_a_link() -> None:
     assert link("1 Mbps, 1 ms", [("seed", "7")])["seed"] == 7
     with pytest.raises(lh.ScenarioError, match="unknown key"):
@@ -89,6 +106,8 @@ def test_settings_lie_over_a_link() -> None:
             ["emulate", "x", "--with", "p=c", "--", "--link", "L"],
         ),
         ("emulate --link", ["emulate", "--link"]),
+        ("emulate --trace u d -- a", ["emulate", "--trace", "u", "d", "", "--", "a"]),
+        ("emulate --trace u -- a", ["emulate", "--trace", "u"]),
     ],
 )
 def test_a_link_is_in_the_place_of_the_file(given: str, done: list[str]) -> None:

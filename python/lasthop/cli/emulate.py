@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lasthop.emulation.programs import Program
     from lasthop.scenario import Scenario
 
-WITH, LINK = "--with", "--link"
+WITH, LINK, TRACE = "--with", "--link", "--trace"
 MOST_RUNS = 1000
 
 Command = Annotated[
@@ -57,6 +57,14 @@ Link = Annotated[
     str | None,
     unset("LINK", "In the place of FILE: rate, delay one way, queue N, loss P.", LINK),
 ]
+Trace = Annotated[
+    tuple[str, str] | None,
+    unset(
+        "UP DOWN",
+        "In the place of FILE and of a rate: traces of delivery opportunities, each way.",
+        TRACE,
+    ),
+]
 Uplink = Annotated[
     str | None, unset("INTERFACE", "Where what leaves the scenario goes on to the outside.")
 ]
@@ -71,6 +79,7 @@ def emulate(
     shell: Shell = None,
     places: Places = False,
     link: Link = None,
+    trace: Trace = None,
     uplink: Uplink = None,
     replications: Replications = None,
     pcapng: Pcapng = None,
@@ -83,18 +92,20 @@ def emulate(
     the command's own.
 
     --link "12 Mbps, 40 ms, queue 100" stands for a scenario with one link between places client,
-    where the program runs, and server. --uplink lets programs reach the outside by an interface of
+    where the program runs, and server; with --trace UP DOWN its rate follows files in mahimahi's
+    format. --uplink lets programs reach the outside by an interface of
     this machine, through the scenario's network and by address translation.
     """
     from lasthop.emulation.limits import check_programs
 
-    scenario, ways = of_file_or_link(file, link, settings)
+    scenario, ways = of_file_or_link(file, link, trace, settings)
     if places:
         check_programs(scenario)
         print_places(scenario, ways)
         return 0
-    if link is not None and shell is None and not command:
-        raise UserError(f"`{LINK}`: what is to run?", f"{LINK} LINK -- COMMAND ...")
+    if ways and shell is None and not command:
+        option = TRACE if link is None else LINK
+        raise UserError(f"`{option}`: what is to run?", f"{option} ... -- COMMAND ...")
     if command and at is None:
         at = next((client for client, _ in ways.values()), None)
     if pcapng is not None:
@@ -131,16 +142,18 @@ def emulate(
 
 
 def of_file_or_link(
-    file: str, words: str | None, settings: list[str] | None
+    file: str, words: str | None, traces: tuple[str, str] | None, settings: list[str] | None
 ) -> "tuple[Scenario, Ways]":
     """The scenario, and which of its flows are ways of programs."""
-    if words is None:
+    if words is None and traces is None:
         return read_scenario(file, settings), {}
     from lasthop.emulation.link import WAYS, link
 
     if file:
-        raise UserError(f"`{LINK}` takes the place of FILE: {file}", "allowed is one of the two")
-    return link(words, pairs(settings or [], "--set", "PATH=VALUE", "tcp.mss=1000")), WAYS
+        option = TRACE if words is None else LINK
+        raise UserError(f"`{option}` takes the place of FILE: {file}", "allowed is one of the two")
+    replaced = pairs(settings or [], "--set", "PATH=VALUE", "tcp.mss=1000")
+    return link(words or "", replaced, traces), WAYS
 
 
 def program_of(
@@ -176,16 +189,19 @@ def beside_of(text: str) -> "Program":
 
 def joined(args: Sequence[str]) -> list[str]:
     """Arguments in which `--with NAME COMMAND` is one value, and an empty one stands in the place
-    of FILE where `--link` does.
+    of FILE where `--link` or `--trace` does.
     """
     done: list[str] = []
     rest = list(args)
     while rest and rest[0] != "--":
         arg = rest.pop(0)
         done.append(arg)
+        if arg == TRACE and "--" in rest[:2]:
+            return [*done, *rest[: rest.index("--")]]  # values are missing, and it shall be said
         if arg == WITH and len(rest) > 1 and "=" not in rest[0]:
             done.append(f"{rest.pop(0)}={rest.pop(0)}")
-    has_link = any(arg.partition("=")[0] == LINK for arg in done) and done[-1] != LINK
+    options = [arg.partition("=")[0] for arg in done]
+    has_link = any(each in (LINK, TRACE) for each in options) and done[-1] not in (LINK, TRACE)
     return [*done, *([""] if has_link else []), *rest]
 
 

@@ -1,7 +1,8 @@
 """A single link as a scenario: `12 Mbps, 40 ms, queue 100`, for programs at its two ends.
 
 The rate and the queue are those of each direction, and the delay is one way, as for mm-link and
-mm-delay. Values are read as those of a scenario file.
+mm-delay. In the place of the rate each direction may follow a trace. Values are read as those of a
+scenario file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ WAYS = {FLOW: (CLIENT, SERVER)}
 EXAMPLE = '--link "12 Mbps, 40 ms, queue 100"'
 
 RATE, DELAY = f"link.{LINK}.rate", f"link.{LINK}.delay"
+BACK_RATE = f"link.{LINK}.back_rate"
 NAMED = {
     "queue": (f"link.{LINK}.queue", f"link.{LINK}.back_queue"),
     "loss": (f"link.{LINK}.loss",),
@@ -31,42 +33,57 @@ TREE: Mapping[str, object] = {
 }
 
 
-def link(words: str, settings: Sequence[tuple[str, object]] = ()) -> Scenario:
+def link(
+    words: str,
+    settings: Sequence[tuple[str, object]] = (),
+    traces: tuple[str, str] | None = None,
+) -> Scenario:
     """The scenario of a link.
 
     Parameters
     ----------
     words : str
         Rate, delay one way, and if there is one `queue` in packets and `loss` as a probability,
-        separated by commas.
+        separated by commas. With traces there is no rate, and the delay may be missing.
     settings : sequence of pairs
         Values to replace after that.
+    traces : two str, optional
+        Files of delivery opportunities, from `client` to `server` and back.
 
     Raises
     ------
     UserError
-        If the words say no link.
+        If the words say no link, or a trace cannot be read.
     ScenarioError
         If the settings are refused.
     """
-    said = values_of(words)
-    own = [(path, value) for path, (_, value) in said.items()]
-    tree = dict(TREE) | {"name": " ".join(words.split())[:200]}
+    said = values_of(words, traces)
+    own: list[tuple[str, object]] = [(path, value) for path, (_, value) in said.items()]
+    if traces is not None:
+        own += [
+            (path, {"trace_file": name})
+            for path, name in zip((RATE, BACK_RATE), traces, strict=True)
+        ]
+    named = [words, *(traces or ())]
+    tree = dict(TREE) | {"name": ", ".join(" ".join(each.split()) for each in named if each)[:200]}
     try:
         return Scenario(tree, [*own, *settings])
     except ScenarioError as error:
         for problem in error.problems:
+            if traces is not None and problem.setting in (RATE, BACK_RATE):
+                name = traces[problem.setting == BACK_RATE]
+                raise UserError(f"--trace {name}: {problem.message}", problem.hint) from None
             if problem.setting in said:
                 word = said[problem.setting][0]
                 raise refused(words, f"{word}: {problem.message}", problem.hint) from None
         raise
 
 
-def values_of(words: str) -> dict[str, tuple[str, str]]:
+def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
     """What is said, by setting: the word for it, and the value."""
-    parts = [" ".join(part.split()) for part in words.split(",")]
+    parts = [" ".join(part.split()) for part in words.split(",")] if words or not traces else []
     said: dict[str, tuple[str, str]] = {}
-    plain = iter([("rate", RATE), ("delay", DELAY)])
+    plain = iter([("delay", DELAY)] if traces else [("rate", RATE), ("delay", DELAY)])
     for part in parts:
         word, _, value = part.partition(" ")
         if word in NAMED:
@@ -79,7 +96,7 @@ def values_of(words: str) -> dict[str, tuple[str, str]]:
             shown = f'"{part}" is too much' if part else "a value is missing"
             raise refused(words, shown)
         said[path] = (what, part)
-    if (missing := next(plain, None)) is not None:
+    if (missing := next(plain, None)) is not None and not traces:
         raise refused(words, f"the {missing[0]} is missing")
     return said
 
