@@ -85,8 +85,8 @@ def test_traces_are_in_the_place_of_the_rate(tmp_path: Path) -> None:
         assert [each["trace"]["opportunities"] for each in (there, back)] == [2, 1]
     with pytest.raises(lh.UserError, match='"30 ms" is too much'):
         link("1 Mbps, 30 ms", (), traces)
+    (tmp_path / "down").write_text("2\nx\n")
     with pytest.raises(lh.UserError, match=r"^--trace .*down: .* in line 2, which is not a whole"):
-        (tmp_path / "down").write_text("2\nx\n")
         link("", (), traces)
 
 
