@@ -31,6 +31,8 @@ Table = Mapping[str, Any]
 
 SEEDS = 5
 TIMES = {"warmup": "10 s", "duration": "60 s"}
+SHORT = {"warmup": "5 s", "duration": "25 s"}
+"""Times of the runs that only ask whether the machine keeps time."""
 LISTS = ("cells", "classes", "stations", "queues", "links", "totals")
 """Lists of a result that are kept."""
 
@@ -116,7 +118,7 @@ def wires() -> Iterator[Case]:
 
 
 def loads() -> Iterator[Case]:
-    """How much two cores hold: three scenarios, ever more of each."""
+    """How much a machine holds: three scenarios, ever more of each."""
     cubic = {"congestion": "cubic", "window": 4000, "sack": True}
     for rate in (50, 100, 200, 300, 400, 600, 800):
         yield Case(
@@ -187,11 +189,12 @@ ONCE = ("loads",)
 # -- runs ---------------------------------------------------------------------------------------
 
 
-def emulated(tree: Table, seed: int) -> dict[str, Any]:
+def emulated(case: Case, seed: int) -> dict[str, Any]:
     """What one run has measured, by list, name and quantity."""
     from lasthop.emulation import emulate
 
-    return kept(emulate({**tree, **TIMES, "seed": seed}).summary)
+    times = SHORT if case.suite in ONCE else TIMES
+    return kept(emulate({**case.tree, **times, "seed": seed}).summary)
 
 
 def kept(summary: Table) -> dict[str, Any]:
@@ -236,7 +239,7 @@ def run(suites: Sequence[str], jobs: int) -> None:
         # a process for each: TCP's settings are of threads, and lateness of processes
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
-            running = {pool.submit(emulated, one.tree, seed): (one, seed) for one, seed in plan}
+            running = {pool.submit(emulated, one, seed): (one, seed) for one, seed in plan}
             for number, ended in enumerate(as_completed(running), start=1):
                 one, seed = running[ended]
                 seen = ended.result()
