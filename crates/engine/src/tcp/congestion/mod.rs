@@ -586,6 +586,7 @@ mod tests {
     fn a_timeout_in_fast_recovery_does_not_raise_ssthresh() {
         for choice in CongestionControl::ALL {
             let mut c = congestion(choice);
+            c.window.cwnd = 40.0;
             c.on_loss(40);
             let reduced = c.ssthresh();
             c.on_rto(200, true, true); // segments sent in recovery piled up behind the hole
