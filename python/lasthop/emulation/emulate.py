@@ -23,10 +23,10 @@ from lasthop.emulation.limits import (
     unfollowed,
 )
 from lasthop.emulation.places import Places, Ways
-from lasthop.emulation.programs import Program, Programs
+from lasthop.emulation.programs import PATIENCE_S, Program, Programs
 from lasthop.emulation.reports import reports
 from lasthop.emulation.summary import summary
-from lasthop.emulation.traffic import Driven, Traffic
+from lasthop.emulation.traffic import LOOK_S, Driven, Traffic
 from lasthop.emulation.user import user
 from lasthop.emulation.users import with_users
 from lasthop.emulation.web import room_for, web
@@ -47,6 +47,8 @@ class Emulation(Answer):
     intervals = False
     exit_code: int | None = None
     """The foreground program's, if there was one."""
+    left_out: int = 0
+    """Items of one run that another lacked: connections of programs, of several runs."""
     captured: Captured | None = None
     """What became of a capture of the air, if it was asked for."""
 
@@ -57,7 +59,12 @@ class Emulation(Answer):
     def warnings(self) -> list[str]:
         """Surprises in the scenario, and settings that had no effect."""
         known = with_users(self.scenario)
-        return [*cautions(self.scenario.typed, programs_run=True), *unfollowed(known)]
+        found = [*cautions(self.scenario.typed, programs_run=True), *unfollowed(known)]
+        if self.left_out:
+            found.append(
+                f"{self.left_out} connections of programs were not in every run, and are left out"
+            )
+        return found
 
     @property
     def lateness_p99_s(self) -> float | None:
@@ -164,6 +171,7 @@ def emulate(
         carriers = [flow.transport for flow in known.flows]
         laws = [each.congestion for each in carriers if isinstance(each, Tcp)]
         algorithms = CONGESTION | stack.enter_context(loaded(laws))
+        places.prefer(algorithms.get(law_of_programs(checked, places)))
         flows = make_flows(checked, places, stack, algorithms, quick_acks)
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
@@ -178,6 +186,19 @@ def emulate(
         answer.exit_code = programs.exit_code
         answer.captured = captured
         return answer
+
+
+def law_of_programs(scenario: Scenario, places: Places) -> str:
+    """The congestion control of programs that choose none: that of the scenario's flows, if they
+    have one in common. The machine's own else, and where nobody has said one of a link.
+    """
+    is_said = any(path == "tcp.congestion" for path, _ in scenario.checked.settings)
+    said = {
+        flow.tcp.congestion
+        for index, flow in enumerate(places.scenario.flows)
+        if isinstance(flow, TcpFlow) and (is_said or not places.is_way(index))
+    }
+    return said.pop() if len(said) == 1 else ""
 
 
 def make_flows(
@@ -241,6 +262,7 @@ def run(
 ) -> dict[str, Any]:
     """Run medium and traffic side by side; return what was measured of the medium."""
     reading, stopping = os.pipe()
+    warmup_s = scenario.typed.warmup_s
 
     def medium() -> Any:
         real_time()  # packets are late by tens of microseconds then, not by more
@@ -255,14 +277,20 @@ def run(
         )
         return json.loads(run)
 
+    def start_foreground() -> None:
+        now_s = traffic.now_s()
+        if programs.is_ready() or now_s > warmup_s + PATIENCE_S:
+            programs.start_foreground()
+        else:
+            traffic.at(now_s + LOOK_S / 4, start_foreground)
+
     def keep_going(now: float) -> bool:
         if progress is not None:
             progress(now, scenario.typed.duration_s)
         return not (lists.done() and lists.exception()) and not programs.is_over()
 
-    warmup_s = scenario.typed.warmup_s
     traffic.at(0.0, programs.start_others)
-    traffic.at(warmup_s, programs.start_foreground)
+    traffic.at(warmup_s, start_foreground)
     with ThreadPoolExecutor(1) as pool:
         lists = pool.submit(medium)
         try:

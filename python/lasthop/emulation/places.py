@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from lasthop.emulation.uplink import open_uplink
@@ -19,7 +20,7 @@ from lasthop.linux.links import set_up
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
 from lasthop.linux.routes import EVERYTHING, acknowledge_at_once, all_local, through
-from lasthop.linux.tcp import without_timestamps
+from lasthop.linux.tcp import prefer_congestion, without_timestamps
 from lasthop.linux.tun import open_tun
 from lasthop.models.reading import Flow, TcpFlow
 from lasthop.models.reading import Scenario as Typed
@@ -203,8 +204,15 @@ class Places:
                 host = self.hosts[index][what == "sink"]
         self.open[name] = Opened(host, what, index)
         host.namespace.run(loopback)
+        host.namespace.run(let_ping)
         if self.uplink is not None:
             host.namespace.run(lead_out)
+
+    def prefer(self, congestion: str | None) -> None:
+        """Have programs' TCP use a congestion control, by the kernel's name, unless they choose."""
+        if congestion is not None:
+            for one in self.open.values():
+                one.host.namespace.run(partial(prefer_congestion, congestion))
 
     def of_programs(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """Stations, and flows between wired nodes, whose hosts' programs may talk: where one runs
@@ -240,6 +248,14 @@ class Places:
                 ways.add((ends.receiver.namespace, ends.sender.address))
         for namespace, sender in sorted(ways, key=lambda way: way[1]):
             namespace.run(partial(add_quick_route, sender))
+
+
+def let_ping() -> None:
+    """Let ping have sockets whose numbers the kernel gives, in the calling thread's namespace. Those
+    that ping gives are its process's, and the same where process namespaces count alike.
+    """
+    with contextlib.suppress(OSError):
+        Path("/proc/sys/net/ipv4/ping_group_range").write_text("0 2147483647")
 
 
 def loopback() -> None:

@@ -10,7 +10,11 @@ from pathlib import Path
 
 from lasthop.emulation.places import Places
 from lasthop.emulation.uplink import name_servers
+from lasthop.linux.listening import listening
+from lasthop.linux.netns import Namespace
 
+PATIENCE_S = 1.0
+"""Longest that the program in the foreground waits for those beside to listen. [s]"""
 LAUNCH = Path(__file__).with_name("launch.py")
 
 
@@ -57,6 +61,9 @@ class Programs:
         self.running: subprocess.Popen[bytes] | None = None
         self.exit_code: int | None = None
         self.stack = stack
+        self.beside: list[tuple[str, subprocess.Popen[bytes]]] = []
+        self.silent: dict[str, set[tuple[str, str]]] = {}
+        """Who has listened at a place before the programs."""
         self.names = self.file("hosts", hosts_file(places.known))
         servers = name_servers() if places.uplink is not None else ""
         self.servers = self.file("resolv.conf", servers)
@@ -71,7 +78,20 @@ class Programs:
     def start_others(self) -> None:
         """Start those beside."""
         for program in self.others:
-            self.start(program)
+            if program.place not in self.silent:
+                self.silent[program.place] = self.at(program.place).run(listening)
+        self.beside = [(program.place, self.start(program)) for program in self.others]
+
+    def at(self, place: str) -> Namespace:
+        """The network of a place."""
+        return self.places.open[place].host.namespace
+
+    def is_ready(self) -> bool:
+        """Whether at each place where one runs beside somebody listens who has not before, or all
+        have ended.
+        """
+        waiting = {place for place, process in self.beside if process.poll() is None}
+        return all(self.at(place).run(listening) > self.silent[place] for place in waiting)
 
     def start_foreground(self) -> None:
         """Start the one whose end is the end."""
@@ -80,7 +100,7 @@ class Programs:
 
     def start(self, program: Program) -> "subprocess.Popen[bytes]":
         """Start a program."""
-        namespace = self.places.open[program.place].host.namespace.descriptor
+        namespace = self.at(program.place).descriptor
         own = (namespace, self.names, self.servers)
         process = subprocess.Popen(
             [

@@ -26,6 +26,8 @@ class Seen:
     quantities: Mapping[str, float]
     connection: str = ""
     """Protocol and both ends, for a program's."""
+    traffic: str = ""
+    """Protocol, the port of the service and whether its data leaves the place, for a program's."""
 
 
 def summary(
@@ -91,12 +93,19 @@ def of_programs(scenario: Typed, rows: Iterable[Item], length_s: float) -> Itera
             8 * row["payload_bytes"] / length_s,
             {"loss_probability": row["lost"] / row["sent"]},
             " ".join((row["protocol"], *ends)),
+            traffic(row["protocol"], ends, "out" if row["leaves"] else "in"),
         )
+
+
+def traffic(protocol: str, ends: Iterable[str], way: str) -> str:
+    """What a connection is, whatever port its client has: of two the service has the lower."""
+    ports = [int(port) for _, colon, port in (end.partition(":") for end in ends) if colon]
+    return " ".join([protocol, *([str(min(ports))] if ports else []), way])
 
 
 def labels(one: Seen) -> Item:
     """What a row of a program's connection is called."""
-    known = {"name": one.name, "connection": one.connection}
+    known = {"name": one.name, "connection": one.connection, "traffic": one.traffic}
     if one.station:
         known |= {"station": one.station, "direction": one.direction}
     return known

@@ -2,12 +2,14 @@
 
 import socket
 import struct
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from lasthop.errors import UserError
 
 TIMESTAMPS = "/proc/sys/net/ipv4/tcp_timestamps"
+PREFERRED = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 NOTSENT_LOWAT = 25
@@ -35,6 +37,12 @@ def set_congestion(connection: socket.socket, name: str) -> None:
         raise UserError(
             f"congestion control {name}: {error.strerror}", f"this kernel has {known}"
         ) from None
+
+
+def prefer_congestion(name: str) -> None:
+    """Have connections of the calling thread's namespace use a control if they choose none."""
+    with suppress(OSError):
+        PREFERRED.write_text(name)
 
 
 def available_congestion() -> list[str]:

@@ -1,0 +1,19 @@
+"""Sockets that wait for others to begin."""
+
+from contextlib import suppress
+from pathlib import Path
+
+LISTENS, BOUND = "0A", "07"
+"""States of a TCP socket that listens and of a UDP socket without a peer (linux/tcp_states.h)."""
+TABLES = {"tcp": LISTENS, "tcp6": LISTENS, "udp": BOUND, "udp6": BOUND}
+
+
+def listening() -> set[tuple[str, str]]:
+    """Protocol, address and port of each in the calling thread's network namespace."""
+    found = set()
+    for table, state in TABLES.items():
+        with suppress(OSError):
+            lines = Path("/proc/thread-self/net", table).read_text().splitlines()[1:]
+            fields = (line.split() for line in lines)
+            found |= {(table, own) for _, own, _, what, *_ in fields if what == state}
+    return found
