@@ -126,7 +126,7 @@ def test_a_link_stands_in_the_place_of_a_file():
 def test_places_of_a_link_are_its_ends():
     words = [*COMMAND, "--link", "8 Mbps, 30 ms", "--places"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
-    assert [line.split()[:3] for line in done.stdout.splitlines()] == [
+    assert [line.split()[:3] for line in done.stdout.splitlines()[1:]] == [
         ["client", "10.64.0.1", "client"],
         ["server", "10.128.0.1", "server"],
     ]
@@ -172,7 +172,7 @@ def test_places_are_listed(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text(CELL)
     done = emulated(path, "--places")
-    assert [line.split()[:3] for line in done.stdout.splitlines()] == [
+    assert [line.split()[:3] for line in done.stdout.splitlines()[1:]] == [
         ["server", "10.255.0.1", "server"],
         ["laptop", "10.0.0.1", "laptop"],
         ["other", "10.0.0.2", "other"],

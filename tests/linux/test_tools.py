@@ -18,6 +18,7 @@ name = "tools"
 duration = "5 s"
 warmup = "0.5 s"
 cell = { phy = "802.11g" }
+tcp.congestion = "reno"
 [station.laptop]
 [station.other]
 upload = 1
@@ -112,6 +113,20 @@ def test_who_never_reads_hinders_nobody(tmp_path: Path) -> None:
     assert other["goodput_bps"]["mean"] > 1e6
     # what the receive buffer holds, and no more
     assert 10_000 < max(carried_bytes(result, flow) for flow in flows) < 20e6
+
+
+def test_pings_of_one_place_do_not_take_each_other_s_answers(
+    tmp_path: Path, debian_program: Programs
+) -> None:
+    debian_program("ping", "iputils-ping")
+    asks = "ping -c 9 -i 0.1 -q server > other & ping -c 9 -i 0.1 -q server; wait; cat other"
+    _, said, _ = at_laptop(tmp_path, "true", "sh", "-c", f"cd {shlex.quote(str(tmp_path))}; {asks}")
+    assert said.count("9 packets transmitted, 9 received, 0% packet loss") == 2
+
+
+def test_programs_use_the_scenario_s_congestion_control(tmp_path: Path) -> None:
+    _, said, _ = at_laptop(tmp_path, "true", "cat", "/proc/sys/net/ipv4/tcp_congestion_control")
+    assert said.splitlines()[0] == "reno"
 
 
 @pytest.mark.slow

@@ -1,9 +1,12 @@
 """What the emulator refuses, before it makes anything."""
 
+from pathlib import Path
+
 import pytest
 
 import lasthop as lh
 from lasthop import _core
+from lasthop.cli import main
 from lasthop.emulation.limits import check, check_programs, unfollowed
 from lasthop.emulation.users import with_users
 
@@ -176,3 +179,15 @@ def test_a_users_rule_is_the_engines():
     assert [rule.step(rtt_s, 50.0) for rtt_s in (None, 1.99, None, 0.01)] == [1, 19, 19, 1]
     with pytest.raises(ValueError, match="flow: 1 is no user"):
         _core.MultiConnection(lh.Scenario({**ON_AIR, **flows}).checked, 1)
+
+
+@pytest.mark.parametrize("command", ["emulate", "simulate"])
+def test_a_capture_does_not_take_the_place_of_its_scenario(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "cell.toml"
+    text = 'duration = "2 s"\nwarmup = "1 s"\ncell = { phy = "802.11g" }\nstation.a.upload = 1\n'
+    path.write_text(text)
+    assert main([command, str(path), "--pcapng", str(path)]) == 2
+    assert "is the scenario, which would be lost" in capsys.readouterr().err
+    assert path.read_text() == text

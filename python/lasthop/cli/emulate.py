@@ -1,6 +1,6 @@
 """`lasthop emulate`."""
 
-import signal
+import json
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 WITH, LINK, TRACE = "--with", "--link", "--trace"
 MOST_RUNS = 1000
+BY_CTRL_C = 130
+"""Exit code of a program that SIGINT has ended; no further run begins then."""
+WIDTHS = (20, 14, 20, 1)
+"""Of the columns of places. [characters]"""
 
 Command = Annotated[
     list[str] | None,
@@ -48,7 +52,16 @@ Others = Annotated[
     unset("NAME COMMAND", "Run a command of the shell at a place beside it; repeatable.", WITH),
 ]
 Shell = Annotated[str | None, unset("NAME", "Run a shell at a place; the run ends with it.")]
-Replications = Annotated[str | None, unset("N", "Runs one after another, with other seeds.")]
+
+
+def run_count(text: str) -> int:
+    """The value of an option that counts runs."""
+    return whole_number(text, 1, MOST_RUNS, "a number of runs")
+
+
+Replications = Annotated[
+    int | None, unset("N", "Runs one after another, with other seeds.", parser=run_count)
+]
 Pcapng = Annotated[
     Path | None,
     unset("FILE", "Write the frames of the cell, for Wireshark.", parser=file_name),
@@ -101,7 +114,7 @@ def emulate(
     scenario, ways = of_file_or_link(file, link, trace, settings)
     if places:
         check_programs(scenario)
-        print_places(scenario, ways)
+        print_places(scenario, ways, as_json)
         return 0
     if ways and shell is None and not command:
         option = TRACE if link is None else LINK
@@ -109,15 +122,13 @@ def emulate(
     if command and at is None:
         at = next((client for client, _ in ways.values()), None)
     if pcapng is not None:
-        writable_file(pcapng, "--pcapng")
+        writable_file(pcapng, "--pcapng", file)
     foreground = program_of(command, at, shell)
     beside = [beside_of(each) for each in others or []]
-    count = 1 if replications is None else whole_number(replications, 1, MOST_RUNS, "a number")
+    count = replications or 1
     from lasthop.emulation import emulate as run
     from lasthop.emulation.repeat import together
 
-    if foreground is not None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program's, which the terminal tells too
     runs = []
     for number in range(count):
         seed = {"seed": scenario["seed"] + number}
@@ -135,6 +146,8 @@ def emulate(
                 uplink=uplink,
             )
             runs.append(one)
+        if one.exit_code == BY_CTRL_C:
+            break
     emulation = together(runs)
     print_emulation(scenario, emulation, as_json)
     print_captured(runs[0].captured)
@@ -168,6 +181,8 @@ def program_of(
                 "`--shell` and a command exclude each other: both are in the foreground"
             )
         return Program(shell, shell_of_user())
+    if command and not command[0]:
+        raise UserError("the command is empty", "-- COMMAND ...")
     if command and at is None:
         raise UserError(f"{command[0]}: at which place?", "--at NAME; --places lists them")
     if at is not None and not command:
@@ -196,22 +211,32 @@ def joined(args: Sequence[str]) -> list[str]:
     while rest and rest[0] != "--":
         arg = rest.pop(0)
         done.append(arg)
-        if arg == TRACE and "--" in rest[:2]:
+        lacking = {TRACE: rest[:2], WITH: rest[:1]}.get(arg, [])
+        if "--" in lacking:
             return [*done, *rest[: rest.index("--")]]  # values are missing, and it shall be said
-        if arg == WITH and len(rest) > 1 and "=" not in rest[0]:
+        if arg == WITH and rest[1:2] not in ([], ["--"]) and "=" not in rest[0]:
             done.append(f"{rest.pop(0)}={rest.pop(0)}")
     options = [arg.partition("=")[0] for arg in done]
     has_link = any(each in (LINK, TRACE) for each in options) and done[-1] not in (LINK, TRACE)
     return [*done, *([""] if has_link else []), *rest]
 
 
-def print_places(scenario: "Scenario", ways: "Ways") -> None:
+def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
     """A line for each place."""
     from lasthop.emulation.places import every_place
     from lasthop.emulation.programs import host_name
 
-    for name, (address, other) in every_place(scenario.typed, ways).items():
-        typer.echo(f"{name:20} {address:14} {host_name(name):20} talks to {other}")
+    heads = ("place", "address", "host name", "talks to")
+    rows = [
+        (name, address, host_name(name), other)
+        for name, (address, other) in every_place(scenario.typed, ways).items()
+    ]
+    if as_json:
+        keys = [head.replace(" ", "_") for head in heads]
+        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
+        return
+    for row in (heads, *rows):
+        typer.echo("  ".join(f"{cell:{width}}" for cell, width in zip(row, WIDTHS, strict=True)))
 
 
 def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool) -> None:
@@ -219,9 +244,14 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
     if as_json:
         sys.stdout.write(emulation.to_json())
     else:
+        runs = emulation.summary["replications"]
         length = f"{emulation.summary['duration_s']:.3g} s in real time"
+        if runs > 1:
+            length = f"{runs} x {length}"
         if scenario["warmup_s"] > 0:
             length += f", first {scenario['warmup_s']:g} s cut"
+        if runs > 1:
+            length += "; ± is a 95 % interval"
         typer.echo(f"{scenario['name']}\n{length}\n")
         print_answer(emulation.summary, emulation.scenario.typed)
     print_warnings(emulation)

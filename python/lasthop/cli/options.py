@@ -129,8 +129,10 @@ def writable(directory: Path, option: str = "--out") -> Path:
     return directory
 
 
-def writable_file(path: Path, option: str) -> Path:
-    """The path of a file, or an error at once if it cannot be written there."""
+def writable_file(path: Path, option: str, scenario: str = "") -> Path:
+    """The path of a file, or an error at once if it cannot be written there, or is the scenario."""
+    if path.is_file() and Path(scenario).is_file() and path.samefile(scenario):
+        raise UserError(f"{option} {path}: is the scenario, which would be lost")
     if path.is_dir():
         raise UserError(f"{option} {path}: is a directory, not a file")
     if not path.parent.is_dir():

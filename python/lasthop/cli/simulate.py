@@ -68,7 +68,7 @@ def simulate(
     if pcapng is not None:
         if not isinstance(scenario.typed, CellScenario):
             raise UserError(f"--pcapng {pcapng}: {scenario.source} has no cell, and no frames")
-        writable_file(pcapng, "--pcapng")
+        writable_file(pcapng, "--pcapng", file)
         frames = scenario.typed.record.frames or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
     with simulating() as progress:

@@ -148,8 +148,13 @@ def print_answer(summary: Mapping[str, Any], scenario: Scenario) -> None:
             shown = [of_shares(column, scenario) for column in shown]
         if shown:
             headers = [TITLES[list_name], *(column.header for column in shown)]
-            rows = [[item["name"], *(column.cell(item) for column in shown)] for item in items]
+            rows = [[called(item), *(column.cell(item) for column in shown)] for item in items]
             print_table(headers, rows)
+
+
+def called(item: Mapping[str, Any]) -> str:
+    """The name of an item, with what it is if it is a program's connection."""
+    return f"{item['name']}: {item['traffic']}" if "traffic" in item else str(item["name"])
 
 
 def of_shares(column: Column, scenario: Scenario) -> Column:

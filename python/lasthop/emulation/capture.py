@@ -43,7 +43,7 @@ class CaptureFile:
         return Captured(self.path, said["frames"], said["frames"] < self.most, said["error"])
 
 
-def capturing(scenario: Scenario) -> dict[str, int]:
+def capturing(scenario: Scenario, name: str) -> dict[str, int]:
     """Settings by which the frames of a cell are recorded.
 
     Raises
@@ -52,7 +52,7 @@ def capturing(scenario: Scenario) -> dict[str, int]:
         If there is no cell.
     """
     if not isinstance(scenario.typed, CellScenario):
-        raise UserError(f"{scenario.source} has no cell, and no frames to capture")
+        raise UserError(f"{name} has no cell, and no frames to capture")
     return {"record.frames": scenario.typed.record.frames or MOST_FRAMES}
 
 

@@ -146,7 +146,8 @@ def emulate(
     """
     checked = replaced(scenario, settings)
     if pcapng is not None:
-        checked = replaced(checked, capturing(checked))
+        name = "a link" if ways else str(checked.source)
+        checked = replaced(checked, capturing(checked, name))
     if foreground is not None:
         warmup_s = checked.typed.warmup_s
         lasting = {"warmup": f"{warmup_s} s", "duration": f"{LONGEST_S:g} s"}

@@ -91,8 +91,7 @@ def first(files: dict[str, bytes], command: list[str]) -> int:
     program = os.fork()
     if program == 0:
         run(command)
-    for each in PASSED_ON:
-        signal.signal(each, lambda number, _: os.kill(program, number))
+    pass_on(program)
     code = 0
     while True:
         ended, status = os.wait()
@@ -103,6 +102,19 @@ def first(files: dict[str, bytes], command: list[str]) -> int:
         signal.signal(each, signal.SIG_IGN)
     end_rest()
     return code
+
+
+def pass_on(process: int) -> None:
+    """Have signals go on to a process, if it is there still."""
+
+    def kill(number: int, _: object) -> None:
+        try:
+            os.kill(process, number)
+        except ProcessLookupError:
+            return
+
+    for each in PASSED_ON:
+        signal.signal(each, kill)
 
 
 def end_rest() -> None:
@@ -148,8 +160,7 @@ def main(starter: str, namespace: str, names: str, servers: str, *command: str) 
         except OSError as error:
             print(f"error: {error.strerror}", file=sys.stderr)
             os._exit(NOT_EXECUTABLE)
-    for each in PASSED_ON:
-        signal.signal(each, lambda number, _: os.kill(child, number))
+    pass_on(child)
     while True:
         ended, status = os.waitpid(child, 0)
         if ended == child:

@@ -15,7 +15,8 @@ CLIENT, SERVER = "client", "server"
 LINK, FLOW = "client-server", "link"
 WAYS = {FLOW: (CLIENT, SERVER)}
 """The flow that stands for the programs' way; see `lasthop.emulation.places.Ways`."""
-EXAMPLE = '--link "12 Mbps, 40 ms, queue 100"'
+EXAMPLES = '--link "12 Mbps, 40 ms, queue 100"', '--link "40 ms, queue 100"'
+"""Without traces, and with them."""
 
 RATE, DELAY = f"link.{LINK}.rate", f"link.{LINK}.delay"
 BACK_RATE = f"link.{LINK}.back_rate"
@@ -75,7 +76,8 @@ def link(
                 raise UserError(f"--trace {name}: {problem.message}", problem.hint) from None
             if problem.setting in said:
                 word = said[problem.setting][0]
-                raise refused(words, f"{word}: {problem.message}", problem.hint) from None
+                said_of = f"{word}: {problem.message}"
+                raise refused(words, said_of, traces, problem.hint) from None
         raise
 
 
@@ -88,20 +90,31 @@ def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
         word, _, value = part.partition(" ")
         if word in NAMED:
             if NAMED[word][0] in said:
-                raise refused(words, f"`{word}` is said twice")
+                raise refused(words, f"`{word}` is said twice", traces)
             said |= dict.fromkeys(NAMED[word], (word, value))
             continue
         what, path = next(plain, ("", ""))
-        if not part or not path:
-            shown = f'"{part}" is too much' if part else "a value is missing"
-            raise refused(words, shown)
+        if not part:
+            raise refused(words, "a value is missing", traces)
+        if not path:
+            is_twice = traces is not None and is_rate(said[DELAY][1])
+            why = "the traces are the rate" if is_twice else f'"{part}" is not known'
+            raise refused(words, why, traces)
         said[path] = (what, part)
     if (missing := next(plain, None)) is not None and not traces:
-        raise refused(words, f"the {missing[0]} is missing")
+        lacks_rate = RATE in said and not is_rate(said[RATE][1])
+        lacking = "rate" if lacks_rate else missing[0]
+        raise refused(words, f"the {lacking} is missing", traces)
     return said
 
 
-def refused(words: str, why: str, hint: str | None = None) -> UserError:
+def is_rate(value: str) -> bool:
+    """Whether a value looks like a rate, right or wrong."""
+    return value == "unlimited" or any(unit in value.lower() for unit in ("bps", "bit", "/s"))
+
+
+def refused(words: str, why: str, traces: object, hint: str | None = None) -> UserError:
     """What to say of words that are no link."""
-    allowed = "" if "allowed" in why else "; allowed are a rate, a delay, queue N, loss P"
-    return UserError(f'--link "{words}": {why}{allowed}', hint or EXAMPLE)
+    known = "a delay, queue N, loss P" if traces else "a rate, a delay, queue N, loss P"
+    allowed = "" if "allowed" in why else f"; allowed are, with commas between, {known}"
+    return UserError(f'--link "{words}": {why}{allowed}', hint or EXAMPLES[bool(traces)])

@@ -251,7 +251,7 @@ class Places:
 
 
 def let_ping() -> None:
-    """Let ping have sockets whose numbers the kernel gives, in the calling thread's namespace. Those
+    """Let ping have sockets that the kernel numbers, in the calling thread's namespace. The numbers
     that ping gives are its process's, and the same where process namespaces count alike.
     """
     with contextlib.suppress(OSError):
@@ -311,7 +311,8 @@ def place_named(
     if name not in every:
         known = ", ".join(list(every)[:10])
         raise UserError(
-            f"{name}: there is no such place", f"lasthop emulate FILE --places: {known}"
+            f"{name or 'an empty name'}: there is no such place",
+            f"lasthop emulate FILE --places: {known}",
         )
     if every[name][0] == SERVER:
         return "server", 0

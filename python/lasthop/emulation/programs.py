@@ -1,10 +1,11 @@
 """Programs at places: one in the foreground, whose end ends the run, and others beside it."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,8 +95,13 @@ class Programs:
         return all(self.at(place).run(listening) > self.silent[place] for place in waiting)
 
     def start_foreground(self) -> None:
-        """Start the one whose end is the end."""
+        """Start the one whose end is the end. From now on Ctrl-C is its own: the terminal tells it,
+        too.
+        """
         if self.foreground is not None:
+            with suppress(ValueError):  # whoever calls from a thread has signals of its own
+                before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+                self.stack.callback(signal.signal, signal.SIGINT, before)
             self.running = self.start(self.foreground)
 
     def start(self, program: Program) -> "subprocess.Popen[bytes]":

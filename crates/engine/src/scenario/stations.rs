@@ -93,6 +93,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     let all = of_stations.zip(wired_flows(root));
     match all.map(|(flows, wired)| flows.saturating_add(wired)) {
         _ if root.lacks(RootKeys::flow) || lacks_shape(root) => {}
+        // programs of an emulation have traffic of their own
+        Some(0) if !root.tables(RootKeys::programs).is_empty() => {}
         Some(0) => {
             let (origin, path, message) = nothing_flows(root);
             problems.add(origin, &path, message.to_owned());
@@ -126,7 +128,7 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
             last_origin(root),
             RootKeys::station.name().to_owned(),
             "no station has a flow; needed is at least one upload, download, udp_up, udp_down, \
-             sensor_up or sensor_down",
+             sensor_up or sensor_down, or [programs] for an emulation",
         ),
         Some(shape) => (
             shape.origin,

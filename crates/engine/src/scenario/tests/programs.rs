@@ -119,3 +119,14 @@ fn a_table_of_programs_is_not_empty() {
     let said = "x.toml:4: `programs`: empty; needed are commands by place, such as { server = \"iperf3 -s\" }";
     assert_eq!(problems[0].to_string(), said);
 }
+
+#[test]
+fn where_programs_run_no_station_needs_a_flow() {
+    let text = "duration = \"2 s\"\ncell = { phy = \"802.11g\" }\n[station.a]\n";
+    assert!(parse(text, Format::Toml, "x.toml", &[]).is_err());
+    let text = format!("{text}[programs]\nserver = \"iperf3 -s\"\n");
+    match parse(&text, Format::Toml, "x.toml", &[]) {
+        Ok(scenario) => assert_eq!((scenario.stations.len(), scenario.flows.len()), (1, 0)),
+        Err(problems) => panic!("{problems:?}"),
+    }
+}

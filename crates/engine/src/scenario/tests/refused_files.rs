@@ -153,7 +153,8 @@ fn stations_and_flows_are_needed() {
     assert_eq!(
         complaints(toml(&idle, &[])),
         "x.toml:3: `station`: no station has a flow; \
-         needed is at least one upload, download, udp_up, udp_down, sensor_up or sensor_down"
+         needed is at least one upload, download, udp_up, udp_down, sensor_up or sensor_down, \
+         or [programs] for an emulation"
     );
 }
 
