@@ -68,15 +68,15 @@ def test_iperf3_is_believed(tmp_path: Path, debian_program: Programs) -> None:
     debian_program("iperf3", "iperf3")
     told_to = tmp_path / "told"
     # its server may not be there yet
-    asks = f"until iperf3 -c server -t 1 -J > {told_to}; do sleep 0.1; done"
+    asks = f"until iperf3 -c server -n 2M -J > {told_to}; do sleep 0.1; done"
     result, _, flows = at_laptop(tmp_path, "iperf3 -s -1", "sh", "-c", asks)
     told = json.loads(told_to.read_text())
     received = told["end"]["sum_received"]["bytes"]
     # a control connection and one of data at least, each way
     assert len(flows) >= 4
     most = max(carried_bytes(result, flow) for flow in flows)
-    # what TCP sends again counts too; what was under way in the end does not reach iperf3
-    assert 0.98 * received <= most <= 1.3 * received + 200_000
+    assert received >= 2 << 20
+    assert received <= most <= 2 * received  # what TCP sends again counts too
 
 
 def test_curl_takes_a_page(tmp_path: Path, debian_program: Programs) -> None:
