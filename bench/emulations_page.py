@@ -136,7 +136,8 @@ def page(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
     yield from of_devices(done, simulated)
     yield from of_classes(done, simulated)
     yield from of_wires(done, simulated)
-    yield from of_loads(done)
+    if any(case.key(1) in done for case in emulations.loads()):
+        yield from of_loads(done)
 
 
 def machine() -> str:
