@@ -355,8 +355,8 @@ Scenarios in real time with the kernel's own TCP, beside the simulation of the s
 there is one, the model. Emulated are five runs of 60 s of which the first 10 s are cut, with other
 seeds; simulated are 20 replications of the same times. ± is the half width of the 95 % interval.
 Medium and queues are the engine's in both; what differs is TCP. {machine}.
-`python bench/emulations.py` runs all in an hour and a half, several at a time where they need
-little, `--page` writes this page. A run whose packets were handed over more than 2 ms late (99th
+`python bench/emulations.py` runs all, several at a time where they need little, `--page` writes
+this page. A run whose packets were handed over more than 2 ms late (99th
 percentile), or whose sockets waited for a processor for half of the time, does not count.
 
 """

@@ -32,14 +32,13 @@ with open(sys.argv[1], "wb", buffering=0) as file:
         file.write(struct.pack("<HB", len(packet), kind == socket.PACKET_OUTGOING) + packet)
 """
 ECHOES = """
-import socket, threading, time
+import socket, threading
 calls = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 calls.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 2)  # may be marked
 def take(there):
     with there:
         for _ in range(100):
             calls.sendto(bytes(1000), ("laptop", 9))
-            time.sleep(0.002)
         there.sendall(bytes(100_000) + b"".join(iter(lambda: there.recv(65536), b"")))
 with socket.create_server(("", 80)) as one:
     while True:
@@ -53,7 +52,7 @@ with socket.create_connection(("server", 80)) as one:
     print(sum(map(len, iter(lambda: one.recv(65536), b""))))
 """
 HEADERS = 24 + 8
-"""Of a data frame, with LLC/SNAP. [bytes]"""
+"""What stands in front of a data frame's packet, LLC/SNAP included. [bytes]"""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -111,10 +110,11 @@ def test_frames_hold_what_the_interfaces_saw(tmp_path):
     words += ["--with", "server", f"{python} {tmp_path}/sniffs {there}"]
     words += ["--with", "laptop", f"{python} {tmp_path}/sniffs {here}"]
     words += ["--with", "server", f"{python} {tmp_path}/echoes"]
-    words += ["--", "sh", "-c", f"sleep 0.7; {python} {tmp_path}/asks; sleep 0.3"]
+    seen = f"until [ -e {there} ] && [ -e {here} ]; do sleep 0.05; done"  # they sniff from then on
+    words += ["--", "sh", "-c", f"{seen}; until {python} {tmp_path}/asks; do sleep 0.1; done"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert str(100_000 + 256 * 200) in done.stderr.splitlines()[0]
+    assert str(100_000 + 256 * 200) in done.stderr
     assert json.loads(done.stdout)["kind"] == "emulation"
     captured, at_server, at_laptop = on_air(air), sniffed(there), sniffed(here)
     # without a wire what has crossed the air has arrived, in its order; the sniffers begin later

@@ -38,7 +38,7 @@ MOST_RUNS = 1000
 BY_CTRL_C = 130
 """Exit code of a program that SIGINT has ended; no further run begins then."""
 WIDTHS = (20, 14, 20, 1)
-"""Of the columns of places. [characters]"""
+"""Widths of the columns of places. [characters]"""
 
 Command = Annotated[
     list[str] | None,

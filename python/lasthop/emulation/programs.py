@@ -92,7 +92,7 @@ class Programs:
         have ended.
         """
         waiting = {place for place, process in self.beside if process.poll() is None}
-        return all(self.at(place).run(listening) > self.silent[place] for place in waiting)
+        return all(self.at(place).run(listening) - self.silent[place] for place in waiting)
 
     def start_foreground(self) -> None:
         """Start the one whose end is the end. From now on Ctrl-C is its own: the terminal tells it,

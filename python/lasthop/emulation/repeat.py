@@ -26,8 +26,9 @@ def together(runs: Sequence[Emulation]) -> Emulation:
     for name, items in first.summary.items():
         if isinstance(items, list):
             lists = [keyed(each.get(name, [])) for each in summaries]
-            summary[name] = [of_items([each[key] for each in lists]) for key in common(lists)]
-            left_out |= {key for each in lists for key in each} - set(common(lists))
+            shared = common(lists)
+            summary[name] = [of_items([each[key] for each in lists]) for key in shared]
+            left_out |= {key for each in lists for key in each} - set(shared)
     answer = Emulation(summary, first.scenario)
     answer.intervals = True
     answer.left_out = len(left_out)
