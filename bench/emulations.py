@@ -120,7 +120,7 @@ def wires() -> Iterator[Case]:
 def loads() -> Iterator[Case]:
     """How much a machine holds: three scenarios, ever more of each."""
     cubic = {"congestion": "cubic", "window": 4000, "sack": True}
-    for rate in (50, 100, 200, 300, 400, 600, 800):
+    for rate in (50, 100, 200, 400, 800, 1200, 1600, 2400):
         yield Case(
             "loads",
             f"dumbbell of 10, {rate} Mbit/s",
@@ -136,7 +136,7 @@ def loads() -> Iterator[Case]:
                 "tcp": cubic,
             },
         )
-    for count in (5, 20, 50, 100):
+    for count in (5, 20, 50, 100, 200):
         yield Case(
             "loads",
             f"802.11g, {count} stations with a call and a download",
@@ -154,7 +154,7 @@ def loads() -> Iterator[Case]:
                 },
             },
         )
-    for rate in (50, 100, 200, 300):
+    for rate in (50, 100, 200, 300, 400, 600):
         yield Case(
             "loads",
             f"parking lot of 4, {rate} Mbit/s",

@@ -33,10 +33,18 @@ ACCEPTED = {"utilisation": 0.03, "queue": 0.15, "drops": 0.2}
 
 
 def write() -> None:
-    """Write the page and the picture from all runs that are there."""
+    """Write what has been run anew; sections of suites that have not been run stay as they are."""
     done, simulated = emulations.known(), Simulated()
-    PAGE.write_text("\n".join(page(done, simulated)) + "\n")
-    picture(done, simulated).savefig(IMAGE)
+    before = PAGE.read_text().split(SECTION)
+    parts = (part.strip() for part in page(before, done, simulated))
+    PAGE.write_text(f"\n\n{SECTION}".join(parts) + "\n")
+    if ran("devices", done) and ran("classes", done):
+        picture(done, simulated).savefig(IMAGE)
+
+
+def ran(suite: str, done: Mapping[str, Table]) -> bool:
+    """Whether each scenario of a suite has been run."""
+    return all(case.key(1) in done for case in emulations.SUITES[suite]())
 
 
 class Simulated:
@@ -130,14 +138,16 @@ def predicted(case: Case) -> Table | None:
 # -- the page -----------------------------------------------------------------------------------
 
 
-def page(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
-    """Its lines."""
-    yield from HEAD.format(machine=machine()).splitlines()
-    yield from of_devices(done, simulated)
-    yield from of_classes(done, simulated)
-    yield from of_wires(done, simulated)
-    if any(case.key(1) in done for case in emulations.loads()):
-        yield from of_loads(done)
+def page(
+    before: Sequence[str], done: Mapping[str, Table], simulated: Simulated
+) -> Iterator[str]:
+    """Its head and sections, those that have not been run as they were `before`."""
+    yield HEAD.format(machine=machine())
+    for number, (suite, section) in enumerate(SECTIONS.items(), start=1):
+        if ran(suite, done):
+            yield "\n".join(section(done, simulated))
+        elif number < len(before):
+            yield before[number]
 
 
 def machine() -> str:
@@ -155,6 +165,10 @@ def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
         f"{len(runs)} runs, the latest by {most_ms:.2f} ms (99th percentile); "
         f"{left} that were later than {1e3 * LATE_S:g} ms are left out."
     )
+
+
+SECTION = "## "
+"""What a section begins with."""
 
 
 def of_devices(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
@@ -189,7 +203,6 @@ def of_devices(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]
 
 def of_classes(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
     """Figures 11, 14 and 15."""
-    yield ""
     yield from CLASSES.splitlines()
     cases = list(emulations.classes())
     columns = (
@@ -225,7 +238,6 @@ WIRES: Mapping[str, tuple[Reading, float, int]] = {
 
 def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
     """Dumbbells and parking lots."""
-    yield ""
     yield from BOTTLENECKS.splitlines()
     cases = list(emulations.wires())
     head = ["", "utilisation [%]: simulation", "emulation", "queue [packets]: simulation"]
@@ -257,9 +269,8 @@ def scaled(found: Estimate | None, unit: float) -> Estimate | None:
     return Estimate(found.mean / unit, None if found.ci95 is None else found.ci95 / unit)
 
 
-def of_loads(done: Mapping[str, Table]) -> Iterator[str]:
+def of_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:
     """How much two cores hold."""
-    yield ""
     yield from LOADS.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -276,6 +287,15 @@ def of_loads(done: Mapping[str, Table]) -> Iterator[str]:
 
     head = ("", "goodput [Mb/s]", "packets/s", "late, 99th percentile [ms]", "sockets waited [%]")
     yield from table(head, rows())
+
+
+SECTIONS: Mapping[str, Callable[[Mapping[str, Table], Simulated], Iterator[str]]] = {
+    "devices": of_devices,
+    "classes": of_classes,
+    "wires": of_wires,
+    "loads": of_loads,
+}
+"""The page's sections, each by its suite."""
 
 
 # -- the picture --------------------------------------------------------------------------------
@@ -362,7 +382,7 @@ percentile), or whose sockets waited for a processor for half of the time, does 
 """
 
 DEVICES = """\
-## A test-bed for figure 8 of paper 000
+A test-bed for figure 8 of paper 000
 
 Downloads by Compound TCP through one access point, 70 ms away, 100 packets of room: as stated, with
 channel errors of 0.2, and with receive windows of 20 packets. Compound is
@@ -378,7 +398,7 @@ falls in all three.
 """
 
 CLASSES = """\
-## Two classes with Linux's Compound: figures 11, 14 and 15
+Two classes with Linux's Compound: figures 11, 14 and 15
 
 Five downloads without channel errors and five with probability p_w, behind drop-tail (figure 11)
 and behind shares of the queue (figures 14 and 15; the target is 60 packets). The paper has these
@@ -386,7 +406,7 @@ from a simulation; with real TCP they are ours.
 """
 
 BOTTLENECKS = """\
-## Dumbbells and parking lots with Linux's Reno
+Dumbbells and parking lots with Linux's Reno
 
 Bottlenecks on average. "Delayed" are TCPs that acknowledge every second segment, "each" acknowledge
 every one. The last column names what differs by more than 3 % in utilisation, 15 % in the mean
@@ -396,7 +416,7 @@ fast, and lose twice as many packets. Where each is acknowledged both grow alike
 """
 
 LOADS = """\
-## How much a machine holds
+How much a machine holds
 
 Each scenario alone on the machine, ever more of it; one run of 25 s each. It keeps time up to 2 ms.
 Packets are those of the emulated network, ACKs included. Sockets are driven by one thread of
