@@ -138,9 +138,7 @@ def predicted(case: Case) -> Table | None:
 # -- the page -----------------------------------------------------------------------------------
 
 
-def page(
-    before: Sequence[str], done: Mapping[str, Table], simulated: Simulated
-) -> Iterator[str]:
+def page(before: Sequence[str], done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
     """Its head and sections, those that have not been run as they were `before`."""
     yield HEAD.format(machine=machine())
     for number, (suite, section) in enumerate(SECTIONS.items(), start=1):
