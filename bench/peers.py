@@ -1,9 +1,11 @@
 """ns-2 and ns-3: installed when missing, and run on the seven-station cell."""
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -138,17 +140,19 @@ def install_ns3() -> None:
 
 
 def apt_install(package: str) -> None:
-    """Installs a Debian package, which only root can."""
+    """Installs a Debian package, which only root can; one process at a time."""
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise BenchError(f"{package} is not installed; as root: apt-get install {package}")
     print(f"installing {package} with apt-get")
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", package]
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *package.split()]
     os.environ["DEBIAN_FRONTEND"] = "noninteractive"
-    try:
-        must(install)
-    except BenchError:
-        must(["apt-get", "update", "-qq"])
-        must(install)
+    with Path(tempfile.gettempdir(), "lasthop-apt").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            must(install)
+        except BenchError:
+            must(["apt-get", "update", "-qq"])
+            must(install)
 
 
 def must(argv: list[str]) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import stat
-import subprocess
-import tempfile
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "bench"))
+
+from measure import BenchError
+from peers import apt_install
 
 # Before numpy: matrices here are small, and on a busy machine threads would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -137,19 +142,8 @@ def debian_program() -> Callable[[str, str], str]:
     def find(program: str, package: str) -> str:
         path = shutil.which(program)
         if path is None and os.geteuid() == 0 and shutil.which("apt-get"):
-            install = (
-                f"apt-get update -qq && apt-get install -qq --yes --no-install-recommends {package}"
-            )
-            quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-            # workers install one after another
-            one_at_a_time = [
-                "flock",
-                Path(tempfile.gettempdir(), "lasthop-apt"),
-                "sh",
-                "-c",
-                install,
-            ]
-            subprocess.run(one_at_a_time, check=False, capture_output=True, env=quiet)
+            with contextlib.suppress(BenchError):
+                apt_install(package)
             path = shutil.which(program)
         if path is None:
             pytest.skip(f"needs {program} (Debian package {package})")

@@ -182,7 +182,14 @@ with `udp = "down"`. What fq_codel and codel are sent is tried in user-mode Linu
 """
 
 
-@pytest.mark.parametrize("kind", KINDS)
+DAILY = ("flow", "down")
+"""Kinds that are tried every day."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[] if kind in DAILY else [pytest.mark.slow]) for kind in KINDS],
+)
 def test_killed_after_any_record_or_message(lab: Lab, directory: Path, kind: str) -> None:
     more, discipline = KINDS[kind]
     steps = steps_of_a_life(directory, more, discipline)

@@ -31,8 +31,10 @@ def seen(discipline: str, more: str = "") -> dict[str, Any]:
     ("word", "more", "discipline"),
     [
         ("best", "", "fq_codel"),
-        ("best", 'fairness = "flow"\nflow_leaves = 5', "fq_codel"),
-        ("fq_codel", 'fairness = "flow"', "fq_codel"),
+        pytest.param(
+            "best", 'fairness = "flow"\nflow_leaves = 5', "fq_codel", marks=pytest.mark.slow
+        ),
+        pytest.param("fq_codel", 'fairness = "flow"', "fq_codel", marks=pytest.mark.slow),
         ("codel", 'udp = "both"', "codel"),
     ],
 )
