@@ -11,8 +11,9 @@ from lasthop.congestion import CONTROLS
 from lasthop.congestion.controls import SHARE
 from lasthop.errors import UserError
 from lasthop.linux import struct_ops
+from lasthop.linux.bpf_object import Object
 from lasthop.linux.btf import Btf
-from lasthop.linux.struct_ops import OPERATIONS, SECTION, Object
+from lasthop.linux.struct_ops import OPERATIONS, SECTION, functions
 
 SOURCES = Path(__file__).parents[2] / "crates" / "bpf"
 PARTS = ("constants.h", "kernel.h", "fixed.h", "window.h")
@@ -37,7 +38,7 @@ def test_the_compiler_makes_these_objects(tmp_path, debian_program):
 def test_an_object_has_a_section_for_each_operation_and_no_path_of_a_machine(law):
     one = Object(CONTROLS[law].object)
     names = [member.name for member in one.types().structure(OPERATIONS).members]
-    sections = one.functions()
+    sections = functions(one)
     assert list(sections.values()) == [
         f"struct_ops/{law}_{name}" for name in names if name not in ("name", "flags")
     ]

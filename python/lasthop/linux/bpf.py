@@ -1,4 +1,4 @@
-"""The system call bpf(2), as far as congestion controls need it (linux/bpf.h)."""
+"""The system call bpf(2), as far as programs and maps of ours need it (linux/bpf.h)."""
 
 import ctypes
 import errno
@@ -6,12 +6,13 @@ import os
 import platform
 import struct
 from collections.abc import Iterator
+from typing import NamedTuple
 
 NUMBER = {"x86_64": 321, "i686": 357, "s390x": 351, "ppc64le": 361, "armv7l": 386}
 """The call's number on older architectures; on all others it is 280 (asm-generic/unistd.h)."""
 GENERIC = 280
 
-MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, PROG_LOAD, OBJ_PIN = 0, 1, 2, 5, 6
+MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE, PROG_LOAD, OBJ_PIN = 0, 1, 2, 3, 5, 6
 MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD, LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = (
     14,
     15,
@@ -22,12 +23,17 @@ MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD, LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = (
 )
 """Commands."""
 
+CLASSIFIER = 3
+"""A program that traffic control asks about each packet."""
 STRUCT_OPS_MAP, STRUCT_OPS_PROGRAM, STRUCT_OPS_ATTACH, STRUCT_OPS_LINK = 26, 27, 44, 9
 LINK_FLAG = 1 << 13
 """A map whose operations are in force as long as a link of theirs (since Linux 6.4)."""
 KEY = bytes(4)
 """A map of operations has one entry, number 0."""
 LOG_BYTES = 1 << 16
+INSTRUCTION_BYTES = 8
+MAP_INSTRUCTION, PSEUDO_MAP = 0x18, 1
+"""Loads a 64-bit number; with this source register, the map of a descriptor."""
 
 
 class BpfError(OSError):
@@ -67,52 +73,50 @@ def load_types(types: bytes) -> int:
     return call(BTF_LOAD, "types of a BPF program", attributes)
 
 
-def load_operation(
-    name: str,
-    instructions: bytes,
-    member: int,
-    kernel_type: int,
-    types: int,
-    functions: bytes,
-    relocations: bytes,
-    terms: bytes,
-) -> int:
-    """Load a program that is an operation of a structure of the kernel; a descriptor.
+class Program(NamedTuple):
+    """A program as a compiler has made it, and what the kernel is told of it."""
 
-    Parameters
-    ----------
-    name : str
-    instructions : bytes
-    member, kernel_type : int
-        Which member of the kernel's structure it is, and the structure's number.
-    types : int
-        Descriptor of the program's BTF.
-    functions, relocations : bytes
-        What .BTF.ext says of the function and of members of structures, which the kernel places.
-    terms : bytes
-        The licence, with a zero at its end; the kernel asks for one that goes with its own.
+    name: str
+    kind: int
+    """What asks it, such as `CLASSIFIER`."""
+    instructions: bytes
+    types: int
+    """Descriptor of its BTF."""
+    functions: bytes
+    relocations: bytes
+    """What .BTF.ext says of the function and of members of structures, which the kernel places."""
+    terms: bytes
+    """The licence, with a zero at its end; the kernel asks for one that goes with its own."""
+    operation: tuple[int, int] = (0, 0)
+    """Which member of which structure of the kernel it is, if it is one, by their numbers."""
+
+
+def load_program(program: Program) -> int:
+    """Load a program; a descriptor.
 
     Raises
     ------
     BpfError
         If the kernel refuses it, with what the verifier said.
     """
-    code, licence, log = buffer(instructions), buffer(terms), buffer(bytes(LOG_BYTES))
-    function, relocation = buffer(functions), buffer(relocations)
+    code, licence = buffer(program.instructions), buffer(program.terms)
+    function, relocation = buffer(program.functions), buffer(program.relocations)
+    log = buffer(bytes(LOG_BYTES))
+    member, structure = program.operation
 
     def attributes(log_level: int) -> bytes:
         return struct.pack(
             "=IIQQIIQII16sIIIIQIIQIIIIQQII",
-            *(STRUCT_OPS_PROGRAM, len(instructions) // 8, address(code), address(licence)),
+            *(program.kind, len(program.instructions) // 8, address(code), address(licence)),
             *(log_level, LOG_BYTES * (log_level > 0), address(log) * (log_level > 0), 0, 0),
-            *(name[:15].encode(), 0, member, types),
-            *(8, address(function), len(functions) // 8),
+            *(program.name[:15].encode(), 0, member, program.types),
+            *(8, address(function), len(program.functions) // 8),
             *(0, 0, 0),
-            *(kernel_type, 0),
-            *(len(relocations) // 16, 0, address(relocation), 16, 0),
+            *(structure, 0),
+            *(len(program.relocations) // 16, 0, address(relocation), 16, 0),
         )
 
-    what = f"BPF program {name}"
+    what = f"BPF program {program.name}"
     try:
         return call(PROG_LOAD, what, attributes(0))
     except BpfError as error:
@@ -125,6 +129,48 @@ def load_operation(
         raise
 
 
+class MapShape(NamedTuple):
+    """What a map is like: its kind, the length of its keys and values, how many, and flags."""
+
+    kind: int
+    key_bytes: int
+    value_bytes: int
+    most: int
+    flags: int
+
+
+def make_map(name: str, shape: MapShape) -> int:
+    """Make a map; a descriptor."""
+    create = struct.pack(
+        "=IIIIIII16sIIIII",
+        *(shape.kind, shape.key_bytes, shape.value_bytes, shape.most, shape.flags, 0, 0),
+        *(name[:15].encode(), 0, 0, 0, 0, 0),
+    )
+    return call(MAP_CREATE, f"BPF map {name}", create)
+
+
+def update(a_map: int, key: bytes, value: bytes) -> None:
+    """Let an entry of a map have this value."""
+    there, data = buffer(key), buffer(value)
+    asked = struct.pack("=IIQQQ", a_map, 0, address(there), address(data), 0)
+    call(MAP_UPDATE, "an entry of a BPF map", asked)
+
+
+def entry(a_map: int, key: bytes, value_bytes: int) -> bytes:
+    """The value of an entry of a map."""
+    there, value = buffer(key), buffer(bytes(value_bytes))
+    asked = struct.pack("=IIQQQ", a_map, 0, address(there), address(value), 0)
+    call(MAP_LOOKUP, "an entry of a BPF map", asked)
+    return value.raw
+
+
+def delete(a_map: int, key: bytes) -> None:
+    """Remove an entry of a map."""
+    there = buffer(key)
+    asked = struct.pack("=IIQQQ", a_map, 0, address(there), 0, 0)
+    call(MAP_DELETE, "an entry of a BPF map", asked)
+
+
 def make_operations(name: str, kernel_type: int, types: int, value: bytes) -> int:
     """Make the map that holds a structure of operations; a descriptor."""
     create = struct.pack(
@@ -133,10 +179,8 @@ def make_operations(name: str, kernel_type: int, types: int, value: bytes) -> in
         *(name[:15].encode(), 0, types, 0, 0, kernel_type),
     )
     operations = call(MAP_CREATE, "BPF operations", create)
-    key, data = buffer(KEY), buffer(value)
     try:
-        update = struct.pack("=IIQQQ", operations, 0, address(key), address(data), 0)
-        call(MAP_UPDATE, f"congestion control {name}", update)
+        update(operations, KEY, value)
     except BaseException:
         os.close(operations)
         raise
@@ -211,9 +255,7 @@ def value_of(operations: int) -> tuple[int, bytes]:
             struct.unpack_from("=I", info, 12)[0],
             struct.unpack_from("=I", info, 44)[0],
         )
-        key, value = buffer(KEY), buffer(bytes(size))
-        asked = struct.pack("=IIQQQ", one, 0, address(key), address(value), 0)
-        call(MAP_LOOKUP, "BPF operations", asked)
+        value = entry(one, KEY, size)
     finally:
         os.close(one)
-    return kernel_type, value.raw
+    return kernel_type, value

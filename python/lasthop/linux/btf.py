@@ -1,6 +1,7 @@
 """BTF: what a kernel, or a BPF object, says of its types. Linux: Documentation/bpf/btf.rst."""
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -118,6 +119,29 @@ class Btf:
                 placed = [Member(self.text(n), (bits & 0xFFFFFF) // 8) for n, _, bits in members]
                 return Structure(number, size, placed)
         raise KeyError(name)
+
+    def numbers(self, variable: str) -> dict[str, int]:
+        """The numbers in a variable that has them as lengths of arrays: by which maps are defined.
+
+        Raises
+        ------
+        KeyError
+            If there is no such variable.
+        """
+        for at in self.places[1:]:
+            name, info, of = TYPE.unpack_from(self.data, at)
+            if info >> 24 & 31 == VAR and self.text(name) == variable:
+                return dict(self.lengths(of))
+        raise KeyError(variable)
+
+    def lengths(self, structure: int) -> Iterator[tuple[str, int]]:
+        """Members of a structure that point to arrays, and how long those are."""
+        at = self.places[structure]
+        for k in range(TYPE.unpack_from(self.data, at)[1] & 0xFFFF):
+            name, pointer, _ = MEMBER.unpack_from(self.data, at + 12 + 12 * k)
+            array = TYPE.unpack_from(self.data, self.places[pointer])[2]
+            _, _, length = MEMBER.unpack_from(self.data, self.places[array] + 12)
+            yield self.text(name), length
 
     def set_section(self, name: str, size: int, places: dict[str, int]) -> None:
         """Say how large a section of variables is and where they lie; compilers leave it open."""

@@ -1,0 +1,101 @@
+"""What a compiler for BPF writes: sections of instructions and data, names, types (ELF, BTF)."""
+
+import struct
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lasthop.linux.btf import Btf
+
+ELF = struct.Struct("<16sHHIQQQIHHHHHH")
+SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
+SYMBOL = struct.Struct("<IBBHQQ")
+RELOCATION = struct.Struct("<QQ")
+SYMBOLS, RELOCATIONS = 2, 9
+"""Types of sections (elf.h)."""
+
+
+class Section(NamedTuple):
+    """A section of an object."""
+
+    name: str
+    kind: int
+    data: bytes
+    info: int
+
+
+@dataclass
+class Object:
+    """What a compiler for BPF has made of one file.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+
+    data: bytes
+
+    def __post_init__(self) -> None:
+        identity, _, machine, *_ = header = ELF.unpack_from(self.data)
+        if not identity.startswith(b"\x7fELF\x02\x01") or machine != 247:
+            raise ValueError("no BPF object of this machine's byte order")
+        at, size, count, names = header[6], header[11], header[12], header[13]
+        raw = [SECTION_HEADER.unpack_from(self.data, at + k * size) for k in range(count)]
+        strings = self.part(raw[names])
+        self.sections = [
+            Section(text(strings, each[0]), each[1], self.part(each), each[7]) for each in raw
+        ]
+        (symbols,) = (each for each in raw if each[1] == SYMBOLS)
+        named = self.part(raw[symbols[6]])
+        entries = SYMBOL.iter_unpack(self.part(symbols))
+        self.symbols = [
+            (text(named, name), section, value) for name, _, _, section, value, _ in entries
+        ]
+
+    def part(self, section: tuple[int, ...]) -> bytes:
+        """The bytes of a section, by its header."""
+        return self.data[section[4] : section[4] + section[5]]
+
+    def section(self, name: str) -> bytes:
+        """The bytes of the section of this name."""
+        return next(each.data for each in self.sections if each.name == name)
+
+    def relocations(self, name: str) -> dict[int, tuple[str, str]]:
+        """What each place in a section names: a symbol, and the section in which that is."""
+        target = [each.name for each in self.sections].index(name)
+        found = {}
+        for each in self.sections:
+            if each.kind == RELOCATIONS and each.info == target:
+                for place, info in RELOCATION.iter_unpack(each.data):
+                    symbol, section, _ = self.symbols[info >> 32]
+                    found[place] = symbol, self.sections[section].name
+        return found
+
+    def types(self) -> Btf:
+        """Its BTF, with the places of variables, as the kernel wants it."""
+        types = Btf(bytearray(self.section(".BTF")))
+        for number, each in enumerate(self.sections):
+            places = {name: value for name, section, value in self.symbols if section == number}
+            types.set_section(each.name, len(each.data), places)
+        return types
+
+    def notes(self, types: Btf, part: int) -> dict[str, bytes]:
+        """What .BTF.ext says of each section: part 0 of functions, 2 of members of structures."""
+        data = self.section(".BTF.ext")
+        (header,) = struct.unpack_from("<I", data, 4)
+        at, length = struct.unpack_from("<II", data, 8 + 8 * part)
+        at += header
+        end = at + length
+        (size,) = struct.unpack_from("<I", data, at)
+        at += 4
+        found = {}
+        while at < end:
+            name, count = struct.unpack_from("<II", data, at)
+            found[types.text(name)] = data[at + 8 : at + 8 + count * size]
+            at += 8 + count * size
+        return found
+
+
+def text(strings: bytes, at: int) -> str:
+    """The string at a place among strings."""
+    return strings[at : strings.index(0, at)].decode()

@@ -1,0 +1,160 @@
+"""A BPF program that judges packets in front of a queue, with its maps: loaded, attached, read.
+
+The program hangs at a queueing discipline as a classifier (cls_bpf) and keeps its maps alive; who
+asks later finds both through the kernel's numbers.
+"""
+
+import os
+import struct
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from lasthop.linux import bpf, tc
+from lasthop.linux.bpf_object import Object
+from lasthop.linux.btf import Btf, Structure
+from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+
+SECTION = "classifier"
+FUNCTIONS = ".text"
+MAPS = ".maps"
+FUNCTION, MEMBER = struct.Struct("<II"), struct.Struct("<IIII")
+"""Notes of .BTF.ext: of a function, of a member of a structure; where comes first."""
+BPF_FD, BPF_NAME, BPF_FLAGS, BPF_TAG, BPF_ID = 6, 7, 8, 10, 11
+"""Attributes of cls_bpf (linux/pkt_cls.h)."""
+DIRECT_ACTION = 1
+"""What the program answers is what becomes of the packet."""
+EVERY_PROTOCOL = 3
+"""ETH_P_ALL."""
+
+
+@dataclass
+class Classifier:
+    """A program that is loaded, and descriptors of its maps by their names.
+
+    Parameters
+    ----------
+    data : bytes
+        The object.
+    name : str
+        What the kernel calls the program; at most 15 letters.
+
+    Raises
+    ------
+    BpfError
+        If the kernel refuses something.
+    """
+
+    data: bytes
+    name: str
+    maps: dict[str, int] = field(default_factory=dict)
+    program: int = -1
+
+    def __post_init__(self) -> None:
+        with ExitStack() as stack:
+            self.load(stack)
+            self.kept = stack.pop_all()
+
+    def load(self, stack: ExitStack) -> None:
+        """Make the maps and load the program; what was made is closed with the stack."""
+        data, types = self.object, self.types
+        code, named = linked(data)
+        for name in dict.fromkeys(name for name, section in named.values() if section == MAPS):
+            made = bpf.make_map(name, shape_of(types, name))
+            stack.callback(os.close, made)
+            self.maps[name] = made
+        for place, (name, section) in named.items():
+            if section == MAPS:
+                assert code[place] == bpf.MAP_INSTRUCTION
+                code[place + 1] = code[place + 1] & 0x0F | bpf.PSEUDO_MAP << 4
+                struct.pack_into("<I", code, place + 4, self.maps[name])
+        described = bpf.load_types(bytes(types.data))
+        begin = len(data.section(SECTION))
+        functions = moved(data.notes(types, 0), FUNCTION, begin, bpf.INSTRUCTION_BYTES)
+        relocations = moved(data.notes(types, 2), MEMBER, begin, 1)
+        try:
+            self.program = bpf.load_program(
+                bpf.Program(
+                    self.name,
+                    bpf.CLASSIFIER,
+                    bytes(code),
+                    described,
+                    functions,
+                    relocations,
+                    data.section("license"),
+                )
+            )
+        finally:
+            os.close(described)
+        stack.callback(os.close, self.program)
+
+    @cached_property
+    def object(self) -> Object:
+        """What the compiler has made."""
+        return Object(self.data)
+
+    @cached_property
+    def types(self) -> Btf:
+        """Its types."""
+        return self.object.types()
+
+    def structure(self, name: str) -> Structure:
+        """A structure of the program's."""
+        return self.types.structure(name)
+
+    def close(self) -> None:
+        """Let go of program and maps; where the program is attached both stay."""
+        self.kept.close()
+
+
+def linked(data: Object) -> tuple[bytearray, dict[int, tuple[str, str]]]:
+    """The program with its functions behind it, and what places in it name: symbol and section."""
+    own, functions = data.section(SECTION), data.section(FUNCTIONS)
+    code = bytearray(own + functions)
+    named = data.relocations(SECTION)
+    named |= {len(own) + at: each for at, each in data.relocations(FUNCTIONS).items()}
+    values = {name: value for name, _, value in data.symbols}
+    for place, (name, section) in named.items():
+        if section == FUNCTIONS:
+            to = len(own) + values[name] - place - bpf.INSTRUCTION_BYTES
+            struct.pack_into("<i", code, place + 4, to // bpf.INSTRUCTION_BYTES)
+    return code, named
+
+
+def moved(notes: dict[str, bytes], form: struct.Struct, begin: int, unit: int) -> bytes:
+    """Notes of the program and of the functions behind it, whose places begin there.
+
+    The kernel wants places in instructions or bytes, which are so many bytes each.
+    """
+    found = b""
+    for section, before in ((SECTION, 0), (FUNCTIONS, begin)):
+        for place, *rest in form.iter_unpack(notes.get(section, b"")):
+            found += form.pack((before + place) // unit, *rest)
+    return found
+
+
+def shape_of(types: Btf, name: str) -> bpf.MapShape:
+    """What a map is like, by its definition in the program."""
+    said = types.numbers(name)
+    return bpf.MapShape(
+        said["type"],
+        said["key_size"],
+        said["value_size"],
+        said["max_entries"],
+        said.get("map_flags", 0),
+    )
+
+
+def attach(device: tc.Device, parent: int, program: int, name: str, path: str) -> Request:
+    """Have a program judge what comes to a queueing discipline; `path` is what `tc` would load."""
+    options = attribute(BPF_FD, struct.pack("=I", program))
+    options += attribute(BPF_NAME, name.encode() + b"\0")
+    options += attribute(BPF_FLAGS, struct.pack("=I", DIRECT_ACTION))
+    info = 1 << 16 | int.from_bytes(struct.pack(">H", EVERY_PROTOCOL), "little")
+    body = device.header(1, parent, info)
+    body += attribute(tc.KIND, b"bpf\0") + attribute(tc.OPTIONS, options)
+    said = (
+        f"tc filter add {device.said()} parent {tc.shown(parent)} protocol all prio 1 handle 1 "
+        f"bpf direct-action object-file {path} section {SECTION}"
+    )
+    return Request(tc.NEWFILTER, CREATE | EXCL, body, said)
