@@ -14,6 +14,8 @@ pub mod echo;
 mod error;
 pub mod estimate;
 pub mod histogram;
+#[cfg(test)]
+mod in_c;
 pub mod kernel;
 pub mod link;
 pub mod live;

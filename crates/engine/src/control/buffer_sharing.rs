@@ -93,6 +93,27 @@ impl Controller {
         &self.blocking
     }
 
+    /// The integral part of each probability. [-]
+    #[cfg(test)]
+    pub(crate) fn integrals(&self) -> &[f64] {
+        &self.integral
+    }
+
+    /// What each class is to have of what those have that are present. [-]
+    #[cfg(test)]
+    pub(crate) fn targets_among<'a>(
+        &'a self,
+        present: &'a [bool],
+    ) -> impl Iterator<Item = f64> + 'a {
+        let there = self.targets.iter().zip(present);
+        let whole: f64 = there
+            .clone()
+            .filter(|&(_, &is)| is)
+            .map(|(target, _)| target)
+            .sum();
+        there.map(move |(target, &is)| if is { target / whole } else { *target })
+    }
+
     /// True within the tolerance of the target occupancy.
     pub fn is_near(&self, backlog_packets: f64) -> bool {
         let error = backlog_packets - self.occupancy;
@@ -139,6 +160,14 @@ impl Controller {
         *integral = (*integral + gain * pole * seen.served_packets * excess).clamp(0.0, 1.0);
         (*integral + gain * excess).clamp(0.0, 1.0)
     }
+}
+
+/// What the regulator for Linux is told: the least probability from which gains are computed; pi / (6 sqrt(beta)), from
+/// which the root of a probability over V makes the gain k; and pi / 3, from which a probability over V c B makes k times
+/// the pole.
+#[cfg(test)]
+pub(crate) fn constants() -> (f64, f64, f64) {
+    (LEAST_PROBABILITY, PI / (6.0 * libm::sqrt(BETA)), PI / 3.0)
 }
 
 #[cfg(test)]

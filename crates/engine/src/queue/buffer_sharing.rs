@@ -9,6 +9,9 @@
 //! last data segments that the air has carried, both ways. ACKs do not count there, so that uploads and
 //! downloads are measured alike.
 
+#[cfg(test)]
+mod linux;
+
 use super::settings::USUAL_LIMIT;
 use super::{Backlog, QueueCounters, QueueSetting, Verdict};
 use crate::control::buffer_sharing::{Controller, Law, Observation};

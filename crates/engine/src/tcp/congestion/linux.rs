@@ -6,6 +6,7 @@
 use super::compound::CompoundSettings;
 use super::illinois::{ALPHA_MAX, ALPHA_MIN, BETA_MAX, BETA_MIN, ETA, THETA, W_THRESH};
 use super::{Congestion, CongestionControl, NewAck};
+use crate::in_c::{self, Compiled};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::FileTable;
@@ -13,14 +14,6 @@ use crate::tcp::TcpSettings;
 use crate::tcp::pipe::settings;
 use crate::tcp::rtt::RttEstimator;
 use std::fs;
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-
-fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../bpf")
-}
 
 /// What the laws in C are told of the constants here.
 fn constants() -> String {
@@ -53,7 +46,7 @@ fn constants() -> String {
 
 #[test]
 fn constants_are_those_here() {
-    let path = sources().join("constants.h");
+    let path = in_c::sources().join("constants.h");
     if std::env::var_os("LASTHOP_FREEZE").is_some() {
         fs::write(&path, constants()).unwrap();
     }
@@ -74,61 +67,11 @@ const AT_ONCE: u32 = 5_000;
 /// Largest number of events in a trace.
 const LONGEST: u32 = 150;
 
-/// A law compiled for this machine, in a directory that goes with it.
-struct Compiled {
-    directory: PathBuf,
-}
-
-impl Compiled {
-    fn new(law: &str) -> Compiled {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let name = format!("lasthop-{law}-{}-{number}", std::process::id());
-        let directory = std::env::temp_dir().join(name);
-        fs::create_dir(&directory).unwrap();
-        let made = Command::new("cc")
-            .args(["-O2", "-Wall", "-Wextra", "-Werror"])
-            .arg(format!("-DLAW=\"{law}.bpf.c\""))
-            .arg(sources().join("user_space.c"))
-            .arg("-o")
-            .arg(directory.join("law"))
-            .status()
-            .unwrap();
-        assert!(made.success());
-        Compiled { directory }
-    }
-
-    /// The window after each event. [2^-32 packets]
-    fn answers(&self, events: &[Event]) -> Vec<u64> {
-        let mut process = Command::new(self.directory.join("law"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (mut to, mut from) = (
-            process.stdin.take().unwrap(),
-            process.stdout.take().unwrap(),
-        );
-        let told: Vec<u8> = events
-            .iter()
-            .flat_map(|event| event.0.map(u32::to_ne_bytes))
-            .flatten()
-            .collect();
-        let mut said = Vec::new();
-        std::thread::scope(|threads| {
-            threads.spawn(move || to.write_all(&told).unwrap());
-            from.read_to_end(&mut said).unwrap();
-        });
-        assert!(process.wait().unwrap().success());
-        let (windows, _) = said.as_chunks::<8>();
-        windows.iter().copied().map(u64::from_ne_bytes).collect()
-    }
-}
-
-impl Drop for Compiled {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.directory);
-    }
+/// The window after each event. [2^-32 packets]
+fn answers(compiled: &Compiled, events: &[Event]) -> Vec<u64> {
+    let told: Vec<u32> = events.iter().flat_map(|event| event.0).collect();
+    let told: Vec<u8> = told.iter().flat_map(|one| one.to_ne_bytes()).collect();
+    compiled.answers(told)
 }
 
 /// What `user_space.c` reads.
@@ -241,7 +184,7 @@ fn draw(
 /// Answers the same traces here and in C.
 #[track_caller]
 fn compare(law: CongestionControl, name: &str) {
-    let compiled = Compiled::new(name);
+    let compiled = Compiled::new("user_space.c", &format!("{name}.bpf.c"));
     let mut largest = 0.0_f64;
     for first in (0..TRACES).step_by(AT_ONCE as usize) {
         let (mut events, mut windows) = (Vec::new(), Vec::new());
@@ -249,7 +192,7 @@ fn compare(law: CongestionControl, name: &str) {
         for _ in 0..AT_ONCE {
             draw(law, &mut stream, &mut events, &mut windows);
         }
-        let answers = compiled.answers(&events);
+        let answers = answers(&compiled, &events);
         assert_eq!(answers.len(), windows.len());
         for (k, (answer, expected)) in answers.iter().zip(&windows).enumerate() {
             let found = *answer as f64 / 4_294_967_296.0;
@@ -285,12 +228,11 @@ fn illinois_has_the_windows_of_the_engine() {
 #[test]
 fn a_stretch_ack_counts_its_packets() {
     for name in ["compound", "illinois"] {
-        let compiled = Compiled::new(name);
+        let compiled = Compiled::new("user_space.c", &format!("{name}.bpf.c"));
         let begin = Event([0, 1_000, 20, 0]);
         let stretch = |packets: u32| Event([4 | packets << 16, 1, 2, 50_000]);
         let windows = |events: &[Event]| -> Vec<f64> {
-            let answers = compiled.answers(events);
-            answers
+            answers(&compiled, events)
                 .iter()
                 .map(|window| *window as f64 / 4_294_967_296.0)
                 .collect()

@@ -1,0 +1,65 @@
+//! The C of `crates/bpf` as a process of this machine, with which tests compare laws.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Where the sources are.
+pub(crate) fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../bpf")
+}
+
+/// A program, in a directory that goes with it.
+pub(crate) struct Compiled {
+    directory: PathBuf,
+}
+
+impl Compiled {
+    /// `program` includes `law`.
+    pub(crate) fn new(program: &str, law: &str) -> Compiled {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("lasthop-{law}-{}-{number}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        fs::create_dir(&directory).unwrap();
+        let made = Command::new("cc")
+            .args(["-O2", "-Wall", "-Wextra", "-Werror"])
+            .arg(format!("-DLAW=\"{law}\""))
+            .arg(sources().join(program))
+            .arg("-o")
+            .arg(directory.join("law"))
+            .status()
+            .unwrap();
+        assert!(made.success());
+        Compiled { directory }
+    }
+
+    /// The 64-bit numbers with which it answers what it is told.
+    pub(crate) fn answers(&self, told: Vec<u8>) -> Vec<u64> {
+        let mut process = Command::new(self.directory.join("law"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut to, mut from) = (
+            process.stdin.take().unwrap(),
+            process.stdout.take().unwrap(),
+        );
+        let mut said = Vec::new();
+        std::thread::scope(|threads| {
+            threads.spawn(move || to.write_all(&told).unwrap());
+            from.read_to_end(&mut said).unwrap();
+        });
+        assert!(process.wait().unwrap().success());
+        let (numbers, _) = said.as_chunks::<8>();
+        numbers.iter().copied().map(u64::from_ne_bytes).collect()
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
