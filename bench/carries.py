@@ -24,9 +24,9 @@ import carries_network as net
 from measure import BenchError
 from tc_network import entered
 
+from lasthop.daemon.state import State
 from lasthop.gateway import config
 from lasthop.gateway.service import Service
-from lasthop.gateway.state import State
 from lasthop.linux import offload, rights
 
 STATIONS = (10, 100, 1_000)

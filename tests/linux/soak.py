@@ -38,7 +38,7 @@ import held
 from damage import DAMAGES, damage, is_as, snapshot
 from held import Held
 from lab import GATEWAY, SERVER, Lab, entered, gateway_text, leftovers, sh, station_v4
-from lasthop.gateway.state import State
+from lasthop.daemon.state import State
 from traffic import Flow, run
 
 ROOT = Path(__file__).parents[2]
@@ -371,7 +371,7 @@ class Soak:
         self.wrong += [f"left: {name}" for name in names - STAYS]
 
 
-STAYS = {"lock", "file", "namespace", "log", "log.1"}
+STAYS = {"lock", "file", "namespace", "sort", "log", "log.1"}
 """Files that stay in the directory of a gateway that is down."""
 
 

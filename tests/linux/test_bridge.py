@@ -27,13 +27,13 @@ from lab import (
     pair,
     sh,
 )
+from lasthop.daemon.state import State
 from lasthop.errors import UserError
 from lasthop.gateway import config, operate
 from lasthop.gateway.cautions import cautions
 from lasthop.gateway.discovery import look
 from lasthop.gateway.service import Service
 from lasthop.gateway.shaper import Shaper
-from lasthop.gateway.state import State
 from traffic import Flow, run
 
 HERE, GUESTS = "10.99.0.1", ("10.99.0.10", "10.99.0.11")

@@ -8,9 +8,9 @@ import pytest
 
 from clock import PING_S, in_time
 from lab import GATEWAY, RATE_BPS, Lab, entered, gateway_text, mean, station_v4
+from lasthop.daemon.state import State
 from lasthop.gateway import config
 from lasthop.gateway.service import Service
-from lasthop.gateway.state import State
 from traffic import Flow, run
 
 pytestmark = pytest.mark.measured

@@ -28,12 +28,12 @@ from lab import (
     station_v4,
     take_back,
 )
+from lasthop.daemon.state import State
 from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.service import Service
 from lasthop.gateway.shaper import Shaper
-from lasthop.gateway.state import State
 from lasthop.linux import offload
 from lasthop.linux.netlink import KernelError
 from lasthop.linux.undo import UndoLog

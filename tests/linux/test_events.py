@@ -21,11 +21,11 @@ import pytest
 from clock import in_time
 from damage import DAMAGES, FROM, TO, damage, is_as, snapshot
 from lab import GATEWAY, Child, Lab, entered, gateway_text, leftovers, sh, station_v4, wait_until
+from lasthop.daemon.state import State
 from lasthop.gateway import config
 from lasthop.gateway.counting import COUNTED_EVERY_S
 from lasthop.gateway.layout import blocks_of
 from lasthop.gateway.service import Service
-from lasthop.gateway.state import State
 from lasthop.linux import links, tc
 from lasthop.linux.events import Attended, Event, Events
 from lasthop.linux.netlink import Socket

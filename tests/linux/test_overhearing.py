@@ -21,9 +21,9 @@ from lab import (
     station_v4,
     station_v6,
 )
+from lasthop.daemon.state import State
 from lasthop.gateway import config
 from lasthop.gateway.service import Service
-from lasthop.gateway.state import State
 from lasthop.linux.overhearing import MOST_INSTRUCTIONS, REFUSE, Overhearing
 from lasthop.linux.segments import MOST_SEEN, Look, RoundTrip, Taken
 from lasthop.linux.segments import PATIENCE_S as WAITED_S

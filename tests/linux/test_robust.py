@@ -24,12 +24,12 @@ from lab import (
     station_v4,
     take_back,
 )
+from lasthop.daemon.state import State
 from lasthop.errors import UserError
 from lasthop.gateway import config, operate
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.service import Service
 from lasthop.gateway.shaper import Shaper
-from lasthop.gateway.state import State
 from lasthop.linux import offload
 from traffic import transfers
 
@@ -260,7 +260,7 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
     good = gateway_text(2)
     other, broken = good.replace('lan = "lan"', 'lan = "lo"'), "[gateway\n"
     program = (
-        "import sys, pathlib; from lasthop.gateway import state; from lasthop.cli import main; "
+        "import sys, pathlib; from lasthop.daemon import state; from lasthop.cli import main; "
         "state.RUN = pathlib.Path(sys.argv.pop(1)); sys.exit(main())"
     )
 

@@ -32,7 +32,7 @@ from lab import (
     station_v6,
     wait_until,
 )
-from lasthop.gateway.state import State
+from lasthop.daemon.state import State
 from lasthop.linux import rights
 from traffic import Flow, run, transfers
 

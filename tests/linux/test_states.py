@@ -25,7 +25,7 @@ from lab import (
     station_v4,
     wait_until,
 )
-from lasthop.gateway.state import State
+from lasthop.daemon.state import State
 from traffic import transfers
 
 LASTHOP = Path(sys.executable).with_name("lasthop")
@@ -126,7 +126,7 @@ def test_a_relative_state_is_the_same_behind_up(commands: Commands) -> None:
     code, said = commands("up", "--state", "here")
     assert code == 0, said
     names = {path.name for path in (commands.directory / "here").iterdir()}
-    assert names == {"lock", "file", "namespace", "undo.log", "control", "log"}
+    assert names == {"lock", "file", "namespace", "sort", "undo.log", "control", "log"}
     assert station_v4(0) in commands("status", "--state", "here")[1]
     assert commands("down", "--state", "./here") == (0, "down\n")
 

@@ -91,7 +91,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "linux": {"errors"},
     "congestion": {"errors", "linux"},
     "emulation": {*ANSWERS, "congestion", "linux", "saving"},
-    "gateway": {"_core", "control", "errors", "linux", "scenario", "typed"},
+    "daemon": {"errors", "linux"},
+    "gateway": {"_core", "control", "daemon", "errors", "linux", "scenario", "typed"},
     "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
     "studies": {*ANSWERS, *KEPT, "lasthop", "plot", "predict", "stability"},
     "lasthop": {*ANSWERS, "compare", "predict", "sweep", "tune"},
@@ -177,7 +178,7 @@ def test_a_table_of_rooms_that_may_import_has_no_circle() -> None:
 # -- Rust --------------------------------------------------------------------------------------
 
 ORDER = (
-    {"kernel", "error", "histogram", "notation", "quantities"},
+    {"kernel", "error", "histogram", "in_c", "notation", "quantities"},
     {"control", "channel", "echo", "packet"},
     {"tcp", "mac", "queue", "app", "link"},
     {"cell", "conflict", "bottleneck"},

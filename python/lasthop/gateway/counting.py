@@ -8,9 +8,9 @@ import socket
 import time
 from collections.abc import Collection, Iterable
 
+from lasthop.daemon.loop import SLOW_S, Deed, Loop
 from lasthop.errors import UserError
 from lasthop.gateway.layout import Layout
-from lasthop.gateway.loop import SLOW_S, Deed, Loop
 from lasthop.gateway.shaping import Shaping
 from lasthop.linux.address_sample import AddressSample
 from lasthop.linux.packets import first_packet

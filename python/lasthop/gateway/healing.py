@@ -12,12 +12,12 @@ is a fault, and mended ever more seldom (`patience`).
 import time
 from collections.abc import Callable, Sequence
 
+from lasthop.daemon.loop import Loop
+from lasthop.daemon.patience import Patience
 from lasthop.errors import UserError
 from lasthop.gateway.differences import EVERYTHING, Difference, told
 from lasthop.gateway.inspection import ALL, Part, parts_of
 from lasthop.gateway.layout import ifb_name
-from lasthop.gateway.loop import Loop
-from lasthop.gateway.patience import Patience
 from lasthop.gateway.shaping import Shaping
 from lasthop.linux import links
 from lasthop.linux.events import Attended, Events

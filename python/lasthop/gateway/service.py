@@ -12,27 +12,27 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
+from lasthop.daemon.control import Control
+from lasthop.daemon.log import say
+from lasthop.daemon.loop import Loop, in_words
+from lasthop.daemon.sort import Show
+from lasthop.daemon.state import State
 from lasthop.errors import UserError
+from lasthop.gateway import config
 from lasthop.gateway.config import Gateway
-from lasthop.gateway.control import Control
 from lasthop.gateway.counting import Counting
 from lasthop.gateway.healing import Healing
 from lasthop.gateway.layout import range_of_rates, refuse_what_does_not_fit
 from lasthop.gateway.leaves import unmanaged, why
-from lasthop.gateway.log import say
-from lasthop.gateway.loop import Loop, in_words
 from lasthop.gateway.observed import Observed
 from lasthop.gateway.rates import Rates
 from lasthop.gateway.roster import Roster
 from lasthop.gateway.shaper import Shaper
 from lasthop.gateway.shaping import Shaping
-from lasthop.gateway.state import State
 from lasthop.gateway.stations import Stations
 
 PATIENCE_S = 1.0
 """So long another thread waits for the loop. [s]"""
-
-Show = Callable[[dict[str, Any]], None]
 
 
 class Service:
@@ -123,7 +123,7 @@ class Service:
 
         `is_up` is called once all is set up; `show` gets the status every second.
         """
-        control = Control(self.state, self)
+        control = Control(self.state, self, config.read)
         self.show, self.counting.is_watched = show, show is not None
         with ExitStack() as stack:
             workers = stack.enter_context(ThreadPoolExecutor(1, "discovery"))

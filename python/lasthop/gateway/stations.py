@@ -9,11 +9,11 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import TypeAlias
 
+from lasthop.daemon.loop import Loop
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.discovery import asks_neighbours, bridge_ports, listen, look
-from lasthop.gateway.loop import Loop
 from lasthop.gateway.roster import MOST_FOUND, Roster, Sighting
 from lasthop.gateway.shaping import Shaping
 from lasthop.linux.heard import Heard

@@ -9,9 +9,6 @@
 //! last data segments that the air has carried, both ways. ACKs do not count there, so that uploads and
 //! downloads are measured alike.
 
-#[cfg(test)]
-mod linux;
-
 use super::settings::USUAL_LIMIT;
 use super::{Backlog, QueueCounters, QueueSetting, Verdict};
 use crate::control::buffer_sharing::{Controller, Law, Observation};
@@ -347,3 +344,6 @@ impl SharedBuffer {
         Some(self.settled_at?.since(self.first_arrival?))
     }
 }
+
+#[cfg(test)]
+mod linux;

@@ -1,37 +1,54 @@
-"""Questions to a gateway that is up, over a socket in its directory."""
+"""Questions to what is up, over a socket in its directory."""
 
 import json
 import os
 import socket
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, Protocol, TypeVar
 
+from lasthop.daemon.sort import Read, Wanted
+from lasthop.daemon.state import State, who
 from lasthop.errors import UserError
-from lasthop.gateway import config
-from lasthop.gateway.state import State, who
-
-if TYPE_CHECKING:
-    from lasthop.gateway.service import Service
 
 REQUEST_BYTES = 1 << 16
 ASKED_S = 1.0
 """A question that takes longer to arrive is given up. [s]"""
 
 
-class Control:
+Another = TypeVar("Another", contravariant=True)
+
+
+class Asked(Protocol[Another]):
+    """What is up, as far as others ask."""
+
+    def status(self) -> dict[str, Any]:
+        """What there is to know."""
+
+    def reload(self, again: Callable[[], Another] | None = None) -> list[str]:
+        """Read the file anew, or what this reads; what is wrong with it, in words."""
+
+    def stop(self) -> None:
+        """End once what is being done is done."""
+
+
+class Control(Generic[Wanted]):
     """The socket for questions, and the answers.
 
     Parameters
     ----------
     state : State
         Where the socket lies.
-    service : Service
+    service : Asked
+    read : callable
+        Reads a file that is named.
     """
 
-    def __init__(self, state: State, service: "Service") -> None:
+    def __init__(self, state: State, service: Asked[Wanted], read: Read[Wanted]) -> None:
         self.state = state
         self.service = service
+        self.read = read
 
     def open(self, stack: ExitStack) -> socket.socket:
         """A socket for questions, until `stack` is left."""
@@ -65,7 +82,7 @@ class Control:
         if not (file := request.get("file")):
             return self.service.reload()
         settings = [(path, value) for path, value in request.get("settings", ())]
-        refused = self.service.reload(lambda: config.read(Path(file), settings))
+        refused = self.service.reload(lambda: self.read(Path(file), settings))
         if not refused:
             with suppress(UserError):  # it is for later commands; this one went well
                 self.state.write_file(Path(file))

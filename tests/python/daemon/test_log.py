@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lasthop.gateway import log
+from lasthop.daemon import log
 
 
 def test_lines_have_their_time_unless_the_journal_adds_it(

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from lasthop.gateway.patience import CALM_S, LONGEST_WAIT_S, MOST_AT_ONCE, Patience
+from lasthop.daemon.patience import CALM_S, LONGEST_WAIT_S, MOST_AT_ONCE, Patience
 
 NAME = ("class", 9, 1)
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from lasthop.daemon.control import Control
+from lasthop.daemon.state import State
+from lasthop.gateway import config
 from lasthop.gateway.config import Gateway
-from lasthop.gateway.control import Control
-from lasthop.gateway.state import State
 
 
 class Service:
@@ -31,7 +32,7 @@ class Service:
 
 def test_every_question_has_its_answer(tmp_path: Path) -> None:
     service = Service()
-    control = Control(State(tmp_path), service)
+    control = Control(State(tmp_path), service, config.read)
     assert control.answer({"do": "status"}) == {"name": "cafe"}
     assert control.answer({"do": "reload"}) == {"refused": ["no"]}
     assert control.answer({"do": "reload", "file": "b.toml"}) == {"refused": []}
@@ -43,7 +44,7 @@ def test_every_question_has_its_answer(tmp_path: Path) -> None:
 
 def test_questions_come_over_a_socket_that_goes_with_the_process(tmp_path: Path) -> None:
     state, answers = State(tmp_path), list[object]()
-    control = Control(state, Service())
+    control = Control(state, Service(), config.read)
     with ExitStack() as stack:
         there = control.open(stack)
         asking = Thread(target=lambda: answers.append(state.ask({"do": "status"})))

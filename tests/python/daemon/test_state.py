@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from lasthop.daemon import state
+from lasthop.daemon.control import Control
+from lasthop.daemon.state import State, in_use, state_of
 from lasthop.errors import UserError
-from lasthop.gateway import config, state
-from lasthop.gateway.control import Control
-from lasthop.gateway.state import State, in_use, state_of
+from lasthop.gateway import config
 from lasthop.linux import identity
 from lasthop.linux.identity import Identity, identity_of, own_identity
 
@@ -43,7 +44,7 @@ def killed(directory: Path, said: Identity | None = None) -> State:
     left = State(directory)
     left.make()
     assert left.take()
-    left.begin(Path("/etc/lasthop/cafe.toml"))
+    left.begin(Path("/etc/lasthop/cafe.toml"), "gateway")
     if said is not None:
         left.write(state.NAMESPACE, str(said))
     left.log.add(RECORD)
@@ -63,19 +64,19 @@ def test_a_relative_directory_means_the_same_wherever_one_goes(
 
 @pytest.mark.usefixtures("umask")
 def test_nobody_else_may_read_it_whatever_the_umask(run: Path) -> None:
-    ours = state_of(GATEWAY, None)
+    ours = state_of("eth1", None)
     ours.make()
     assert ours.take()
-    ours.begin(Path("cafe.toml"))
+    ours.begin(Path("cafe.toml"), "gateway")
     ours.log.add(RECORD)
-    log = "from pathlib import Path; from lasthop.gateway.log import LogFile"
+    log = "from pathlib import Path; from lasthop.daemon.log import LogFile"
     command = f"import os; os.umask(0); {log}; LogFile(Path({str(ours.directory / 'log')!r}))"
     subprocess.run([sys.executable, "-c", command], check=True)
     with ExitStack() as stack:
-        Control(ours, None).open(stack)
+        Control(ours, None, config.read).open(stack)
         rights = {path.name: stat.S_IMODE(path.stat().st_mode) for path in run.rglob("*")}
     ours.release()
-    files = ("lock", "file", "namespace", "undo.log", "log", "control")
+    files = ("lock", "file", "namespace", "sort", "sort", "undo.log", "log", "control")
     assert rights == {"eth1": 0o700} | dict.fromkeys(files, 0o600)
     assert stat.S_IMODE(run.stat().st_mode) == 0o700
 
@@ -138,28 +139,28 @@ def test_another_namespace_has_another_directory(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     number = own_identity().number
-    assert state_of(GATEWAY, None).directory == run / "eth1"
+    assert state_of("eth1", None).directory == run / "eth1"
     monkeypatch.setattr(state, "is_first", lambda: False)
-    assert state_of(GATEWAY, None).directory == run / f"eth1@{number}"
+    assert state_of("eth1", None).directory == run / f"eth1@{number}"
     # one that is up here is found, whatever its name
     killed(run / "eth1")
-    assert state_of(GATEWAY, None).directory == run / "eth1"
+    assert state_of("eth1", None).directory == run / "eth1"
 
 
 def test_what_is_of_another_namespace_is_not_ours(run: Path) -> None:
     own = own_identity()
     theirs = killed(run / "eth1", own._replace(number=own.number + 1))
     mine = killed(run / "eth2")
-    found = in_use()
+    found = in_use("gateway")
     assert [each.directory for each in found.here] == [mine.directory]
     assert [each.directory for each in found.elsewhere] == [theirs.directory]
     # its name is taken, so that another is ours
-    apart = state_of(GATEWAY, None)
+    apart = state_of("eth1", None)
     assert apart.directory == run / f"eth1@{own.number}"
     assert theirs.take()
     said = f"what is left is of another network namespace, number {own.number + 1}"
     with pytest.raises(UserError, match=said):
-        theirs.begin(None)
+        theirs.begin(None, "gateway")
     theirs.release()
     assert theirs.log.records() == [RECORD]
 
@@ -169,10 +170,10 @@ def test_what_went_with_its_namespace_is_forgotten(run: Path) -> None:
     for k, gone in enumerate((own._replace(cookie=own.cookie + 1), own._replace(boot="before"))):
         if gone.cookie and own.cookie:
             left = killed(run / f"eth{k}", gone)
-            assert in_use() == ([], [], [])
+            assert in_use("gateway") == ([], [], [])
             assert not left.is_in_use()
             assert left.take()
-            left.begin(None)
+            left.begin(None, "gateway")
             left.release()
             assert left.log.records() == []
             assert left.whose() == "ours"
@@ -194,7 +195,7 @@ def test_no_link_leads_elsewhere(run: Path, tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("x")
     ours = State(run / "eth1")
     ours.make()
-    for name in ("lock", "file", "namespace", "undo.log"):
+    for name in ("lock", "file", "namespace", "sort", "undo.log"):
         (ours.directory / name).symlink_to(tmp_path / "precious")
     with pytest.raises(UserError, match="lock: Too many levels of symbolic links"):
         ours.take()

@@ -11,8 +11,8 @@ from functools import partial
 
 import pytest
 
+from lasthop.daemon.loop import Loop, in_words, next_at
 from lasthop.errors import UserError
-from lasthop.gateway.loop import Loop, in_words, next_at
 
 
 def test_rounds_are_done_until_the_loop_is_to_stop() -> None:

@@ -17,7 +17,7 @@ ERRORS = 2
 def say(line: str) -> None:
     """A line on standard error, with the time unless the journal adds it."""
     stamp = "" if "JOURNAL_STREAM" in os.environ else time.strftime("%Y-%m-%dT%H:%M:%S%z ")
-    with suppress(OSError):  # a full disk must not end the gateway
+    with suppress(OSError):  # a full disk must not end what is up
         print(f"{stamp}{line}", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The directory of a gateway that is up: a lock, the undo log, a socket to talk to it.
+"""The directory of what is up: a lock, the undo log, a socket to talk to it.
 
 Each network namespace has its own: the same names of interfaces mean others there.
 """
@@ -15,7 +15,6 @@ from stat import S_IMODE
 from typing import Any, NamedTuple
 
 from lasthop.errors import UserError
-from lasthop.gateway.config import Gateway
 from lasthop.linux.identity import Whose, identity_of, is_first, own_identity
 from lasthop.linux.undo import UndoLog
 
@@ -25,21 +24,21 @@ PATIENCE_S = 20.0
 """Setting up thousands of stations anew takes some seconds. [s]"""
 LOOK_S = 0.1
 """Nobody who only looks whether the lock is free has it for longer. [s]"""
-LOCK, HOLDS, NAMESPACE = "lock", "file", "namespace"
+LOCK, HOLDS, NAMESPACE, SORT = "lock", "file", "namespace", "sort"
 SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW
 """No link leads root out of a directory that is another user's."""
 NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
-def state_of(gateway: Gateway, directory: Path | None) -> "State":
-    """The gateway's directory, by its interface towards the access points, which no two share.
+def state_of(interface: str, directory: Path | None) -> "State":
+    """The directory of what is up at an interface, of which there is one alone.
 
     In another network namespace than the first, the namespace's number is behind the name.
     """
     if directory is not None:
         return State(directory)
     own = own_identity()
-    usual, apart = State(RUN / gateway.lan), State(RUN / f"{gateway.lan}@{own.number}")
+    usual, apart = State(RUN / interface), State(RUN / f"{interface}@{own.number}")
     for state in (usual, apart):
         if state.is_in_use() and state.whose() == "ours":
             return state
@@ -48,7 +47,7 @@ def state_of(gateway: Gateway, directory: Path | None) -> "State":
 
 
 class InUse(NamedTuple):
-    """Directories, in the default's place, of gateways that are up or were killed."""
+    """Directories, in the default's place, of what is up or was killed."""
 
     here: list["State"]
     elsewhere: list["State"]
@@ -57,8 +56,8 @@ class InUse(NamedTuple):
     """What we may not look at."""
 
 
-def in_use() -> InUse:
-    """Every one that there is."""
+def in_use(word: str) -> InUse:
+    """Every one of this sort that there is."""
     found = InUse([], [], [])
     try:
         with told(RUN, *NOT_THERE):
@@ -70,7 +69,7 @@ def in_use() -> InUse:
         return found
     for state in map(State, directories):
         try:
-            if state.is_in_use():
+            if state.is_in_use() and state.word() == word:
                 (found.here if state.whose() == "ours" else found.elsewhere).append(state)
         except UserError as error:
             found.hidden.append(error)
@@ -194,8 +193,9 @@ class State:
 
     # Whose it is.
 
-    def begin(self, file: Path | None) -> None:
-        """Write who holds the lock, whose file it is, and in which network namespace.
+    def begin(self, file: Path | None, word: str) -> None:
+        """Write who holds the lock, whose file and of what sort it is, and in which network
+        namespace.
 
         Raises
         ------
@@ -210,6 +210,7 @@ class State:
             os.ftruncate(self.lock, 0)
             os.pwrite(self.lock, f"{os.getpid()}\n".encode(), 0)
         self.write(NAMESPACE, f"{own_identity()}\n")
+        self.write(SORT, f"{word}\n")
         self.write_file(file)
 
     def write_file(self, file: Path | None) -> None:
@@ -220,6 +221,10 @@ class State:
         """The file that this is the state of, if that is known."""
         path = self.read(HOLDS)
         return Path(path) if path else None
+
+    def word(self) -> str:
+        """What is up, or was; a gateway if it does not say."""
+        return self.read(SORT).strip() or "gateway"
 
     def whose(self) -> Whose:
         """Which network namespace it is of: ours, if it does not say."""

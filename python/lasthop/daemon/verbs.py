@@ -1,0 +1,298 @@
+"""The verbs of what is up in the background, whatever its sort: up, down, status, run."""
+
+import errno
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lasthop.daemon.log import LogFile, say
+from lasthop.daemon.sort import Life, Settings, Show, Sort, Wanted
+from lasthop.daemon.state import PATIENCE_S, State, absolute, in_use, state_of
+from lasthop.errors import UserError
+from lasthop.linux import rights
+
+
+def standing(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | None) -> State:
+    """The state of what this file has up, also if the file is broken or gone by now, or names
+    another interface.
+
+    Raises
+    ------
+    UserError
+        For a broken file, if it does not follow from the states what it was.
+    """
+    if directory is not None:
+        return State(directory)
+    own, wrong = None, None
+    try:
+        wanted = sort.read(Path(file) if file not in ("", "-") else file, settings)
+    except UserError as error:
+        wrong = error
+    else:
+        own = state_of(sort.interface(wanted), None)
+        if own.is_in_use() and own.word() == sort.word:
+            return own
+    found = in_use(sort.word)
+    same = of_file(found.here, file)
+    if len(same) == 1:
+        return same[0]
+    said = f"{file}: it is up more than once" if wrong is None else str(wrong).splitlines()[0]
+    if found.here and (same or wrong is not None):
+        where = ", ".join(str(state.directory) for state in same or found.here)
+        raise UserError(
+            said,
+            f"{sort.word}s are up under {where}; "
+            f"lasthop {sort.word} down {file} --state DIR ends one",
+        )
+    if wrong is not None and (others := of_file(found.elsewhere, file)):
+        raise UserError(f"{file}: {others[0].directory} is {others[0].where()}", others[0].way())
+    if wrong is not None and found.hidden:
+        raise UserError(said, f"and nobody knows what it was: {found.hidden[0]}")
+    if wrong is not None or own is None:
+        raise wrong or UserError(f"{file}: nothing is known of it")
+    return own
+
+
+def of_file(states: Sequence[State], file: str) -> list[State]:
+    """Those that are of this file, by whatever name."""
+    path = whole_path(file)
+    return [state for state in states if path is not None and is_same(state.file(), path)]
+
+
+def is_same(one: Path | None, other: Path) -> bool:
+    """Whether both are the same file; one that is gone is known by its name."""
+    try:
+        return one is not None and (one == other or one.samefile(other))
+    except OSError:
+        return False
+
+
+def whole_path(file: str) -> Path | None:
+    """The file wherever one is; None for standard input."""
+    return absolute(Path(file)) if file != "-" else None
+
+
+def elsewhere(sort: Sort[Wanted], file: str, state: State) -> list[str]:
+    """That one of this file, or with this directory, is in another network namespace."""
+    others = in_use(sort.word).elsewhere
+    usual = state.directory.name.partition("@")[0]
+    meant = [each for each in others if each.directory.name.partition("@")[0] == usual]
+    meant += [each for each in of_file(others, file) if each not in meant]
+    return [f"{each.directory} is {each.where()}" for each in meant]
+
+
+def refuse_elsewhere(sort: Sort[Wanted], file: str, state: State) -> None:
+    """Refuse a file that has something in place already, by another interface that it named; and
+    a directory in which something else is up.
+    """
+    for other in of_file(in_use(sort.word).here, file):
+        if other.directory != state.directory:
+            raise UserError(
+                f"{file}: the {sort.word} of this file is in place already, under "
+                f"{other.directory}",
+                f"lasthop {sort.word} down {file} --state {other.directory} ends it",
+            )
+    if state.is_in_use() and (word := state.word()) != sort.word:
+        whose = state.file() or "FILE"
+        raise UserError(
+            f"{state.directory}: a {word} is up there already ({state.holder()})",
+            f"lasthop {word} down {whose} ends it",
+        )
+
+
+class NotUp(NamedTuple):
+    """What there is to say of what is not up."""
+
+    left: int
+    """Changes that a process that was killed has left behind."""
+    elsewhere: list[str]
+    """Those in other network namespaces that may be meant, in words."""
+
+
+def status(
+    sort: Sort[Wanted], file: str, settings: Settings, directory: Path | None
+) -> dict[str, Any] | NotUp:
+    """What the process that runs says, or that none runs."""
+    state = standing(sort, file, settings, directory)
+    if state.is_held():
+        return state.answer({"do": "status"})
+    left = len(state.log.records()) if state.exists and state.whose() != "gone" else 0
+    return NotUp(left, elsewhere(sort, file, state) if directory is None and not left else [])
+
+
+def up(
+    sort: Sort[Wanted], file: str, wanted: Wanted, settings: Settings, directory: Path | None
+) -> str:
+    """Set up and stay in the background; what was done, in words.
+
+    If it is up, it takes the file over, or refuses it and goes on as before.
+    """
+    rights.refuse_to_lack()
+    path, state = whole_path(file), state_of(sort.interface(wanted), directory)
+    refuse_elsewhere(sort, file, state)
+    if not state.is_held():
+        sort.refuse(wanted, state, False)
+    state.make()
+    if not state.take():
+        if state.whose() == "another's":
+            raise UserError(f"{state.directory}: the {sort.word} is {state.where()}", state.way())
+        request = {"do": "reload", "file": path and str(path), "settings": list(settings)}
+        answer = state.answer(request)
+        if answer["refused"]:
+            raise UserError(answer["refused"][0], f"the {sort.word} that is up goes on as before")
+        return f"{state.holder()} goes on with {file}"
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        in_background(sort, path, wanted, settings, state, writer)
+    os.close(writer)
+    state.release()  # the child's handle keeps the lock
+    with os.fdopen(reader, "rb") as pipe:
+        said = json.loads(pipe.read() or b'{"error": "it ended without a word", "hint": null}')
+    if said["error"] is not None:
+        os.waitpid(child, 0)
+        raise UserError(said["error"], said["hint"])
+    return f"up, process {child}"
+
+
+def in_background(
+    sort: Sort[Wanted],
+    file: Path | None,
+    wanted: Wanted,
+    settings: Settings,
+    state: State,
+    writer: int,
+) -> None:
+    """The life of the background process; tells its parent once how setting up went."""
+    told = False
+
+    def tell(error: UserError | None) -> None:
+        nonlocal told
+        if not told:
+            told = True
+            said = {"error": None if error is None else str(error), "hint": error and error.hint}
+            os.write(writer, json.dumps(said).encode())
+            os.close(writer)
+
+    code = 1
+    try:
+        os.setsid()
+        os.chdir("/")
+        log = LogFile(state.directory / "log")
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1):
+            os.dup2(nothing, number)
+        life = Life(
+            wanted,
+            state,
+            again_of(sort, file, wanted, settings),
+            log.say,
+            lambda: tell(None),
+            None,
+        )
+        state.begin(file, sort.word)
+        sort.serve(life)
+        code = 0
+    except UserError as error:
+        tell(error)
+        say(f"error: {error}")
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            tell(UserError(f"{error.filename or state.directory}: {error.strerror}"))
+        tell(UserError(f"{type(error).__name__}: {error}", f"{state.directory}/log"))
+        say("it ends, by a defect of lasthop:")
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        with suppress(OSError):  # the disk is full
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def again_of(
+    sort: Sort[Wanted], file: Path | None, wanted: Wanted, settings: Settings
+) -> Callable[[], Wanted]:
+    """Reads the file anew; standard input cannot be read again."""
+    return lambda: wanted if file is None else sort.read(file, settings)
+
+
+def run(
+    sort: Sort[Wanted],
+    file: str,
+    wanted: Wanted,
+    settings: Settings,
+    directory: Path | None,
+    show: Show | None,
+) -> None:
+    """Set up, run in the foreground until SIGTERM or Ctrl-C, and take everything back."""
+    rights.refuse_to_lack()
+    path, state = whole_path(file), state_of(sort.interface(wanted), directory)
+    refuse_elsewhere(sort, file, state)
+    if not state.is_held():
+        sort.refuse(wanted, state, False)
+    state.make()
+    if not state.take():
+        raise UserError(
+            f"{state.directory}: the {sort.word} is up already ({state.holder()})",
+            f"lasthop {sort.word} up {file} lets it take the file over; "
+            f"lasthop {sort.word} down {file} ends it",
+        )
+    try:
+        state.begin(path, sort.word)
+        again = again_of(sort, path, wanted, settings)
+        sort.serve(Life(wanted, state, again, say, tell_systemd, show))
+    finally:
+        state.release()
+
+
+def tell_systemd() -> None:
+    """Tell systemd that the service is up, if that is who started it (sd_notify)."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if address:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as there, suppress(OSError):
+            there.connect("\0" + address[1:] if address.startswith("@") else address)
+            there.send(b"READY=1")
+
+
+def down(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | None) -> str:
+    """End the process that runs, take back what one that was killed has left; in words."""
+    state = standing(sort, file, settings, directory)
+    others = elsewhere(sort, file, state) if directory is None else []
+    if not state.exists:
+        return "; ".join(["nothing is up", *others])
+    was_up = False
+    deadline = time.monotonic() + PATIENCE_S
+    while not state.take_to_undo():
+        if not was_up:
+            was_up = state.ask({"do": "stop"}) is not None
+        if time.monotonic() > deadline:
+            raise UserError(
+                f"{state.directory}: {state.holder()} does not end",
+                "end it with kill -9, and repeat: everything is taken back then",
+            )
+        time.sleep(0.05)
+    try:
+        gone = state.forget_what_is_gone()
+        state.refuse_anothers()
+        left = len(state.log.records())
+        if left or state.log.path.exists():
+            kept = sort.undo(state.log)
+            if kept:
+                raise UserError(kept[0], f"{state.log.path} lists what is left")
+    finally:
+        state.release()
+    if was_up:
+        return "down"
+    if gone:
+        return f"forgot {gone} changes that went with their network namespace"
+    if left:
+        return f"took back {left} changes of a process that was killed"
+    return "; ".join(["nothing is up", *others])
