@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from enum import Enum, auto
 
+from lasthop.daemon.differences import Body, Difference, inside
 from lasthop.errors import UserError
-from lasthop.gateway.differences import Body, Difference, inside, of_ifb, of_side
 from lasthop.gateway.layout import MAJOR, Layout
+from lasthop.gateway.sides import of_ifb, of_side
 from lasthop.linux import links, offload, tc
 from lasthop.linux.counters import GETCLASS, GETFILTER, GETQDISC, Qdisc, qdiscs
 from lasthop.linux.events import OF_ACTIONS, OF_FILTERS, OF_LINKS, OF_TRAFFIC, Event

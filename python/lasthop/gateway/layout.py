@@ -30,8 +30,7 @@ from lasthop.linux import leaf_queue, tc
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import Address, Block, Device
 
-MAJOR = 0x6C68
-"""Number of the hierarchy: "lh"."""
+MAJOR = tc.OURS
 FIRST_LEAF = 0x100
 LAST_LEAF = 0xFFFF
 MOST_LEAVES = LAST_LEAF - FIRST_LEAF + 1

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from lasthop.daemon.control import Control
+from lasthop.daemon.healing import Healing
 from lasthop.daemon.log import say
 from lasthop.daemon.loop import Loop, in_words
 from lasthop.daemon.sort import Show
@@ -21,7 +22,6 @@ from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.counting import Counting
-from lasthop.gateway.healing import Healing
 from lasthop.gateway.layout import range_of_rates, refuse_what_does_not_fit
 from lasthop.gateway.leaves import unmanaged, why
 from lasthop.gateway.observed import Observed
@@ -245,7 +245,7 @@ class Service:
             "name": shaping.gateway.name,
             "pid": os.getpid(),
             "started_s": self.started_s,
-            "shaping": shaping.layout is not None and self.healing.is_whole,
+            "shaping": shaping.layout is not None and shaping.is_whole(self.healing.numbers),
             "faults": [
                 *shaping.faults,
                 *self.stations.faults,

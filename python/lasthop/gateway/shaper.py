@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Set
 from contextlib import suppress
 from typing import Self
 
+from lasthop.daemon.differences import Difference, told
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import refuse_bridges
 from lasthop.gateway.config import Gateway, KnownStation
-from lasthop.gateway.differences import Difference, told
 from lasthop.gateway.inspection import ALL, Part, look
 from lasthop.gateway.layout import DIRECT_PACKETS, MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.leaves import assumed, is_chosen

@@ -17,6 +17,8 @@ NEWQDISC, DELQDISC, NEWCLASS, DELCLASS, NEWFILTER, DELFILTER = 36, 37, 40, 41, 4
 TCMSG = struct.Struct("=BxxxiIII")
 """Family, interface, handle, parent, info."""
 KIND, OPTIONS, CHAIN, INGRESS_BLOCK, EGRESS_BLOCK = 1, 2, 11, 13, 14
+OURS = 0x6C68
+"""Number of hierarchies of ours: "lh"."""
 INGRESS = 0xFFFFFFF1
 ROOT = 0xFFFFFFFF
 BLOCK_INDEX = -1

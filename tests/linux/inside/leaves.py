@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from lab import gateway_text, log_in, sh
+from lasthop.daemon.differences import told
 from lasthop.gateway import config
-from lasthop.gateway.differences import told
 from lasthop.gateway.shaper import Shaper, plan
 from lasthop.linux import rights
 from test_equivalence import state

@@ -1,27 +1,24 @@
 """What the kernel has against what ought to be there: a pure function, and what puts it right.
 
-The layout says by messages what ought to be there, the kernel by its dumps what there is. Both are
+A layout says by messages what ought to be there, the kernel by its dumps what there is. Both are
 read alike (`linux.described`), so that what is missing, what is set otherwise and what is not ours
-shows whoever did it and however. Inside an IFB and a block of filters of ours nothing else is
-meant to be: what is, is removed.
+shows whoever did it and however. Below a hierarchy and in a block of filters of ours nothing else
+is meant to be: what is, is removed.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from lasthop.gateway.layout import MAJOR
-from lasthop.linux import links, tc
-from lasthop.linux.changes import Hooks, Merging, Repair
-from lasthop.linux.counters import Qdisc
+from lasthop.linux import tc
+from lasthop.linux.changes import Repair
 from lasthop.linux.described import Name, described
-from lasthop.linux.links import Link
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import Block, Device
 
 Body: TypeAlias = tuple[int, bytes]
 """Type and body of a message that says what there is."""
-EVERYTHING: Name = ("gateway",)
-"""Name of all that a gateway has, where one thing cannot be mended without the rest."""
+EVERYTHING: Name = ("everything",)
+"""Name of all that is ours, where one thing cannot be mended without the rest."""
 MOST_SAID = 3
 """Of so many classes it is said what is wrong with each."""
 
@@ -33,41 +30,6 @@ class Difference(NamedTuple):
     said: str
     repair: Sequence[Repair] = ()
     """What puts it right; nothing where that is not ours to do."""
-
-
-def of_ifb(device: Device, there: dict[str, Link]) -> Difference | None:
-    """What is wrong with the IFB itself."""
-    name = ("interface", device.name)
-    link = there.get(device.name)
-    if link is None or link.number != device.number:
-        return Difference(EVERYTHING, f"interface {device.name} is gone")
-    if not link.is_up:
-        return Difference(name, f"interface {device.name} is down", (links.set_up(device.name),))
-    return None
-
-
-def of_side(
-    name: str,
-    blocks: tuple[int, int] | None,
-    link: Link | None,
-    qdiscs: Sequence[Qdisc],
-    merges: bool,
-) -> list[Difference]:
-    """What is wrong with an interface, whose packets are to meet two blocks of filters, or none."""
-    if link is None:
-        return [Difference(("absence", name), f"interface {name} is gone")]
-    device, found = Device(name, link.number), []
-    if not link.is_up:
-        found.append(Difference(("interface", name), f"interface {name} is down"))
-    if blocks is not None and not any(qdisc.blocks == blocks for qdisc in qdiscs):
-        said = f"the clsact of {name} is no longer ours"
-        is_free = not any(qdisc.has_hooks for qdisc in qdiscs)
-        repair = (Hooks(device, blocks),) if is_free else ()
-        found.append(Difference(("hooks", name), said, repair))
-    if merges:
-        said = f"receive offload of {name} is on"
-        found.append(Difference(("merging", name), said, (Merging(device),)))
-    return found
 
 
 def inside(
@@ -128,7 +90,7 @@ def is_within(name: Name) -> bool:
     kind, _, number, *_ = name
     if kind == "class":
         assert isinstance(number, int)
-        return number >> 16 == MAJOR
+        return number >> 16 == tc.OURS
     return kind == "filter"
 
 

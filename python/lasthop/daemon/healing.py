@@ -1,8 +1,8 @@
 """What somebody changes is put right: told by events of the kernel, looked at, mended.
 
 An event is a reason to look at the part where it happened; what is not as it ought to be is mended
-alone, and everything is set up anew only where the IFB is gone. What was told is shown by `status`
-until a look finds it well.
+alone, and everything is set up anew only where its container is gone. What was told is shown by
+`status` until a look finds it well.
 
 Looks and tries are bounded, whatever others do: between two looks is a pause in proportion to what
 the first has taken, during which events wait in the kernel; what is changed back again and again
@@ -10,17 +10,16 @@ is a fault, and mended ever more seldom (`patience`).
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any, Protocol
 
+from lasthop.daemon.differences import EVERYTHING, Difference, told
 from lasthop.daemon.loop import Loop
 from lasthop.daemon.patience import Patience
 from lasthop.errors import UserError
-from lasthop.gateway.differences import EVERYTHING, Difference, told
-from lasthop.gateway.inspection import ALL, Part, parts_of
-from lasthop.gateway.layout import ifb_name
-from lasthop.gateway.shaping import Shaping
 from lasthop.linux import links
-from lasthop.linux.events import Attended, Events
+from lasthop.linux.events import Attended, Event, Events
+from lasthop.linux.netlink import Socket
 
 PAUSE_S, FIGHT_PAUSE_S = 0.02, 0.15
 """Least time between two looks, and while somebody else changes things back. [s]"""
@@ -31,12 +30,64 @@ RETRIED_S = 5.0
 """Time between two tries to set up, if no event comes before. [s]"""
 
 
+class Kept(Protocol):
+    """What is kept as it ought to be. A part is what is looked at as a whole."""
+
+    faults: list[str]
+    """What is wrong with what is in force, in words."""
+
+    def tell_doubts(self, to: Callable[[], None]) -> None:
+        """Call this when the kernel refuses something: others may have changed what is there."""
+
+    @property
+    def kernel(self) -> Socket:
+        """The connection whose own changes are no news."""
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether anything is in force."""
+
+    @property
+    def interfaces(self) -> Sequence[str]:
+        """Names of the machine's interfaces that it is about."""
+
+    @property
+    def container(self) -> str:
+        """What holds all that is ours, in words."""
+
+    @property
+    def all_parts(self) -> frozenset[Any]:
+        """Every part."""
+
+    @property
+    def of_interfaces(self) -> Any:
+        """The part that the machine's interfaces are."""
+
+    def attended(self, numbers: Mapping[str, int]) -> Attended:
+        """What to hear of, the interfaces that are there having these numbers."""
+
+    def parts_of(self, events: Iterable[Event] | None) -> Set[Any]:
+        """What is to be looked at after these events; everything if nobody knows what they were."""
+
+    def differences(self, parts: Set[Any]) -> list[Difference]:
+        """What of these parts is not as it ought to be."""
+
+    def mend(self, found: Sequence[Difference]) -> None:
+        """Put right what can be; `UserError` for the first that is refused, after all others."""
+
+    def check(self) -> None:
+        """Refuse what can be known to fail before anything is set up."""
+
+    def down(self) -> list[str]:
+        """Take everything back; what could not be, in words."""
+
+
 class Healing:
     """Keeps what the kernel has as the layout says.
 
     Parameters
     ----------
-    shaping : Shaping
+    kept : Kept
     loop : Loop
     say : callable
         Takes a line of the log.
@@ -48,57 +99,44 @@ class Healing:
 
     def __init__(
         self,
-        shaping: Shaping,
+        kept: Kept,
         loop: Loop,
         say: Callable[[str], None],
         set_up: Callable[[], None],
         returned: Callable[[], None],
     ) -> None:
-        self.shaping = shaping
+        self.kept = kept
         self.loop = loop
         self.say = say
         self.set_up = set_up
         self.returned = returned
         self.events = Events()
         self.patience = Patience()
-        self.parts: set[Part] = set()
+        self.parts: set[Any] = set()
         """What is to be looked at."""
         self.numbers: dict[str, int] = {}
-        """Numbers of the interfaces towards Internet and stations that are there."""
+        """Numbers of the interfaces that are there."""
         self.rested_s = 0.0
         """No look before; on the clock that never jumps."""
-        shaping.doubts = self.doubt
+        kept.tell_doubts(self.doubt)
         loop.watch(self.events.socket, self.heard)
 
     def close(self) -> None:
         """Let go of sockets."""
         self.events.close()
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether the interface towards the Internet and one towards stations are there."""
-        gateway = self.shaping.gateway
-        return gateway.wan in self.numbers and any(name in self.numbers for name in gateway.lans)
-
     # What is heard.
 
     def attend_to_all(self) -> None:
         """Hear of whatever others do, while our own numbers are not known."""
-        self.events.attend(self.shaping.shaper.kernel.port)
+        self.events.attend(self.kept.kernel.port)
 
     def attend(self) -> None:
         """Hear of what happens to what is ours, and take note of what has."""
-        shaper, gateway = self.shaping.shaper, self.shaping.gateway
-        there = links.every_link(shaper.kernel)
-        names = (gateway.wan, *gateway.lans)
+        there = links.every_link(self.kept.kernel)
+        names = self.kept.interfaces
         self.numbers = {name: there[name].number for name in names if name in there}
-        layout = shaper.layout
-        numbers, blocks = list(self.numbers.values()), list[int]()
-        if layout is not None:
-            numbers.append(layout.ifb.number)
-            blocks += [layout.to_block.number, layout.from_block.number]
-        attended = Attended((*names, ifb_name(gateway)), numbers, blocks)
-        self.events.attend(shaper.kernel.port, attended)
+        self.events.attend(self.kept.kernel.port, self.kept.attended(self.numbers))
 
     def heard(self) -> None:
         """Take what the kernel tells, and look soon."""
@@ -108,15 +146,11 @@ class Healing:
 
     def take(self) -> None:
         """Note where something has happened."""
-        events, layout = self.events.read(), self.shaping.layout
-        if layout is not None:
-            self.parts |= parts_of(events, layout)
-        elif events is None or events:
-            self.parts |= ALL
+        self.parts |= self.kept.parts_of(self.events.read())
 
     def doubt(self) -> None:
         """Look at everything soon."""
-        self.parts |= ALL
+        self.parts |= self.kept.all_parts
         self.soon()
 
     def soon(self) -> None:
@@ -134,10 +168,10 @@ class Healing:
         try:
             self.take()
             parts, self.parts = self.parts, set()
-            if self.shaping.layout is None:
-                self.set_up_anew([])
+            if self.kept.is_set_up:
+                self.mend(set(self.kept.all_parts) if self.kept.faults else parts)
             else:
-                self.mend(set(ALL) if self.shaping.faults else parts)
+                self.set_up_anew([])
         except Exception as error:
             self.try_again(RETRIED_S)
             if not isinstance(error, UserError):
@@ -145,17 +179,17 @@ class Healing:
             self.tell([str(error)])
         finally:
             now_s = time.monotonic()
-            least_s = FIGHT_PAUSE_S if self.shaping.faults else PAUSE_S
+            least_s = FIGHT_PAUSE_S if self.kept.faults else PAUSE_S
             pause_s = min(max(SHARE * (now_s - began_s), least_s), LONGEST_PAUSE_S)
             self.rested_s = now_s + pause_s
             self.patience.forget(now_s)
 
-    def mend(self, parts: set[Part]) -> None:
+    def mend(self, parts: set[Any]) -> None:
         """Put right what is wrong with these parts."""
-        if Part.INTERFACES in parts:
+        if self.kept.of_interfaces in parts:
             self.see_interfaces()
-        shaper = self.shaping.shaper
-        found, refusal = shaper.differences(parts), ""
+        kept = self.kept
+        found, refusal = kept.differences(parts), ""
         for _ in range(2):  # what is refused at first may go when the rest is right
             if any(each.name == EVERYTHING for each in found):
                 self.set_up_anew(found)
@@ -165,9 +199,9 @@ class Healing:
             if not due:
                 break
             try:
-                shaper.mend(due)
+                kept.mend(due)
             except UserError as error:
-                found, refusal = shaper.differences(ALL), str(error)
+                found, refusal = kept.differences(kept.all_parts), str(error)
             else:
                 self.say(f"{'; '.join(told(due))}: mended")
                 done = {each.name for each in due}
@@ -192,15 +226,15 @@ class Healing:
     def tell(self, faults: list[str]) -> None:
         """Let these be what is wrong."""
         for line in faults:
-            if line not in self.shaping.faults:
+            if line not in self.kept.faults:
                 self.say(line)
-        if self.shaping.faults and not faults:
+        if self.kept.faults and not faults:
             self.say("everything is as it ought to be")
-        self.shaping.faults = faults
+        self.kept.faults = faults
 
     def try_again(self, wait_s: float) -> None:
         """Look again in a while, if nothing happens before."""
-        self.parts |= ALL
+        self.parts |= self.kept.all_parts
         self.loop.at(time.monotonic() + max(wait_s, FIGHT_PAUSE_S), self.look)
 
     def see_interfaces(self) -> None:
@@ -212,13 +246,13 @@ class Healing:
 
     def set_up_anew(self, found: Sequence[Difference]) -> None:
         """Take everything back and set it up; packets pass as if nothing were there meanwhile."""
-        shaper, patience = self.shaping.shaper, self.patience
+        kept, patience = self.kept, self.patience
         if found:
             self.say(f"{'; '.join(told(found))}: setting up anew")
         try:
-            for line in shaper.down():  # also what could not be taken back before
+            for line in kept.down():  # also what could not be taken back before
                 raise UserError(line)
-            shaper.check()
+            kept.check()
             if patience.allows(EVERYTHING, time.monotonic()):
                 self.set_up()
         except UserError as error:
@@ -226,11 +260,11 @@ class Healing:
             self.tell([f"not shaping: {error}"])
             self.try_again(RETRIED_S)
             return
-        if shaper.layout is not None:
+        if kept.is_set_up:
             self.say("shaping again")
-            self.shaping.faults = []
+            kept.faults = []
             return
         self.attend()
-        name = ifb_name(self.shaping.gateway)
-        self.tell([f"interface {name} is removed again and again; it is made ever more seldom"])
+        again = "removed again and again; it is made ever more seldom"
+        self.tell([f"{kept.container} is {again}"])
         self.try_again(patience.until_s([EVERYTHING]) - time.monotonic())
