@@ -14,6 +14,7 @@ __all__ = [
     "Vbs",
     "Wce",
     "check_gateway",
+    "check_interface",
     "data_rates",
     "emulate",
     "files_named",
@@ -178,6 +179,13 @@ class CapacityEstimator:
     def base_rtt_s(self, station: int) -> float | None: ...
 
 def check_gateway(
+    content: bytes,
+    format: str,
+    source: str,
+    settings: list[tuple[str, str]],
+    files: list[tuple[str, bytes | None, str]],
+) -> str: ...
+def check_interface(
     content: bytes,
     format: str,
     source: str,

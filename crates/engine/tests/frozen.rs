@@ -19,8 +19,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blocks::{Block, path, read, text, wrong};
+use lasthop_enforce::{Tables, parse_gateway, parse_scenario, schema, to_json};
 use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
-use lasthop_gateway::{Gateway, parse_gateway, parse_scenario, schema, to_json};
 use serde_json::Value;
 
 /// Text under a name: a block of a file.
@@ -45,16 +45,16 @@ fn parse(block: &Block) -> Result<Scenario, Vec<Problem>> {
 fn parse_with(
     block: &Block,
     more: &[(String, String)],
-) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
+) -> Result<(Scenario, Tables), Vec<Problem>> {
     let (format, source) = form(block);
     let settings = [block.settings().as_slice(), more].concat();
     parse_scenario(block.text.as_bytes(), format, source, &settings, &files())
 }
 
-/// The scenario of a file, as JSON, with its gateway if it has one.
+/// The scenario of a file, as JSON, with what it has enforced.
 fn whole(block: &Block) -> Result<Value, Vec<Problem>> {
-    let (scenario, gateway) = parse_with(block, &[])?;
-    Ok(to_json(&scenario, gateway.as_ref()))
+    let (scenario, tables) = parse_with(block, &[])?;
+    Ok(to_json(&scenario, &tables))
 }
 
 /// The gateway of a file, as JSON.

@@ -26,7 +26,7 @@ mod _core {
     #[pymodule_export]
     use crate::emulate::emulate;
     #[pymodule_export]
-    use crate::scenario::{Scenario, check_gateway, files_named, schema};
+    use crate::scenario::{Scenario, check_gateway, check_interface, files_named, schema};
     #[pymodule_export]
     use crate::sharing::Vbs;
     #[pymodule_export]

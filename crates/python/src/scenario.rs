@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use lasthop_enforce::{Tables, parse_gateway, parse_interface, parse_scenario, to_json};
 use lasthop_engine::scenario::{self, Files, Format, Problem, WHOLE_FILE};
-use lasthop_gateway::{Gateway, parse_gateway, parse_scenario, to_json};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -30,7 +30,7 @@ pub struct Scenario {
     settings: Vec<Setting>,
     files: Files,
     parsed: Arc<scenario::Scenario>,
-    gateway: Option<Gateway>,
+    tables: Tables,
 }
 
 impl Scenario {
@@ -53,7 +53,7 @@ impl Scenario {
     ) -> PyResult<Scenario> {
         let kind = format_named(&format)?;
         let files = known(files);
-        let (parsed, gateway) = py
+        let (parsed, tables) = py
             .detach(|| parse_scenario(&content, kind, &source, &settings, &files))
             .map_err(refused)?;
         Ok(Scenario {
@@ -63,7 +63,7 @@ impl Scenario {
             settings,
             files,
             parsed: Arc::new(parsed),
-            gateway,
+            tables,
         })
     }
 
@@ -102,9 +102,9 @@ impl Scenario {
         &self.settings
     }
 
-    /// The scenario normalised, every default filled in, and its gateway if the file has one.
+    /// The scenario normalised, every default filled in, and what the file has enforced.
     fn to_json(&self) -> String {
-        to_json(&self.parsed, self.gateway.as_ref()).to_string()
+        to_json(&self.parsed, &self.tables).to_string()
     }
 
     /// Flows over a conflict graph as those between wired nodes, a JSON list without their routes.
@@ -143,6 +143,24 @@ pub fn check_gateway(
     Ok(gateway.to_json().to_string())
 }
 
+/// Checks the interface of a scenario file and returns it, as JSON.
+#[pyfunction]
+pub fn check_interface(
+    py: Python<'_>,
+    content: &[u8],
+    format: &str,
+    source: &str,
+    settings: Vec<Setting>,
+    files: Vec<Named>,
+) -> PyResult<String> {
+    let format = format_named(format)?;
+    let files = known(files);
+    let interface = py
+        .detach(|| parse_interface(content, format, source, &settings, &files))
+        .map_err(refused)?;
+    Ok(interface.to_json().to_string())
+}
+
 /// Names of the files that a scenario names, with settings over its text.
 #[pyfunction]
 pub fn files_named(content: &[u8], format: &str, settings: Vec<Setting>) -> PyResult<Vec<String>> {
@@ -153,7 +171,7 @@ pub fn files_named(content: &[u8], format: &str, settings: Vec<Setting>) -> PyRe
 /// The JSON Schema of scenario files, as JSON.
 #[pyfunction]
 pub fn schema() -> String {
-    lasthop_gateway::schema().to_string()
+    lasthop_enforce::schema().to_string()
 }
 
 fn known(files: Vec<Named>) -> Files {

@@ -14,6 +14,7 @@ from lasthop.cli.congestion import COMMANDS as CONGESTION
 from lasthop.cli.emulate import emulate
 from lasthop.cli.gateway import COMMANDS as GATEWAY
 from lasthop.cli.predict import predict
+from lasthop.cli.queue import COMMANDS as QUEUE
 from lasthop.cli.reproduce import reproduce
 from lasthop.cli.schema import schema
 from lasthop.cli.simulate import simulate
@@ -81,6 +82,12 @@ add_group(
     GATEWAY,
     "Enforce fairness on a Linux gateway.",
     "Enforce fairness between stations on a Linux machine in front of the access points.",
+)
+add_group(
+    "queue",
+    QUEUE,
+    "A shaped queue of an interface: threshold, VBS, ...",
+    "Shape a network interface of Linux, with the queue of a scenario's link in front.",
 )
 add_group(
     "congestion",

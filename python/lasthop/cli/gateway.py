@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -200,21 +200,18 @@ def run(
     from lasthop.gateway import operate
 
     warn(*operate.warnings(gateway))
-    from lasthop.gateway.live import following
+    from lasthop.cli.following import following, print_line
+    from lasthop.gateway.live import MOST_ROWS, tables
 
     follow = sys.stdout.isatty() if live is None else live
-    with nullcontext(print_line) if as_json else following() if follow else nullcontext() as show:
+    seen = following(lambda now, columns: tables(now, MOST_ROWS, columns))
+    with nullcontext(print_line) if as_json else seen if follow else nullcontext() as show:
         operate.run(file, gateway, given(settings), state, show)
 
 
 def said_of(leaves: Mapping[str, str] | None) -> str:
     """Which queue leaves have, and why, behind something else."""
     return "" if leaves is None else f"; leaves are {leaves['discipline']}, {leaves['why']}"
-
-
-def print_line(status: dict[str, Any]) -> None:
-    """The status as a line of JSON."""
-    print(json.dumps(status), flush=True)
 
 
 COMMANDS: dict[Callable[..., None], str] = {

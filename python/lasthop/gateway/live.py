@@ -1,7 +1,6 @@
 """Status for people: tables, and a view that follows."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -119,16 +118,3 @@ def fitted(
 def scaled(value: float | None, unit: float, digits: int) -> str:
     """A number in another unit; a dash for what is not known."""
     return "-" if value is None else f"{value / unit:.{digits}f}"
-
-
-@contextmanager
-def following() -> Iterator[Callable[[dict[str, Any]], None]]:
-    """A view on the terminal that each status replaces."""
-    from rich.live import Live
-
-    with Live(screen=False, auto_refresh=False, transient=True) as live:
-
-        def show(status: dict[str, Any]) -> None:
-            live.update(tables(status, MOST_ROWS, live.console.width), refresh=True)
-
-        yield show

@@ -40,7 +40,21 @@ class Merging(NamedTuple):
     device: tc.Device
 
 
-Repair: TypeAlias = Request | Hooks | Merging
+class Root(NamedTuple):
+    """Put a hierarchy at the root of an interface."""
+
+    device: tc.Device
+    request: Request
+
+
+class Segments(NamedTuple):
+    """Have senders on this machine hand over so many segments as one packet at most."""
+
+    device: tc.Device
+    most: int
+
+
+Repair: TypeAlias = Request | Hooks | Merging | Root | Segments
 """A change that puts something right."""
 
 
@@ -85,8 +99,22 @@ class Changes:
             if self.kernel.after_message is not None:
                 self.kernel.after_message()
 
+    def add_root(self, device: tc.Device, root: Request) -> None:
+        """Put a hierarchy at the root of an interface, where there is only what comes by itself."""
+        check_root_is_free(self.kernel, device)
+        self.note({"kind": "root", "name": device.name, "number": device.number})
+        self.kernel.carry_out([root])
+
+    def set_segments(self, device: tc.Device, segments: int) -> None:
+        """Have senders on this machine hand over so many segments as one packet at most."""
+        before = links.every_link(self.kernel)[device.name].segments
+        if before not in (0, segments):
+            record = {"kind": "segments", "name": device.name, "number": device.number}
+            self.note(record | {"segments": before})
+            self.kernel.carry_out([links.set_segments(device.name, segments)])
+
     def carry_out(self, requests: Sequence[Request]) -> None:
-        """Change what is inside an IFB or a block that these changes have made."""
+        """Change what is inside an IFB, a block or a hierarchy that these changes have made."""
         self.kernel.carry_out(requests)
 
     def mend(self, repairs: Iterable[Repair]) -> None:
@@ -116,6 +144,10 @@ class Changes:
                 self.add_hooks(device, blocks)
             case [Merging(device)]:
                 self.stop_merging(device)
+            case [Root(device, request)]:
+                self.add_root(device, request)
+            case [Segments(device, most)]:
+                self.set_segments(device, most)
             case _:
                 messages = [repair for repair in repairs if isinstance(repair, Request)]
                 self.carry_out(messages)
@@ -152,6 +184,17 @@ def check_hooks_are_free(kernel: Socket, device: tc.Device) -> None:
             )
 
 
+def check_root_is_free(kernel: Socket, device: tc.Device) -> None:
+    """Refuse an interface to which somebody has given a queue."""
+    for qdisc in qdiscs(kernel, device.number):
+        if qdisc.parent == tc.ROOT and qdisc.handle != 0:
+            raise UserError(
+                f"interface {device.name}: it has a queueing discipline {qdisc.kind} "
+                f"{tc.shown(qdisc.handle)}, which lasthop has not made",
+                f"if nothing needs it: tc qdisc del dev {device.name} root",
+            )
+
+
 def undo(kernel: Socket, record: Record) -> None:
     """Carry out an inverse; nothing if it has nothing to do."""
     match record:
@@ -163,6 +206,15 @@ def undo(kernel: Socket, record: Record) -> None:
             unhook(kernel, device_of(record), (incoming, outgoing))
         case {"kind": "ingress", "block": int(block)}:  # of an earlier version
             unhook(kernel, device_of(record), (block, 0))
+        case {"kind": "root"}:
+            device = device_of(record)
+            for qdisc in [] if device is None else qdiscs(kernel, device.number):
+                ours = (qdisc.kind, qdisc.handle) == ("htb", tc.classid(tc.OURS, 0))
+                if device is not None and qdisc.parent == tc.ROOT and ours:
+                    remove(kernel, tc.del_qdisc(device))
+        case {"kind": "segments", "segments": int(before)}:
+            if (device := device_of(record)) is not None:
+                kernel.carry_out([links.set_segments(device.name, before)])
         case {"kind": "gro"}:
             device = device_of(record)
             if device is not None and not offload.merges(device.name):

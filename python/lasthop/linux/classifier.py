@@ -20,8 +20,6 @@ FUNCTIONS = ".text"
 MAPS = ".maps"
 FUNCTION, MEMBER = struct.Struct("<II"), struct.Struct("<IIII")
 """Notes of .BTF.ext: of a function, of a member of a structure; where comes first."""
-BPF_FD, BPF_NAME, BPF_FLAGS, BPF_TAG, BPF_ID = 6, 7, 8, 10, 11
-"""Attributes of cls_bpf (linux/pkt_cls.h)."""
 DIRECT_ACTION = 1
 """What the program answers is what becomes of the packet."""
 EVERY_PROTOCOL = 3
@@ -147,9 +145,9 @@ def shape_of(types: Btf, name: str) -> bpf.MapShape:
 
 def attach(device: tc.Device, parent: int, program: int, name: str, path: str) -> Request:
     """Have a program judge what comes to a queueing discipline; `path` is what `tc` would load."""
-    options = attribute(BPF_FD, struct.pack("=I", program))
-    options += attribute(BPF_NAME, name.encode() + b"\0")
-    options += attribute(BPF_FLAGS, struct.pack("=I", DIRECT_ACTION))
+    options = attribute(tc.BPF_FD, struct.pack("=I", program))
+    options += attribute(tc.BPF_NAME, name.encode() + b"\0")
+    options += attribute(tc.BPF_FLAGS, struct.pack("=I", DIRECT_ACTION))
     info = 1 << 16 | int.from_bytes(struct.pack(">H", EVERY_PROTOCOL), "little")
     body = device.header(1, parent, info)
     body += attribute(tc.KIND, b"bpf\0") + attribute(tc.OPTIONS, options)

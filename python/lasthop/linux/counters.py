@@ -30,6 +30,10 @@ class Qdisc(NamedTuple):
     """Whether it is no queue, but where filters meet what comes in, or goes out."""
     blocks: tuple[int, int]
     """Numbers of the shared blocks of its filters, in and out; 0 where it shares none."""
+    parent: int = 0
+    """Where it hangs: the root, or a class."""
+    handle: int = 0
+    """Its number; 0 where the kernel has put it there itself."""
 
 
 def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
@@ -42,6 +46,17 @@ def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
         has = dict(attributes(body, TCMSG.size))
         if text(has.get(KIND, b"")) == "htb" and STATISTICS in has:
             found[TCMSG.unpack_from(body)[2]] = counters(has[STATISTICS])
+    return found
+
+
+def queue_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
+    """Counters of the queueing disciplines of an interface, by where they hang."""
+    found = {}
+    for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
+        _, index, _, parent, _ = TCMSG.unpack_from(body)
+        has = dict(attributes(body, TCMSG.size))
+        if index == interface and STATISTICS in has:
+            found[parent] = counters(has[STATISTICS])
     return found
 
 
@@ -79,13 +94,13 @@ def qdiscs(kernel: Socket, interface: int) -> list[Qdisc]:
     """Queueing disciplines of an interface."""
     found = []
     for body in kernel.dump(GETQDISC, TCMSG.pack(0, interface, 0, 0, 0)):
-        _, index, _, parent, _ = TCMSG.unpack_from(body)
+        _, index, handle, parent, _ = TCMSG.unpack_from(body)
         if index != interface:
             continue  # older kernels answer for all interfaces
         has = dict(attributes(body, TCMSG.size))
         incoming, outgoing = (number_in(has.get(each)) for each in (INGRESS_BLOCK, EGRESS_BLOCK))
         kind = text(has.get(KIND, b""))
-        found.append(Qdisc(kind, parent == INGRESS, (incoming, outgoing)))
+        found.append(Qdisc(kind, parent == INGRESS, (incoming, outgoing), parent, handle))
     return found
 
 

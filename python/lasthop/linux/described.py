@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from lasthop.linux import leaf_queue, tc
+from lasthop.linux import disciplines, leaf_queue, tc
 from lasthop.linux.links import text
 from lasthop.linux.netlink import attributes
 from lasthop.linux.tc import CHAIN, KIND, OPTIONS, TCMSG
@@ -71,6 +71,14 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
             times = (round_time(has, each) for each in (leaf_queue.TARGET, leaf_queue.INTERVAL))
             others = (leaf_queue.LIMIT, leaf_queue.ECN, leaf_queue.FLOWS, leaf_queue.MEMORY_LIMIT)
             return (*times, *(number(has.get(each)) for each in others))
+        case "pie":
+            has = dict(attributes(options))
+            times = (round(number(has.get(each)) / 100) for each in disciplines.PIE_TIMES)
+            return (*times, *(number(has.get(each)) for each in disciplines.PIE_NUMBERS))
+        case "red":
+            has = dict(attributes(options))
+            parameters = struct.unpack_from("=IIIBBBB", has[disciplines.RED_PARMS])
+            return (*parameters, number(has.get(disciplines.RED_MAX_P)))
         case "sfq":
             _, perturb_s, limit = struct.unpack_from("=IiI", options)
             return perturb_s, min(limit, MOST_SFQ)
@@ -121,7 +129,8 @@ def filter_(body: bytes) -> Described | None:
         is_numbered = handle != 0 and not is_root
         return Described((*where, handle if is_numbered else settings), settings)
     if kind == b"bpf\0":
-        settings = (kind, said.get(tc.BPF_OPS), number(said.get(tc.BPF_CLASSID)))
+        program, direct = said.get(tc.BPF_NAME), number(said.get(tc.BPF_FLAGS))
+        settings = (kind, said.get(tc.BPF_OPS), number(said.get(tc.BPF_CLASSID)), program, direct)
         return Described((*where, settings), settings)
     return Described((*where, kind, handle), (kind, options))
 

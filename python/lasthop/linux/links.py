@@ -13,6 +13,9 @@ INFO = struct.Struct("=BxHiII")
 """Family, device type, index, flags, change mask."""
 UP = 0x1
 IFNAME, ADDRESS, MASTER, TXQLEN, LINKINFO, KIND = 3, 1, 10, 13, 18, 1
+GSO_MAX_SEGS = 40
+ETHERNET = 1
+"""Hardware whose packets have an Ethernet header (linux/if_arp.h)."""
 
 
 class Link(NamedTuple):
@@ -25,6 +28,10 @@ class Link(NamedTuple):
     is_up: bool
     master: int
     """Number of the interface that it is a part of, such as a bridge; 0 if it is its own."""
+    hardware: int = ETHERNET
+    """What its packets begin with (ARPHRD)."""
+    segments: int = 0
+    """Most segments that a sender on this machine hands over as one packet; 0: not known."""
 
 
 def index_of(name: str) -> int:
@@ -58,6 +65,13 @@ def set_up(name: str) -> Request:
     return Request(NEWLINK, 0, body, f"ip link set {name} up")
 
 
+def set_segments(name: str, segments: int) -> Request:
+    """Let a sender on this machine hand over so many segments as one packet at most."""
+    body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0")
+    body += attribute(GSO_MAX_SEGS, struct.pack("=I", segments))
+    return Request(NEWLINK, 0, body, f"ip link set {name} gso_max_segs {segments}")
+
+
 def remove_link(name: str) -> Request:
     """Remove a virtual interface with everything on it."""
     body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0")
@@ -68,11 +82,14 @@ def every_link(kernel: Socket) -> dict[str, Link]:
     """All interfaces by name."""
     found = {}
     for body in kernel.dump(GETLINK, INFO.pack(0, 0, 0, 0, 0)):
-        _, _, index, flags, _ = INFO.unpack_from(body)
+        _, hardware, index, flags, _ = INFO.unpack_from(body)
         has = dict(attributes(body, INFO.size))
         kind = text(dict(attributes(has.get(LINKINFO, b""))).get(KIND, b""))
         master = struct.unpack("=I", has[MASTER])[0] if MASTER in has else 0
-        link = Link(index, kind, has.get(ADDRESS, b""), bool(flags & UP), master)
+        segments = struct.unpack("=I", has[GSO_MAX_SEGS])[0] if GSO_MAX_SEGS in has else 0
+        link = Link(
+            index, kind, has.get(ADDRESS, b""), bool(flags & UP), master, hardware, segments
+        )
         found[text(has.get(IFNAME, b""))] = link
     return found
 

@@ -14,8 +14,9 @@ use super::{Backlog, QueueCounters, QueueSetting, Verdict};
 use crate::control::buffer_sharing::{Controller, Law, Observation};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
+use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
-use crate::notation::problem::Refused;
+use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{
     Json, S, US, duration, name, number, probability, tables, word, word_or_none,
 };
@@ -103,7 +104,80 @@ fn tolerance(layers: &Layers) -> Result<f64, Refused> {
     Ok(1.0 / (room * room))
 }
 
+/// By how much shares may exceed 1 through rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Fills in what each of these classes is to have of what all have.
+pub fn sharing_targets(classes: &mut [SharingClass]) {
+    let sum: f64 = classes.iter().map(|class| class.share).sum();
+    // shares that sum to 1 but for rounding are targets to the last bit
+    let whole = if sum < 1.0 - ROUNDING { sum } else { 1.0 };
+    for class in classes {
+        class.target = class.share / whole;
+    }
+}
+
+/// Whether there has been a complaint about what makes classes.
+fn lacks_classes(sharing: &Section) -> bool {
+    sharing.lacks(SharingSetting::by) || sharing.lacks(SharingSetting::class)
+}
+
+/// Checks the sum of shares; the complaint is about the last one, which makes the sum what it is.
+fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
+    let mut shares = (classes.iter()).filter_map(|(_, class)| class.said(SharingClassTable::share));
+    let sum: f64 = shares.clone().map(|share| share.value).sum();
+    if sum > 1.0 + ROUNDING
+        && let Some(last) = shares.next_back()
+    {
+        let rest = sum - last.value;
+        let fault = format!(
+            "makes the shares of all classes sum to {}; allowed is a sum of at most 1, here at \
+             most {}",
+            rounded(sum),
+            rounded((1.0 - rest).max(0.0))
+        );
+        last.refuse_value(fault, problems);
+    }
+}
+
+/// A number without the digits that sums in binary bring.
+fn rounded(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}
+
 impl SharingSetting {
+    /// Checks the table against itself.
+    pub fn check(sharing: &Section, problems: &mut Problems) {
+        if let Some(occupancy) = sharing.said(SharingSetting::occupancy)
+            && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
+        {
+            let fault = "is no part of the queue's limit; allowed is a number above 0 and below 1";
+            occupancy.refuse_value(fault, problems);
+        }
+        let classes = sharing.tables(SharingSetting::class);
+        match sharing.said(SharingSetting::by) {
+            None if classes.is_empty() && !lacks_classes(sharing) => {
+                let message =
+                    "no classes; needed is `by`, or tables [class.NAME] each with a share";
+                sharing.refuse(message, problems);
+            }
+            Some(by) if !classes.is_empty() => {
+                by.refuse_value("beside `class`; allowed is one of the two", problems);
+            }
+            _ => {}
+        }
+        for (name, class) in classes {
+            class.check_name(name, problems);
+            if let Some(share) = class.said(SharingClassTable::share)
+                && share.value == 0.0
+            {
+                let fault = "is no share; allowed is a number above 0 and at most 1";
+                share.refuse_value(fault, problems);
+            }
+        }
+        check_sum(classes, problems);
+    }
+
     /// The parameters in the normalised scenario.
     pub(super) fn to_json(self, limit_packets: u32) -> Json {
         serde_json::json!({

@@ -28,6 +28,7 @@ use admission::Lot;
 pub use admission::{Admission, Backlog, Held, Managed, Outlet, Verdict};
 pub use buffer_sharing::{
     Alike, Deviation, ShareOf, SharedBuffer, SharingClass, SharingClassTable, SharingSetting,
+    sharing_targets,
 };
 pub use codel::CoDelSetting;
 pub use counters::{Passage, QueueCounters};
@@ -47,5 +48,6 @@ pub use scheduled::Scheduled;
 pub use scheduler::Scheduler;
 #[cfg(test)]
 pub(crate) use settings::DISCIPLINES;
+pub use settings::ap_queue;
+pub(crate) use settings::queue;
 pub use settings::{ApQueue, Discipline, QueueSetting};
-pub(crate) use settings::{ap_queue, queue};

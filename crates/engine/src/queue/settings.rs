@@ -98,7 +98,7 @@ macro_rules! disciplines {
 
             /// Name and parameters of the discipline in the normalised scenario; the limit stands
             /// beside it.
-            pub(crate) fn to_json(self) -> Json {
+            pub fn to_json(self) -> Json {
                 let limit_packets = self.limit_packets;
                 let (name, parameters) = match self.discipline {
                     Discipline::DropTail => ("drop_tail", Json::Null),
@@ -204,7 +204,7 @@ pub(crate) fn queue() -> Spec<QueueSetting> {
 }
 
 /// The queue of the access point, which knows stations.
-pub(crate) fn ap_queue() -> Spec<ApQueue> {
+pub fn ap_queue() -> Spec<ApQueue> {
     shorthand(QueueSetting::limit_packets)
 }
 
@@ -229,7 +229,7 @@ impl QueueSetting {
     ///
     /// # Errors
     /// It has been refused.
-    pub(crate) fn at<Q>(table: &Section, key: KeyOf<Q>) -> Result<Option<QueueSetting>, Refused> {
+    pub fn at<Q>(table: &Section, key: KeyOf<Q>) -> Result<Option<QueueSetting>, Refused> {
         if let Some(queue) = table.inside(key) {
             return QueueSetting::read(&Layers(&[queue])).map(Some);
         }
@@ -267,7 +267,7 @@ impl QueueSetting {
     }
 
     /// Checks the queue under `key` of `table`, if it is given.
-    pub(crate) fn check<Q>(table: &Section, key: KeyOf<Q>, problems: &mut Problems) {
+    pub fn check<Q>(table: &Section, key: KeyOf<Q>, problems: &mut Problems) {
         if let Some(queue) = table.inside(key) {
             check_disciplines(queue, problems);
             check_threshold(queue, problems);

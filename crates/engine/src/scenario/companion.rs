@@ -1,11 +1,11 @@
-//! A table at the root of the file that another crate reads.
+//! Tables at the root of the file that another crate reads.
 //!
-//! The engine has no use for it. It reads the file once all the same, so that every key of it is
+//! The engine has no use for them. It reads the file once all the same, so that every key of it is
 //! known and every problem told, whichever part of the file it is in.
 
 use std::sync::OnceLock;
 
-use super::model::{Scenario, Station};
+use super::model::Scenario;
 use super::root::Root;
 use super::{assemble, checks, file};
 use crate::notation::Format;
@@ -17,43 +17,52 @@ use crate::notation::table::{Default, Key, NOTHING_ADDED, Table};
 use crate::notation::times::{Files, NO_FILES};
 
 /// Root tables of companions, each with who reads it: the hint for a scenario read without companions.
-pub(super) const ELSEWHERE: &[(&str, &str)] = &[("gateway", "`lasthop gateway` reads it")];
+pub(super) const ELSEWHERE: &[(&str, &str)] = &[
+    ("gateway", "`lasthop gateway` reads it"),
+    ("interface", "`lasthop queue` reads it"),
+];
 
-/// Another crate's table at the root of the file, and how it becomes a `T`.
+/// Another crate's tables at the root of the file, and how they become a `T`.
 pub struct Companion<T> {
-    key: fn() -> Key,
-    needed: &'static str,
+    keys: fn() -> Vec<Key>,
     check: fn(&Section, &mut Problems),
-    read: fn(&Beside) -> Result<T, Refused>,
-    /// The root of a scenario that may have the table.
+    read: fn(&Beside, &mut Problems) -> Result<T, Refused>,
+    /// The root of a scenario that may have the tables.
     beside: OnceLock<Table>,
     /// The root of a file that need not say what to simulate.
     alone: OnceLock<Table>,
 }
 
-/// What a companion is made of: its table, without problems, and what the file says beside it.
+/// What a companion is made of: its tables, without problems, and what the file says beside them.
 pub struct Beside<'a> {
-    /// The companion's table.
-    pub table: &'a Section,
+    /// The root of the file, with the companion's tables.
+    pub root: &'a Section,
     /// The file's title.
     pub name: &'a str,
-    /// The scenario's stations; none if the file does not say what to simulate.
-    pub stations: &'a [Station],
+    /// The scenario; none if the file does not say what to simulate.
+    pub scenario: Option<&'a Scenario>,
+}
+
+/// A table that a file must have, and what is said without it: a text that follows "needed is".
+#[derive(Clone, Copy, Debug)]
+pub struct Needed {
+    /// Its key.
+    pub key: &'static str,
+    /// What is needed.
+    pub what: &'static str,
 }
 
 impl<T> Companion<T> {
-    /// The companion with this `key` at the root of the file. `check` judges what several values of its
-    /// table must satisfy together; `read` takes a table without problems; `needed` is told if a file lacks
-    /// the table, as a text that follows "needed is".
+    /// The companion with these `keys` at the root of the file. `check` judges what several values of its
+    /// tables must satisfy together, given the root; `read` takes tables without problems, of which none need be
+    /// there, and may find some beside the scenario.
     pub const fn new(
-        key: fn() -> Key,
-        needed: &'static str,
+        keys: fn() -> Vec<Key>,
         check: fn(&Section, &mut Problems),
-        read: fn(&Beside) -> Result<T, Refused>,
+        read: fn(&Beside, &mut Problems) -> Result<T, Refused>,
     ) -> Companion<T> {
         Companion {
-            key,
-            needed,
+            keys,
             check,
             read,
             beside: OnceLock::new(),
@@ -61,7 +70,7 @@ impl<T> Companion<T> {
         }
     }
 
-    /// The scenario of a file, and its companion if the file has the table; `files` are those that it names.
+    /// The scenario of a file, and its companion; `files` are those that it names.
     ///
     /// # Errors
     /// All that is wrong with either.
@@ -72,7 +81,7 @@ impl<T> Companion<T> {
         source: &str,
         settings: &[(String, String)],
         files: &Files,
-    ) -> Result<(Scenario, Option<T>), Vec<Problem>> {
+    ) -> Result<(Scenario, T), Vec<Problem>> {
         let grammar = file::grammar(self.beside(), &NOTHING_ADDED, files);
         file::parse(
             &grammar,
@@ -82,22 +91,23 @@ impl<T> Companion<T> {
             settings,
             |root, problems| {
                 checks::check(root, problems);
-                let table = self.checked(root, problems);
+                (self.check)(root, problems);
                 problems.so_far()?;
                 let scenario = assemble::assemble(root, source, problems)?;
-                let own = table.map(|table| self.of(table, root, source, &scenario.stations));
-                Ok((scenario, own.transpose()?))
+                let own = self.of(root, source, Some(&scenario), problems)?;
+                Ok((scenario, own))
             },
         )
     }
 
-    /// The companion of a file, which must have the table. A file that says what to simulate is
-    /// checked as a scenario too.
+    /// The companion of a file, which must have the table that is `needed`. A file that says what to simulate
+    /// is checked as a scenario too.
     ///
     /// # Errors
     /// All that is wrong with it.
     pub fn parse(
         &'static self,
+        needed: Needed,
         bytes: &[u8],
         format: Format,
         source: &str,
@@ -116,52 +126,45 @@ impl<T> Companion<T> {
                 if simulated {
                     checks::check(root, problems);
                 }
-                let Some(table) = self.checked(root, problems) else {
-                    if problems.concern(self.name()) {
+                (self.check)(root, problems);
+                if root.table(needed.key).is_none() {
+                    if problems.concern(needed.key) {
                         return Err(Refused::already());
                     }
-                    let message = format!("missing; needed is {}", self.needed);
-                    return Err(problems.add(Origin::File, self.name(), message));
-                };
+                    let message = format!("missing; needed is {}", needed.what);
+                    return Err(problems.add(Origin::File, needed.key, message));
+                }
                 problems.so_far()?;
-                let stations = match simulated {
-                    true => assemble::assemble(root, source, problems)?.stations,
-                    false => Vec::new(),
+                let scenario = match simulated {
+                    true => Some(assemble::assemble(root, source, problems)?),
+                    false => None,
                 };
-                self.of(table, root, source, &stations)
+                self.of(root, source, scenario.as_ref(), problems)
             },
         )
     }
 
-    /// JSON Schema (2020-12) of the scenario file with this table.
+    /// JSON Schema (2020-12) of the scenario file with these tables.
     pub fn schema(&'static self) -> Json {
         let grammar = file::grammar(self.beside(), &NOTHING_ADDED, &NO_FILES);
-        schema::schema(&grammar, file::TITLE, &["duration", self.name()])
-    }
-
-    /// The companion's table, judged.
-    fn checked<'s>(&self, root: &'s Section, problems: &mut Problems) -> Option<&'s Section> {
-        let table = root.table(self.name())?;
-        (self.check)(table, problems);
-        Some(table)
+        let names: Vec<&str> = (self.keys)().iter().map(|key| key.name).collect();
+        let needed: Vec<&str> = ["duration"].into_iter().chain(names).collect();
+        schema::schema(&grammar, file::TITLE, &needed)
     }
 
     fn of(
         &self,
-        table: &Section,
         root: &Section,
         source: &str,
-        stations: &[Station],
+        scenario: Option<&Scenario>,
+        problems: &mut Problems,
     ) -> Result<T, Refused> {
-        (self.read)(&Beside {
-            table,
+        let beside = Beside {
+            root,
             name: &file::name(root, source)?,
-            stations,
-        })
-    }
-
-    fn name(&self) -> &'static str {
-        (self.key)().name
+            scenario,
+        };
+        (self.read)(&beside, problems)
     }
 
     fn beside(&'static self) -> &'static Table {
@@ -174,7 +177,7 @@ impl<T> Companion<T> {
     }
 
     /// The keys of a scenario, with `without_duration` as the default of its duration, and the companion's
-    /// key.
+    /// keys.
     fn root(&self, without_duration: Default) -> Table {
         let scenario = Root::table();
         let mut parts = Parts::default();
@@ -186,7 +189,9 @@ impl<T> Companion<T> {
             let key = key.clone();
             parts.own(Key { default, ..key });
         }
-        parts.own((self.key)());
+        for key in (self.keys)() {
+            parts.own(key);
+        }
         parts.table(scenario.name, scenario.doc)
     }
 }

@@ -33,7 +33,7 @@ mod tests;
 pub use crate::notation::problem::{Problem, WHOLE_FILE};
 pub use crate::notation::times::Files;
 pub use crate::notation::{Format, LARGEST_FILE};
-pub use companion::{Beside, Companion};
+pub use companion::{Beside, Companion, Needed};
 pub use model::*;
 
 use std::sync::LazyLock;

@@ -7,10 +7,7 @@ use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::setting::FileTable;
-use crate::queue::{Alike, ApQueue};
-
-/// By how much shares may exceed 1 through rounding.
-const ROUNDING: f64 = 1e-9;
+use crate::queue::{Alike, ApQueue, sharing_targets};
 
 /// The table of virtual buffer sharing, if the access point's queue has one.
 fn table(root: &Section) -> Option<&Section> {
@@ -24,64 +21,9 @@ fn table(root: &Section) -> Option<&Section> {
 
 /// Checks what a file says of it; the classes' members are not known yet.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
-    let Some(sharing) = table(root) else {
-        return;
-    };
-    if let Some(occupancy) = sharing.said(SharingSetting::occupancy)
-        && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
-    {
-        let fault = "is no part of the queue's limit; allowed is a number above 0 and below 1";
-        occupancy.refuse_value(fault, problems);
+    if let Some(sharing) = table(root) {
+        SharingSetting::check(sharing, problems);
     }
-    let classes = sharing.tables(SharingSetting::class);
-    match sharing.said(SharingSetting::by) {
-        None if classes.is_empty() && !lacks_classes(sharing) => {
-            let message = "no classes; needed is `by`, or tables [class.NAME] each with a share";
-            sharing.refuse(message, problems);
-        }
-        Some(by) if !classes.is_empty() => {
-            by.refuse_value("beside `class`; allowed is one of the two", problems);
-        }
-        _ => {}
-    }
-    for (name, class) in classes {
-        class.check_name(name, problems);
-        if let Some(share) = class.said(SharingClassTable::share)
-            && share.value == 0.0
-        {
-            let fault = "is no share; allowed is a number above 0 and at most 1";
-            share.refuse_value(fault, problems);
-        }
-    }
-    check_sum(classes, problems);
-}
-
-/// Whether there has been a complaint about what makes classes.
-fn lacks_classes(sharing: &Section) -> bool {
-    sharing.lacks(SharingSetting::by) || sharing.lacks(SharingSetting::class)
-}
-
-/// Checks the sum of shares; the complaint is about the last one, which makes the sum what it is.
-fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
-    let mut shares = (classes.iter()).filter_map(|(_, class)| class.said(SharingClassTable::share));
-    let sum: f64 = shares.clone().map(|share| share.value).sum();
-    if sum > 1.0 + ROUNDING
-        && let Some(last) = shares.next_back()
-    {
-        let rest = sum - last.value;
-        let fault = format!(
-            "makes the shares of all classes sum to {}; allowed is a sum of at most 1, here at \
-             most {}",
-            rounded(sum),
-            rounded((1.0 - rest).max(0.0))
-        );
-        last.refuse_value(fault, problems);
-    }
-}
-
-/// A number without the digits that sums in binary bring.
-fn rounded(value: f64) -> f64 {
-    (value * 1e9).round() / 1e9
 }
 
 /// Fills in the classes of the cell.
@@ -99,12 +41,7 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
         Some(by) => alike(by, scenario),
         None => named(sharing, scenario, problems),
     };
-    let sum: f64 = scenario.cell.sharing_classes.iter().map(|c| c.share).sum();
-    // shares that sum to 1 but for rounding are targets to the last bit
-    let whole = if sum < 1.0 - ROUNDING { sum } else { 1.0 };
-    for class in &mut scenario.cell.sharing_classes {
-        class.target = class.share / whole;
-    }
+    sharing_targets(&mut scenario.cell.sharing_classes);
     check_categories(sharing, scenario, problems);
 }
 

@@ -1,6 +1,6 @@
 //! A table of the file that another crate reads.
 
-use super::super::{Companion, Files, Format, Problem, Scenario};
+use super::super::{Companion, Files, Format, Needed, Problem, Scenario};
 use super::{SMALL, complaints, toml};
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
@@ -27,10 +27,12 @@ struct Room {
     lamps: Lamps,
 }
 
-static ROOM: Companion<Room> = Companion::new(
-    || inner().absent("dark").key(LAMPS, "Lamps of the room."),
-    "a table [lamps]",
-    |lamps, problems| {
+static ROOM: Companion<Option<Room>> = Companion::new(
+    || vec![inner().absent("dark").key(LAMPS, "Lamps of the room.")],
+    |root, problems| {
+        let Some(lamps) = root.table(LAMPS.name()) else {
+            return;
+        };
         let said = (lamps.said(Lamps::lit), lamps.said(Lamps::number));
         if let (Some(lit), Some(number)) = said
             && lit.value > number.value
@@ -39,12 +41,15 @@ static ROOM: Companion<Room> = Companion::new(
             problems.add(lit.origin, &lit.path, message);
         }
     },
-    |beside| -> Result<Room, Refused> {
-        Ok(Room {
+    |beside, _| -> Result<Option<Room>, Refused> {
+        let Some(lamps) = beside.root.table(LAMPS.name()) else {
+            return Ok(None);
+        };
+        Ok(Some(Room {
             title: beside.name.to_owned(),
-            stations: beside.stations.len(),
-            lamps: Lamps::read(&Layers(&[beside.table]))?,
-        })
+            stations: beside.scenario.map_or(0, |one| one.stations.len()),
+            lamps: Lamps::read(&Layers(&[lamps]))?,
+        }))
     },
 );
 
@@ -53,7 +58,13 @@ fn beside(text: &str) -> Result<(Scenario, Option<Room>), Vec<Problem>> {
 }
 
 fn alone(text: &str) -> Result<Room, Vec<Problem>> {
-    ROOM.parse(text.as_bytes(), Format::Toml, "x.toml", &[], &Files::new())
+    let needed = Needed {
+        key: "lamps",
+        what: "a table [lamps]",
+    };
+    let bytes = text.as_bytes();
+    let room = ROOM.parse(needed, bytes, Format::Toml, "x.toml", &[], &Files::new())?;
+    Ok(room.expect("it is needed"))
 }
 
 #[test]

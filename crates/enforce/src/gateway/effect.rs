@@ -6,8 +6,8 @@ use lasthop_engine::notation::layers::Layers;
 use lasthop_engine::notation::problem::{Origin, Problems, Refused};
 use lasthop_engine::notation::setting::FileTable;
 
-use crate::assemble::discovery;
-use crate::settings::{
+use super::assemble::discovery;
+use super::settings::{
     AccessPointTable, BottleneckKeys, DiscoverTable, Fairness, GatewayStationTable, GatewayTable,
     GatewayWce, LeafQueue, ShapedUdp,
 };

@@ -6,7 +6,7 @@ use lasthop_engine::control::WceSettings;
 use lasthop_engine::kernel::time::Span;
 use serde_json::{Value, json};
 
-use crate::settings::{Fairness, LeafQueue, ShapedUdp};
+use super::settings::{Fairness, LeafQueue, ShapedUdp};
 
 /// A virtual shared bottleneck in front of access points.
 #[derive(Clone, Debug, PartialEq)]

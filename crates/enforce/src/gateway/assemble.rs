@@ -7,19 +7,19 @@ use lasthop_engine::notation::problem::Refused;
 use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::scenario::{Beside, Station};
 
-use crate::forms;
-use crate::gateway::{AccessPoint, Discovery, Gateway, GatewayStation, Snmp};
-use crate::settings::{
+use super::checked::{AccessPoint, Discovery, Gateway, GatewayStation, Snmp};
+use super::settings::{
     AccessPointTable, BottleneckKeys, DiscoverTable, GatewayStationTable, GatewayTable, GatewayWce,
     ONLY, SnmpTable,
 };
+use crate::forms;
 
 /// The gateway of a file without problems.
 ///
 /// # Errors
 /// A value has been refused.
-pub(crate) fn assemble(beside: &Beside) -> Result<Gateway, Refused> {
-    let gateway = beside.table;
+pub(crate) fn assemble(gateway: &Section, beside: &Beside) -> Result<Gateway, Refused> {
+    let stations = (beside.scenario).map_or(&[][..], |scenario| &scenario.stations);
     let keys = GatewayTable::read(&Layers(&[gateway]))?;
     let mut aps = Vec::new();
     for (name, ap) in gateway.tables(GatewayTable::ap) {
@@ -31,7 +31,7 @@ pub(crate) fn assemble(beside: &Beside) -> Result<Gateway, Refused> {
     let only = (aps.len() == 1).then(|| aps[0].name.clone());
     let mut listed = Vec::new();
     for (name, section) in gateway.tables(GatewayTable::station) {
-        listed.push(station(name, section, only.as_deref(), beside.stations)?);
+        listed.push(station(name, section, only.as_deref(), stations)?);
     }
     Ok(Gateway {
         name: beside.name.to_owned(),

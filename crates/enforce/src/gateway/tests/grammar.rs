@@ -5,7 +5,7 @@ use lasthop_engine::notation::table::{Default, Key, Kind, Table};
 use lasthop_engine::scenario::{Files, Format};
 
 use super::complaints;
-use crate::settings::GatewayTable;
+use crate::gateway::settings::GatewayTable;
 use crate::{Gateway, parse_gateway, schema};
 
 /// A gateway whose values leave room for those of [`sample`].

@@ -21,6 +21,27 @@ pub(crate) static INTERFACE: Form = Form {
     pattern: "^[!-.0-9;-~]{1,15}$",
 };
 
+/// Names of network interfaces, separated by blanks or commas.
+pub(crate) static INTERFACES: Form = Form {
+    allowed: "are names of network interfaces, separated by commas",
+    fault: |text| fault_of_each(text, INTERFACE.fault),
+    pattern: r"^\s*[!-.0-9;-~]{1,15}([\s,]+[!-.0-9;-~]{1,15})*\s*$",
+};
+
+/// IP addresses and subnets, separated by blanks or commas.
+pub(crate) static MEMBERS: Form = Form {
+    allowed: "are IP addresses and subnets such as 192.168.4.0/24, separated by commas",
+    fault: |text| fault_of_each(text, |word| member(word).err()),
+    pattern: r"^\s*[0-9A-Fa-f:.]+(/\d+)?([\s,]+[0-9A-Fa-f:.]+(/\d+)?)*\s*$",
+};
+
+/// MAC addresses, separated by blanks or commas.
+pub(crate) static MACS: Form = Form {
+    allowed: "are MAC addresses such as 02:00:5e:10:00:01, separated by commas",
+    fault: |text| fault_of_each(text, |word| mac(word).err()),
+    pattern: r"^\s*([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}([\s,]+([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2})*\s*$",
+};
+
 /// IP addresses, separated by blanks or commas.
 pub(crate) static ADDRESSES: Form = Form {
     allowed: "are IPv4 and IPv6 addresses, separated by commas",
@@ -148,6 +169,15 @@ pub(crate) fn addresses(list: Option<&str>) -> Vec<IpAddr> {
 pub(crate) fn subnets(list: Option<&str>) -> Vec<(IpAddr, u32)> {
     let words = words(list.unwrap_or_default());
     words.filter_map(|word| subnet(word).ok()).collect()
+}
+
+/// A subnet; an address is one of itself alone.
+pub(crate) fn member(text: &str) -> Result<(IpAddr, u32), String> {
+    if text.contains('/') {
+        return subnet(text);
+    }
+    let address = address(text)?;
+    Ok((address, if address.is_ipv4() { 32 } else { 128 }))
 }
 
 /// A MAC address in lower case, with colons.

@@ -37,6 +37,7 @@ fn scenario(text: &str) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
         &[],
         &Files::new(),
     )
+    .map(|(scenario, tables)| (scenario, tables.gateway))
 }
 
 /// What is said of [`LEAST`] with `more` behind it, hints as lines of their own.

@@ -3,7 +3,7 @@
 use lasthop_engine::scenario::{Files, Format};
 
 use super::{LEAST, SMALL, complaints, gateway, said_of, scenario};
-use crate::{Fairness, parse_gateway, to_json};
+use crate::{Fairness, Tables, parse_gateway, to_json};
 
 #[test]
 fn two_interfaces_are_enough() {
@@ -33,7 +33,7 @@ fn a_scenario_may_have_a_gateway_and_need_not() {
     let both = format!("{SMALL}{LEAST}");
     let (plain, none) = scenario(SMALL).unwrap();
     assert_eq!(none, None);
-    assert_eq!(to_json(&plain, None), plain.to_json());
+    assert_eq!(to_json(&plain, &Tables::default()), plain.to_json());
     assert_eq!(
         scenario(&both).unwrap(),
         (plain, gateway(&both).ok()),
@@ -52,7 +52,11 @@ fn the_gateway_stands_behind_what_is_recorded_in_the_normalised_scenario() {
     let csma = "duration = \"9 s\"\nflow.a.route = [\"a\"]\n[csma.link.a]\n";
     for text in [SMALL, csma] {
         let (scenario, gateway) = scenario(&format!("{text}{LEAST}")).unwrap();
-        let json = to_json(&scenario, gateway.as_ref());
+        let tables = Tables {
+            gateway,
+            interface: None,
+        };
+        let json = to_json(&scenario, &tables);
         let keys: Vec<&str> = json
             .as_object()
             .unwrap()

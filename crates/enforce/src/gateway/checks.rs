@@ -8,12 +8,13 @@ use lasthop_engine::control::{WceKeys, WceSettings};
 use lasthop_engine::notation::decode::{Entry, Said, Section};
 use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line};
 
-use crate::assemble::discovery;
-use crate::settings::{
+use super::assemble::discovery;
+use super::effect;
+use super::settings::{
     AccessPointTable, BottleneckKeys, DiscoverTable, GatewayStationTable, GatewayTable, GatewayWce,
     ONLY,
 };
-use crate::{effect, forms};
+use crate::forms;
 
 /// Most access points of a gateway.
 const MOST_ACCESS_POINTS: usize = 64;

@@ -1,0 +1,17 @@
+//! The table `[gateway]`: what `lasthop gateway` does.
+
+mod assemble;
+mod checked;
+mod checks;
+mod effect;
+mod settings;
+
+#[cfg(test)]
+mod tests;
+
+pub use checked::{AccessPoint, Discovery, Gateway, GatewayStation, Snmp};
+pub use settings::{Fairness, LeafQueue, ShapedUdp};
+
+pub(crate) use assemble::assemble;
+pub(crate) use checks::check;
+pub(crate) use settings::GatewayTable;

@@ -1,0 +1,227 @@
+//! From a decoded table without problems to the [`Interface`].
+
+use std::net::IpAddr;
+
+use lasthop_engine::notation::decode::Section;
+use lasthop_engine::notation::layers::Layers;
+use lasthop_engine::notation::problem::{Problems, Refused, did_you_mean, one_line};
+use lasthop_engine::notation::setting::FileTable;
+use lasthop_engine::queue::{
+    Discipline, QueueSetting, ShareOf, SharingClass, SharingClassTable, SharingSetting,
+    sharing_targets,
+};
+use lasthop_engine::scenario::{Beside, LinkSettings, Scenario};
+
+use super::checked::{Interface, Members};
+use super::checks::sharing;
+use super::settings::{InterfaceTable, MembersTable};
+use crate::forms;
+
+/// What `interface.link` is where the access point's queue is meant.
+const AP: &str = "ap";
+/// Most packets of a queue that classes share (`PLACES` of crates/bpf/sharing.h).
+const MOST_SHARED: u32 = 4_095;
+
+/// What the scenario says of the link.
+struct There {
+    link: String,
+    rate_bps: Option<u64>,
+    queue: QueueSetting,
+    classes: Vec<SharingClass>,
+}
+
+/// The interface of a file without problems.
+///
+/// # Errors
+/// A value has been refused, or does not fit the scenario.
+pub(crate) fn assemble(
+    interface: &Section,
+    beside: &Beside,
+    problems: &mut Problems,
+) -> Result<Interface, Refused> {
+    let keys = InterfaceTable::read(&Layers(&[interface]))?;
+    let own = QueueSetting::at(interface, InterfaceTable::queue)?;
+    let there = match beside.scenario {
+        Some(scenario) => there(interface, scenario, keys.link.as_deref(), problems)?,
+        None => None,
+    };
+    if let (None, Some(said)) = (beside.scenario, interface.said(InterfaceTable::link))
+        && said.value.is_some()
+    {
+        let fault = "is of no scenario: the file does not say what to simulate";
+        return Err(said.refuse_value(fault, problems));
+    }
+    let rate_bps = keys
+        .rate_bps
+        .or(there.as_ref().and_then(|there| there.rate_bps));
+    let Some(rate_bps) = rate_bps else {
+        let message = "has no rate; needed is a rate such as \"18 Mbps\"";
+        return Err(interface.refuse(message, problems));
+    };
+    let queue = own.or(there.as_ref().map(|there| there.queue));
+    let Some(queue) = queue else {
+        let message = "has no queue; needed is a queue such as `queue.threshold = 15`";
+        return Err(interface.refuse(message, problems));
+    };
+    let shares = match (sharing(interface), own, &there) {
+        (Some(sharing), ..) => shares(sharing)?,
+        (None, None, Some(there)) => there.classes.clone(),
+        _ => Vec::new(),
+    };
+    check_queue(interface, &queue, problems)?;
+    Ok(Interface {
+        name: beside.name.to_owned(),
+        interface: keys.interface,
+        link: there.map(|there| there.link),
+        rate_bps,
+        queue,
+        from: forms::words(keys.from.as_deref().unwrap_or_default())
+            .map(str::to_owned)
+            .collect(),
+        classes: members(interface, &shares, problems)?,
+    })
+}
+
+/// What the scenario says of the link that is named, or of the only one with a rate.
+fn there(
+    interface: &Section,
+    scenario: &Scenario,
+    named: Option<&str>,
+    problems: &mut Problems,
+) -> Result<Option<There>, Refused> {
+    let links = || scenario.links.iter().filter(|link| !link.of_host);
+    let has_ap = !scenario.stations.is_empty();
+    let of_link = |link: &LinkSettings| There {
+        link: link.name.clone(),
+        rate_bps: link.rate.bps(),
+        queue: link.queue,
+        classes: Vec::new(),
+    };
+    let Some(named) = named else {
+        let mut rated =
+            links().filter(|link| link.rate.bps().is_some() && !link.name.ends_with("/back"));
+        return Ok(match (rated.next(), rated.next()) {
+            (Some(only), None) => Some(of_link(only)),
+            _ => None,
+        });
+    };
+    if named == AP && has_ap {
+        return Ok(Some(There {
+            link: AP.to_owned(),
+            rate_bps: None,
+            queue: scenario.cell.ap.queue,
+            classes: scenario.cell.sharing_classes.clone(),
+        }));
+    }
+    if let Some(link) = links().find(|link| link.name == named) {
+        return Ok(Some(of_link(link)));
+    }
+    let names: Vec<&str> = (links().map(|link| link.name.as_str()))
+        .chain(has_ap.then_some(AP))
+        .collect();
+    let Some(said) = interface.said(InterfaceTable::link) else {
+        return Ok(None);
+    };
+    let message = format!(
+        "{} is no link of the scenario; allowed are {}",
+        said.shown,
+        one_line(&names.join(", "), 200)
+    );
+    let hint = did_you_mean(named, names);
+    Err(problems.add_with_hint(said.origin, &said.path, message, hint))
+}
+
+/// The classes of the interface's own table.
+fn shares(sharing: &Section) -> Result<Vec<SharingClass>, Refused> {
+    let mut classes = Vec::new();
+    for (name, class) in sharing.tables(SharingSetting::class) {
+        classes.push(SharingClass {
+            name: name.clone(),
+            share: SharingClassTable::read(&Layers(&[class]))?.share,
+            target: 0.0,
+            flows: Vec::new(),
+        });
+    }
+    sharing_targets(&mut classes);
+    Ok(classes)
+}
+
+/// A queue that Linux can have.
+fn check_queue(
+    interface: &Section,
+    queue: &QueueSetting,
+    problems: &mut Problems,
+) -> Result<(), Refused> {
+    let Discipline::BufferSharing(sharing) = queue.discipline else {
+        return Ok(());
+    };
+    let mut refused = |message: String| Err(interface.refuse(message, problems));
+    if sharing.share_of == ShareOf::Service {
+        return refused(
+            "shares of the service (`vbs.share_of`) are heard on the air, which an interface is \
+             not; needed is \"queue\""
+                .to_owned(),
+        );
+    }
+    if queue.limit_packets > MOST_SHARED {
+        return refused(format!(
+            "a queue of {} packets is too long for classes to share on Linux; allowed are at most \
+             {MOST_SHARED}",
+            queue.limit_packets
+        ));
+    }
+    Ok(())
+}
+
+/// The classes with their members.
+fn members(
+    interface: &Section,
+    shares: &[SharingClass],
+    problems: &mut Problems,
+) -> Result<Vec<Members>, Refused> {
+    let tables = interface.tables(InterfaceTable::class);
+    let names: Vec<&str> = shares.iter().map(|class| class.name.as_str()).collect();
+    if let Some((name, table)) = tables
+        .iter()
+        .find(|(name, _)| !names.contains(&name.as_str()))
+    {
+        let message = match names.is_empty() {
+            true => "is of no use: the queue has no classes (`vbs.class`)".to_owned(),
+            false => format!(
+                "is no class of the queue; allowed are {}",
+                one_line(&names.join(", "), 200)
+            ),
+        };
+        let hint = did_you_mean(name, names);
+        return Err(problems.add_with_hint(table.origin, &table.path, message, hint));
+    }
+    let mut found = Vec::new();
+    for class in shares {
+        let Some((_, table)) = tables.iter().find(|(name, _)| *name == class.name) else {
+            let message = format!(
+                "does not say who is in class `{0}`; needed is a table [interface.class.{0}]",
+                one_line(&class.name, 80)
+            );
+            return Err(interface.refuse(message, problems));
+        };
+        let keys = MembersTable::read(&Layers(&[table]))?;
+        let words = |list: &Option<String>| -> Vec<String> {
+            let list = list.as_deref().unwrap_or_default();
+            forms::words(list).map(str::to_owned).collect()
+        };
+        let subnets: Vec<(IpAddr, u32)> = (words(&keys.address).iter())
+            .filter_map(|word| forms::member(word).ok())
+            .collect();
+        let macs = (words(&keys.mac).iter())
+            .filter_map(|word| forms::mac(word).ok())
+            .collect();
+        found.push(Members {
+            name: class.name.clone(),
+            target: class.target,
+            subnets,
+            macs,
+            mark: keys.mark,
+        });
+    }
+    Ok(found)
+}

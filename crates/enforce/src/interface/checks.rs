@@ -1,0 +1,143 @@
+//! What several values of the table must satisfy together. A value that was refused is not judged
+//! again.
+
+use std::collections::HashMap;
+
+use lasthop_engine::notation::decode::{Said, Section};
+use lasthop_engine::notation::problem::{Problems, one_line};
+use lasthop_engine::queue::{ApQueue, QueueSetting, SharingClassTable, SharingSetting};
+
+use super::settings::{InterfaceTable, MembersTable};
+use crate::forms;
+
+/// Most classes of which packets can be (`MOST_CLASSES` of crates/bpf/sharing.h).
+const MOST_CLASSES: usize = 63;
+/// Most members of all classes of one kind (`MOST_MEMBERS` of crates/bpf/sharing.bpf.c).
+const MOST_MEMBERS: usize = 4_096;
+/// Least rate: a full packet in twelve seconds. [bit/s]
+const LEAST_BPS: u64 = 1_000;
+
+/// Checks what several values must satisfy together.
+pub(crate) fn check(interface: &Section, problems: &mut Problems) {
+    check_rate(interface, problems);
+    check_from(interface, problems);
+    QueueSetting::check(interface, InterfaceTable::queue, problems);
+    if let Some(sharing) = sharing(interface) {
+        SharingSetting::check(sharing, problems);
+        check_sharing(sharing, problems);
+    }
+    check_members(interface, problems);
+}
+
+/// The interface's own table of virtual buffer sharing.
+pub(super) fn sharing(interface: &Section) -> Option<&Section> {
+    interface
+        .inside(InterfaceTable::queue)?
+        .inside(ApQueue::vbs)
+}
+
+fn check_rate(interface: &Section, problems: &mut Problems) {
+    if let Some(rate) = interface.said(InterfaceTable::rate_bps)
+        && rate.value.is_some_and(|bps| bps < LEAST_BPS)
+    {
+        rate.refuse_value("is too low; allowed is 1 kbps up to 100 Gbps", problems);
+    }
+}
+
+fn check_from(interface: &Section, problems: &mut Problems) {
+    let name = interface.said(InterfaceTable::interface);
+    let from = interface.said(InterfaceTable::from);
+    let (Some(name), Some(from)) = (name, from.and_then(Said::present)) else {
+        return;
+    };
+    if forms::words(&from.value).any(|word| word == name.value) {
+        let fault = "has `interface.name` among them; allowed are other interfaces";
+        from.refuse_value(fault, problems);
+    }
+}
+
+/// What a class of an interface cannot be told by.
+fn check_sharing(sharing: &Section, problems: &mut Problems) {
+    if let Some(by) = sharing.said(SharingSetting::by)
+        && by.value.is_some()
+    {
+        let fault = "is for simulations; needed are tables [interface.queue.vbs.class.NAME], each with a share";
+        by.refuse_value(fault, problems);
+    }
+    for (_, class) in sharing.tables(SharingSetting::class) {
+        let keys = [
+            SharingClassTable::station.name(),
+            SharingClassTable::direction.name(),
+            SharingClassTable::error_from.name(),
+            SharingClassTable::error_below.name(),
+        ];
+        for key in keys {
+            if let Some(entry) = class.given(key) {
+                let fault = "is for simulations; who is in a class of an interface stands in [interface.class.NAME]";
+                let message = format!("{} {fault}", entry.shown);
+                problems.add(entry.origin, &entry.path, message);
+            }
+        }
+    }
+}
+
+/// Classes must be told apart, each by something.
+fn check_members(interface: &Section, problems: &mut Problems) {
+    let classes = interface.tables(InterfaceTable::class);
+    if let Some((_, last)) = classes.last()
+        && classes.len() > MOST_CLASSES
+    {
+        let path = interface.path(InterfaceTable::class.name());
+        let message = format!(
+            "{} tables; allowed are at most {MOST_CLASSES}",
+            classes.len()
+        );
+        problems.add(last.origin, &path, message);
+    }
+    let mut owners: HashMap<String, &str> = HashMap::new();
+    for (name, class) in classes {
+        class.check_name(name, problems);
+        let address = class.said(MembersTable::address).and_then(Said::present);
+        let mac = class.said(MembersTable::mac).and_then(Said::present);
+        let mark = class.said(MembersTable::mark).and_then(Said::present);
+        let refused = class.lacks(MembersTable::address)
+            || class.lacks(MembersTable::mac)
+            || class.lacks(MembersTable::mark);
+        if address.is_none() && mac.is_none() && mark.is_none() && !refused {
+            let message = "has no member; needed is one of address, mac, mark";
+            class.refuse(message, problems);
+        }
+        let mut own: Vec<(String, String)> = Vec::new();
+        let mut origins = Vec::new();
+        for said in [&address, &mac].into_iter().flatten() {
+            for word in forms::words(&said.value) {
+                let subnet = forms::member(word).map(|(at, length)| format!("{at}/{length}"));
+                if let Ok(same) = subnet.or_else(|_| forms::mac(word)) {
+                    own.push((same, one_line(word, 40).to_string()));
+                    origins.push((said.origin, said.path.clone()));
+                }
+            }
+        }
+        if let Some(said) = &mark {
+            own.push((format!("mark {}", said.value), said.value.to_string()));
+            origins.push((said.origin, said.path.clone()));
+        }
+        for ((same, word), (origin, path)) in own.into_iter().zip(origins) {
+            if let Some(other) = owners.insert(same, name) {
+                let message = format!(
+                    "`{word}` is of `interface.class.{}` too; allowed is one class for each",
+                    one_line(other, 80)
+                );
+                problems.add(origin, &path, message);
+            }
+        }
+    }
+    if owners.len() > MOST_MEMBERS {
+        let path = interface.path(InterfaceTable::class.name());
+        let message = format!(
+            "{} members; allowed are at most {MOST_MEMBERS}",
+            owners.len()
+        );
+        problems.add(interface.origin, &path, message);
+    }
+}

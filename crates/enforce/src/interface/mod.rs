@@ -1,0 +1,15 @@
+//! The table `[interface]`: what `lasthop queue` does.
+
+mod assemble;
+mod checked;
+mod checks;
+mod settings;
+
+#[cfg(test)]
+mod tests;
+
+pub use checked::{Interface, Members};
+
+pub(crate) use assemble::assemble;
+pub(crate) use checks::check;
+pub(crate) use settings::InterfaceTable;

@@ -1,0 +1,29 @@
+"""A status that is shown as it changes."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+
+@contextmanager
+def following(
+    tables: Callable[[dict[str, Any], int], "Group"],
+) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """A view on the terminal that each status replaces; `tables` are told how wide it is."""
+    from rich.live import Live
+
+    with Live(screen=False, auto_refresh=False, transient=True) as live:
+
+        def show(status: dict[str, Any]) -> None:
+            live.update(tables(status, live.console.width), refresh=True)
+
+        yield show
+
+
+def print_line(status: dict[str, Any]) -> None:
+    """The status as a line of JSON."""
+    print(json.dumps(status), flush=True)

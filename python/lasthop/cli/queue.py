@@ -1,0 +1,196 @@
+"""`lasthop queue`: a shaped queue of an interface, from a scenario's link."""
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lasthop.cli.boundary import warn
+from lasthop.cli.options import Json, Settings, counted, file_name, pairs, unset
+from lasthop.errors import UserError
+
+if TYPE_CHECKING:
+    from lasthop.linkqueue.config import LinkQueue
+
+PLAIN_WIDTH = 160
+"""Width of a table where there is no terminal. [characters]"""
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="Scenario with a table [interface], TOML or JSON; - is standard input."
+    ),
+]
+Directory = Annotated[
+    Path | None,
+    unset(
+        "DIR",
+        "Where lock and undo log are; by default /run/lasthop/ and the name of the interface, "
+        "in another network namespace than the first with @ and its number.",
+        "--state",
+        parser=file_name,
+    ),
+]
+
+
+def read(file: str, settings: list[str] | None) -> "LinkQueue":
+    """The interface in `file`, with values set from the command line; Linux has its queue."""
+    from lasthop.linkqueue import config
+    from lasthop.linkqueue.layout import discipline_of
+
+    source = file if file in ("", "-") else Path(file)
+    wanted = config.read(source, given(settings))
+    try:
+        discipline_of(wanted)
+    except UserError as error:
+        raise UserError(f"{file}: {error}", error.hint) from None
+    return wanted
+
+
+def given(settings: list[str] | None) -> list[tuple[str, str]]:
+    """Values set from the command line."""
+    return pairs(settings or [], "--set", "PATH=VALUE", "interface.rate=18 Mbps")
+
+
+def needs_linux() -> None:
+    """Refuse other systems, which have no such network, in one line."""
+    if not sys.platform.startswith("linux"):
+        raise UserError(f"the queue needs Linux; this is {sys.platform}")
+
+
+def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
+    """Check an interface's file, and with root rights this machine; nothing is changed."""
+    wanted = read(file, settings)
+    needs_linux()
+    from lasthop.linkqueue import operate
+
+    warnings = operate.check(wanted)
+    if as_json:
+        typer.echo(json.dumps({"name": wanted.name, "warnings": warnings}, indent=2))
+        return
+    typer.echo(f"{file}: ok: {said_of(wanted)}")
+    warn(*warnings)
+
+
+def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
+    """Print the commands that do what `up` does, and do nothing.
+
+    `up` talks to the kernel itself and needs neither ip nor tc nor ethtool; what classes share has
+    a program that `tc` cannot be told of without its settings.
+    """
+    from lasthop.linkqueue.shaped import plan as commands
+
+    lines = commands(read(file, settings))
+    typer.echo(json.dumps(lines, indent=2) if as_json else "\n".join(lines))
+
+
+def up(
+    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+) -> None:
+    """Shape the interface from now on, in the background.
+
+    If it is up already, it takes the file over. A file that is refused changes nothing.
+    """
+    wanted = read(file, settings)
+    needs_linux()
+    from lasthop.linkqueue import operate
+
+    done = operate.up(file, wanted, given(settings), state)
+    warnings = operate.warnings(wanted)
+    if as_json:
+        typer.echo(json.dumps({"done": done, "warnings": warnings}))
+        return
+    typer.echo(f"{done}; {said_of(wanted)}")
+    warn(*warnings)
+
+
+def down(
+    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+) -> None:
+    """End it and take everything back, also after a crash; nothing else is touched."""
+    needs_linux()
+    from lasthop.linkqueue import operate
+
+    done = operate.down(file, given(settings), state)
+    typer.echo(json.dumps({"done": done}) if as_json else done)
+
+
+def status(
+    file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
+) -> None:
+    """Print occupancy, delay, drops, and what every class gets."""
+    needs_linux()
+    from lasthop.linkqueue import operate
+
+    now = operate.status(file, given(settings), state)
+    if as_json:
+        typer.echo(json.dumps(None if isinstance(now, operate.NotUp) else now, indent=2))
+    elif isinstance(now, operate.NotUp):
+        left = counted(now.left, "change")
+        killed = [f"{left} of a process that was killed are left"] if now.left else []
+        typer.echo("; ".join(["not up", *killed, *now.elsewhere]))
+    else:
+        from rich.console import Console
+
+        from lasthop.linkqueue.live import tables
+
+        console = Console()
+        if not console.is_terminal:  # a file or a pipe has no edge
+            console.width = PLAIN_WIDTH
+        console.print(tables(now))
+
+
+def run(
+    file: File,
+    settings: Settings = None,
+    state: Directory = None,
+    live: Annotated[
+        bool | None,
+        typer.Option(
+            "--live/--no-live",
+            help="Show the queue as it changes; by default on a terminal.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Shape the interface in the foreground, until Ctrl-C or SIGTERM; then take everything back.
+
+    SIGHUP lets it read the file anew. This is what a service manager starts. --json prints the
+    status every second, an object a line.
+    """
+    wanted = read(file, settings)
+    needs_linux()
+    from lasthop.cli.following import following, print_line
+    from lasthop.linkqueue import operate
+    from lasthop.linkqueue.live import tables
+
+    warn(*operate.warnings(wanted))
+    follow = sys.stdout.isatty() if live is None else live
+    seen = following(lambda now, _: tables(now)) if follow else nullcontext()
+    with nullcontext(print_line) if as_json else seen as show:
+        operate.run(file, wanted, given(settings), state, show)
+
+
+def said_of(wanted: "LinkQueue") -> str:
+    """Rate and queue, in words."""
+    classes = f", {counted(len(wanted.classes), 'class')}" if wanted.classes else ""
+    return (
+        f"{wanted.interface} at {wanted.rate_bps / 1e6:g} Mbit/s, "
+        f"{wanted.discipline.replace('_', '-')} of {wanted.queue_packets} packets{classes}"
+    )
+
+
+COMMANDS: dict[Callable[..., None], str] = {
+    check: "Check an interface's file and this machine.",
+    plan: "Print the equivalent tc commands.",
+    up: "Shape an interface, in the background.",
+    status: "Print occupancy, delay, drops and classes.",
+    down: "End it, take everything back.",
+    run: "Shape an interface, in the foreground.",
+}
+"""Every command of the group and its line in the list of them."""

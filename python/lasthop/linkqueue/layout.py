@@ -1,0 +1,170 @@
+"""What the kernel is to have at an interface: a shaper, a queue, a program in front of it. Pure.
+
+A hierarchy of token buckets with one class lets packets leave at the rate; the class's queue is the
+scenario's. The kernel's queues count what waits, a scenario's limit the packet in service too: what
+HTB has let go and not yet paid for.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lasthop.errors import UserError
+from lasthop.linkqueue.config import LinkQueue
+from lasthop.linux import classifier, disciplines, tc
+from lasthop.linux.disciplines import Discipline
+from lasthop.linux.netlink import Request
+
+ROOT, ONLY = tc.classid(tc.OURS, 0), 1
+CLASS = tc.classid(tc.OURS, ONLY)
+DIRECT_PACKETS = 1000
+PACKET_BYTES = 1514
+BURST_S = 0.001
+"""What a timer that is late may let go at once is the rate for so long. [s]"""
+LEAST_PACKETS = 2
+"""One that is in service, and one that waits."""
+SHARING_OBJECT = "sharing.o"
+PROGRAM = "lasthop_vbs"
+HERE = frozenset({"drop_tail", "threshold", "vbs", "red", "codel", "fq_codel", "pie"})
+"""Disciplines that Linux can have."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The messages of a queue.
+
+    Parameters
+    ----------
+    wanted : LinkQueue
+    device : Device
+        The interface.
+    program : int, optional
+        Descriptor of the program in front of the queue, if there is one.
+    """
+
+    wanted: LinkQueue
+    device: tc.Device
+    program: int | None = None
+
+    def root(self) -> Request:
+        """The hierarchy: what no filter knows passes through its only class."""
+        return tc.htb_qdisc(self.device, tc.OURS, DIRECT_PACKETS, ONLY)
+
+    def shaper(self, *, change: bool = False) -> Request:
+        """The class with the rate."""
+        rate = self.wanted.rate_bps
+        return tc.htb_class(
+            self.device,
+            CLASS,
+            ROOT,
+            rate_bps=rate,
+            ceil_bps=rate,
+            burst_bytes=max(PACKET_BYTES, int(rate / 8 * BURST_S)),
+            quantum_bytes=PACKET_BYTES,
+            change=change,
+        )
+
+    def queue(self) -> Request:
+        """The queue of the class."""
+        return discipline_of(self.wanted).request(self.device, CLASS)
+
+    def inside(self) -> Iterator[Request]:
+        """What hangs below the root, in order."""
+        yield self.shaper()
+        yield self.queue()
+
+    def hierarchy(self) -> Iterator[Request]:
+        """All queues and classes."""
+        yield self.root()
+        yield from self.inside()
+
+    def filters(self) -> Iterator[Request]:
+        """The program in front of the queue."""
+        if self.program is not None:
+            yield classifier.attach(self.device, ROOT, self.program, PROGRAM, SHARING_OBJECT)
+
+
+def shares(wanted: LinkQueue) -> bool:
+    """Whether classes share the queue."""
+    return wanted.discipline == "vbs"
+
+
+def discipline_of(wanted: LinkQueue) -> Discipline:
+    """The kernel's discipline for a queue of a scenario.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+    said, limit = wanted.queue, wanted.queue_packets
+    if wanted.discipline not in HERE:
+        raise UserError(
+            f"interface.queue: Linux has no discipline {wanted.discipline}",
+            f"it has {', '.join(sorted(HERE))}",
+        )
+    if limit < LEAST_PACKETS:
+        raise UserError(
+            f"interface.queue: {limit} packet is too few for Linux, where the one in service has "
+            f"left the queue; allowed are {LEAST_PACKETS} and more"
+        )
+    waiting = limit - 1
+    match wanted.discipline:
+        case "codel":
+            return disciplines.codel(waiting, said["target_s"], said["interval_s"], ecn=said["ecn"])
+        case "fq_codel":
+            return disciplines.fq_codel(
+                waiting,
+                said["target_s"],
+                said["interval_s"],
+                said["queues"],
+                said["quantum_bytes"],
+                ecn=said["ecn"],
+            )
+        case "pie":
+            return disciplines.pie(
+                waiting,
+                said["target_s"],
+                said["update_s"],
+                said["alpha_per_s"],
+                said["beta_per_s"],
+                ecn=said["ecn"],
+            )
+        case "red":
+            return disciplines.red(
+                waiting,
+                said["min_th_packets"],
+                said["max_th_packets"],
+                said["max_p"],
+                red_weight(wanted),
+                wanted.rate_bps,
+                PACKET_BYTES,
+                ecn=said["ecn"],
+            )
+    # with a program in front, what is behind it never refuses
+    return disciplines.pfifo(2 * limit if shares(wanted) else waiting)
+
+
+def red_weight(wanted: LinkQueue) -> float:
+    """Weight of a packet in RED's mean; "auto" is that of ns-2: a tenth of a second. [-]"""
+    weight = wanted.queue["weight"]
+    if isinstance(weight, str):
+        packets_per_s = wanted.rate_bps / (8 * PACKET_BYTES)
+        return min(10 / packets_per_s, 0.5)
+    return float(weight)
+
+
+def cautions(wanted: LinkQueue) -> list[str]:
+    """Where the kernel's queue is not quite the scenario's, in words."""
+    found = []
+    if wanted.discipline == "red":
+        weight = red_weight(wanted)
+        found.append(
+            "the kernel's RED counts bytes and takes a power of two next to the weight "
+            f"{weight:.3g}; it drops all beyond max_th, as without `gentle`"
+        )
+    if shares(wanted) and wanted.queue["algorithm"] == "printed":
+        found.append(
+            'algorithm "printed" blocks with a short queue too, and starves the link; '
+            '"corrected" and "regulated" do not'
+        )
+    return found

@@ -1,0 +1,104 @@
+"""What `lasthop queue` does: a sort of what can be up, and what a check finds."""
+
+from pathlib import Path
+from typing import Any
+
+from lasthop.daemon import verbs
+from lasthop.daemon.sort import Life, Settings, Show, Sort
+from lasthop.daemon.state import State, state_of
+from lasthop.daemon.verbs import NotUp
+from lasthop.errors import UserError
+from lasthop.linkqueue import config
+from lasthop.linkqueue.config import LinkQueue
+from lasthop.linkqueue.layout import cautions
+from lasthop.linkqueue.shaped import Shaped, undo_everything
+from lasthop.linux import offload, rights
+
+__all__ = ["NotUp", "check", "down", "run", "status", "up", "warnings"]
+
+
+def check(wanted: LinkQueue) -> list[str]:
+    """What to mind on this machine.
+
+    Raises
+    ------
+    UserError
+        For what would make `up` fail.
+    """
+    if (lacks := rights.lacking()) is not None:
+        return [f"this machine was not looked at: that takes {lacks}, which root has"]
+    state = state_of(wanted.interface, None)
+    is_up = state.is_held()
+    refuse(wanted, state, is_up)
+    found = warnings(wanted)
+    if is_up:
+        found.insert(0, f"it is up ({state.holder()}); `up` lets it take the file over")
+    return found
+
+
+def refuse(wanted: LinkQueue, state: State, is_up: bool) -> None:
+    """Refuse what can be known to fail before a file is written."""
+    with Shaped(wanted, state.log) as shaped:
+        shaped.check(is_up=is_up or bool(state.log.records()))
+
+
+def warnings(wanted: LinkQueue) -> list[str]:
+    """What to mind, in words."""
+    found = cautions(wanted)
+    if not wanted.incoming:
+        merging = [name for name in others(wanted.interface) if offload.merges(name)]
+        if merging:
+            found.append(
+                f"receive offload is on at {', '.join(merging)}: what it merges counts as one "
+                "packet of the queue; `interface.from` names those that it is to be turned off at"
+            )
+    return found
+
+
+def others(interface: str) -> list[str]:
+    """Interfaces that packets may come in by."""
+    import socket
+
+    return [name for _, name in socket.if_nameindex() if name not in (interface, "lo")]
+
+
+def serve(life: Life[LinkQueue]) -> None:
+    """The life of a queue."""
+    from lasthop.linkqueue.service import Service
+
+    service = Service(life)
+    try:
+        try:
+            service.up()
+            service.run()
+        finally:
+            kept = service.down()
+        if kept:
+            raise UserError(kept[0], f"{life.state.log.path} lists what is left")
+    finally:
+        service.close()
+
+
+QUEUE = Sort("queue", config.read, lambda one: one.interface, refuse, serve, undo_everything)
+
+
+def status(file: str, settings: Settings, directory: Path | None) -> dict[str, Any] | NotUp:
+    """What the process that runs says, or that none runs."""
+    return verbs.status(QUEUE, file, settings, directory)
+
+
+def up(file: str, wanted: LinkQueue, settings: Settings, directory: Path | None) -> str:
+    """Set up and stay in the background; what was done, in words."""
+    return verbs.up(QUEUE, file, wanted, settings, directory)
+
+
+def run(
+    file: str, wanted: LinkQueue, settings: Settings, directory: Path | None, show: Show | None
+) -> None:
+    """Set up, run in the foreground until SIGTERM or Ctrl-C, and take everything back."""
+    verbs.run(QUEUE, file, wanted, settings, directory, show)
+
+
+def down(file: str, settings: Settings, directory: Path | None) -> str:
+    """End the process that runs, take back what one that was killed has left; in words."""
+    return verbs.down(QUEUE, file, settings, directory)

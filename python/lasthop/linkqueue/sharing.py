@@ -1,0 +1,179 @@
+"""Virtual buffer sharing in front of a queue: the program, what it is told, what it counts.
+
+The program is `crates/bpf/sharing.bpf.c`; its laws are the engine's, in whole numbers.
+"""
+
+import struct
+from collections.abc import Iterator
+from importlib.resources import files
+from ipaddress import IPv4Network
+from typing import NamedTuple, Self
+
+from lasthop.errors import UserError
+from lasthop.linkqueue.config import LinkQueue, Members, Subnet
+from lasthop.linkqueue.layout import PROGRAM, SHARING_OBJECT
+from lasthop.linux import bpf
+from lasthop.linux.bpf import BpfError
+from lasthop.linux.classifier import Classifier
+from lasthop.linux.links import ETHERNET
+
+LAWS = {"corrected": 0, "printed": 1, "regulated": 2}
+HELD = 3
+"""Probabilities stay as they are set from outside."""
+PART = 1 << 32
+"""One, in parts and probabilities."""
+PACKET = 1 << 24
+"""One packet of the target occupancy."""
+PACKETS2 = 1 << 32
+MOST = (1 << 64) - 1
+ETHERNET_BYTES = 14
+SETTING = struct.Struct("=IIIIQQQ")
+"""Law, classes, limit, header, target occupancy, tolerance, time between steps."""
+CLASS = struct.Struct("=8Q")
+NONE = 63
+"""Number of the class of packets that are of none."""
+FIRST = bytes(4)
+NEEDS = "needs Linux 5.17 or newer with CONFIG_NET_CLS_BPF and CONFIG_DEBUG_INFO_BTF"
+
+
+class ClassState(NamedTuple):
+    """A class as the program has it (struct class of sharing.h)."""
+
+    target: int
+    blocking: int
+    integral: int
+    last_ns: int
+    offered: int
+    lost: int
+    left: int
+    entered_bytes: int
+
+    @property
+    def packets(self) -> int:
+        """Those in the queue."""
+        return self.offered - self.lost - self.left
+
+
+class Sharing:
+    """The program with its maps, for one interface.
+
+    Parameters
+    ----------
+    wanted : LinkQueue
+        With `vbs`.
+    hardware : int
+        What packets of the interface begin with (ARPHRD).
+
+    Raises
+    ------
+    UserError
+        If the kernel refuses it.
+    """
+
+    def __init__(self, wanted: LinkQueue, hardware: int) -> None:
+        try:
+            self.classifier = Classifier(object_of(), PROGRAM)
+        except BpfError as error:
+            raise UserError(f"virtual buffer sharing: {error.strerror}", NEEDS) from None
+        self.shared = self.classifier.structure("shared")
+        self.header_bytes = ETHERNET_BYTES if hardware == ETHERNET else 0
+        self.members: dict[tuple[str, bytes], int] = {}
+        self.apply(wanted)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def program(self) -> int:
+        """Descriptor of the program."""
+        return self.classifier.program
+
+    def close(self) -> None:
+        """Let go; a program that is attached stays."""
+        self.classifier.close()
+
+    def apply(self, wanted: LinkQueue) -> None:
+        """Let settings, targets and members be these from now on; counters go on."""
+        value = bytearray(self.value())
+        SETTING.pack_into(value, self.shared.place("setting"), *self.setting(wanted))
+        for number, each in enumerate(wanted.classes):
+            at = self.class_at(number)
+            before = ClassState(*CLASS.unpack_from(value, at))
+            CLASS.pack_into(value, at, *before._replace(target=int(each.target * PART)))
+        bpf.update(self.classifier.maps["queue"], FIRST, bytes(value))
+        members = dict(keys_of(wanted.classes))
+        for (name, key), number in members.items():
+            if self.members.get((name, key)) != number:
+                bpf.update(self.classifier.maps[name], key, struct.pack("=I", number))
+        for name, key in self.members.keys() - members.keys():
+            bpf.delete(self.classifier.maps[name], key)
+        self.members = members
+
+    def setting(self, wanted: LinkQueue) -> tuple[int, ...]:
+        """What the program is told of the queue."""
+        said = wanted.queue
+        occupancy = said["occupancy"] * wanted.queue_packets
+        update_s = said["update_s"] or 0.0
+        return (
+            LAWS[said["algorithm"]],
+            len(wanted.classes),
+            wanted.queue_packets,
+            self.header_bytes,
+            round(occupancy * PACKET),
+            min(int(said["tol_packets2"] * PACKETS2), MOST),
+            round(update_s * 1e9),
+        )
+
+    def hold(self, probabilities: list[float]) -> None:
+        """Block with these probabilities from now on, whatever the queue: no law steps."""
+        value = bytearray(self.value())
+        struct.pack_into("=I", value, self.shared.place("setting"), HELD)
+        for number, each in enumerate(probabilities):
+            at = self.class_at(number)
+            before = ClassState(*CLASS.unpack_from(value, at))
+            CLASS.pack_into(value, at, *before._replace(blocking=round(each * PART)))
+        bpf.update(self.classifier.maps["queue"], FIRST, bytes(value))
+
+    def class_at(self, number: int) -> int:
+        """Where a class stands in the map's value. [bytes]"""
+        return self.shared.place("class") + number * CLASS.size
+
+    def value(self) -> bytes:
+        """What the map has."""
+        return bpf.entry(self.classifier.maps["queue"], FIRST, self.shared.size)
+
+    def states(self, count: int) -> list[ClassState]:
+        """The first so many classes, and the one of packets that are of none."""
+        value = self.value()
+        return [
+            ClassState(*CLASS.unpack_from(value, self.class_at(number)))
+            for number in (*range(count), NONE)
+        ]
+
+
+def object_of() -> bytes:
+    """The program as compiled."""
+    return files("lasthop.linkqueue").joinpath("share", SHARING_OBJECT).read_bytes()
+
+
+def keys_of(classes: tuple[Members, ...]) -> Iterator[tuple[tuple[str, bytes], int]]:
+    """Map and key of each member, and the number of its class."""
+    for number, each in enumerate(classes):
+        if each.mark is not None:
+            yield ("marks", struct.pack("=I", each.mark)), number
+        for mac in each.macs:
+            yield ("macs", bytes.fromhex(mac.replace(":", "")) + bytes(2)), number
+        for subnet in each.subnets:
+            yield ("prefixes", prefix_of(subnet)), number
+
+
+def prefix_of(subnet: Subnet) -> bytes:
+    """A prefix as the program looks for it: IPv4 in the last four of sixteen bytes."""
+    address = subnet.network_address.packed
+    if isinstance(subnet, IPv4Network):
+        mapped = bytes(10) + b"\xff\xff" + address
+        return struct.pack("=I", 96 + subnet.prefixlen) + mapped
+    return struct.pack("=I", subnet.prefixlen) + address
