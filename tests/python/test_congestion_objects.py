@@ -1,4 +1,4 @@
-"""The objects of `lasthop.congestion` are what `crates/bpf` compiles to."""
+"""The objects of the package are what `crates/bpf` compiles to."""
 
 import hashlib
 import subprocess
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lasthop import linkqueue
 from lasthop.congestion import CONTROLS
 from lasthop.congestion.controls import SHARE
 from lasthop.errors import UserError
@@ -16,6 +17,7 @@ from lasthop.linux.btf import Btf
 from lasthop.linux.struct_ops import OPERATIONS, SECTION, functions
 
 SOURCES = Path(__file__).parents[2] / "crates" / "bpf"
+SHARED = Path(linkqueue.__file__).with_name("share")
 PARTS = ("constants.h", "kernel.h", "fixed.h", "window.h")
 
 
@@ -26,12 +28,20 @@ def test_an_object_is_as_new_as_its_sources(law):
     assert hashlib.sha256(content).hexdigest() == noted, "run crates/bpf/build"
 
 
+def test_the_shared_queues_object_is_as_new_as_its_sources():
+    parts = ("sharing_constants.h", "kernel.h", "fixed.h", "sharing.h", "sharing.bpf.c")
+    content = b"".join((SOURCES / name).read_bytes() for name in parts)
+    noted = (SHARED / "sharing.sources").read_text().strip()
+    assert hashlib.sha256(content).hexdigest() == noted, "run crates/bpf/build"
+
+
 def test_the_compiler_makes_these_objects(tmp_path, debian_program):
     debian_program("clang-16", "clang-16 llvm-16")
     debian_program("llvm-strip-16", "llvm-16")
     subprocess.run([SOURCES / "build", tmp_path], check=True)
     for law in CONTROLS:
         assert (tmp_path / f"{law}.o").read_bytes() == (SHARE / f"{law}.o").read_bytes()
+    assert (tmp_path / "sharing.o").read_bytes() == (SHARED / "sharing.o").read_bytes()
 
 
 @pytest.mark.parametrize("law", CONTROLS)

@@ -92,7 +92,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "congestion": {"errors", "linux"},
     "emulation": {*ANSWERS, "congestion", "linux", "saving"},
     "daemon": {"errors", "linux"},
-    "linkqueue": {"_core", "daemon", "errors", "linux", "scenario", "typed"},
+    "linkqueue": {"_core", "daemon", "errors", "linux", "models", "scenario", "stability", "typed"},
     "gateway": {"_core", "control", "daemon", "errors", "linux", "scenario", "typed"},
     "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
     "studies": {*ANSWERS, *KEPT, "lasthop", "plot", "predict", "stability"},

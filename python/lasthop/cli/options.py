@@ -102,9 +102,9 @@ def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[
     return [(path.strip(), value.strip()) for path, _, value in (t.partition("=") for t in given)]
 
 
-def counted(number: int, what: str) -> str:
-    """A number with the name of what is counted."""
-    return f"{number} {what}{'s' * (number != 1)}"
+def counted(number: int, what: str, several: str | None = None) -> str:
+    """A number with the name of what is counted, of `several` where that is not regular."""
+    return f"{number} {what if number == 1 else several or f'{what}s'}"
 
 
 def stem(scenario: Scenario) -> str:

@@ -5,13 +5,14 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import Json, Settings, counted, file_name, pairs, unset
 from lasthop.errors import UserError
+from lasthop.scenario import Scenario
 
 if TYPE_CHECKING:
     from lasthop.linkqueue.config import LinkQueue
@@ -62,18 +63,66 @@ def needs_linux() -> None:
         raise UserError(f"the queue needs Linux; this is {sys.platform}")
 
 
-def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
-    """Check an interface's file, and with root rights this machine; nothing is changed."""
+def check(
+    file: File,
+    settings: Settings = None,
+    flows: Annotated[
+        int | None,
+        unset("N", "Say whether the queue would swing under so many long-lived flows.", "--flows"),
+    ] = None,
+    rtt: Annotated[
+        str | None,
+        unset("TIME", 'Their round-trip time without the queue, such as "40 ms".', "--rtt"),
+    ] = None,
+    congestion: Annotated[
+        str, typer.Option(metavar="NAME", help="Their congestion control.")
+    ] = "newreno",
+    as_json: Json = False,
+) -> None:
+    """Check an interface's file, and with root rights this machine; nothing is changed.
+
+    Whether the queue would swing is said by the fluid models of `lasthop stability`, for --flows
+    and --rtt, or for the file's own flows if it says what to simulate.
+    """
     wanted = read(file, settings)
+    swing = swing_of(wanted, file, settings, flows, rtt, congestion)
     needs_linux()
     from lasthop.linkqueue import operate
 
     warnings = operate.check(wanted)
     if as_json:
-        typer.echo(json.dumps({"name": wanted.name, "warnings": warnings}, indent=2))
+        answer = {"name": wanted.name, "warnings": warnings, "swing": swing}
+        typer.echo(json.dumps(answer, indent=2))
         return
     typer.echo(f"{file}: ok: {said_of(wanted)}")
+    if swing is not None:
+        typer.echo(swing["said"])
     warn(*warnings)
+
+
+def swing_of(
+    wanted: "LinkQueue",
+    file: str,
+    settings: list[str] | None,
+    flows: int | None,
+    rtt: str | None,
+    congestion: str,
+) -> dict[str, Any] | None:
+    """What the fluid models say of the queue; None if nothing says of which flows."""
+    if (flows is None) != (rtt is None):
+        raise UserError("--flows and --rtt belong together: so many flows of that round-trip time")
+    from lasthop.linkqueue import swings
+
+    if flows is not None and flows < 1:
+        raise UserError(f"--flows: {flows} is too few; allowed are 1 and more")
+    if flows is not None and rtt is not None:
+        found, said = swings.verdict(wanted, flows, rtt, congestion), f"{flows} flows of {rtt}"
+    elif wanted.link is None or file == "-":
+        return None
+    else:
+        found = swings.verdict_of(Scenario(Path(file), given(settings)))
+        said = f"the scenario's flows over {wanted.link}"
+    return {**found._asdict(), "said": swings.in_words(found, said)}
 
 
 def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
@@ -178,7 +227,7 @@ def run(
 
 def said_of(wanted: "LinkQueue") -> str:
     """Rate and queue, in words."""
-    classes = f", {counted(len(wanted.classes), 'class')}" if wanted.classes else ""
+    classes = f", {counted(len(wanted.classes), 'class', 'classes')}" if wanted.classes else ""
     return (
         f"{wanted.interface} at {wanted.rate_bps / 1e6:g} Mbit/s, "
         f"{wanted.discipline.replace('_', '-')} of {wanted.queue_packets} packets{classes}"

@@ -98,12 +98,17 @@ def refuse_elsewhere(sort: Sort[Wanted], file: str, state: State) -> None:
                 f"{other.directory}",
                 f"lasthop {sort.word} down {file} --state {other.directory} ends it",
             )
-    if state.is_in_use() and (word := state.word()) != sort.word:
-        whose = state.file() or "FILE"
+    if is_of_another_sort(sort, state):
+        word, whose = state.word(), state.file() or "FILE"
         raise UserError(
             f"{state.directory}: a {word} is up there already ({state.holder()})",
             f"lasthop {word} down {whose} ends it",
         )
+
+
+def is_of_another_sort(sort: Sort[Wanted], state: State) -> bool:
+    """Whether what is up in a directory, or was killed there, is something else."""
+    return state.is_in_use() and state.word() != sort.word
 
 
 class NotUp(NamedTuple):
@@ -120,6 +125,8 @@ def status(
 ) -> dict[str, Any] | NotUp:
     """What the process that runs says, or that none runs."""
     state = standing(sort, file, settings, directory)
+    if is_of_another_sort(sort, state):
+        return NotUp(0, [])
     if state.is_held():
         return state.answer({"do": "status"})
     left = len(state.log.records()) if state.exists and state.whose() != "gone" else 0
@@ -266,7 +273,7 @@ def down(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | No
     """End the process that runs, take back what one that was killed has left; in words."""
     state = standing(sort, file, settings, directory)
     others = elsewhere(sort, file, state) if directory is None else []
-    if not state.exists:
+    if not state.exists or is_of_another_sort(sort, state):
         return "; ".join(["nothing is up", *others])
     was_up = False
     deadline = time.monotonic() + PATIENCE_S

@@ -12,7 +12,8 @@ from lasthop.linkqueue import config
 from lasthop.linkqueue.config import LinkQueue
 from lasthop.linkqueue.layout import cautions
 from lasthop.linkqueue.shaped import Shaped, undo_everything
-from lasthop.linux import offload, rights
+from lasthop.linux import links, offload, rights
+from lasthop.linux.netlink import Socket
 
 __all__ = ["NotUp", "check", "down", "run", "status", "up", "warnings"]
 
@@ -57,9 +58,9 @@ def warnings(wanted: LinkQueue) -> list[str]:
 
 def others(interface: str) -> list[str]:
     """Interfaces that packets may come in by."""
-    import socket
-
-    return [name for _, name in socket.if_nameindex() if name not in (interface, "lo")]
+    with Socket() as kernel:
+        there = links.every_link(kernel)
+    return [name for name, link in there.items() if link.is_up and name not in (interface, "lo")]
 
 
 def serve(life: Life[LinkQueue]) -> None:

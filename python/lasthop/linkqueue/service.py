@@ -21,6 +21,8 @@ from lasthop.linux.counters import Counters
 
 COUNTED_S = 1.0
 """Time between two readings of the counters. [s]"""
+LOOKED_S = 30.0
+"""Time between two looks at everything: of `gso_max_segs` no event tells. [s]"""
 
 
 class Reading(NamedTuple):
@@ -87,6 +89,7 @@ class Service:
             self.life.is_up()
             self.count()
             self.loop.every(lambda: COUNTED_S, self.count)
+            self.loop.every(lambda: LOOKED_S, self.healing.doubt)
             self.loop.run()
 
     def stop(self) -> None:

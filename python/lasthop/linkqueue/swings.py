@@ -1,0 +1,105 @@
+"""Whether a shaped queue would swing, by the fluid models of paper 004."""
+
+import json
+from typing import Any, NamedTuple
+
+from lasthop.errors import ScenarioError, UserError
+from lasthop.linkqueue.config import LinkQueue
+from lasthop.models.errors import ModelError
+from lasthop.models.red.fluid import fluid
+from lasthop.scenario import Scenario
+from lasthop.stability.errors import NoEquilibriumError, ParameterError
+from lasthop.stability.spectrum import roots
+
+OPTIONS = {"dumbbell.flows": "--flows", "dumbbell.rtt": "--rtt", "tcp.congestion": "--congestion"}
+"""The option that a value of the scenario comes from."""
+WINDOW_PACKETS = 65_535
+"""A receive window that limits nobody."""
+
+
+class Verdict(NamedTuple):
+    """What a fluid model says of a queue."""
+
+    swings: bool | None
+    """None if no model fits."""
+    period_s: float | None
+    why: str
+    """Why no model fits, or what makes the answer doubtful."""
+
+
+def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict:
+    """Whether the queue would swing under long-lived flows.
+
+    Parameters
+    ----------
+    wanted : LinkQueue
+    flows : int
+    rtt : str
+        Round-trip time without the queue, such as "40 ms".
+    congestion : str
+        Congestion control of all of them.
+
+    Raises
+    ------
+    UserError
+        For a value that no scenario may have.
+    """
+    try:
+        scenario = Scenario(json.dumps(dumbbell(wanted, flows, rtt, congestion)))
+    except ScenarioError as error:
+        problem = error.problems[0]
+        option = OPTIONS.get(problem.path, problem.path)
+        raise UserError(f"{option}: {problem.message}") from None
+    return verdict_of(scenario)
+
+
+def verdict_of(scenario: Scenario) -> Verdict:
+    """Whether the queue of a scenario would swing."""
+    try:
+        found = fluid(scenario.to_dict())
+        spectrum = roots(found.case, 2)
+    except (ModelError, NoEquilibriumError, ParameterError) as error:
+        return Verdict(None, None, str(error).splitlines()[0])
+    return Verdict(not spectrum.stable, spectrum.period, "; ".join(found.warnings))
+
+
+def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[str, Any]:
+    """The scenario: so many flows through this queue alone."""
+    return {
+        "duration": "60 s",
+        "queue": queue_of(wanted),
+        "dumbbell": {
+            "flows": flows,
+            "bottleneck": f"{wanted.rate_bps} bps",
+            "rtt": rtt,
+        },
+        "tcp": {"congestion": congestion, "window": WINDOW_PACKETS},
+    }
+
+
+def queue_of(wanted: LinkQueue) -> dict[str, Any]:
+    """The queue as files say it."""
+    said = wanted.queue
+    match wanted.discipline:
+        case "red":
+            red = {
+                "min_th": said["min_th_packets"],
+                "max_th": said["max_th_packets"],
+                "max_p": said["max_p"],
+                "weight": said["weight"],
+                "gentle": said["gentle"],
+            }
+            return {"limit": wanted.queue_packets, "red": red}
+        case "drop_tail" | "threshold":
+            return {"threshold": wanted.queue_packets}
+    return {"limit": wanted.queue_packets, said["discipline"]: {}}
+
+
+def in_words(found: Verdict, said: str) -> str:
+    """A line about the queue, under what is said."""
+    if found.swings is None:
+        return f"{said}: whether the queue would swing is not known: {found.why}"
+    what = "the queue would swing" if found.swings else "the queue would be steady"
+    period = f", with a period of {found.period_s:.2g} s" if found.swings and found.period_s else ""
+    doubt = f" ({found.why})" if found.why else ""
+    return f"{said}: {what}{period}{doubt}"

@@ -1,0 +1,50 @@
+"""Every queue of `lasthop queue`, in a kernel that has them; prints what is wrong with each."""
+
+import json
+import re
+import tempfile
+from pathlib import Path
+
+from lab import leftovers, log_in, sh
+from lasthop.linkqueue import config
+from lasthop.linkqueue.shaped import Shaped, plan
+
+QUEUES = {
+    "drop_tail": "100",
+    "threshold": "{ threshold = 15 }",
+    "codel": "{ limit = 60, codel = { target = '7 ms', ecn = true } }",
+    "fq_codel": "{ limit = 60, fq_codel = { interval = '30 ms' } }",
+    "pie": "{ limit = 60, pie = { target = '20 ms' } }",
+    "red": "{ limit = 100, red = { min_th = 50, max_th = 90, max_p = 0.1, weight = 0.002 } }",
+}
+
+
+def main() -> dict[str, list[str]]:
+    """Set each up, look whether the kernel has what was asked for, change it, take it back."""
+    sh("ip link add wan type veth peer name wan1; ip link set wan up; ip link set wan1 up")
+    directory = Path(tempfile.mkdtemp())
+    return {name: wrong_with(queue, directory) for name, queue in QUEUES.items()}
+
+
+def wrong_with(queue: str, directory: Path) -> list[str]:
+    """What is not as it ought to be of a queue."""
+    wanted = config.read(f'[interface]\nname = "wan"\nrate = "10 Mbps"\nqueue = {queue}\n')
+    with Shaped(wanted, log_in(directory)) as shaped:
+        shaped.up()
+        by_us = state()
+        wrong = [each.said for each in shaped.differences(shaped.all_parts)]
+        wrong += shaped.down() + leftovers()
+    for command in plan(wanted):
+        sh(command)
+    by_tc = state()
+    sh("tc qdisc del dev wan root")
+    return wrong if by_us == by_tc else [*wrong, by_us, by_tc]
+
+
+def state() -> str:
+    """What the kernel has, as `tc` shows it, without numbers that it makes up."""
+    return re.sub(r"\b8[0-9a-f]{3}:", "8:", sh("tc qdisc show dev wan; tc class show dev wan"))
+
+
+if __name__ == "__main__":
+    print(json.dumps(main()))

@@ -1,0 +1,422 @@
+"""`lasthop queue` on an uplink: set up, changed, healed, killed, undone."""
+
+import json
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uml
+
+from commands import lasthop
+from lab import (
+    GATEWAY,
+    SERVER_V4,
+    STATIONS,
+    Child,
+    Lab,
+    entered,
+    gateway_text,
+    leftovers,
+    log_in,
+    sh,
+    station_v4,
+    station_v6,
+    take_back,
+    wait_until,
+)
+from lasthop.daemon.state import State
+from lasthop.errors import UserError
+from lasthop.linkqueue import config
+from lasthop.linkqueue.config import LinkQueue
+from lasthop.linkqueue.shaped import Shaped
+from lasthop.linkqueue.sharing import object_of
+from lasthop.linux import links, offload
+from lasthop.linux.bpf import BpfError
+from lasthop.linux.classifier import Classifier
+from lasthop.linux.netlink import Socket
+from lasthop.linux.undo import UndoLog
+from test_crash import Countdown, Hook, kill_myself
+from traffic import transfers
+
+THRESHOLD = """\
+[interface]
+name = "wan"
+rate = "50 Mbps"
+from = "lan"
+queue.threshold = 15
+"""
+SHARED = f"""\
+[interface]
+name = "wan"
+rate = "50 Mbps"
+from = "lan"
+[interface.queue]
+limit = 100
+vbs = {{ class.near.share = 0.526, class.far.share = 0.474 }}
+[interface.class]
+near = {{ address = "{station_v4(0)}, {station_v6(0)}", mark = 7 }}
+far = {{ address = "{station_v4(1)}/32" }}
+"""
+TEXTS = {"threshold": THRESHOLD, "shared": SHARED}
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    """A gateway without a slow hop, whose uplink is shaped."""
+    with Lab(stations=3, rate_bps=None) as lab:
+        with entered(GATEWAY):
+            sh("ip link set wan gso_max_segs 65535")
+            offload.set_merging("lan", True)
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def programs() -> None:
+    """Skip with the reason where no program can be loaded."""
+    try:
+        Classifier(object_of(), "try").close()
+    except BpfError as error:
+        pytest.skip(f"no BPF program can be loaded here: {error}")
+
+
+@pytest.fixture
+def directory(lab: Lab, tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path
+    with entered(GATEWAY):
+        take_back(tmp_path)
+        assert leftovers() == []
+
+
+def written(directory: Path, text: str, name: str = "up.toml") -> Path:
+    file = directory / name
+    file.write_text(text)
+    return file
+
+
+def others(directory: Path) -> str:
+    """What of the machine is not ours to leave changed."""
+    with entered(GATEWAY):
+        return sh("tc qdisc show dev wan; tc class show dev wan; ip -d -o link show dev wan") + str(
+            offload.merges("lan")
+        )
+
+
+# -- what a user does ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_up_and_down_leave_the_machine_as_it_was(
+    directory: Path, kind: str, programs: None
+) -> None:
+    before = others(directory)
+    file = written(directory, TEXTS[kind])
+    assert lasthop("queue", "check", file)[0] == 0
+    code, said = lasthop("queue", "up", file)
+    assert code == 0, said
+    assert said.startswith("up, process ")
+    try:
+        assert others(directory) != before
+        assert transfers(station_v4(0))
+        code, said = lasthop("queue", "status", file, "--json")
+        status = json.loads(said)
+        assert (status["interface"], status["shaping"], status["faults"]) == ("wan", True, [])
+        assert [row["name"] for row in status["classes"]] == (
+            ["near", "far", None] if kind == "shared" else []
+        )
+        code, said = lasthop("queue", "status", file)
+        assert code == 0
+        assert "rate [Mbit/s]" in said
+    finally:
+        assert lasthop("queue", "down", file) == (0, "down\n")
+    assert others(directory) == before
+    assert lasthop("queue", "status", file) == (0, "not up\n")
+    assert lasthop("queue", "down", file) == (0, "nothing is up\n")
+
+
+def test_another_file_is_taken_over_or_refused(directory: Path, programs: None) -> None:
+    file = written(directory, THRESHOLD)
+    assert lasthop("queue", "up", file)[0] == 0
+    try:
+        written(directory, THRESHOLD.replace("15", "40").replace("50 Mbps", "20 Mbps"))
+        code, said = lasthop("queue", "up", file)
+        assert (code, "goes on with" in said) == (0, True), said
+        with entered(GATEWAY):
+            assert "limit 39p" in sh("tc qdisc show dev wan")
+            assert "rate 20Mbit" in sh("tc class show dev wan")
+        written(directory, SHARED)
+        code, said = lasthop("queue", "up", file)
+        assert code == 0, said
+        with entered(GATEWAY):
+            assert "lasthop_vbs direct-action" in sh("tc filter show dev wan")
+        written(directory, THRESHOLD.replace('"wan"', '"lan"').replace('from = "lan"\n', ""))
+        code, said = lasthop("queue", "up", file)
+        assert code == 2
+        assert "is in place already" in said
+        status = json.loads(lasthop("queue", "status", file, "--json")[1])
+        assert status["queue"] == "vbs"
+    finally:
+        lasthop("queue", "down", file)
+
+
+def test_an_interface_has_one_owner(directory: Path) -> None:
+    both = written(
+        directory,
+        gateway_text(1) + THRESHOLD.replace('"wan"', '"lan"').replace('from = "lan"\n', ""),
+    )
+    assert lasthop("gateway", "up", both)[0] == 0
+    try:
+        code, said = lasthop("queue", "up", both)
+        assert code == 2
+        assert "a gateway is up there already" in said
+        assert f"lasthop gateway down {both} ends it" in said
+        assert lasthop("queue", "down", both) == (0, "nothing is up\n")
+    finally:
+        assert lasthop("gateway", "down", both) == (0, "down\n")
+
+
+def test_what_cannot_be_is_refused_in_a_line_and_changes_nothing(directory: Path) -> None:
+    before = others(directory)
+    missing = written(directory, THRESHOLD.replace('"wan"', '"nowhere"'))
+    for verb in ("check", "up"):
+        code, said = lasthop("queue", verb, missing)
+        assert code == 2
+        assert said.startswith("error: interface nowhere: there is none of this name\nhint: ")
+    pi = written(directory, THRESHOLD.replace("threshold = 15", "proportional.slope = 0.01"))
+    code, said = lasthop("queue", "plan", pi)
+    assert (code, "Linux has no discipline proportional" in said) == (2, True)
+    with entered(GATEWAY):
+        sh("tc qdisc add dev wan root handle 5: pfifo")
+    try:
+        file = written(directory, THRESHOLD)
+        code, said = lasthop("queue", "up", file)
+        assert code == 2
+        assert said == (
+            "error: interface wan: it has a queueing discipline pfifo 5:, which lasthop has not "
+            "made\nhint: if nothing needs it: tc qdisc del dev wan root\n"
+        )
+    finally:
+        with entered(GATEWAY):
+            sh("tc qdisc del dev wan root")
+    assert others(directory) == before
+
+
+def test_a_discipline_that_the_kernel_lacks_is_named_by_its_option(directory: Path) -> None:
+    text = THRESHOLD.replace("queue.threshold = 15", "queue = { limit = 100, pie = {} }")
+    before = others(directory)
+    with entered(GATEWAY), Shaped(config.read(text), log_in(directory)) as shaped:
+        with pytest.raises(UserError) if lacks_pie() else nullcontext() as refused:
+            shaped.up()
+        if refused is not None:
+            said = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
+            assert str(refused.value) == said
+        assert shaped.down() == []
+    assert others(directory) == before
+
+
+def lacks_pie() -> bool:
+    try:
+        sh("tc qdisc add dev lo root pie && tc qdisc del dev lo root")
+    except AssertionError:
+        return True
+    return False
+
+
+# -- the crash contract ----------------------------------------------------------------------------
+
+
+HARM = (
+    "tc class change dev wan parent 6c68: classid 6c68:1 htb rate 1mbit",
+    "tc qdisc replace dev wan parent 6c68:1 pfifo limit 7",
+    "tc qdisc del dev wan parent 6c68:1",
+    "tc filter del dev wan parent 6c68:",
+    "tc qdisc del dev wan root",
+    "ip link set wan gso_max_segs 9",
+)
+
+
+def a_life(directory: Path, kind: str, hook: Hook) -> None:
+    """All that a queue ever does to the kernel, and what is mended, with a hook after each step."""
+    wanted = config.read(TEXTS[kind])
+    shaped = Shaped(wanted, UndoLog(directory / "undo.log", hook), hook)
+    shaped.up()
+    shaped.apply(config.read(TEXTS[kind].replace("50 Mbps", "30 Mbps")))
+    for harm in HARM:
+        if kind == "shared" or "filter" not in harm:
+            sh(harm)
+        offload.set_merging("lan", True)
+        for _ in range(2):
+            shaped.mend(shaped.differences(shaped.all_parts))
+        assert shaped.differences(shaped.all_parts) == [], harm
+        assert not offload.merges("lan")
+    shaped.down()
+    shaped.close()
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_killed_after_any_record_or_message(directory: Path, kind: str, programs: None) -> None:
+    """And whatever others change meanwhile is mended."""
+
+    def count() -> int:
+        counter = Countdown(-1, lambda: None)
+        a_life(directory, kind, counter)
+        return counter.steps
+
+    before = others(directory)
+    steps = int(Child(GATEWAY, count).result())
+    assert steps > 20
+    assert others(directory) == before
+    for last in range(1, steps + 1):
+        killed = Child(GATEWAY, lambda: a_life(directory, kind, Countdown(last, kill_myself)))  # noqa: B023
+        assert killed.result() is None, f"step {last} of {steps} was not the end"
+        assert transfers(station_v4(0)), "traffic is stuck"
+        with entered(GATEWAY):
+            assert take_back(directory) == []
+            assert leftovers() == []
+        assert others(directory) == before, f"step {last}"
+
+
+def test_what_others_remove_comes_back_while_it_is_up(directory: Path, programs: None) -> None:
+    file = written(directory, SHARED)
+    assert lasthop("queue", "up", file)[0] == 0
+    try:
+        with entered(GATEWAY):
+            for harm in HARM[:-1]:  # of the last one no event tells
+                sh(harm)
+                wait_until(lambda: is_whole(), f"mending after {harm}")
+            sh("tc qdisc replace dev wan root handle 9: pfifo")
+        said = "the queue of wan is gone: there is a pfifo 9:"
+        wait_until(lambda: said in status(file)["faults"], "the fault to be told")
+        with entered(GATEWAY):
+            sh("tc qdisc del dev wan root")
+            wait_until(lambda: is_whole(), "the queue to be back")
+        wait_until(lambda: status(file)["faults"] == [], "the fault to be over")
+    finally:
+        assert lasthop("queue", "down", file) == (0, "down\n")
+
+
+def status(file: Path) -> dict[str, Any]:
+    found = json.loads(lasthop("queue", "status", file, "--json")[1])
+    assert isinstance(found, dict)
+    return found
+
+
+def is_whole() -> bool:
+    """Whether the kernel has what the file asks for, as `tc` shows it."""
+    with Socket() as kernel:
+        segments = links.every_link(kernel)["wan"].segments
+    return (
+        "limit 200p" in sh("tc qdisc show dev wan")
+        and "rate 50Mbit" in sh("tc class show dev wan")
+        and "lasthop_vbs" in sh("tc filter show dev wan")
+        and segments == 1
+    )
+
+
+# -- the program -----------------------------------------------------------------------------------
+
+
+def send(count: int, source: str, to: tuple[str, int] = (SERVER_V4, 9), mark: int = 0) -> None:
+    """Small datagrams from a station, or marked from the gateway itself."""
+    family = socket.AF_INET6 if ":" in source else socket.AF_INET
+    with entered(GATEWAY if mark else STATIONS), socket.socket(family, socket.SOCK_DGRAM) as sender:
+        if mark:
+            sender.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
+        else:
+            sender.bind((source, 0))
+        for number in range(count):
+            sender.sendto(struct.pack("=I", number), to)
+
+
+def shaped_of(wanted: LinkQueue, directory: Path) -> Shaped:
+    shaped = Shaped(wanted, log_in(directory))
+    shaped.up()
+    return shaped
+
+
+def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
+    directory: Path, programs: None
+) -> None:
+    with entered(GATEWAY):
+        shaped = shaped_of(config.read(SHARED), directory)
+        mac = links.every_link(shaped.kernel)["wan"].mac.hex(":")
+    try:
+        assert shaped.sharing is not None
+        for source, count in ((station_v4(0), 11), (station_v4(1), 12), (station_v4(2), 13)):
+            send(count, source)
+        send(14, station_v6(0), ("fd77::2", 9))
+        send(15, "", mark=7)
+        near, far, none = (each.offered for each in shaped.sharing.states(2))
+        assert (near, far) == (11 + 14 + 15, 12)
+        assert 13 <= none <= 13 + 20  # neighbours are asked for, and routers
+        by_mac = SHARED.replace(f'address = "{station_v4(1)}/32"', f'mac = "{mac}"')
+        with entered(GATEWAY):
+            shaped.apply(config.read(by_mac))
+        send(16, station_v4(1))
+        _, far, _ = (each.offered for each in shaped.sharing.states(2))
+        assert 12 + 16 <= far <= 12 + 16 + 20  # what no mark tells goes out with its own address
+    finally:
+        with entered(GATEWAY):
+            assert shaped.down() == []
+        shaped.close()
+
+
+@pytest.mark.parametrize("probability", [0.1, 0.3])
+def test_packets_are_blocked_with_the_probability_of_the_map(
+    directory: Path, programs: None, probability: float
+) -> None:
+    """Within a percentage point of it: so many packets that three and a half deviations fit."""
+    packets = 30_000
+    with entered(GATEWAY):
+        shaped = shaped_of(config.read(SHARED.replace("50 Mbps", "10 Gbps")), directory)
+    try:
+        assert shaped.sharing is not None
+        shaped.sharing.hold([probability, 0.0])
+        for source in (station_v4(0), station_v4(1)):
+            send(packets, source)
+        near, far, none = shaped.sharing.states(2)
+        assert near.offered == far.offered == packets
+        assert abs(near.lost / packets - probability) < 0.01
+        assert far.lost == none.lost == 0
+    finally:
+        with entered(GATEWAY):
+            assert shaped.down() == []
+        shaped.close()
+
+
+def test_the_queue_holds_its_threshold_and_no_more(directory: Path) -> None:
+    """One packet is in service: it has left the kernel's queue, and fourteen wait."""
+    text = THRESHOLD.replace("50 Mbps", "100 kbps")
+    with entered(GATEWAY):
+        shaped = shaped_of(config.read(text), directory)
+    try:
+        send(60, station_v4(0))
+        with entered(GATEWAY):
+            root, queue = shaped.counters()
+        assert queue.backlog_packets == 14
+        assert root.sent_packets + queue.backlog_packets + queue.dropped_packets >= 60
+    finally:
+        with entered(GATEWAY):
+            assert shaped.down() == []
+        shaped.close()
+
+
+@pytest.mark.usefixtures("user_mode")
+def test_a_kernel_with_every_queue_has_what_tc_would_have_made() -> None:
+    """In user-mode Linux; what `plan` prints and what `up` does are the same to the kernel."""
+    script = Path(__file__).parent / "inside" / "queues.py"
+    found = uml.answer(script, deadline_s=120)
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    assert len(found) == 6
+
+
+def test_a_directory_says_what_is_up_in_it(directory: Path) -> None:
+    state = State(directory)
+    state.make()
+    assert state.take()
+    state.begin(None, "queue")
+    assert state.word() == "queue"
+    state.release()

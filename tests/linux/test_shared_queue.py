@@ -1,0 +1,233 @@
+"""Virtual buffer sharing on a Linux link, with the kernel's own TCP: what paper 000 says of it.
+
+Two classes of five uploads leave by the gateway's uplink, at 20 Mbit/s through 100 packets; c is
+0.6.
+"""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from lab import GATEWAY, SERVER, SERVER_V4, STATIONS, Lab, entered, log_in, mean, station_v4
+from lasthop.congestion import loaded
+from lasthop.congestion.loading import missing
+from lasthop.linkqueue import config
+from lasthop.linkqueue.shaped import Shaped
+from traffic import Flow, run
+
+pytestmark = pytest.mark.measured
+
+RATE_BPS, LIMIT, OCCUPANCY, FLOWS = 20_000_000, 100, 0.6, 5
+NEAR, FAR, SENSOR = (station_v4(k) for k in range(3))
+SAMPLED_S = 0.02
+WARMUP_S, LENGTH_S = 5.0, 60.0
+COMMANDS_S = 0.2
+"""Time between two commands: five sensors with one a second each."""
+PORT = 9_001
+
+
+def text(algorithm: str, near: float, far: float) -> str:
+    """The file; without an algorithm the queue is drop-tail."""
+    classes = f"class.near.share = {near}, class.far.share = {far}"
+    queue = f"limit = {LIMIT}"
+    members = ""
+    if algorithm:
+        queue += f', vbs = {{ algorithm = "{algorithm}", {classes} }}'
+        members = f'class.near.address = "{NEAR}"\nclass.far.address = "{FAR}"\n'
+    return (
+        f'[interface]\nname = "wan"\nrate = "{RATE_BPS} bps"\nfrom = "lan"\n'
+        f"queue = {{ {queue} }}\n{members}"
+    )
+
+
+class Seen(NamedTuple):
+    """What a run has shown."""
+
+    queue_packets: float
+    """Mean over the time measured, the packet in service included."""
+    least_packets: int
+    near_bps: float
+    far_bps: float
+    sent: int
+    arrived: int
+    """Commands to sensors."""
+
+    @property
+    def ratio(self) -> float:
+        return self.near_bps / self.far_bps
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with Lab(stations=3, rate_bps=None) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def compound() -> Iterator[str]:
+    """The kernel's name of Compound, while it is loaded."""
+    if (reason := missing()) is not None:
+        pytest.skip(f"no congestion control can be loaded here: {reason}")
+    with loaded(["compound"]) as names:
+        yield names["compound"]
+
+
+@contextmanager
+def flows_of(algorithms: Mapping[str, str]) -> Iterator[dict[str, list[Flow]]]:
+    """Five uploads of each class."""
+    with ExitStack() as stack:
+        every = {}
+        for station, algorithm in algorithms.items():
+            every[station] = [
+                Flow(station, download=False, algorithm=algorithm) for _ in range(FLOWS)
+            ]
+            for flow in every[station]:
+                stack.callback(flow.close)
+        yield every
+
+
+class Watch:
+    """Reads the queue's length, and sends commands to what answers nothing, beside the traffic."""
+
+    def __init__(self, shaped: Shaped) -> None:
+        self.shaped = shaped
+        self.lengths: list[int] = []
+        self.sent = self.arrived = 0
+        self.ended = threading.Event()
+        with entered(SERVER):
+            self.sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.sink.bind((SERVER_V4, PORT))
+            self.sink.setblocking(False)
+        with entered(STATIONS):
+            self.source = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.source.bind((SENSOR, 0))
+        self.thread = threading.Thread(target=self.look)
+
+    def look(self) -> None:
+        next_s = time.monotonic()
+        while not self.ended.wait(SAMPLED_S):
+            _, queue = self.shaped.counters()
+            self.lengths.append(queue.backlog_packets + (queue.backlog_packets > 0))
+            if time.monotonic() >= next_s:
+                next_s += COMMANDS_S
+                self.source.sendto(b"on", (SERVER_V4, PORT))
+                self.sent += 1
+            self.take()
+
+    def take(self) -> None:
+        """Count the commands that have arrived."""
+        with suppress(BlockingIOError):
+            while self.sink.recv(16):
+                self.arrived += 1
+
+    def __enter__(self) -> "Watch":
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.thread.join()
+        time.sleep(0.5)
+        self.take()
+        self.sink.close()
+        self.source.close()
+
+
+def measured(
+    directory: Path,
+    algorithms: Mapping[str, str],
+    algorithm: str = "corrected",
+    shares: tuple[float, float] = (0.5, 0.5),
+    length_s: float = LENGTH_S,
+) -> Seen:
+    """One run; `algorithm` is empty for drop-tail."""
+    with entered(GATEWAY):
+        shaped = Shaped(config.read(text(algorithm, *shares)), log_in(directory))
+        shaped.up()
+    try:
+        with flows_of(algorithms) as flows:
+            every = [flow for group in flows.values() for flow in group]
+            run(every, WARMUP_S)
+            before, began_s = received(flows), time.monotonic()
+            with Watch(shaped) as watch:
+                run(every, length_s)
+                after, over_s = received(flows), time.monotonic() - began_s
+            near, far = (8 * (b - a) / over_s for a, b in zip(before, after, strict=True))
+    finally:
+        with entered(GATEWAY):
+            shaped.down()
+        shaped.close()
+    lengths = watch.lengths
+    seen = Seen(mean(lengths), min(lengths), near, far, watch.sent, watch.arrived)
+    print(f"{algorithm or 'drop-tail'} {shares} {algorithms}: {seen}, ratio {seen.ratio:.3f}")
+    return seen
+
+
+def received(flows: Mapping[str, Sequence[Flow]]) -> list[int]:
+    return [sum(flow.received for flow in group) for group in flows.values()]
+
+
+@pytest.mark.parametrize("law", ["cubic", "compound"])
+@pytest.mark.parametrize("algorithm", ["corrected", "regulated"])
+@pytest.mark.parametrize("share", [0.5, 0.526])
+def test_the_queue_holds_its_part_and_each_class_its_share(
+    lab: Lab, tmp_path: Path, compound: str, law: str, algorithm: str, share: float
+) -> None:
+    name = compound if law == "compound" else law
+    seen = measured(tmp_path, {NEAR: name, FAR: name}, algorithm, (share, 1 - share))
+    assert abs(seen.queue_packets - OCCUPANCY * LIMIT) < 0.15 * OCCUPANCY * LIMIT
+    assert abs(seen.ratio - share / (1 - share)) < 0.06
+    assert seen.near_bps + seen.far_bps > 0.9 * RATE_BPS
+    assert seen.arrived >= 0.99 * seen.sent > 200
+
+
+def test_a_class_with_a_faster_law_gets_no_more(lab: Lab, tmp_path: Path, compound: str) -> None:
+    """Compound against Reno: halves of the queue are halves of the link."""
+    seen = measured(tmp_path, {NEAR: compound, FAR: "reno"})
+    assert abs(seen.ratio - 1) < 0.06
+
+
+def test_with_drop_tail_commands_are_lost(lab: Lab, tmp_path: Path) -> None:
+    seen = measured(tmp_path, {NEAR: "cubic", FAR: "cubic"}, "")
+    assert seen.queue_packets > 80
+    assert seen.arrived < seen.sent
+
+
+def test_as_printed_the_link_starves(lab: Lab, tmp_path: Path) -> None:
+    """Algorithm 1 to the letter blocks a class that has its share though the queue is empty."""
+    seen = measured(tmp_path, {NEAR: "cubic", FAR: "cubic"}, "printed", length_s=20.0)
+    assert seen.near_bps + seen.far_bps < 0.85 * RATE_BPS
+    assert seen.queue_packets < 5
+
+
+def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
+    """What an absent class leaves goes to the other one, and comes back with it."""
+    with entered(GATEWAY):
+        shaped = Shaped(config.read(text("corrected", 0.5, 0.5)), log_in(tmp_path))
+        shaped.up()
+    try:
+        with flows_of({NEAR: "cubic", FAR: "cubic"}) as flows:
+            near, far = flows[NEAR], flows[FAR]
+            rates = []
+            for active in (near, [*near, *far], far):
+                run(active, WARMUP_S)
+                before, began_s = received(flows), time.monotonic()
+                run(active, 20.0)
+                over_s = time.monotonic() - began_s
+                after = received(flows)
+                rates.append([8 * (b - a) / over_s for a, b in zip(before, after, strict=True)])
+    finally:
+        with entered(GATEWAY):
+            shaped.down()
+        shaped.close()
+    print(rates)
+    alone, both, other = rates
+    assert alone[0] > 0.9 * RATE_BPS
+    assert abs(both[0] / both[1] - 1) < 0.1
+    assert other[1] > 0.9 * RATE_BPS

@@ -1,0 +1,148 @@
+"""What the kernel is told of a queue: messages and their words, without a kernel."""
+
+import math
+import struct
+
+import pytest
+
+from lasthop.errors import UserError
+from lasthop.linkqueue import config
+from lasthop.linkqueue.config import LinkQueue
+from lasthop.linkqueue.layout import Layout, cautions, discipline_of
+from lasthop.linkqueue.shaped import plan, same_kind
+from lasthop.linkqueue.sharing import keys_of, object_of
+from lasthop.linux import disciplines, tc
+from lasthop.linux.bpf import MapShape
+from lasthop.linux.bpf_object import Object
+from lasthop.linux.classifier import SECTION, linked, shape_of
+from lasthop.linux.described import described
+
+
+def of(queue: str, rate: str = "10 Mbps", more: str = "") -> LinkQueue:
+    return config.read(f'[interface]\nname = "eth0"\nrate = "{rate}"\nqueue = {queue}\n{more}')
+
+
+CLASSES = (
+    'class.a = { address = "10.0.0.0/8, fd00::1", mark = 7 }\n'
+    'class.b.mac = "02:00:5E:10:00:01, 02-00-5e-10-00-02"\n'
+)
+SHARED = "{ limit = 100, vbs = { class.a.share = 0.5, class.b.share = 0.25 } }"
+
+
+def test_a_plan_is_what_tc_would_be_told() -> None:
+    assert plan(of("{ threshold = 15 }", more='from = "br0, wlan0"')) == [
+        "ethtool -K br0 gro off",
+        "ethtool -K wlan0 gro off",
+        "ip link set eth0 gso_max_segs 1",
+        "tc qdisc add dev eth0 root handle 6c68: htb default 1 direct_qlen 1000",
+        "tc class add dev eth0 parent 6c68: classid 6c68:1 htb rate 10000000bit ceil 10000000bit "
+        "burst 1514b cburst 1514b quantum 1514",
+        "tc qdisc add dev eth0 parent 6c68:1 pfifo limit 14",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("queue", "said"),
+    [
+        ("100", "pfifo limit 99"),
+        ("{ limit = 60, codel = {} }", "codel limit 59 target 5000us interval 100000us noecn"),
+        (
+            "{ limit = 60, fq_codel = { target = '15 ms' } }",
+            "fq_codel limit 59 target 15000us interval 100000us ecn flows 1024 quantum 1514 "
+            "memory_limit 271872b",
+        ),
+        (
+            "{ limit = 60, pie = {} }",
+            "pie limit 59 target 15000us tupdate 15000us alpha 2 beta 20 noecn",
+        ),
+        (
+            "{ limit = 100, red = { min_th = 50, max_th = 90, max_p = 0.1, weight = 0.002 } }",
+            "red limit 149886 min 75700 max 136260 avpkt 1514 burst 63 probability 0.1 "
+            "bandwidth 10000000bit",
+        ),
+    ],
+)
+def test_disciplines_are_those_of_the_scenario(queue: str, said: str) -> None:
+    found = discipline_of(of(queue))
+    assert f"{found.kind} {found.said}" == said
+
+
+@pytest.mark.parametrize(
+    "queue",
+    [
+        "7",
+        "{ limit = 60, codel = { ecn = true } }",
+        "{ limit = 60, fq_codel = {} }",
+        "{ limit = 60, pie = {} }",
+        "{ limit = 100, red = { min_th = 5, max_th = 90 } }",
+        SHARED,
+    ],
+)
+def test_what_is_asked_for_can_be_read_back(queue: str) -> None:
+    wanted = of(queue, more=CLASSES if "vbs" in queue else "")
+    layout = Layout(wanted, tc.Device("eth0", 7), 5 if wanted.classes else None)
+    read = [described(each.kind, each.body) for each in (*layout.hierarchy(), *layout.filters())]
+    assert all(each is not None and each.settings for each in read)
+    assert len({each.name for each in read if each is not None}) == len(read)
+
+
+def test_red_forgets_in_idle_times_as_packets_that_did_not_come_would_have() -> None:
+    """After m packets' time without any the mean is (1 - w)^m of itself (linux/net/red.h)."""
+    packet_s = 1514 * 8 / 10e6
+    table, cell_log = disciplines.idle_table(9, packet_s)
+    assert len(table) == 256
+    for packets in (50, 500, 2_000):
+        ticks = packets * packet_s * 1e9 / tc.TICK_NS
+        cell = int(ticks) >> cell_log
+        halvings = table[min(cell, 255)]
+        expected = -packets * math.log2(1 - 0.5**9)
+        assert abs(halvings - expected) <= 1
+
+
+def test_what_linux_cannot_have_is_refused() -> None:
+    with pytest.raises(UserError, match="Linux has no discipline pi"):
+        discipline_of(of("{ limit = 100, pi = { target = 40 } }"))
+    with pytest.raises(UserError, match="1 packet is too few for Linux"):
+        discipline_of(of("{ threshold = 1 }"))
+
+
+def test_what_is_not_quite_the_scenarios_is_told() -> None:
+    assert "power of two" in cautions(of("{ limit = 100, red = { min_th = 5, max_th = 90 } }"))[0]
+    printed = SHARED.replace("vbs = {", 'vbs = { algorithm = "printed",')
+    assert "starves the link" in cautions(of(printed, more=CLASSES))[0]
+    assert cautions(of(SHARED, more=CLASSES)) == []
+
+
+def test_members_are_keys_of_the_programs_maps() -> None:
+    mapped = bytes(10) + b"\xff\xff" + bytes([10, 0, 0, 0])
+    fd00 = bytes.fromhex("fd00" + 26 * "0" + "01")
+    assert list(keys_of(of(SHARED, more=CLASSES).classes)) == [
+        (("marks", struct.pack("=I", 7)), 0),
+        (("prefixes", struct.pack("=I", 104) + mapped), 0),
+        (("prefixes", struct.pack("=I", 128) + fd00), 0),
+        (("macs", bytes.fromhex("02005e1000010000")), 1),
+        (("macs", bytes.fromhex("02005e1000020000")), 1),
+    ]
+
+
+def test_numbers_change_in_place_and_kinds_do_not() -> None:
+    shared = of(SHARED, more=CLASSES)
+    assert same_kind(shared, of(SHARED.replace("0.25", "0.4"), rate="1 Mbps", more=CLASSES))
+    assert same_kind(of("15"), of("40"))
+    assert not same_kind(of("15"), shared)
+    assert not same_kind(of("15"), of("15", more='from = "br0"'))
+
+
+def test_the_program_is_linked_with_its_functions_and_maps() -> None:
+    data = Object(object_of())
+    code, named = linked(data)
+    assert len(code) > len(data.section(SECTION))
+    assert {name for name, section in named.values() if section == ".maps"} == {
+        "queue",
+        "marks",
+        "macs",
+        "prefixes",
+    }
+    types = data.types()
+    assert shape_of(types, "macs") == MapShape(1, 8, 4, 4096, 0)
+    assert shape_of(types, "queue").value_bytes == types.structure("shared").size
