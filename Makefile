@@ -14,6 +14,9 @@ PARTS := laws rust python validation kernel
 VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH):$(HOME)/.cargo/bin
+# Another environment that is active where make is called is not the one to install into.
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+unexport CONDA_PREFIX
 # Modules are compiled once, not in each of the hundreds of processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 # Build scripts look for this interpreter: the same one everywhere, so that nothing is built twice.

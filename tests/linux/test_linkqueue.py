@@ -32,8 +32,8 @@ from lasthop.daemon.state import State
 from lasthop.errors import UserError
 from lasthop.linkqueue import config
 from lasthop.linkqueue.config import LinkQueue
+from lasthop.linkqueue.program import object_of
 from lasthop.linkqueue.shaped import Shaped
-from lasthop.linkqueue.sharing import object_of
 from lasthop.linux import links, offload
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.classifier import Classifier
@@ -61,7 +61,8 @@ vbs = {{ class.near.share = 0.526, class.far.share = 0.474 }}
 near = {{ address = "{station_v4(0)}, {station_v6(0)}", mark = 7 }}
 far = {{ address = "{station_v4(1)}/32" }}
 """
-TEXTS = {"threshold": THRESHOLD, "shared": SHARED}
+PI = THRESHOLD.replace("threshold = 15", "limit = 100\nqueue.pi.target = 40")
+TEXTS = {"threshold": THRESHOLD, "shared": SHARED, "pi": PI}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def lab() -> Iterator[Lab]:
 def programs() -> None:
     """Skip with the reason where no program can be loaded."""
     try:
-        Classifier(object_of(), "try").close()
+        Classifier(object_of("sharing"), "try").close()
     except BpfError as error:
         pytest.skip(f"no BPF program can be loaded here: {error}")
 
@@ -151,7 +152,7 @@ def test_another_file_is_taken_over_or_refused(directory: Path, programs: None) 
         code, said = lasthop("queue", "up", file)
         assert code == 0, said
         with entered(GATEWAY):
-            assert "lasthop_vbs direct-action" in sh("tc filter show dev wan")
+            assert "lasthop_sharing direct-action" in sh("tc filter show dev wan")
         written(directory, THRESHOLD.replace('"wan"', '"lan"').replace('from = "lan"\n', ""))
         code, said = lasthop("queue", "up", file)
         assert code == 2
@@ -245,7 +246,7 @@ def a_life(directory: Path, kind: str, hook: Hook) -> None:
     shaped.up()
     shaped.apply(config.read(TEXTS[kind].replace("50 Mbps", "30 Mbps")))
     for harm in HARM:
-        if kind == "shared" or "filter" not in harm:
+        if kind != "threshold" or "filter" not in harm:
             sh(harm)
         offload.set_merging("lan", True)
         for _ in range(2):
@@ -311,7 +312,7 @@ def is_whole() -> bool:
     return (
         "limit 200p" in sh("tc qdisc show dev wan")
         and "rate 50Mbit" in sh("tc class show dev wan")
-        and "lasthop_vbs" in sh("tc filter show dev wan")
+        and "lasthop_sharing" in sh("tc filter show dev wan")
         and segments == 1
     )
 

@@ -28,10 +28,17 @@ def test_an_object_is_as_new_as_its_sources(law):
     assert hashlib.sha256(content).hexdigest() == noted, "run crates/bpf/build"
 
 
-def test_the_shared_queues_object_is_as_new_as_its_sources():
-    parts = ("sharing_constants.h", "kernel.h", "fixed.h", "sharing.h", "sharing.bpf.c")
-    content = b"".join((SOURCES / name).read_bytes() for name in parts)
-    noted = (SHARED / "sharing.sources").read_text().strip()
+PROGRAMS = {
+    "sharing": ("sharing_constants.h", "kernel.h", "fixed.h", "packet.h", "sharing.h"),
+    "pi": ("kernel.h", "fixed.h", "packet.h", "pi.h"),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_queues_object_is_as_new_as_its_sources(name):
+    parts = (*PROGRAMS[name], f"{name}.bpf.c")
+    content = b"".join((SOURCES / each).read_bytes() for each in parts)
+    noted = (SHARED / f"{name}.sources").read_text().strip()
     assert hashlib.sha256(content).hexdigest() == noted, "run crates/bpf/build"
 
 
@@ -41,7 +48,8 @@ def test_the_compiler_makes_these_objects(tmp_path, debian_program):
     subprocess.run([SOURCES / "build", tmp_path], check=True)
     for law in CONTROLS:
         assert (tmp_path / f"{law}.o").read_bytes() == (SHARE / f"{law}.o").read_bytes()
-    assert (tmp_path / "sharing.o").read_bytes() == (SHARED / "sharing.o").read_bytes()
+    for name in PROGRAMS:
+        assert (tmp_path / f"{name}.o").read_bytes() == (SHARED / f"{name}.o").read_bytes()
 
 
 @pytest.mark.parametrize("law", CONTROLS)

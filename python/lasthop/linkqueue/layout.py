@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from lasthop.errors import UserError
 from lasthop.linkqueue.config import LinkQueue
+from lasthop.linkqueue.program import name_of
 from lasthop.linux import classifier, disciplines, tc
 from lasthop.linux.disciplines import Discipline
 from lasthop.linux.netlink import Request
@@ -22,9 +23,9 @@ BURST_S = 0.001
 """What a timer that is late may let go at once is the rate for so long. [s]"""
 LEAST_PACKETS = 2
 """One that is in service, and one that waits."""
-SHARING_OBJECT = "sharing.o"
-PROGRAM = "lasthop_vbs"
-HERE = frozenset({"drop_tail", "threshold", "vbs", "red", "codel", "fq_codel", "pie"})
+PROGRAMS = {"vbs": "sharing", "pi": "pi"}
+"""Disciplines that are a program in front of a FIFO."""
+HERE = frozenset({"drop_tail", "threshold", "red", "codel", "fq_codel", "pie", *PROGRAMS})
 """Disciplines that Linux can have."""
 
 
@@ -80,12 +81,13 @@ class Layout:
     def filters(self) -> Iterator[Request]:
         """The program in front of the queue."""
         if self.program is not None:
-            yield classifier.attach(self.device, ROOT, self.program, PROGRAM, SHARING_OBJECT)
+            name = PROGRAMS[self.wanted.discipline]
+            yield classifier.attach(self.device, ROOT, self.program, name_of(name), f"{name}.o")
 
 
-def shares(wanted: LinkQueue) -> bool:
-    """Whether classes share the queue."""
-    return wanted.discipline == "vbs"
+def has_program(wanted: LinkQueue) -> bool:
+    """Whether a program stands in front of the queue."""
+    return wanted.discipline in PROGRAMS
 
 
 def discipline_of(wanted: LinkQueue) -> Discipline:
@@ -141,7 +143,7 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
                 ecn=said["ecn"],
             )
     # with a program in front, what is behind it never refuses
-    return disciplines.pfifo(2 * limit if shares(wanted) else waiting)
+    return disciplines.pfifo(2 * limit if has_program(wanted) else waiting)
 
 
 def red_weight(wanted: LinkQueue) -> float:
@@ -162,7 +164,7 @@ def cautions(wanted: LinkQueue) -> list[str]:
             "the kernel's RED counts bytes and takes a power of two next to the weight "
             f"{weight:.3g}; it drops all beyond max_th, as without `gentle`"
         )
-    if shares(wanted) and wanted.queue["algorithm"] == "printed":
+    if wanted.queue.get("algorithm") == "printed":
         found.append(
             'algorithm "printed" blocks with a short queue too, and starves the link; '
             '"corrected" and "regulated" do not'

@@ -12,9 +12,10 @@ from lasthop.daemon.healing import Healing
 from lasthop.daemon.loop import Loop, in_words
 from lasthop.daemon.sort import Life
 from lasthop.errors import UserError
-from lasthop.linkqueue import config
+from lasthop.linkqueue import config, pi
 from lasthop.linkqueue.config import LinkQueue
-from lasthop.linkqueue.layout import cautions, shares
+from lasthop.linkqueue.layout import cautions
+from lasthop.linkqueue.pi import Pi
 from lasthop.linkqueue.shaped import Shaped, same_kind
 from lasthop.linkqueue.sharing import PART, ClassState
 from lasthop.linux.counters import Counters
@@ -142,7 +143,18 @@ class Service:
             "sent_bytes": last.root.sent_bytes,
             "dropped_packets": last.root.dropped_packets,
             "sent_bps": per_s(8 * (last.root.sent_bytes - first.root.sent_bytes), over_s),
+            **self.of_pi(),
             "classes": self.counted_of_classes(first, last, over_s),
+        }
+
+    def of_pi(self) -> dict[str, Any]:
+        """What PI does to packets, if it is there."""
+        if not isinstance(self.shaped.program, Pi):
+            return {}
+        state = self.shaped.program.state()
+        return {
+            "drop_probability": state.probability / pi.PART,
+            "marked_packets": state.marked,
         }
 
     def counted_of_classes(
@@ -150,7 +162,7 @@ class Service:
     ) -> list[dict[str, Any]]:
         """What each class has, and what is of none."""
         wanted = self.shaped.wanted
-        if not shares(wanted):
+        if not wanted.classes:
             return []
         targets = [each.target for each in wanted.classes]
         names: list[str | None] = [each.name for each in wanted.classes]

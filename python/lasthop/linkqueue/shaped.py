@@ -8,7 +8,8 @@ from typing import Any, Self
 from lasthop.daemon.differences import Body, Difference, inside
 from lasthop.errors import UserError
 from lasthop.linkqueue.config import LinkQueue
-from lasthop.linkqueue.layout import CLASS, ROOT, Layout, discipline_of, shares
+from lasthop.linkqueue.layout import CLASS, ROOT, Layout, discipline_of, has_program
+from lasthop.linkqueue.pi import Pi
 from lasthop.linkqueue.sharing import Sharing
 from lasthop.linux import disciplines, links, offload, tc
 from lasthop.linux.changes import (
@@ -69,7 +70,7 @@ class Shaped:
         self.changes = Changes(self.kernel, log)
         self.layout: Layout | None = None
         """None while nothing is set up."""
-        self.sharing: Sharing | None = None
+        self.program: Sharing | Pi | None = None
         self.faults: list[str] = []
         """What is wrong with what is in force, in words."""
 
@@ -86,9 +87,9 @@ class Shaped:
 
     def let_go(self) -> None:
         """Let go of the program."""
-        if self.sharing is not None:
-            self.sharing.close()
-            self.sharing = None
+        if self.program is not None:
+            self.program.close()
+            self.program = None
 
     # Up and down.
 
@@ -113,10 +114,8 @@ class Shaped:
     def set_up(self) -> None:
         """Set everything up: the program comes last, when the queue is there."""
         device = self.device()
-        if shares(self.wanted):
-            hardware = links.every_link(self.kernel)[device.name].hardware
-            self.sharing = Sharing(self.wanted, hardware)
-        program = None if self.sharing is None else self.sharing.program
+        self.program = self.load(device)
+        program = None if self.program is None else self.program.descriptor
         layout = Layout(self.wanted, device, program)
         for name in self.wanted.incoming:
             self.changes.stop_merging(tc.Device(name, links.index_of(name)))
@@ -126,6 +125,16 @@ class Shaped:
         self.add_queue(layout)
         self.changes.carry_out(list(layout.filters()))
         self.layout = layout
+
+    def load(self, device: tc.Device) -> Sharing | Pi | None:
+        """The program in front of the queue, if there is to be one."""
+        match self.wanted.discipline:
+            case "vbs":
+                hardware = links.every_link(self.kernel)[device.name].hardware
+                return Sharing(self.wanted, hardware)
+            case "pi":
+                return Pi(self.wanted)
+        return None
 
     def add_queue(self, layout: Layout) -> None:
         """Give the class its queue; one that the kernel lacks is named by its option."""
@@ -151,9 +160,14 @@ class Shaped:
         layout = self.running()
         new = Layout(wanted, layout.device, layout.program)
         self.changes.carry_out([new.shaper(change=True), tc.changing(new.queue())])
-        if self.sharing is not None:
-            self.sharing.apply(wanted)
+        if self.program is not None:
+            self.program.apply(wanted)
         self.wanted, self.layout = wanted, new
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """The program by which classes share the queue, if they do."""
+        return self.program if isinstance(self.program, Sharing) else None
 
     # What there is.
 
@@ -308,7 +322,7 @@ def same_kind(old: LinkQueue, new: LinkQueue) -> bool:
 def plan(wanted: LinkQueue) -> list[str]:
     """The commands that do what `up` does."""
     device = tc.Device(wanted.interface, 0)
-    layout = Layout(wanted, device, 0 if shares(wanted) else None)
+    layout = Layout(wanted, device, 0 if has_program(wanted) else None)
     lines = [offload.said(name, False) for name in wanted.incoming]
     lines.append(links.set_segments(device.name, ONE_SEGMENT).said)
     lines += [request.said for request in (*layout.hierarchy(), *layout.filters())]

@@ -5,16 +5,12 @@ The program is `crates/bpf/sharing.bpf.c`; its laws are the engine's, in whole n
 
 import struct
 from collections.abc import Iterator
-from importlib.resources import files
 from ipaddress import IPv4Network
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-from lasthop.errors import UserError
 from lasthop.linkqueue.config import LinkQueue, Members, Subnet
-from lasthop.linkqueue.layout import PROGRAM, SHARING_OBJECT
+from lasthop.linkqueue.program import Program
 from lasthop.linux import bpf
-from lasthop.linux.bpf import BpfError
-from lasthop.linux.classifier import Classifier
 from lasthop.linux.links import ETHERNET
 
 LAWS = {"corrected": 0, "printed": 1, "regulated": 2}
@@ -32,8 +28,6 @@ SETTING = struct.Struct("=IIIIQQQ")
 CLASS = struct.Struct("=8Q")
 NONE = 63
 """Number of the class of packets that are of none."""
-FIRST = bytes(4)
-NEEDS = "needs Linux 5.17 or newer with CONFIG_NET_CLS_BPF and CONFIG_DEBUG_INFO_BTF"
 
 
 class ClassState(NamedTuple):
@@ -54,7 +48,7 @@ class ClassState(NamedTuple):
         return self.offered - self.lost - self.left
 
 
-class Sharing:
+class Sharing(Program):
     """The program with its maps, for one interface.
 
     Parameters
@@ -71,39 +65,20 @@ class Sharing:
     """
 
     def __init__(self, wanted: LinkQueue, hardware: int) -> None:
-        try:
-            self.classifier = Classifier(object_of(), PROGRAM)
-        except BpfError as error:
-            raise UserError(f"virtual buffer sharing: {error.strerror}", NEEDS) from None
-        self.shared = self.classifier.structure("shared")
+        super().__init__("sharing", "shared", "virtual buffer sharing")
         self.header_bytes = ETHERNET_BYTES if hardware == ETHERNET else 0
         self.members: dict[tuple[str, bytes], int] = {}
         self.apply(wanted)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    @property
-    def program(self) -> int:
-        """Descriptor of the program."""
-        return self.classifier.program
-
-    def close(self) -> None:
-        """Let go; a program that is attached stays."""
-        self.classifier.close()
-
     def apply(self, wanted: LinkQueue) -> None:
         """Let settings, targets and members be these from now on; counters go on."""
-        value = bytearray(self.value())
-        SETTING.pack_into(value, self.shared.place("setting"), *self.setting(wanted))
+        value = self.value()
+        SETTING.pack_into(value, self.structure.place("setting"), *self.setting(wanted))
         for number, each in enumerate(wanted.classes):
             at = self.class_at(number)
             before = ClassState(*CLASS.unpack_from(value, at))
             CLASS.pack_into(value, at, *before._replace(target=int(each.target * PART)))
-        bpf.update(self.classifier.maps["queue"], FIRST, bytes(value))
+        self.put(value)
         members = dict(keys_of(wanted.classes))
         for (name, key), number in members.items():
             if self.members.get((name, key)) != number:
@@ -129,21 +104,17 @@ class Sharing:
 
     def hold(self, probabilities: list[float]) -> None:
         """Block with these probabilities from now on, whatever the queue: no law steps."""
-        value = bytearray(self.value())
-        struct.pack_into("=I", value, self.shared.place("setting"), HELD)
+        value = self.value()
+        struct.pack_into("=I", value, self.structure.place("setting"), HELD)
         for number, each in enumerate(probabilities):
             at = self.class_at(number)
             before = ClassState(*CLASS.unpack_from(value, at))
             CLASS.pack_into(value, at, *before._replace(blocking=round(each * PART)))
-        bpf.update(self.classifier.maps["queue"], FIRST, bytes(value))
+        self.put(value)
 
     def class_at(self, number: int) -> int:
         """Where a class stands in the map's value. [bytes]"""
-        return self.shared.place("class") + number * CLASS.size
-
-    def value(self) -> bytes:
-        """What the map has."""
-        return bpf.entry(self.classifier.maps["queue"], FIRST, self.shared.size)
+        return self.structure.place("class") + number * CLASS.size
 
     def states(self, count: int) -> list[ClassState]:
         """The first so many classes, and the one of packets that are of none."""
@@ -152,11 +123,6 @@ class Sharing:
             ClassState(*CLASS.unpack_from(value, self.class_at(number)))
             for number in (*range(count), NONE)
         ]
-
-
-def object_of() -> bytes:
-    """The program as compiled."""
-    return files("lasthop.linkqueue").joinpath("share", SHARING_OBJECT).read_bytes()
 
 
 def keys_of(classes: tuple[Members, ...]) -> Iterator[tuple[tuple[str, bytes], int]]:

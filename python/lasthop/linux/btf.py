@@ -139,9 +139,10 @@ class Btf:
         at = self.places[structure]
         for k in range(TYPE.unpack_from(self.data, at)[1] & 0xFFFF):
             name, pointer, _ = MEMBER.unpack_from(self.data, at + 12 + 12 * k)
-            array = TYPE.unpack_from(self.data, self.places[pointer])[2]
-            _, _, length = MEMBER.unpack_from(self.data, self.places[array] + 12)
-            yield self.text(name), length
+            array = self.places[TYPE.unpack_from(self.data, self.places[pointer])[2]]
+            if TYPE.unpack_from(self.data, array)[1] >> 24 & 31 == ARRAY:
+                _, _, length = MEMBER.unpack_from(self.data, array + 12)
+                yield self.text(name), length
 
     def set_section(self, name: str, size: int, places: dict[str, int]) -> None:
         """Say how large a section of variables is and where they lie; compilers leave it open."""

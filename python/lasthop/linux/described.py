@@ -73,8 +73,9 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
             return (*times, *(number(has.get(each)) for each in others))
         case "pie":
             has = dict(attributes(options))
-            times = (round(number(has.get(each)) / 100) for each in disciplines.PIE_TIMES)
-            return (*times, *(number(has.get(each)) for each in disciplines.PIE_NUMBERS))
+            # the time between steps is kept in the kernel's own ticks, of up to 10 ms
+            target = round(number(has.get(disciplines.PIE_TARGET)) / 100)
+            return target, *(number(has.get(each)) for each in disciplines.PIE_NUMBERS)
         case "red":
             has = dict(attributes(options))
             parameters = struct.unpack_from("=IIIBBBB", has[disciplines.RED_PARMS])

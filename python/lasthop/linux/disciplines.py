@@ -20,7 +20,6 @@ OPTION = {
 """The option of the kernel that each needs."""
 
 PIE_TARGET, PIE_LIMIT, PIE_UPDATE, PIE_ALPHA, PIE_BETA, PIE_ECN = range(1, 7)
-PIE_TIMES = (PIE_TARGET, PIE_UPDATE)
 PIE_NUMBERS = (PIE_LIMIT, PIE_ALPHA, PIE_BETA, PIE_ECN)
 PIE_UNIT_PER_S = 16
 """The kernel has the weights of PIE in sixteenths. [1/s]"""

@@ -8,9 +8,10 @@ import pytest
 from lasthop.errors import UserError
 from lasthop.linkqueue import config
 from lasthop.linkqueue.config import LinkQueue
-from lasthop.linkqueue.layout import Layout, cautions, discipline_of
+from lasthop.linkqueue.layout import Layout, cautions, discipline_of, has_program
+from lasthop.linkqueue.program import object_of
 from lasthop.linkqueue.shaped import plan, same_kind
-from lasthop.linkqueue.sharing import keys_of, object_of
+from lasthop.linkqueue.sharing import keys_of
 from lasthop.linux import disciplines, tc
 from lasthop.linux.bpf import MapShape
 from lasthop.linux.bpf_object import Object
@@ -76,11 +77,12 @@ def test_disciplines_are_those_of_the_scenario(queue: str, said: str) -> None:
         "{ limit = 60, pie = {} }",
         "{ limit = 100, red = { min_th = 5, max_th = 90 } }",
         SHARED,
+        "{ limit = 100, pi = { target = 40 } }",
     ],
 )
 def test_what_is_asked_for_can_be_read_back(queue: str) -> None:
     wanted = of(queue, more=CLASSES if "vbs" in queue else "")
-    layout = Layout(wanted, tc.Device("eth0", 7), 5 if wanted.classes else None)
+    layout = Layout(wanted, tc.Device("eth0", 7), 5 if has_program(wanted) else None)
     read = [described(each.kind, each.body) for each in (*layout.hierarchy(), *layout.filters())]
     assert all(each is not None and each.settings for each in read)
     assert len({each.name for each in read if each is not None}) == len(read)
@@ -100,8 +102,8 @@ def test_red_forgets_in_idle_times_as_packets_that_did_not_come_would_have() -> 
 
 
 def test_what_linux_cannot_have_is_refused() -> None:
-    with pytest.raises(UserError, match="Linux has no discipline pi"):
-        discipline_of(of("{ limit = 100, pi = { target = 40 } }"))
+    with pytest.raises(UserError, match="Linux has no discipline proportional"):
+        discipline_of(of("{ limit = 100, proportional = { slope = 0.01 } }"))
     with pytest.raises(UserError, match="1 packet is too few for Linux"):
         discipline_of(of("{ threshold = 1 }"))
 
@@ -134,7 +136,7 @@ def test_numbers_change_in_place_and_kinds_do_not() -> None:
 
 
 def test_the_program_is_linked_with_its_functions_and_maps() -> None:
-    data = Object(object_of())
+    data = Object(object_of("sharing"))
     code, named = linked(data)
     assert len(code) > len(data.section(SECTION))
     assert {name for name, section in named.values() if section == ".maps"} == {

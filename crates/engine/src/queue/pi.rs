@@ -209,3 +209,6 @@ mod tests {
         assert_eq!(share(800, Ecn::Capable, Verdict::Drop), 1.0);
     }
 }
+
+#[cfg(test)]
+mod linux;

@@ -1,0 +1,68 @@
+//! PI for Linux, `crates/bpf/pi.h`, against the law here: the same C as is compiled for BPF, compiled for this machine,
+//! answers random traces of arrivals.
+
+use super::*;
+use crate::in_c::Compiled;
+use crate::kernel::streams::Streams;
+
+const TRACES: u32 = 20_000;
+const LONGEST: u32 = 150;
+/// Steps that the C makes up for at once (`MOST_STEPS`).
+const MOST_STEPS: u64 = 64;
+/// How far probabilities may be apart after a trace: weights are rounded to parts of 2^-48. [-]
+const APART: f64 = 1e-8;
+
+#[test]
+fn the_kernels_probabilities_are_those_here() {
+    let compiled = Compiled::new("pi_user_space.c", "pi.h");
+    let mut stream = Streams::new(1, 0).stream("pi");
+    let (mut told, mut expected): (Vec<u64>, Vec<Option<f64>>) = (Vec::new(), Vec::new());
+    for _ in 0..TRACES {
+        let b = stream.unit() * 1e-3;
+        let setting = PiSetting {
+            target: 1 + stream.up_to(300),
+            a: b + stream.unit() * 1e-4,
+            b,
+            update: Span(u64::from(1_000_000 + stream.up_to(10_000_000))),
+            ecn: false,
+        };
+        let fixed = |weight: f64| (weight * 281_474_976_710_656.0).round() as u64;
+        let limit = 1_000 + stream.up_to(1_000);
+        let targets = u64::from(setting.target) | u64::from(limit) << 32;
+        told.extend([0, fixed(setting.a), fixed(setting.b), targets]);
+        told.extend([1, setting.update.0, 0, 0]);
+        expected.extend([None, None]);
+        let mut queue = Pi::new(setting, limit, Streams::new(1, 0).stream("not used"));
+        let mut now = Time(1 + u64::from(stream.up_to(1_000_000)));
+        queue.next_update = now + setting.update;
+        let mut packets = 0_u32;
+        for _ in 0..stream.up_to(LONGEST) {
+            queue.advance(now, |_| packets);
+            told.extend([2, u64::from(packets), now.0, 0]);
+            expected.push(Some(queue.probability));
+            let most = (setting.update.0 * (MOST_STEPS - 2)) as u32;
+            let most = if stream.up_to(9) == 0 {
+                most
+            } else {
+                most / 50
+            };
+            now += Span(u64::from(stream.up_to(most)));
+            packets = match stream.up_to(3) {
+                0 => stream.up_to(2 * setting.target),
+                1 => packets.saturating_sub(stream.up_to(20)),
+                _ => packets + stream.up_to(20),
+            };
+        }
+    }
+    let found = compiled.answers(told.into_iter().flat_map(u64::to_ne_bytes).collect());
+    assert_eq!(found.len(), expected.len());
+    let (mut largest, mut between) = (0.0_f64, 0_u32);
+    for (found, expected) in found.iter().zip(expected) {
+        let Some(expected) = expected else { continue };
+        let found = *found as f64 / 281_474_976_710_656.0;
+        largest = largest.max((found - expected).abs());
+        between += u32::from(expected > 0.0 && expected < 1.0);
+    }
+    println!("{between} between 0 and 1, up to {largest:.1e} apart");
+    assert!(largest < APART && between > TRACES);
+}
