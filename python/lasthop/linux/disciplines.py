@@ -25,6 +25,8 @@ PIE_UNIT_PER_S = 16
 """The kernel has the weights of PIE in sixteenths. [1/s]"""
 RED_PARMS, RED_TABLE, RED_MAX_P = 1, 2, 3
 RED_ECN, RED_HARD_DROP = 1, 2
+MOST_BURST = 100_000
+"""Longest burst that is looked at beyond the lower threshold. [packets]"""
 FQ_QUANTUM = 6
 
 
@@ -142,14 +144,14 @@ def red(
     least, most, whole = (round(each * packet_bytes) for each in (min_packets, max_packets, limit))
     weight_log = min(max(round(-math.log2(weight)), 1), 31)
     probability_log = max(math.floor(math.log2((most - least) / max_p)), 0)
-    table, cell_log = idle_table(weight_log, packet_bytes * 8 / rate_bps)
+    table, cell_log = idle_table(weight_log, tc.ticks(packet_bytes, rate_bps // 8))
     flags = RED_ECN if ecn else 0
     parameters = struct.pack(
         "=IIIBBBB", whole, least, most, weight_log, probability_log, cell_log, flags
     )
     options = attribute(RED_PARMS, parameters) + attribute(RED_TABLE, table)
     options += numbers({RED_MAX_P: min(round(max_p * (1 << 32)), (1 << 32) - 1)})
-    burst = round((2 * min_packets + max_packets) / 3)
+    burst = burst_of(weight_log, least / packet_bytes)
     said = (
         f"limit {whole} min {least} max {most} avpkt {packet_bytes} burst {burst} "
         f"probability {max_p:g} bandwidth {rate_bps}bit{' ecn' if ecn else ''}"
@@ -157,17 +159,36 @@ def red(
     return Discipline("red", options, said)
 
 
-def idle_table(weight_log: int, packet_s: float) -> tuple[bytes, int]:
-    """By how much the mean falls in an idle time, in powers of two of time, and the table's unit.
+def burst_of(weight_log: int, min_packets: float) -> int:
+    """The burst from which `tc` makes this weight: the least one, or the next that there is.
 
-    As `tc_red_eval_idle_damping` of iproute2: after m packets that did not come the mean is
-    (1 - w)^m of itself; the table says minus the binary logarithm of that for a time of 256 units.
+    `tc_red_eval_ewma` of iproute2 takes the largest weight w of the powers of two with which a mean
+    that begins at 0 is at `min` or below after a burst: burst + 1 - min <= (1 - (1 - w)^burst) / w.
     """
-    packet_ticks = packet_s * 1e9 / tc.TICK_NS
-    falls = -math.log2(1 - 0.5**weight_log) / packet_ticks
+    least = math.ceil(min_packets)
+    for burst in range(least, least + MOST_BURST):
+        over = burst + 1 - min_packets
+        if all(over > means(log, burst) for log in range(1, weight_log)):
+            return burst
+    return least + MOST_BURST
+
+
+def means(weight_log: int, burst: int) -> float:
+    """How much a mean lacks after a burst. [packets]"""
+    weight = 0.5**weight_log
+    return (1 - (1 - weight) ** burst) / weight
+
+
+def idle_table(weight_log: int, packet_ticks: int) -> tuple[bytes, int]:
+    """By how much the mean falls in an idle time, in powers of two, and the unit of the table.
+
+    As `tc_red_eval_idle_damping` of iproute2, which takes the natural logarithm: after m packets
+    that did not come the mean is (1 - w)^m of itself, and by this table ln 2 of that power.
+    """
+    falls = -math.log(1 - 0.5**weight_log) / packet_ticks
     longest = 31 / falls
     cell_log = next((log for log in range(32) if longest / (1 << log) < 512), 31)
-    cells = [min(round((cell << cell_log) * falls), 31) for cell in range(255)]
+    cells = [min(int((cell << cell_log) * falls), 31) for cell in range(255)]
     return bytes([*cells, 31]), cell_log
 
 

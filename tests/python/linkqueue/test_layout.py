@@ -58,7 +58,7 @@ def test_a_plan_is_what_tc_would_be_told() -> None:
         ),
         (
             "{ limit = 100, red = { min_th = 50, max_th = 90, max_p = 0.1, weight = 0.002 } }",
-            "red limit 149886 min 75700 max 136260 avpkt 1514 burst 63 probability 0.1 "
+            "red limit 149886 min 75700 max 136260 avpkt 1514 burst 177 probability 0.1 "
             "bandwidth 10000000bit",
         ),
     ],
@@ -88,17 +88,24 @@ def test_what_is_asked_for_can_be_read_back(queue: str) -> None:
     assert len({each.name for each in read if each is not None}) == len(read)
 
 
-def test_red_forgets_in_idle_times_as_packets_that_did_not_come_would_have() -> None:
-    """After m packets' time without any the mean is (1 - w)^m of itself (linux/net/red.h)."""
-    packet_s = 1514 * 8 / 10e6
-    table, cell_log = disciplines.idle_table(9, packet_s)
+def test_red_forgets_in_idle_times_as_tc_has_it() -> None:
+    """After m packets' time without any, m times the logarithm of 1 - w, rounded down."""
+    packet_ticks = tc.ticks(1514, 10_000_000 // 8)
+    table, cell_log = disciplines.idle_table(9, packet_ticks)
     assert len(table) == 256
     for packets in (50, 500, 2_000):
-        ticks = packets * packet_s * 1e9 / tc.TICK_NS
-        cell = int(ticks) >> cell_log
-        halvings = table[min(cell, 255)]
-        expected = -packets * math.log2(1 - 0.5**9)
-        assert abs(halvings - expected) <= 1
+        cell = packets * packet_ticks >> cell_log
+        expected = -packets * math.log(1 - 0.5**9)
+        assert expected - 1.1 <= table[min(cell, 255)] <= expected
+
+
+@pytest.mark.parametrize("weight_log", range(1, 16))
+@pytest.mark.parametrize("least", [5, 50, 300])
+def test_tc_makes_the_weight_of_the_burst_that_it_is_told(weight_log: int, least: int) -> None:
+    burst = disciplines.burst_of(weight_log, least)
+    over = burst + 1 - least
+    made = next(log for log in range(1, 32) if over <= disciplines.means(log, burst))
+    assert made == weight_log
 
 
 def test_what_linux_cannot_have_is_refused() -> None:
