@@ -1,10 +1,13 @@
 """`lasthop queue` on an uplink: set up, changed, healed, killed, undone."""
 
 import json
+import os
+import random
 import socket
 import struct
+import time
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +31,20 @@ from lab import (
     take_back,
     wait_until,
 )
+from lasthop.daemon.sort import Life
 from lasthop.daemon.state import State
 from lasthop.errors import UserError
 from lasthop.linkqueue import config
 from lasthop.linkqueue.config import LinkQueue
 from lasthop.linkqueue.program import object_of
+from lasthop.linkqueue.service import Service
 from lasthop.linkqueue.shaped import Shaped
 from lasthop.linux import links, offload
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.classifier import Classifier
 from lasthop.linux.netlink import Socket
 from lasthop.linux.undo import UndoLog
-from test_crash import Countdown, Hook, kill_myself
+from test_crash import IS_UP, Countdown, Hook, kill_myself
 from traffic import transfers
 
 THRESHOLD = """\
@@ -278,6 +283,46 @@ def test_killed_after_any_record_or_message(directory: Path, kind: str, programs
             assert take_back(directory) == []
             assert leftovers() == []
         assert others(directory) == before, f"step {last}"
+
+
+def a_life_of_a_service(directory: Path, kind: str) -> None:
+    """A queue that hears of what others do and mends it, until it is killed."""
+    wanted = config.read(TEXTS[kind])
+    state = State(directory)
+    is_up = (directory / IS_UP).touch
+    service = Service(Life(wanted, state, lambda: wanted, lambda _: None, is_up, None))
+    service.up()
+    service.run()
+
+
+@pytest.mark.slow
+def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None:
+    """Two hundred kills at random times (LASTHOP_RANDOM_KILLS: another number), while things move.
+
+    Half of them have only what is sent to the kernel, half are services that are harmed.
+    """
+    draw, before = random.Random(1), others(directory)
+    for number in range(int(os.environ.get("LASTHOP_RANDOM_KILLS", "200"))):
+        kind = draw.choice(list(TEXTS))
+        if is_service := draw.random() < 0.5:
+            life = Child(GATEWAY, lambda: a_life_of_a_service(directory, kind))  # noqa: B023
+        else:
+            life = Child(GATEWAY, lambda: a_life(directory, kind, lambda: None))  # noqa: B023
+        end = time.monotonic() + draw.uniform(0, 0.25 if is_service else 0.06)
+        while time.monotonic() < end:
+            assert transfers(station_v4(0), count=100_000)
+            if (directory / IS_UP).exists():
+                with entered(GATEWAY), suppress(AssertionError):  # it may be mending
+                    sh(draw.choice(HARM))
+        life.kill()
+        life.result()
+        (directory / IS_UP).unlink(missing_ok=True)
+        assert transfers(station_v4(0)), f"traffic is stuck after kill {number}"
+        with entered(GATEWAY):
+            assert take_back(directory) == []
+            assert leftovers() == []
+            sh("ip link set wan gso_max_segs 65535")  # what somebody has set meanwhile is theirs
+        assert others(directory) == before, f"kill {number}"
 
 
 def test_what_others_remove_comes_back_while_it_is_up(directory: Path, programs: None) -> None:
