@@ -1,0 +1,235 @@
+"""Kernel TCP through a queue of `lasthop queue`, forwarded by a machine behind emulated wires.
+
+    short_queues_inside.py sink PORT
+    short_queues_inside.py source TASK
+
+`sink` takes what comes. `source` runs at the other end of a link that only delays: senders in a
+network namespace of their own, this one as the router whose interface is shaped, addresses
+translated as at home. `TASK` is JSON: `interface` (the file), `sink` and `port`, `flows`,
+`congestion`, `sack`, `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end). The last line
+of the output is what was seen.
+"""
+
+import json
+import selectors
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Any
+
+from lasthop.congestion import loaded
+from lasthop.linkqueue import config
+from lasthop.linkqueue.shaped import Shaped
+from lasthop.linux import offload, veth
+from lasthop.linux.nat import Translation
+from lasthop.linux.netlink import Socket
+from lasthop.linux.netns import Namespace
+from lasthop.linux.undo import UndoLog
+
+CHUNK = bytes(1 << 16)
+OURS, THEIRS = "inner", "outer"
+GATE, HOST = "10.200.0.1", "10.200.0.2"
+SAMPLED_S = 0.01
+ACKED = struct.Struct("=Q")
+ACKED_AT = 120
+"""Where `tcpi_bytes_acked` stands in the answer of TCP_INFO (linux/tcp.h). [bytes]"""
+PATIENCE_S = 600.0
+"""A transfer that takes longer is unfinished. [s]"""
+
+
+def sh(command: str) -> str:
+    """A shell command's output."""
+    return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
+
+
+def sink(port: int) -> None:
+    """Take every connection and all that comes; a finished one is closed."""
+    with (
+        selectors.DefaultSelector() as selector,
+        socket.create_server(("", port), backlog=512) as door,
+    ):
+        door.setblocking(False)
+        selector.register(door, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                end = socket_of(key)
+                if end is door:
+                    taken, _ = door.accept()
+                    taken.setblocking(False)
+                    selector.register(taken, selectors.EVENT_READ)
+                    continue
+                try:
+                    is_open = bool(end.recv(1 << 20))
+                except ConnectionResetError:
+                    is_open = False
+                if not is_open:
+                    selector.unregister(end)
+                    end.close()
+
+
+def socket_of(key: selectors.SelectorKey) -> socket.socket:
+    """What has something to read, or room."""
+    assert isinstance(key.fileobj, socket.socket)
+    return key.fileobj
+
+
+def outgoing() -> str:
+    """The interface that leads to the other end."""
+    return next(name for _, name in socket.if_nameindex() if name not in ("lo", OURS))
+
+
+def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
+    """A namespace of senders, behind this one."""
+    there = Namespace()
+    stack.callback(there.close)
+    with Socket() as kernel:
+        kernel.carry_out([veth.add_pair(OURS, THEIRS, there.descriptor)])
+    sh(f"ip address add {GATE}/24 dev {OURS}; ip link set {OURS} gso_max_segs 1 up")
+    sh("sysctl -qw net.ipv4.ip_forward=1")
+    there.run(
+        lambda: sh(
+            f"ip link set lo up; ip address add {HOST}/24 dev {THEIRS}; "
+            f"ip link set {THEIRS} gso_max_segs 1 up; ip route add default via {GATE}; "
+            f"sysctl -qw net.ipv4.tcp_sack={int(task['sack'])} "
+            "net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_timestamps=0"
+        )
+    )
+    stack.enter_context(Translation("short_queues", outgoing()))
+    return there
+
+
+def connected(there: Namespace, task: dict[str, Any], name: str) -> list[socket.socket]:
+    """The senders' ends."""
+
+    def connect() -> list[socket.socket]:
+        ends = []
+        for _ in range(task["flows"]):
+            end = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+            end.connect((task["sink"], task["port"]))
+            end.setblocking(False)
+            ends.append(end)
+        return ends
+
+    return there.run(connect)
+
+
+def acked(ends: Sequence[socket.socket]) -> list[int]:
+    """What has arrived of each. [bytes]"""
+    infos = (end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256) for end in ends)
+    return [ACKED.unpack_from(info, ACKED_AT)[0] for info in infos]
+
+
+class Watch(threading.Thread):
+    """Reads the queue's length while the flows send."""
+
+    def __init__(self, shaped: Shaped) -> None:
+        super().__init__()
+        self.shaped = shaped
+        self.lengths: list[int] = []
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        while not self.ended.wait(SAMPLED_S):
+            _, queue = self.shaped.counters()
+            self.lengths.append(queue.backlog_packets + (queue.backlog_packets > 0))
+
+
+def pushed(ends: Sequence[socket.socket], end_s: float) -> None:
+    """Send without end until then."""
+    with selectors.DefaultSelector() as selector:
+        for end in ends:
+            selector.register(end, selectors.EVENT_WRITE)
+        while time.monotonic() < end_s:
+            for key, _ in selector.select(0.1):
+                try:
+                    socket_of(key).send(CHUNK)
+                except BlockingIOError:
+                    continue
+
+
+def completed(ends: Sequence[socket.socket], size: int) -> list[float | None]:
+    """How long it takes each to get so many bytes acknowledged, all beginning at once. [s]"""
+    began_s = time.monotonic()
+    found: dict[socket.socket, float | None] = dict.fromkeys(ends)
+    left = dict.fromkeys(ends, size)
+    open_ends = set(ends)
+    with selectors.DefaultSelector() as selector:
+        for end in ends:
+            selector.register(end, selectors.EVENT_WRITE)
+        while open_ends and time.monotonic() - began_s < PATIENCE_S:
+            for key, _ in selector.select(0.01):
+                end = socket_of(key)
+                try:
+                    left[end] -= end.send(CHUNK[: left[end]])
+                except BlockingIOError:
+                    continue
+                if not left[end]:
+                    selector.unregister(end)
+            for each, done in zip(list(open_ends), acked(list(open_ends)), strict=True):
+                if done >= size:
+                    found[each] = time.monotonic() - began_s
+                    open_ends.discard(each)
+    return list(found.values())
+
+
+def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]) -> dict[str, Any]:
+    """What flows without end do to the queue, and it to them."""
+    pushed(ends, time.monotonic() + task["warmup_s"])
+    watch = Watch(shaped)
+    before, counted, began_s = acked(ends), shaped.counters(), time.monotonic()
+    watch.start()
+    pushed(ends, began_s + task["length_s"])
+    after, counts, over_s = acked(ends), shaped.counters(), time.monotonic() - began_s
+    watch.ended.set()
+    watch.join()
+    goodputs = [8 * (b - a) / over_s for a, b in zip(before, after, strict=True)]
+    sent = counts[0].sent_packets - counted[0].sent_packets
+    bits = 8 * (counts[0].sent_bytes - counted[0].sent_bytes)
+    dropped = counts[0].dropped_packets - counted[0].dropped_packets
+    return {
+        "utilisation": bits / over_s / shaped.wanted.rate_bps,
+        "queue_packets": fmean(watch.lengths),
+        "queue_sd_packets": pstdev(watch.lengths),
+        "drop_probability": dropped / (sent + dropped),
+        "jain": sum(goodputs) ** 2 / len(goodputs) / sum(each**2 for each in goodputs),
+        "goodput_bps": sum(goodputs),
+    }
+
+
+def source(task: dict[str, Any]) -> dict[str, Any]:
+    """One run."""
+    with ExitStack() as stack:
+        there = joined(stack, task)
+        wanted = config.read(task["interface"].replace("OUTGOING", outgoing()))
+        log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
+        shaped = stack.enter_context(Shaped(wanted, log))
+        offload.set_merging(OURS, False)
+        shaped.up()
+        names = stack.enter_context(loaded([task["congestion"]]))
+        ends = connected(there, task, names.get(task["congestion"], task["congestion"]))
+        for end in ends:
+            stack.callback(end.close)
+        if task["bytes"]:
+            return {"completions_s": completed(ends, task["bytes"])}
+        return measured(shaped, ends, task)
+
+
+def main() -> None:
+    """Run one end."""
+    role, argument = sys.argv[1:]
+    if role == "sink":
+        sink(int(argument))
+    print(json.dumps(source(json.loads(argument))))
+
+
+if __name__ == "__main__":
+    main()
