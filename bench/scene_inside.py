@@ -42,6 +42,7 @@ from tc_traffic import (
     pings,
 )
 
+from lasthop.daemon import verbs
 from lasthop.gateway import operate
 
 BIN_S = 0.5
@@ -176,7 +177,7 @@ def watch(scene: Scene, window: Window) -> Table:
     with entered(ROUTER):
         while at_s <= window.to_s:
             time.sleep(max(0.0, at_s - time.monotonic()))
-            answer = operate.status(str(GATEWAY), (), None)
+            answer = verbs.status(operate.GATEWAY, str(GATEWAY), (), None)
             assert isinstance(answer, dict)
             status = answer
             samples.append((at_s - window.begin_s, status["aps"][0]["rate_bps"]))

@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from os import PathLike
@@ -284,6 +284,33 @@ def named_files(
     there = {file[0]: file for file in known}
     names = _core.files_named(content, kind, settings)
     return [there.get(name) or _named(name, folder / name) for name in names]
+
+
+def companion(
+    check: Callable[[bytes, str, str, list[Setting], list[File]], str],
+    source: str | Path,
+    settings: Sequence[Setting],
+) -> Any:
+    """The tree that a function of `_core` makes of a table beside a scenario.
+
+    Parameters
+    ----------
+    check : callable
+        Reads such a table: `_core.check_gateway`, `_core.check_interface`.
+    source : str or Path
+        The file; ``-`` is standard input.
+    settings : sequence of (str, str)
+        Values to replace after parsing, by key path.
+
+    Raises
+    ------
+    ScenarioError
+        With everything that is wrong in ``problems``.
+    """
+    content, name = contents(source)
+    kind = "json" if looks_like_json(content) else "toml"
+    files = named_files(content, kind, name, list(settings))
+    return json.loads(check(content, kind, name, list(settings), files))
 
 
 def _named(name: str, path: Path) -> File:

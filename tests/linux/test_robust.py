@@ -24,6 +24,7 @@ from lab import (
     station_v4,
     take_back,
 )
+from lasthop.daemon import verbs
 from lasthop.daemon.state import State
 from lasthop.errors import UserError
 from lasthop.gateway import config, operate
@@ -306,7 +307,7 @@ def test_a_full_disk_is_told_in_a_line(lab: Lab, tmp_path: Path) -> None:
         sh(f"mount --make-rprivate /; mount -t tmpfs -o size=16k none {small}")
         sh(f"head -c 100k /dev/zero > {small}/ballast || true")
         try:
-            operate.up(str(file), config.read(file), (), small)
+            verbs.up(operate.GATEWAY, str(file), config.read(file), (), small)
         except UserError as error:
             return str(error), leftovers()
         return "", leftovers()

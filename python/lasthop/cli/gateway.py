@@ -127,11 +127,12 @@ def up(
     """
     gateway = read(file, settings)
     needs_linux()
+    from lasthop.daemon import verbs
     from lasthop.gateway import operate
 
-    done = operate.up(file, gateway, given(settings), state)
-    now = operate.status(file, given(settings), state)
-    leaves = None if isinstance(now, operate.NotUp) else now["leaves"]
+    done = verbs.up(operate.GATEWAY, file, gateway, given(settings), state)
+    now = verbs.status(operate.GATEWAY, file, given(settings), state)
+    leaves = None if isinstance(now, verbs.NotUp) else now["leaves"]
     warnings = operate.warnings(gateway, leaves)
     if as_json:
         typer.echo(json.dumps({"done": done, "warnings": warnings, "leaves": leaves}))
@@ -145,9 +146,10 @@ def down(
 ) -> None:
     """End it and take everything back, also after a crash; nothing else is touched."""
     needs_linux()
+    from lasthop.daemon import verbs
     from lasthop.gateway import operate
 
-    done = operate.down(file, given(settings), state)
+    done = verbs.down(operate.GATEWAY, file, given(settings), state)
     typer.echo(json.dumps({"done": done}) if as_json else done)
 
 
@@ -156,12 +158,13 @@ def status(
 ) -> None:
     """Print rates, round-trip times, and what every station gets."""
     needs_linux()
+    from lasthop.daemon import verbs
     from lasthop.gateway import operate
 
-    now = operate.status(file, given(settings), state)
+    now = verbs.status(operate.GATEWAY, file, given(settings), state)
     if as_json:
-        typer.echo(json.dumps(None if isinstance(now, operate.NotUp) else now, indent=2))
-    elif isinstance(now, operate.NotUp):
+        typer.echo(json.dumps(None if isinstance(now, verbs.NotUp) else now, indent=2))
+    elif isinstance(now, verbs.NotUp):
         left = counted(now.left, "change")
         killed = [f"{left} of a process that was killed are left"] if now.left else []
         typer.echo("; ".join(["not up", *killed, *now.elsewhere]))
@@ -197,6 +200,7 @@ def run(
     """
     gateway = read(file, settings)
     needs_linux()
+    from lasthop.daemon import verbs
     from lasthop.gateway import operate
 
     warn(*operate.warnings(gateway))
@@ -206,7 +210,7 @@ def run(
     follow = sys.stdout.isatty() if live is None else live
     seen = following(lambda now, columns: tables(now, MOST_ROWS, columns))
     with nullcontext(print_line) if as_json else seen if follow else nullcontext() as show:
-        operate.run(file, gateway, given(settings), state, show)
+        verbs.run(operate.GATEWAY, file, gateway, given(settings), state, show)
 
 
 def said_of(leaves: Mapping[str, str] | None) -> str:

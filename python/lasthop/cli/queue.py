@@ -146,9 +146,10 @@ def up(
     """
     wanted = read(file, settings)
     needs_linux()
+    from lasthop.daemon import verbs
     from lasthop.linkqueue import operate
 
-    done = operate.up(file, wanted, given(settings), state)
+    done = verbs.up(operate.QUEUE, file, wanted, given(settings), state)
     warnings = operate.warnings(wanted)
     if as_json:
         typer.echo(json.dumps({"done": done, "warnings": warnings}))
@@ -162,9 +163,10 @@ def down(
 ) -> None:
     """End it and take everything back, also after a crash; nothing else is touched."""
     needs_linux()
+    from lasthop.daemon import verbs
     from lasthop.linkqueue import operate
 
-    done = operate.down(file, given(settings), state)
+    done = verbs.down(operate.QUEUE, file, given(settings), state)
     typer.echo(json.dumps({"done": done}) if as_json else done)
 
 
@@ -173,12 +175,13 @@ def status(
 ) -> None:
     """Print occupancy, delay, drops, and what every class gets."""
     needs_linux()
+    from lasthop.daemon import verbs
     from lasthop.linkqueue import operate
 
-    now = operate.status(file, given(settings), state)
+    now = verbs.status(operate.QUEUE, file, given(settings), state)
     if as_json:
-        typer.echo(json.dumps(None if isinstance(now, operate.NotUp) else now, indent=2))
-    elif isinstance(now, operate.NotUp):
+        typer.echo(json.dumps(None if isinstance(now, verbs.NotUp) else now, indent=2))
+    elif isinstance(now, verbs.NotUp):
         left = counted(now.left, "change")
         killed = [f"{left} of a process that was killed are left"] if now.left else []
         typer.echo("; ".join(["not up", *killed, *now.elsewhere]))
@@ -215,6 +218,7 @@ def run(
     wanted = read(file, settings)
     needs_linux()
     from lasthop.cli.following import following, print_line
+    from lasthop.daemon import verbs
     from lasthop.linkqueue import operate
     from lasthop.linkqueue.live import tables
 
@@ -222,7 +226,7 @@ def run(
     follow = sys.stdout.isatty() if live is None else live
     seen = following(lambda now, _: tables(now)) if follow else nullcontext()
     with nullcontext(print_line) if as_json else seen as show:
-        operate.run(file, wanted, given(settings), state, show)
+        verbs.run(operate.QUEUE, file, wanted, given(settings), state, show)
 
 
 def said_of(wanted: "LinkQueue") -> str:

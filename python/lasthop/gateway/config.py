@@ -1,6 +1,5 @@
 """The gateway as the engine's grammar checked it."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -9,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from lasthop import _core
 from lasthop.linux.tc import Address
-from lasthop.scenario import contents, looks_like_json, named_files
+from lasthop.scenario import companion
 from lasthop.typed import read_as
 
 Fairness: TypeAlias = Literal["station", "rate", "flow", "direction"]
@@ -158,8 +157,4 @@ def read(source: str | Path, settings: Sequence[tuple[str, str]] = ()) -> Gatewa
     ScenarioError
         With everything that is wrong in ``problems``.
     """
-    content, name = contents(source)
-    kind = "json" if looks_like_json(content) else "toml"
-    files = named_files(content, kind, name, list(settings))
-    tree = json.loads(_core.check_gateway(content, kind, name, list(settings), files))
-    return read_as(Gateway, tree)
+    return read_as(Gateway, companion(_core.check_gateway, source, settings))

@@ -1,13 +1,10 @@
 """What `lasthop gateway` does: a sort of what can be up, and what a check finds."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from lasthop.daemon import verbs
-from lasthop.daemon.sort import Life, Settings, Show, Sort
+from lasthop.daemon.sort import Life, Sort
 from lasthop.daemon.state import State, state_of
-from lasthop.daemon.verbs import NotUp
 from lasthop.errors import UserError
 from lasthop.gateway import config
 from lasthop.gateway.cautions import cautions
@@ -18,8 +15,6 @@ from lasthop.gateway.leaves import unmanaged, why
 from lasthop.gateway.metrics import check_port, serve_metrics
 from lasthop.gateway.shaper import Shaper, undo_everything
 from lasthop.linux import rights
-
-__all__ = ["NotUp", "check", "down", "run", "status", "up", "warnings"]
 
 
 class Checked(NamedTuple):
@@ -102,25 +97,3 @@ def serve(life: Life[Gateway]) -> None:
 
 
 GATEWAY = Sort("gateway", config.read, lambda one: one.lan, refuse, serve, undo_everything)
-
-
-def status(file: str, settings: Settings, directory: Path | None) -> dict[str, Any] | NotUp:
-    """What the process that runs says, or that none runs."""
-    return verbs.status(GATEWAY, file, settings, directory)
-
-
-def up(file: str, gateway: Gateway, settings: Settings, directory: Path | None) -> str:
-    """Set up and stay in the background; what was done, in words."""
-    return verbs.up(GATEWAY, file, gateway, settings, directory)
-
-
-def run(
-    file: str, gateway: Gateway, settings: Settings, directory: Path | None, show: Show | None
-) -> None:
-    """Set up, run in the foreground until SIGTERM or Ctrl-C, and take everything back."""
-    verbs.run(GATEWAY, file, gateway, settings, directory, show)
-
-
-def down(file: str, settings: Settings, directory: Path | None) -> str:
-    """End the process that runs, take back what one that was killed has left; in words."""
-    return verbs.down(GATEWAY, file, settings, directory)

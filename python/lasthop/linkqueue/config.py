@@ -1,6 +1,5 @@
 """The interface as the engine's grammar checked it."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from lasthop import _core
-from lasthop.scenario import contents, looks_like_json, named_files
+from lasthop.scenario import companion
 from lasthop.typed import named, read_as
 
 Subnet: TypeAlias = IPv4Network | IPv6Network
@@ -74,8 +73,4 @@ def read(source: str | Path, settings: Sequence[tuple[str, str]] = ()) -> LinkQu
     ScenarioError
         With everything that is wrong in ``problems``.
     """
-    content, name = contents(source)
-    kind = "json" if looks_like_json(content) else "toml"
-    files = named_files(content, kind, name, list(settings))
-    tree = json.loads(_core.check_interface(content, kind, name, list(settings), files))
-    return read_as(LinkQueue, tree)
+    return read_as(LinkQueue, companion(_core.check_interface, source, settings))

@@ -1,12 +1,7 @@
 """What `lasthop queue` does: a sort of what can be up, and what a check finds."""
 
-from pathlib import Path
-from typing import Any
-
-from lasthop.daemon import verbs
-from lasthop.daemon.sort import Life, Settings, Show, Sort
+from lasthop.daemon.sort import Life, Sort
 from lasthop.daemon.state import State, state_of
-from lasthop.daemon.verbs import NotUp
 from lasthop.errors import UserError
 from lasthop.linkqueue import config
 from lasthop.linkqueue.config import LinkQueue
@@ -14,8 +9,6 @@ from lasthop.linkqueue.layout import cautions
 from lasthop.linkqueue.shaped import Shaped, undo_everything
 from lasthop.linux import links, offload, rights
 from lasthop.linux.netlink import Socket
-
-__all__ = ["NotUp", "check", "down", "run", "status", "up", "warnings"]
 
 
 def check(wanted: LinkQueue) -> list[str]:
@@ -81,25 +74,3 @@ def serve(life: Life[LinkQueue]) -> None:
 
 
 QUEUE = Sort("queue", config.read, lambda one: one.interface, refuse, serve, undo_everything)
-
-
-def status(file: str, settings: Settings, directory: Path | None) -> dict[str, Any] | NotUp:
-    """What the process that runs says, or that none runs."""
-    return verbs.status(QUEUE, file, settings, directory)
-
-
-def up(file: str, wanted: LinkQueue, settings: Settings, directory: Path | None) -> str:
-    """Set up and stay in the background; what was done, in words."""
-    return verbs.up(QUEUE, file, wanted, settings, directory)
-
-
-def run(
-    file: str, wanted: LinkQueue, settings: Settings, directory: Path | None, show: Show | None
-) -> None:
-    """Set up, run in the foreground until SIGTERM or Ctrl-C, and take everything back."""
-    verbs.run(QUEUE, file, wanted, settings, directory, show)
-
-
-def down(file: str, settings: Settings, directory: Path | None) -> str:
-    """End the process that runs, take back what one that was killed has left; in words."""
-    return verbs.down(QUEUE, file, settings, directory)
