@@ -365,8 +365,14 @@ def is_whole() -> bool:
 # -- the program -----------------------------------------------------------------------------------
 
 
-def send(count: int, source: str, to: tuple[str, int] = (SERVER_V4, 9), mark: int = 0) -> None:
-    """Small datagrams from a station, or marked from the gateway itself."""
+def send(
+    count: int,
+    source: str,
+    to: tuple[str, int] = (SERVER_V4, 9),
+    mark: int = 0,
+    size_bytes: int = 4,
+) -> None:
+    """Datagrams from a station, or marked from the gateway itself."""
     family = socket.AF_INET6 if ":" in source else socket.AF_INET
     with entered(GATEWAY if mark else STATIONS), socket.socket(family, socket.SOCK_DGRAM) as sender:
         if mark:
@@ -374,7 +380,7 @@ def send(count: int, source: str, to: tuple[str, int] = (SERVER_V4, 9), mark: in
         else:
             sender.bind((source, 0))
         for number in range(count):
-            sender.sendto(struct.pack("=I", number), to)
+            sender.sendto(struct.pack("=I", number).ljust(size_bytes, b"."), to)
 
 
 def shaped_of(wanted: LinkQueue, directory: Path) -> Shaped:
@@ -434,12 +440,15 @@ def test_packets_are_blocked_with_the_probability_of_the_map(
 
 
 def test_the_queue_holds_its_threshold_and_no_more(directory: Path) -> None:
-    """One packet is in service: it has left the kernel's queue, and fourteen wait."""
-    text = THRESHOLD.replace("50 Mbps", "100 kbps")
+    """One packet is in service: it has left the kernel's queue, and fourteen wait.
+
+    A packet takes eight seconds, so that none is sent while this machine looks.
+    """
+    text = THRESHOLD.replace("50 Mbps", "1 kbps")
     with entered(GATEWAY):
         shaped = shaped_of(config.read(text), directory)
     try:
-        send(60, station_v4(0))
+        send(60, station_v4(0), size_bytes=1000)
         with entered(GATEWAY):
             root, queue = shaped.counters()
         assert queue.backlog_packets == 14
