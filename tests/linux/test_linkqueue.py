@@ -383,6 +383,12 @@ def send(
             sender.sendto(struct.pack("=I", number).ljust(size_bytes, b"."), to)
 
 
+def offered(shaped: Shaped) -> list[int]:
+    """Packets of each of two classes that have come, and of none."""
+    assert shaped.sharing is not None
+    return [each.offered for each in shaped.sharing.states(2)]
+
+
 def shaped_of(wanted: LinkQueue, directory: Path) -> Shaped:
     shaped = Shaped(wanted, log_in(directory))
     shaped.up()
@@ -401,14 +407,16 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
             send(count, source)
         send(14, station_v6(0), ("fd77::2", 9))
         send(15, "", mark=7)
-        near, far, none = (each.offered for each in shaped.sharing.states(2))
-        assert (near, far) == (11 + 14 + 15, 12)
+        expected = [11 + 14 + 15, 12]
+        # what is sent waits until a neighbour is known
+        wait_until(lambda: offered(shaped)[:2] == expected, f"{expected} packets")
+        none = offered(shaped)[2]
         assert 13 <= none <= 13 + 20  # neighbours are asked for, and routers
         by_mac = SHARED.replace(f'address = "{station_v4(1)}/32"', f'mac = "{mac}"')
         with entered(GATEWAY):
             shaped.apply(config.read(by_mac))
         send(16, station_v4(1))
-        _, far, _ = (each.offered for each in shaped.sharing.states(2))
+        far = offered(shaped)[1]
         assert 12 + 16 <= far <= 12 + 16 + 20  # what no mark tells goes out with its own address
     finally:
         with entered(GATEWAY):
@@ -422,6 +430,8 @@ def test_packets_are_blocked_with_the_probability_of_the_map(
 ) -> None:
     """Within a percentage point of it: so many packets that three and a half deviations fit."""
     packets = 30_000
+    assert transfers(station_v4(0)), "neighbours are known now"
+    assert transfers(station_v4(1))
     with entered(GATEWAY):
         shaped = shaped_of(config.read(SHARED.replace("50 Mbps", "10 Gbps")), directory)
     try:
@@ -444,6 +454,7 @@ def test_the_queue_holds_its_threshold_and_no_more(directory: Path) -> None:
 
     A packet takes eight seconds, so that none is sent while this machine looks.
     """
+    assert transfers(station_v4(0)), "neighbours are known now"
     text = THRESHOLD.replace("50 Mbps", "1 kbps")
     with entered(GATEWAY):
         shaped = shaped_of(config.read(text), directory)
