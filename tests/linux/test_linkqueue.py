@@ -428,8 +428,8 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
 def test_packets_are_blocked_with_the_probability_of_the_map(
     directory: Path, programs: None, probability: float
 ) -> None:
-    """Within a percentage point of it: so many packets that three and a half deviations fit."""
-    packets = 30_000
+    """Within a percentage point of it: so many packets that five deviations fit."""
+    packets = 60_000
     assert transfers(station_v4(0)), "neighbours are known now"
     assert transfers(station_v4(1))
     with entered(GATEWAY):

@@ -133,6 +133,17 @@ def status(
     return NotUp(left, elsewhere(sort, file, state) if directory is None and not left else [])
 
 
+def prepared(sort: Sort[Wanted], file: str, wanted: Wanted, directory: Path | None) -> State:
+    """The directory that is to be used, once nothing is known that would fail."""
+    rights.refuse_to_lack()
+    state = state_of(sort.interface(wanted), directory)
+    refuse_elsewhere(sort, file, state)
+    if not state.is_held():
+        sort.refuse(wanted, state, False)
+    state.make()
+    return state
+
+
 def up(
     sort: Sort[Wanted], file: str, wanted: Wanted, settings: Settings, directory: Path | None
 ) -> str:
@@ -140,12 +151,7 @@ def up(
 
     If it is up, it takes the file over, or refuses it and goes on as before.
     """
-    rights.refuse_to_lack()
-    path, state = whole_path(file), state_of(sort.interface(wanted), directory)
-    refuse_elsewhere(sort, file, state)
-    if not state.is_held():
-        sort.refuse(wanted, state, False)
-    state.make()
+    path, state = whole_path(file), prepared(sort, file, wanted, directory)
     if not state.take():
         if state.whose() == "another's":
             raise UserError(f"{state.directory}: the {sort.word} is {state.where()}", state.way())
@@ -240,12 +246,7 @@ def run(
     show: Show | None,
 ) -> None:
     """Set up, run in the foreground until SIGTERM or Ctrl-C, and take everything back."""
-    rights.refuse_to_lack()
-    path, state = whole_path(file), state_of(sort.interface(wanted), directory)
-    refuse_elsewhere(sort, file, state)
-    if not state.is_held():
-        sort.refuse(wanted, state, False)
-    state.make()
+    path, state = whole_path(file), prepared(sort, file, wanted, directory)
     if not state.take():
         raise UserError(
             f"{state.directory}: the {sort.word} is up already ({state.holder()})",

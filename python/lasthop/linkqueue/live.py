@@ -19,7 +19,7 @@ def tables(status: Mapping[str, Any]) -> "Group":
         *("delay [ms]", "dropped", "sent packets"),
     )
     for number, title in enumerate(titles):
-        queue.add_column(title, justify="left" if number < 2 else "right", no_wrap=True)
+        queue.add_column(Text(title), justify="left" if number < 2 else "right", no_wrap=True)
     queue.add_row(
         status["interface"],
         status["queue"],
@@ -42,14 +42,15 @@ def tables(status: Mapping[str, Any]) -> "Group":
 def classes(status: Mapping[str, Any]) -> Any:
     """The classes that share a queue."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
     titles = ("class", "target share", "packets", "blocking", "rate [Mbit/s]", "dropped", "offered")
     for number, title in enumerate(titles):
-        table.add_column(title, justify="left" if number == 0 else "right", no_wrap=True)
+        table.add_column(Text(title), justify="left" if number == 0 else "right", no_wrap=True)
     for row in status["classes"]:
         table.add_row(
-            row["name"] or "(of no class)",
+            Text(row["name"] or "(of no class)"),
             scaled(row["target_share"], 1, 3),
             str(row["packets"]),
             scaled(row["blocking_probability"], 1, 4),

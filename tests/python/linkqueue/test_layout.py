@@ -1,22 +1,28 @@
 """What the kernel is told of a queue: messages and their words, without a kernel."""
 
 import math
+import re
 import struct
+from pathlib import Path
 
 import pytest
 
 from lasthop.errors import UserError
-from lasthop.linkqueue import config
+from lasthop.linkqueue import config, pi, sharing
 from lasthop.linkqueue.config import LinkQueue
 from lasthop.linkqueue.layout import Layout, cautions, discipline_of, has_program
 from lasthop.linkqueue.program import object_of
 from lasthop.linkqueue.shaped import plan, same_kind
-from lasthop.linkqueue.sharing import keys_of
+from lasthop.linkqueue.sharing import CLASS, keys_of
 from lasthop.linux import disciplines, tc
 from lasthop.linux.bpf import MapShape
 from lasthop.linux.bpf_object import Object
 from lasthop.linux.classifier import SECTION, linked, shape_of
 from lasthop.linux.described import described
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = ROOT / "crates/bpf/sharing.bpf.c"
+CHECKS = ROOT / "crates/enforce/src/interface/checks.rs"
 
 
 def of(queue: str, rate: str = "10 Mbps", more: str = "") -> LinkQueue:
@@ -155,3 +161,19 @@ def test_the_program_is_linked_with_its_functions_and_maps() -> None:
     types = data.types()
     assert shape_of(types, "macs") == MapShape(1, 8, 4, 4096, 0)
     assert shape_of(types, "queue").value_bytes == types.structure("shared").size
+
+
+def test_structures_and_bounds_are_those_of_the_programs() -> None:
+    """What Python packs, and what the grammar allows, is what the C has."""
+    shared, control = (Object(object_of(name)).types() for name in ("sharing", "pi"))
+    assert shared.structure("class").size == CLASS.size
+    assert shared.structure("setting").size == sharing.SETTING.size
+    assert control.structure("pi").size == pi.SETTING.size + pi.STATE.size
+    source = (ROOT / "crates/bpf/sharing.h").read_text()
+    classes = shared.structure("shared").place("ring") - shared.structure("shared").place("class")
+    assert classes == (sharing.NONE + 1) * CLASS.size
+    places = int(re.findall(r"#define PLACES (\d+)", source)[0])
+    members = int(re.findall(r"#define MOST_MEMBERS (\d+)", PROGRAM.read_text())[0])
+    assert f"MOST_CLASSES: usize = {sharing.NONE};" in CHECKS.read_text()
+    assert f"MOST_MEMBERS: usize = {members:_};" in CHECKS.read_text()
+    assert f"MOST_SHARED: u32 = {places - 1:_};" in CHECKS.with_name("assemble.rs").read_text()

@@ -1,0 +1,57 @@
+"""The status of a queue as people read it."""
+
+from typing import Any
+
+from rich.console import Console
+
+from lasthop.linkqueue.live import tables
+
+STATUS: dict[str, Any] = {
+    "interface": "eth0",
+    "queue": "vbs",
+    "rate_bps": 18_000_000,
+    "limit_packets": 100,
+    "sent_bps": 17_959_000.0,
+    "backlog_packets": 59,
+    "delay_s": 0.039,
+    "dropped_packets": 18,
+    "sent_packets": 5816,
+    "classes": [
+        {
+            "name": "guests",
+            "target_share": 0.5,
+            "packets": 59,
+            "blocking_probability": 0.25,
+            "rate_bps": None,
+            "dropped_packets": 18,
+            "offered_packets": 5891,
+        }
+    ],
+    "warnings": ["[mind] this"],
+    "faults": [],
+}
+
+
+def shown(status: dict[str, Any]) -> list[str]:
+    """Its lines, blanks between two words made one."""
+    console = Console(width=160)
+    with console.capture() as said:
+        console.print(tables(status))
+    return [" ".join(line.split()) for line in said.get().splitlines()]
+
+
+def test_numbers_stand_under_names_with_units() -> None:
+    assert shown(STATUS) == [
+        "interface queue rate [Mbit/s] sent [Mbit/s] packets limit delay [ms] dropped sent packets",
+        "eth0 vbs 18.000 17.959 59 100 39.0 18 5816",
+        "",
+        "class target share packets blocking rate [Mbit/s] dropped offered",
+        "guests 0.500 59 0.2500 - 18 5891",
+        "warning: [mind] this",
+    ]
+
+
+def test_what_is_not_known_yet_is_a_dash() -> None:
+    counted = ("sent_bps", "backlog_packets", "delay_s", "dropped_packets", "sent_packets")
+    fresh = {key: value for key, value in STATUS.items() if key not in counted}
+    assert shown({**fresh, "classes": []})[1] == "eth0 vbs 18.000 - - 100 - - -"
