@@ -1,14 +1,17 @@
 """Short queues of paper 004 three ways: simulated, emulated, and enforced under the kernel's TCP.
 
-    python bench/short_queues.py [--jobs N]     runs what has not been run
-    python bench/short_queues.py --table        prints what was run
+    python bench/short_queues.py [SERIES ...]     runs what has not been run
+    python bench/short_queues.py --page           writes docs/reference/queue-measured.md
 
 Sixty flows share 100 Mbit/s: a threshold of 15 packets, drop-tail of 100 and RED 50/100, at round
 trips of 10 and 200 ms. Emulated, the engine's queue stands between the kernel's sockets; enforced,
 the queue is the kernel's own, made by `lasthop queue` at a router of its own behind emulated wires
-that only delay (`short_queues_inside.py`). This kernel may have no RED: then it is not enforced.
+that only delay (`short_queues_inside.py`). Where this kernel has no RED, six flows share 10 Mbit/s
+in user-mode Linux, which has, and has netem.
 
-Every run is kept as a line of out/short-queues.jsonl, and is not run again.
+Series: `queues`; `sack`, the same without selective acknowledgements; `access`, each flow with a
+rate of its own, of which all together are a fifth more than the link's; `transfers`, 5 MB a flow;
+`uml`. Every run is kept as a line of out/short-queues.jsonl, and is not run again.
 """
 
 import argparse
@@ -16,10 +19,12 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import uml
 
 import lasthop as lh
 from lasthop.emulation import emulate
@@ -27,92 +32,151 @@ from lasthop.emulation import emulate
 HERE = Path(__file__).parent
 RUNS = HERE / "out" / "short-queues.jsonl"
 INSIDE = HERE / "short_queues_inside.py"
-FLOWS, RATE = 60, "100 Mbps"
 WARMUP_S, LENGTH_S = 20.0, 40.0
+LONGEST_TRANSFER_S = 150.0
+REPLICATIONS = 5
 PORT = 5001
-QUEUES = {
+MSS_BYTES = 1448
+QUEUES: dict[str, dict[str, Any]] = {
     "threshold 15": {"threshold": 15},
     "drop-tail 100": {"limit": 100},
-    "RED 50/100": {"limit": 100, "red": {"min_th": 50, "max_th": 100, "weight": 0.002}},
+    "RED 50/100": {
+        "limit": 100,
+        "red": {"min_th": 50, "max_th": 100, "weight": 0.002, "gentle": False, "wait": False},
+    },
 }
-LAWS = ("newreno", "compound")
 RTTS_S = (0.01, 0.2)
 KERNELS = {"newreno": "reno", "compound": "compound"}
 """What the kernel calls them; its Reno is NewReno."""
+TRANSFER_BYTES = 5_000_000
 
 
 @dataclass(frozen=True)
 class Case:
     """A queue under flows of one law and round-trip time."""
 
+    series: str
     queue: str
-    law: str
     rtt_s: float
+    law: str = "newreno"
+    sack: bool = True
+    access_bps: int | None = None
+    """Rate of each flow's own link."""
+    transfer_bytes: int = 0
+    """What each flow has to send; 0: without end."""
+    flows: int = 60
+    rate_bps: int = 100_000_000
 
     @property
     def key(self) -> str:
         """What tells it from others."""
-        return f"{self.queue}, {self.law}, {self.rtt_s * 1e3:g} ms"
+        return f"{self.series}, {self.queue}, {self.law}, {self.rtt_s * 1e3:g} ms"
 
     def tree(self) -> dict[str, Any]:
         """The scenario."""
-        return {
-            "duration": f"{WARMUP_S + LENGTH_S} s",
-            "warmup": f"{WARMUP_S} s",
+        host: dict[str, Any] = {"rtt": f"{self.rtt_s} s"}
+        if self.access_bps is not None:
+            host["access"] = f"{self.access_bps} bps"
+        length_s = LONGEST_TRANSFER_S if self.transfer_bytes else WARMUP_S + LENGTH_S
+        tree = {
+            "duration": f"{length_s} s",
+            "warmup": f"{0 if self.transfer_bytes else WARMUP_S} s",
             "queue": QUEUES[self.queue],
-            "dumbbell": {"flows": FLOWS, "bottleneck": RATE, "rtt": f"{self.rtt_s} s"},
-            "tcp": {"congestion": self.law, "window": 10_000, "sack": True, "mss": "1448 B"},
+            "dumbbell": {"flows": self.flows, "bottleneck": f"{self.rate_bps} bps", **host},
+            "tcp": {
+                "congestion": self.law,
+                "window": 10_000,
+                "sack": self.sack,
+                "mss": f"{MSS_BYTES} B",
+            },
         }
+        if self.transfer_bytes:
+            segments = round(self.transfer_bytes / MSS_BYTES)
+            tree["dumbbell"] = {"bottleneck": f"{self.rate_bps} bps"}
+            tree["flow"] = {
+                "one": {
+                    "from": "left",
+                    "to": "right",
+                    "count": self.flows,
+                    "segments": segments,
+                    "start_spread": "0 s",
+                    **host,
+                }
+            }
+        return tree
+
+    def ways(self) -> list[str]:
+        """How it is run."""
+        here = self.series != "uml" and "RED" not in self.queue
+        ways = ["simulated", "emulated"]
+        return [*ways, "enforced"] if here else [*ways, "in uml"] if self.series == "uml" else ways
 
 
 def cases() -> Iterator[Case]:
     """All of them."""
     for queue in QUEUES:
-        for law in LAWS:
-            for rtt_s in RTTS_S:
-                yield Case(queue, law, rtt_s)
+        for rtt_s in RTTS_S:
+            for law in KERNELS:
+                yield Case("queues", queue, rtt_s, law)
+            yield Case("sack", queue, rtt_s, sack=False)
+            yield Case("transfers", queue, rtt_s, transfer_bytes=TRANSFER_BYTES)
+            yield Case("uml", queue, rtt_s, flows=6, rate_bps=10_000_000)
+    for queue in ("threshold 15", "drop-tail 100"):
+        for rtt_s in RTTS_S:
+            yield Case("access", queue, rtt_s, access_bps=2_000_000)
 
 
 def of_result(result: Any) -> dict[str, Any]:
     """What is compared, of a simulation or an emulation."""
     link, queue = result.links.loc["bottleneck"], result.queues.loc["bottleneck"]
     goodputs = result.flows["goodput_bps"]
-    return {
+    found = {
         "utilisation": float(link["utilisation"]),
         "queue_packets": float(queue["occupancy_packets"]),
-        "queue_sd_packets": float(queue["occupancy_sd_packets"]),
         "drop_probability": float(queue["drop_probability"]),
         "jain": float(goodputs.sum() ** 2 / len(goodputs) / (goodputs**2).sum()),
-        "goodput_bps": float(goodputs.sum()),
+        "least_share": float(goodputs.min() / goodputs.mean()),
     }
+    if "completion_s" in result.flows:
+        found["completions_s"] = result.flows["completion_s"].tolist()
+    return found
 
 
 def simulated(case: Case) -> dict[str, Any]:
-    """By the engine alone."""
-    return of_result(lh.simulate(case.tree(), replications=5))
+    """By the engine alone; its sources begin as the kernel's do, with ten packets."""
+    tree = case.tree()
+    tree["tcp"]["initial_window"] = 10
+    runs = [of_result(lh.simulate(tree, seed=seed)) for seed in range(1, REPLICATIONS + 1)]
+    return {"runs": runs}
 
 
 def emulated(case: Case) -> dict[str, Any]:
     """The engine's queue under the kernel's TCP."""
     answer = emulate(case.tree())
-    return {**of_result(answer), "late_s": answer.lateness_p99_s}
+    return {"runs": [of_result(answer)], "late_s": answer.lateness_p99_s}
+
+
+def task(case: Case) -> dict[str, Any]:
+    """What `short_queues_inside.py` is told."""
+    interface = {"name": "OUTGOING", "rate": f"{case.rate_bps} bps", "queue": QUEUES[case.queue]}
+    return {
+        "interface": json.dumps({"interface": interface}),
+        "sink": "mine.sink",
+        "port": PORT,
+        "flows": case.flows,
+        "congestion": KERNELS[case.law],
+        "sack": case.sack,
+        "rtt_s": case.rtt_s,
+        "pacing_bps": case.access_bps,
+        "warmup_s": WARMUP_S,
+        "length_s": LENGTH_S,
+        "bytes": case.transfer_bytes,
+        "patience_s": LONGEST_TRANSFER_S,
+    }
 
 
 def enforced(case: Case) -> dict[str, Any]:
     """The kernel's queue under the kernel's TCP, behind wires that only delay."""
-    queue = json.dumps(QUEUES[case.queue])
-    interface = {"name": "OUTGOING", "rate": RATE, "queue": json.loads(queue)}
-    task = {
-        "interface": json.dumps({"interface": interface}),
-        "sink": "mine.sink",
-        "port": PORT,
-        "flows": FLOWS,
-        "congestion": KERNELS[case.law],
-        "sack": True,
-        "warmup_s": WARMUP_S,
-        "length_s": LENGTH_S,
-        "bytes": 0,
-    }
     python = sys.executable
     tree = {
         "duration": "600 s",
@@ -127,16 +191,27 @@ def enforced(case: Case) -> dict[str, Any]:
         command = [python, "-c", "from lasthop.cli import main; raise SystemExit(main())"]
         command += ["emulate", file.name, "--at", "mine/source", "--", python, str(INSIDE)]
         done = subprocess.run(
-            [*command, "source", json.dumps(task)], capture_output=True, text=True, check=True
+            [*command, "source", json.dumps(task(case))],
+            capture_output=True,
+            text=True,
+            check=False,
         )
-    seen: dict[str, Any] = json.loads(done.stdout.splitlines()[0])
-    return seen
+    if done.returncode != 0:
+        raise SystemExit(done.stderr)
+    return {"runs": [json.loads(done.stdout.splitlines()[0])]}
 
 
-WAYS = {"simulated": simulated, "emulated": emulated, "enforced": enforced}
+def in_uml(case: Case) -> dict[str, Any]:
+    """The same in user-mode Linux, where netem delays."""
+    if (lacks := uml.missing()) is not None:
+        raise SystemExit(lacks)
+    return {"runs": [uml.answer(INSIDE, "alone", json.dumps(task(case)), deadline_s=300)]}
 
 
-def runs() -> dict[tuple[str, str], dict[str, Any]]:
+WAYS = {"simulated": simulated, "emulated": emulated, "enforced": enforced, "in uml": in_uml}
+
+
+def known() -> dict[tuple[str, str], dict[str, Any]]:
     """What was run, by case and way."""
     if not RUNS.exists():
         return {}
@@ -144,37 +219,28 @@ def runs() -> dict[tuple[str, str], dict[str, Any]]:
     return {(line["case"], line["way"]): line["seen"] for line in lines}
 
 
-def table(done: Mapping[tuple[str, str], Mapping[str, Any]]) -> Iterator[str]:
-    """What was run, a row a case."""
-    yield "| queue, law, round trip | way | used | queue | drops | Jain |"
-    yield "|---|---|---|---|---|---|"
-    for case in cases():
-        for way in WAYS:
-            if (seen := done.get((case.key, way))) is not None:
-                yield (
-                    f"| {case.key} | {way} | {100 * seen['utilisation']:.1f} % "
-                    f"| {seen['queue_packets']:.1f} | {100 * seen['drop_probability']:.2f} % "
-                    f"| {seen['jain']:.3f} |"
-                )
-
-
 def main() -> None:
-    """Run what has not been run, or print it."""
+    """Run what has not been run, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--table", action="store_true", help="print what was run")
-    done = runs()
-    if not parser.parse_args().table:
-        RUNS.parent.mkdir(exist_ok=True)
-        for case in cases():
-            for way, run in WAYS.items():
-                if (case.key, way) in done or (way == "enforced" and "RED" in case.queue):
-                    continue
-                seen = run(case)
-                with RUNS.open("a") as file:
-                    file.write(json.dumps({"case": case.key, "way": way, "seen": seen}) + "\n")
-                print(f"{case.key}, {way}: {seen}", flush=True)
-        done = runs()
-    print("\n".join(table(done)))
+    parser.add_argument("series", nargs="*", help="what to run; all")
+    parser.add_argument("--page", action="store_true", help="write the page")
+    asked = parser.parse_args()
+    if asked.page:
+        from short_queues_page import write
+
+        write(known())
+        return
+    RUNS.parent.mkdir(exist_ok=True)
+    for case in cases():
+        if asked.series and case.series not in asked.series:
+            continue
+        for way in case.ways():
+            if (case.key, way) in known():
+                continue
+            seen = WAYS[way](case)
+            with RUNS.open("a") as file:
+                file.write(json.dumps({"case": case.key, "way": way, "seen": seen}) + "\n")
+            print(f"{case.key}, {way}: {seen}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,14 @@
 
     short_queues_inside.py sink PORT
     short_queues_inside.py source TASK
+    short_queues_inside.py alone TASK
 
 `sink` takes what comes. `source` runs at the other end of a link that only delays: senders in a
 network namespace of their own, this one as the router whose interface is shaped, addresses
-translated as at home. `TASK` is JSON: `interface` (the file), `sink` and `port`, `flows`,
-`congestion`, `sack`, `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end). The last line
-of the output is what was seen.
+translated as at home. `alone` needs nobody: the sink is in a namespace too, behind netem. `TASK` is
+JSON: `interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `rtt_s` (where
+nobody else delays), `pacing_bps` (of each flow, or null), `warmup_s`, `length_s`, `bytes` (of each
+flow; 0: without end), `patience_s` (for those). The last line of the output is what was seen.
 """
 
 import json
@@ -22,7 +24,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import Any
 
 from lasthop.congestion import loaded
@@ -41,8 +43,11 @@ SAMPLED_S = 0.01
 ACKED = struct.Struct("=Q")
 ACKED_AT = 120
 """Where `tcpi_bytes_acked` stands in the answer of TCP_INFO (linux/tcp.h). [bytes]"""
-PATIENCE_S = 600.0
-"""A transfer that takes longer is unfinished. [s]"""
+NEAR, FAR = "near", "far"
+ROUTER, SINK = "10.201.0.1", "10.201.0.2"
+SETTLED_S = 2.0
+"""Time in which namespaces and who serves in them come up. [s]"""
+SO_MAX_PACING_RATE = 47
 
 
 def sh(command: str) -> str:
@@ -102,8 +107,28 @@ def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
             "net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_timestamps=0"
         )
     )
-    stack.enter_context(Translation("short_queues", outgoing()))
     return there
+
+
+def joined_sink(stack: ExitStack, task: dict[str, Any]) -> None:
+    """A namespace of the sink, whose answers netem delays."""
+    there = Namespace()
+    stack.callback(there.close)
+    with Socket() as kernel:
+        kernel.carry_out([veth.add_pair(NEAR, FAR, there.descriptor)])
+    sh(f"ip address add {ROUTER}/24 dev {NEAR}; ip link set {NEAR} up")
+
+    def serve() -> subprocess.Popen[bytes]:
+        sh(
+            f"ip link set lo up; ip address add {SINK}/24 dev {FAR}; ip link set {FAR} up; "
+            f"ip route add default via {ROUTER}; "
+            f"tc qdisc add dev {FAR} root netem delay {task['rtt_s']}s limit 100000"
+        )
+        offload.set_merging(FAR, False)
+        return subprocess.Popen([sys.executable, __file__, "sink", str(task["port"])])
+
+    stack.callback(there.run(serve).kill)
+    time.sleep(SETTLED_S)
 
 
 def connected(there: Namespace, task: dict[str, Any], name: str) -> list[socket.socket]:
@@ -114,6 +139,8 @@ def connected(there: Namespace, task: dict[str, Any], name: str) -> list[socket.
         for _ in range(task["flows"]):
             end = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+            if task["pacing_bps"] is not None:
+                end.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, task["pacing_bps"] // 8)
             end.connect((task["sink"], task["port"]))
             end.setblocking(False)
             ends.append(end)
@@ -156,8 +183,10 @@ def pushed(ends: Sequence[socket.socket], end_s: float) -> None:
                     continue
 
 
-def completed(ends: Sequence[socket.socket], size: int) -> list[float | None]:
-    """How long it takes each to get so many bytes acknowledged, all beginning at once. [s]"""
+def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> list[float | None]:
+    """How long it takes each to get so many bytes acknowledged, all beginning at once; None for
+    those that take too long. [s]
+    """
     began_s = time.monotonic()
     found: dict[socket.socket, float | None] = dict.fromkeys(ends)
     left = dict.fromkeys(ends, size)
@@ -165,7 +194,7 @@ def completed(ends: Sequence[socket.socket], size: int) -> list[float | None]:
     with selectors.DefaultSelector() as selector:
         for end in ends:
             selector.register(end, selectors.EVENT_WRITE)
-        while open_ends and time.monotonic() - began_s < PATIENCE_S:
+        while open_ends and time.monotonic() - began_s < patience_s:
             for key, _ in selector.select(0.01):
                 end = socket_of(key)
                 try:
@@ -198,37 +227,44 @@ def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]
     return {
         "utilisation": bits / over_s / shaped.wanted.rate_bps,
         "queue_packets": fmean(watch.lengths),
-        "queue_sd_packets": pstdev(watch.lengths),
         "drop_probability": dropped / (sent + dropped),
         "jain": sum(goodputs) ** 2 / len(goodputs) / sum(each**2 for each in goodputs),
-        "goodput_bps": sum(goodputs),
+        "least_share": min(goodputs) / fmean(goodputs),
     }
 
 
-def source(task: dict[str, Any]) -> dict[str, Any]:
-    """One run."""
-    with ExitStack() as stack:
-        there = joined(stack, task)
-        wanted = config.read(task["interface"].replace("OUTGOING", outgoing()))
-        log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
-        shaped = stack.enter_context(Shaped(wanted, log))
-        offload.set_merging(OURS, False)
-        shaped.up()
-        names = stack.enter_context(loaded([task["congestion"]]))
-        ends = connected(there, task, names.get(task["congestion"], task["congestion"]))
-        for end in ends:
-            stack.callback(end.close)
-        if task["bytes"]:
-            return {"completions_s": completed(ends, task["bytes"])}
-        return measured(shaped, ends, task)
+def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, Any]:
+    """One run, through a queue of an interface of this namespace."""
+    there = joined(stack, task)
+    wanted = config.read(task["interface"].replace("OUTGOING", interface))
+    log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
+    shaped = stack.enter_context(Shaped(wanted, log))
+    offload.set_merging(OURS, False)
+    shaped.up()
+    names = stack.enter_context(loaded([task["congestion"]]))
+    ends = connected(there, task, names.get(task["congestion"], task["congestion"]))
+    for end in ends:
+        stack.callback(end.close)
+    if task["bytes"]:
+        return {"completions_s": completed(ends, task["bytes"], task["patience_s"])}
+    return measured(shaped, ends, task)
 
 
 def main() -> None:
-    """Run one end."""
+    """Run one end, or both."""
     role, argument = sys.argv[1:]
     if role == "sink":
         sink(int(argument))
-    print(json.dumps(source(json.loads(argument))))
+    task = json.loads(argument)
+    with ExitStack() as stack:
+        if role == "alone":
+            joined_sink(stack, task)
+            found = seen(stack, {**task, "sink": SINK}, NEAR)
+        else:
+            interface = outgoing()
+            stack.enter_context(Translation("short_queues", interface))
+            found = seen(stack, task, interface)
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -39,18 +39,18 @@ static u32 (*const random)(void) = (void *)7;
 static long (*const load_bytes)(const void *skb, u32 at, void *to, u32 length) = (void *)26;
 static long (*const read_kernel)(void *to, u32 length, const void *from) = (void *)113;
 
-#define MAP(name, kind, key_bytes, value_type, most, with)                                                             \
-	struct {                                                                                                        \
-		int (*type)[kind];                                                                                      \
-		int (*key_size)[key_bytes];                                                                             \
-		int (*value_size)[sizeof(value_type)];                                                                         \
-		int (*max_entries)[most];                                                                               \
-		value_type *value;										\
-		int (*map_flags)[with];                                                                                 \
+#define MAP(name, kind, key_bytes, value_type, most, with)								\
+	struct {													\
+		int (*type)[kind];											\
+		int (*key_size)[key_bytes];										\
+		int (*value_size)[sizeof(value_type)];									\
+		int (*max_entries)[most];										\
+		value_type *value;											\
+		int (*map_flags)[with];											\
 	} name SEC(".maps")
 
-/* linux/bpf.h */
-enum { HASH = 1, ARRAY = 2, PREFIXES = 11, NO_PREALLOC = 1 };
+/* linux/bpf.h. A value that is mapped is written in place: settings change and what the program counts goes on. */
+enum { HASH = 1, ARRAY = 2, PREFIXES = 11, NO_PREALLOC = 1, MAPPED = 1 << 10 };
 /* What becomes of a packet: the queue takes it, or it is lost. */
 enum { PASS = -1, LOSE = 2 };
 

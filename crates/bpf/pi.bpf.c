@@ -4,7 +4,7 @@
 
 static long (*const set_ce)(void *skb) = (void *)97;
 
-MAP(queue, ARRAY, 4, struct pi, 1, 0);
+MAP(queue, ARRAY, 4, struct pi, 1, MAPPED);
 
 SEC("classifier")
 int control(struct __sk_buff *skb)

@@ -9,7 +9,7 @@ struct prefix {
 	u8 address[16];
 };
 
-MAP(queue, ARRAY, 4, struct shared, 1, 0);
+MAP(queue, ARRAY, 4, struct shared, 1, MAPPED);
 MAP(marks, HASH, 4, u32, MOST_MEMBERS, 0);
 MAP(macs, HASH, 8, u32, MOST_MEMBERS, 0);
 /* An IPv4 address stands in the last four bytes. */

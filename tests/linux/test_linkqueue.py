@@ -7,7 +7,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ from lasthop.linux.classifier import Classifier
 from lasthop.linux.netlink import Socket
 from lasthop.linux.undo import UndoLog
 from test_crash import IS_UP, Countdown, Hook, kill_myself
-from traffic import transfers
+from traffic import Flow, run, transfers
 
 THRESHOLD = """\
 [interface]
@@ -468,6 +468,61 @@ def test_the_queue_holds_its_threshold_and_no_more(directory: Path) -> None:
         with entered(GATEWAY):
             assert shaped.down() == []
         shaped.close()
+
+
+def test_settings_change_while_packets_are_counted(directory: Path, programs: None) -> None:
+    """What the program counts is not lost when it is told something."""
+    packets = 20_000
+    assert transfers(station_v4(0)), "neighbours are known now"
+    fast = config.read(SHARED.replace("50 Mbps", "10 Gbps"))
+    with entered(GATEWAY):
+        shaped = shaped_of(fast, directory)
+    sender = Child(GATEWAY, lambda: send(packets, station_v4(0)))
+    try:
+        sharing = shaped.sharing
+        assert sharing is not None
+        sharing.hold([0.0, 0.0])
+        changes = 0
+        while sharing.states(1)[0].offered < packets // 2:
+            sharing.apply(fast)
+            sharing.hold([0.0, 0.0])
+            changes += 1
+        assert changes > 100
+        assert sender.result() is None
+        assert sharing.states(1)[0].offered == packets
+    finally:
+        with entered(GATEWAY):
+            assert shaped.down() == []
+        shaped.close()
+
+
+def test_a_check_hears_who_sends(directory: Path) -> None:
+    """Three uploads are heard at the uplink, and a trickle and a download are not among them."""
+    file = written(directory, THRESHOLD)
+
+    def send_for_a_while() -> None:
+        with ExitStack() as stack:
+            ends = [Flow(station_v4(k % 3), download=k == 3) for k in range(4)]
+            for each in ends:
+                stack.callback(each.close)
+            run(ends, 6.0)
+
+    assert lasthop("queue", "up", file)[0] == 0
+    sender = Child(STATIONS, send_for_a_while)
+    try:
+        time.sleep(1.0)
+        code, said = lasthop("queue", "check", file, "--listen", "2", "--json")
+        assert code == 0, said
+        heard = json.loads(said)["heard"]
+        assert heard["flows"] == len(heard["rtts_s"]) == 3
+        assert 0 < heard["rtt_s"] < 0.1
+        sender.result()
+        code, said = lasthop("queue", "check", file, "--listen", "2")
+        assert (code, "wan in 2 s: no long-lived flows" in said) == (0, True), said
+    finally:
+        assert lasthop("queue", "down", file) == (0, "down\n")
+    code, said = lasthop("queue", "check", file, "--listen", "2", "--flows", "3")
+    assert (code, "--listen finds" in said) == (2, True)
 
 
 @pytest.mark.usefixtures("user_mode")

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lasthop.cli import standing
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import Json, Settings, counted, file_name, pairs, unset
+from lasthop.cli.standing import needs_linux
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
     from lasthop.gateway.config import Gateway
-
-PLAIN_WIDTH = 160
-"""Width of a table where there is no terminal. [characters]"""
 
 File = Annotated[
     str,
@@ -56,19 +55,13 @@ def given(settings: list[str] | None) -> list[tuple[str, str]]:
     return pairs(settings or [], "--set", "PATH=VALUE", "gateway.fairness=flow")
 
 
-def needs_linux() -> None:
-    """Refuse other systems, which have no such network, in one line."""
-    if not sys.platform.startswith("linux"):
-        raise UserError(f"the gateway needs Linux; this is {sys.platform}")
-
-
 def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     """Check a gateway's file, and with root rights this machine.
 
     The kernel's features are tried in a network namespace of their own; nothing here is changed.
     """
     gateway = read(file, settings)
-    needs_linux()
+    needs_linux("gateway")
     from lasthop.gateway import operate
 
     warnings, leaves = operate.check(gateway)
@@ -126,7 +119,7 @@ def up(
     If the gateway is up already, it takes the file over. A file that is refused changes nothing.
     """
     gateway = read(file, settings)
-    needs_linux()
+    needs_linux("gateway")
     from lasthop.daemon import verbs
     from lasthop.gateway import operate
 
@@ -145,38 +138,28 @@ def down(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
     """End it and take everything back, also after a crash; nothing else is touched."""
-    needs_linux()
-    from lasthop.daemon import verbs
+    needs_linux("gateway")
     from lasthop.gateway import operate
 
-    done = verbs.down(operate.GATEWAY, file, given(settings), state)
-    typer.echo(json.dumps({"done": done}) if as_json else done)
+    standing.down(operate.GATEWAY, file, given(settings), state, as_json=as_json)
 
 
 def status(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
     """Print rates, round-trip times, and what every station gets."""
-    needs_linux()
-    from lasthop.daemon import verbs
+    needs_linux("gateway")
     from lasthop.gateway import operate
+    from lasthop.gateway.live import tables
 
-    now = verbs.status(operate.GATEWAY, file, given(settings), state)
-    if as_json:
-        typer.echo(json.dumps(None if isinstance(now, verbs.NotUp) else now, indent=2))
-    elif isinstance(now, verbs.NotUp):
-        left = counted(now.left, "change")
-        killed = [f"{left} of a process that was killed are left"] if now.left else []
-        typer.echo("; ".join(["not up", *killed, *now.elsewhere]))
-    else:
-        from rich.console import Console
-
-        from lasthop.gateway.live import tables
-
-        console = Console()
-        if not console.is_terminal:  # a file or a pipe has no edge
-            console.width = PLAIN_WIDTH
-        console.print(tables(now, columns=console.width))
+    standing.status(
+        operate.GATEWAY,
+        file,
+        given(settings),
+        state,
+        lambda now, columns: tables(now, columns=columns),
+        as_json=as_json,
+    )
 
 
 def run(
@@ -199,7 +182,7 @@ def run(
     status every second, an object a line.
     """
     gateway = read(file, settings)
-    needs_linux()
+    needs_linux("gateway")
     from lasthop.daemon import verbs
     from lasthop.gateway import operate
 

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lasthop.cli import standing
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import Json, Settings, counted, file_name, pairs, unset
+from lasthop.cli.options import Json, Settings, counted, file_name, pairs, unset, whole_number
+from lasthop.cli.progress import real_time_bar
+from lasthop.cli.standing import needs_linux
 from lasthop.errors import UserError
 from lasthop.scenario import Scenario
 
 if TYPE_CHECKING:
     from lasthop.linkqueue.config import LinkQueue
 
-PLAIN_WIDTH = 160
-"""Width of a table where there is no terminal. [characters]"""
+LEAST_HEARD_S, MOST_HEARD_S = 2, 600
+"""Time of listening. [s]"""
 
 File = Annotated[
     str,
@@ -57,10 +60,9 @@ def given(settings: list[str] | None) -> list[tuple[str, str]]:
     return pairs(settings or [], "--set", "PATH=VALUE", "interface.rate=18 Mbps")
 
 
-def needs_linux() -> None:
-    """Refuse other systems, which have no such network, in one line."""
-    if not sys.platform.startswith("linux"):
-        raise UserError(f"the queue needs Linux; this is {sys.platform}")
+def seconds(text: str) -> int:
+    """The value of --listen."""
+    return whole_number(text, LEAST_HEARD_S, MOST_HEARD_S, "a number of seconds")
 
 
 def check(
@@ -77,24 +79,39 @@ def check(
     congestion: Annotated[
         str, typer.Option(metavar="NAME", help="Their congestion control.")
     ] = "newreno",
+    listen: Annotated[
+        int | None,
+        unset(
+            "SECONDS",
+            "Say it for those who send now: listen to the interface for so long.",
+            parser=seconds,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check an interface's file, and with root rights this machine; nothing is changed.
 
     Whether the queue would swing is said by the fluid models of `lasthop stability`, for --flows
-    and --rtt, or for the file's own flows if it says what to simulate.
+    and --rtt, for those that --listen hears, or for the file's own flows if it says what to
+    simulate.
     """
     wanted = read(file, settings)
+    if listen is not None and (flows is not None or rtt is not None):
+        raise UserError("--listen finds flows and their round-trip time: leave --flows, --rtt out")
     swing = swing_of(wanted, file, settings, flows, rtt, congestion)
-    needs_linux()
+    needs_linux("queue")
     from lasthop.linkqueue import operate
 
-    warnings = operate.check(wanted)
+    warnings, heard = operate.check(wanted), None
+    if listen is not None:
+        heard, swing = swing_of_heard(wanted, listen, congestion)
     if as_json:
-        answer = {"name": wanted.name, "warnings": warnings, "swing": swing}
+        answer = {"name": wanted.name, "warnings": warnings, "heard": heard, "swing": swing}
         typer.echo(json.dumps(answer, indent=2))
         return
     typer.echo(f"{file}: ok: {said_of(wanted)}")
+    if heard is not None:
+        typer.echo(heard["said"])
     if swing is not None:
         typer.echo(swing["said"])
     warn(*warnings)
@@ -125,6 +142,22 @@ def swing_of(
     return {**found._asdict(), "said": swings.in_words(found, said)}
 
 
+def swing_of_heard(
+    wanted: "LinkQueue", over_s: int, congestion: str
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Who sends now, and what the fluid models say of the queue under them."""
+    from lasthop.linkqueue import census, swings
+
+    with real_time_bar("listening") as progress:
+        heard = census.listen(wanted.interface, over_s, progress)
+    seen = {**heard._asdict(), "rtt_s": heard.rtt_s, "said": census.in_words(heard, wanted)}
+    if heard.rtt_s is None:
+        return seen, None
+    found = swings.verdict(wanted, heard.flows, f"{heard.rtt_s} s", congestion)
+    said = f"{counted(heard.flows, 'flow')} of {1e3 * heard.rtt_s:.3g} ms"
+    return seen, {**found._asdict(), "said": swings.in_words(found, said)}
+
+
 def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
     """Print the commands that do what `up` does, and do nothing.
 
@@ -145,7 +178,7 @@ def up(
     If it is up already, it takes the file over. A file that is refused changes nothing.
     """
     wanted = read(file, settings)
-    needs_linux()
+    needs_linux("queue")
     from lasthop.daemon import verbs
     from lasthop.linkqueue import operate
 
@@ -162,38 +195,28 @@ def down(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
     """End it and take everything back, also after a crash; nothing else is touched."""
-    needs_linux()
-    from lasthop.daemon import verbs
+    needs_linux("queue")
     from lasthop.linkqueue import operate
 
-    done = verbs.down(operate.QUEUE, file, given(settings), state)
-    typer.echo(json.dumps({"done": done}) if as_json else done)
+    standing.down(operate.QUEUE, file, given(settings), state, as_json=as_json)
 
 
 def status(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
     """Print occupancy, delay, drops, and what every class gets."""
-    needs_linux()
-    from lasthop.daemon import verbs
+    needs_linux("queue")
     from lasthop.linkqueue import operate
+    from lasthop.linkqueue.live import tables
 
-    now = verbs.status(operate.QUEUE, file, given(settings), state)
-    if as_json:
-        typer.echo(json.dumps(None if isinstance(now, verbs.NotUp) else now, indent=2))
-    elif isinstance(now, verbs.NotUp):
-        left = counted(now.left, "change")
-        killed = [f"{left} of a process that was killed are left"] if now.left else []
-        typer.echo("; ".join(["not up", *killed, *now.elsewhere]))
-    else:
-        from rich.console import Console
-
-        from lasthop.linkqueue.live import tables
-
-        console = Console()
-        if not console.is_terminal:  # a file or a pipe has no edge
-            console.width = PLAIN_WIDTH
-        console.print(tables(now))
+    standing.status(
+        operate.QUEUE,
+        file,
+        given(settings),
+        state,
+        lambda now, _: tables(now),
+        as_json=as_json,
+    )
 
 
 def run(
@@ -216,7 +239,7 @@ def run(
     status every second, an object a line.
     """
     wanted = read(file, settings)
-    needs_linux()
+    needs_linux("queue")
     from lasthop.cli.following import following, print_line
     from lasthop.daemon import verbs
     from lasthop.linkqueue import operate

@@ -28,7 +28,7 @@ from lasthop.gateway.flow_hash import program
 from lasthop.gateway.leaves import assumed, queue_of
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.netlink import Request
-from lasthop.linux.tc import Address, Block, Device
+from lasthop.linux.tc import BURST_S, DIRECT_PACKETS, PACKET_BYTES, Address, Block, Device
 
 MAJOR = tc.OURS
 FIRST_LEAF = 0x100
@@ -38,17 +38,11 @@ MOST_ALIKE = 0xFFF
 """Addresses of one bucket of a table, those that end alike."""
 LEAF_RATE_BPS = 96
 """Rate that a leaf has of its own: a full packet in two minutes. [bit/s]"""
-PACKET_BYTES = 1514
-"""A full Ethernet frame; the quantum of a leaf with weight 1."""
 MOST_TURNS = 10_000
 """Largest ratio of two stations' rates; the quantum of the fast one is that of so many packets."""
 LEAF_BURST_BYTES = 1600
-BURST_S = 0.001
-"""Depth of an access point's bucket, at its rate; at least one packet. [s]"""
 LONGEST_NAME = 15
 """Characters that the kernel takes for an interface's name."""
-DIRECT_PACKETS = 1000
-"""Packets that may wait in an IFB beside all classes."""
 
 TO, FROM = 1, 2
 """Hash tables of IPv4 addresses on the IFB; those of IPv6 are two further."""

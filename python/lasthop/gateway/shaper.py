@@ -9,7 +9,7 @@ from lasthop.errors import UserError
 from lasthop.gateway.cautions import refuse_bridges
 from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.gateway.inspection import ALL, Part, look
-from lasthop.gateway.layout import DIRECT_PACKETS, MAJOR, Layout, blocks_of, ifb_name
+from lasthop.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.leaves import assumed, is_chosen
 from lasthop.linux import leaf_queue, links, offload, tc
 from lasthop.linux.changes import Changes, check_hooks_are_free, mac_of
@@ -87,7 +87,7 @@ class Shaper:
         gateway = self.gateway
         wan = tc.Device(gateway.wan, links.index_of(gateway.wan))
         lans = [tc.Device(name, links.index_of(name)) for name in gateway.lans]
-        ifb = self.changes.add_ifb(ifb_name(gateway), DIRECT_PACKETS)
+        ifb = self.changes.add_ifb(ifb_name(gateway), tc.DIRECT_PACKETS)
         chosen = leaf_queue.best(self.kernel, ifb) if is_chosen(gateway) else gateway.discipline
         layout = Layout(gateway, ifb, chosen)
         self.changes.carry_out(list(layout.foundation(self.rates)))
@@ -205,7 +205,7 @@ def plan(gateway: Gateway) -> list[str]:
     if is_chosen(gateway):
         lines.append(f"# leaves: {assumed(gateway)}, as if the kernel has it; `check` tells")
     lines += [
-        links.add_ifb(ifb.name, mac_of(ifb.name), DIRECT_PACKETS).said,
+        links.add_ifb(ifb.name, mac_of(ifb.name), tc.DIRECT_PACKETS).said,
         links.set_up(ifb.name).said,
         *(request.said for request in layout.foundation(rates)),
     ]

@@ -14,13 +14,10 @@ from lasthop.linkqueue.program import name_of
 from lasthop.linux import classifier, disciplines, tc
 from lasthop.linux.disciplines import Discipline
 from lasthop.linux.netlink import Request
+from lasthop.linux.tc import BURST_S, DIRECT_PACKETS, PACKET_BYTES
 
 ROOT, ONLY = tc.classid(tc.OURS, 0), 1
 CLASS = tc.classid(tc.OURS, ONLY)
-DIRECT_PACKETS = 1000
-PACKET_BYTES = 1514
-BURST_S = 0.001
-"""What a timer that is late may let go at once is the rate for so long. [s]"""
 LEAST_PACKETS = 2
 """One that is in service, and one that waits."""
 PROGRAMS = {"vbs": "sharing", "pi": "pi"}

@@ -48,19 +48,12 @@ class Pi(Program):
 
     def apply(self, wanted: LinkQueue) -> None:
         """Let settings be these from now on; counters and probability go on."""
-        said, value = wanted.queue, self.value()
-        SETTING.pack_into(
-            value,
-            0,
-            *(round(said[each] * PART) for each in ("a", "b")),
-            round(said["update_s"] * 1e9),
-            said["target_packets"],
-            wanted.queue_packets,
-            int(said["ecn"]),
-            0,
-        )
-        self.put(value)
+        said = wanted.queue
+        weights = (round(said[each] * PART) for each in ("a", "b"))
+        update_ns, marks = round(said["update_s"] * 1e9), int(said["ecn"])
+        packets = said["target_packets"], wanted.queue_packets
+        self.tell(0, SETTING.pack(*weights, update_ns, *packets, marks, 0))
 
     def state(self) -> PiState:
         """What the program has."""
-        return PiState(*STATE.unpack_from(self.value(), SETTING.size))
+        return PiState(*STATE.unpack_from(self.value, SETTING.size))

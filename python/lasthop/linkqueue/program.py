@@ -1,15 +1,13 @@
 """A BPF program in front of a queue, and the map in which it keeps what it is told and counts."""
 
+import mmap
 from importlib.resources import files
 from typing import Self
 
 from lasthop.errors import UserError
-from lasthop.linux import bpf
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.classifier import Classifier
 
-FIRST = bytes(4)
-"""The map's only key."""
 NEEDS = "needs Linux 5.17 or newer with CONFIG_NET_CLS_BPF and CONFIG_DEBUG_INFO_BTF"
 
 
@@ -37,6 +35,8 @@ class Program:
         except BpfError as error:
             raise UserError(f"{what}: {error.strerror}", NEEDS) from None
         self.structure = self.classifier.structure(structure)
+        self.value = mmap.mmap(self.classifier.maps["queue"], self.structure.size)
+        """What the map has: what is written there the program reads, and what it counts goes on."""
 
     def __enter__(self) -> Self:
         return self
@@ -49,17 +49,14 @@ class Program:
         """What stands for the program."""
         return self.classifier.program
 
+    def tell(self, at: int, what: bytes) -> None:
+        """Write to the map: a program that reads a field meanwhile sees what was or what is."""
+        self.value[at : at + len(what)] = what
+
     def close(self) -> None:
         """Let go; a program that is attached stays."""
+        self.value.close()
         self.classifier.close()
-
-    def value(self) -> bytearray:
-        """What the map has."""
-        return bytearray(bpf.entry(self.classifier.maps["queue"], FIRST, self.structure.size))
-
-    def put(self, value: bytearray) -> None:
-        """Let the map have this. What the program counts meanwhile is lost."""
-        bpf.update(self.classifier.maps["queue"], FIRST, bytes(value))
 
 
 def name_of(name: str) -> str:

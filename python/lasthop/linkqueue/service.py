@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any, NamedTuple
 
 from lasthop.daemon.control import Control
@@ -231,7 +231,9 @@ class Service:
             self.set_up()
         except Exception:
             shaped.wanted = old
-            self.set_up()
+            with suppress(UserError):
+                self.set_up()
+            self.healing.doubt()  # it tries again if even that has failed
             raise
 
 

@@ -26,6 +26,9 @@ ETHERNET_BYTES = 14
 SETTING = struct.Struct("=IIIIQQQ")
 """Law, classes, limit, header, target occupancy, tolerance, time between steps."""
 CLASS = struct.Struct("=8Q")
+WORD = struct.Struct("=Q")
+TARGET_AT, BLOCKING_AT = 0, 8
+"""Where what is written from outside stands in a class. [bytes]"""
 NONE = 63
 """Number of the class of packets that are of none."""
 
@@ -72,13 +75,9 @@ class Sharing(Program):
 
     def apply(self, wanted: LinkQueue) -> None:
         """Let settings, targets and members be these from now on; counters go on."""
-        value = self.value()
-        SETTING.pack_into(value, self.structure.place("setting"), *self.setting(wanted))
+        self.tell(self.structure.place("setting"), SETTING.pack(*self.setting(wanted)))
         for number, each in enumerate(wanted.classes):
-            at = self.class_at(number)
-            before = ClassState(*CLASS.unpack_from(value, at))
-            CLASS.pack_into(value, at, *before._replace(target=int(each.target * PART)))
-        self.put(value)
+            self.tell(self.class_at(number) + TARGET_AT, WORD.pack(int(each.target * PART)))
         members = dict(keys_of(wanted.classes))
         for (name, key), number in members.items():
             if self.members.get((name, key)) != number:
@@ -104,13 +103,9 @@ class Sharing(Program):
 
     def hold(self, probabilities: list[float]) -> None:
         """Block with these probabilities from now on, whatever the queue: no law steps."""
-        value = self.value()
-        struct.pack_into("=I", value, self.structure.place("setting"), HELD)
+        self.tell(self.structure.place("setting"), struct.pack("=I", HELD))
         for number, each in enumerate(probabilities):
-            at = self.class_at(number)
-            before = ClassState(*CLASS.unpack_from(value, at))
-            CLASS.pack_into(value, at, *before._replace(blocking=round(each * PART)))
-        self.put(value)
+            self.tell(self.class_at(number) + BLOCKING_AT, WORD.pack(round(each * PART)))
 
     def class_at(self, number: int) -> int:
         """Where a class stands in the map's value. [bytes]"""
@@ -118,9 +113,8 @@ class Sharing(Program):
 
     def states(self, count: int) -> list[ClassState]:
         """The first so many classes, and the one of packets that are of none."""
-        value = self.value()
         return [
-            ClassState(*CLASS.unpack_from(value, self.class_at(number)))
+            ClassState(*CLASS.unpack_from(self.value, self.class_at(number)))
             for number in (*range(count), NONE)
         ]
 

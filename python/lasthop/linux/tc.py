@@ -30,6 +30,14 @@ TICK_NS = 64
 """The kernel's unit of bucket depths (PSCHED_SHIFT). [ns]"""
 LARGEST_BUCKET = 0x7FFFFFFF
 
+PACKET_BYTES = 1514
+"""A full Ethernet frame; the quantum of a class with weight 1."""
+BURST_S = 0.001
+"""Depth of a shaper's bucket, at its rate; at least one packet: so much may leave at once when a
+timer is late. [s]
+"""
+DIRECT_PACKETS = 1000
+"""Packets that may wait in a hierarchy beside all classes."""
 HTB_INIT, HTB_PARMS, HTB_DIRECT_QLEN, HTB_RATE64, HTB_CEIL64 = 2, 1, 5, 6, 7
 LARGEST_RATE32 = 0xFFFFFFFF
 """Largest rate that needs no attribute of its own. [byte/s]"""

@@ -13,7 +13,6 @@ from lasthop.gateway.layout import (
     LAST_LEAF,
     MAJOR,
     MOST_ALIKE,
-    PACKET_BYTES,
     Layout,
     ifb_name,
     key_of,
@@ -22,7 +21,7 @@ from lasthop.gateway.layout import (
 )
 from lasthop.gateway.shaper import plan
 from lasthop.linux import tc
-from lasthop.linux.tc import Device
+from lasthop.linux.tc import PACKET_BYTES, Device
 
 
 def gateway(more: str = "") -> Gateway:

@@ -1,0 +1,65 @@
+"""Who sends now, from packets as an interface sees them."""
+
+from ipaddress import ip_address
+
+from lasthop.linkqueue.census import Census, Heard, in_words
+from lasthop.linkqueue.config import read
+from lasthop.linux.segments import Segment
+
+HERE, THERE = ip_address("10.0.0.7"), ip_address("192.0.2.1")
+BEGAN_S = 1000.0
+WANTED = read('[interface]\nname = "wan"\nrate = "10 Mbps"\nqueue.threshold = 15\n')
+
+
+class Flow:
+    """A flow that leaves, and what is sent back."""
+
+    def __init__(self, census: Census, port: int) -> None:
+        self.census, self.port, self.next = census, port, 1
+
+    def send(self, at_s: float, payload: int = 1448, rtt_s: float | None = None) -> None:
+        """A segment, and the ACK that covers it."""
+        start, self.next = self.next, self.next + payload
+        leaves = Segment(HERE, self.port, THERE, 80, start, self.next, 1, None, None)
+        self.census.leaves(leaves, BEGAN_S + at_s)
+        if rtt_s is not None:
+            comes = Segment(THERE, 80, HERE, self.port, 1, 1, self.next, None, None)
+            self.census.comes(comes, BEGAN_S + at_s + rtt_s)
+
+
+def test_who_sends_full_segments_in_every_second_is_long_lived() -> None:
+    census = Census(BEGAN_S)
+    steady, typed, page = (Flow(census, port) for port in (1, 2, 3))
+    for tenth in range(40):
+        steady.send(tenth / 10, rtt_s=0.03 + 0.001 * (tenth % 7))
+        typed.send(tenth / 10, payload=40, rtt_s=0.01)
+    for _ in range(30):
+        page.send(1.5, rtt_s=0.02)
+    heard = census.found(4.0)
+    assert (heard.flows, heard.others) == (1, 2)
+    assert heard.rtt_s is not None
+    assert abs(heard.rtt_s - 0.03) < 1e-9
+
+
+def test_the_median_is_of_the_least_of_each_flow() -> None:
+    census = Census(BEGAN_S)
+    flows = [Flow(census, port) for port in range(3)]
+    for flow, rtt_s in zip(flows, (0.01, 0.02, 0.2), strict=True):
+        for tenth in range(30):
+            flow.send(tenth / 10, rtt_s=rtt_s + 0.05 * (tenth % 4 > 0))
+    heard = census.found(3.0)
+    assert [round(each, 9) for each in heard.rtts_s] == [0.01, 0.02, 0.2]
+    assert in_words(heard, WANTED) == (
+        "wan in 3 s: 3 long-lived flows of 20 ms without the queue (10 to 200)"
+    )
+
+
+def test_a_flow_that_nobody_answers_has_no_round_trip_time() -> None:
+    census = Census(BEGAN_S)
+    flow = Flow(census, 1)
+    for tenth in range(20):
+        flow.send(tenth / 10)
+    heard = census.found(2.0)
+    assert heard == Heard(2.0, (), 1, 0)
+    assert "no acknowledgement" in in_words(heard, WANTED)
+    assert in_words(Heard(2.0, (), 0, 4), WANTED) == "wan in 2 s: no long-lived flows, 4 others"
