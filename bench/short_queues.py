@@ -11,7 +11,8 @@ in user-mode Linux, which has, and has netem.
 
 Series: `queues`; `sack`, the same without selective acknowledgements; `access`, each flow with a
 rate of its own, of which all together are a fifth more than the link's; `transfers`, 5 MB a flow;
-`uml`. Every run is kept as a line of out/short-queues.jsonl, and is not run again.
+`uml`; `why`, what differs there taken away one by one. Every run is kept as a line of
+out/short-queues.jsonl, and is not run again.
 """
 
 import argparse
@@ -50,6 +51,10 @@ RTTS_S = (0.01, 0.2)
 KERNELS = {"newreno": "reno", "compound": "compound"}
 """What the kernel calls them; its Reno is NewReno."""
 TRANSFER_BYTES = 5_000_000
+SMALL: dict[str, Any] = {"flows": 6, "rate_bps": 10_000_000}
+"""What user-mode Linux carries."""
+WITHOUT_RACK = "net.ipv4.tcp_recovery=0 net.ipv4.tcp_early_retrans=0"
+"""No RACK and no tail loss probes (RFC 8985), which the engine has not."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +72,16 @@ class Case:
     """What each flow has to send; 0: without end."""
     flows: int = 60
     rate_bps: int = 100_000_000
+    delayed_ack: bool = True
+    sysctls: str = ""
+    """Settings of the senders' kernel, beside SACK."""
 
     @property
     def key(self) -> str:
         """What tells it from others."""
-        return f"{self.series}, {self.queue}, {self.law}, {self.rtt_s * 1e3:g} ms"
+        more = "" if self.delayed_ack else ", no delayed ACKs"
+        more += f", {self.sysctls}" if self.sysctls else ""
+        return f"{self.series}, {self.queue}, {self.law}, {self.rtt_s * 1e3:g} ms{more}"
 
     def tree(self) -> dict[str, Any]:
         """The scenario."""
@@ -88,6 +98,7 @@ class Case:
                 "congestion": self.law,
                 "window": 10_000,
                 "sack": self.sack,
+                "delayed_ack": self.delayed_ack,
                 "mss": f"{MSS_BYTES} B",
             },
         }
@@ -108,9 +119,12 @@ class Case:
 
     def ways(self) -> list[str]:
         """How it is run."""
-        here = self.series != "uml" and "RED" not in self.queue
-        ways = ["simulated", "emulated"]
-        return [*ways, "enforced"] if here else [*ways, "in uml"] if self.series == "uml" else ways
+        match self.series:
+            case "uml":
+                return ["simulated", "emulated", "in uml"]
+            case "why":
+                return ["simulated", "in uml"]
+        return ["simulated", "emulated", *([] if "RED" in self.queue else ["enforced"])]
 
 
 def cases() -> Iterator[Case]:
@@ -126,7 +140,18 @@ def cases() -> Iterator[Case]:
             yield Case("sack", queue, rtt_s, sack=False)
     for queue in ("threshold 15", "RED 50/100"):
         for rtt_s in RTTS_S:
-            yield Case("uml", queue, rtt_s, flows=6, rate_bps=10_000_000)
+            yield Case("uml", queue, rtt_s, **SMALL)
+    for rtt_s in RTTS_S:
+        for delayed_ack in (True, False):
+            for sysctls in ("", WITHOUT_RACK):
+                yield Case(
+                    "why",
+                    "threshold 15",
+                    rtt_s,
+                    delayed_ack=delayed_ack,
+                    sysctls=sysctls,
+                    **SMALL,
+                )
 
 
 def of_result(result: Any) -> dict[str, Any]:
@@ -169,6 +194,8 @@ def task(case: Case) -> dict[str, Any]:
         "flows": case.flows,
         "congestion": KERNELS[case.law],
         "sack": case.sack,
+        "sysctls": case.sysctls,
+        "quickack": not case.delayed_ack,
         "rtt_s": case.rtt_s,
         "pacing_bps": case.access_bps,
         "warmup_s": WARMUP_S,

@@ -7,9 +7,10 @@
 `sink` takes what comes. `source` runs at the other end of a link that only delays: senders in a
 network namespace of their own, this one as the router whose interface is shaped, addresses
 translated as at home. `alone` needs nobody: the sink is in a namespace too, behind netem. `TASK` is
-JSON: `interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `rtt_s` (where
-nobody else delays), `pacing_bps` (of each flow, or null), `warmup_s`, `length_s`, `bytes` (of each
-flow; 0: without end), `patience_s` (for those). The last line of the output is what was seen.
+JSON: `interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `sysctls` (of the
+senders, words), `rtt_s` and `quickack` (no delayed ACKs; both in `alone`), `pacing_bps` (of each
+flow, or null), `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end), `patience_s` (for
+those). The last line of the output is what was seen.
 """
 
 import json
@@ -104,7 +105,7 @@ def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
             f"ip link set lo up; ip address add {HOST}/24 dev {THEIRS}; "
             f"ip link set {THEIRS} gso_max_segs 1 up; ip route add default via {GATE}; "
             f"sysctl -qw net.ipv4.tcp_sack={int(task['sack'])} "
-            "net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_timestamps=0"
+            f"net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_timestamps=0 {task['sysctls']}"
         )
     )
     return there
@@ -121,7 +122,7 @@ def joined_sink(stack: ExitStack, task: dict[str, Any]) -> None:
     def serve() -> subprocess.Popen[bytes]:
         sh(
             f"ip link set lo up; ip address add {SINK}/24 dev {FAR}; ip link set {FAR} up; "
-            f"ip route add default via {ROUTER}; "
+            f"ip route add default via {ROUTER} quickack {int(task['quickack'])}; "
             f"tc qdisc add dev {FAR} root netem delay {task['rtt_s']}s limit 100000"
         )
         offload.set_merging(FAR, False)

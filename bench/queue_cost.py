@@ -1,0 +1,214 @@
+"""What the program in front of a shared queue costs, and what it is worth that it reads the queue.
+
+    python bench/queue_cost.py
+
+Time of a packet in the program (the kernel's own statistics), of a reading of the queue's length by
+netlink, and what becomes of the queue if the law steps at every packet, or at times that somebody
+who polls would have. As root, on Linux; this machine's network is not touched.
+"""
+
+import itertools
+import json
+import selectors
+import socket
+import struct
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from measure import BenchError
+from short_queues_inside import sh
+
+from lasthop.linkqueue import config
+from lasthop.linkqueue.shaped import Shaped
+from lasthop.linux import bpf, offload, veth
+from lasthop.linux.netlink import Socket
+from lasthop.linux.netns import Namespace
+from lasthop.linux.undo import UndoLog
+
+STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
+INFO_BYTES = 208
+RUNS = struct.Struct("=192xQQ")
+"""Time and number of runs in what the kernel says of a program (linux/bpf.h). [ns, -]"""
+HERE, THERE = "10.200.0.1", "10.200.0.2"
+OURS, THEIRS = "shaped", "other"
+PACKETS = 200_000
+POLLS = 2_000
+CLASSES = (1, 2, 63)
+FLOWS, RATE, WARMUP_S, LENGTH_S = 5, "20 Mbps", 5.0, 30.0
+SAMPLED_S = 0.001
+STEPS = ("packet", "10 ms", "100 ms", "1 s")
+AGES_S = (0.01, 0.1, 1.0)
+PORTS = {"one": 5001, "two": 5002}
+
+
+def text(rate: str, classes: int, update: str) -> str:
+    """A shared queue of so many classes; the first two are marked 1 and 2."""
+    share = {f"c{k}": {"share": 1 / classes} for k in range(1, classes + 1)}
+    vbs = {"occupancy": 0.6, "algorithm": "corrected", "update": update, "class": share}
+    members = {f"c{k}": {"mark": k} for k in range(1, classes + 1)}
+    queue = {"limit": 100, "vbs": vbs}
+    return json.dumps({"interface": {"name": OURS, "rate": rate, "queue": queue, "class": members}})
+
+
+@contextmanager
+def shaped(said: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
+    """A shaped interface between two namespaces: the one it is in, and the other."""
+    with ExitStack() as stack:
+        here, there = Namespace(), Namespace()
+        stack.callback(here.close)
+        stack.callback(there.close)
+
+        def set_up() -> Shaped:
+            with Socket() as kernel:
+                kernel.carry_out([veth.add_pair(OURS, THEIRS, there.descriptor)])
+            sh(f"ip address add {HERE}/24 dev {OURS}; ip link set {OURS} gso_max_segs 1 up")
+            log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
+            return Shaped(config.read(said), log)
+
+        made = stack.enter_context(here.run(set_up))
+        there.run(lambda: sh(f"ip address add {THERE}/24 dev {THEIRS}; ip link set {THEIRS} up"))
+        there.run(lambda: offload.set_merging(THEIRS, False))
+        here.run(made.up)
+        yield here, there, made
+
+
+def packet_ns(classes: int, update: str) -> float:
+    """Time of a packet in the program. [ns]"""
+    with shaped(text("100 Gbps", classes, update)) as (here, _, made):
+        sender = here.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        with sender:
+            sender.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, 1)
+            for _ in range(PACKETS):
+                sender.sendto(b"........", (THERE, 9))
+        assert made.program is not None
+        spent_ns, count = RUNS.unpack(bpf.information(made.program.descriptor, INFO_BYTES))
+        if count < PACKETS:
+            raise BenchError(f"the program ran {count} times for {PACKETS} packets")
+        return float(spent_ns / count)
+
+
+def poll_ns() -> float:
+    """Processor time of a reading of the queue by netlink. [ns]"""
+    with shaped(text(RATE, 2, "packet")) as (_, _, made):
+        began_s = time.process_time()
+        for _ in range(POLLS):
+            made.counters()
+        return (time.process_time() - began_s) / POLLS * 1e9
+
+
+def ends(here: Namespace, there: Namespace) -> dict[str, list[tuple[socket.socket, socket.socket]]]:
+    """Connections of two classes."""
+    found: dict[str, list[tuple[socket.socket, socket.socket]]] = {}
+    for mark, (name, port) in enumerate(PORTS.items(), 1):
+        door = there.run(lambda port=port: socket.create_server(("", port)))  # type: ignore[misc]
+        with door:
+            for _ in range(FLOWS):
+                end = here.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
+                end.connect((THERE, port))
+                taken, _ = door.accept()
+                for each in (end, taken):
+                    each.setblocking(False)
+                found.setdefault(name, []).append((end, taken))
+    return found
+
+
+class Watch(threading.Thread):
+    """Reads what the program sees, often."""
+
+    def __init__(self, made: Shaped) -> None:
+        super().__init__()
+        assert made.sharing is not None
+        self.value, self.at = made.sharing.value, made.sharing.structure.place("seen")
+        self.seen: list[int] = []
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        while not self.ended.wait(SAMPLED_S):
+            self.seen.append(struct.unpack_from("=Q", self.value, self.at)[0])
+
+
+def held(update: str) -> dict[str, Any]:
+    """What becomes of a queue whose law steps so often."""
+    with shaped(text(RATE, 2, update)) as (here, there, made):
+        every = ends(here, there)
+        received = dict.fromkeys(every, 0)
+        names = {taken: name for name, pairs in every.items() for _, taken in pairs}
+        with selectors.DefaultSelector() as selector:
+            for end, taken in itertools.chain.from_iterable(every.values()):
+                selector.register(end, selectors.EVENT_WRITE)
+                selector.register(taken, selectors.EVENT_READ)
+            pump(selector, WARMUP_S, names, received)
+            before, watch, lengths = dict(received), Watch(made), []
+            watch.start()
+            end_s = time.monotonic() + LENGTH_S
+            while time.monotonic() < end_s:
+                pump(selector, 0.02, names, received)
+                lengths.append(made.counters()[1].backlog_packets + 1)
+            watch.ended.set()
+            watch.join()
+        for end, taken in itertools.chain.from_iterable(every.values()):
+            end.close()
+            taken.close()
+        one, two = (received[name] - before[name] for name in PORTS)
+        return {"queue": fmean(lengths), "ratio": one / two, "seen": watch.seen}
+
+
+def pump(
+    selector: selectors.BaseSelector,
+    length_s: float,
+    names: dict[socket.socket, str],
+    received: dict[str, int],
+) -> None:
+    """Send and take for so long."""
+    end_s = time.monotonic() + length_s
+    while (left_s := end_s - time.monotonic()) > 0:
+        for key, events in selector.select(left_s):
+            end = key.fileobj
+            assert isinstance(end, socket.socket)
+            try:
+                if events & selectors.EVENT_WRITE:
+                    end.send(bytes(1 << 14))
+                else:
+                    received[names[end]] += len(end.recv(1 << 18))
+            except BlockingIOError:
+                continue
+
+
+def change(seen: Sequence[int], age_s: float) -> float:
+    """How far a length that is so old is from the one that is, in the mean. [packets]"""
+    behind = round(age_s / SAMPLED_S)
+    pairs = zip(seen[behind:], seen[:-behind], strict=True)
+    return fmean(abs(now - then) for now, then in pairs)
+
+
+def main() -> None:
+    """Print what was measured, as tables in Markdown."""
+    was = STATISTICS.read_text()
+    STATISTICS.write_text("1")
+    try:
+        print("| classes | a step at every packet [ns] | every 10 ms [ns] |\n|---|---|---|")
+        for classes in CLASSES:
+            each = (f"{packet_ns(classes, update):.0f}" for update in ("packet", "10 ms"))
+            print(f"| {classes} | {' | '.join(each)} |", flush=True)
+    finally:
+        STATISTICS.write_text(was)
+    print(f"\na reading by netlink: {poll_ns() / 1e3:.0f} us\n")
+    print("| a step | mean queue | ratio of the classes |\n|---|---|---|")
+    for update in STEPS:
+        found = held(update)
+        print(f"| {update} | {found['queue']:.1f} | {found['ratio']:.3f} |", flush=True)
+        if update == "packet":
+            ages = {age_s: change(found["seen"], age_s) for age_s in AGES_S}
+    old = ", ".join(f"{1e3 * age_s:g} ms: {off:.1f}" for age_s, off in ages.items())
+    print(f"\na length that is old is off by so many packets: {old}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Page and picture of what `short_queues.py` has run: docs/reference/queue-measured.md."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, TypeAlias
+
+from matplotlib.axes import Axes
+from scenes_page import table
+from short_queues import LONGEST_TRANSFER_S, QUEUES, RTTS_S, Case, cases
+
+from lasthop.plot.figure import EMULATION, MODEL, SIMULATION, Figure, house_style, title
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = DOCS / "reference/queue-measured.md"
+IMAGE = DOCS / "images/short-queues.png"
+SECTION = "## "
+LAWS = {"newreno": "NewReno", "compound": "Compound"}
+COLOURS = {"simulated": SIMULATION, "emulated": EMULATION, "enforced": MODEL, "in uml": MODEL}
+MARKERS = {"simulated": "o", "emulated": "x", "enforced": "+", "in uml": "+"}
+QUANTITIES: Mapping[str, tuple[str, float, int]] = {
+    "utilisation": ("used [%]", 100, 1),
+    "queue_packets": ("queue [packets]", 1, 1),
+    "drop_probability": ("drops [%]", 100, 2),
+    "jain": ("Jain's index", 1, 3),
+    "least_share": ("least goodput over the mean", 1, 2),
+}
+"""Title, factor, digits."""
+
+Seen: TypeAlias = Mapping[str, Any]
+Known: TypeAlias = Mapping[tuple[str, str], Seen]
+
+
+def write(done: Known) -> None:
+    """Write what has been run anew; sections of series that have not been stay as they are."""
+    before, *sections = PAGE.read_text().split(f"\n{SECTION}")
+    by_title = {each.splitlines()[0]: each for each in sections}
+    for series, heading in HEADINGS.items():
+        mine = [case for case in cases() if case.series == series]
+        if all((case.key, way) in done for case in mine for way in case.ways()):
+            by_title[heading] = with_tables(by_title[heading], series, mine, done)
+    PAGE.write_text(f"\n{SECTION}".join([before, *by_title.values()]))
+    if all((c.key, way) in done for c in cases() if c.series == "queues" for way in c.ways()):
+        picture(done).savefig(IMAGE)
+
+
+HEADINGS = {
+    "queues": "Sixty flows at 100 Mbit/s",
+    "sack": "Without selective acknowledgements",
+    "access": "Flows whose own links are alike",
+    "transfers": "5 MB a flow",
+    "uml": "Six flows at 10 Mbit/s, and the kernel's RED",
+}
+"""Sections of the page, by series."""
+
+
+def with_tables(section: str, series: str, mine: Sequence[Case], done: Known) -> str:
+    """A section with its tables anew; other lines stay."""
+    lines = section.rstrip().splitlines()
+    tables = [k for k, line in enumerate(lines) if line.startswith("|")]
+    first, last = (tables[0], tables[-1] + 1) if tables else (len(lines), len(lines))
+    rows = transfers(mine, done) if series == "transfers" else compared(series, mine, done)
+    made = list(rows)[1:]
+    return "\n".join([*lines[:first], *made, *lines[last:]]) + "\n"
+
+
+def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:
+    """A row a case, what was seen each way in a cell."""
+    keys = [key for key in QUANTITIES if key != "least_share" or series == "access"]
+    head = ["queue", "law", "round trip", *(QUANTITIES[key][0] for key in keys)]
+    rows = (
+        [case.queue, LAWS[case.law], f"{1e3 * case.rtt_s:g} ms"]
+        + [" / ".join(shown(done[case.key, way], key) for way in case.ways()) for key in keys]
+        for case in mine
+    )
+    yield from table(head, rows)
+
+
+def shown(seen: Seen, key: str) -> str:
+    """A quantity: the mean of all runs."""
+    _, factor, digits = QUANTITIES[key]
+    return f"{factor * figure(seen, key):.{digits}f}"
+
+
+def figure(seen: Seen, key: str) -> float:
+    """A quantity: the mean of all runs."""
+    return fmean(run[key] for run in seen["runs"])
+
+
+def transfers(mine: Sequence[Case], done: Known) -> Iterator[str]:
+    """Completion times: mean and last, and how many did not complete."""
+    head = ["queue", "round trip", "mean [s]", "last [s]", "not completed"]
+    of: Sequence[Callable[[Case, Seen], str]] = (
+        lambda case, seen: f"{fmean(times(case, seen)):.1f}",
+        lambda case, seen: f"{max(times(case, seen)):.1f}",
+        lambda case, seen: str(unfinished(seen)),
+    )
+    rows = (
+        [case.queue, f"{1e3 * case.rtt_s:g} ms"]
+        + [" / ".join(each(case, done[case.key, way]) for way in case.ways()) for each in of]
+        for case in mine
+    )
+    yield from table(head, rows)
+
+
+def times(case: Case, seen: Seen) -> list[float]:
+    """Completion times of every run; who did not complete counts as if at the end. [s]"""
+    every = [each for run in seen["runs"] for each in run["completions_s"]]
+    return [LONGEST_TRANSFER_S[case.rtt_s] if is_none(each) else each for each in every]
+
+
+def unfinished(seen: Seen) -> int:
+    """Transfers that did not complete, of every run."""
+    return sum(is_none(each) for run in seen["runs"] for each in run["completions_s"])
+
+
+def is_none(value: float | None) -> bool:
+    """Whether a time is missing."""
+    return value is None or value != value
+
+
+def picture(done: Known) -> Figure:
+    """Used, queue and drops of each queue and law, by round-trip time."""
+    with house_style(120.0, columns=2) as drawn:
+        axes = drawn.subplots(3, 2, sharex=True, sharey="row")
+        for column, rtt_s in zip(axes.T, RTTS_S, strict=True):
+            mine = [Case("queues", queue, rtt_s, law) for queue in QUEUES for law in LAWS]
+            for axis, key in zip(column, QUANTITIES, strict=False):
+                points(axis, mine, key, done)
+            title(column[0], f"round trip {1e3 * rtt_s:g} ms")
+            column[-1].set_xticks(
+                range(len(mine)),
+                [f"{case.queue}\n{LAWS[case.law]}" for case in mine],
+                rotation=40,
+                ha="right",
+            )
+        for row, key in zip(axes, QUANTITIES, strict=False):
+            row[0].set_ylabel(QUANTITIES[key][0])
+        axes[0][0].legend()
+        return drawn
+
+
+def points(axis: Axes, mine: Sequence[Case], key: str, done: Known) -> None:
+    """One quantity each way."""
+    for way in ("simulated", "emulated", "enforced"):
+        there = [(k, case) for k, case in enumerate(mine) if way in case.ways()]
+        values = [QUANTITIES[key][1] * figure(done[case.key, way], key) for _, case in there]
+        axis.plot(
+            [k for k, _ in there],
+            values,
+            MARKERS[way],
+            color=COLOURS[way],
+            fillstyle="none",
+            label=way,
+        )
+    axis.set_ylim(bottom=0)
