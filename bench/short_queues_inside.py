@@ -218,9 +218,9 @@ def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]
     before, counted, began_s = acked(ends), shaped.counters(), time.monotonic()
     watch.start()
     pushed(ends, began_s + task["length_s"])
-    after, counts, over_s = acked(ends), shaped.counters(), time.monotonic() - began_s
     watch.ended.set()
     watch.join()
+    after, counts, over_s = acked(ends), shaped.counters(), time.monotonic() - began_s
     goodputs = [8 * (b - a) / over_s for a, b in zip(before, after, strict=True)]
     sent = counts[0].sent_packets - counted[0].sent_packets
     bits = 8 * (counts[0].sent_bytes - counted[0].sent_bytes)
