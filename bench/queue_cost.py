@@ -36,7 +36,9 @@ INFO_BYTES = 208
 RUNS = struct.Struct("=192xQQ")
 """Time and number of runs in what the kernel says of a program (linux/bpf.h). [ns, -]"""
 HERE, THERE = "10.200.0.1", "10.200.0.2"
-OURS, THEIRS = "shaped", "other"
+GATE, HOSTS = "10.201.0.1", ("10.201.0.101", "10.201.0.102")
+"""The senders' addresses, one a class: a queue that holds packets of its own machine slows it."""
+OURS, THEIRS, INNER, OUTER = "shaped", "other", "inner", "outer"
 PACKETS = 200_000
 POLLS = 2_000
 CLASSES = (1, 2, 63)
@@ -44,46 +46,63 @@ FLOWS, RATE, WARMUP_S, LENGTH_S = 5, "20 Mbps", 5.0, 30.0
 SAMPLED_S = 0.001
 STEPS = ("packet", "10 ms", "100 ms", "1 s")
 AGES_S = (0.01, 0.1, 1.0)
-PORTS = {"one": 5001, "two": 5002}
+PORT = 5001
 
 
 def text(rate: str, classes: int, update: str) -> str:
-    """A shared queue of so many classes; the first two are marked 1 and 2."""
+    """A shared queue of so many classes; the senders are of the first two."""
     share = {f"c{k}": {"share": 1 / classes} for k in range(1, classes + 1)}
     vbs = {"occupancy": 0.6, "algorithm": "corrected", "update": update, "class": share}
-    members = {f"c{k}": {"mark": k} for k in range(1, classes + 1)}
+    members = {f"c{k}": {"address": f"10.201.0.{100 + k}"} for k in range(1, classes + 1)}
     queue = {"limit": 100, "vbs": vbs}
     return json.dumps({"interface": {"name": OURS, "rate": rate, "queue": queue, "class": members}})
 
 
 @contextmanager
 def shaped(said: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
-    """A shaped interface between two namespaces: the one it is in, and the other."""
+    """A shaped interface, with the namespaces of those who send through it and who take."""
     with ExitStack() as stack:
-        here, there = Namespace(), Namespace()
-        stack.callback(here.close)
-        stack.callback(there.close)
+        hosts, here, there = Namespace(), Namespace(), Namespace()
+        for each in (hosts, here, there):
+            stack.callback(each.close)
 
         def set_up() -> Shaped:
             with Socket() as kernel:
                 kernel.carry_out([veth.add_pair(OURS, THEIRS, there.descriptor)])
-            sh(f"ip address add {HERE}/24 dev {OURS}; ip link set {OURS} gso_max_segs 1 up")
+                kernel.carry_out([veth.add_pair(INNER, OUTER, hosts.descriptor)])
+            sh(
+                f"ip address add {HERE}/24 dev {OURS}; ip link set {OURS} up; "
+                f"ip address add {GATE}/24 dev {INNER}; ip link set {INNER} up; "
+                "sysctl -qw net.ipv4.ip_forward=1"
+            )
+            offload.set_merging(INNER, False)
             log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
             return Shaped(config.read(said), log)
 
         made = stack.enter_context(here.run(set_up))
-        there.run(lambda: sh(f"ip address add {THERE}/24 dev {THEIRS}; ip link set {THEIRS} up"))
-        there.run(lambda: offload.set_merging(THEIRS, False))
+        there.run(
+            lambda: sh(
+                f"ip address add {THERE}/24 dev {THEIRS}; ip link set {THEIRS} up; "
+                f"ip route add default via {HERE}"
+            )
+        )
+        addresses = "; ".join(f"ip address add {host}/24 dev {OUTER}" for host in HOSTS)
+        hosts.run(
+            lambda: sh(
+                f"{addresses}; ip link set {OUTER} gso_max_segs 1 up; "
+                f"ip route add default via {GATE}"
+            )
+        )
         here.run(made.up)
-        yield here, there, made
+        yield hosts, there, made
 
 
 def packet_ns(classes: int, update: str) -> float:
     """Time of a packet in the program. [ns]"""
-    with shaped(text("100 Gbps", classes, update)) as (here, _, made):
-        sender = here.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    with shaped(text("100 Gbps", classes, update)) as (hosts, _, made):
+        sender = hosts.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         with sender:
-            sender.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, 1)
+            sender.bind((HOSTS[0], 0))
             for _ in range(PACKETS):
                 sender.sendto(b"........", (THERE, 9))
         assert made.program is not None
@@ -102,16 +121,17 @@ def poll_ns() -> float:
         return (time.process_time() - began_s) / POLLS * 1e9
 
 
-def ends(here: Namespace, there: Namespace) -> dict[str, list[tuple[socket.socket, socket.socket]]]:
+def ends(
+    hosts: Namespace, there: Namespace
+) -> dict[str, list[tuple[socket.socket, socket.socket]]]:
     """Connections of two classes."""
     found: dict[str, list[tuple[socket.socket, socket.socket]]] = {}
-    for mark, (name, port) in enumerate(PORTS.items(), 1):
-        door = there.run(lambda port=port: socket.create_server(("", port)))  # type: ignore[misc]
-        with door:
+    with there.run(lambda: socket.create_server(("", PORT))) as door:
+        for name in HOSTS:
             for _ in range(FLOWS):
-                end = here.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
-                end.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
-                end.connect((THERE, port))
+                end = hosts.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+                end.bind((name, 0))
+                end.connect((THERE, PORT))
                 taken, _ = door.accept()
                 for each in (end, taken):
                     each.setblocking(False)
@@ -136,8 +156,8 @@ class Watch(threading.Thread):
 
 def held(update: str) -> dict[str, Any]:
     """What becomes of a queue whose law steps so often."""
-    with shaped(text(RATE, 2, update)) as (here, there, made):
-        every = ends(here, there)
+    with shaped(text(RATE, 2, update)) as (hosts, there, made):
+        every = ends(hosts, there)
         received = dict.fromkeys(every, 0)
         names = {taken: name for name, pairs in every.items() for _, taken in pairs}
         with selectors.DefaultSelector() as selector:
@@ -156,7 +176,7 @@ def held(update: str) -> dict[str, Any]:
         for end, taken in itertools.chain.from_iterable(every.values()):
             end.close()
             taken.close()
-        one, two = (received[name] - before[name] for name in PORTS)
+        one, two = (received[name] - before[name] for name in HOSTS)
         return {"queue": fmean(lengths), "ratio": one / two, "seen": watch.seen}
 
 

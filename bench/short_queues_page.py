@@ -50,6 +50,7 @@ HEADINGS = {
     "access": "Flows whose own links are alike",
     "transfers": "5 MB a flow",
     "uml": "Six flows at 10 Mbit/s, and the kernel's RED",
+    "why": "What differs, taken away",
 }
 """Sections of the page, by series."""
 
@@ -67,13 +68,22 @@ def with_tables(section: str, series: str, mine: Sequence[Case], done: Known) ->
 def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:
     """A row a case, what was seen each way in a cell."""
     keys = [key for key in QUANTITIES if key != "least_share" or series == "access"]
-    head = ["queue", "law", "round trip", *(QUANTITIES[key][0] for key in keys)]
+    what = "of the threshold of 15" if series == "why" else "queue"
+    head = [what, "law", "round trip", *(QUANTITIES[key][0] for key in keys)]
     rows = (
-        [case.queue, LAWS[case.law], f"{1e3 * case.rtt_s:g} ms"]
+        [without(case) if series == "why" else case.queue, LAWS[case.law]]
+        + [f"{1e3 * case.rtt_s:g} ms"]
         + [" / ".join(shown(done[case.key, way], key) for way in case.ways()) for key in keys]
         for case in mine
     )
     yield from table(head, rows)
+
+
+def without(case: Case) -> str:
+    """What is left out of the kernel, in words."""
+    lacks = [] if case.delayed_ack else ["delayed ACKs"]
+    lacks += ["RACK and tail loss probes"] if case.sysctls else []
+    return f"without {' or '.join(lacks)}" if lacks else "as it is"
 
 
 def shown(seen: Seen, key: str) -> str:
