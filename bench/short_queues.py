@@ -180,7 +180,7 @@ def simulated(case: Case) -> dict[str, Any]:
 
 def emulated(case: Case) -> dict[str, Any]:
     """The engine's queue under the kernel's TCP."""
-    answer = emulate(case.tree())
+    answer = emulate(case.tree(), sysctl={"net.ipv4.tcp_sack": str(int(case.sack))})
     return {"runs": [of_result(answer)], "late_s": answer.lateness_p99_s}
 
 

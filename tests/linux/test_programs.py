@@ -149,6 +149,18 @@ def test_the_exit_code_is_the_programs(tmp_path, command, code):
     assert "other/up/1" in done.stdout
 
 
+def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
+    path, setting = tmp_path / "x.toml", Path("/proc/sys/net/ipv4/tcp_sack")
+    path.write_text(CELL)
+    before = setting.read_text()
+    command = ["sh", "-c", f"exit 1$(cat {setting})"]
+    for value in (0, 1):
+        kernel = f"net.ipv4.tcp_sack={value}"
+        done = emulated(path, "--sysctl", kernel, "--at", "laptop", "--", *command)
+        assert done.returncode == 10 + value, done.stderr
+    assert setting.read_text() == before
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -157,6 +169,18 @@ def test_the_exit_code_is_the_programs(tmp_path, command, code):
         (["--at", "laptop"], "error: `--at laptop`: what is to run there?"),
         (["--with", "server", ""], 'error: `--with "server="`: allowed is a place and a command'),
         (["--shell", "laptop", "--at", "other", "--", "true"], "error: `--shell` and a command"),
+        (
+            ["--sysctl", "net.ipv4.no_such=1", "--at", "laptop", "--", "true"],
+            "error: sysctl net.ipv4.no_such=1: a network namespace has no such setting",
+        ),
+        (
+            ["--sysctl", "net.ipv4.tcp_sack=no", "--at", "laptop", "--", "true"],
+            "error: sysctl net.ipv4.tcp_sack=no: Invalid argument",
+        ),
+        (
+            ["--sysctl", "kernel.panic=1", "--at", "laptop", "--", "true"],
+            "error: sysctl kernel.panic=1: no setting of a network",
+        ),
     ],
 )
 def test_what_cannot_run_is_said_in_one_line(tmp_path, words, said):

@@ -81,6 +81,14 @@ Trace = Annotated[
 Uplink = Annotated[
     str | None, unset("INTERFACE", "Where what leaves the scenario goes on to the outside.")
 ]
+Sysctl = Annotated[
+    list[str] | None,
+    unset(
+        "NAME=VALUE",
+        "A setting of the kernel's network at each place, such as net.ipv4.tcp_sack=0; repeatable.",
+        "--sysctl",
+    ),
+]
 Places = Annotated[bool, typer.Option("--places", help="List places with their addresses.")]
 
 
@@ -96,6 +104,7 @@ def emulate(
     uplink: Uplink = None,
     replications: Replications = None,
     pcapng: Pcapng = None,
+    sysctl: Sysctl = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> int:
@@ -126,6 +135,7 @@ def emulate(
     foreground = program_of(command, at, shell)
     beside = [beside_of(each) for each in others or []]
     count = replications or 1
+    kernel = dict(pairs(sysctl or [], "--sysctl", "NAME=VALUE", "net.ipv4.tcp_sack=0"))
     from lasthop.emulation import emulate as run
     from lasthop.emulation.repeat import together
 
@@ -144,6 +154,7 @@ def emulate(
                 pcapng=pcapng if number == 0 else None,
                 ways=ways,
                 uplink=uplink,
+                sysctl=kernel,
             )
             runs.append(one)
         if one.exit_code == BY_CTRL_C:

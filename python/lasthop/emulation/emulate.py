@@ -101,6 +101,7 @@ def emulate(
     ways: Ways | None = None,
     uplink: str | None = None,
     pcapng: str | os.PathLike[str] | None = None,
+    sysctl: Mapping[str, str] | None = None,
 ) -> Emulation:
     """Emulate a scenario once, in real time: the engine's network, the kernel's TCP and UDP.
 
@@ -135,14 +136,16 @@ def emulate(
     pcapng : path, optional
         Write the frames of a cell there as they are on the air, with the packets that Linux sent,
         for Wireshark; at most ``record.frames``, or a million.
+    sysctl : mapping, optional
+        Settings of the kernel's network at each place, such as ``{"net.ipv4.tcp_sack": "0"}``.
 
     Raises
     ------
     ScenarioError
         If the scenario is refused.
     UserError
-        If it cannot be emulated, this process may not make namespaces, or there is no way out by
-        the interface.
+        If it cannot be emulated, this process may not make namespaces, the kernel has no such
+        setting, or there is no way out by the interface.
     """
     checked = replaced(scenario, settings)
     if pcapng is not None:
@@ -167,7 +170,7 @@ def emulate(
     with contextlib.ExitStack() as stack:
         known = with_users(checked)
         names = [program.place for program in started]
-        places = Places(known, stack, names, ways=ways, uplink=uplink)
+        places = Places(known, stack, names, ways=ways, uplink=uplink, sysctl=sysctl)
         places.acknowledge_at_once()
         carriers = [flow.transport for flow in known.flows]
         laws = [each.congestion for each in carriers if isinstance(each, Tcp)]

@@ -20,6 +20,7 @@ from lasthop.linux.links import set_up
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
 from lasthop.linux.routes import EVERYTHING, acknowledge_at_once, all_local, through
+from lasthop.linux.sysctl import write
 from lasthop.linux.tcp import prefer_congestion, without_timestamps
 from lasthop.linux.tun import open_tun
 from lasthop.models.reading import Flow, TcpFlow
@@ -107,11 +108,13 @@ class Places:
         See `Ways`.
     uplink : str, optional
         Interface of the machine by which programs reach the outside.
+    sysctl : mapping, optional
+        Settings of the kernel's network at each place.
 
     Raises
     ------
     UserError
-        If this process may not make namespaces and interfaces.
+        If this process may not make namespaces and interfaces, or the kernel has no such setting.
     """
 
     def __init__(
@@ -122,8 +125,10 @@ class Places:
         *,
         ways: Ways | None = None,
         uplink: str | None = None,
+        sysctl: Mapping[str, str] | None = None,
     ) -> None:
         self.scenario = scenario
+        self.sysctl = sysctl or {}
         self.ways = ways or {}
         self.uplink = uplink
         self.known = every_place(scenario, self.ways)
@@ -159,6 +164,8 @@ class Places:
 
         def interface() -> int:
             without_timestamps()
+            for name, value in self.sysctl.items():
+                write(name, value)
             return open_tun(INTERFACE, address, MASK, self.mtu)
 
         descriptor = namespace.run(interface)
