@@ -209,10 +209,10 @@ def enforced(case: Case) -> dict[str, Any]:
     """The kernel's queue under the kernel's TCP, behind wires that only delay."""
     python = sys.executable
     tree = {
-        "duration": "600 s",
+        "duration": "3600 s",
         "warmup": "0 s",
         "link": {"wire": {"from": "a", "to": "b", "delay": f"{case.rtt_s / 2} s"}},
-        "flow": {"mine": {"from": "a", "to": "b"}},
+        "flow": {"mine": {"from": "a", "to": "b", "start": "3599 s"}},  # it is silent itself
         "programs": {"mine/sink": f"{python} {INSIDE} sink {PORT}"},
     }
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

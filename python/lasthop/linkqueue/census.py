@@ -157,7 +157,8 @@ def in_words(heard: Heard, wanted: LinkQueue) -> str:
     rtts = ""
     if heard.rtt_s is not None:
         least, most = (f"{1e3 * each:.3g}" for each in (heard.rtts_s[0], heard.rtts_s[-1]))
-        rtts = f" of {1e3 * heard.rtt_s:.3g} ms without the queue ({least} to {most})"
+        spread = "" if least == most else f" ({least} to {most})"
+        rtts = f" of {1e3 * heard.rtt_s:.3g} ms without the queue{spread}"
     elif heard.flows:
         rtts = ", of which no acknowledgement was heard"
     others = f", {heard.others} others" if heard.others else ""
