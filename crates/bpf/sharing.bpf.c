@@ -6,13 +6,13 @@
 
 struct prefix {
 	u32 length;
+	u8 version;
 	u8 address[16];
 };
 
 MAP(queue, ARRAY, 4, struct shared, 1, MAPPED);
 MAP(marks, HASH, 4, u32, MOST_MEMBERS, 0);
 MAP(macs, HASH, 8, u32, MOST_MEMBERS, 0);
-/* An IPv4 address stands in the last four bytes. */
 MAP(prefixes, PREFIXES, sizeof(struct prefix), u32, MOST_MEMBERS, NO_PREALLOC);
 
 #define ETHERNET 14
@@ -31,11 +31,10 @@ INLINE u32 *of_address(struct __sk_buff *skb, u32 at, u32 bytes)
 	struct prefix prefix;
 
 	__builtin_memset(&prefix, 0, sizeof(prefix));
-	prefix.length = 128;
-	if (bytes == 16 ? load_bytes(skb, at, prefix.address, 16) : load_bytes(skb, at, prefix.address + 12, 4))
+	prefix.length = 8 * (1 + bytes);
+	prefix.version = bytes == 16 ? 6 : 4;
+	if (bytes == 16 ? load_bytes(skb, at, prefix.address, 16) : load_bytes(skb, at, prefix.address, 4))
 		return 0;
-	if (bytes == 4)
-		prefix.address[10] = prefix.address[11] = 0xff;
 	return lookup(&prefixes, &prefix);
 }
 

@@ -190,7 +190,7 @@ def test_what_cannot_be_is_refused_in_a_line_and_changes_nothing(directory: Path
     for verb in ("check", "up"):
         code, said = lasthop("queue", verb, missing)
         assert code == 2
-        assert said.startswith("error: interface nowhere: there is none of this name\nhint: ")
+        assert said.startswith('error: interface.name: there is no interface "nowhere"\nhint: ')
     pi = written(directory, THRESHOLD.replace("threshold = 15", "proportional.slope = 0.01"))
     code, said = lasthop("queue", "plan", pi)
     assert (code, "Linux has no discipline proportional" in said) == (2, True)
@@ -211,13 +211,28 @@ def test_what_cannot_be_is_refused_in_a_line_and_changes_nothing(directory: Path
 
 
 def test_a_discipline_that_the_kernel_lacks_is_named_by_its_option(directory: Path) -> None:
+    """And before anything is touched: what is up goes on."""
     text = THRESHOLD.replace("queue.threshold = 15", "queue = { limit = 100, pie = {} }")
     before = others(directory)
+    said = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
+    file, other = written(directory, THRESHOLD), written(directory, text, "pie.toml")
+    if lacks_pie():
+        assert lasthop("queue", "check", other) == (2, f"error: {said}\n")
+        assert lasthop("queue", "up", file)[0] == 0
+        try:
+            assert transfers(station_v4(0))
+            counted = status(file)["sent_packets"]
+            code, refused_by = lasthop("queue", "up", other)
+            assert (code, said in refused_by) == (2, True), refused_by
+            assert transfers(station_v4(0))
+            time.sleep(1.1)
+            assert status(file)["sent_packets"] > counted
+        finally:
+            assert lasthop("queue", "down", file) == (0, "down\n")
     with entered(GATEWAY), Shaped(config.read(text), log_in(directory)) as shaped:
         with pytest.raises(UserError) if lacks_pie() else nullcontext() as refused:
             shaped.up()
         if refused is not None:
-            said = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
             assert str(refused.value) == said
         assert shaped.down() == []
     assert others(directory) == before
@@ -470,6 +485,25 @@ def test_the_queue_holds_its_threshold_and_no_more(directory: Path) -> None:
         shaped.close()
 
 
+def test_every_address_of_a_version_is_none_of_the_other(directory: Path, programs: None) -> None:
+    """`::/0` has no IPv4 address, and an IPv4 prefix no IPv6 address that embeds one."""
+    text = SHARED.replace(f'"{station_v4(0)}, {station_v6(0)}"', '"::/0"').replace(", mark = 7", "")
+    with entered(GATEWAY):
+        shaped = shaped_of(config.read(text), directory)
+    try:
+        send(20, station_v4(2))
+        send(10, station_v6(2), ("fd77::2", 9))
+        wait_until(lambda: offered(shaped)[2] >= 20, "20 packets of no class")
+        near, far, none = offered(shaped)
+        assert 10 <= near <= 10 + 20  # neighbours and routers
+        assert far == 0
+        assert none <= 20 + 20
+    finally:
+        with entered(GATEWAY):
+            assert shaped.down() == []
+        shaped.close()
+
+
 def test_settings_change_while_packets_are_counted(directory: Path, programs: None) -> None:
     """What the program counts is not lost when it is told something."""
     packets = 20_000
@@ -521,8 +555,14 @@ def test_a_check_hears_who_sends(directory: Path) -> None:
         assert (code, "wan in 2 s: no long-lived flows" in said) == (0, True), said
     finally:
         assert lasthop("queue", "down", file) == (0, "down\n")
-    code, said = lasthop("queue", "check", file, "--listen", "2", "--flows", "3")
-    assert (code, "--listen finds" in said) == (2, True)
+    for words, expected in (
+        (["--listen", "2", "--flows", "3"], "--listen finds flows"),
+        (["--listen", "2", "--congestion", "bogus"], '--congestion: "bogus"'),
+        (["--congestion", "reno"], "--congestion is of the flows of"),
+        (["--flows", "x", "--rtt", "1 s"], '"x" is not a number of flows from 1 to 100000'),
+    ):
+        code, said = lasthop("queue", "check", file, *words)
+        assert (code, expected in said) == (2, True), said
 
 
 @pytest.mark.usefixtures("user_mode")

@@ -175,7 +175,7 @@ def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
         ),
         (
             ["--sysctl", "net.ipv4.tcp_sack=no", "--at", "laptop", "--", "true"],
-            "error: sysctl net.ipv4.tcp_sack=no: Invalid argument",
+            "error: sysctl net.ipv4.tcp_sack=no: the kernel refuses the value: Invalid argument",
         ),
         (
             ["--sysctl", "kernel.panic=1", "--at", "laptop", "--", "true"],

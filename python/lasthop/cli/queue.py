@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 LEAST_HEARD_S, MOST_HEARD_S = 2, 600
 """Time of listening. [s]"""
+MOST_FLOWS = 100_000
+LAW = "newreno"
+"""Congestion control of flows of which nothing is said."""
 
 File = Annotated[
     str,
@@ -60,6 +63,16 @@ def given(settings: list[str] | None) -> list[tuple[str, str]]:
     return pairs(settings or [], "--set", "PATH=VALUE", "interface.rate=18 Mbps")
 
 
+def said_of_flows(flows: int, rtt: str, law: str) -> str:
+    """Flows in words."""
+    return f"{counted(flows, 'flow')} of {rtt} under {law}"
+
+
+def flow_count(text: str) -> int:
+    """The value of --flows."""
+    return whole_number(text, 1, MOST_FLOWS, "a number of flows")
+
+
 def seconds(text: str) -> int:
     """The value of --listen."""
     return whole_number(text, LEAST_HEARD_S, MOST_HEARD_S, "a number of seconds")
@@ -70,15 +83,20 @@ def check(
     settings: Settings = None,
     flows: Annotated[
         int | None,
-        unset("N", "Say whether the queue would swing under so many long-lived flows.", "--flows"),
+        unset(
+            "N",
+            "Say whether the queue would swing under so many long-lived flows.",
+            "--flows",
+            parser=flow_count,
+        ),
     ] = None,
     rtt: Annotated[
         str | None,
         unset("TIME", 'Their round-trip time without the queue, such as "40 ms".', "--rtt"),
     ] = None,
     congestion: Annotated[
-        str, typer.Option(metavar="NAME", help="Their congestion control.")
-    ] = "newreno",
+        str | None, unset("NAME", "Their congestion control; NewReno.", "--congestion")
+    ] = None,
     listen: Annotated[
         int | None,
         unset(
@@ -87,6 +105,7 @@ def check(
             parser=seconds,
         ),
     ] = None,
+    state: Directory = None,
     as_json: Json = False,
 ) -> None:
     """Check an interface's file, and with root rights this machine; nothing is changed.
@@ -95,16 +114,23 @@ def check(
     and --rtt, for those that --listen hears, or for the file's own flows if it says what to
     simulate.
     """
+    from lasthop.linkqueue import swings
+
     wanted = read(file, settings)
     if listen is not None and (flows is not None or rtt is not None):
         raise UserError("--listen finds flows and their round-trip time: leave --flows, --rtt out")
-    swing = swing_of(wanted, file, settings, flows, rtt, congestion)
+    if congestion is not None and flows is None and listen is None:
+        raise UserError("--congestion is of the flows of --flows and --rtt, or of --listen")
+    law = congestion or LAW
+    swing = swing_of(wanted, file, settings, flows, rtt, law)
+    if listen is not None:
+        swings.verdict(wanted, 1, "1 s", law)  # what is wrong is said before
     needs_linux("queue")
     from lasthop.linkqueue import operate
 
-    warnings, heard = operate.check(wanted), None
+    warnings, heard = operate.check(wanted, state), None
     if listen is not None:
-        heard, swing = swing_of_heard(wanted, listen, congestion)
+        heard, swing = swing_of_heard(wanted, listen, law)
     if as_json:
         answer = {"name": wanted.name, "warnings": warnings, "heard": heard, "swing": swing}
         typer.echo(json.dumps(answer, indent=2))
@@ -123,17 +149,15 @@ def swing_of(
     settings: list[str] | None,
     flows: int | None,
     rtt: str | None,
-    congestion: str,
+    law: str,
 ) -> dict[str, Any] | None:
     """What the fluid models say of the queue; None if nothing says of which flows."""
-    if (flows is None) != (rtt is None):
-        raise UserError("--flows and --rtt belong together: so many flows of that round-trip time")
     from lasthop.linkqueue import swings
 
-    if flows is not None and flows < 1:
-        raise UserError(f"--flows: {flows} is too few; allowed are 1 and more")
+    if (flows is None) != (rtt is None):
+        raise UserError("--flows and --rtt belong together: so many flows of that round-trip time")
     if flows is not None and rtt is not None:
-        found, said = swings.verdict(wanted, flows, rtt, congestion), f"{flows} flows of {rtt}"
+        found, said = swings.verdict(wanted, flows, rtt, law), said_of_flows(flows, rtt, law)
     elif wanted.link is None or file == "-":
         return None
     else:
@@ -143,7 +167,7 @@ def swing_of(
 
 
 def swing_of_heard(
-    wanted: "LinkQueue", over_s: int, congestion: str
+    wanted: "LinkQueue", over_s: int, law: str
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Who sends now, and what the fluid models say of the queue under them."""
     from lasthop.linkqueue import census, swings
@@ -153,8 +177,8 @@ def swing_of_heard(
     seen = {**heard._asdict(), "rtt_s": heard.rtt_s, "said": census.in_words(heard, wanted)}
     if heard.rtt_s is None:
         return seen, None
-    found = swings.verdict(wanted, heard.flows, f"{heard.rtt_s} s", congestion)
-    said = f"{counted(heard.flows, 'flow')} of {1e3 * heard.rtt_s:.3g} ms"
+    found = swings.verdict(wanted, heard.flows, f"{heard.rtt_s} s", law)
+    said = said_of_flows(heard.flows, f"{1e3 * heard.rtt_s:.3g} ms", law)
     return seen, {**found._asdict(), "said": swings.in_words(found, said)}
 
 

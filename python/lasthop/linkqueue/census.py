@@ -58,8 +58,8 @@ class Sender:
     """What is known of a flow."""
 
     look: Look = field(default_factory=Look)
-    full: set[int] = field(default_factory=set)
-    """Seconds in which it sent a full segment."""
+    full: set[float] = field(default_factory=set)
+    """When it sent a full segment, in tenths of seconds. [s]"""
     least_s: float | None = None
 
 
@@ -84,7 +84,7 @@ class Census:
             return
         sender = self.senders.setdefault(flow, Sender())
         if payload >= FULL_BYTES:
-            sender.full.add(int(at_s - self.began_s))
+            sender.full.add(int(10 * (at_s - self.began_s)) / 10)
         if sender.look.is_over or sender.look.is_late(at_s):
             sender.look = Look()
         sender.look.leaves(segment, at_s)
@@ -98,9 +98,12 @@ class Census:
             sender.least_s = trip.rtt_s
 
     def found(self, over_s: float) -> Heard:
-        """Who is there after so long: who sent in every whole second is long-lived."""
-        every = set(range(int(over_s)))
-        long = [each for each in self.senders.values() if every <= each.full]
+        """Who is there after so long: who sent in each third of the time is long-lived."""
+        long = [
+            each
+            for each in self.senders.values()
+            if len({int(3 * at_s / over_s) for at_s in each.full}) == 3
+        ]
         rtts_s = sorted(each.least_s for each in long if each.least_s is not None)
         return Heard(over_s, tuple(rtts_s), len(long), len(self.senders) - len(long))
 
@@ -121,7 +124,7 @@ def listen(
     Raises
     ------
     UserError
-        If it cannot be listened to.
+        If it cannot be listened to, or is gone.
     """
     try:
         heard = packet_socket(interface, EVERY_SEGMENT, BUFFER_BYTES)
@@ -134,8 +137,11 @@ def listen(
             if progress is not None:
                 progress(passed_s, over_s)
             until_s = min(SHOWN_S, over_s - passed_s)
-            if select.select([heard], [], [], until_s)[0]:
-                take(heard, census)
+            try:
+                if select.select([heard], [], [], until_s)[0]:
+                    take(heard, census)
+            except OSError as error:
+                raise UserError(f"{interface}: no longer heard: {error.strerror}") from None
     return census.found(over_s)
 
 
@@ -144,7 +150,7 @@ def take(heard: socket.socket, census: Census) -> None:
     for _ in range(MOST_AT_ONCE):
         try:
             packet, ancillary, _, (_, _, kind, *_) = heard.recvmsg(HEADERS_BYTES, 64)
-        except OSError:
+        except BlockingIOError:
             return  # nothing more
         if (segment := parsed(packet)) is not None:
             tell = census.leaves if kind == OUTGOING else census.comes
@@ -158,8 +164,8 @@ def in_words(heard: Heard, wanted: LinkQueue) -> str:
     if heard.rtt_s is not None:
         least, most = (f"{1e3 * each:.3g}" for each in (heard.rtts_s[0], heard.rtts_s[-1]))
         spread = "" if least == most else f" ({least} to {most})"
-        rtts = f" of {1e3 * heard.rtt_s:.3g} ms without the queue{spread}"
+        rtts = f" of {1e3 * heard.rtt_s:.3g} ms without this queue{spread}"
     elif heard.flows:
         rtts = ", of which no acknowledgement was heard"
-    others = f", {heard.others} others" if heard.others else ""
+    others = f", {heard.others} other{'' if heard.others == 1 else 's'}" if heard.others else ""
     return f"{wanted.interface} in {heard.over_s:g} s: {flows}{rtts}{others}"

@@ -1,5 +1,7 @@
 """What `lasthop queue` does: a sort of what can be up, and what a check finds."""
 
+from pathlib import Path
+
 from lasthop.daemon.sort import Life, Sort
 from lasthop.daemon.state import State, state_of
 from lasthop.errors import UserError
@@ -7,12 +9,19 @@ from lasthop.linkqueue import config
 from lasthop.linkqueue.config import LinkQueue
 from lasthop.linkqueue.layout import cautions
 from lasthop.linkqueue.shaped import Shaped, undo_everything
+from lasthop.linkqueue.trial import try_out
 from lasthop.linux import links, offload, rights
 from lasthop.linux.netlink import Socket
 
 
-def check(wanted: LinkQueue) -> list[str]:
+def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
     """What to mind on this machine.
+
+    Parameters
+    ----------
+    wanted : LinkQueue
+    directory : Path, optional
+        Where lock and undo log of what is up are.
 
     Raises
     ------
@@ -21,7 +30,7 @@ def check(wanted: LinkQueue) -> list[str]:
     """
     if (lacks := rights.lacking()) is not None:
         return [f"this machine was not looked at: that takes {lacks}, which root has"]
-    state = state_of(wanted.interface, None)
+    state = state_of(wanted.interface, None) if directory is None else State(directory)
     is_up = state.is_held()
     refuse(wanted, state, is_up)
     found = warnings(wanted)
@@ -34,26 +43,35 @@ def refuse(wanted: LinkQueue, state: State, is_up: bool) -> None:
     """Refuse what can be known to fail before a file is written."""
     with Shaped(wanted, state.log) as shaped:
         shaped.check(is_up=is_up or bool(state.log.records()))
+    try_out(wanted)
 
 
 def warnings(wanted: LinkQueue) -> list[str]:
     """What to mind, in words."""
     found = cautions(wanted)
-    if not wanted.incoming:
-        merging = [name for name in others(wanted.interface) if offload.merges(name)]
-        if merging:
-            found.append(
-                f"receive offload is on at {', '.join(merging)}: what it merges counts as one "
-                "packet of the queue; `interface.from` names those that it is to be turned off at"
-            )
+    merging = [name for name in others(wanted) if offload.merges(name)]
+    if merging:
+        found.append(
+            f"receive offload is on at {', '.join(merging)}: what it merges counts as one "
+            "packet of the queue; `interface.from` names those that it is to be turned off at"
+        )
     return found
 
 
-def others(interface: str) -> list[str]:
-    """Interfaces that packets may come in by."""
+def others(wanted: LinkQueue) -> list[str]:
+    """Interfaces that packets may come in by and that keep their offload: all, or ports of bridges
+    that are named.
+    """
     with Socket() as kernel:
         there = links.every_link(kernel)
-    return [name for name, link in there.items() if link.is_up and name not in (interface, "lo")]
+    bridges = {there[name].number for name in wanted.incoming if name in there}
+    return [
+        name
+        for name, link in there.items()
+        if link.is_up
+        and name not in (wanted.interface, "lo", *wanted.incoming)
+        and (not wanted.incoming or link.master in bridges)
+    ]
 
 
 def serve(life: Life[LinkQueue]) -> None:

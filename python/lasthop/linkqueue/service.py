@@ -18,10 +18,14 @@ from lasthop.linkqueue.layout import cautions
 from lasthop.linkqueue.pi import Pi
 from lasthop.linkqueue.shaped import Shaped, same_kind
 from lasthop.linkqueue.sharing import PART, ClassState
+from lasthop.linkqueue.trial import try_out
+from lasthop.linux import links
 from lasthop.linux.counters import Counters
 
 COUNTED_S = 1.0
 """Time between two readings of the counters. [s]"""
+FRAME_BYTES = 100
+"""Room for the headers of links before an IP packet, and for tags."""
 LOOKED_S = 30.0
 """Time between two looks at everything: of `gso_max_segs` no event tells. [s]"""
 
@@ -124,7 +128,7 @@ class Service:
             "shaping": self.shaped.is_set_up and not self.shaped.faults,
             **self.counted(),
             "faults": [*self.shaped.faults, *self.loop.faults.values()],
-            "warnings": cautions(wanted),
+            "warnings": [*cautions(wanted), *self.merged()],
         }
 
     def counted(self) -> dict[str, Any]:
@@ -136,7 +140,7 @@ class Service:
         wanted = self.shaped.wanted
         queue = last.queue
         return {
-            "backlog_packets": queue.backlog_packets + (queue.backlog_packets > 0),
+            "backlog_packets": backlog_packets(queue),
             "backlog_bytes": queue.backlog_bytes,
             "delay_s": 8 * queue.backlog_bytes / wanted.rate_bps,
             "sent_packets": last.root.sent_packets,
@@ -146,6 +150,20 @@ class Service:
             **self.of_pi(),
             "classes": self.counted_of_classes(first, last, over_s),
         }
+
+    def merged(self) -> list[str]:
+        """Whether packets of the queue are several in one, in words."""
+        queue = self.readings[-1].queue if self.readings else None
+        if queue is None or not queue.backlog_packets:
+            return []
+        mean_bytes = queue.backlog_bytes / queue.backlog_packets
+        with suppress(OSError):
+            if mean_bytes > links.longest_packet(self.shaped.wanted.interface) + FRAME_BYTES:
+                return [
+                    f"packets in the queue have {mean_bytes:.0f} bytes in the mean: what merges "
+                    "segments (TSO, GRO) on their way here makes the limit longer than it says"
+                ]
+        return []
 
     def of_pi(self) -> dict[str, Any]:
         """What PI does to packets, if it is there."""
@@ -171,7 +189,7 @@ class Service:
             {
                 "name": name,
                 "target_share": target,
-                "packets": now.packets,
+                "packets": min(now.packets, backlog_packets(last.queue)),
                 "blocking_probability": None if name is None else now.blocking / PART,
                 "offered_packets": now.offered,
                 "dropped_packets": now.lost,
@@ -214,6 +232,7 @@ class Service:
             )
         with Shaped(new, self.life.state.log) as shaped:
             shaped.check(is_up=True)
+        try_out(new)
 
     def take_over(self, new: LinkQueue) -> None:
         """Do what another file says; if that fails, what the old one says again."""
@@ -237,6 +256,11 @@ class Service:
             raise
 
 
+def backlog_packets(queue: Counters) -> int:
+    """Packets in a queue, the one in service included."""
+    return queue.backlog_packets + (queue.backlog_packets > 0)
+
+
 def per_s(amount: float, over_s: float) -> float | None:
-    """A rate; None over no time."""
-    return amount / over_s if over_s > 0 else None
+    """A rate; None over no time, or where counters begin anew."""
+    return amount / over_s if over_s > 0 and amount >= 0 else None

@@ -96,8 +96,9 @@ class Shaped:
     def check(self, *, is_up: bool = False) -> None:
         """Refuse what can be known to fail before anything is changed."""
         discipline_of(self.wanted)
-        for name in self.wanted.incoming:
-            links.index_of(name)
+        for key, names in (("name", [self.wanted.interface]), ("from", self.wanted.incoming)):
+            for name in names:
+                check_is_there(key, name)
         device = self.device()
         if not is_up:
             check_root_is_free(self.kernel, device)
@@ -301,6 +302,14 @@ class Shaped:
     def mend(self, found: Iterable[Difference]) -> None:
         """Put right what can be; `UserError` for the first that is refused, after all others."""
         self.changes.mend([repair for difference in found for repair in difference.repair])
+
+
+def check_is_there(key: str, name: str) -> None:
+    """Refuse an interface that a file names and that is not there."""
+    try:
+        links.index_of(name)
+    except UserError as error:
+        raise UserError(f'interface.{key}: there is no interface "{name}"', error.hint) from None
 
 
 def undo_everything(log: UndoLog) -> list[str]:

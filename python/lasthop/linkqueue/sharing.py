@@ -5,7 +5,6 @@ The program is `crates/bpf/sharing.bpf.c`; its laws are the engine's, in whole n
 
 import struct
 from collections.abc import Iterator
-from ipaddress import IPv4Network
 from typing import NamedTuple
 
 from lasthop.linkqueue.config import LinkQueue, Members, Subnet
@@ -29,6 +28,8 @@ CLASS = struct.Struct("=8Q")
 WORD = struct.Struct("=Q")
 TARGET_AT, BLOCKING_AT = 0, 8
 """Where what is written from outside stands in a class. [bytes]"""
+PREFIX = struct.Struct("=IB16s3x")
+"""Bits that count, version, address (struct prefix of sharing.bpf.c)."""
 NONE = 63
 """Number of the class of packets that are of none."""
 
@@ -131,9 +132,5 @@ def keys_of(classes: tuple[Members, ...]) -> Iterator[tuple[tuple[str, bytes], i
 
 
 def prefix_of(subnet: Subnet) -> bytes:
-    """A prefix as the program looks for it: IPv4 in the last four of sixteen bytes."""
-    address = subnet.network_address.packed
-    if isinstance(subnet, IPv4Network):
-        mapped = bytes(10) + b"\xff\xff" + address
-        return struct.pack("=I", 96 + subnet.prefixlen) + mapped
-    return struct.pack("=I", subnet.prefixlen) + address
+    """A prefix as the program looks for it: the version counts as the first eight bits."""
+    return PREFIX.pack(8 + subnet.prefixlen, subnet.version, subnet.network_address.packed)

@@ -1,6 +1,7 @@
 """Whether a shaped queue would swing, by the fluid models of paper 004."""
 
 import json
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from lasthop.errors import ScenarioError, UserError
@@ -44,13 +45,27 @@ def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict
     UserError
         For a value that no scenario may have.
     """
+    if wanted.discipline == "vbs":
+        wanted = replace(wanted, queue={"discipline": "drop_tail"})  # for what else is wrong
+        scenario_of(wanted, flows, rtt, congestion)
+        return Verdict(None, None, "no fluid model has virtual buffer sharing")
+    return verdict_of(scenario_of(wanted, flows, rtt, congestion))
+
+
+def scenario_of(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Scenario:
+    """So many flows through this queue alone.
+
+    Raises
+    ------
+    UserError
+        For a value that no scenario may have.
+    """
     try:
-        scenario = Scenario(json.dumps(dumbbell(wanted, flows, rtt, congestion)))
+        return Scenario(json.dumps(dumbbell(wanted, flows, rtt, congestion)))
     except ScenarioError as error:
         problem = error.problems[0]
         option = OPTIONS.get(problem.path, problem.path)
         raise UserError(f"{option}: {problem.message}") from None
-    return verdict_of(scenario)
 
 
 def verdict_of(scenario: Scenario) -> Verdict:
@@ -92,7 +107,15 @@ def queue_of(wanted: LinkQueue) -> dict[str, Any]:
             return {"limit": wanted.queue_packets, "red": red}
         case "drop_tail" | "threshold":
             return {"threshold": wanted.queue_packets}
-    return {"limit": wanted.queue_packets, said["discipline"]: {}}
+        case "pi":
+            pi = {
+                "target": said["target_packets"],
+                "a": said["a"],
+                "b": said["b"],
+                "update": f"{said['update_s']} s",
+            }
+            return {"limit": wanted.queue_packets, "pi": pi}
+    return {"limit": wanted.queue_packets, wanted.discipline: {}}
 
 
 def in_words(found: Verdict, said: str) -> str:
@@ -101,5 +124,5 @@ def in_words(found: Verdict, said: str) -> str:
         return f"{said}: whether the queue would swing is not known: {found.why}"
     what = "the queue would swing" if found.swings else "the queue would be steady"
     period = f", with a period of {found.period_s:.2g} s" if found.swings and found.period_s else ""
-    doubt = f" ({found.why})" if found.why else ""
+    doubt = f" (paper 004: {found.why})" if found.why else ""
     return f"{said}: {what}{period}{doubt}"

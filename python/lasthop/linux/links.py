@@ -1,5 +1,6 @@
 """Network interfaces: making an IFB, and what the kernel has."""
 
+import fcntl
 import socket
 import struct
 from pathlib import Path
@@ -14,6 +15,8 @@ INFO = struct.Struct("=BxHiII")
 UP = 0x1
 IFNAME, ADDRESS, MASTER, TXQLEN, LINKINFO, KIND = 3, 1, 10, 13, 18, 1
 GSO_MAX_SEGS = 40
+SIOCGIFMTU = 0x8921
+"""Asks for an interface's MTU (linux/sockios.h)."""
 ETHERNET = 1
 """Hardware whose packets have an Ethernet header (linux/if_arp.h)."""
 
@@ -42,6 +45,14 @@ def index_of(name: str) -> int:
         raise UserError(
             f"interface {name}: there is none of this name", known_interfaces()
         ) from None
+
+
+def longest_packet(name: str) -> int:
+    """The longest IP packet that the interface sends (its MTU). [bytes]"""
+    asked = struct.pack("16sI", name.encode(), 0)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        answer = fcntl.ioctl(any_socket, SIOCGIFMTU, asked.ljust(40, b"\0"))
+    return int(struct.unpack_from("I", answer, 16)[0])
 
 
 def known_interfaces() -> str:

@@ -28,9 +28,14 @@ def write(name: str, value: str) -> None:
     if not name.startswith(ALLOWED) or not all(word.replace("_", "a").isalnum() for word in words):
         raise UserError(f"{said}: no setting of a network", "net.ipv4.tcp_sack=0")
     file = ROOT.joinpath(*words)
+    if not file.is_file():
+        raise UserError(f"{said}: a network namespace has no such setting")
     try:
+        before = file.read_text().strip()
+        if not value:
+            raise OSError(0, "it is empty")
         file.write_text(value)
-    except (FileNotFoundError, IsADirectoryError):
-        raise UserError(f"{said}: a network namespace has no such setting") from None
     except OSError as error:
-        raise UserError(f"{said}: {error.strerror}") from None
+        raise UserError(
+            f"{said}: the kernel refuses the value: {error.strerror}", f"it is {before}"
+        ) from None

@@ -27,16 +27,18 @@ class Flow:
             self.census.comes(comes, BEGAN_S + at_s + rtt_s)
 
 
-def test_who_sends_full_segments_in_every_second_is_long_lived() -> None:
+def test_who_sends_full_segments_in_each_third_is_long_lived() -> None:
     census = Census(BEGAN_S)
-    steady, typed, page = (Flow(census, port) for port in (1, 2, 3))
+    steady, typed, page, late = (Flow(census, port) for port in range(4))
     for tenth in range(40):
         steady.send(tenth / 10, rtt_s=0.03 + 0.001 * (tenth % 7))
         typed.send(tenth / 10, payload=40, rtt_s=0.01)
     for _ in range(30):
         page.send(1.5, rtt_s=0.02)
+    for at_s in (0.5, 2.6, 3.9):  # backed off
+        late.send(at_s)
     heard = census.found(4.0)
-    assert (heard.flows, heard.others) == (1, 2)
+    assert (heard.flows, heard.others) == (2, 2)
     assert heard.rtt_s is not None
     assert abs(heard.rtt_s - 0.03) < 1e-9
 
@@ -50,7 +52,7 @@ def test_the_median_is_of_the_least_of_each_flow() -> None:
     heard = census.found(3.0)
     assert [round(each, 9) for each in heard.rtts_s] == [0.01, 0.02, 0.2]
     assert in_words(heard, WANTED) == (
-        "wan in 3 s: 3 long-lived flows of 20 ms without the queue (10 to 200)"
+        "wan in 3 s: 3 long-lived flows of 20 ms without this queue (10 to 200)"
     )
 
 

@@ -129,12 +129,12 @@ def test_what_is_not_quite_the_scenarios_is_told() -> None:
 
 
 def test_members_are_keys_of_the_programs_maps() -> None:
-    mapped = bytes(10) + b"\xff\xff" + bytes([10, 0, 0, 0])
-    fd00 = bytes.fromhex("fd00" + 26 * "0" + "01")
+    ten = b"\x04" + bytes([10, 0, 0, 0])
+    fd00 = b"\x06" + bytes.fromhex("fd00" + 26 * "0" + "01")
     assert list(keys_of(of(SHARED, more=CLASSES).classes)) == [
         (("marks", struct.pack("=I", 7)), 0),
-        (("prefixes", struct.pack("=I", 104) + mapped), 0),
-        (("prefixes", struct.pack("=I", 128) + fd00), 0),
+        (("prefixes", struct.pack("=I20s", 16, ten)), 0),
+        (("prefixes", struct.pack("=I20s", 136, fd00)), 0),
         (("macs", bytes.fromhex("02005e1000010000")), 1),
         (("macs", bytes.fromhex("02005e1000020000")), 1),
     ]
