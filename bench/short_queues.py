@@ -11,7 +11,8 @@ in user-mode Linux, which has, and has netem.
 
 Series: `queues`; `sack`, the same without selective acknowledgements; `access`, each flow with a
 rate of its own, of which all together are a fifth more than the link's; `transfers`, 5 MB a flow;
-`uml`; `why`, what differs there taken away one by one. Every run is kept as a line of
+`uml`; `why`, what differs there taken away one by one; `bucket`, a shaper that lets one packet go
+at a time. Every run is kept as a line of
 out/short-queues.jsonl, and is not run again.
 """
 
@@ -75,12 +76,15 @@ class Case:
     delayed_ack: bool = True
     sysctls: str = ""
     """Settings of the senders' kernel, beside SACK."""
+    bucket_s: float | None = None
+    """Depth of the shaper's bucket, at its rate; as `lasthop queue` makes it."""
 
     @property
     def key(self) -> str:
         """What tells it from others."""
         more = "" if self.delayed_ack else ", no delayed ACKs"
         more += f", {self.sysctls}" if self.sysctls else ""
+        more += "" if self.bucket_s is None else f", bucket of {1e3 * self.bucket_s:g} ms"
         return f"{self.series}, {self.queue}, {self.law}, {self.rtt_s * 1e3:g} ms{more}"
 
     def tree(self) -> dict[str, Any]:
@@ -124,6 +128,8 @@ class Case:
                 return ["simulated", "emulated", "in uml"]
             case "why":
                 return ["simulated", "in uml"]
+            case "bucket":
+                return ["enforced"]
         return ["simulated", "emulated", *([] if "RED" in self.queue else ["enforced"])]
 
 
@@ -141,6 +147,8 @@ def cases() -> Iterator[Case]:
     for queue in ("threshold 15", "RED 50/100"):
         for rtt_s in RTTS_S:
             yield Case("uml", queue, rtt_s, **SMALL)
+    for bucket_s in (None, 1e-4):
+        yield Case("bucket", "threshold 15", 0.2, bucket_s=bucket_s)
     for rtt_s in RTTS_S:
         for delayed_ack in (True, False):
             for sysctls in ("", WITHOUT_RACK):
@@ -198,6 +206,7 @@ def task(case: Case) -> dict[str, Any]:
         "quickack": not case.delayed_ack,
         "rtt_s": case.rtt_s,
         "pacing_bps": case.access_bps,
+        "bucket_s": case.bucket_s,
         "warmup_s": WARMUP_S,
         "length_s": LENGTH_S,
         "bytes": case.transfer_bytes,

@@ -9,8 +9,8 @@ network namespace of their own, this one as the router whose interface is shaped
 translated as at home. `alone` needs nobody: the sink is in a namespace too, behind netem. `TASK` is
 JSON: `interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `sysctls` (of the
 senders, words), `rtt_s` and `quickack` (no delayed ACKs; both in `alone`), `pacing_bps` (of each
-flow, or null), `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end), `patience_s` (for
-those). The last line of the output is what was seen.
+flow, or null), `bucket_s` (of the shaper, or null), `warmup_s`, `length_s`, `bytes` (of each flow;
+0: without end), `patience_s` (for those). The last line of the output is what was seen.
 """
 
 import json
@@ -29,7 +29,7 @@ from statistics import fmean
 from typing import Any
 
 from lasthop.congestion import loaded
-from lasthop.linkqueue import config
+from lasthop.linkqueue import config, layout
 from lasthop.linkqueue.shaped import Shaped
 from lasthop.linux import offload, veth
 from lasthop.linux.nat import Translation
@@ -239,6 +239,8 @@ def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, An
     there = joined(stack, task)
     wanted = config.read(task["interface"].replace("OUTGOING", interface))
     log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
+    if task["bucket_s"] is not None:
+        layout.BURST_S = task["bucket_s"]
     shaped = stack.enter_context(Shaped(wanted, log))
     offload.set_merging(OURS, False)
     shaped.up()
