@@ -29,9 +29,9 @@ from statistics import fmean
 from typing import Any
 
 from lasthop.congestion import loaded
-from lasthop.linkqueue import config, layout
+from lasthop.linkqueue import config
 from lasthop.linkqueue.shaped import Shaped
-from lasthop.linux import offload, veth
+from lasthop.linux import offload, tc, veth
 from lasthop.linux.nat import Translation
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
@@ -240,7 +240,7 @@ def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, An
     wanted = config.read(task["interface"].replace("OUTGOING", interface))
     log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
     if task["bucket_s"] is not None:
-        layout.BURST_S = task["bucket_s"]
+        tc.BURST_S = task["bucket_s"]
     shaped = stack.enter_context(Shaped(wanted, log))
     offload.set_merging(OURS, False)
     shaped.up()

@@ -14,7 +14,7 @@ from lasthop.linkqueue.program import name_of
 from lasthop.linux import classifier, disciplines, tc
 from lasthop.linux.disciplines import Discipline
 from lasthop.linux.netlink import Request
-from lasthop.linux.tc import BURST_S, DIRECT_PACKETS, PACKET_BYTES
+from lasthop.linux.tc import DIRECT_PACKETS, PACKET_BYTES
 
 ROOT, ONLY = tc.classid(tc.OURS, 0), 1
 CLASS = tc.classid(tc.OURS, ONLY)
@@ -56,7 +56,7 @@ class Layout:
             ROOT,
             rate_bps=rate,
             ceil_bps=rate,
-            burst_bytes=max(PACKET_BYTES, int(rate / 8 * BURST_S)),
+            burst_bytes=max(PACKET_BYTES, int(rate / 8 * tc.BURST_S)),
             quantum_bytes=PACKET_BYTES,
             change=change,
         )
