@@ -14,7 +14,18 @@ from typing import NamedTuple
 
 import pytest
 
-from lab import GATEWAY, SERVER, SERVER_V4, STATIONS, Lab, entered, log_in, mean, station_v4
+from lab import (
+    GATEWAY,
+    SERVER,
+    SERVER_V4,
+    STATIONS,
+    Lab,
+    entered,
+    log_in,
+    mean,
+    station_v4,
+    station_v6,
+)
 from lasthop.congestion import loaded
 from lasthop.congestion.loading import missing
 from lasthop.linkqueue import config
@@ -25,6 +36,7 @@ pytestmark = pytest.mark.measured
 
 RATE_BPS, LIMIT, OCCUPANCY, FLOWS = 20_000_000, 100, 0.6, 5
 NEAR, FAR, SENSOR = (station_v4(k) for k in range(3))
+NEAR6, FAR6 = (station_v6(k) for k in range(2))
 SAMPLED_S = 0.02
 WARMUP_S, LENGTH_S = 5.0, 60.0
 COMMANDS_S = 0.2
@@ -39,7 +51,7 @@ def text(algorithm: str, near: float, far: float) -> str:
     members = ""
     if algorithm:
         queue += f', vbs = {{ algorithm = "{algorithm}", {classes} }}'
-        members = f'class.near.address = "{NEAR}"\nclass.far.address = "{FAR}"\n'
+        members = f'class.near.address = "{NEAR}, {NEAR6}"\nclass.far.address = "{FAR}, {FAR6}"\n'
     return (
         f'[interface]\nname = "wan"\nrate = "{RATE_BPS} bps"\nfrom = "lan"\n'
         f"queue = {{ {queue} }}\n{members}"
@@ -231,3 +243,14 @@ def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
     assert alone[0] > 0.9 * RATE_BPS
     assert abs(both[0] / both[1] - 1) < 0.1
     assert other[1] > 0.9 * RATE_BPS
+
+
+@pytest.mark.parametrize("near,far", [(NEAR, FAR), (NEAR6, FAR6)])
+@pytest.mark.parametrize("algorithm", ["corrected", "regulated"])
+def test_four_to_one_by_either_version_of_ip(
+    lab: Lab, tmp_path: Path, near: str, far: str, algorithm: str
+) -> None:
+    """Shares of 0.8 and 0.2."""
+    seen = measured(tmp_path, {near: "cubic", far: "cubic"}, algorithm, (0.8, 0.2), 30.0)
+    assert seen.ratio == pytest.approx(4.0, rel=0.15)
+    assert seen.queue_packets == pytest.approx(OCCUPANCY * LIMIT, rel=0.15)
