@@ -245,7 +245,7 @@ def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
     assert other[1] > 0.9 * RATE_BPS
 
 
-@pytest.mark.parametrize("near,far", [(NEAR, FAR), (NEAR6, FAR6)])
+@pytest.mark.parametrize(("near", "far"), [(NEAR, FAR), (NEAR6, FAR6)])
 @pytest.mark.parametrize("algorithm", ["corrected", "regulated"])
 def test_four_to_one_by_either_version_of_ip(
     lab: Lab, tmp_path: Path, near: str, far: str, algorithm: str
