@@ -163,4 +163,4 @@ def points(axis: Axes, mine: Sequence[Case], key: str, done: Known) -> None:
             fillstyle="none",
             label=way,
         )
-    axis.set_ylim(bottom=0)
+    axis.set_ylim(0, max(1.06 * max(values), axis.get_ylim()[1]))
