@@ -19,7 +19,9 @@ WIRE = {"wire.delay": "35 ms"}
 
 
 def settings(attempts, error, **more):
-    return {"cell.attempts_short": attempts, "station.low.error_down": error, **more}
+    """Changes of the file; the paper's model has connections that are open."""
+    change = {"cell.attempts_short": attempts, "station.low.error_down": error}
+    return {**change, "tcp.handshake": False, **more}
 
 
 @cache

@@ -250,10 +250,7 @@ impl<'a> Network<'a> {
             }
         };
         let segment = ip::segment(bytes);
-        let sequence = match kind {
-            PacketKind::Ack => segment.and_then(|one| one.ack),
-            PacketKind::Segment | PacketKind::Datagram => segment.and_then(|one| one.end),
-        };
+        let sequence = segment.and_then(|one| if kind.is_data() { one.end } else { one.ack });
         let sent = Sent {
             flow,
             number: 0,

@@ -18,10 +18,22 @@ words! {
 pub enum PacketKind {
     /// TCP segment with payload.
     Segment,
-    /// Pure TCP acknowledgement.
-    Ack,
     /// UDP datagram.
     Datagram,
+    /// TCP segment that opens a connection.
+    Syn,
+    /// Pure TCP acknowledgement.
+    Ack,
+    /// The acknowledgement of a SYN.
+    SynAck,
+}
+
+impl PacketKind {
+    /// True for what travels with the flow's data, false for what comes back.
+    #[inline(always)]
+    pub fn is_data(self) -> bool {
+        (self as u8) < PacketKind::Ack as u8
+    }
 }
 
 /// What the IP header says of congestion (RFC 3168, section 5).
@@ -41,7 +53,7 @@ pub enum Ecn {
 pub struct Packet {
     /// Index of the flow.
     pub flow: u32,
-    /// Segment or datagram number; for an ACK the next segment expected.
+    /// Segment or datagram number; for an ACK the next segment expected; 0 in a handshake.
     pub number: u32,
     /// Send time of a segment or datagram; for an ACK the echoed send time.
     pub stamp: Time,
@@ -51,7 +63,7 @@ pub struct Packet {
     pub bytes: u16,
     /// Legs of its way that it has begun.
     pub hop: u8,
-    /// Segment, ACK or datagram.
+    /// What it is to its flow.
     pub kind: PacketKind,
     /// Whether a queue may mark it, and has done so.
     pub ecn: Ecn,
@@ -63,9 +75,10 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// True for packets that travel with the flow's data, false for ACKs.
+    /// True for packets that travel with the flow's data, false for those that come back.
+    #[inline(always)]
     pub fn is_data(&self) -> bool {
-        self.kind != PacketKind::Ack
+        self.kind.is_data()
     }
 
     /// Marks the packet in place of a drop; false if it cannot carry a mark, so that it must be

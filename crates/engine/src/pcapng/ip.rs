@@ -18,6 +18,7 @@ pub const ECHO_REPLY: u8 = 0;
 const OPTIONS_MAX: usize = 40;
 /// An option that does nothing, in IPv4 and TCP alike.
 const OPTION_NOP: u8 = 1;
+const TCP_SYN_FLAG: u8 = 0x02;
 const TCP_ACK_FLAG: u8 = 0x10;
 /// RFC 3168, section 6.1.
 const TCP_ECE_FLAG: u8 = 0x40;
@@ -85,13 +86,18 @@ impl Addresses {
             return; // never on the air
         };
         match (flow.transport, packet.kind) {
-            (Transport::Tcp(tcp), PacketKind::Segment | PacketKind::Ack) => {
+            (
+                Transport::Tcp(tcp),
+                PacketKind::Segment | PacketKind::Ack | PacketKind::Syn | PacketKind::SynAck,
+            ) => {
                 let header = tcp.header_bytes as usize;
                 let mss = u64::from(tcp.mss_bytes);
                 let bytes_before = (1 + u64::from(packet.number) * mss) as u32;
                 let (seq, ack) = match packet.kind {
                     PacketKind::Segment => (bytes_before, 1),
-                    _ => (1, bytes_before),
+                    PacketKind::Syn => (0, 0),
+                    PacketKind::SynAck => (0, 1),
+                    PacketKind::Ack | PacketKind::Datagram => (1, bytes_before),
                 };
                 let window = u64::from(tcp.window_packets) * mss;
                 let segment = Segment {
@@ -150,7 +156,12 @@ impl Flow {
         let echo = match packet.kind {
             _ if !packet.echo => 0,
             PacketKind::Segment => TCP_CWR_FLAG,
-            PacketKind::Ack | PacketKind::Datagram => TCP_ECE_FLAG,
+            _ => TCP_ECE_FLAG,
+        };
+        let flags = match packet.kind {
+            PacketKind::Syn => TCP_SYN_FLAG,
+            PacketKind::SynAck => TCP_SYN_FLAG | TCP_ACK_FLAG,
+            _ => TCP_ACK_FLAG | echo,
         };
         let length = TCP_HEADER + segment.options + segment.payload;
         ip_header(out, PROTOCOL_TCP, from.0, to.0, length, 0, packet.ecn);
@@ -160,7 +171,7 @@ impl Flow {
         out.extend_from_slice(&segment.seq.to_be_bytes());
         out.extend_from_slice(&segment.ack.to_be_bytes());
         let words = (TCP_HEADER + segment.options) / 4;
-        out.extend_from_slice(&[(words as u8) << 4, TCP_ACK_FLAG | echo]);
+        out.extend_from_slice(&[(words as u8) << 4, flags]);
         out.extend_from_slice(&segment.window.to_be_bytes());
         out.extend_from_slice(&[0; 4]); // checksum, urgent pointer
         out.resize(out.len() + segment.options, OPTION_NOP);

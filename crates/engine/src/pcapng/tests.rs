@@ -23,6 +23,7 @@ fn node(queue_packets: u32) -> Node {
 /// A TCP upload, a TCP download and a UDP download of one 802.11b station.
 fn scenario() -> Scenario {
     let tcp = Transport::Tcp(TcpSettings {
+        handshake: true,
         compound: CompoundSettings::usual().unwrap(),
         hystart: false,
         ecn: false,

@@ -8,6 +8,7 @@
 //! | file | what | source |
 //! |---|---|---|
 //! | `sender.rs` | sequence numbers, retransmission timer, what may be sent | RFC 9293, RFC 6298 |
+//! | `sender/opening.rs` | SYN, SYN-ACK, and what a lost one costs | RFC 9293, RFC 6298, RFC 5681 |
 //! | `recovery.rs` | which ACK starts, continues or ends loss recovery | RFC 5681, RFC 6582 |
 //! | `sack.rs` | which blocks a receiver reports | RFC 2018 |
 //! | `scoreboard.rs` | what the sender concludes from them: pipe, losses, next segment | RFC 6675 |
@@ -18,8 +19,7 @@
 //! | `receiver.rs` | in-order delivery, delayed ACKs, timestamp echo | RFC 5681, RFC 7323 |
 //!
 //! Differs from the RFCs in:
-//! - No handshake and no FIN: a connection is established when its flow starts, with the
-//!   initial RTO of the scenario.
+//! - No FIN; without `handshake` a connection is established when its flow starts.
 //! - Every segment carries the time it was sent and every ACK echoes one such time, as the
 //!   timestamp option of RFC 7323 does, exact to the nanosecond. The option's 12 bytes are not
 //!   counted: the papers reproduced here count 40 bytes of TCP/IP header.
@@ -50,7 +50,7 @@ pub use receiver::{Received, Receiver};
 pub use recovery::Repair;
 pub use rtt::RttEstimator;
 pub use sack::Blocks;
-pub use sender::{Segment, Sender};
+pub use sender::{Segment, Sender, Syn};
 pub use settings::TcpSettings;
 
 use crate::kernel::time::Time;

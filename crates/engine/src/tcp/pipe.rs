@@ -15,6 +15,7 @@ pub(super) fn settings(congestion: CongestionControl) -> TcpSettings {
     TcpSettings {
         congestion,
         delayed_ack: false,
+        handshake: false,
         ..TcpSettings::usual().unwrap()
     }
 }
@@ -39,6 +40,12 @@ pub(super) enum Packet {
         marks: (bool, bool),
     },
     Ack(Ack),
+    Syn {
+        sent_at: Time,
+    },
+    SynAck {
+        echo: Time,
+    },
 }
 
 /// What becomes of a packet: its one-way delay, or `None` if it is lost.
@@ -83,7 +90,7 @@ impl<'a> Pipe<'a> {
             fate: Box::new(fate),
             marking: Box::new(|_| false),
         };
-        pipe.sender.open(Time::ZERO);
+        pipe.sender.open();
         pipe.send();
         pipe
     }
@@ -142,6 +149,15 @@ impl<'a> Pipe<'a> {
                 self.note(|| format!("acked {}", ack.next));
                 self.send();
             }
+            Packet::Syn { sent_at } => {
+                self.note(|| "got SYN".to_string());
+                self.carry(Packet::SynAck { echo: sent_at });
+            }
+            Packet::SynAck { echo } => {
+                self.note(|| "got SYN-ACK".to_string());
+                self.sender.on_syn_ack(self.now, echo);
+                self.send();
+            }
         }
     }
 
@@ -156,7 +172,7 @@ impl<'a> Pipe<'a> {
             self.look();
             let (in_network, room) = (self.sender.in_network(), self.sender.room());
             let Some(segment) = self.sender.next_segment(self.now) else {
-                return;
+                return self.send_syn();
             };
             if let Some(cwnd) = room {
                 assert!(in_network < cwnd, "{segment:?}: {in_network} of {cwnd}");
@@ -178,6 +194,14 @@ impl<'a> Pipe<'a> {
                 sent_at,
                 marks,
             });
+        }
+    }
+
+    fn send_syn(&mut self) {
+        if let Some(syn) = self.sender.next_opening(self.now) {
+            let again = if syn.repeated { " again" } else { "" };
+            self.note(|| format!("send SYN{again}"));
+            self.carry(Packet::Syn { sent_at: self.now });
         }
     }
 

@@ -88,6 +88,11 @@ impl RttEstimator {
         self.backoffs += 1;
     }
 
+    /// Until the next sample the RTO is no less.
+    pub(super) fn be_at_least(&mut self, rto: Span) {
+        self.rto = self.rto.max(rto);
+    }
+
     /// Timeouts in a row, none of them answered yet.
     pub(super) fn backoffs(&self) -> u32 {
         self.backoffs

@@ -16,9 +16,12 @@
 //! - Spurious timeouts are neither found nor undone (RFC 5682 and RFC 4015 are not used).
 
 mod ecn;
+mod opening;
 mod selective;
 
 use ecn::Marks;
+use opening::Opening;
+pub use opening::Syn;
 
 use super::Ack;
 use super::congestion::{Congestion, NewAck};
@@ -44,9 +47,9 @@ pub struct Segment {
 
 /// The sending half of one connection.
 ///
-/// Call [`next_segment`](Sender::next_segment) until it returns `None` after each of
-/// [`open`](Sender::open), [`on_ack`](Sender::on_ack) and [`on_timer`](Sender::on_timer). Any
-/// of these may move the [`deadline`](Sender::deadline), to an earlier time as well.
+/// Call [`next_segment`](Sender::next_segment), and then [`next_opening`](Sender::next_opening), until
+/// both return `None` after each of [`open`](Sender::open), [`on_ack`](Sender::on_ack),
+/// [`on_syn_ack`](Sender::on_syn_ack) and [`on_timer`](Sender::on_timer). Any of these may move the [`deadline`](Sender::deadline), to an earlier time as well.
 #[derive(Clone, Debug)]
 #[repr(align(64))] // three cache lines
 pub struct Sender {
@@ -73,10 +76,11 @@ pub struct Sender {
     /// repaired.
     by_scoreboard: bool,
     marks: Marks,
+    opening: Opening,
     rtt: RttEstimator,
     deadline: Time,
-    timeouts: u64,
-    fast_retransmits: u64,
+    timeouts: u32,
+    fast_retransmits: u32,
 }
 
 impl Sender {
@@ -100,6 +104,7 @@ impl Sender {
                 .then(|| Scoreboard::new(settings.window_packets, settings.prr).into()),
             by_scoreboard: false,
             marks: Marks::new(settings.ecn),
+            opening: Opening::new(settings.handshake),
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
             deadline: Time::NEVER,
             timeouts: 0,
@@ -108,20 +113,22 @@ impl Sender {
     }
 
     /// The flow starts.
-    pub fn open(&mut self, _now: Time) {
-        self.limit = self.end;
+    pub fn open(&mut self) {
+        self.connect();
+        self.grant(self.end);
     }
 
     /// The application has so many further segments to send; only for a flow that is not opened.
     pub fn supply(&mut self, segments: u32) {
-        self.limit = self.limit.saturating_add(segments).min(self.end);
+        self.grant(self.granted().saturating_add(segments).min(self.end));
     }
 
     /// No new data from now on; what is outstanding is still recovered.
     pub fn close(&mut self) {
         self.is_cut |= self.end > self.snd_max;
         self.end = self.snd_max;
-        self.limit = self.snd_max;
+        self.stop_opening();
+        self.grant(self.snd_max);
     }
 
     /// An ACK arrived; poll for segments afterwards.
@@ -175,6 +182,10 @@ impl Sender {
     /// from `snd_una` on again (RFC 6298, rules 5.4 to 5.6). Poll for segments afterwards.
     pub fn on_timer(&mut self, now: Time) {
         debug_assert!(now >= self.deadline, "timer called before its deadline");
+        self.timeouts += 1;
+        if self.repeats_syn() {
+            return;
+        }
         let first = self.rtt.backoffs() == 0;
         let recovering = self.recovery.is_fast();
         self.congestion.on_rto(self.flight(), first, recovering);
@@ -184,7 +195,6 @@ impl Sender {
         self.go_back();
         self.rtt.back_off();
         self.restart_timer(now);
-        self.timeouts += 1;
     }
 
     /// Congestion window; in fast recovery with its inflation. [packets]
@@ -211,13 +221,13 @@ impl Sender {
 
     /// Expiries of the retransmission timer so far.
     pub fn timeouts(&self) -> u64 {
-        self.timeouts
+        u64::from(self.timeouts)
     }
 
     /// Losses found by duplicate ACKs so far; later holes of the same NewReno recovery are
     /// not counted again.
     pub fn fast_retransmits(&self) -> u64 {
-        self.fast_retransmits
+        u64::from(self.fast_retransmits)
     }
 
     /// Segments acknowledged so far.

@@ -33,7 +33,7 @@ use super::step::Step;
 use super::wires::Wires;
 use crate::kernel::time::Time;
 use crate::link::Transit;
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketKind};
 
 /// A packet goes on its way at `at`, now or ahead of time, as far as it may; what its endpoint answers
 /// ahead of time takes its place and goes on. Returns what the packet comes to.
@@ -140,6 +140,10 @@ fn reach(
     if at <= flows.waiting.quiet_until && flows.waiting.count == 0 {
         clock.events += 1;
         let flow = &mut flows.states[packet.flow as usize];
+        if packet.kind == PacketKind::Syn {
+            flow.answer_syn(at, packet);
+            return Next::Answer(at);
+        }
         return match flow.take_segment(at, packet) {
             Some(ack) => {
                 *packet = flow.ack(at, packet.flow, ack);

@@ -118,6 +118,14 @@ impl Flows {
             .all(|index| self.is_free(index))
     }
 
+    /// Whether flow `index` has the request of its connection.
+    fn is_request(&self, index: usize) -> bool {
+        self.webs.member(index).is_some_and(|member| {
+            let web = &self.webs.sources[member.web as usize];
+            web.connections[member.connection as usize].request as usize == index
+        })
+    }
+
     /// Flow `index` sends a message of its connection.
     fn send_message(
         &mut self,
@@ -131,6 +139,8 @@ impl Flows {
         let segments = bytes.div_ceil(tcp.mss_bytes);
         let tcp = TcpSettings {
             segments: Some(u64::from(segments)),
+            // a response goes by the connection that its request has opened
+            handshake: tcp.handshake && self.is_request(index),
             ..*tcp
         };
         let flow = &mut self.states[index];

@@ -281,6 +281,8 @@ impl FlowState {
         if u64::from(packet.number) > sender.acked() {
             self.counters.delay_ns += now.since(packet.stamp).0;
             self.counters.delay_samples += 1;
+        } else if packet.kind == PacketKind::SynAck {
+            return sender.on_syn_ack(now, packet.stamp);
         }
         let ack = Ack {
             next: packet.number,
@@ -322,6 +324,37 @@ impl FlowState {
             echo: segment.cwr,
             ..Packet::BLANK
         })
+    }
+
+    /// The packet that opens the connection, if it has to leave.
+    #[cold]
+    pub(super) fn syn(&mut self, now: Time, index: u32) -> Option<Packet> {
+        let syn = self.tcp().0.next_opening(now)?;
+        self.counters.sent += 1;
+        self.counters.retransmitted += u64::from(syn.repeated);
+        Some(Packet {
+            flow: index,
+            stamp: now,
+            queued: now,
+            bytes: self.ack_bytes,
+            kind: PacketKind::Syn,
+            ..Packet::BLANK
+        })
+    }
+
+    /// A SYN reaches the receiver, whose answer takes its place.
+    #[cold]
+    pub(super) fn answer_syn(&mut self, now: Time, packet: &mut Packet) {
+        self.counters.arrived += 1;
+        self.counters.acks_sent += 1;
+        *packet = Packet {
+            flow: packet.flow,
+            stamp: packet.stamp,
+            queued: now,
+            bytes: self.ack_bytes,
+            kind: PacketKind::SynAck,
+            ..Packet::BLANK
+        };
     }
 
     /// The sender has sent all it may; returns whether its timer is due before the agenda knows.

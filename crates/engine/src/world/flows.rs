@@ -121,9 +121,13 @@ impl Flows {
                     None => Taken::Kept,
                 }
             }
-            (Endpoints::Tcp(_), PacketKind::Ack) => {
+            (Endpoints::Tcp(_), PacketKind::Ack | PacketKind::SynAck) => {
                 flow.take_ack(now, packet);
                 Taken::LetsGo
+            }
+            (Endpoints::Tcp(_), PacketKind::Syn) => {
+                flow.answer_syn(now, packet);
+                Taken::Answered
             }
             (Endpoints::Udp(_), _) => {
                 flow.counters.arrived += 1;
@@ -316,8 +320,7 @@ impl Flows {
         let flow = &mut self.states[index];
         flow.started_at = now;
         if flow.reports.is_some() {
-            self.start_reports(now, index, clock);
-            return Wants::Nothing;
+            return self.start_reports(now, index, clock);
         }
         match &mut flow.endpoints {
             // the bottleneck, and hosts outside, have a time of their own
@@ -331,7 +334,7 @@ impl Flows {
                 self.arrive_at_web(now, index, web, wires, clock)
             }
             Endpoints::Tcp(tcp) => {
-                tcp.0.open(now);
+                tcp.0.open();
                 flow.cwnd_since = now;
                 flow.cwnd = tcp.0.cwnd();
                 Wants::All(index)
@@ -370,17 +373,23 @@ impl Flows {
     }
 
     /// The sensor of flow `index` starts.
-    fn start_reports(&mut self, now: Time, index: usize, clock: &mut Clock) {
+    fn start_reports(&mut self, now: Time, index: usize, clock: &mut Clock) -> Wants {
         let flow = &mut self.states[index];
-        if let Endpoints::Tcp(tcp) = &flow.endpoints {
+        let mut wants = Wants::Nothing;
+        if let Endpoints::Tcp(tcp) = &mut flow.endpoints {
             flow.cwnd_since = now;
             flow.cwnd = tcp.0.cwnd();
+            tcp.0.connect();
+            if tcp.0.has_to_open() {
+                wants = Wants::All(index);
+            }
         }
         if let Some(reports) = &mut flow.reports {
             reports.open(now);
             self.reports.insert((reports.deadline(), index as u32));
         }
         self.arm_reports(clock);
+        wants
     }
 
     /// The sensor of flow `index` stops; what it has reported is still delivered.

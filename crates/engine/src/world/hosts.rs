@@ -123,9 +123,10 @@ impl World<'_> {
     pub(crate) fn take_from_host(&mut self, sent: &Sent) {
         let now = self.clock.now;
         let counters = &mut self.flows.states[sent.flow as usize].counters;
-        match sent.kind {
-            PacketKind::Ack => counters.acks_sent += 1,
-            PacketKind::Segment | PacketKind::Datagram => counters.sent += 1,
+        if sent.kind.is_data() {
+            counters.sent += 1;
+        } else {
+            counters.acks_sent += 1;
         }
         self.flows.hosts.note(sent.number, sent.sequence);
         let mut packet = Packet {

@@ -308,7 +308,12 @@ impl<'a> World<'a> {
         match wants {
             Wants::Nothing => {}
             Wants::Packet(mut packet) => self.send(now, &mut packet),
-            Wants::All(flow) => self.pump(now, flow),
+            Wants::All(flow) => {
+                if let Some(mut syn) = self.flows.states[flow].syn(now, flow as u32) {
+                    self.send(now, &mut syn);
+                }
+                self.pump(now, flow);
+            }
             Wants::Fill(queue) => self.radio.fill(now, queue, &mut self.flows),
         }
     }

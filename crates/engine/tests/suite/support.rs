@@ -79,6 +79,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
 
 pub fn tcp(window_packets: u32) -> TcpSettings {
     TcpSettings {
+        handshake: false,
         congestion: CongestionControl::NewReno,
         compound: CompoundSettings::usual().expect("published values"),
         hystart: false,

@@ -131,6 +131,7 @@ def scenario(
             "congestion": "reno",
             "window": 1000,
             "delayed_ack": False,
+            "handshake": False,
             "initial_rto": "3 s",
             "mss": "1000 B",
         },

@@ -82,6 +82,7 @@ def scenario(
             "congestion": "newreno",
             "window": WINDOW,
             "delayed_ack": False,
+            "handshake": False,
             "min_rto": MIN_RTO,
             **(tcp or {}),
         },

@@ -92,7 +92,12 @@ def scenario(
             "cwmin": cwmin,
             "ap": {"cwmin": AP_CWMIN, "queue": ap_queue},
         },
-        "tcp": {"congestion": "reno", "window": WINDOW, "delayed_ack": True},
+        "tcp": {
+            "congestion": "reno",
+            "window": WINDOW,
+            "delayed_ack": True,
+            "handshake": False,
+        },
         "station": {"first": dict(first), "others": {"count": count, **others}},
     }
 

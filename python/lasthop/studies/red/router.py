@@ -91,9 +91,14 @@ BOTTLENECK = "bottleneck"
 HOST: Mapping[str, Any] = {"access": "2 Mbps", "access_spread": 0.01, "start_spread": "10 s"}
 """Attachment of a source, which starts at random within the first 10 s."""
 
-TCP: Mapping[str, Any] = {"congestion": "compound", "window": 10_000, "delayed_ack": False}
+TCP: Mapping[str, Any] = {
+    "congestion": "compound",
+    "window": 10_000,
+    "delayed_ack": False,
+    "handshake": False,
+}
 """Compound with its published parameters; a receive window that never limits; immediate ACKs, as
-ns-2's sinks send them."""
+ns-2's sinks send them, and no handshake, which ns-2's one-way agents have not."""
 
 Tree = Mapping[str, Any]
 

@@ -97,7 +97,12 @@ def scenario(
             "attempts_long": attempts,
         },
         "wire": {"delay": f"{delay_ms:g} ms"},
-        "tcp": {"congestion": "compound", "window": 45, "delayed_ack": False},
+        "tcp": {
+            "congestion": "compound",
+            "window": 45,
+            "delayed_ack": False,
+            "handshake": False,
+        },
         "station": stations,
     }
 

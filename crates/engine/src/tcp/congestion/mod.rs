@@ -183,6 +183,11 @@ impl Congestion {
         }
     }
 
+    /// The connection begins with a window of one packet: a SYN was lost (RFC 5681, section 3.1).
+    pub(super) fn begin_with_one(&mut self) {
+        self.window.cwnd = 1.0;
+    }
+
     pub(super) fn cwnd(&self) -> f64 {
         self.window.cwnd
     }

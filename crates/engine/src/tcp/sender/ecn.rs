@@ -8,8 +8,8 @@
 //! grow. The first new segment after a reduction for whatever reason says so (CWR).
 //!
 //! Differs from the RFC in: a window of two segments, the least that a reduction leaves, still sends
-//! at once, where the RFC has a window of one wait for the retransmission timer; the handshake that
-//! agrees on ECN is left out like all handshakes, both ends being capable.
+//! at once, where the RFC has a window of one wait for the retransmission timer; both ends are capable,
+//! so that the handshake always agrees on it.
 //! Differs from Linux in: the window falls at once, not over a round trip (RFC 9937).
 
 use super::{Recovery, Segment, Sender};

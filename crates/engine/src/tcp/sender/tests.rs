@@ -8,7 +8,7 @@ use crate::tcp::pipe::{MS, plain, settings};
 ///
 /// A row reads `event | segments sent | cwnd | ssthresh | flight  # why`; `'` behind a segment: it was
 /// sent before, `*`: it says that the window was reduced (CWR). Events are 10 ms apart: `open`,
-/// `close`, `ack N` (N is expected next; the echo is 100 ms old), `ack N ece` with the echo of a
+/// `close`, `syn-ack` (of a SYN 100 ms old; a SYN that is sent is an `S`), `ack N` (N is expected next; the echo is 100 ms old), `ack N ece` with the echo of a
 /// mark, and `timeout`, at the deadline of the timer.
 pub(super) fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
@@ -18,7 +18,8 @@ pub(super) fn check(settings: &TcpSettings, table: &str) -> Sender {
         let event = row.split('|').next().unwrap();
         now += Span(10 * MS);
         match event.split_whitespace().collect::<Vec<_>>()[..] {
-            ["open"] => sender.open(now),
+            ["open"] => sender.open(),
+            ["syn-ack"] => sender.on_syn_ack(now, Time(now.0 - 100 * MS)),
             ["close"] => sender.close(),
             ["timeout"] => {
                 now = sender.deadline();
@@ -34,9 +35,11 @@ pub(super) fn check(settings: &TcpSettings, table: &str) -> Sender {
             }
             _ => panic!("no such event: {event}"),
         }
-        let sent: Vec<String> = std::iter::from_fn(|| sender.next_segment(now))
+        let mut sent: Vec<String> = std::iter::from_fn(|| sender.next_segment(now))
             .map(|s| format!("{}{}{}", s.number, again(&s), if s.cwr { "*" } else { "" }))
             .collect();
+        let syn = sender.next_opening(now);
+        sent.extend(syn.map(|syn| format!("S{}", if syn.repeated { "'" } else { "" })));
         let played = format!(
             "{event}|{:<20}|{:>6.3} |{:>5.1} |{:>3}",
             sent.join(" "),
@@ -266,7 +269,7 @@ fn a_finite_flow_ends_with_the_ack_of_its_last_segment() {
 #[test]
 fn timeouts_back_off_and_the_next_sample_moves_the_deadline_earlier() {
     let mut sender = Sender::new(&settings(NewReno));
-    sender.open(Time::ZERO);
+    sender.open();
     assert_eq!(sender.deadline(), Time::NEVER);
     while sender.next_segment(Time::ZERO).is_some() {}
     let mut fired = Vec::new();
@@ -293,7 +296,7 @@ fn timer_restarts_on_progress_but_not_on_the_second_partial_ack() {
         let now = Time(at_ms * MS);
         match next {
             Some(next) => sender.on_ack(now, plain(next, now)),
-            None => sender.open(now),
+            None => sender.open(),
         }
         while sender.next_segment(now).is_some() {}
         sender.deadline().0 / MS
@@ -315,7 +318,7 @@ fn nothing_is_sent_before_open_nor_after_an_early_close() {
     assert_eq!(sender.next_segment(Time::ZERO), None);
     assert!(!sender.finished());
     sender.close();
-    sender.open(Time(5));
+    sender.open();
     assert_eq!(sender.next_segment(Time(5)), None);
     assert!(sender.finished());
 }
@@ -323,7 +326,7 @@ fn nothing_is_sent_before_open_nor_after_an_early_close() {
 #[test]
 fn old_acks_change_nothing() {
     let mut sender = Sender::new(&from_ten(NewReno));
-    sender.open(Time::ZERO);
+    sender.open();
     while sender.next_segment(Time::ZERO).is_some() {}
     let echo = Time::ZERO;
     sender.on_ack(Time(100 * MS), plain(5, echo));

@@ -40,7 +40,7 @@ fn lone(request: u32, response: u32) -> Measures {
     run(&scenario(&format!(
         "duration = \"5 s\"\nwarmup = \"0 s\"\n\
          dumbbell = {{ bottleneck = \"8 Mbps\", delay = \"10 ms\" }}\n\
-         tcp = {{ initial_window = 2, delayed_ack = false, mss = \"1000 B\", header = \"40 B\" }}\n\
+         tcp = {{ handshake = true, initial_window = 2, delayed_ack = false, mss = \"1000 B\", header = \"40 B\" }}\n\
          [flow.web]\nstop = \"1.5 s\"\n\
          web = {{ connections = 0.1, arrivals = \"constant\", request = \"{request} B\", \
          response = \"{response} B\", server_delay = \"3 ms\" }}\n"
@@ -49,21 +49,23 @@ fn lone(request: u32, response: u32) -> Measures {
 
 #[test]
 fn a_lone_transaction_takes_what_it_takes_by_hand() {
-    // request of 340 B on the wire, server, response of 1040 B: 0.34 + 10 + 3 + 1.04 + 10 ms
+    // SYN and SYN-ACK of 40 B: 2 x (0.04 + 10) ms; request of 340 B on the wire, server, response of 1040 B:
+    // 0.34 + 10 + 3 + 1.04 + 10 ms
     let measures = lone(300, 1_000);
-    assert!((of_class(&measures, "completion_s") - 24.38e-3).abs() < 1e-12);
+    assert!((of_class(&measures, "completion_s") - 44.46e-3).abs() < 1e-12);
     // Response of 4,500 B: segments 0 and 1 leave at once; the ACK of 0 returns 1.04 + 10 + 0.04 + 10
     // ms later and lets out 2 and 3, that of 1 comes 1.04 ms after it and lets out 4, of 540 B, which
-    // waits behind them: 0.34 + 10 + 3 + 21.08 + 2 x 1.04 + 0.54 + 10 ms
+    // waits behind them: 20.08 + 0.34 + 10 + 3 + 21.08 + 2 x 1.04 +
+    // 0.54 + 10 ms
     let measures = lone(300, 4_500);
-    assert!((of_class(&measures, "completion_s") - 47.04e-3).abs() < 1e-12);
+    assert!((of_class(&measures, "completion_s") - 67.12e-3).abs() < 1e-12);
     let p95 = of_class(&measures, "completion_p95_s");
-    assert!((p95 / 47.04e-3 - 1.0).abs() <= 1.0 / 512.0);
+    assert!((p95 / 67.12e-3 - 1.0).abs() <= 1.0 / 512.0);
     assert_eq!(of_class(&measures, "connections_finished"), 1.0);
     assert_eq!(of_class(&measures, "unfinished"), 0.0);
     assert_eq!(of_class(&measures, "goodput_bps"), 4_500.0 * 8.0 / 5.0);
-    // the request crosses the way back, the response and the request's ACK the bottleneck
-    let sent_s = [("bottleneck", 4.74e-3), ("bottleneck/back", 0.54e-3)];
+    // the request crosses the way back, the response, the SYN-ACK and the request's ACK the bottleneck
+    let sent_s = [("bottleneck", 4.78e-3), ("bottleneck/back", 0.58e-3)];
     for (link, busy_s) in sent_s {
         let utilisation = value(&measures, "links", link, "utilisation").unwrap();
         assert!(
@@ -81,6 +83,7 @@ duration = "200 s"
 warmup = "20 s"
 queue = 40
 dumbbell = { bottleneck = "20 Mbps", rtt = "40 ms" }
+tcp.handshake = true
 [flow.web]
 congestion = "tahoe"
 "#;
@@ -100,8 +103,8 @@ fn the_load_is_what_is_offered() {
         "{goodput} of {offered}"
     );
     assert_eq!(value(&measures, "classes", "web", "jain"), None);
-    // on the wire: 4 segments with 40 B each, the ACK of the request
-    let wire = (finished / 180.0) * 8.0 * (5_000.0 + 5.0 * 40.0);
+    // on the wire: 4 segments with 40 B each, the SYN-ACK, the ACK of the request
+    let wire = (finished / 180.0) * 8.0 * (5_000.0 + 6.0 * 40.0);
     let utilisation = value(&measures, "links", "bottleneck", "utilisation").unwrap();
     assert!(
         (utilisation * 20e6 / wire - 1.0).abs() < 2e-3,

@@ -43,7 +43,7 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
         let event = row.split('|').next().unwrap();
         now += Span(10 * MS);
         match event.split_whitespace().collect::<Vec<_>>()[..] {
-            ["open"] => sender.open(now),
+            ["open"] => sender.open(),
             ["close"] => sender.close(),
             ["timeout"] => {
                 now = sender.deadline();
@@ -176,7 +176,7 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
     let sent_with = |prr| {
         let mut sender = Sender::new(&TcpSettings { prr, ..twenty });
         let now = Time(1_000 * MS);
-        sender.open(now);
+        sender.open();
         while sender.next_segment(now).is_some() {}
         let mut sent = String::new();
         for arrived in 1..=21 {
