@@ -11,10 +11,13 @@ from lasthop.emulation.places import Ends
 from lasthop.emulation.traffic import Traffic
 from lasthop.linux.tcp import (
     clamp_window,
+    empty_error_queue,
     forbid_quick_acks,
+    is_acknowledged,
     limit_segment,
     set_congestion,
     tcp_info,
+    tell_when_acknowledged,
 )
 from lasthop.models.reading import Tcp, TcpFlow
 
@@ -98,11 +101,14 @@ class Connection:
             traffic.watch(one, selectors.EVENT_READ, lambda: self.empty(traffic, one))
 
     def fill(self, traffic: Traffic, one: socket.socket) -> None:
-        """Give the kernel as much as it takes; behind the last byte wait for the other end."""
+        """Give the kernel as much as it takes; behind the last byte wait for its acknowledgement."""
         length = len(CHUNK) if self.left_bytes is None else min(self.left_bytes, len(CHUNK))
         try:
+            if length == self.left_bytes:
+                tell_when_acknowledged(one)
             sent = one.send(CHUNK[:length])
         except BlockingIOError:
+            empty_error_queue(one)
             return
         except OSError:
             traffic.leave(one)
@@ -115,11 +121,18 @@ class Connection:
                 traffic.watch(one, selectors.EVENT_READ, lambda: self.finish(traffic, one))
 
     def finish(self, traffic: Traffic, one: socket.socket) -> None:
-        """All has arrived: the other end has closed, and so acknowledged the last byte."""
-        traffic.leave(one)
-        with suppress(OSError):
-            if not one.recv(1):
+        """The last byte is acknowledged, or the connection is lost."""
+        try:
+            empty_error_queue(one)
+            if is_acknowledged(one):
                 self.finished_s = traffic.now_s()
+            else:
+                one.recv(1)
+        except BlockingIOError:
+            return
+        except OSError:
+            pass
+        traffic.leave(one)
 
     def empty(self, traffic: Traffic, one: socket.socket) -> None:
         """Take what has arrived."""

@@ -1,7 +1,9 @@
 """What the kernel's TCP lets a socket choose and tells of it."""
 
+import fcntl
 import socket
 import struct
+import termios
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +16,12 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 NOTSENT_LOWAT = 25
 """TCP_NOTSENT_LOWAT of linux/tcp.h."""
+
+TIMESTAMPING = 37
+"""SO_TIMESTAMPING of asm-generic/socket.h."""
+
+TELL_ACKNOWLEDGED = 1 << 4 | 1 << 9 | 1 << 11
+"""SOF_TIMESTAMPING_SOFTWARE, _TX_ACK and _OPT_TSONLY of linux/net_tstamp.h."""
 
 RTT_OFFSET, CWND_OFFSET, RETRANSMISSIONS_OFFSET = 68, 80, 100
 """Offsets of tcpi_rtt, tcpi_snd_cwnd, tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
@@ -89,6 +97,24 @@ def limit_unsent(connection: socket.socket, size: int) -> None:
 def forbid_quick_acks(connection: socket.socket) -> None:
     """Have every second segment acknowledged; to be repeated, since a delayed ACK ends it."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+
+
+def tell_when_acknowledged(connection: socket.socket) -> None:
+    """Have a socket become ready, by its error queue, when what is sent from now on is acknowledged."""
+    connection.setsockopt(socket.SOL_SOCKET, TIMESTAMPING, TELL_ACKNOWLEDGED)
+
+
+def empty_error_queue(connection: socket.socket) -> None:
+    """Take all that makes a socket ready by its error queue."""
+    with suppress(BlockingIOError):
+        while True:
+            connection.recvmsg(0, 512, socket.MSG_ERRQUEUE)
+
+
+def is_acknowledged(connection: socket.socket) -> bool:
+    """Whether all data of a connection that has been shut down is acknowledged."""
+    (outstanding,) = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))
+    return bool(outstanding <= 1)  # its FIN counts as a byte
 
 
 def tcp_info(connection: socket.socket) -> TcpInfo:

@@ -23,7 +23,7 @@ table! {
         /// Proportional rate reduction in recovery (RFC 9937); needs sack.
         prr: bool = flag().default(false);
         /// Whether connections are opened: SYN and SYN-ACK take a round trip, and may be lost.
-        handshake: bool = flag().default(false);
+        handshake: bool = flag().default(true);
         /// Receive window in packets.
         window_packets as "window": u32 = count(1..=65_535).default(42);
         /// Initial congestion window in packets.
