@@ -143,7 +143,7 @@ table! {
     pub struct SensorSettings: Copy in "reports" {
         /// Mean time between reports.
         every: Option<Span> = duration(100 * US..=1_000_000 * S).depends("none: it must be given");
-        /// A datagram each, or a segment each on one TCP connection that is open from the start.
+        /// A datagram each, or a segment each on one TCP connection that is opened at the start.
         transport: Carrier = word().default(Carrier::Udp);
         /// Payload of a report.
         payload_bytes as "size": u32 = size(1..=2_304).default("100 B");

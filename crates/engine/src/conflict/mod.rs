@@ -116,7 +116,7 @@ impl Conflict {
             names: vertices.iter().map(|vertex| vertex.name.clone()).collect(),
             drives: vertices.iter().enumerate().map(drive).collect(),
             price: csma.price,
-            adapts: csma.access == CsmaAccess::Adaptive,
+            adapts: matches!(csma.access, CsmaAccess::Adaptive(_)),
             beta: csma.beta,
             packet_bytes: f64::from(longest),
             next_prices: Time::ZERO + csma.price.interval,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::app::{Arrivals, Transport};
 use crate::control::utility::{MOST_POINTS, Marginals};
 use crate::kernel::time::Span;
-use crate::mac::graph::{Slotted, Spread};
+use crate::mac::graph::{Pace, Slotted, Spread};
 use crate::notation::setting::{
     Millimetres, S, US, count, duration, flag, length, name, names, number, points, probability,
     tables, word,
@@ -56,6 +56,16 @@ words! {
     }
 }
 
+impl AccessWord {
+    /// Silence before a backoff runs, where a file says nothing else.
+    pub(crate) fn difs(self) -> Span {
+        match self {
+            AccessWord::Dcf => Span(50 * US),
+            AccessWord::Adaptive | AccessWord::Legacy => Span::ZERO,
+        }
+    }
+}
+
 words! {
     /// How many connections a flow has, as a file says it.
     pub enum ConnectionsWord {
@@ -97,11 +107,13 @@ table! {
         access: AccessWord = word().default(AccessWord::Adaptive);
         /// How long packets take on the air, and how often they are tried.
         flat air: CsmaAir;
-        /// Slot time of the dcf.
+        /// Whether backoffs of adaptive and legacy access are whole slots, to the nearest, so that neighbours whose backoffs end together collide, and try again. In continuous time they do not.
+        slotted: bool = flag().default(false);
+        /// Slot time.
         slot: Span = duration(US..=S).default("20 us");
-        /// Silence before a link of the dcf counts slots.
-        difs: Span = duration(0..=S).default("50 us");
-        /// The same after frames that a link of the dcf senses but cannot read: 364 us in 802.11b. It reads its own way back and, where nodes have positions, what is sent to or from a node in transmission_range of its transmitter.
+        /// Silence before a backoff runs.
+        difs: Span = duration(0..=S).depends("50 us with access = \"dcf\", else 0 s") => access.difs();
+        /// The same after frames that a link senses but cannot read: 364 us in 802.11b. It reads its own way back and, where nodes have positions, what is sent to or from a node in transmission_range of its transmitter.
         eifs: Span = duration(0..=S).depends("difs") => difs;
         /// Smallest contention window of the dcf.
         cwmin: u32 = count(0..=32_767).default(31);
@@ -334,11 +346,13 @@ pub enum Hop {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CsmaAccess {
     /// By their queues.
-    Adaptive,
+    Adaptive(Pace),
     /// Alike: mean transmission over mean backoff time.
     Legacy {
         /// That ratio.
         access_intensity: f64,
+        /// In continuous time or in slots.
+        pace: Pace,
     },
     /// In slots, with windows that double (IEEE 802.11-2016, 10.3).
     Dcf(Slotted),

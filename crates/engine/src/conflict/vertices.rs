@@ -45,9 +45,10 @@ pub(super) fn rules_of(csma: &Csma, longest: u32) -> Rules {
     let overhead_ns = csma.air.overhead.0 as f64;
     Rules {
         counting: match csma.access {
-            CsmaAccess::Adaptive | CsmaAccess::Legacy { .. } => {
-                Counting::Continuous(csma.air.backoff)
-            }
+            CsmaAccess::Adaptive(pace) | CsmaAccess::Legacy { pace, .. } => Counting::ByMean {
+                spread: csma.air.backoff,
+                pace,
+            },
             CsmaAccess::Dcf(dcf) => Counting::Slotted(dcf),
         },
         overhead_ns,
@@ -86,7 +87,9 @@ pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
             disturbs: both(&link.disturbs),
             error: link.error,
             patience: match csma.access {
-                CsmaAccess::Legacy { access_intensity } => 1.0 / access_intensity,
+                CsmaAccess::Legacy {
+                    access_intensity, ..
+                } => 1.0 / access_intensity,
                 _ => patience(csma.beta, if back { 0.0 } else { link.r.unwrap_or(0.0) }),
             },
         }

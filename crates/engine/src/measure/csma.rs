@@ -87,7 +87,7 @@ impl Period<'_> {
         let item = |index: usize| {
             let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.links[index]);
             let mut values = vec![AIRTIME_FRACTION.of(ratio(to.air_ns - from.air_ns, length))];
-            if csma.access == CsmaAccess::Adaptive {
+            if matches!(csma.access, CsmaAccess::Adaptive(_)) {
                 let r = (to.r_ns - from.r_ns) / length as f64;
                 values.push(AGGRESSIVENESS.of(r));
             }

@@ -9,9 +9,8 @@
 //!   was not received, is a comment on the packet (`collided`, `corrupted`, and `discarded` where it was
 //!   the last attempt).
 //! - The engine counts segments; the capture shows bytes. Where hosts outside have sent them these are
-//!   theirs; else both ends start at sequence number 0
-//!   with a SYN outside the capture, payload is zeros, and one MSS is a segment's share of the
-//!   sequence space.
+//!   theirs; else both ends start at sequence number 0 with the SYN, payload is zeros, and one MSS is a
+//!   segment's share of the sequence space.
 //! - Stations are 10.0.0.1 and up, the server is 198.18.0.1 (RFC 2544) on port 9 (discard), a
 //!   virtual shared bottleneck pings from 198.19.255.254.
 //! - Headers are the standard ones of the size nearest to the scenario's; where the engine

@@ -55,7 +55,7 @@ pub(crate) struct Web {
     pub(super) finished: u64,
     /// Since the end of the warm-up: connections that found no place.
     pub(super) refused: u64,
-    /// Since then: from the first packet of the request to the last of the response.
+    /// Since then: from the SYN to the last packet of the response.
     pub(super) completions: Histogram,
 }
 
@@ -85,7 +85,7 @@ impl Web {
         self.refused
     }
 
-    /// Times from the first packet of the request to the last of the response, since measuring began.
+    /// Times from the SYN to the last packet of the response, since measuring began.
     pub(crate) fn completions(&self) -> &Histogram {
         &self.completions
     }

@@ -1,12 +1,14 @@
-//! How links count down: two countdowns behind one medium.
+//! How links count down: countdowns behind one medium.
 //!
-//! | | in continuous time | in slots |
-//! |---|---|---|
-//! | a backoff | around its mean | uniform on \[0, CW\] slots |
-//! | before it runs | no silence | DIFS, EIFS after what could not be read |
-//! | what counts of the time before a neighbour sends | all | whole slots |
-//! | a packet that comes to an idle channel | draws a backoff | goes at once |
-//! | links whose backoffs end in the same instant | one of them, drawn by lot, is the first | collide |
+//! | | by a mean, in continuous time | by a mean, in slots | by windows |
+//! |---|---|---|---|
+//! | a backoff | around its mean | the same, to the nearest slot | uniform on \[0, CW\] slots |
+//! | before it runs | DIFS, EIFS after what could not be read | the same | the same |
+//! | what counts of the time before a neighbour sends | all | whole slots | whole slots |
+//! | a packet that comes to an idle channel | draws a backoff | draws a backoff | goes at once |
+//! | links whose backoffs end in the same instant | one of them, drawn by lot, is the first | collide | collide |
+//!
+//! A failure doubles windows; a mean stays as it is.
 
 use super::Spread;
 use super::draw;
@@ -16,13 +18,38 @@ use crate::kernel::time::{Span, Time};
 /// How all links count down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Counting {
-    /// In continuous time, with this distribution of backoffs.
-    Continuous(Spread),
-    /// In slots.
+    /// By a mean for each backoff.
+    ByMean {
+        /// Distribution of backoffs.
+        spread: Spread,
+        /// In continuous time or in slots.
+        pace: Pace,
+    },
+    /// In slots, by windows.
     Slotted(Slotted),
 }
 
-/// A countdown in slots.
+/// How time goes by for a backoff that has a mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Slot time; `None`: time is continuous, and neighbours do not collide.
+    pub slot: Option<Span>,
+    /// Silence before a backoff runs.
+    pub difs: Span,
+    /// The same after a transmission that the link sensed and cannot read, at least `difs`.
+    pub eifs: Span,
+}
+
+impl Pace {
+    /// Continuous time without silences, as in the theory.
+    pub const CONTINUOUS: Pace = Pace {
+        slot: None,
+        difs: Span::ZERO,
+        eifs: Span::ZERO,
+    };
+}
+
+/// A countdown in slots, by windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slotted {
     /// Slot time, above zero.
@@ -38,8 +65,8 @@ pub struct Slotted {
 }
 
 impl Counting {
-    /// A backoff, of a link with contention window `cw`; `mean_ns` is its mean in continuous time, `None`
-    /// if the link has nothing to send. `None`: it draws none.
+    /// A backoff, of a link with contention window `cw`; `mean_ns` is its mean if it has one, `None` if the
+    /// link has nothing to send. `None`: it draws none.
     #[inline(always)]
     pub(super) fn backoff(
         &self,
@@ -48,7 +75,13 @@ impl Counting {
         draws: &mut Stream,
     ) -> Option<Span> {
         match self {
-            Counting::Continuous(spread) => Some(Span(draw(*spread, mean_ns?, draws))),
+            Counting::ByMean { spread, pace } => {
+                let backoff = Span(draw(*spread, mean_ns?, draws));
+                Some(match pace.slot {
+                    None => backoff,
+                    Some(slot) => slot * ((backoff.0 + slot.0 / 2) / slot.0),
+                })
+            }
             Counting::Slotted(slots) => Some(slots.slot * u64::from(draws.up_to(cw))),
         }
     }
@@ -56,18 +89,18 @@ impl Counting {
     /// Silence before a backoff runs, after a transmission that was `unread` or not.
     #[inline(always)]
     pub(super) fn space(&self, unread: bool) -> Span {
-        match self {
-            Counting::Continuous(_) => Span::ZERO,
-            Counting::Slotted(slots) if unread => slots.eifs,
-            Counting::Slotted(slots) => slots.difs,
-        }
+        let (difs, eifs) = match self {
+            Counting::ByMean { pace, .. } => (pace.difs, pace.eifs),
+            Counting::Slotted(slots) => (slots.difs, slots.eifs),
+        };
+        if unread { eifs } else { difs }
     }
 
     /// A backoff falls only by multiples of this.
     #[inline(always)]
     pub(super) fn quantum(&self) -> Span {
         match self {
-            Counting::Continuous(_) => Span(1),
+            Counting::ByMean { pace, .. } => pace.slot.unwrap_or(Span(1)),
             Counting::Slotted(slots) => slots.slot,
         }
     }
@@ -77,7 +110,7 @@ impl Counting {
     #[inline(always)]
     pub(super) fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
         match self {
-            Counting::Continuous(_) => None,
+            Counting::ByMean { .. } => None,
             Counting::Slotted(_) => Some(idle_since + self.space(unread)),
         }
     }
@@ -86,14 +119,17 @@ impl Counting {
     /// the first.
     #[inline(always)]
     pub(super) fn collides(&self) -> bool {
-        matches!(self, Counting::Slotted(_))
+        match self {
+            Counting::ByMean { pace, .. } => pace.slot.is_some(),
+            Counting::Slotted(_) => true,
+        }
     }
 
     /// First window.
     #[inline(always)]
     pub(super) fn first_window(&self) -> u32 {
         match self {
-            Counting::Continuous(_) => 0,
+            Counting::ByMean { .. } => 0,
             Counting::Slotted(slots) => slots.cwmin,
         }
     }
@@ -102,7 +138,7 @@ impl Counting {
     #[inline(always)]
     pub(super) fn next_window(&self, cw: u32) -> u32 {
         match self {
-            Counting::Continuous(_) => 0,
+            Counting::ByMean { .. } => 0,
             Counting::Slotted(slots) => (2 * cw + 1).min(slots.cwmax),
         }
     }
@@ -143,7 +179,10 @@ mod tests {
     #[test]
     fn slots_are_drawn_and_continuous_backoffs_need_something_to_send() {
         let mut draws = Streams::new(1, 0).stream("x");
-        let continuous = Counting::Continuous(Spread::Constant);
+        let continuous = Counting::ByMean {
+            spread: Spread::Constant,
+            pace: Pace::CONTINUOUS,
+        };
         assert_eq!(continuous.backoff(None, 0, &mut draws), None);
         assert_eq!(
             continuous.backoff(Some(700.4), 0, &mut draws),
@@ -153,5 +192,31 @@ mod tests {
             let backoff = SLOTTED.backoff(None, 31, &mut draws);
             assert!(backoff.is_some_and(|one| one.0 % 20_000 == 0 && one <= Span(31 * 20_000)));
         }
+    }
+
+    #[test]
+    fn slots_keep_a_mean() {
+        let slot = Span(20_000);
+        let pace = Pace {
+            slot: Some(slot),
+            ..Pace::CONTINUOUS
+        };
+        let counting = Counting::ByMean {
+            spread: Spread::Exponential,
+            pace,
+        };
+        let mut draws = Streams::new(1, 0).stream("x");
+        let (mean_ns, count) = (60_000.0, 100_000);
+        let sum_ns: u64 = (0..count)
+            .map(|_| counting.backoff(Some(mean_ns), 0, &mut draws).unwrap().0)
+            .inspect(|backoff| assert_eq!(backoff % slot.0, 0))
+            .sum();
+        // e^(-s/2m) / (1 - e^(-s/m)) slots: 3 to half a per cent
+        let q = libm::exp(-20.0 / 60.0);
+        let expected_ns = 20_000.0 * q.sqrt() / (1.0 - q);
+        let scatter_ns = 3.0 * mean_ns / f64::from(count).sqrt();
+        assert!((sum_ns as f64 / f64::from(count) - expected_ns).abs() < scatter_ns);
+        assert!((expected_ns / mean_ns - 1.0).abs() < 0.005);
+        assert!(counting.collides());
     }
 }

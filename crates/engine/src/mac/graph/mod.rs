@@ -4,7 +4,7 @@
 //! while one does, and sends at zero. Three ways to count:
 //!
 //! - **Adaptive** (paper 001, section 3.3): in continuous time, with a mean of `exp(-beta r)` of the
-//!   packet's time on the air.
+//!   packet's time on the air; or, as a modified 802.11 module has it, in slots, and after DIFS and EIFS.
 //! - **Legacy** (section 4.1): the same with one mean for all.
 //! - **DCF** (IEEE 802.11-2016, 10.3): in slots after DIFS, uniform on [0, CW]; CW + 1 doubles after a
 //!   failure; a new backoff follows each exchange whether or not there is something to send (post-backoff),
@@ -20,7 +20,7 @@
 //! The channel: sensing is immediate and propagation takes no time. A transmission stands for a whole
 //! exchange, up to the MAC ACK; one that fails takes as long, since whoever hears it waits for the ACK. A
 //! link that senses a frame but cannot read it waits for EIFS instead of DIFS, if EIFS is given. Neighbours
-//! collide only if they begin in the same instant, that is, in the DCF with equal backoffs; in continuous
+//! collide only if they begin in the same instant, that is, in slots with equal backoffs; in continuous
 //! time one of them, drawn at random, is the first. Links that are not neighbours do not disturb each
 //! other, unless one is said to disturb the other's receiver (a hidden node): then a transmission fails if
 //! the two overlap.
@@ -30,7 +30,7 @@
 
 mod counting;
 
-pub use self::counting::{Counting, Slotted};
+pub use self::counting::{Counting, Pace, Slotted};
 use crate::kernel::agenda::Agenda;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};

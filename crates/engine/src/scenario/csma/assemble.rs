@@ -11,7 +11,7 @@ use super::super::wired::{FlowTable, Hosts};
 use super::routes::{check_time, route};
 use super::*;
 use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
-use crate::mac::graph::Slotted;
+use crate::mac::graph::{Pace, Slotted};
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
@@ -50,10 +50,16 @@ pub(in super::super) fn assemble(
 fn settings(csma: &Section) -> Result<Csma, Refused> {
     let keys = CsmaTable::read(&Layers(&[csma]))?;
     let k = keys.k;
+    let pace = Pace {
+        slot: keys.slotted.then_some(keys.slot),
+        difs: keys.difs,
+        eifs: keys.eifs,
+    };
     let access = match keys.access {
-        AccessWord::Adaptive => CsmaAccess::Adaptive,
+        AccessWord::Adaptive => CsmaAccess::Adaptive(pace),
         AccessWord::Legacy => CsmaAccess::Legacy {
             access_intensity: keys.access_intensity,
+            pace,
         },
         AccessWord::Dcf => CsmaAccess::Dcf(Slotted {
             slot: keys.slot,
@@ -63,7 +69,7 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
             cwmax: keys.cwmax,
         }),
     };
-    let is_adaptive = access == CsmaAccess::Adaptive;
+    let is_adaptive = keys.access == AccessWord::Adaptive;
     Ok(Csma {
         links: links(csma)?,
         nodes: nodes(csma)?,

@@ -279,10 +279,12 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         let message = format!("{cwmax} is less than cwmin; allowed is at least {least}");
         most.refuse(message, problems);
     }
-    if let (Some(difs), Some(eifs)) = (csma.said(CsmaTable::difs), csma.said(CsmaTable::eifs))
-        && eifs.value < difs.value
+    let difs = csma.value(CsmaTable::difs);
+    let difs = difs.or_else(|| Some(csma.value(CsmaTable::access)?.difs()));
+    if let (Some(difs), Some(eifs)) = (difs, csma.said(CsmaTable::eifs))
+        && eifs.value < difs
     {
-        let difs = units::show(difs.value.0, TIME);
+        let difs = units::show(difs.0, TIME);
         let fault = format!("is less than difs; allowed is at least {difs}");
         eifs.refuse_value(fault, problems);
     }

@@ -24,10 +24,11 @@ const SEVERAL: &[&str] = &keys!(CsmaTable: k; CsmaUsers: interval, rounding, smo
 const UTILITIES: &[&str] = &keys!(CsmaTable: fairness, marginal_utility);
 const OWN_UTILITIES: &[&str] = &keys!(FlowTable: weight, marginal_utility);
 
-const SLOTS: &[&str] = &keys!(CsmaTable: slot, difs, eifs, cwmin, cwmax);
+const WINDOWS: &[&str] = &keys!(CsmaTable: cwmin, cwmax);
+const SLOT: &[&str] = &keys!(CsmaTable: slot);
+const BY_MEAN: &[&str] = &keys!(CsmaTable: slotted; CsmaAir: backoff);
 const RANGES: &[&str] = &keys!(CsmaTable: transmission_range, sensing_range, interference_range);
 const INTENSITY: &[&str] = &keys!(CsmaTable: access_intensity);
-const BACKOFF: &[&str] = &keys!(CsmaAir: backoff);
 const AQM: &[&str] = &keys!(CsmaPrice: aqm);
 const ACKS: &[&str] = &keys!(CsmaTable: acks);
 const R: &[&str] = &keys!(CsmaLinkTable: r);
@@ -37,12 +38,14 @@ const ACCESS: &str = CsmaTable::access.name();
 const CONNECTIONS: &str = CsmaTable::connections.name();
 const LINK: &str = CsmaTable::link.name();
 const NODE: &str = CsmaTable::node.name();
+const SLOTTED: &str = CsmaTable::slotted.name();
 const FLOW: &str = RootKeys::flow.name();
 
 // What is needed for an effect.
 const ADAPTIVE: &str = "csma.access = \"adaptive\"";
 const LEGACY: &str = "csma.access = \"legacy\"";
 const DCF: &str = "csma.access = \"dcf\"";
+const SLOTS: &str = "csma.slotted = true, or csma.access = \"dcf\"";
 const NO_DCF: &str = "csma.access = \"adaptive\" or \"legacy\"";
 const MANY: &str = "csma.connections = \"rtt\" or \"utility\"";
 const UTILITY: &str = "csma.connections = \"utility\"";
@@ -66,14 +69,15 @@ pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mu
     let is_udp = |flow: &&Section| flow.inside(FlowTable::udp).is_some();
     let of_udp: Vec<&Section> = flows.iter().copied().filter(is_udp).collect();
     let adapts = access == AccessWord::Adaptive;
-    let slotted = access == AccessWord::Dcf;
+    let windows = access == AccessWord::Dcf;
+    let slotted = csma.value(CsmaTable::slotted) == Some(true);
     let several = connections != ConnectionsWord::One;
     let utility = connections == ConnectionsWord::Utility;
     let aqm = csma.value(CsmaPrice::aqm) == Some(true);
     let fixed = (links.iter()).all(|link| link.said(CsmaLinkTable::r).is_some());
     let contend = csma.value(CsmaTable::acks) == Some(CsmaAcks::Contend);
     let placed = !csma.tables(CsmaTable::node).is_empty();
-    let rules: [Rule; 20] = [
+    let rules: [Rule; 21] = [
         // without adaptive access there are no prices: one connection a flow, and no AQM
         (!adapts, &own, PRICES, ACCESS, ADAPTIVE),
         (!adapts, &own, SEVERAL, ACCESS, ADAPTIVE),
@@ -121,8 +125,9 @@ pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mu
             ACCESS,
             LEGACY,
         ),
-        (slotted, &own, BACKOFF, ACCESS, NO_DCF),
-        (!slotted, &own, SLOTS, ACCESS, DCF),
+        (windows, &own, BY_MEAN, ACCESS, NO_DCF),
+        (!windows, &own, WINDOWS, ACCESS, DCF),
+        (!windows && !slotted, &own, SLOT, SLOTTED, SLOTS),
         (!placed, &own, RANGES, NODE, PLACES),
         (!has_tcp && contend, &own, ACKS, FLOW, TCP),
     ];

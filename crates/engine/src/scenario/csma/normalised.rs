@@ -24,10 +24,13 @@ impl Csma {
             })
         };
         let node = |(name, node): &(String, CsmaNode)| json!({"name": name, "x_m": node.x.metres(), "y_m": node.y.metres()});
-        let (access, access_intensity, dcf) = match self.access {
-            CsmaAccess::Adaptive => ("adaptive", None, None),
-            CsmaAccess::Legacy { access_intensity } => ("legacy", Some(access_intensity), None),
-            CsmaAccess::Dcf(dcf) => ("dcf", None, Some(dcf)),
+        let (access, access_intensity, dcf, pace) = match self.access {
+            CsmaAccess::Adaptive(pace) => ("adaptive", None, None, Some(pace)),
+            CsmaAccess::Legacy {
+                access_intensity,
+                pace,
+            } => ("legacy", Some(access_intensity), None, Some(pace)),
+            CsmaAccess::Dcf(dcf) => ("dcf", None, Some(dcf), None),
         };
         let (connections, k, fairness) = match self.connections {
             Connections::Rtt { k } => ("rtt", Some(k), None),
@@ -50,6 +53,11 @@ impl Csma {
                 "eifs_s": dcf.eifs.seconds(),
                 "cwmin": dcf.cwmin,
                 "cwmax": dcf.cwmax,
+            })),
+            "pace": pace.map(|pace| json!({
+                "slot_s": pace.slot.map(Span::seconds),
+                "difs_s": pace.difs.seconds(),
+                "eifs_s": pace.eifs.seconds(),
             })),
             "service_rate_pps": self.air.service_rate_pps,
             "overhead_s": self.air.overhead.seconds(),

@@ -452,6 +452,7 @@ fn settings_without_effect_are_refused() {
     let adaptive = "csma.access = \"adaptive\"";
     let several = "csma.connections = \"rtt\" or \"utility\"";
     let dcf = "csma.access = \"dcf\"";
+    let slots = "csma.slotted = true, or csma.access = \"dcf\"";
     let cases = [
         ("access = \"legacy\"", "k = 3", "k", "3", adaptive),
         ("access = \"dcf\"", "beta = 3", "beta", "3", adaptive),
@@ -469,7 +470,14 @@ fn settings_without_effect_are_refused() {
             "slot = \"9 us\"",
             "slot",
             "\"9 us\"",
-            dcf,
+            slots,
+        ),
+        (
+            "access = \"dcf\"",
+            "slotted = true",
+            "slotted",
+            "true",
+            "csma.access = \"adaptive\" or \"legacy\"",
         ),
         ("beta = 9", "cwmin = 15", "cwmin", "15", dcf),
         (

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lasthop_engine::control::utility::Marginals;
 use lasthop_engine::kernel::time::Span;
-use lasthop_engine::mac::graph::Slotted;
+use lasthop_engine::mac::graph::{Pace, Slotted};
 use lasthop_engine::scenario::*;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -84,9 +84,9 @@ fn wires() -> impl Strategy<Value = Vec<LinkSettings>> {
 fn access() -> impl Strategy<Value = CsmaAccess> {
     let dcf = (0..30_u64, 0..60_u64, 0..64_u32, 0..1024_u32);
     prop_oneof![
-        3 => Just(CsmaAccess::Adaptive),
-        1 => (0.01..50.0_f64)
-            .prop_map(|access_intensity| CsmaAccess::Legacy { access_intensity }),
+        3 => pace().prop_map(CsmaAccess::Adaptive),
+        1 => (0.01..50.0_f64, pace())
+            .prop_map(|(access_intensity, pace)| CsmaAccess::Legacy { access_intensity, pace }),
         1 => dcf.prop_map(|(slot, difs, cwmin, more)| CsmaAccess::Dcf(Slotted {
             slot: Span((1 + slot) * 1000),
             difs: Span(difs * 1000),
@@ -94,6 +94,18 @@ fn access() -> impl Strategy<Value = CsmaAccess> {
             cwmin,
             cwmax: cwmin + more,
         })),
+    ]
+}
+
+fn pace() -> impl Strategy<Value = Pace> {
+    let waits = (prop::option::of(1..30_u64), 0..60_u64, 0..1024_u64);
+    prop_oneof![
+        Just(Pace::CONTINUOUS),
+        waits.prop_map(|(slot, difs, more)| Pace {
+            slot: slot.map(|slot| Span(slot * 1000)),
+            difs: Span(difs * 1000),
+            eifs: Span((difs + more) * 1000),
+        }),
     ]
 }
 
@@ -168,7 +180,7 @@ fn air() -> impl Strategy<Value = CsmaAir> {
 
 /// What the checks of a file would refuse is left out.
 fn mend(csma: &mut Csma, wires: &[LinkSettings]) {
-    let is_adaptive = csma.access == CsmaAccess::Adaptive;
+    let is_adaptive = matches!(csma.access, CsmaAccess::Adaptive(_));
     csma.price.aqm &= is_adaptive;
     if !is_adaptive {
         csma.connections = Connections::One;
@@ -287,8 +299,12 @@ proptest! {
         let air = airtimes(&first.summary);
         prop_assert!(air.iter().all(|part| (0.0..=1.0).contains(part)), "{:?}", air);
         let csma = scenario.csma.as_ref().unwrap();
-        if matches!(csma.access, CsmaAccess::Dcf(_)) {
-            return Ok(()); // there neighbours may begin in the same slot
+        let collides = match csma.access {
+            CsmaAccess::Adaptive(pace) | CsmaAccess::Legacy { pace, .. } => pace.slot.is_some(),
+            CsmaAccess::Dcf(_) => true,
+        };
+        if collides {
+            return Ok(()); // neighbours may begin in the same slot
         }
         let is_double = csma.acks == CsmaAcks::Contend;
         for (one, link) in csma.links.iter().enumerate() {

@@ -1,0 +1,90 @@
+"""Adaptive access in slots: two saturated neighbours beside their Markov chain, solved exactly."""
+
+import numpy as np
+import pytest
+
+import lasthop as lh
+
+MOST = 200
+"""Slots beyond which a backoff is as good as impossible."""
+
+SERVICE_PPS, SLOT_S = 600.0, 20e-6
+
+
+def draws(mean_slots: float) -> np.ndarray:
+    """Return the probability of each number of slots: an exponential time to the nearest slot."""
+    edges = np.concatenate([[0.0], np.arange(MOST) + 0.5])
+    beyond = np.exp(-edges / mean_slots)
+    p = beyond[:-1] - beyond[1:]
+    p[-1] += beyond[-1]
+    return p
+
+
+def by_chain(mean_slots: float, difs_s: float, longer_slots: int) -> tuple[float, float]:
+    """Return exchanges that succeed in a second, and the part of the attempts that collide.
+
+    A state is what the one who lost has left, 1, 2, .. slots; 0 is that both draw anew, as after a
+    collision. Whoever has sent draws anew and waits for DIFS; the other waits `longer_slots` more.
+    """
+    p = draws(mean_slots)
+    move = np.zeros((MOST, MOST))
+    idle_slots, successes, collisions = np.zeros(MOST), np.zeros(MOST), np.zeros(MOST)
+    for state in range(MOST):
+        # the one who has sent draws `mine`; the other has `other` with probability `q`
+        others = [(state, 1.0)] if state else list(enumerate(p))
+        late = longer_slots if state else 0
+        for other, q in others:
+            for mine in np.flatnonzero(p > 1e-12):
+                weight = q * p[mine]
+                if mine == other + late:
+                    collisions[state] += weight
+                    idle_slots[state] += weight * mine
+                    move[state, 0] += weight
+                elif mine < other + late:
+                    left = other - max(mine - late, 0)
+                    successes[state] += weight
+                    idle_slots[state] += weight * mine
+                    move[state, left] += weight
+                else:
+                    successes[state] += weight
+                    idle_slots[state] += weight * (other + late)
+                    move[state, mine - other - late] += weight
+    stationary = np.linalg.solve(
+        np.vstack([(move.T - np.eye(MOST))[:-1], np.ones(MOST)]), np.eye(MOST)[-1]
+    )
+    cycle_s = difs_s + 1 / SERVICE_PPS + SLOT_S * stationary @ idle_slots
+    won, lost = stationary @ successes, stationary @ collisions
+    return won / (won + lost) / cycle_s, 2 * lost / (won + 2 * lost)
+
+
+@pytest.mark.parametrize(
+    ("mean_slots", "difs_us", "longer_slots"), [(4, 0, 0), (11, 50, 0), (11, 50, 15)]
+)
+def test_two_neighbours_collide_as_their_chain_has_it(mean_slots, difs_us, longer_slots):
+    exponent = np.log(1 / SERVICE_PPS / (mean_slots * SLOT_S))
+    eifs_us = difs_us + 20 * longer_slots
+    result = lh.simulate(
+        f"""
+        duration = "60 s"
+        warmup = "1 s"
+        replications = 4
+        [csma]
+        service_rate = {SERVICE_PPS}
+        slotted = true
+        difs = "{difs_us} us"
+        eifs = "{eifs_us} us"
+        beta = 1
+        aqm = false
+        attempts = 255
+        link.one = {{ conflicts = ["two"], r = {exponent:.12g} }}
+        link.two = {{ r = {exponent:.12g} }}
+        [flow]
+        a = {{ route = ["one"], udp = {{ rate = "greedy", packet = "1000 B" }} }}
+        b = {{ route = ["two"], udp = {{ rate = "greedy", packet = "1000 B" }} }}
+        """
+    )
+    successes, collided = by_chain(mean_slots, difs_us * 1e-6, longer_slots)
+    sent_pps = result.flows["goodput_bps"].sum() / 8000
+    assert sent_pps == pytest.approx(successes, rel=0.01)
+    attempts_pps = result.links["airtime_fraction"].sum() * SERVICE_PPS
+    assert 1 - sent_pps / attempts_pps == pytest.approx(collided, rel=0.05)
