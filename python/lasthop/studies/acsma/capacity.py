@@ -19,14 +19,14 @@ WINDOWS_S = ((2000.0, 3000.0), (4000.0, 5000.0))
 """Times whose mean queues are compared. [s]"""
 
 ACCESS: Mapping[str, Mapping[str, Any]] = {
-    "acsma": {"access": "adaptive", "service_rate": network.C_PPS},
-    "lcsma": {"access": "legacy", "service_rate": network.C_PPS},
+    "acsma": {"access": "adaptive", "service_rate": network.THEORY_PPS},
+    "lcsma": {"access": "legacy", "service_rate": network.THEORY_PPS},
 }
 """Settings of `csma` for both kinds of access, with backoffs as (3.3) and (4.1) have them."""
 
 
 def _arrivals() -> dict[str, float]:
-    return {f"user-{link}": LOAD * part * network.C_PPS for link, part in SCHEDULE.items()}
+    return {f"user-{link}": LOAD * part * network.THEORY_PPS for link, part in SCHEDULE.items()}
 
 
 def growth(early: Run, late: Run) -> Quantity:

@@ -1,11 +1,13 @@
 """The networks of paper 001, and what its figures read from a run of them.
 
 1000 bytes of payload at 11 Mb/s (802.11b), Reno with an ACK for every segment, beta 200, k = 10,
-r read every second and connections every five. What the paper leaves open is chosen here:
+r read every second and connections every five. What the paper leaves open was chosen by its words
+before any run (the page says which), and `VARIANTS` are shown beside it:
 
 - r is 3e-5 for each queued packet, which figures 6.3 and 6.4 imply.
-- *h-ACK*: TCP ACKs come back at once and take no air time; C = 600 packets/s, near what the totals
-  of h-ACK imply (568, 628 and 598). Data and TCP ACK, each with its MAC ACK, take 1/575 s.
+- Links count slots of 20 us and collide, after DIFS and EIFS, as the 802.11 module of ns-2 that the
+  paper modified.
+- *h-ACK*: TCP ACKs come back at once; a data packet, DIFS and its ACK take 1/559 s.
 - *n-ACK*: ACKs contend on a link of their own; C = 811 packets/s, with 0.476 ms of each exchange
   that do not depend on its length. These are 802.11b's times.
 - *L-CSMA*: slots, DIFS and binary backoff of 802.11 on the same times; one connection, 50 packets
@@ -14,6 +16,7 @@ r read every second and connections every five. What the paper leaves open is ch
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +31,12 @@ if TYPE_CHECKING:
 PACKET_BITS = 8_000
 """Payload of a packet. [bit]"""
 
-C_PPS = 600.0
-"""Packets that an active link sends in a second under h-ACK; the unit of utilities. [packets/s]"""
+C_PPS = 544.0
+"""Packets that a link sends in a second if it is alone on the channel, each with its TCP ACK, both
+behind DIFS: the unit of utilities, the capacity of 1 of problem MP. [packets/s]"""
+
+HACK_PPS = 559.0
+"""The same without the first DIFS: an exchange under h-ACK. [packets/s]"""
 
 PER_PACKET = 3e-5
 """Aggressiveness for each queued packet, :math:`\\alpha` of the models. [-]"""
@@ -62,14 +69,76 @@ EIFS = "364 us"
 PLAIN: Tree = {**TIMES, "access": "dcf", "queue": 50}
 """L-CSMA whose links read all frames that they sense."""
 
+SLOTS: Tree = {"slotted": True}
+DIFS: Tree = {"difs": "50 us"}
+SILENCES: Tree = {**DIFS, "eifs": EIFS}
+MODULE: Tree = {**SLOTS, **SILENCES}
+"""Adaptive access as in the 802.11 module of ns-2."""
+
+TREATMENTS: Mapping[str, Tree] = {"hack": {"service_rate": HACK_PPS}, "nack": TIMES}
+"""Times of an exchange by how TCP ACKs are treated."""
+
+THEORY_PPS = 600.0
+"""C of h-ACK in continuous time without silences, near what the model implies from the totals of
+table 6.2 (568, 628 and 598). [packets/s]"""
+
 SCHEMES: Mapping[str, Tree] = {
     "lcsma": {**PLAIN, "eifs": EIFS},
-    "hack": {"service_rate": C_PPS},
-    "nack": TIMES,
+    **{name: {**times, **MODULE} for name, times in TREATMENTS.items()},
 }
 """Settings of `csma` by the names of values."""
 
-LIGHT: Tree = {"service_rate": 650, "acks": "contend"}
+BESIDE: Mapping[str, Tree] = {
+    **{name: {**times, **SLOTS, **DIFS} for name, times in TREATMENTS.items()},
+    "lcsma": PLAIN,
+}
+"""The same where links share nodes, so that they read one another's frames."""
+
+CURES = tuple(TREATMENTS)
+"""Schemes that are to come close to the optimum: both treatments of ACKs."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a scheme is compared with: other settings of it."""
+
+    words: str
+    csma: Tree = field(default_factory=dict)
+    tcp: Tree = field(default_factory=dict)
+    base: Mapping[str, Tree] = field(default_factory=lambda: SCHEMES)
+    """Settings by scheme to which these are added."""
+
+
+VARIANTS: Mapping[str, Variant] = {
+    "theory": Variant(
+        "continuous time without silences",
+        base={"hack": {"service_rate": THEORY_PPS}, "nack": TIMES},
+    ),
+    "slots": Variant("slots without silences", SLOTS, base=TREATMENTS),
+    "silences": Variant("silences in continuous time", SILENCES, base=TREATMENTS),
+    "patient": Variant("an initial RTO of 30 s", tcp={"initial_rto": "30 s"}),
+    "opened": Variant("handshakes", tcp={"handshake": True}),
+    "smooth": Variant("n_s the mean of the last two", {"smoothing": 0.5}),
+    "delayed": Variant("delayed ACKs", tcp={"delayed_ack": True}),
+}
+"""What else the simulator might have had; none of these turns a verdict."""
+
+
+def variant(
+    scheme: str,
+    name: str,
+    topology: str = "a",
+    base: Mapping[str, Tree] | None = None,
+    **csma: Any,
+) -> dict[str, Any]:
+    """Return a scheme's network under a variant, perhaps with settings in place of the scheme's."""
+    one = VARIANTS[name]
+    settings = {**(base or one.base)[scheme], **one.csma, **csma}
+    title = f"topology {topology}, {WORDS[scheme]}, {one.words}"
+    return scenario(title, topology, tcp=one.tcp, **settings)
+
+
+LIGHT: Tree = {"service_rate": 650, "acks": "contend", **MODULE}
 """n-ACK with ACKs that take the air for their bytes alone."""
 
 WORDS: Mapping[str, str] = {"lcsma": "L-CSMA", "hack": "h-ACK", "nack": "n-ACK"}
@@ -81,6 +150,7 @@ def scenario(
     *,
     seconds: tuple[float, float] = (WARMUP_S, DURATION_S),
     udp_pps: Mapping[str, float] | None = None,
+    tcp: Tree | None = None,
     **csma: Any,
 ) -> dict[str, Any]:
     """Return one of the paper's networks.
@@ -95,6 +165,8 @@ def scenario(
         Warm-up and duration. [s]
     udp_pps : mapping, optional
         Rates of UDP flows with Poisson arrivals in place of TCP, by flow. [packets/s]
+    tcp : mapping, optional
+        Settings of TCP in place of the paper's.
     **csma
         Settings of `csma`.
     """
@@ -134,6 +206,7 @@ def scenario(
             "handshake": False,
             "initial_rto": "3 s",
             "mss": "1000 B",
+            **(tcp or {}),
         },
         "csma": {**rules, **csma},
         "flow": flows,

@@ -3,16 +3,21 @@
 The conflict graphs of d and e are choices, see ``docs/papers/acsma.md``.
 """
 
+from collections.abc import Callable
+
 from lasthop.models.acsma.topologies import TOPOLOGIES
 from lasthop.studies.acsma import network
-from lasthop.studies.acsma.network import SCHEMES, WORDS
+from lasthop.studies.acsma.network import VARIANTS, WORDS
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Runs, Study, listed, mean_of
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
 
 SHOWN = ("lcsma", "hack", "nack")
 
-RULES = {**SCHEMES, "lcsma": network.PLAIN}
+RULES = network.BESIDE
 """Settings of `csma` where links share nodes, so that they read one another's frames."""
+
+VARIANTED = tuple(name for name in VARIANTS if name not in ("slots", "silences"))
+"""Variants that differ here: without EIFS silences are DIFS alone."""
 
 SMOOTHING = 0.9
 """Weight of the past in n_s, where it is smoothed. [-]"""
@@ -30,7 +35,16 @@ def _points(topology: str) -> dict[str, dict[str, object]]:
             **RULES[scheme],
             smoothing=SMOOTHING,
         )
+    for name in VARIANTED:
+        base = None if name == "theory" else RULES
+        points[f"nack-{name}"] = network.variant("nack", name, topology, base)
     return points
+
+
+def _varied(runs: Runs, reading: Callable[[Run], Quantity]) -> str:
+    """Return a reading of n-ACK under each variant."""
+    each = (f"{VARIANTS[name].words} {reading(runs[f'nack-{name}'])}" for name in VARIANTED)
+    return "; ".join(each)
 
 
 def _picture(topology: str) -> Picture:
@@ -59,6 +73,10 @@ def _picture(topology: str) -> Picture:
     )
 
 
+def _middle(run: Run) -> Quantity:
+    return network.rate(run, "middle")
+
+
 def _measure_hops(runs: Runs) -> dict[str, Quantity]:
     lcsma, scheme = runs["lcsma"], runs["nack"]
     middle = network.rate(scheme, "middle")
@@ -85,7 +103,7 @@ def _hop_findings(runs: Runs) -> dict[str, str]:
             f"{network.best('d')[1]:.4g}, with the entropy {with_entropy:.4g}. Its round trips are "
             f"longer than the {interval_s:g} s after which connections are opened and closed, so "
             f"that most are young: with n_s smoothed, {SMOOTHING} of it the past, it gets "
-            f"{listed(smooth)} with h-ACK and n-ACK"
+            f"{listed(smooth)} with h-ACK and n-ACK. Variants: {_varied(runs, _middle)}"
         )
     }
 
@@ -116,7 +134,8 @@ def _wire_findings(runs: Runs) -> dict[str, str]:
             f"packets/s of {', '.join(runs['nack'].items('flows'))}: {each['lcsma']} over L-CSMA, "
             f"{each['hack']} with h-ACK, whose gap is {network.gap(runs['hack'], 'e')}, and "
             f"{each['nack']} with n-ACK, whose gap with n_s smoothed is {smooth}; the optimum is "
-            f"{optimal}. The conflicts of e are a choice"
+            f"{optimal}. The conflicts of e are a choice. Variants: "
+            f"{_varied(runs, lambda run: network.gap(run, 'e'))}"
         )
     }
 

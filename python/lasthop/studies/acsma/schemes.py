@@ -1,26 +1,29 @@
 """Figures 6.2 to 6.4, tables 6.1 and 6.2: the cure beside L-CSMA and the optimum."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from lasthop.studies.acsma import network
-from lasthop.studies.acsma.network import LINKS, SCHEMES, TOPOLOGIES, USERS, WORDS
+from lasthop.studies.acsma.network import (
+    CURES,
+    LINKS,
+    SCHEMES,
+    TOPOLOGIES,
+    USERS,
+    VARIANTS,
+    WORDS,
+)
 from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, listed
 from lasthop.studies.sweep import Sweep
-
-IMPLIED_PPS = {"a": 568, "b": 628, "c": 598}
-"""C at which the model's total is that of h-ACK in table 6.2. [packets/s]"""
 
 PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
 """Utility gaps of L-CSMA, table 6.1. [-]"""
 
 STARVING = {"a": 1, "b": 1, "c": 2}
 """Number of users that starve under L-CSMA, whose utilities make the gap."""
-
-CURES = ("hack", "nack")
-"""Schemes that are to come close to the optimum: both treatments of ACKs."""
 
 RANDOM_LOSS = 1.31
 """Mean window of Reno under random losses times sqrt(p), for an ACK to every packet. Mathis,
@@ -39,9 +42,7 @@ ROOM = 1000
 
 def _other(kind: str, topology: str) -> dict[str, Any]:
     """Return a run that isolates a cause."""
-    implied = IMPLIED_PPS[topology]
     words, csma = {
-        "implied": (f"C = {implied}", {"service_rate": implied}),
         "plain": ("L-CSMA without EIFS", network.PLAIN),
         "room": (
             "L-CSMA, queues that never overflow",
@@ -66,18 +67,18 @@ BY_SCHEME = Sweep(
 ISOLATING = Sweep(
     "{kind}-{topology}",
     _other,
-    {"kind": ("implied", "plain", "room", "light", "larger"), "topology": TOPOLOGIES},
+    {"kind": ("plain", "room", "light", "larger"), "topology": TOPOLOGIES},
 )
 
-FASTER_PPS = 700
-"""Another C of n-ACK. [packets/s]"""
+VARIED = Sweep(
+    "{variant}-{scheme}-{topology}",
+    lambda variant, scheme, topology: network.variant(scheme, variant, topology),
+    {"variant": tuple(VARIANTS), "scheme": CURES, "topology": TOPOLOGIES},
+)
 
 ALONE = {
     "nack-smooth": network.scenario(
         "topology a, n-ACK, smoothed", **SCHEMES["nack"], smoothing=0.9, rounding="nearest"
-    ),
-    f"nack-{FASTER_PPS}": network.scenario(
-        f"topology a, n-ACK, C = {FASTER_PPS}", **{**SCHEMES["nack"], "service_rate": FASTER_PPS}
     ),
 }
 
@@ -123,6 +124,21 @@ def _starving(runs: Runs, kind: str) -> str:
     return listed(min(rates, key=lambda rate: float(rate.samples.mean())) for rates in every)
 
 
+def _by_variant(runs: Runs, reading: Callable[[Run, str], Quantity]) -> str:
+    """Return a reading of a run and its topology under each variant, both treatments of ACKs."""
+
+    def of(scheme: str, name: str) -> str:
+        each = VARIED.at(variant=name, scheme=scheme).runs(runs)
+        return listed(
+            reading(run, topology) for run, topology in zip(each, TOPOLOGIES, strict=True)
+        )
+
+    return "; ".join(
+        f"with {one.words} {of('hack', name)} (h-ACK) and {of('nack', name)} (n-ACK)"
+        for name, one in VARIANTS.items()
+    )
+
+
 def _on_air_back(run: Run, user: int) -> Quantity:
     """Return the air time of the ACKs of a user. [%]"""
     return network.link(run, f"{user}/back", "airtime_fraction") * 100.0
@@ -142,7 +158,11 @@ def _findings(runs: Runs) -> dict[str, str]:
     back = listed(network.of_all(_on_air_back, runs["nack-a"]))
     windows = listed(network.of_all(_window_over_loss, runs["hack-a"]))
     smooth = _off(runs["nack-smooth"], "a")[1] * 100.0
-    implied = listed(ISOLATING.at(kind="implied").read(runs, network.total))
+    offs = "; ".join(
+        f"with {VARIANTS[name].words} by {_off_in_words(runs, f'{name}-hack')} (h-ACK) and by "
+        f"{_off_in_words(runs, f'{name}-nack')} (n-ACK)"
+        for name in VARIANTS
+    )
     light = network.LIGHT["service_rate"]
     return {
         "acsma-4": (
@@ -155,7 +175,8 @@ def _findings(runs: Runs) -> dict[str, str]:
             "with n-ACK. Part of the rest is Reno's, whose mean window under random losses is "
             f"{RANDOM_LOSS} / sqrt(p) by Mathis et al. and sqrt(2 / p) by (3.6): with h-ACK in a "
             f"windows times sqrt(p) are {windows}; with k = {network.K / WINDOW_FACTOR:.3g} in the "
-            f"place of {network.K:g} users are off by {_off_in_words(runs, 'larger')} with h-ACK"
+            f"place of {network.K:g} users are off by {_off_in_words(runs, 'larger')} with h-ACK. "
+            f"Variants: {offs}"
         ),
         "acsma-5": (
             f"the optimum of MP itself has gaps of {entropy} to that without entropy, and Reno's "
@@ -164,12 +185,10 @@ def _findings(runs: Runs) -> dict[str, str]:
             f"{_starving(runs, 'plain')} if links do not wait for EIFS after frames that they "
             f"sense beyond 250 m, and {_starving(runs, 'room')} if queues have room for {ROOM} "
             f"packets and nobody loses any; at C = {network.C_PPS:g} the paper's gaps say {said}, "
-            "the last for two users"
+            f"the last for two users. Variants: {_by_variant(runs, network.gap)}"
         ),
         "acsma-6": (
-            f"with C = {', '.join(map(str, IMPLIED_PPS.values()))}, at which the model's totals "
-            f"are those of h-ACK in table 6.2, h-ACK has {implied} packets/s; n-ACK has "
-            f"{network.total(runs[f'nack-{FASTER_PPS}'])} in topology a with C = {FASTER_PPS}"
+            "variants, in packets/s: " + _by_variant(runs, lambda run, _: network.total(run))
         ),
     }
 
@@ -200,7 +219,7 @@ PICTURE = Picture(
 FIG6_2 = Study(
     key="acsma-fig6_2",
     title="Figure 6.2, tables 6.1 and 6.2: throughputs in topologies a, b and c",
-    points={**BY_SCHEME.points(), **ISOLATING.points(), **ALONE},
+    points={**BY_SCHEME.points(), **ISOLATING.points(), **VARIED.points(), **ALONE},
     measure=_measure,
     findings=_findings,
     draw=PICTURE.draw,
@@ -239,17 +258,29 @@ def _measure_settling(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
+IN_A = Sweep(
+    "{variant}", lambda variant: network.variant("nack", variant), {"variant": tuple(VARIANTS)}
+)
+
+
+def _of_nack(runs: Runs, reading: Callable[[Run, int], Quantity]) -> str:
+    """Return a quantity of all users of n-ACK in topology a under each variant."""
+    each = zip(VARIANTS.values(), IN_A.runs(runs), strict=True)
+    return "; ".join(f"{one.words} {listed(network.of_all(reading, run))}" for one, run in each)
+
+
 def _settling_findings(runs: Runs) -> dict[str, str]:
     heavy, light = (
         listed(network.of_all(network.connections, runs[point]))
         for point in ("nack-whole", "light")
     )
+    varied = _of_nack(runs, network.connections)
     return {
         "acsma-7": (
             f"with n-ACK users have {heavy} connections here, where an ACK's exchange takes "
             f"{network.ACK_PART:.2g} of a data packet's; with ACKs as short as their bytes, C = "
             f"{network.LIGHT['service_rate']}, they have {light}, so that the count hangs on the "
-            "air time of ACKs, which the paper does not give"
+            f"air time of ACKs, which the paper does not give. Variants, n-ACK: {varied}"
         )
     }
 
@@ -270,6 +301,7 @@ FIG6_3 = Study(
     title="Figures 6.3 and 6.4: aggressiveness and connections, topology a",
     points={
         **SETTLING.points(),
+        **IN_A.points(),
         "light": network.scenario("topology a, n-ACK, short ACKs", **network.LIGHT),
     },
     measure=_measure_settling,
@@ -299,12 +331,14 @@ def _mean_findings(runs: Runs) -> dict[str, str]:
     r = network.of_all(network.aggressiveness, run)
     rates = network.of_all(network.rate, run)
     again = listed(one * rate for one, rate in zip(r, rates, strict=True))
+    of_r = _of_nack(runs, lambda run, link: network.aggressiveness(run, link) * 1e3)
+    of_again = _of_nack(runs, _retransmissions)
     return {
         "acsma-20": (
             f"mean r is {listed(one * 1e3 for one in r)} thousandths here; section 6.1.6 of the "
             f"paper has {', '.join(map(str, PAPER_R))} for the same setting. The paper's "
             f"retransmissions are Thr r, which is {again} packets/s here; the rest is sent again "
-            "after timeouts"
+            f"after timeouts. Variants: r in thousandths {of_r}; sent again {of_again}"
         )
     }
 
@@ -312,7 +346,7 @@ def _mean_findings(runs: Runs) -> dict[str, str]:
 FIG6_4 = Study(
     key="acsma-fig6_4",
     title="Section 6.1.7: aggressiveness and retransmissions of n-ACK, topology a",
-    points={"nack": network.scenario("topology a, n-ACK", **SCHEMES["nack"])},
+    points={"nack": network.scenario("topology a, n-ACK", **SCHEMES["nack"]), **IN_A.points()},
     measure=_measure_means,
     findings=_mean_findings,
 )

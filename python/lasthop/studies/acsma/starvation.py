@@ -19,7 +19,7 @@ SINGLE: dict[str, Any] = {
     "connections": "one",
     "beta": 800,
     "r_interval": "2 s",
-    "service_rate": network.C_PPS,
+    **network.SCHEMES["hack"],
 }
 FULL: dict[str, Any] = {**SINGLE, "aqm": False, "r_max": R_MAX}
 STARVING_BETAS = (100, 200, 400, 800)
@@ -75,7 +75,7 @@ FIG4_2 = Study(
         "legacy": network.scenario(
             "one connection, idealised backoff",
             access="legacy",
-            service_rate=network.C_PPS,
+            service_rate=network.THEORY_PPS,
             queue=50,
         ),
         "plain": network.scenario("one connection over L-CSMA without EIFS", **network.PLAIN),
@@ -162,13 +162,24 @@ def _betas(runs: Runs) -> dict[str, str]:
         f"at beta {beta} {listed(network.of_all(network.rate, runs[f'{beta}']))}"
         for beta in STARVING_BETAS
     )
+    other = {
+        words: listed(network.of_all(network.rate, runs[point]))
+        for point, words in OTHERS_OF_B1.items()
+    }
+    said = "; ".join(f"{words}: {rates}" for words, rates in other.items())
     return {
         "acsma-3": (
             f"r is near {EQUAL:.3g} on every link whatever beta is, so that the access, which "
             f"depends on beta r, is not the same: {by_beta} packets/s. How r follows from a queue "
-            "is not given; equal r starve user 2 the more the larger beta r"
+            f"is not given; equal r starve user 2 the more the larger beta r. {said}"
         )
     }
+
+
+OTHERS_OF_B1 = {
+    "double": "r of 6e-5 for a packet",
+    "theory": "continuous time without silences",
+}
 
 
 WITH_AQM = Picture(
@@ -195,6 +206,19 @@ FIGB_1 = Study(
             "one connection over A-CSMA with AQM", **{**SINGLE, "beta": beta}
         )
         for beta in STARVING_BETAS
+    }
+    | {
+        "double": network.scenario(
+            "one connection over A-CSMA with AQM, a larger r",
+            **{**SINGLE, "r_per_packet": 2 * network.PER_PACKET},
+        ),
+        "theory": network.scenario(
+            "one connection over A-CSMA with AQM in continuous time",
+            **{
+                **{key: SINGLE[key] for key in ("connections", "beta", "r_interval")},
+                "service_rate": network.THEORY_PPS,
+            },
+        ),
     },
     measure=_measure_aqm,
     findings=_betas,

@@ -28,7 +28,7 @@ def rest_distance(topology: str, rule: str, utility: str = "") -> float:
     from lasthop.models.acsma.utility import AlphaFair
 
     worth = AlphaFair(*FAIRNESS[utility]) if utility else RENO
-    problem = Problem(build(topology, network.C_PPS, worth), network.K, network.BETA)
+    problem = Problem(build(topology, network.THEORY_PPS, worth), network.K, network.BETA)
     wanted = optimum(problem.network, network.K, network.BETA).rates_pps
     furthest = 0.0
     for start in STARTS_PPS:
