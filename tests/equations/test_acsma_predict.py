@@ -244,3 +244,18 @@ def test_dummy_packets_of_an_empty_queue_are_told_apart():
     simulated = predict(apart, settings={"csma.dummy": True}).warnings
     assert not any("true only" in line for line in simulated)
     assert "dummy_fraction" not in predict(FOUR).summary["links"][0]
+
+
+def test_connections_by_marks_send_what_they_would_without_errors():
+    """n windows of sqrt(2 / (r + e)) a round trip, beyond the paper's (5.1) and (3.6)."""
+    tree = scenario(EACH, connections="marks", attempts=2) | {"tcp": {"ecn": True}}
+    clean = predict(scenario(EACH))
+    tree["csma"]["link"]["2"] = {**tree["csma"]["link"]["2"], "error": 0.2}
+    answer = predict(tree)
+    rates = means(answer, "flows", "goodput_bps") / 1460 / 8
+    np.testing.assert_allclose(rates, means(clean, "flows", "goodput_bps") / 1460 / 8)
+    price = means(answer, "links", "aggressiveness")
+    lost = np.array([0.0, 0.04, 0.0, 0.0])
+    number, rtt = (means(answer, "flows", name) for name in ("connections", "rtt_s"))
+    np.testing.assert_allclose(number * np.sqrt(2 / (price + lost)) / rtt, rates, rtol=1e-6)
+    assert number[1] > 2 * means(clean, "flows", "connections")[1]

@@ -175,3 +175,23 @@ def test_a_user_gets_the_optimum_of_a_marginal_utility_by_points(points, least, 
     plain = rates(predict(fluid_like("a")))
     assert least < expected[1] / plain[1] < most  # not what it would get anyway
     np.testing.assert_allclose(rates(simulate(scenario)), expected, rtol=0.08)  # as above
+
+
+def test_errors_beside_interference_cost_a_link_with_connections_by_marks_little():
+    """Nothing but its own link's errors distinguishes user 2 from what it is without them."""
+
+    def second(rule, error):
+        settings = {
+            "csma.connections": rule,
+            "csma.attempts": 1,
+            "csma.link.2.error": error,
+            "tcp.ecn": True,
+            "tcp.handshake": False,
+            "tcp.initial_rto": "30 s",
+        }
+        return rates(simulate(TOPOLOGY_A, settings=settings, replications=3))[1]
+
+    clean = second("rtt", 0)
+    # 3 % are lost beside marks of 0.8 %: windows are half as long
+    assert second("rtt", 0.03) < 0.6 * clean
+    assert second("marks", 0.03) > 0.8 * clean

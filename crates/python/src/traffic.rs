@@ -1,6 +1,6 @@
 //! What an emulation's hosts ask of the engine: connections of web sources, numbers of connections of users.
 
-use lasthop_engine::control::multi_connection::{self, Seen};
+use lasthop_engine::control::multi_connection::{self, Falls, Seen};
 use lasthop_engine::live;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -59,6 +59,10 @@ impl MultiConnection {
     /// connections delivered together [packets/s].
     #[pyo3(signature = (rtt_s, rate_pps))]
     fn step(&mut self, rtt_s: Option<f64>, rate_pps: f64) -> u32 {
-        self.0.step(Seen { rtt_s, rate_pps })
+        self.0.step(Seen {
+            rtt_s,
+            rate_pps,
+            falls: Falls::default(),
+        })
     }
 }

@@ -452,6 +452,14 @@ class CsmaFlow(Table):
     header_bytes: int
 
 
+class CsmaPace(Table):
+    """How time goes by for backoffs that have a mean."""
+
+    slot_s: float | None
+    difs_s: float
+    eifs_s: float
+
+
 class Csma(Table):
     """A network by its conflict graph."""
 
@@ -470,7 +478,9 @@ class Csma(Table):
     queue_packets: int
     dummy: bool
     acks: Literal["priority", "contend"]
-    connections: Literal["rtt", "utility", "one"]
+    attempts: int
+    pace: CsmaPace | None
+    connections: Literal["rtt", "utility", "marks", "one"]
     connections_interval_s: float
     k_per_s: float | None
     fairness: float | None

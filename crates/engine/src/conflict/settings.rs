@@ -73,6 +73,8 @@ words! {
         Rtt = "rtt",
         /// As many as realise a utility.
         Utility = "utility",
+        /// In proportion to the round-trip time, and more where the channel loses packets.
+        Marks = "marks",
         /// One.
         One = "one",
     }
@@ -131,7 +133,7 @@ table! {
         beta: f64 = number(1e-6..=1e9).default(200.0);
         /// How r follows the queue.
         flat price: CsmaPrice;
-        /// TCP connections of each flow: k times the round-trip time, or as many as realise the utility, or one.
+        /// TCP connections of each flow: k times the round-trip time; or as many as realise the utility; or, with marks, k times the round-trip time times sqrt(1 + losses / marks), which makes up for what the channel loses and needs flows with ecn; or one.
         connections: ConnectionsWord = word().default(ConnectionsWord::Rtt);
         /// Connections for each second of round-trip time.
         k: f64 = number(1e-6..=1e6).default(10.0);
@@ -372,6 +374,11 @@ pub enum Connections {
         k: f64,
         /// Exponent of the derivative of utilities that are not given by points, above 0.
         fairness: f64,
+    },
+    /// `k` times the round-trip time, and more where the channel loses packets.
+    Marks {
+        /// [1/s]
+        k: f64,
     },
     /// One.
     One,

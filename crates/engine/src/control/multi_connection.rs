@@ -1,5 +1,12 @@
 //! How many TCP connections a user keeps open, so that its rate does not depend on its round-trip
 //! time but on the price of its route alone (paper 001, section 5).
+//!
+//! **Errors and interference at once** (the outlook of its section 7.2). Windows rest at
+//! `W = sqrt(2 / p)`, whatever tells them of p. Where links mark with their price r and the channel loses a
+//! part e, `p = r + e`, and `k T` connections send `k sqrt(2 / (r + e))`, less than the `k sqrt(2 / r)` of
+//! (5.2), so that a link with errors counts for less. With `n = k T sqrt(1 + e / r)` connections it is
+//! `n W / T = k sqrt(2 / r)` again, and the equilibrium that of (5.1) to (5.4). The ratio e / r is that
+//! of the falls of windows by losses to those by marks.
 
 use super::utility::Utility;
 
@@ -20,6 +27,11 @@ pub enum Aim {
         /// Above zero.
         weight: f64,
     },
+    /// As [`Aim::Rtt`], where the channel loses packets as well: `k T sqrt(1 + losses / marks)`.
+    Marks {
+        /// [1/s]
+        k: f64,
+    },
     /// One connection.
     One,
 }
@@ -31,7 +43,21 @@ pub struct Seen {
     pub rtt_s: Option<f64>,
     /// What they delivered together. [packets/s]
     pub rate_pps: f64,
+    /// How often their windows fell.
+    pub falls: Falls,
 }
+
+/// How often windows fell, by what told them to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Falls {
+    /// Losses, which repair or a timeout followed.
+    pub by_losses: u64,
+    /// Marks.
+    pub by_marks: u64,
+}
+
+/// Weight of what was seen at the step before in what the ratio of losses to marks is taken from.
+const MEMORY: f64 = 0.9;
 
 /// Most connections of one user: ports are finite.
 pub const MOST_CONNECTIONS: u32 = 10_000;
@@ -44,6 +70,8 @@ pub struct MultiConnection {
     nearest: bool,
     /// The number before rounding; `None` before the first round-trip time.
     number: Option<f64>,
+    /// Falls by losses and by marks, what is longer ago counting less.
+    falls: [f64; 2],
 }
 
 impl MultiConnection {
@@ -55,12 +83,17 @@ impl MultiConnection {
             smoothing,
             nearest,
             number: None,
+            falls: [0.0; 2],
         }
     }
 
     /// The number of connections from now on, at least one. Without a round-trip time or, where the
     /// rate counts, without a rate it stays as it is.
     pub fn step(&mut self, seen: Seen) -> u32 {
+        let falls = [seen.falls.by_losses, seen.falls.by_marks];
+        for (known, new) in self.falls.iter_mut().zip(falls) {
+            *known = MEMORY * *known + new as f64;
+        }
         if let Some(asked) = self.asked(seen) {
             let smoothed = match self.number {
                 Some(before) => self.smoothing * before + (1.0 - self.smoothing) * asked,
@@ -81,6 +114,11 @@ impl MultiConnection {
         match &self.aim {
             Aim::One => Some(1.0),
             Aim::Rtt { k } => Some(*k * rtt_s),
+            Aim::Marks { k } => {
+                let [losses, marks] = self.falls;
+                // before the first mark nothing tells how rare they are
+                Some(*k * rtt_s * libm::sqrt(1.0 + losses / marks.max(1.0)))
+            }
             Aim::Utility { k, utility, weight } => {
                 let rate = seen.rate_pps;
                 let worth = weight * utility.worth(rate);
@@ -96,8 +134,11 @@ mod tests {
     use super::*;
 
     fn seen(rtt_s: f64, rate_pps: f64) -> Seen {
-        let rtt_s = Some(rtt_s);
-        Seen { rtt_s, rate_pps }
+        Seen {
+            rtt_s: Some(rtt_s),
+            rate_pps,
+            falls: Falls::default(),
+        }
     }
 
     #[test]
@@ -105,7 +146,7 @@ mod tests {
         let mut user = MultiConnection::new(Aim::Rtt { k: 10.0 }, 0.0, false);
         let silent = Seen {
             rtt_s: None,
-            rate_pps: 0.0,
+            ..seen(0.0, 0.0)
         };
         assert_eq!(user.step(silent), 1);
         assert_eq!(user.step(seen(1.99, 0.0)), 19);
@@ -114,6 +155,26 @@ mod tests {
         assert_eq!(user.step(seen(1e9, 50.0)), MOST_CONNECTIONS);
         let mut nearest = MultiConnection::new(Aim::Rtt { k: 10.0 }, 0.0, true);
         assert_eq!(nearest.step(seen(1.99, 0.0)), 20);
+    }
+
+    #[test]
+    fn losses_beside_marks_are_made_up_for() {
+        let mut user = MultiConnection::new(Aim::Marks { k: 10.0 }, 0.0, true);
+        let beside = |by_losses, by_marks| Seen {
+            falls: Falls {
+                by_losses,
+                by_marks,
+            },
+            ..seen(2.0, 50.0)
+        };
+        assert_eq!(user.step(beside(0, 0)), 20);
+        assert_eq!(user.step(beside(3, 0)), 40, "as if there had been a mark");
+        // 0.9 x 3 + 0.3 losses and 1 mark would be 3 to 1; with 6 and 3: sqrt(1 + 8.7 / 3)
+        assert_eq!(user.step(beside(6, 3)), 39);
+        for _ in 0..200 {
+            user.step(beside(15, 5));
+        }
+        assert_eq!(user.step(beside(15, 5)), 40);
     }
 
     #[test]

@@ -29,6 +29,7 @@ impl CsmaFlow {
                 },
                 weight: self.weight,
             },
+            Connections::Marks { k } => Aim::Marks { k },
             Connections::One => Aim::One,
         };
         let is_nearest = csma.users.rounding == Rounding::Nearest;

@@ -31,6 +31,7 @@ pub struct RttEstimator {
     rto: Span,
     min_rto: Span,
     backoffs: u32,
+    timeouts: u32,
 }
 
 /// SRTT and RTTVAR. [ns]
@@ -48,6 +49,7 @@ impl RttEstimator {
             rto: initial_rto.min(MAX_RTO),
             min_rto,
             backoffs: 0,
+            timeouts: 0,
         }
     }
 
@@ -86,11 +88,17 @@ impl RttEstimator {
     pub(super) fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(MAX_RTO);
         self.backoffs += 1;
+        self.timeouts += 1;
     }
 
     /// Until the next sample the RTO is no less.
     pub(super) fn be_at_least(&mut self, rto: Span) {
         self.rto = self.rto.max(rto);
+    }
+
+    /// Timeouts so far.
+    pub(super) fn timeouts(&self) -> u32 {
+        self.timeouts
     }
 
     /// Timeouts in a row, none of them answered yet.

@@ -79,7 +79,6 @@ pub struct Sender {
     opening: Opening,
     rtt: RttEstimator,
     deadline: Time,
-    timeouts: u32,
     fast_retransmits: u32,
 }
 
@@ -107,7 +106,6 @@ impl Sender {
             opening: Opening::new(settings.handshake),
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
             deadline: Time::NEVER,
-            timeouts: 0,
             fast_retransmits: 0,
         }
     }
@@ -182,7 +180,6 @@ impl Sender {
     /// from `snd_una` on again (RFC 6298, rules 5.4 to 5.6). Poll for segments afterwards.
     pub fn on_timer(&mut self, now: Time) {
         debug_assert!(now >= self.deadline, "timer called before its deadline");
-        self.timeouts += 1;
         if self.repeats_syn() {
             return;
         }
@@ -221,7 +218,7 @@ impl Sender {
 
     /// Expiries of the retransmission timer so far.
     pub fn timeouts(&self) -> u64 {
-        u64::from(self.timeouts)
+        u64::from(self.rtt.timeouts())
     }
 
     /// Losses found by duplicate ACKs so far; later holes of the same NewReno recovery are

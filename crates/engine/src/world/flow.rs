@@ -4,6 +4,7 @@ use super::web::Web;
 use crate::app::sensor::Reports;
 use crate::app::udp::UdpSource;
 use crate::app::web::WebSource;
+use crate::control::multi_connection::Falls;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, Packet, PacketKind};
@@ -81,6 +82,8 @@ pub(crate) struct FlowState {
     pub(super) counters: FlowCounters,
     /// Segments delivered before those of the present connection or message.
     pub(super) delivered_before: u64,
+    /// Falls of the windows of connections before the present one.
+    pub(super) falls_before: Falls,
     /// Time between a segment and the ACK it calls for.
     pub(super) ack_processing: Span,
     /// A sensor's reports, which are all that the endpoints carry.
@@ -147,6 +150,7 @@ impl FlowState {
             last: u32::MAX,
             last_bytes: 0,
             delivered_before: 0,
+            falls_before: Falls::default(),
             ack_processing: Span::ZERO,
             endpoints: Endpoints::Ping,
             reporting: false,
@@ -170,6 +174,7 @@ impl FlowState {
 
     /// A new connection on a flow that is done with the one before.
     pub(super) fn renew(&mut self, tcp: &TcpSettings) {
+        self.falls_before = self.falls();
         self.delivered_before = self.counters.delivered;
         self.endpoints = Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp))));
     }
@@ -183,6 +188,15 @@ impl FlowState {
         tcp.0.finished()
             && c.sent == c.arrived + c.lost
             && c.acks_sent == c.acks_arrived + c.acks_lost
+    }
+
+    /// How often the windows of all its connections have fallen.
+    pub(super) fn falls(&self) -> Falls {
+        let before = self.falls_before;
+        self.sender().map_or(before, |sender| Falls {
+            by_losses: before.by_losses + sender.timeouts() + sender.fast_retransmits(),
+            by_marks: before.by_marks + sender.reductions_by_marks(),
+        })
     }
 
     /// Totals at `now`.

@@ -9,7 +9,7 @@
 //! what it has sent is still delivered.
 
 use super::flow::{FlowCounters, FlowState};
-use crate::control::multi_connection::{MultiConnection, Seen};
+use crate::control::multi_connection::{Falls, MultiConnection, Seen};
 use crate::kernel::time::Time;
 use crate::scenario::{Csma, CsmaFlow, TcpSettings, Transport};
 
@@ -34,6 +34,7 @@ pub(crate) struct User {
     /// When it looked last, and what it saw: sum of round-trip times, their number, segments delivered.
     pub(super) looked: Time,
     pub(super) seen: [u64; 3],
+    pub(super) seen_falls: Falls,
     pub(super) changed: Time,
     /// Time integral of the number of open connections up to `changed`. [ns]
     pub(super) integral_ns: u64,
@@ -56,6 +57,7 @@ impl User {
             closed_total: 0,
             looked: Time::ZERO,
             seen: [0; 3],
+            seen_falls: Falls::default(),
             changed: Time::ZERO,
             integral_ns: 0,
         }
@@ -117,11 +119,21 @@ impl User {
         ];
         let [delay_ns, samples, delivered] = [0, 1, 2].map(|k| sums[k] - self.seen[k]);
         let length_s = now.since(self.looked).seconds();
+        let own = self.flows.iter().map(|&flow| flows[flow as usize].falls());
+        let falls = own.fold(Falls::default(), |sum, one| Falls {
+            by_losses: sum.by_losses + one.by_losses,
+            by_marks: sum.by_marks + one.by_marks,
+        });
+        let before = std::mem::replace(&mut self.seen_falls, falls);
         self.seen = sums;
         self.looked = now;
         Seen {
             rtt_s: (samples > 0).then(|| delay_ns as f64 / 1e9 / samples as f64),
             rate_pps: delivered as f64 / length_s,
+            falls: Falls {
+                by_losses: falls.by_losses - before.by_losses,
+                by_marks: falls.by_marks - before.by_marks,
+            },
         }
     }
 }

@@ -134,6 +134,11 @@ def check_channel(csma: Csma) -> Iterator[str]:
             f"hidden nodes: {some(hidden)}, whose transmitters do not hear it and so do not wait; "
             f"the model does not know of it and promises those links too much {of('3.1')}"
         )
+    if csma.pace is not None and (csma.pace.slot_s is not None or csma.pace.eifs_s > 0.0):
+        yield (
+            "backoffs are in slots or behind silences; the model's time is continuous, without "
+            f"collisions {of('3.1')}"
+        )
     if csma.acks == "contend":
         yield (
             "ACKs contend for the channel; the model gives them no time there and promises too "

@@ -17,7 +17,11 @@ from lasthop.models.acsma.failing import equal_aggressiveness
 from lasthop.models.acsma.graph import from_edges
 from lasthop.models.acsma.network import Flow, Network
 from lasthop.models.acsma.optimum import RENO, optimum
-from lasthop.models.acsma.reno import connections_for_rtt, connections_for_utility
+from lasthop.models.acsma.reno import (
+    connections_beside_errors,
+    connections_for_rtt,
+    connections_for_utility,
+)
 from lasthop.models.acsma.sampled import queue_modes
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import AlphaFair, ByPoints, Utility
@@ -156,6 +160,9 @@ def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[st
     loss = np.concatenate([found.aggressiveness, found.wired_loss]) @ incidence
     if csma.connections == "rtt":
         number = connections_for_rtt(k, rtt)
+    elif csma.connections == "marks":
+        errors = np.array([link.error**csma.attempts for link in csma.links])
+        number = connections_beside_errors(k, rtt, loss, errors @ incidence[:wireless])
     else:
         flows = zip(network.flows, rates, strict=True)
         worth = np.array([flow.utility.derivative(rate) for flow, rate in flows])

@@ -95,6 +95,30 @@ def connections_for_rtt(k: float, rtt_s: Floats) -> Floats:
     return k * rtt_s
 
 
+def connections_beside_errors(k: float, rtt_s: Floats, marked: Floats, lost: Floats) -> Floats:
+    r"""Connections that make up for what the channel loses. [-]
+
+    .. math:: n_s = k T_s \sqrt{1 + e_s / r_s}
+
+    Windows rest at :math:`W = \sqrt{2 / (r + e)}` (3.6), so that :math:`n W / T` is
+    :math:`k \sqrt{2 / r}`, the rate of (5.1) and (5.2) without errors. Beyond the paper, an answer
+    to the outlook of its section 7.2.
+
+    Parameters
+    ----------
+    k : float
+        :math:`k`. [1/s]
+    rtt_s : ndarray
+        :math:`T_s`. [s]
+    marked : ndarray
+        :math:`r_s`, the price of the route, with which packets are marked. [-]
+    lost : ndarray
+        :math:`e_s`, the part of the packets that the channel loses. [-]
+    """
+    ratio = np.divide(lost, marked, out=np.zeros_like(lost), where=marked > 0.0)
+    return k * rtt_s * np.sqrt(1.0 + ratio)
+
+
 def connections_for_utility(k: float, marginal: Floats, rtt_s: Floats, rate: Floats) -> Floats:
     r"""Connections that realise any utility. [-]
 

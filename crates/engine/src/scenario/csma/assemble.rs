@@ -43,6 +43,7 @@ pub(in super::super) fn assemble(
     let flows = flows(root, &network.links, scenario, problems)?;
     let network = Csma { flows, ..network };
     check_overhead(csma, &network, problems)?;
+    check_marks(csma, &network, problems)?;
     Ok(Some(network))
 }
 
@@ -95,9 +96,11 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
                 k,
                 fairness: keys.fairness,
             },
-            ConnectionsWord::Rtt | ConnectionsWord::Utility | ConnectionsWord::One => {
-                Connections::One
-            }
+            ConnectionsWord::Marks if is_adaptive => Connections::Marks { k },
+            ConnectionsWord::Rtt
+            | ConnectionsWord::Utility
+            | ConnectionsWord::Marks
+            | ConnectionsWord::One => Connections::One,
         },
         users: keys.users,
     })
@@ -115,6 +118,24 @@ fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Re
         units::show(whole.0, TIME)
     );
     Err(overhead.refuse_value(fault, problems))
+}
+
+/// Who is to tell marks from losses gets marks.
+fn check_marks(csma: &Section, network: &Csma, problems: &mut Problems) -> Result<(), Refused> {
+    let lacks = |flow: &&CsmaFlow| matches!(&flow.transport, Transport::Tcp(tcp) if !tcp.ecn);
+    let fault = match (network.connections, network.flows.iter().find(lacks)) {
+        (Connections::Marks { .. }, _) if !network.price.aqm => "needs aqm = true, so that links \
+            mark"
+            .to_owned(),
+        (Connections::Marks { .. }, Some(flow)) => {
+            format!("needs flows with ecn = true, which {} is not", flow.name)
+        }
+        _ => return Ok(()),
+    };
+    match csma.said(CsmaTable::connections) {
+        Some(word) => Err(word.refuse_value(fault, problems)),
+        None => Ok(()),
+    }
 }
 
 fn nodes(csma: &Section) -> Result<Vec<(String, CsmaNode)>, Refused> {

@@ -35,6 +35,7 @@ impl Csma {
         let (connections, k, fairness) = match self.connections {
             Connections::Rtt { k } => ("rtt", Some(k), None),
             Connections::Utility { k, fairness } => ("utility", Some(k), Some(fairness)),
+            Connections::Marks { k } => ("marks", Some(k), None),
             Connections::One => ("one", None, None),
         };
         json!({

@@ -588,3 +588,23 @@ fn interference_makes_hidden_nodes_of_those_beyond_sensing() {
         [vec![], vec![], vec![1]]
     );
 }
+
+#[test]
+fn connections_by_marks_need_marks() {
+    let file = |rules: &str, tcp: &str| {
+        let text = format!(
+            "duration = \"9 s\"\n{tcp}\n[csma]\nconnections = \"marks\"\n{rules}\n[csma.link]\na = {{}}\n\
+             [flow]\nf = {{ route = [\"a\"] }}\n"
+        );
+        complaints(toml(&text, &[]))
+    };
+    let fault =
+        |line: usize, why: &str| format!("x.toml:{line}: `csma.connections`: \"marks\" {why}");
+    assert_eq!(
+        file("", ""),
+        fault(4, "needs flows with ecn = true, which f is not")
+    );
+    let deaf = file("aqm = false\nr_max = 0.01", "tcp.ecn = true");
+    assert_eq!(deaf, fault(4, "needs aqm = true, so that links mark"));
+    assert_eq!(file("", "tcp.ecn = true"), "");
+}

@@ -23,6 +23,8 @@ pub(super) struct Marks {
     cwr: bool,
     /// One past the highest segment sent when the window was last reduced.
     recover: u32,
+    /// Reductions by marks so far.
+    heeded: u32,
 }
 
 impl Marks {
@@ -31,6 +33,7 @@ impl Marks {
             enabled,
             cwr: false,
             recover: 0,
+            heeded: 0,
         }
     }
 }
@@ -44,7 +47,13 @@ impl Sender {
         if self.marks.enabled && !recovers && next > self.marks.recover {
             self.congestion.decrease(self.flight());
             self.reduced();
+            self.marks.heeded += 1;
         }
+    }
+
+    /// Reductions of the window by marks so far.
+    pub fn reductions_by_marks(&self) -> u64 {
+        u64::from(self.marks.heeded)
     }
 
     /// The window was reduced.
