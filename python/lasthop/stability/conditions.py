@@ -149,7 +149,12 @@ def _root(increasing: Callable[[float], float], low: float, high: float) -> floa
 
 
 def averaged(case: Case) -> list[Condition]:
-    """Return 004, Eq. (16) at all crossover frequencies, and Eq. (18) as printed."""
+    r"""Return 004, Eq. (16) at all crossover frequencies, and Eq. (18).
+
+    What (18) prints as :math:`\pi^2 / 4(1-p^*)` is :math:`\pi^2 / (4(1-p^*))`: it is
+    :math:`\omega_c^2 \tau w^* / \tilde C` of (17) at :math:`\omega_c = \pi / 2 \tau`, where
+    :math:`\tilde C \tau = (1-p^*) w^*`.
+    """
     tau = case.values["rtt"]
     w, loss, p = *_rest(case), case.derived
     top = p["slope"] * p["gamma"] * p["alpha"] * w ** p["k"] * p["capacity"] * tau / loss
@@ -157,7 +162,7 @@ def averaged(case: Case) -> list[Condition]:
     return [
         Condition("004 (16)", "exact", largest_gain(case), 1.0),
         Condition(
-            "004 (18)", "not sufficient", top / (bottom - pi**2 / 4.0 * (1.0 - loss)), pi / 2
+            "004 (18)", "not sufficient", top / (bottom - pi**2 / (4.0 * (1.0 - loss))), pi / 2
         ),
     ]
 

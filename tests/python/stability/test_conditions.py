@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lasthop.stability import Case, NoEquilibriumError, conditions, roots
+from lasthop.stability.conditions import loop_coefficients
 
 
 @settings(max_examples=40, deadline=None)
@@ -96,6 +97,18 @@ def test_conditions_of_the_threshold_policy_are_as_printed() -> None:
     assert exact.right == pytest.approx(np.arccos(part / 30.0), rel=1e-10)
     assert sufficient.left == pytest.approx(growth * 30.0, rel=1e-10)
     assert sufficient.right == pi / 2.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.floats(0.02, 0.3), st.floats(1e-3, 0.5))
+@pytest.mark.equation("red", 18)
+def test_condition_18_is_17_at_a_quarter_turn(rtt: float, gamma: float) -> None:
+    """(17) at omega = pi / 2 tau, with coefficients (13) from the linearised system."""
+    case = Case.of("red", rtt=rtt, gamma=gamma)
+    _, a2, _, a4 = loop_coefficients(case)
+    omega = pi / (2.0 * rtt)
+    printed = conditions(case)[1]
+    assert printed.left / (pi / 2.0) == pytest.approx(a4 / (a2 * omega - omega**3), rel=1e-6)
 
 
 @pytest.mark.equation("red", 18)
