@@ -6,6 +6,8 @@
 >>> r.plot.goodput().savefig("goodput.png")
 """
 
+from typing import TYPE_CHECKING, Any
+
 from lasthop._core import VERSION as __version__
 from lasthop.compare import Comparison, compare
 from lasthop.errors import (
@@ -23,6 +25,10 @@ from lasthop.scenario import Scenario, check, schema
 from lasthop.sweep import Sweep, sweep
 from lasthop.tune import Tuning, tune
 
+if TYPE_CHECKING:
+    from lasthop.emulation import emulate
+    from lasthop.studies.reproduction import reproduce
+
 __all__ = [
     "Comparison",
     "ConvergenceError",
@@ -39,10 +45,25 @@ __all__ = [
     "__version__",
     "check",
     "compare",
+    "emulate",
     "fluid",
     "predict",
+    "reproduce",
     "schema",
     "simulate",
     "sweep",
     "tune",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is not needed for every use: Linux's sockets, the studies of all papers."""
+    if name == "emulate":
+        from lasthop.emulation import emulate
+
+        return emulate
+    if name == "reproduce":
+        from lasthop.studies.reproduction import reproduce
+
+        return reproduce
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -95,8 +95,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "linkqueue": {"_core", "daemon", "errors", "linux", "models", "scenario", "stability", "typed"},
     "gateway": {"_core", "control", "daemon", "errors", "linux", "scenario", "typed"},
     "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
-    "studies": {*ANSWERS, *KEPT, "lasthop", "plot", "predict", "stability"},
-    "lasthop": {*ANSWERS, "compare", "predict", "sweep", "tune"},
+    "studies": {*ANSWERS, *KEPT, "plot", "predict", "stability"},
+    "lasthop": {*ANSWERS, "compare", "emulation", "predict", "studies", "sweep", "tune"},
 }
 """Rooms that a room may import; the command line may import all."""
 

@@ -1,5 +1,8 @@
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 HEAVY = ("pandas", "scipy", "matplotlib", "pyarrow", "numpy")
 
@@ -27,3 +30,15 @@ def test_every_public_name_is_there() -> None:
     import lasthop
 
     assert all(hasattr(lasthop, name) for name in lasthop.__all__)
+
+
+def test_emulate_and_reproduce_are_verbs_of_the_package(tmp_path: Path) -> None:
+    import lasthop as lh
+
+    with pytest.raises(lh.UserError, match="neither a subject nor a claim"):
+        lh.reproduce(["xyzzy"], directory=tmp_path)
+    # a claim of the models alone, which simulates nothing
+    found = lh.reproduce(["acsma-16"], directory=tmp_path)
+    assert [each.claim.id for each in found.results] == ["acsma-16"]
+    with pytest.raises(lh.UserError, match="webs"):
+        lh.emulate({"duration": "1 s", "webs": {}})

@@ -1,5 +1,6 @@
 """From names of claims to the judged ledger: choose studies, run them, judge, draw, report."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -7,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lasthop import __version__
+from lasthop._core import VERSION
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
 from lasthop.run import ProgressCallback
@@ -77,7 +78,7 @@ class Reproduction:
             mode = (
                 f"quick run, {QUICK_SHARE:.0%} of the replications, or what a figure's title says"
             )
-        return f"lasthop {__version__}, {mode}."
+        return f"lasthop {VERSION}, {mode}."
 
 
 def select(ledger: Ledger, names: Sequence[str]) -> tuple[Claim, ...]:
@@ -182,3 +183,41 @@ def task(names: Sequence[str], *, quick: bool) -> Task:
     if quick:
         studies = tuple(study.shortened(QUICK_SHARE) for study in studies)
     return Task(ledger, claims, studies, Plan(studies), quick)
+
+
+def reproduce(
+    names: Sequence[str] = (),
+    *,
+    quick: bool = False,
+    directory: str | os.PathLike[str] = "out/reproduce",
+    progress: ProgressCallback | None = None,
+    jobs: int | None = None,
+) -> Reproduction:
+    """Run the studies that settle claims of the papers, and judge these.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Subjects and claims, such as ``"hotspot"`` or ``"hotspot-5"``; all if there are none.
+    quick : bool
+        Fewer runs; what they cannot decide stays open.
+    directory : path
+        Where finished runs are kept and found again. `Reproduction.save` writes report and figures.
+    progress : callable, optional
+        Called with the `Progress` over all runs that are still to be simulated.
+    jobs : int, optional
+        Threads; by default one for each processor.
+
+    Returns
+    -------
+    Reproduction
+        With a `ClaimResult` for each claim in ``results``.
+
+    Raises
+    ------
+    UserError
+        If a name is neither a subject nor a claim.
+    KeyboardInterrupt
+        At Ctrl-C; the runs finished by then are kept.
+    """
+    return task(names, quick=quick).run(Path(directory), progress, jobs)
