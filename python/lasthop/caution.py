@@ -47,7 +47,30 @@ def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
         found += [*_sharing(scenario), *_noise(scenario)]
     elif isinstance(scenario, CsmaScenario):
         found += _conflicts(scenario)
-    return found
+    return [*found, *_marks(scenario)]
+
+
+def _marks(scenario: Scenario) -> Iterator[str]:
+    """CoDel that marks, where something cannot be marked."""
+    queues = {f"link {link.name}": link.queue for link in scenario.links}
+    if isinstance(scenario, CellScenario):
+        queues["`cell.ap_queue`"] = scenario.cell.ap.queue
+    marking = [name for name, one in queues.items() if one.discipline == "codel" and one.ecn]
+    deaf = [flow.name for flow in scenario.flows if not _can_be_marked(flow)]
+    if not marking or not deaf or len(deaf) == len(scenario.flows):
+        return
+    yield (
+        f"{marking[0]}: CoDel with ecn = true marks, and drops what cannot be marked "
+        f"({listed(deaf)}), by one law that goes faster while the delay stays above its target; "
+        "beside many flows that are marked and cannot send less it drops most of the others "
+        "(60 flows over 20 Mb/s: 71 % of a call); fq_codel or pie does not"
+    )
+
+
+def _can_be_marked(flow: Flow | SensorFlow) -> bool:
+    """Whether a flow's data has ECN."""
+    transport = getattr(flow, "transport", None)
+    return isinstance(transport, Tcp) and transport.ecn
 
 
 def _sharing(scenario: CellScenario) -> Iterator[str]:

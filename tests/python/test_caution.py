@@ -209,3 +209,26 @@ def test_programs_are_cautioned_of_where_they_do_not_run() -> None:
     [line] = cautions(scenario)
     assert line.startswith("`programs`: they run in emulations alone;")
     assert cautions(scenario, programs_run=True) == []
+
+
+def test_codel_that_marks_is_warned_of_beside_what_cannot_be_marked() -> None:
+    def found(queue: object, ecn: bool, **more: object) -> list[str]:
+        flows = {"bulk": {"ecn": ecn, "count": 3}, **more}
+        tree = {
+            "duration": "9 s",
+            "dumbbell": {"bottleneck": "20 Mbps"},
+            "queue": queue,
+            "flow": flows,
+        }
+        return cautions(lh.Scenario(tree).typed)
+
+    marking = {"limit": 100, "codel": {"ecn": True}}
+    call = {"udp": {"rate": "64 kbps", "packet": "160 B"}}
+    [line] = found(marking, True, call=call)
+    assert line.startswith("link bottleneck: CoDel with ecn = true marks, and drops")
+    assert "(call)" in line
+    assert "(other)" in found(marking, True, other={"ecn": False})[0]
+    assert not found(marking, True)
+    assert not found(marking, False, call=call)
+    assert not found({"limit": 100, "codel": {}}, True, call=call)
+    assert not found({"limit": 100, "fq_codel": {"ecn": True}}, True, call=call)
