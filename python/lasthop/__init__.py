@@ -26,16 +26,18 @@ from lasthop.sweep import Sweep, sweep
 from lasthop.tune import Tuning, tune
 
 if TYPE_CHECKING:
-    from lasthop.emulation import emulate
-    from lasthop.studies.reproduction import reproduce
+    from lasthop.emulation import Emulation, emulate
+    from lasthop.studies.reproduction import Reproduction, reproduce
 
 __all__ = [
     "Comparison",
     "ConvergenceError",
+    "Emulation",
     "EngineError",
     "ModelError",
     "Prediction",
     "Problem",
+    "Reproduction",
     "Result",
     "Scenario",
     "ScenarioError",
@@ -58,12 +60,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import what is not needed for every use: Linux's sockets, the studies of all papers."""
-    if name == "emulate":
-        from lasthop.emulation import emulate
+    if name in ("Emulation", "emulate"):
+        from lasthop import emulation
 
-        return emulate
-    if name == "reproduce":
-        from lasthop.studies.reproduction import reproduce
+        return getattr(emulation, name)
+    if name in ("Reproduction", "reproduce"):
+        from lasthop.studies import reproduction
 
-        return reproduce
+        return getattr(reproduction, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
