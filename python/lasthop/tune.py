@@ -13,6 +13,7 @@ from lasthop.errors import UserError
 from lasthop.estimates import Estimate
 from lasthop.run import replaced, threads_asked
 from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN, Bounds
 from lasthop.tuning.categories import categories_in_use, category_asked
 from lasthop.tuning.costs import costs, goodputs
 from lasthop.tuning.measures import estimated, means, paired
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
 __all__ = ["TuneInterrupted", "Tuning", "tune"]
-
-GIVE_UP = 0.05
-"""Part of the present goodput and fairness that another aim may cost, unless said otherwise. [-]"""
 
 CONFIRM = 10
 """Candidates confirmed by simulation, unless said otherwise."""
@@ -48,19 +46,19 @@ class Tuning:
         What it was tuned for.
     category : str
         The access category whose parameters were searched.
-    give_up : float
-        Part of the present goodput and of Jain's index that another aim might cost. [-]
+    bounds : Bounds
+        How far a setting might be worse than the present one.
     trials : list
         The present setting and every candidate, with what became known of it.
     left_out : list
         Settings that were not tried or came to nothing, with the reason.
     """
 
-    def __init__(self, search: Search, give_up: float) -> None:
+    def __init__(self, search: Search) -> None:
         self.base = search.present.scenario
         self.objective = search.objective.name
         self.category = search.category
-        self.give_up = give_up
+        self.bounds = search.bounds
         self.trials = search.trials
         self.left_out: list[LeftOut] = search.left_out
         self._search = search
@@ -79,7 +77,7 @@ class Tuning:
         trials = [trial for trial in self.trials if trial.samples]
         aim = self._search.objective.aim
         return sorted(
-            trials, key=lambda trial: -aim.gain(means(trial.samples).get(aim.quantity, nan))
+            trials, key=lambda trial: -aim.worth(means(trial.samples).get(aim.quantity, nan))
         )
 
     @cached_property
@@ -103,6 +101,10 @@ class Tuning:
             if (objection := self._search.objection(trial)) is not None:
                 found.setdefault(objection, []).append(trial.name)
         return found
+
+    def objection(self, trial: Trial) -> str | None:
+        """Why a setting is ruled out, by what was measured of it; None if it is not."""
+        return None if trial is self.present else self._search.objection(trial)
 
     @cached_property
     def settings(self) -> dict[str, int]:
@@ -199,7 +201,8 @@ class Tuning:
             "scenario": base.name,
             "objective": self.objective,
             "category": self.category,
-            "give_up": self.give_up,
+            "give_up": self.bounds.give_up,
+            "min_jain": self.bounds.min_jain,
             "seed": base.seed,
             "replications": base.replications,
             "version": _core.VERSION,
@@ -253,6 +256,7 @@ def tune(
     *,
     category: str | None = None,
     give_up: float = GIVE_UP,
+    min_jain: float = MIN_JAIN,
     pifs: bool = True,
     txop: bool = True,
     confirm: int = CONFIRM,
@@ -283,6 +287,10 @@ def tune(
         The windows of other categories stay as they are.
     give_up : float
         Part of the present goodput, and of Jain's index, that another aim may cost.
+    min_jain : float
+        Least 5th percentile of Jain's index over windows of 1 s; where the present setting has
+        less, no setting may have less than that. No station may get less than a tenth of an equal
+        share for 5 s either, unless as many do at present.
     pifs, txop : bool
         Whether the access point may use PIFS access, and whether TXOP limits are searched.
     confirm : int
@@ -307,6 +315,8 @@ def tune(
         )
     if not isinstance(give_up, int | float) or not 0.0 <= give_up < 1.0:
         raise UserError(f"give_up={give_up!r}: a part from 0 to below 1 is needed")
+    if not isinstance(min_jain, int | float) or not 0.0 <= min_jain <= 1.0:
+        raise UserError(f"min_jain={min_jain!r}: a Jain's index from 0 to 1 is needed")
     if not isinstance(confirm, int) or confirm < 1:
         raise UserError(f"confirm={confirm!r}: a whole number from 1 is needed, of candidates")
     threads_asked(jobs)
@@ -320,12 +330,12 @@ def tune(
         base,
         objective_for(objective, base, category),
         category=category,
-        give_up=give_up,
+        bounds=Bounds(give_up, min_jain),
         jobs=jobs,
         progress=progress,
     )
     try:
         search.run(pifs=pifs, txop=txop, confirm=confirm)
     except Stopped:
-        raise TuneInterrupted(Tuning(search, give_up)) from None
-    return Tuning(search, give_up)
+        raise TuneInterrupted(Tuning(search)) from None
+    return Tuning(search)

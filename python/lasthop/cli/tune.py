@@ -1,6 +1,8 @@
 """`lasthop tune`."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated
 
 import typer
@@ -25,8 +27,9 @@ from lasthop.digits import estimate, plain, signed
 from lasthop.errors import UserError
 from lasthop.estimates import Estimate
 from lasthop.ownership import refuse_foreign
-from lasthop.tune import CONFIRM, GIVE_UP, TUNING_FILES, TuneInterrupted, Tuning
+from lasthop.tune import CONFIRM, TUNING_FILES, TuneInterrupted, Tuning
 from lasthop.tune import tune as search
+from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
 from lasthop.tuning.measures import estimated
 from lasthop.tuning.objectives import OBJECTIVES
@@ -42,6 +45,19 @@ COMPARED = (
     "jain",
 )
 """Quantities that are shown of every confirmed setting."""
+
+COUNTED = ("starved_flows", "starving_stations", "longest_starved_s")
+"""Quantities that are not shown where they are 0 before and after."""
+
+LIVED_WITH = ("jain_p05", "longest_starved_s", "sojourn_p99_s", "one_way_delay_p99_s")
+"""What means hide, shown of every confirmed setting in a table of its own."""
+
+
+LONG_TITLE = 12
+"""Width at which a long title is broken. [characters]"""
+
+MOST_LINES = 3
+"""Most words of a title that stand each in a line."""
 
 
 def aim(text: str) -> str:
@@ -73,6 +89,17 @@ def per_cent(text: str | float) -> float:
     return value
 
 
+def jain_index(text: str | float) -> float:
+    """The value of --min-jain; the default comes as a number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise typer.BadParameter(f'"{text}" is no Jain\'s index from 0 to 1')
+    return value
+
+
 def candidates(text: str | int) -> int:
     """The value of --confirm; the default comes as a number."""
     return whole_number(str(text), 1, 1000, "a number of candidates")
@@ -100,6 +127,15 @@ def tune(
             help="What another aim may cost of the present goodput and of Jain's index.",
         ),
     ] = 100.0 * GIVE_UP,
+    min_jain: Annotated[
+        float,
+        typer.Option(
+            metavar="X",
+            parser=jain_index,
+            help="Least 5th percentile of Jain's index over windows of 1 s; the present setting's "
+            "where that is less.",
+        ),
+    ] = MIN_JAIN,
     pifs: Annotated[
         bool, typer.Option("--pifs/--no-pifs", help="Whether the AP may use PIFS access.")
     ] = True,
@@ -138,6 +174,7 @@ def tune(
                 objective,
                 category=category,
                 give_up=give_up / 100.0,
+                min_jain=min_jain,
                 pifs=pifs,
                 txop=txop,
                 confirm=confirm,
@@ -167,13 +204,11 @@ def print_tuning(tuning: Tuning) -> None:
     typer.echo()
     if not tuning.confirmed:
         return
-    shown = [name for name in COMPARED if name in tuning.present.samples]
-    guessed = predicted_quantity(tuning)
-    headers = ["AP / stations", *([head(guessed, "predicted ")] if guessed else [])]
-    headers += [head(name) for name in shown]
-    rows = [table_row(trial, tuning.chosen, guessed, shown) for trial in tuning.confirmed]
-    print_table(headers, rows)
-    typer.echo("* chosen\n")
+    print_confirmed(tuning, COMPARED, predicted_quantity(tuning))
+    typer.echo("What means hide:\n")
+    print_confirmed(tuning, LIVED_WITH)
+    out = any(tuning.objection(trial) for trial in tuning.confirmed)
+    typer.echo("* chosen" + (", x ruled out" if out else "") + "\n")
     if tuning.chosen is tuning.present:
         typer.echo(f"Nothing to set: {why_nothing(tuning)}.")
         return
@@ -192,6 +227,15 @@ def print_tuning(tuning: Tuning) -> None:
         for cost in tuning.costs:
             typer.echo(f"- {cost}")
         typer.echo()
+
+
+def print_confirmed(tuning: Tuning, quantities: Sequence[str], guessed: str | None = None) -> None:
+    """These quantities of every confirmed setting, before them what the model predicts."""
+    shown = [name for name in quantities if name in tuning.present.samples]
+    headers = ["AP / stations", *([head(guessed, "predicted ")] if guessed else [])]
+    headers += [head(name) for name in shown]
+    rows = [table_row(tuning, trial, guessed, shown) for trial in tuning.confirmed]
+    print_table(headers, rows)
 
 
 def how_searched(tuning: Tuning) -> list[str]:
@@ -251,14 +295,17 @@ def predicted_quantity(tuning: Tuning) -> str | None:
 
 
 def head(name: str, before: str = "") -> str:
-    """A column's title over its unit, a word a line."""
+    """A column's title over its unit, a word a line; several to a line where it is long."""
     shown = SHOWN[name]
-    return f"{before}{shown.title}".replace(" ", "\n") + f"\n[{shown.unit}]"
+    words = f"{before}{shown.title}".split(" ")
+    lines = wrap(" ".join(words), LONG_TITLE) if len(words) > MOST_LINES else words
+    return "\n".join([*lines, f"[{shown.unit}]"])
 
 
-def table_row(trial: Trial, chosen: Trial, guessed: str | None, shown: list[str]) -> list[str]:
+def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str]) -> list[str]:
     """One confirmed setting."""
-    cells = [f"{trial.name} *" if trial is chosen else trial.name]
+    mark = " x" if tuning.objection(trial) else ""
+    cells = [trial.name + (" *" if trial is tuning.chosen else mark)]
     if guessed is not None:
         guess = (trial.predicted or {}).get(guessed)
         cells.append(plain(None if guess is None else guess * SHOWN[guessed].scale))
@@ -273,7 +320,7 @@ def gain_rows(tuning: Tuning) -> list[list[str]]:
     for name, shown in SHOWN.items():
         if name not in tuning.gains:
             continue
-        if name == "starved_flows" and now[name].mean == then[name].mean == 0.0:
+        if name in COUNTED and now[name].mean == then[name].mean == 0.0:
             continue
         scale, change = shown.scale, tuning.gains[name]
         half = None if change.ci95 is None else change.ci95 * scale

@@ -12,6 +12,7 @@ from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.result import Result
 from lasthop.run import simulate
 from lasthop.scenario import Scenario
+from lasthop.tuning.bounds import Bounds
 from lasthop.tuning.candidates import Candidate, opportunities, wider, window_pairs
 from lasthop.tuning.measures import Samples, Values, means, predicted, sampled
 from lasthop.tuning.objectives import Objective
@@ -114,7 +115,7 @@ class Search:
         objective: Objective,
         *,
         category: str = BEST_EFFORT,
-        give_up: float,
+        bounds: Bounds,
         jobs: int | None,
         progress: ProgressCallback | None,
     ) -> None:
@@ -123,7 +124,7 @@ class Search:
         self.left_out: list[LeftOut] = []
         self.present = Trial(None, scenario)
         self.trials = [self.present]
-        self._give_up = give_up
+        self.bounds = bounds
         self._jobs = jobs
         self._progress = progress
         self._short = shortened(scenario)
@@ -160,7 +161,12 @@ class Search:
             values, now = trial.screened, present.screened
         else:
             return None
-        return self.objective.objection(values, now, self._give_up)
+        return self._objects(values, now)
+
+    def _objects(self, values: Values, now: Values) -> str | None:
+        """What speaks against a setting of these values beside the present one's; None if nothing."""
+        dear = self.objective.objection(values, now, self.bounds.give_up)
+        return dear or self.bounds.objection(values, now)
 
     def _try(self, candidates: Iterable[Candidate]) -> None:
         """Predict candidates and screen the best; those the model refuses are all screened."""
@@ -178,13 +184,31 @@ class Search:
         self._screen_best(new)
 
     def _screen_best(self, new: Sequence[Trial]) -> None:
-        """Predict these, and screen the best of each family and what the model refuses."""
+        """Predict these, and screen the best of each family and what the model refuses.
+
+        To the model nobody starves; where nobody can live with most of a family's best, the next
+        are screened.
+        """
         if self.ranks_by_model:
             self._each("predicting", new, self._predict)
         chosen = [trial for trial in new if trial.predicted is None or trial is self.present]
-        for family in grouped(trial for trial in new if trial.predicted is not None):
-            chosen += self._ranked(family, lambda trial: trial.predicted)[:SCREENED]
-        self._each("screening", chosen, self._screen)
+        families = [
+            self._ranked(family, lambda trial: trial.predicted)
+            for family in grouped(trial for trial in new if trial.predicted is not None)
+        ]
+        while chosen or any(families):
+            for family in families:
+                chosen += family[:SCREENED]
+            self._each("screening", chosen, self._screen)
+            families = [
+                family[SCREENED:] if self._livable(family[:SCREENED]) < BURST_BASES else []
+                for family in families
+            ]
+            chosen = []
+
+    def _livable(self, screened: Sequence[Trial]) -> int:
+        """How many of these settings everybody can live with."""
+        return sum(self.objection(trial) is None for trial in screened)
 
     def _check_measured(self) -> None:
         """Refuse a scenario in which nothing can be measured, whatever the setting.
@@ -239,7 +263,7 @@ class Search:
         with warnings.catch_warnings():
             # An interrupted simulation is dropped; the search says so itself.
             warnings.simplefilter("ignore", RuntimeWarning)
-            result = simulate(scenario, jobs=self._jobs)
+            result = simulate(scenario, tails=True, jobs=self._jobs)
         if result.interrupted:
             raise Stopped
         return result
@@ -270,7 +294,7 @@ class Search:
             known = {
                 trial: found
                 for trial, found in known.items()
-                if self.objective.objection(found, present, self._give_up) is None
+                if self._objects(found, present) is None
             }
         return self.objective.ranked(known)
 
