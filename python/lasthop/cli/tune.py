@@ -30,6 +30,7 @@ from lasthop.ownership import refuse_foreign
 from lasthop.tune import CONFIRM, TUNING_FILES, TuneInterrupted, Tuning
 from lasthop.tune import tune as search
 from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN
+from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
 from lasthop.tuning.measures import estimated
 from lasthop.tuning.objectives import OBJECTIVES
@@ -38,6 +39,8 @@ from lasthop.tuning.settings import counts_are_no_times
 from lasthop.tuning.shown import SHOWN
 
 COMPARED = (
+    "calls",
+    "beside_calls_goodput_bps",
     "goodput_bps",
     "rtt_s",
     "sojourn_s",
@@ -109,7 +112,7 @@ def tune(
     file: File,
     objective: Annotated[
         str,
-        typer.Option("--for", metavar="AIM", parser=aim, help="throughput, delay or fairness."),
+        typer.Option("--for", metavar="AIM", parser=aim, help="throughput, delay, fairness or calls."),
     ],
     category: Annotated[
         str | None,
@@ -162,7 +165,8 @@ def tune(
     if out is not None:
         writable(out)
         refuse_foreign(out, TUNING_FILES)
-    if category is not None and category not in (used := categories_in_use(scenario)):
+    counted = calls_of(scenario).beside(scenario) if objective == "calls" else scenario
+    if category is not None and category not in (used := categories_in_use(counted)):
         raise UserError(
             f"--category {category}: no flow is in it", f"categories in use: {', '.join(used)}"
         )
@@ -255,6 +259,9 @@ def how_searched(tuning: Tuning) -> list[str]:
         interval = "no interval from one replication: luck may decide"
     lines.append(f"{confirmed} confirmed by {runs}; {interval}")
     lines += beyond_the_model(tuning, modelled)
+    if tuning.calls is not None:
+        lines.append(f"calls: {tuning.calls.what}; other columns are with one")
+    lines += [f"not as presumed: {each}" for each in tuning.irregular]
     lines += [f"left out: {each.what}: {each.why}" for each in tuning.left_out]
     lines += [f"ruled out: {len(names)} for {why}" for why, names in tuning.ruled_out.items()]
     return lines

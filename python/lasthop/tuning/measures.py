@@ -19,6 +19,8 @@ Values: TypeAlias = Mapping[str, float]
 Samples: TypeAlias = Mapping[str, Sequence[float]]
 """One value a replication of each quantity.
 
+- ``calls``: the most calls that the cell carries, where they are counted. [calls]
+- ``beside_calls_goodput_bps``: goodput of everything else beside so many. [bit/s]
 - ``goodput_bps``: of the cell; ``up_goodput_bps`` and ``down_goodput_bps``: of each direction,
   where there are both. [bit/s]
 - ``rtt_s``: mean over the TCP connections, each counting alike. [s]

@@ -146,6 +146,7 @@ class Objective:
 
 GOODPUT = Criterion("goodput_bps", greatest=True)
 SOJOURN = Criterion("sojourn_s", greatest=False, tolerance=1e-3, search_tolerance=1e-3)
+CALLS = Criterion("calls", greatest=True, search_tolerance=0.5)
 JAIN = Evenness("jain", greatest=True, tolerance=TOLERANCE, search_tolerance=0.02)
 DIRECTION_JAIN = replace(JAIN, quantity="direction_jain")
 
@@ -153,6 +154,7 @@ OBJECTIVES = {
     "throughput": Objective("throughput", (GOODPUT, SOJOURN, JAIN)),
     "delay": Objective("delay", (SOJOURN, GOODPUT, JAIN)),
     "fairness": Objective("fairness", (JAIN, GOODPUT, SOJOURN)),
+    "calls": Objective("calls", (CALLS, GOODPUT, SOJOURN, JAIN)),
 }
 """Objectives by name.
 

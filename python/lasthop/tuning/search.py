@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isclose
+from statistics import fmean
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from lasthop.errors import ScenarioError, UserError, shortcoming
@@ -13,7 +14,14 @@ from lasthop.result import Result
 from lasthop.run import simulate
 from lasthop.scenario import Scenario
 from lasthop.tuning.bounds import Bounds
-from lasthop.tuning.candidates import Candidate, opportunities, wider, window_pairs
+from lasthop.tuning.calls import Calls, Capacity, Stopwatch
+from lasthop.tuning.candidates import (
+    TXOP_LIMITS,
+    Candidate,
+    opportunities,
+    wider,
+    window_pairs,
+)
 from lasthop.tuning.measures import Samples, Values, means, predicted, sampled
 from lasthop.tuning.objectives import Objective
 from lasthop.tuning.settings import Setting, apply
@@ -116,6 +124,7 @@ class Search:
         *,
         category: str = BEST_EFFORT,
         bounds: Bounds,
+        calls: Calls | None = None,
         jobs: int | None,
         progress: ProgressCallback | None,
     ) -> None:
@@ -125,6 +134,10 @@ class Search:
         self.present = Trial(None, scenario)
         self.trials = [self.present]
         self.bounds = bounds
+        self.calls = calls
+        self.irregular: list[str] = []
+        """What was not as a search for the most calls presumes."""
+        self._hint = 1
         self._jobs = jobs
         self._progress = progress
         self._short = shortened(scenario)
@@ -138,9 +151,15 @@ class Search:
             At Ctrl-C, or if `progress` returns False.
         """
         scenario, category = self.present.scenario, self.category
+        pairs = list(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
+        bursts = 2 * BURST_BASES * len(TXOP_LIMITS) ** 2 if txop else 0
+        longer = length_s(scenario) / length_s(Scenario(scenario, self._short))
+        stopwatch = Stopwatch(scenario, len(pairs) + bursts, longer * (confirm + 1))
         self._screen_best([self.present])
+        if self.calls is not None:
+            stopwatch.judge()
         self.left_out += [LeftOut(*each) for each in wider(scenario, category)]
-        self._try(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
+        self._try(pairs)
         self._check_measured()
         if txop:
             self._try(opportunities(scenario, self._burst_bases(), category))
@@ -232,7 +251,11 @@ class Search:
     def _leave_out_unmeasured(self) -> None:
         """Note settings whose short simulation has no value of what is aimed at."""
         aim = self.objective.aim.quantity
-        screened = [trial for trial in self.trials[1:] if trial.screened is not None]
+        screened = [
+            trial
+            for trial in self.trials[1:]
+            if trial.screened is not None and self.objection(trial) is None
+        ]
         without = [trial for trial in screened if aim not in (trial.screened or {})]
         if without:
             what = some(trial.name for trial in without)
@@ -248,16 +271,34 @@ class Search:
             trial.refusal = shortcoming(error)
 
     def _screen(self, trial: Trial) -> None:
-        trial.screened = means(
-            sampled(self._simulate(Scenario(trial.scenario, self._short)), self.category)
-        )
+        short = Scenario(trial.scenario, self._short)
+        trial.screened = means(sampled(self._simulate(short), self.category))
+        if self.calls is None or (trial is not self.present and self.objection(trial) is not None):
+            return
+        most = Capacity(self.calls, short, self._simulate).most(self._hint)
+        trial.screened = {**trial.screened, "calls": fmean(most)}
+        self._hint = max(self._hint, *most)
 
     def _confirm(self, trials: Sequence[Trial]) -> None:
         def confirm(trial: Trial) -> None:
             result = self._simulate(trial.scenario)
             trial.result, trial.samples = result, sampled(result, self.category)
+            if self.calls is not None:
+                self._count_calls(trial, self.calls)
 
         self._each("confirming", trials, confirm)
+
+    def _count_calls(self, trial: Trial, calls: Calls) -> None:
+        """Count the calls of a setting in whole simulations."""
+        hint = int((trial.screened or {}).get("calls", 1))
+        capacity = Capacity(calls, trial.scenario, self._simulate)
+        most, said = capacity.check(capacity.most(hint))
+        self.irregular += [f"{trial.name}: {each}" for each in dict.fromkeys(said)]
+        trial.samples = {
+            **trial.samples,
+            "calls": [float(each) for each in most],
+            "beside_calls_goodput_bps": capacity.goodput_bps(most),
+        }
 
     def _simulate(self, scenario: Scenario) -> Result:
         with warnings.catch_warnings():
@@ -367,6 +408,11 @@ def some(names: Iterable[str]) -> str:
     """Names in a few words."""
     first, *rest = names
     return f"{first} and {len(rest)} more" if rest else first
+
+
+def length_s(scenario: Scenario) -> float:
+    """Simulated time of all replications. [s]"""
+    return scenario.typed.duration_s * scenario.typed.replications
 
 
 def shortened(scenario: Scenario) -> list[tuple[str, object]]:
