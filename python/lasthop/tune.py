@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from lasthop import _core
 from lasthop.errors import UserError
 from lasthop.estimates import Estimate
-from lasthop.run import replaced, threads_asked
+from lasthop.run import replaced, simulate, threads_asked
 from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN, Bounds
 from lasthop.tuning.calls import Calls, calls_of
 from lasthop.tuning.categories import categories_in_use, category_asked
 from lasthop.tuning.costs import costs, goodputs
-from lasthop.tuning.measures import estimated, means, paired
+from lasthop.tuning.hostapd import hostapd
+from lasthop.tuning.measures import estimated, means, paired, sampled
 from lasthop.tuning.objectives import OBJECTIVES, objective_for
 from lasthop.tuning.search import LeftOut, ProgressCallback, Search, Stopped, Trial
 from lasthop.tuning.settings import Setting, fewest, toml
@@ -32,7 +33,7 @@ __all__ = ["TuneInterrupted", "Tuning", "tune"]
 CONFIRM = 10
 """Candidates confirmed by simulation, unless said otherwise."""
 
-TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", "tuning.png")
+TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", "tuning.png", "hostapd.conf")
 """What `Tuning.save` may write."""
 
 
@@ -129,6 +130,24 @@ class Tuning:
         return Scenario(self.base, self.settings)
 
     @cached_property
+    def hostapd(self) -> str:
+        """The chosen setting as lines of hostapd.conf, those of the stations among them."""
+        return hostapd(self.chosen.scenario).text
+
+    @cached_property
+    def as_hostapd(self) -> dict[str, Estimate]:
+        """The chosen setting simulated with what hostapd's lines can say of it.
+
+        hostapd knows no window of 0, and TXOP limits as times only.
+        """
+        written = [
+            setting for setting in self.chosen.written if not setting[0].endswith("txop_packets")
+        ]
+        lines = hostapd(self.chosen.scenario).settings
+        changed = Scenario(self.base, [*written, *lines])
+        return estimated(sampled(simulate(changed, tails=True), self.category))
+
+    @cached_property
     def gains(self) -> dict[str, Estimate]:
         """Chosen less present setting, by quantity, over replications with the same seeds."""
         ours, theirs = self.chosen.samples, self.present.samples
@@ -189,13 +208,14 @@ class Tuning:
         return tuning_figure(self)
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write ``tuning.json``, ``tuning.png`` and the table as Parquet and CSV."""
+        """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, the table as Parquet and CSV."""
         from lasthop.ownership import refuse_foreign
         from lasthop.saving import table_writers, text_writer, write_all
 
         refuse_foreign(Path(directory), TUNING_FILES)
         writers = {"tuning.json": text_writer(self.to_json())}
         writers |= table_writers("tuning", self.table.reset_index(), {})
+        writers["hostapd.conf"] = text_writer(self.hostapd)
         if self.confirmed:
             writers["tuning.png"] = self.figure().savefig
         return write_all(Path(directory), writers)
@@ -221,6 +241,7 @@ class Tuning:
                 **self._trial(self.chosen),
                 "settings": self.settings,
                 "toml": self.toml,
+                "hostapd": self.hostapd,
             },
             "gains": {name: value.to_dict() for name, value in self.gains.items()},
             "costs": self.costs,

@@ -24,7 +24,7 @@ from lasthop.cli.options import (
 from lasthop.cli.progress import stage_bar
 from lasthop.cli.tables import print_table
 from lasthop.digits import estimate, plain, signed
-from lasthop.errors import UserError
+from lasthop.errors import ScenarioError, UserError
 from lasthop.estimates import Estimate
 from lasthop.ownership import refuse_foreign
 from lasthop.tune import CONFIRM, TUNING_FILES, TuneInterrupted, Tuning
@@ -48,6 +48,9 @@ COMPARED = (
     "jain",
 )
 """Quantities that are shown of every confirmed setting."""
+
+CONFIGURATIONS = ("hostapd",)
+"""What --write takes."""
 
 COUNTED = ("starved_flows", "starving_stations", "longest_starved_s")
 """Quantities that are not shown where they are 0 before and after."""
@@ -103,6 +106,15 @@ def jain_index(text: str | float) -> float:
     return value
 
 
+def configuration(text: str) -> str:
+    """The value of --write."""
+    if text not in CONFIGURATIONS:
+        raise typer.BadParameter(
+            f'"{text}" is no form of configuration; allowed is {", ".join(CONFIGURATIONS)}'
+        )
+    return text
+
+
 def candidates(text: str | int) -> int:
     """The value of --confirm; the default comes as a number."""
     return whole_number(str(text), 1, 1000, "a number of candidates")
@@ -112,7 +124,9 @@ def tune(
     file: File,
     objective: Annotated[
         str,
-        typer.Option("--for", metavar="AIM", parser=aim, help="throughput, delay, fairness or calls."),
+        typer.Option(
+            "--for", metavar="AIM", parser=aim, help="throughput, delay, fairness or calls."
+        ),
     ],
     category: Annotated[
         str | None,
@@ -145,6 +159,14 @@ def tune(
     txop: Annotated[
         bool, typer.Option("--txop/--no-txop", help="Whether to search TXOP limits.")
     ] = True,
+    write: Annotated[
+        str | None,
+        unset(
+            "FORM",
+            "Print the setting as lines of a configuration too: hostapd.",
+            parser=configuration,
+        ),
+    ] = None,
     confirm: Annotated[
         int,
         typer.Option(
@@ -156,7 +178,8 @@ def tune(
     jobs: Jobs = None,
     settings: Settings = None,
     out: Annotated[
-        Path | None, directory("Write tuning.json, a picture, and the table as Parquet and CSV.")
+        Path | None,
+        directory("Write tuning.json, hostapd.conf, a picture, and the table as Parquet and CSV."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -191,14 +214,14 @@ def tune(
         if out is not None:
             found.save(out)
     finally:  # A full disk must not cost the result.
-        print_either(as_json, found.to_json, lambda: print_tuning(found))
+        print_either(as_json, found.to_json, lambda: print_tuning(found, write))
     if out is not None and not as_json:
         typer.echo(f"tables and picture: {out}")
     if interrupted is not None:
         raise Interrupted(str(interrupted))
 
 
-def print_tuning(tuning: Tuning) -> None:
+def print_tuning(tuning: Tuning, write: str | None = None) -> None:
     """How it was searched, what was confirmed, what to set, and what that gains and costs."""
     base = tuning.base
     what = "" if categories_in_use(base) == ["best-effort"] else f", category {tuning.category}"
@@ -215,12 +238,16 @@ def print_tuning(tuning: Tuning) -> None:
     typer.echo("* chosen" + (", x ruled out" if out else "") + "\n")
     if tuning.chosen is tuning.present:
         typer.echo(f"Nothing to set: {why_nothing(tuning)}.")
+        if write is not None:
+            print_hostapd(tuning)
         return
     typer.echo(f"Set {tuning.chosen.name}, in these tables of the file:\n\n{tuning.toml}")
     options = [f"--set {path}={value}" for path, value in tuning.settings.items()]
     pairs = [" ".join(options[at : at + 2]) for at in range(0, len(options), 2)]
     typer.echo("or on the command line:\n\n" + " \\\n".join(pairs) + "\n")
-    if counts_are_no_times(tuning.base, list(tuning.settings.items())):
+    if write is not None:
+        print_hostapd(tuning)
+    elif counts_are_no_times(tuning.base, list(tuning.settings.items())):
         typer.echo(
             "TXOP limits are packets here. Limits in time, as access points have them, let the\n"
             "fast and the short send more: try cell.txop_limit and cell.ap.txop_limit first.\n"
@@ -231,6 +258,23 @@ def print_tuning(tuning: Tuning) -> None:
         for cost in tuning.costs:
             typer.echo(f"- {cost}")
         typer.echo()
+
+
+def print_hostapd(tuning: Tuning) -> None:
+    """The chosen setting as lines of hostapd.conf, and what these give where they say it."""
+    typer.echo(f"For hostapd.conf:\n\n{tuning.hostapd}")
+    try:
+        chosen, said = estimated(tuning.chosen.samples), tuning.as_hostapd
+    except ScenarioError as error:
+        first = str(error).partition("\n")[0]
+        typer.echo(f"Not simulated as these lines have it: {first}\n")
+        return
+    rows = [
+        [shown.head, scaled(chosen[name], shown.scale), scaled(said.get(name), shown.scale)]
+        for name, shown in SHOWN.items()
+        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in said
+    ]
+    print_table(["the setting in hostapd's units", "as above", "as written"], rows)
 
 
 def print_confirmed(tuning: Tuning, quantities: Sequence[str], guessed: str | None = None) -> None:

@@ -79,7 +79,9 @@ def calls_of(scenario: Scenario) -> Calls:
         if paced and {flow.direction for flow in own} == {"up", "down"}:
             return Calls(group, own=True)
     groups = {each.group for each in cell_scenario(scenario).stations}
-    name = next(name for name in ("call", *(f"call{k}" for k in range(2, 99))) if name not in groups)
+    name = "call"
+    while name in groups:
+        name += "s"
     return Calls(name, own=False)
 
 
@@ -171,15 +173,18 @@ def judged(result: Result, group: str) -> Attempt:
     }
     holds = [True] * result.replications
     goodput_bps = [0.0] * result.replications
-    flows = result.samples[result.samples["list"] == "flows"]
-    columns = (flows[column].tolist() for column in ("name", "quantity", "replication", "value"))
-    for name, quantity, k, value in zip(*columns, strict=True):
-        if not of_calls.get(name, False):
-            goodput_bps[k] += value if quantity == "goodput_bps" and name in of_calls else 0.0
-        elif quantity == "one_way_delay_p99_s":
-            holds[k] &= value is not None and value < DELAY_P99_S
-        elif quantity == "loss_probability":
-            holds[k] &= value is not None and value < LOSS
+    flows = result.sample_tree["flows"]
+    for name, is_call in of_calls.items():
+        if is_call:
+            for quantity, most in (
+                ("one_way_delay_p99_s", DELAY_P99_S),
+                ("loss_probability", LOSS),
+            ):
+                for k, value in enumerate(flows[name][quantity]):
+                    holds[k] &= value is not None and value < most
+        else:
+            for k, value in enumerate(flows[name]["goodput_bps"]):
+                goodput_bps[k] += value or 0.0
     return Attempt(holds, goodput_bps)
 
 

@@ -85,11 +85,11 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     `category` is the one that is tuned.
     """
     by_name: Mapping[tuple[str, str], dict[str, list[float]]] = defaultdict(dict)
-    samples = result.samples
-    columns = (samples[column].tolist() for column in ("list", "quantity", "name", "value"))
-    for list_name, quantity, name, value in zip(*columns, strict=True):
-        values = by_name[list_name, quantity].setdefault(name, [])
-        values.append(nan if value is None else value)
+    for list_name, items in result.sample_tree.items():
+        for name, quantities in items.items():
+            for quantity, values in quantities.items():
+                known = [nan if value is None else value for value in values]
+                by_name[list_name, quantity][name] = known
     count = result.replications
     scenario = result.scenario
     nodes = list(scenario.typed.station)

@@ -183,7 +183,7 @@ class Search:
         return self._objects(values, now)
 
     def _objects(self, values: Values, now: Values) -> str | None:
-        """What speaks against a setting of these values beside the present one's; None if nothing."""
+        """What speaks against a setting with these values, beside the present ones, if anything."""
         dear = self.objective.objection(values, now, self.bounds.give_up)
         return dear or self.bounds.objection(values, now)
 
