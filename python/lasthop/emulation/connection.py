@@ -101,7 +101,7 @@ class Connection:
             traffic.watch(one, selectors.EVENT_READ, lambda: self.empty(traffic, one))
 
     def fill(self, traffic: Traffic, one: socket.socket) -> None:
-        """Give the kernel as much as it takes; behind the last byte wait for its acknowledgement."""
+        """Give the kernel as much as it takes; behind the last byte wait for its ACK."""
         length = len(CHUNK) if self.left_bytes is None else min(self.left_bytes, len(CHUNK))
         try:
             if length == self.left_bytes:

@@ -100,7 +100,7 @@ def forbid_quick_acks(connection: socket.socket) -> None:
 
 
 def tell_when_acknowledged(connection: socket.socket) -> None:
-    """Have a socket become ready, by its error queue, when what is sent from now on is acknowledged."""
+    """Have a socket become ready, by its error queue, when what it sends next is acknowledged."""
     connection.setsockopt(socket.SOL_SOCKET, TIMESTAMPING, TELL_ACKNOWLEDGED)
 
 
