@@ -174,6 +174,8 @@ class Tuning:
         """Why the model could not rank the present setting; None if it could."""
         if self._search.ranks_by_model:
             return self.present.refusal
+        if self.calls is not None:
+            return "the model counts no calls"
         return "the model holds that all stations share alike, whatever the setting"
 
     @cached_property

@@ -223,6 +223,7 @@ def test_calls_are_counted_and_the_most_is_chosen() -> None:
     assert min(counts[found.chosen.name]) >= max(min(own) for own in counts.values()) - 1
     assert found.table.loc["as it is", "beside_calls_goodput_bps"] > 0
     assert found.calls == Calls("phone", own=True)
+    assert found.figure().axes[0].get_title(loc="left") == "Calls"
     # so many hold when they are simulated by themselves, and one more does not
     setting = found.present.samples["calls"]
     most = int(min(setting))

@@ -131,7 +131,7 @@ registry! {
     SOJOURN: "sojourn_s", "s", ["queues"],
         "mean time in the queue, service included, per packet that left it";
     SOJOURN_P99: "sojourn_p99_s", "s", ["queues"],
-        "99th percentile of those times in a cell's queue, within 0.2 %; with `tails`";
+        "99th percentile of those times in a cell's queue, within 0.2 %; measured if asked for (--tails, simulate(tails=True))";
     UTILISATION: "utilisation", "-", ["links"],
         "part of the time the wired link sends; where it follows a trace, part of the bytes of its opportunities that it uses";
     UTILISATION_MIN: "utilisation_min", "-", ["links"],
@@ -153,9 +153,9 @@ registry! {
     STARVED_FLOWS: "starved_flows", "flows", ["classes"],
         "flows of the class, begun and not finished, with less than a tenth of the mean goodput of such flows";
     JAIN_P05: "jain_p05", "-", ["cells"],
-        "5th percentile of Jain's index over windows of 1 s: of the stations whose connections or greedy sources could send all the while (of all flows but sensors' where there are none of these); with `tails`";
+        "5th percentile of Jain's index over windows of 1 s: of the stations whose connections or greedy sources could send all the while (of all flows but sensors' where there are none of these); measured if asked for (--tails, simulate(tails=True))";
     LONGEST_STARVED: "longest_starved_s", "s", ["stations"],
-        "longest time, in windows of 1 s, that a station got less than a tenth of an equal share of what those stations got; with `tails`";
+        "longest time, in windows of 1 s, that a station got less than a tenth of an equal share of what those stations got; measured if asked for (--tails, simulate(tails=True))";
     UPDOWN_RATIO: "updown_ratio", "-", ["cells"],
         "goodput of all upstream flows over that of all downstream flows";
     BUSY_FRACTION: "busy_fraction", "-", ["cells"],
