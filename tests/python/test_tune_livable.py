@@ -233,6 +233,28 @@ def test_calls_are_counted_and_the_most_is_chosen() -> None:
     assert not all(judged(beyond, "phone").holds)
 
 
+def test_network_of_wires_has_no_cell_for_calls(lasthop: Lasthop, tmp_path: Path) -> None:
+    path = tmp_path / "wires.toml"
+    path.write_text('duration = "1 s"\ndumbbell = { flows = 2, bottleneck = "5 Mbps" }\n')
+    for more in ((), ("--category", "voice")):
+        done = lasthop("tune", path, "--for", "calls", *more)
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: ")
+        assert len(done.stderr.splitlines()) <= 2
+        assert "defect" not in done.stderr
+
+
+def test_voice_can_be_searched_though_the_file_has_no_calls(
+    lasthop: Lasthop, tmp_path: Path
+) -> None:
+    path = tmp_path / "laptops.toml"
+    path.write_text(LAPTOPS)
+    options = ("--no-pifs", "--no-txop", "--confirm", "1", "--replications", "1", "--json")
+    done = lasthop("tune", path, "--for", "calls", "--category", "voice", *options)
+    assert done.returncode == 0, done.stderr
+    assert '"category": "voice"' in done.stdout
+
+
 def test_search_that_would_take_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "LONGEST_S", 0.01)
     with pytest.raises(UserError, match=r"counting calls would take about \d+ min, \d") as caught:

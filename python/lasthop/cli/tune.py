@@ -188,8 +188,10 @@ def tune(
     if out is not None:
         writable(out)
         refuse_foreign(out, TUNING_FILES)
-    counted = calls_of(scenario).beside(scenario) if objective == "calls" else scenario
-    if category is not None and category not in (used := categories_in_use(counted)):
+    used = categories_in_use(scenario)
+    if used and objective == "calls":
+        used = categories_in_use(calls_of(scenario).beside(scenario))
+    if category is not None and category not in used:
         raise UserError(
             f"--category {category}: no flow is in it", f"categories in use: {', '.join(used)}"
         )
