@@ -210,4 +210,5 @@ def simulate(
     scenario: Scenario,
     jobs: int,
     progress: Callable[[Progress], bool | None] | None = None,
+    tails: bool = False,
 ) -> SimulationOutput: ...

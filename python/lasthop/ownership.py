@@ -15,6 +15,7 @@ WHAT = {
     ".csv": "a table",
     ".png": "a picture",
     ".html": "a report",
+    ".conf": "a configuration",
 }
 """What lasthop writes, by suffix."""
 

@@ -136,16 +136,21 @@ class Result(Answer):
         """Each quantity in each replication: list, name, quantity, replication, value."""
         import pandas as pd
 
-        tree: dict[str, dict[str, dict[str, list[float | None]]]]
-        tree = json.loads(self._output.samples_json)
         rows = [
             (list_name, name, quantity, replication, value)
-            for list_name, items in tree.items()
+            for list_name, items in self.sample_tree.items()
             for name, quantities in items.items()
             for quantity, values in quantities.items()
             for replication, value in enumerate(values)
         ]
         return pd.DataFrame(rows, columns=["list", "name", "quantity", "replication", "value"])
+
+    @cached_property
+    def sample_tree(self) -> Mapping[str, Mapping[str, Mapping[str, list[float | None]]]]:
+        """The same as `samples` by list, name and quantity, without pandas."""
+        tree: dict[str, dict[str, dict[str, list[float | None]]]]
+        tree = json.loads(self._output.samples_json)
+        return tree
 
     @cached_property
     def series(self) -> "pd.DataFrame":

@@ -37,6 +37,7 @@ def simulate(
     seed: int | None = None,
     series: str | None = None,
     frames: int | None = None,
+    tails: bool = False,
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     jobs: int | None = None,
     progress: ProgressCallback | None = None,
@@ -55,6 +56,10 @@ def simulate(
         Sampling interval of time series of the first replication: ``"0.1 s"``.
     frames : int, optional
         Keep at most this many frames of the first replication for a packet capture.
+    tails : bool
+        Measure also what means hide in a cell: ``jain_p05``, the 5th percentile of Jain's index
+        over windows of 1 s, ``longest_starved_s`` of each station, and ``sojourn_p99_s`` of each
+        of its queues. All other values are the same without.
     settings : mapping or pairs
         Further values to replace: ``{"cell.ap.cwmin": 15}``.
     jobs : int, optional
@@ -76,7 +81,7 @@ def simulate(
     checked = replaced(
         scenario, settings, replications=replications, seed=seed, series=series, frames=frames
     )
-    output = _core.simulate(checked.checked, threads, progress)
+    output = _core.simulate(checked.checked, threads, progress, tails)
     result = Result(output, checked)
     if output.interrupted:
         asked = checked.typed.replications

@@ -8,9 +8,10 @@ import hashlib
 import json
 import re
 import sys
+import tomllib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -160,6 +161,35 @@ class Scenario(Mapping[str, Any]):
             A number, a boolean, or text with its unit: ``"11 Mbps"``.
         """
         return Scenario(self, [(path, value)])
+
+    def with_station(self, name: str, table: Mapping[str, object]) -> "Scenario":
+        """Return a checked copy with further stations.
+
+        Parameters
+        ----------
+        name : str
+            Name of their table, which the scenario has not: ``station.NAME``.
+        table : mapping
+            What stands in it, in the grammar of the file.
+        """
+        content = self.content
+        if self.format == "toml":
+            keys = "".join(f"{key} = {as_setting(value)}\n" for key, value in table.items())
+            with suppress(ScenarioError):  # where all stations stand in braces, no table can follow
+                return self._of(content + f"\n\n[station.{name}]\n{keys}".encode(), "toml")
+            tree = tomllib.loads(content.decode())
+        else:
+            tree = json.loads(content.removeprefix(BOM_UTF8))
+        stations = {**tree.get("station", {}), name: dict(table)}
+        return self._of(as_json({**tree, "station": stations}).encode(), "json")
+
+    def _of(self, content: bytes, kind: str) -> "Scenario":
+        """The scenario of another text with the same settings, source and files."""
+        made = Scenario.__new__(Scenario)
+        with blaming({}):
+            args = (self.source, list(self.settings), self.checked.files)
+            made._take(_core.Scenario(content, kind, *args))
+        return made
 
     def to_json(self) -> str:
         """The normalised scenario as JSON text."""

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 from lasthop import _core
 from lasthop.errors import UserError
 from lasthop.estimates import Estimate
-from lasthop.run import replaced, threads_asked
+from lasthop.run import replaced, simulate, threads_asked
 from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN, Bounds
+from lasthop.tuning.calls import Calls, calls_of
 from lasthop.tuning.categories import categories_in_use, category_asked
 from lasthop.tuning.costs import costs, goodputs
-from lasthop.tuning.measures import estimated, means, paired
+from lasthop.tuning.hostapd import hostapd
+from lasthop.tuning.measures import estimated, means, paired, sampled
 from lasthop.tuning.objectives import OBJECTIVES, objective_for
 from lasthop.tuning.search import LeftOut, ProgressCallback, Search, Stopped, Trial
 from lasthop.tuning.settings import Setting, fewest, toml
@@ -27,13 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["TuneInterrupted", "Tuning", "tune"]
 
-GIVE_UP = 0.05
-"""Part of the present goodput and fairness that another aim may cost, unless said otherwise. [-]"""
-
 CONFIRM = 10
 """Candidates confirmed by simulation, unless said otherwise."""
 
-TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", "tuning.png")
+TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", "tuning.png", "hostapd.conf")
 """What `Tuning.save` may write."""
 
 
@@ -48,19 +48,25 @@ class Tuning:
         What it was tuned for.
     category : str
         The access category whose parameters were searched.
-    give_up : float
-        Part of the present goodput and of Jain's index that another aim might cost. [-]
+    bounds : Bounds
+        How far a setting might be worse than the present one.
+    calls : Calls or None
+        What calls were counted, if they were; all other quantities are then measured with one.
+    irregular : list of str
+        What was not as a search for the most calls presumes: that more are never better than less.
     trials : list
         The present setting and every candidate, with what became known of it.
     left_out : list
         Settings that were not tried or came to nothing, with the reason.
     """
 
-    def __init__(self, search: Search, give_up: float) -> None:
+    def __init__(self, search: Search) -> None:
         self.base = search.present.scenario
         self.objective = search.objective.name
         self.category = search.category
-        self.give_up = give_up
+        self.bounds = search.bounds
+        self.calls: Calls | None = search.calls
+        self.irregular = search.irregular
         self.trials = search.trials
         self.left_out: list[LeftOut] = search.left_out
         self._search = search
@@ -79,7 +85,7 @@ class Tuning:
         trials = [trial for trial in self.trials if trial.samples]
         aim = self._search.objective.aim
         return sorted(
-            trials, key=lambda trial: -aim.gain(means(trial.samples).get(aim.quantity, nan))
+            trials, key=lambda trial: -aim.worth(means(trial.samples).get(aim.quantity, nan))
         )
 
     @cached_property
@@ -104,6 +110,10 @@ class Tuning:
                 found.setdefault(objection, []).append(trial.name)
         return found
 
+    def objection(self, trial: Trial) -> str | None:
+        """Why a setting is ruled out, by what was measured of it; None if it is not."""
+        return None if trial is self.present else self._search.objection(trial)
+
     @cached_property
     def settings(self) -> dict[str, int]:
         """What to set, by key path; empty if the present setting is best."""
@@ -118,6 +128,24 @@ class Tuning:
     def scenario(self) -> Scenario:
         """The scenario with `settings` applied."""
         return Scenario(self.base, self.settings)
+
+    @cached_property
+    def hostapd(self) -> str:
+        """The chosen setting as lines of hostapd.conf, those of the stations among them."""
+        return hostapd(self.chosen.scenario).text
+
+    @cached_property
+    def as_hostapd(self) -> dict[str, Estimate]:
+        """The chosen setting simulated with what hostapd's lines can say of it.
+
+        hostapd knows no window of 0, and TXOP limits as times only.
+        """
+        written = [
+            setting for setting in self.chosen.written if not setting[0].endswith("txop_packets")
+        ]
+        lines = hostapd(self.chosen.scenario).settings
+        changed = Scenario(self.base, [*written, *lines])
+        return estimated(sampled(simulate(changed, tails=True), self.category))
 
     @cached_property
     def gains(self) -> dict[str, Estimate]:
@@ -146,6 +174,8 @@ class Tuning:
         """Why the model could not rank the present setting; None if it could."""
         if self._search.ranks_by_model:
             return self.present.refusal
+        if self.calls is not None:
+            return "the model counts no calls"
         return "the model holds that all stations share alike, whatever the setting"
 
     @cached_property
@@ -180,13 +210,14 @@ class Tuning:
         return tuning_figure(self)
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write ``tuning.json``, ``tuning.png`` and the table as Parquet and CSV."""
+        """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, the table as Parquet and CSV."""
         from lasthop.ownership import refuse_foreign
         from lasthop.saving import table_writers, text_writer, write_all
 
         refuse_foreign(Path(directory), TUNING_FILES)
         writers = {"tuning.json": text_writer(self.to_json())}
         writers |= table_writers("tuning", self.table.reset_index(), {})
+        writers["hostapd.conf"] = text_writer(self.hostapd)
         if self.confirmed:
             writers["tuning.png"] = self.figure().savefig
         return write_all(Path(directory), writers)
@@ -199,7 +230,8 @@ class Tuning:
             "scenario": base.name,
             "objective": self.objective,
             "category": self.category,
-            "give_up": self.give_up,
+            "give_up": self.bounds.give_up,
+            "min_jain": self.bounds.min_jain,
             "seed": base.seed,
             "replications": base.replications,
             "version": _core.VERSION,
@@ -211,9 +243,11 @@ class Tuning:
                 **self._trial(self.chosen),
                 "settings": self.settings,
                 "toml": self.toml,
+                "hostapd": self.hostapd,
             },
             "gains": {name: value.to_dict() for name, value in self.gains.items()},
             "costs": self.costs,
+            "irregular": self.irregular,
             "left_out": [{"what": each.what, "why": each.why} for each in self.left_out],
             "ruled_out": [{"what": names, "why": why} for why, names in self.ruled_out.items()],
         }
@@ -253,6 +287,7 @@ def tune(
     *,
     category: str | None = None,
     give_up: float = GIVE_UP,
+    min_jain: float = MIN_JAIN,
     pifs: bool = True,
     txop: bool = True,
     confirm: int = CONFIRM,
@@ -277,12 +312,19 @@ def tune(
         ``"throughput"``: the cell's goodput; ``"delay"``: the mean time in the
         access point's queue; ``"fairness"``: Jain's index of the stations' goodputs, each
         direction on its own where a station sends and receives. Settings within 0.5 % of the
-        best, or 1 ms, are told apart by the other two.
+        best, or 1 ms, are told apart by the other two; where fairness is the aim, settings whose
+        stations differ by 0.5 % more of a share than with the best. ``"calls"``: the most calls
+        whose 99th percentile of one-way delay is under 150 ms and whose losses are under 1 %, each
+        way, beside the file's traffic; calls of G.711, or those of the file.
     category : str, optional
         Access category whose parameters are searched; by default the one of most TCP connections.
         The windows of other categories stay as they are.
     give_up : float
         Part of the present goodput, and of Jain's index, that another aim may cost.
+    min_jain : float
+        Least 5th percentile of Jain's index over windows of 1 s; where the present setting has
+        less, no setting may have less than that. No station may get less than a tenth of an equal
+        share for 5 s either, unless as many do at present.
     pifs, txop : bool
         Whether the access point may use PIFS access, and whether TXOP limits are searched.
     confirm : int
@@ -297,7 +339,8 @@ def tune(
     ScenarioError
         If the scenario is refused.
     UserError
-        If an argument is refused, the scenario has no cell, or nothing is delivered in it.
+        If an argument is refused, the scenario has no cell, nothing is delivered in it, or calls
+        would take too long to count.
     TuneInterrupted
         At Ctrl-C, or if `progress` returns False, with what was found.
     """
@@ -307,6 +350,8 @@ def tune(
         )
     if not isinstance(give_up, int | float) or not 0.0 <= give_up < 1.0:
         raise UserError(f"give_up={give_up!r}: a part from 0 to below 1 is needed")
+    if not isinstance(min_jain, int | float) or not 0.0 <= min_jain <= 1.0:
+        raise UserError(f"min_jain={min_jain!r}: a Jain's index from 0 to 1 is needed")
     if not isinstance(confirm, int) or confirm < 1:
         raise UserError(f"confirm={confirm!r}: a whole number from 1 is needed, of candidates")
     threads_asked(jobs)
@@ -315,17 +360,20 @@ def tune(
         raise UserError(
             f"{base.source}: no station has a flow; only a WiFi cell has access parameters to tune"
         )
+    calls = calls_of(base) if objective == "calls" else None
+    base = base if calls is None else calls.beside(base)
     category = category_asked(base, category)
     search = Search(
         base,
         objective_for(objective, base, category),
         category=category,
-        give_up=give_up,
+        bounds=Bounds(give_up, min_jain),
+        calls=calls,
         jobs=jobs,
         progress=progress,
     )
     try:
         search.run(pifs=pifs, txop=txop, confirm=confirm)
     except Stopped:
-        raise TuneInterrupted(Tuning(search, give_up)) from None
-    return Tuning(search, give_up)
+        raise TuneInterrupted(Tuning(search)) from None
+    return Tuning(search)

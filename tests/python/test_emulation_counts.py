@@ -2,7 +2,9 @@
 
 import pytest
 
+from lasthop.emulation.datagrams import percentile_99
 from lasthop.emulation.lateness import in_time_pps, lateness
+from lasthop.emulation.summary import Seen, classes
 from lasthop.emulation.web import Counts
 
 LATE = "1 % of the packets were handed over more than 7.1 ms late"
@@ -55,3 +57,22 @@ def test_web_connections_are_counted_as_in_a_simulation():
     counts.open += 1
     with pytest.raises(ArithmeticError, match=r"web: 4 connections begun, 3 finished \+ 1 broken"):
         counts.quantities()
+
+
+def test_99th_percentile_is_that_of_a_simulation():
+    # the smallest that at least 99 % do not exceed: of 200 the 198th, of 100 the 99th
+    assert percentile_99(range(200, 0, -1)) == 198
+    assert percentile_99(range(1, 101)) == 99
+    assert percentile_99([0.3]) == 0.3
+
+
+def test_a_class_of_calls_has_the_percentile_of_all_their_datagrams():
+    def call(name: str, delays_s: list[float]) -> Seen:
+        mean_s = sum(delays_s) / len(delays_s)
+        quantities = {"one_way_delay_s": mean_s, "one_way_delay_p99_s": percentile_99(delays_s)}
+        return Seen(name, "call", "", "", 64e3, quantities, delays_s=delays_s)
+
+    quick, slow = call("call-1", [0.01] * 150), call("call-2", [0.01] * 48 + [0.5, 0.9])
+    found = classes([quick, slow], 128e3)["call"]
+    assert found["one_way_delay_p99_s"] == 0.01
+    assert slow.quantities["one_way_delay_p99_s"] == 0.9

@@ -275,6 +275,7 @@ def test_search_stopped_early_changes_nothing(tmp_path: Path) -> None:
         "tuning.json",
         "tuning.parquet",
         "tuning.csv",
+        "hostapd.conf",
     }
 
 
@@ -284,6 +285,7 @@ def test_search_stopped_early_changes_nothing(tmp_path: Path) -> None:
         ({"objective": "fame"}, 'no objective "fame"'),
         ({"give_up": 1.0}, "give_up=1.0: a part from 0"),
         ({"give_up": "5 %"}, "give_up='5 %': a part from 0"),
+        ({"min_jain": 1.1}, "min_jain=1.1: a Jain's index from 0 to 1"),
         ({"confirm": 0}, "confirm=0: a whole number from 1"),
         ({"confirm": 2.5}, "confirm=2.5: a whole number from 1"),
         ({"jobs": 2.5}, "jobs=2.5: at least 1"),
@@ -325,6 +327,11 @@ def test_json_is_one_object_with_the_choice(lasthop: Lasthop, tmp_path: Path) ->
     [
         (("--for", "fame"), 'error: --for: there is no objective "fame"'),
         (("--for", "delay", "--give-up", "all"), 'error: --give-up: "all" is no percentage'),
+        (
+            ("--for", "delay", "--min-jain", "2"),
+            'error: --min-jain: "2" is no Jain\'s index from 0',
+        ),
+        (("--for", "delay", "--write", "wpa"), 'error: --write: "wpa" is no form of configuration'),
         (("--for", "delay", "--out", ""), "error: --out: the name is empty"),
         (("--for", "delay", "--seed", "-1"), "error: --seed -1: `seed`"),
         (("--for", "delay", "--set", "cell.cwmin=-1"), "`cell.cwmin`"),

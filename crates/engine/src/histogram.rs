@@ -8,8 +8,8 @@ const CELLS_PER_OCTAVE: u64 = 256;
 /// Counts of durations in cells whose width grows with the duration.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Cell by cell, up to the longest duration seen.
-    counts: Vec<u64>,
+    /// Octave by octave, up to the longest duration seen; without cells where no duration lies.
+    counts: Vec<Vec<u64>>,
     count: u64,
     sum_ns: u128,
 }
@@ -24,13 +24,32 @@ impl Histogram {
 
     /// Adds a duration.
     pub fn add(&mut self, span: Span) {
-        let cell = cell(span.0);
-        if cell >= self.counts.len() {
-            self.counts.resize(cell + 1, 0);
+        let (octave, cell) = place(cell(span.0));
+        if octave >= self.counts.len() {
+            self.counts.resize(octave + 1, Vec::new());
         }
-        self.counts[cell] += 1;
+        let counts = &mut self.counts[octave];
+        if counts.is_empty() {
+            counts.resize(CELLS_PER_OCTAVE as usize, 0);
+        }
+        counts[cell] += 1;
         self.count += 1;
         self.sum_ns += u128::from(span.0);
+    }
+
+    /// Adds all durations of `other`.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.counts.len() > self.counts.len() {
+            self.counts.resize(other.counts.len(), Vec::new());
+        }
+        for (own, more) in self.counts.iter_mut().zip(&other.counts) {
+            own.resize(own.len().max(more.len()), 0);
+            own.iter_mut()
+                .zip(more)
+                .for_each(|(own, more)| *own += more);
+        }
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
     }
 
     /// Number of durations.
@@ -47,13 +66,24 @@ impl Histogram {
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = ((part * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;
-        let cell = self.counts.iter().position(|count| {
-            below += count;
-            below >= rank
-        })?;
-        let (first, next) = (least(cell), least(cell + 1));
-        Some((first + next - 1) as f64 / 2.0 / 1e9)
+        for (octave, counts) in self.counts.iter().enumerate() {
+            for (cell, count) in counts.iter().enumerate() {
+                below += count;
+                if below >= rank {
+                    let cell = octave * CELLS_PER_OCTAVE as usize + cell;
+                    let (first, next) = (least(cell), least(cell + 1));
+                    return Some((first + next - 1) as f64 / 2.0 / 1e9);
+                }
+            }
+        }
+        None
     }
+}
+
+/// The octave of a cell, and its number there.
+fn place(cell: usize) -> (usize, usize) {
+    let cells = CELLS_PER_OCTAVE as usize;
+    (cell / cells, cell % cells)
 }
 
 /// The cell of a duration. [ns]
@@ -103,6 +133,25 @@ mod tests {
     fn without_durations_there_is_no_quantile() {
         assert_eq!(Histogram::EMPTY.quantile_s(0.95), None);
         assert_eq!(Histogram::EMPTY.mean_s(), None);
+    }
+
+    #[test]
+    fn merged_histograms_are_one_of_all_durations() {
+        let (mut short, mut long, mut all) = (Histogram::EMPTY, Histogram::EMPTY, Histogram::EMPTY);
+        for ns in (1..2_000).step_by(7) {
+            short.add(Span(ns));
+            long.add(Span(ns * 1_000));
+            all.add(Span(ns));
+            all.add(Span(ns * 1_000));
+        }
+        for (mut one, other) in [(short.clone(), &long), (long.clone(), &short)] {
+            one.merge(other);
+            assert_eq!(one.count(), all.count());
+            assert_eq!(one.mean_s(), all.mean_s());
+            for part in [0.01, 0.5, 0.99] {
+                assert_eq!(one.quantile_s(part), all.quantile_s(part));
+            }
+        }
     }
 
     proptest! {

@@ -36,5 +36,6 @@ pub mod tcp;
 pub mod world;
 
 pub use error::EngineError;
+pub use replication::Beside;
 pub use result::RunResult;
-pub use run::{Progress, run};
+pub use run::{Progress, run, run_beside};

@@ -147,7 +147,7 @@ fn is_of_network(list: &str, name: &str) -> bool {
 }
 
 /// What only hosts know.
-const OF_HOSTS: [Quantity; 21] = [
+const OF_HOSTS: [Quantity; 22] = [
     GOODPUT,
     GOODPUT_SHARE,
     FAIRNESS_LEVEL,
@@ -155,6 +155,7 @@ const OF_HOSTS: [Quantity; 21] = [
     UPDOWN_RATIO,
     RTT,
     ONE_WAY_DELAY,
+    ONE_WAY_DELAY_P99,
     CWND,
     CWND_MAX,
     RETRANSMISSIONS,

@@ -52,6 +52,8 @@ registry! {
         "mean of the round-trip samples of a TCP flow, one an ACK of new data; of a class over the samples of all its TCP flows, of a user of a CSMA network over those of all its connections; in a series over the samples of the interval";
     ONE_WAY_DELAY: "one_way_delay_s", "s", ["flows", "classes"],
         "mean time from source to sink of a UDP flow's datagrams, or a class's, per datagram";
+    ONE_WAY_DELAY_P99: "one_way_delay_p99_s", "s", ["flows", "classes"],
+        "99th percentile of those times, within 0.2 %; of a class over the datagrams of all its UDP flows";
     CWND: "cwnd_packets", "packets", ["flows", "classes"],
         "time average of the congestion window of a TCP flow; mean over the flows of a class that have begun and are not finished";
     CWND_MAX: "cwnd_max_packets", "packets", ["flows"],
@@ -128,6 +130,8 @@ registry! {
         "packets marked over packets offered, of a queue that may mark";
     SOJOURN: "sojourn_s", "s", ["queues"],
         "mean time in the queue, service included, per packet that left it";
+    SOJOURN_P99: "sojourn_p99_s", "s", ["queues"],
+        "99th percentile of those times in a cell's queue, within 0.2 %; measured if asked for (--tails, simulate(tails=True))";
     UTILISATION: "utilisation", "-", ["links"],
         "part of the time the wired link sends; where it follows a trace, part of the bytes of its opportunities that it uses";
     UTILISATION_MIN: "utilisation_min", "-", ["links"],
@@ -148,6 +152,10 @@ registry! {
         "correlation of the windows of a class's TCP flows, read once a bin: covariances of all pairs over the products of their standard deviations; 1: they swing together, 0: each for itself";
     STARVED_FLOWS: "starved_flows", "flows", ["classes"],
         "flows of the class, begun and not finished, with less than a tenth of the mean goodput of such flows";
+    JAIN_P05: "jain_p05", "-", ["cells"],
+        "5th percentile of Jain's index over windows of 1 s: of the stations whose connections or greedy sources could send all the while (of all flows but sensors' where there are none of these); measured if asked for (--tails, simulate(tails=True))";
+    LONGEST_STARVED: "longest_starved_s", "s", ["stations"],
+        "longest time, in windows of 1 s, that a station got less than a tenth of an equal share of what those stations got; measured if asked for (--tails, simulate(tails=True))";
     UPDOWN_RATIO: "updown_ratio", "-", ["cells"],
         "goodput of all upstream flows over that of all downstream flows";
     BUSY_FRACTION: "busy_fraction", "-", ["cells"],

@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 use crate::cell::Cell;
 use crate::error::EngineError;
 use crate::kernel::time::{Span, Time};
+use crate::measure::tails::{Seconds, WINDOW, Waits};
 use crate::measure::{self, Measures, Snapshot};
 use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::Scenario;
@@ -30,6 +31,15 @@ pub struct Replication {
     pub frames: Vec<FrameRecord>,
 }
 
+/// What is measured beside the means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Nothing.
+    Nothing,
+    /// What means hide: shares of single seconds in a cell, long waits in its queues.
+    Tails,
+}
+
 /// Runs replication number `replication`; the first one is recorded as the scenario asks. `look` is told
 /// the simulated time now and then and may stop the run.
 ///
@@ -39,15 +49,18 @@ pub struct Replication {
 pub fn run_replication(
     scenario: &Scenario,
     replication: u32,
+    beside: Beside,
     look: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Result<Replication, EngineError> {
-    observe(World::new(scenario, replication)?, replication == 0, look)
+    let world = World::new(scenario, replication)?;
+    observe(world, replication == 0, beside, look)
 }
 
 /// Runs `world` from its start to its end, recorded if `records`.
 pub(crate) fn observe(
     mut world: World<'_>,
     records: bool,
+    beside: Beside,
     look: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Result<Replication, EngineError> {
     let scenario = world.scenario();
@@ -58,23 +71,35 @@ pub(crate) fn observe(
         .frames
         .filter(|_| records)
         .map(FrameLog::new);
+    let has_tails = beside == Beside::Tails && !scenario.stations.is_empty();
+    let mut waits = has_tails.then(|| Waits::new(scenario));
+    let watches = (scenario.record.frames.is_some() && records) || has_tails;
     let mut exchange = |cell: &Cell, outcome| {
         if let Some(log) = &mut log {
             log.exchange(scenario, cell, outcome);
         }
+        if let Some(waits) = &mut waits {
+            waits.exchange(cell, outcome);
+        }
     };
-    let logs = scenario.record.frames.is_some() && records;
     let mut watch = Watch {
         look,
-        exchange: logs.then_some(&mut exchange),
+        exchange: watches.then_some(&mut exchange),
     };
     let mut start = None;
-    for (at, halt) in halts(scenario, interval) {
+    let mut seconds = None;
+    for (at, halt) in halts(scenario, interval, has_tails) {
         world.run_until(at, &mut watch)?;
         match halt {
             Halt::WarmupEnds => {
                 world.begin_to_measure();
                 start = Some(Snapshot::take(&world));
+                seconds = has_tails.then(|| Seconds::new(&world));
+            }
+            Halt::WindowEnds => {
+                if let Some(seconds) = &mut seconds {
+                    seconds.close(&world);
+                }
             }
             Halt::Sample => {
                 if let Some(series) = &mut series {
@@ -86,8 +111,15 @@ pub(crate) fn observe(
     world.run_to_end(&mut watch)?;
     measure::check_conservation(&world)?;
     let start = start.unwrap_or_else(|| Snapshot::take(&world));
+    let mut measures = measure::between(&start, &world);
+    if let Some(seconds) = seconds {
+        seconds.tell(scenario, &mut measures);
+    }
+    if let (Some(waits), Some(cell)) = (waits, world.radio().cell()) {
+        waits.tell(cell, &mut measures);
+    }
     Ok(Replication {
-        measures: measure::between(&start, &world),
+        measures,
         series,
         frames: log.map_or_else(Vec::new, FrameLog::into_records),
     })
@@ -96,20 +128,36 @@ pub(crate) fn observe(
 /// What is done when the world halts.
 enum Halt {
     WarmupEnds,
+    WindowEnds,
     Sample,
 }
 
-/// Where the world halts, in order; the end of the warm-up comes before a sample of the same instant.
-fn halts(scenario: &Scenario, interval: Option<Span>) -> impl Iterator<Item = (Time, Halt)> {
+/// Where the world halts, in order: for samples, and if `windows` at the end of each second after the
+/// warm-up. At the same instant the end of the warm-up comes first, then that of a window, then a sample.
+fn halts(
+    scenario: &Scenario,
+    interval: Option<Span>,
+    windows: bool,
+) -> impl Iterator<Item = (Time, Halt)> {
     let warmup = Time::ZERO + scenario.warmup;
     let count = interval.map_or(0, |interval| scenario.duration.0 / interval.0);
     let interval = interval.unwrap_or(Span::ZERO);
     let samples = (1..=count).map(move |k| Time::ZERO + interval * k);
+    let measured = scenario.duration.0.saturating_sub(scenario.warmup.0);
+    let windows = if windows { measured / WINDOW.0 } else { 0 };
+    let mut windows = (1..=windows).map(move |k| warmup + WINDOW * k).peekable();
     let before = samples.clone().take_while(move |&at| at < warmup);
-    let after = samples.skip_while(move |&at| at < warmup);
+    let mut after = samples.skip_while(move |&at| at < warmup).peekable();
     let ends = (scenario.warmup <= scenario.duration).then_some((warmup, Halt::WarmupEnds));
+    let merged = std::iter::from_fn(move || match (windows.peek(), after.peek()) {
+        (Some(window), Some(sample)) if sample < window => {
+            after.next().map(|at| (at, Halt::Sample))
+        }
+        (Some(_), _) => windows.next().map(|at| (at, Halt::WindowEnds)),
+        (None, _) => after.next().map(|at| (at, Halt::Sample)),
+    });
     let before = before.map(|at| (at, Halt::Sample));
-    before.chain(ends).chain(after.map(|at| (at, Halt::Sample)))
+    before.chain(ends).chain(merged)
 }
 
 #[cfg(test)]
@@ -125,7 +173,7 @@ mod tests {
             panic!("a cell");
         };
         let told = |interval| -> Vec<(u64, bool)> {
-            halts(&scenario, interval)
+            halts(&scenario, interval, false)
                 .map(|(at, halt)| (at.0 / 1_000_000, matches!(halt, Halt::Sample)))
                 .collect()
         };
@@ -139,5 +187,35 @@ mod tests {
             (1000, true),
         ];
         assert_eq!(told(quarter), expected);
+    }
+
+    #[test]
+    fn windows_of_a_second_end_between_the_samples() {
+        let text = "duration = \"2.9 s\"\nwarmup = \"0.5 s\"\n\
+                    cell = { phy = \"802.11b\" }\nstation.a.download = 1";
+        let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
+            panic!("a cell");
+        };
+        let told: Vec<(u64, char)> = halts(&scenario, Some(Span(500_000_000)), true)
+            .map(|(at, halt)| {
+                let sort = match halt {
+                    Halt::WarmupEnds => 'e',
+                    Halt::WindowEnds => 'w',
+                    Halt::Sample => 's',
+                };
+                (at.0 / 1_000_000, sort)
+            })
+            .collect();
+        let expected = [
+            (500, 'e'),
+            (500, 's'),
+            (1000, 's'),
+            (1500, 'w'),
+            (1500, 's'),
+            (2000, 's'),
+            (2500, 'w'),
+            (2500, 's'),
+        ];
+        assert_eq!(told, expected);
     }
 }

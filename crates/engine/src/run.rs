@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use crate::error::EngineError;
-use crate::replication::{Replication, run_replication};
+use crate::replication::{Beside, Replication, run_replication};
 use crate::result::RunResult;
 use crate::scenario::Scenario;
 
@@ -37,6 +37,19 @@ pub fn run(
     jobs: usize,
     on_progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
 ) -> Result<RunResult, EngineError> {
+    run_beside(scenario, jobs, Beside::Nothing, on_progress)
+}
+
+/// Does the same as [`run`], and measures what is asked for `beside` the means; the means are the same.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_beside(
+    scenario: &Scenario,
+    jobs: usize,
+    beside: Beside,
+    on_progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
+) -> Result<RunResult, EngineError> {
     let stop = AtomicBool::new(false);
     let done = AtomicU32::new(0);
     let simulated_ns = AtomicU64::new(0);
@@ -65,7 +78,7 @@ pub fn run(
             simulated_ns.fetch_add(now - seen, Ordering::Relaxed);
             seen = now;
         };
-        let finished = run_replication(scenario, replication, &mut |now| {
+        let finished = run_replication(scenario, replication, beside, &mut |now| {
             count(now.0);
             report()
         })?;

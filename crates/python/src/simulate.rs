@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use lasthop_engine::quantities::QUANTITIES;
-use lasthop_engine::{EngineError, Progress, RunResult, pcapng, run, scenario};
+use lasthop_engine::{Beside, EngineError, Progress, RunResult, pcapng, run_beside, scenario};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -99,16 +99,23 @@ impl SimulationOutput {
 ///
 /// `progress` is called about every 50 ms from the calling thread with `replications_done`,
 /// `replications`, `simulated_s` and `total_s`; if it returns False, or at Ctrl-C, the run stops
-/// and what finished is returned. If nothing finished, KeyboardInterrupt is raised.
+/// and what finished is returned. If nothing finished, KeyboardInterrupt is raised. With `tails`, what means
+/// hide is measured too.
 #[pyfunction]
-#[pyo3(signature = (scenario, jobs, progress = None))]
+#[pyo3(signature = (scenario, jobs, progress = None, tails = false))]
 pub fn simulate(
     py: Python<'_>,
     scenario: &Bound<'_, Scenario>,
     jobs: usize,
     progress: Option<Py<PyAny>>,
+    tails: bool,
 ) -> PyResult<SimulationOutput> {
     let scenario = scenario.get().parsed();
+    let beside = if tails {
+        Beside::Tails
+    } else {
+        Beside::Nothing
+    };
     let watch = Watch::default();
     let (finished, stopped) = py.detach(|| {
         thread::scope(|scope| {
@@ -116,7 +123,7 @@ pub fn simulate(
             let (scenario, watch) = (&*scenario, &watch);
             scope.spawn(move || {
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    run(scenario, jobs, &|p| watch.report(p))
+                    run_beside(scenario, jobs, beside, &|p| watch.report(p))
                 }));
                 // The receiver outlives this thread: it waits for exactly this message.
                 drop(done.send(outcome));

@@ -42,6 +42,14 @@ def simulate(
         str | None,
         unset("TIME", 'Record time series of the first replication this often: "0.1 s".'),
     ] = None,
+    tails: Annotated[
+        bool,
+        typer.Option(
+            "--tails",
+            help="Measure also what means hide in a cell: Jain's index second by second, stations "
+            "that starve, the 99th percentile of the time in its queues.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None, directory("Write result.json, and all tables as Parquet and CSV.")
     ] = None,
@@ -72,7 +80,7 @@ def simulate(
         frames = scenario.typed.record.frames or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
     with simulating() as progress:
-        result = run(scenario, frames=frames, jobs=jobs, progress=progress)
+        result = run(scenario, frames=frames, tails=tails, jobs=jobs, progress=progress)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     try:
         if out is not None:

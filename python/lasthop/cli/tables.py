@@ -51,11 +51,14 @@ QUEUE = Column("queue_packets", "queue", "packets")
 COLLISIONS = Column("collision_rate", "collisions", "%", 100)
 DISCARDS = Column("discard_probability", "discards", "%", 100)
 
+DELAY_P99 = Column("one_way_delay_p99_s", "99th percentile", "ms", 1e3)
+
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "stations": (
         GOODPUT,
         Column("goodput_share", "share", "%", 100),
         Column("fairness_level", "fairness level", "-"),
+        Column("longest_starved_s", "longest starved", "s", zero_says=True),
         QUEUE,
         COLLISIONS,
         DISCARDS,
@@ -65,6 +68,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         GOODPUT,
         Column("rtt_s", "RTT", "ms", 1e3),
         Column("one_way_delay_s", "delay", "ms", 1e3),
+        DELAY_P99,
         Column("cwnd_packets", "cwnd", "packets"),
         Column("loss_probability", "loss", "%", 100),
         Column("connections", "connections", "-"),
@@ -94,6 +98,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("occupancy_sd_packets", "standard deviation", "packets"),
         Column("occupancy_max_packets", "longest queue", "packets"),
         Column("sojourn_s", "sojourn time", "ms", 1e3),
+        Column("sojourn_p99_s", "99th percentile", "ms", 1e3),
         Column("drop_probability", "drops", "%", 100),
         Column("mark_probability", "marks", "%", 100),
     ),
@@ -108,6 +113,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("starved_flows", "starved", "flows"),
         Column("rtt_s", "RTT", "ms", 1e3),
         Column("one_way_delay_s", "delay", "ms", 1e3),
+        DELAY_P99,
         Column("loss_probability", "loss", "%", 100),
         Column("connections_finished", "finished", "connections"),
         Column("connections_refused", "refused", "connections"),
@@ -119,6 +125,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "cells": (
         GOODPUT,
         Column("jain", "Jain's index"),
+        Column("jain_p05", "5th percentile"),
         Column("updown_ratio", "up/down"),
         Column("busy_fraction", "busy", "%", 100),
     ),

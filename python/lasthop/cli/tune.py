@@ -1,6 +1,8 @@
 """`lasthop tune`."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated
 
 import typer
@@ -22,11 +24,13 @@ from lasthop.cli.options import (
 from lasthop.cli.progress import stage_bar
 from lasthop.cli.tables import print_table
 from lasthop.digits import estimate, plain, signed
-from lasthop.errors import UserError
+from lasthop.errors import ScenarioError, UserError
 from lasthop.estimates import Estimate
 from lasthop.ownership import refuse_foreign
-from lasthop.tune import CONFIRM, GIVE_UP, TUNING_FILES, TuneInterrupted, Tuning
+from lasthop.tune import CONFIRM, TUNING_FILES, TuneInterrupted, Tuning
 from lasthop.tune import tune as search
+from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN
+from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
 from lasthop.tuning.measures import estimated
 from lasthop.tuning.objectives import OBJECTIVES
@@ -35,6 +39,8 @@ from lasthop.tuning.settings import counts_are_no_times
 from lasthop.tuning.shown import SHOWN
 
 COMPARED = (
+    "calls",
+    "beside_calls_goodput_bps",
     "goodput_bps",
     "rtt_s",
     "sojourn_s",
@@ -42,6 +48,22 @@ COMPARED = (
     "jain",
 )
 """Quantities that are shown of every confirmed setting."""
+
+CONFIGURATIONS = ("hostapd",)
+"""What --write takes."""
+
+COUNTED = ("starved_flows", "starving_stations", "longest_starved_s")
+"""Quantities that are not shown where they are 0 before and after."""
+
+LIVED_WITH = ("jain_p05", "longest_starved_s", "sojourn_p99_s", "one_way_delay_p99_s")
+"""What means hide, shown of every confirmed setting in a table of its own."""
+
+
+LONG_TITLE = 12
+"""Width at which a long title is broken. [characters]"""
+
+MOST_LINES = 3
+"""Most words of a title that stand each in a line."""
 
 
 def aim(text: str) -> str:
@@ -73,6 +95,26 @@ def per_cent(text: str | float) -> float:
     return value
 
 
+def jain_index(text: str | float) -> float:
+    """The value of --min-jain; the default comes as a number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise typer.BadParameter(f'"{text}" is no Jain\'s index from 0 to 1')
+    return value
+
+
+def configuration(text: str) -> str:
+    """The value of --write."""
+    if text not in CONFIGURATIONS:
+        raise typer.BadParameter(
+            f'"{text}" is no form of configuration; allowed is {", ".join(CONFIGURATIONS)}'
+        )
+    return text
+
+
 def candidates(text: str | int) -> int:
     """The value of --confirm; the default comes as a number."""
     return whole_number(str(text), 1, 1000, "a number of candidates")
@@ -82,7 +124,9 @@ def tune(
     file: File,
     objective: Annotated[
         str,
-        typer.Option("--for", metavar="AIM", parser=aim, help="throughput, delay or fairness."),
+        typer.Option(
+            "--for", metavar="AIM", parser=aim, help="throughput, delay, fairness or calls."
+        ),
     ],
     category: Annotated[
         str | None,
@@ -100,12 +144,29 @@ def tune(
             help="What another aim may cost of the present goodput and of Jain's index.",
         ),
     ] = 100.0 * GIVE_UP,
+    min_jain: Annotated[
+        float,
+        typer.Option(
+            metavar="X",
+            parser=jain_index,
+            help="Least 5th percentile of Jain's index over windows of 1 s; the present setting's "
+            "where that is less.",
+        ),
+    ] = MIN_JAIN,
     pifs: Annotated[
         bool, typer.Option("--pifs/--no-pifs", help="Whether the AP may use PIFS access.")
     ] = True,
     txop: Annotated[
         bool, typer.Option("--txop/--no-txop", help="Whether to search TXOP limits.")
     ] = True,
+    write: Annotated[
+        str | None,
+        unset(
+            "FORM",
+            "Print the setting as lines of a configuration too: hostapd.",
+            parser=configuration,
+        ),
+    ] = None,
     confirm: Annotated[
         int,
         typer.Option(
@@ -117,7 +178,8 @@ def tune(
     jobs: Jobs = None,
     settings: Settings = None,
     out: Annotated[
-        Path | None, directory("Write tuning.json, a picture, and the table as Parquet and CSV.")
+        Path | None,
+        directory("Write tuning.json, hostapd.conf, a picture, and the table as Parquet and CSV."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -126,7 +188,10 @@ def tune(
     if out is not None:
         writable(out)
         refuse_foreign(out, TUNING_FILES)
-    if category is not None and category not in (used := categories_in_use(scenario)):
+    used = categories_in_use(scenario)
+    if used and objective == "calls":
+        used = categories_in_use(calls_of(scenario).beside(scenario))
+    if category is not None and category not in used:
         raise UserError(
             f"--category {category}: no flow is in it", f"categories in use: {', '.join(used)}"
         )
@@ -138,6 +203,7 @@ def tune(
                 objective,
                 category=category,
                 give_up=give_up / 100.0,
+                min_jain=min_jain,
                 pifs=pifs,
                 txop=txop,
                 confirm=confirm,
@@ -150,14 +216,14 @@ def tune(
         if out is not None:
             found.save(out)
     finally:  # A full disk must not cost the result.
-        print_either(as_json, found.to_json, lambda: print_tuning(found))
+        print_either(as_json, found.to_json, lambda: print_tuning(found, write))
     if out is not None and not as_json:
         typer.echo(f"tables and picture: {out}")
     if interrupted is not None:
         raise Interrupted(str(interrupted))
 
 
-def print_tuning(tuning: Tuning) -> None:
+def print_tuning(tuning: Tuning, write: str | None = None) -> None:
     """How it was searched, what was confirmed, what to set, and what that gains and costs."""
     base = tuning.base
     what = "" if categories_in_use(base) == ["best-effort"] else f", category {tuning.category}"
@@ -167,21 +233,23 @@ def print_tuning(tuning: Tuning) -> None:
     typer.echo()
     if not tuning.confirmed:
         return
-    shown = [name for name in COMPARED if name in tuning.present.samples]
-    guessed = predicted_quantity(tuning)
-    headers = ["AP / stations", *([head(guessed, "predicted ")] if guessed else [])]
-    headers += [head(name) for name in shown]
-    rows = [table_row(trial, tuning.chosen, guessed, shown) for trial in tuning.confirmed]
-    print_table(headers, rows)
-    typer.echo("* chosen\n")
+    print_confirmed(tuning, COMPARED, predicted_quantity(tuning))
+    typer.echo("What means hide:\n")
+    print_confirmed(tuning, LIVED_WITH)
+    out = any(tuning.objection(trial) for trial in tuning.confirmed)
+    typer.echo("* chosen" + (", x ruled out" if out else "") + "\n")
     if tuning.chosen is tuning.present:
         typer.echo(f"Nothing to set: {why_nothing(tuning)}.")
+        if write is not None:
+            print_hostapd(tuning)
         return
     typer.echo(f"Set {tuning.chosen.name}, in these tables of the file:\n\n{tuning.toml}")
     options = [f"--set {path}={value}" for path, value in tuning.settings.items()]
     pairs = [" ".join(options[at : at + 2]) for at in range(0, len(options), 2)]
     typer.echo("or on the command line:\n\n" + " \\\n".join(pairs) + "\n")
-    if counts_are_no_times(tuning.base, list(tuning.settings.items())):
+    if write is not None:
+        print_hostapd(tuning)
+    elif counts_are_no_times(tuning.base, list(tuning.settings.items())):
         typer.echo(
             "TXOP limits are packets here. Limits in time, as access points have them, let the\n"
             "fast and the short send more: try cell.txop_limit and cell.ap.txop_limit first.\n"
@@ -192,6 +260,32 @@ def print_tuning(tuning: Tuning) -> None:
         for cost in tuning.costs:
             typer.echo(f"- {cost}")
         typer.echo()
+
+
+def print_hostapd(tuning: Tuning) -> None:
+    """The chosen setting as lines of hostapd.conf, and what these give where they say it."""
+    typer.echo(f"For hostapd.conf:\n\n{tuning.hostapd}")
+    try:
+        chosen, said = estimated(tuning.chosen.samples), tuning.as_hostapd
+    except ScenarioError as error:
+        first = str(error).partition("\n")[0]
+        typer.echo(f"Not simulated as these lines have it: {first}\n")
+        return
+    rows = [
+        [shown.head, scaled(chosen[name], shown.scale), scaled(said.get(name), shown.scale)]
+        for name, shown in SHOWN.items()
+        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in said
+    ]
+    print_table(["the setting in hostapd's units", "as above", "as written"], rows)
+
+
+def print_confirmed(tuning: Tuning, quantities: Sequence[str], guessed: str | None = None) -> None:
+    """These quantities of every confirmed setting, before them what the model predicts."""
+    shown = [name for name in quantities if name in tuning.present.samples]
+    headers = ["AP / stations", *([head(guessed, "predicted ")] if guessed else [])]
+    headers += [head(name) for name in shown]
+    rows = [table_row(tuning, trial, guessed, shown) for trial in tuning.confirmed]
+    print_table(headers, rows)
 
 
 def how_searched(tuning: Tuning) -> list[str]:
@@ -211,6 +305,9 @@ def how_searched(tuning: Tuning) -> list[str]:
         interval = "no interval from one replication: luck may decide"
     lines.append(f"{confirmed} confirmed by {runs}; {interval}")
     lines += beyond_the_model(tuning, modelled)
+    if tuning.calls is not None:
+        lines.append(f"calls: {tuning.calls.what}; other columns are with one")
+    lines += [f"not as presumed: {each}" for each in tuning.irregular]
     lines += [f"left out: {each.what}: {each.why}" for each in tuning.left_out]
     lines += [f"ruled out: {len(names)} for {why}" for why, names in tuning.ruled_out.items()]
     return lines
@@ -251,14 +348,17 @@ def predicted_quantity(tuning: Tuning) -> str | None:
 
 
 def head(name: str, before: str = "") -> str:
-    """A column's title over its unit, a word a line."""
+    """A column's title over its unit, a word a line; several to a line where it is long."""
     shown = SHOWN[name]
-    return f"{before}{shown.title}".replace(" ", "\n") + f"\n[{shown.unit}]"
+    words = f"{before}{shown.title}".split(" ")
+    lines = wrap(" ".join(words), LONG_TITLE) if len(words) > MOST_LINES else words
+    return "\n".join([*lines, f"[{shown.unit}]"])
 
 
-def table_row(trial: Trial, chosen: Trial, guessed: str | None, shown: list[str]) -> list[str]:
+def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str]) -> list[str]:
     """One confirmed setting."""
-    cells = [f"{trial.name} *" if trial is chosen else trial.name]
+    mark = " x" if tuning.objection(trial) else ""
+    cells = [trial.name + (" *" if trial is tuning.chosen else mark)]
     if guessed is not None:
         guess = (trial.predicted or {}).get(guessed)
         cells.append(plain(None if guess is None else guess * SHOWN[guessed].scale))
@@ -273,7 +373,7 @@ def gain_rows(tuning: Tuning) -> list[list[str]]:
     for name, shown in SHOWN.items():
         if name not in tuning.gains:
             continue
-        if name == "starved_flows" and now[name].mean == then[name].mean == 0.0:
+        if name in COUNTED and now[name].mean == then[name].mean == 0.0:
             continue
         scale, change = shown.scale, tuning.gains[name]
         half = None if change.ci95 is None else change.ci95 * scale

@@ -9,7 +9,9 @@ import selectors
 import socket
 import struct
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import ceil
 from statistics import fmean
 
 from lasthop.emulation.places import OTHER_PORT, Ends
@@ -113,6 +115,7 @@ class Datagrams:
         values: dict[str, float] = {}
         if self.delays_s:
             values["one_way_delay_s"] = fmean(self.delays_s)
+            values["one_way_delay_p99_s"] = percentile_99(self.delays_s)
         if self.first is not None and self.last is not None:
             expected = self.last - self.first + 1
             values["loss_probability"] = 1 - self.arrived / expected
@@ -122,6 +125,12 @@ class Datagrams:
         """Close every socket."""
         self.sender.close()
         self.receiver.close()
+
+
+def percentile_99(values: Iterable[float]) -> float:
+    """The smallest value that at least 99 % of all do not exceed."""
+    ordered = sorted(values)
+    return ordered[ceil(0.99 * len(ordered)) - 1]
 
 
 def datagrams(flow: UdpFlow, ends: Ends, per_second: float, seed: int) -> Datagrams:

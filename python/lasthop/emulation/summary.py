@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lasthop._core import VERSION
+from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.traffic import Driven
 from lasthop.models.reading import CsmaScenario
 from lasthop.models.reading import Scenario as Typed
@@ -28,6 +29,8 @@ class Seen:
     """Protocol and both ends, for a program's."""
     traffic: str = ""
     """Protocol, the port of the service and whether its data leaves the place, for a program's."""
+    delays_s: Sequence[float] = ()
+    """How long each datagram took, of a flow of datagrams. [s]"""
 
 
 def summary(
@@ -73,7 +76,16 @@ def of_flow(each: Driven, length_s: float) -> Seen:
     flow = each.flow
     goodput_bps = 8 * each.received_bytes / length_s
     own = each.quantities()
-    return Seen(flow.name, flow.class_name, flow.station, flow.direction, goodput_bps, own)
+    delays_s = each.delays_s if isinstance(each, Datagrams) else ()
+    return Seen(
+        flow.name,
+        flow.class_name,
+        flow.station,
+        flow.direction,
+        goodput_bps,
+        own,
+        delays_s=delays_s,
+    )
 
 
 def of_programs(scenario: Typed, rows: Iterable[Item], length_s: float) -> Iterable[Seen]:
@@ -182,6 +194,8 @@ def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
         some = [one.quantities[quantity] for one in members if quantity in one.quantities]
         if some:
             values[quantity] = sum(some) / len(some)
+    if delays_s := [delay_s for one in members for delay_s in one.delays_s]:
+        values["one_way_delay_p99_s"] = percentile_99(delays_s)
     unfinished = [one.quantities["unfinished"] for one in members if "unfinished" in one.quantities]
     if unfinished:
         values["unfinished"] = sum(unfinished)

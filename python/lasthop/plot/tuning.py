@@ -23,6 +23,9 @@ PANELS = (
 )
 """Quantity, factor from the result's unit, title and label of each panel."""
 
+CALLS = ("calls", 1.0, "Calls", "most calls beside the other traffic")
+"""The panel of a search for calls, which stands first."""
+
 ROW_MM = 4.2
 """Height of a setting's row. [mm]"""
 
@@ -39,7 +42,8 @@ def tuning_figure(tuning: "Tuning") -> Figure:
     Goodput, delay and fairness, and the delay of every other category that has flows.
     """
     trials = tuning.confirmed
-    panels = [*PANELS, *_other_categories(tuning)]
+    counted = [CALLS] if tuning.calls is not None else []
+    panels = [*counted, *PANELS, *_other_categories(tuning)]
     height = 16 + ROW_MM * len(trials)
     with house_style(len(panels) * height + 14) as figure:
         rows = figure.subplots(len(panels), 1)

@@ -51,7 +51,7 @@ def costs(
 
 def changed(what: str, before: float, after: float, unit: str) -> str:
     """A quantity now and then, as text."""
-    unit = "" if unit in ("-", "flows") else f" {unit}"
+    unit = "" if unit in ("-", "calls", "flows", "stations") else f" {unit}"
     part = f" ({100 * (after / before - 1):+.0f} %)" if before else ""
     return f"{what} {plain(after)}{unit} instead of {plain(before)}{part}"
 

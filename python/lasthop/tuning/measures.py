@@ -19,16 +19,25 @@ Values: TypeAlias = Mapping[str, float]
 Samples: TypeAlias = Mapping[str, Sequence[float]]
 """One value a replication of each quantity.
 
+- ``calls``: the most calls that the cell carries, where they are counted. [calls]
+- ``beside_calls_goodput_bps``: goodput of everything else beside so many. [bit/s]
 - ``goodput_bps``: of the cell; ``up_goodput_bps`` and ``down_goodput_bps``: of each direction,
   where there are both. [bit/s]
 - ``rtt_s``: mean over the TCP connections, each counting alike. [s]
 - ``sojourn_s``: time in the AP's queue of the tuned category, service included, per packet. [s]
-- ``station_sojourn_s``: the same in the station's queue where it is longest. [s]
+- ``sojourn_p99_s``: 99th percentile of the time in that queue. [s]
+- ``station_sojourn_s``: the same mean in the station's queue where it is longest. [s]
 - ``voice_delay_s``, ``video_delay_s``, ``best_effort_delay_s``, ``background_delay_s``: the same
   for each other category that has flows, at the node, AP or station, where it is longest. [s]
+- ``one_way_delay_p99_s``: 99th percentile of the delay of a flow of datagrams that has a rate, of
+  the one where it is longest. [s]
 - ``jain``: Jain's index of the stations' goodputs in the flows of `sharing`. [-]
 - ``direction_jain``: the same, what a station sends and what it receives counted as two shares;
   only where a station does both. [-]
+- ``jain_p05``: 5th percentile of Jain's index over windows of 1 s. [-]
+- ``longest_starved_s``: longest time in a row, in windows of 1 s, that a station got less than a
+  tenth of an equal share; of the station where it is longest. [s]
+- ``starving_stations``: stations for which that time is `STARVED_FOR_S` or more. [stations]
 - ``updown_ratio``: of the cell, where there are uploads and downloads. [-]
 - ``worst_fairness_level``: goodput of the station that gets most over that of the one that gets
   least, in the flows of `sharing`. [-]
@@ -37,6 +46,9 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
 
 STARVING = 0.1
 """Part of its rate below which a datagram flow starves. [-]"""
+
+STARVED_FOR_S = 5.0
+"""Time with less than a tenth of an equal share from which on a station starves. [s]"""
 
 
 def predicted(prediction: Mapping[str, Any], scenario: Scenario) -> Values:
@@ -73,11 +85,11 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     `category` is the one that is tuned.
     """
     by_name: Mapping[tuple[str, str], dict[str, list[float]]] = defaultdict(dict)
-    samples = result.samples
-    columns = (samples[column].tolist() for column in ("list", "quantity", "name", "value"))
-    for list_name, quantity, name, value in zip(*columns, strict=True):
-        values = by_name[list_name, quantity].setdefault(name, [])
-        values.append(nan if value is None else value)
+    for list_name, items in result.sample_tree.items():
+        for name, quantities in items.items():
+            for quantity, values in quantities.items():
+                known = [nan if value is None else value for value in values]
+                by_name[list_name, quantity][name] = known
     count = result.replications
     scenario = result.scenario
     nodes = list(scenario.typed.station)
@@ -88,17 +100,26 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
         names = (queue_name(node, of) for node in nodes)
         return _each([sojourns[name] for name in names if name in sojourns], count, max)
 
+    starved = by_name["stations", "longest_starved_s"].values()
+    p99 = by_name["queues", "sojourn_p99_s"].get(queue_name("ap", category), [nan] * count)
     found = {
         "goodput_bps": _each(by_name["cells", "goodput_bps"].values(), count, fmean),
         "rtt_s": _each(by_name["flows", "rtt_s"].values(), count, fmean),
         "sojourn_s": longest(["ap"], category),
+        "sojourn_p99_s": p99,
         "station_sojourn_s": longest(nodes, category),
         "updown_ratio": _each(by_name["cells", "updown_ratio"].values(), count, fmean),
+        "jain_p05": _each(by_name["cells", "jain_p05"].values(), count, fmean),
+        "longest_starved_s": _each(starved, count, max),
+        "starving_stations": _each(starved, count, _starving),
     }
     for other in categories_in_use(scenario):
         if other != category:
             found[delay_quantity(other)] = longest(["ap", *nodes], other)
     flows = cell_flows(scenario)
+    paced = [flow.name for flow in flows if isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0]
+    delays = by_name["flows", "one_way_delay_p99_s"]
+    found["one_way_delay_p99_s"] = _each([delays[name] for name in paced], count, max)
     goodputs = by_name["flows", "goodput_bps"]
     ways = _sums(goodputs, {flow.name: (flow.direction,) for flow in flows}, count)
     if len(ways[0]) > 1:
@@ -144,6 +165,11 @@ def _each(items: Collection[Sequence[float]], count: int, over: Any) -> list[flo
     """A value a replication, over the items that have one; NaN where there is none."""
     rows = [[item[index] for item in items if not isnan(item[index])] for index in range(count)]
     return [float(over(row)) if row else nan for row in rows]
+
+
+def _starving(longest_s: Iterable[float]) -> int:
+    """How many of these times are starvation. [stations]"""
+    return sum(time_s >= STARVED_FOR_S for time_s in longest_s)
 
 
 def _sums(

@@ -35,9 +35,27 @@ class Criterion:
     tolerance: float = 0.0
     search_tolerance: float = 0.0
 
-    def gain(self, difference: float) -> float:
-        """A difference as an improvement."""
-        return difference if self.greatest else -difference
+    def worth(self, value: float) -> float:
+        """A value so that more is better, in the unit of the tolerances."""
+        return value if self.greatest else -value
+
+    def cautious(self, found: Estimate) -> float:
+        """What an estimate is worth at the unfavourable end of its interval."""
+        half = found.ci95 or 0.0
+        return self.worth(found.mean - half if self.greatest else found.mean + half)
+
+
+class Evenness(Criterion):
+    """Jain's index, by the spread of the shares that it stands for.
+
+    Of shares whose standard deviation is the part c of their mean, Jain's index is 1 / (1 + c²):
+    0.995 means that stations differ by 7 %, 0.99998 by 0.5 %. Half a per cent of the index would
+    hide that.
+    """
+
+    def worth(self, value: float) -> float:
+        """The spread c with a minus sign. [-]"""
+        return value if math.isnan(value) else -math.sqrt(1.0 / min(max(value, 1e-12), 1.0) - 1.0)
 
 
 TOLERANCE = 0.005
@@ -96,12 +114,12 @@ class Objective:
         """Settings by their searched values, the best first; those without value are left out."""
         aim, second = self.criteria[:2]
         known = [each for each in values if aim.quantity in values[each]]
-        best = max((aim.gain(values[each][aim.quantity]) for each in known), default=0.0)
+        best = max((aim.worth(values[each][aim.quantity]) for each in known), default=0.0)
 
         def key(each: T) -> tuple[float, float]:
-            short = best - aim.gain(values[each][aim.quantity])
+            short = best - aim.worth(values[each][aim.quantity])
             if short <= aim.search_tolerance:
-                return 0.0, -second.gain(values[each].get(second.quantity, 0.0))
+                return 0.0, -second.worth(values[each].get(second.quantity, 0.0))
             return short, 0.0
 
         return sorted(known, key=key)
@@ -115,7 +133,7 @@ class Objective:
         left = list(values)
         for criterion in self.criteria:
             gains = {
-                each: criterion.gain(found.mean) - (found.ci95 or 0.0)
+                each: criterion.cautious(found)
                 for each in left
                 if (found := values[each].get(criterion.quantity)) is not None
             }
@@ -128,13 +146,15 @@ class Objective:
 
 GOODPUT = Criterion("goodput_bps", greatest=True)
 SOJOURN = Criterion("sojourn_s", greatest=False, tolerance=1e-3, search_tolerance=1e-3)
-JAIN = Criterion("jain", greatest=True, search_tolerance=0.02)
-DIRECTION_JAIN = Criterion("direction_jain", greatest=True, search_tolerance=0.02)
+CALLS = Criterion("calls", greatest=True, search_tolerance=0.5)
+JAIN = Evenness("jain", greatest=True, tolerance=TOLERANCE, search_tolerance=0.02)
+DIRECTION_JAIN = replace(JAIN, quantity="direction_jain")
 
 OBJECTIVES = {
     "throughput": Objective("throughput", (GOODPUT, SOJOURN, JAIN)),
     "delay": Objective("delay", (SOJOURN, GOODPUT, JAIN)),
     "fairness": Objective("fairness", (JAIN, GOODPUT, SOJOURN)),
+    "calls": Objective("calls", (CALLS, GOODPUT, SOJOURN, JAIN)),
 }
 """Objectives by name.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isclose
+from statistics import fmean
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from lasthop.errors import ScenarioError, UserError, shortcoming
@@ -12,7 +13,15 @@ from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.result import Result
 from lasthop.run import simulate
 from lasthop.scenario import Scenario
-from lasthop.tuning.candidates import Candidate, opportunities, wider, window_pairs
+from lasthop.tuning.bounds import Bounds
+from lasthop.tuning.calls import Calls, Capacity, Stopwatch
+from lasthop.tuning.candidates import (
+    TXOP_LIMITS,
+    Candidate,
+    opportunities,
+    wider,
+    window_pairs,
+)
 from lasthop.tuning.measures import Samples, Values, means, predicted, sampled
 from lasthop.tuning.objectives import Objective
 from lasthop.tuning.settings import Setting, apply
@@ -114,7 +123,8 @@ class Search:
         objective: Objective,
         *,
         category: str = BEST_EFFORT,
-        give_up: float,
+        bounds: Bounds,
+        calls: Calls | None = None,
         jobs: int | None,
         progress: ProgressCallback | None,
     ) -> None:
@@ -123,7 +133,11 @@ class Search:
         self.left_out: list[LeftOut] = []
         self.present = Trial(None, scenario)
         self.trials = [self.present]
-        self._give_up = give_up
+        self.bounds = bounds
+        self.calls = calls
+        self.irregular: list[str] = []
+        """What was not as a search for the most calls presumes."""
+        self._hint = 1
         self._jobs = jobs
         self._progress = progress
         self._short = shortened(scenario)
@@ -137,9 +151,15 @@ class Search:
             At Ctrl-C, or if `progress` returns False.
         """
         scenario, category = self.present.scenario, self.category
+        pairs = list(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
+        bursts = 2 * BURST_BASES * len(TXOP_LIMITS) ** 2 if txop else 0
+        longer = length_s(scenario) / length_s(Scenario(scenario, self._short))
+        stopwatch = Stopwatch(scenario, len(pairs) + bursts, longer * (confirm + 1))
         self._screen_best([self.present])
+        if self.calls is not None:
+            stopwatch.judge()
         self.left_out += [LeftOut(*each) for each in wider(scenario, category)]
-        self._try(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
+        self._try(pairs)
         self._check_measured()
         if txop:
             self._try(opportunities(scenario, self._burst_bases(), category))
@@ -160,7 +180,12 @@ class Search:
             values, now = trial.screened, present.screened
         else:
             return None
-        return self.objective.objection(values, now, self._give_up)
+        return self._objects(values, now)
+
+    def _objects(self, values: Values, now: Values) -> str | None:
+        """What speaks against a setting with these values, beside the present ones, if anything."""
+        dear = self.objective.objection(values, now, self.bounds.give_up)
+        return dear or self.bounds.objection(values, now)
 
     def _try(self, candidates: Iterable[Candidate]) -> None:
         """Predict candidates and screen the best; those the model refuses are all screened."""
@@ -178,13 +203,31 @@ class Search:
         self._screen_best(new)
 
     def _screen_best(self, new: Sequence[Trial]) -> None:
-        """Predict these, and screen the best of each family and what the model refuses."""
+        """Predict these, and screen the best of each family and what the model refuses.
+
+        To the model nobody starves; where nobody can live with most of a family's best, the next
+        are screened.
+        """
         if self.ranks_by_model:
             self._each("predicting", new, self._predict)
         chosen = [trial for trial in new if trial.predicted is None or trial is self.present]
-        for family in grouped(trial for trial in new if trial.predicted is not None):
-            chosen += self._ranked(family, lambda trial: trial.predicted)[:SCREENED]
-        self._each("screening", chosen, self._screen)
+        families = [
+            self._ranked(family, lambda trial: trial.predicted)
+            for family in grouped(trial for trial in new if trial.predicted is not None)
+        ]
+        while chosen or any(families):
+            for family in families:
+                chosen += family[:SCREENED]
+            self._each("screening", chosen, self._screen)
+            families = [
+                family[SCREENED:] if self._livable(family[:SCREENED]) < BURST_BASES else []
+                for family in families
+            ]
+            chosen = []
+
+    def _livable(self, screened: Sequence[Trial]) -> int:
+        """How many of these settings everybody can live with."""
+        return sum(self.objection(trial) is None for trial in screened)
 
     def _check_measured(self) -> None:
         """Refuse a scenario in which nothing can be measured, whatever the setting.
@@ -208,7 +251,11 @@ class Search:
     def _leave_out_unmeasured(self) -> None:
         """Note settings whose short simulation has no value of what is aimed at."""
         aim = self.objective.aim.quantity
-        screened = [trial for trial in self.trials[1:] if trial.screened is not None]
+        screened = [
+            trial
+            for trial in self.trials[1:]
+            if trial.screened is not None and self.objection(trial) is None
+        ]
         without = [trial for trial in screened if aim not in (trial.screened or {})]
         if without:
             what = some(trial.name for trial in without)
@@ -224,22 +271,40 @@ class Search:
             trial.refusal = shortcoming(error)
 
     def _screen(self, trial: Trial) -> None:
-        trial.screened = means(
-            sampled(self._simulate(Scenario(trial.scenario, self._short)), self.category)
-        )
+        short = Scenario(trial.scenario, self._short)
+        trial.screened = means(sampled(self._simulate(short), self.category))
+        if self.calls is None or (trial is not self.present and self.objection(trial) is not None):
+            return
+        most = Capacity(self.calls, short, self._simulate).most(self._hint)
+        trial.screened = {**trial.screened, "calls": fmean(most)}
+        self._hint = max(self._hint, *most)
 
     def _confirm(self, trials: Sequence[Trial]) -> None:
         def confirm(trial: Trial) -> None:
             result = self._simulate(trial.scenario)
             trial.result, trial.samples = result, sampled(result, self.category)
+            if self.calls is not None:
+                self._count_calls(trial, self.calls)
 
         self._each("confirming", trials, confirm)
+
+    def _count_calls(self, trial: Trial, calls: Calls) -> None:
+        """Count the calls of a setting in whole simulations."""
+        hint = int((trial.screened or {}).get("calls", 1))
+        capacity = Capacity(calls, trial.scenario, self._simulate)
+        most, said = capacity.check(capacity.most(hint))
+        self.irregular += [f"{trial.name}: {each}" for each in dict.fromkeys(said)]
+        trial.samples = {
+            **trial.samples,
+            "calls": [float(each) for each in most],
+            "beside_calls_goodput_bps": capacity.goodput_bps(most),
+        }
 
     def _simulate(self, scenario: Scenario) -> Result:
         with warnings.catch_warnings():
             # An interrupted simulation is dropped; the search says so itself.
             warnings.simplefilter("ignore", RuntimeWarning)
-            result = simulate(scenario, jobs=self._jobs)
+            result = simulate(scenario, tails=True, jobs=self._jobs)
         if result.interrupted:
             raise Stopped
         return result
@@ -270,7 +335,7 @@ class Search:
             known = {
                 trial: found
                 for trial, found in known.items()
-                if self.objective.objection(found, present, self._give_up) is None
+                if self._objects(found, present) is None
             }
         return self.objective.ranked(known)
 
@@ -343,6 +408,11 @@ def some(names: Iterable[str]) -> str:
     """Names in a few words."""
     first, *rest = names
     return f"{first} and {len(rest)} more" if rest else first
+
+
+def length_s(scenario: Scenario) -> float:
+    """Simulated time of all replications. [s]"""
+    return scenario.typed.duration_s * scenario.typed.replications
 
 
 def shortened(scenario: Scenario) -> list[tuple[str, object]]:

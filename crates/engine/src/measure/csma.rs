@@ -55,6 +55,8 @@ impl Period<'_> {
                 values.extend(self.management(user, csma));
             } else {
                 values.push(ONE_WAY_DELAY.of(delay));
+                let flows = users[user].flows().iter().map(|&flow| flow as usize);
+                values.push(self.delay_p99(flows));
                 values.push(LOSS_PROBABILITY.of(loss));
             }
             Item {

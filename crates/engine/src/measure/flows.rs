@@ -2,6 +2,7 @@
 
 use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
+use crate::histogram::Histogram;
 use crate::quantities::*;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
 use crate::world::Endpoints;
@@ -52,6 +53,7 @@ impl Period<'_> {
                     }
                 } else {
                     values.push(ONE_WAY_DELAY.of(delay));
+                    values.push(self.delay_p99([index].into_iter()));
                     values.push(LOSS_PROBABILITY.of(loss));
                 }
                 values.extend(self.reports(index));
@@ -61,6 +63,16 @@ impl Period<'_> {
                 }
             })
             .collect()
+    }
+
+    /// 99th percentile of the delays of the datagrams of these flows together.
+    pub(super) fn delay_p99(&self, flows: impl Iterator<Item = usize>) -> Value {
+        let mut delays = Histogram::EMPTY;
+        let states = self.world.flows().states();
+        flows
+            .filter_map(|flow| states[flow].delays())
+            .for_each(|own| delays.merge(own));
+        ONE_WAY_DELAY_P99.of(delays.quantile_s(0.99))
     }
 
     /// What became of a sensor's reports.

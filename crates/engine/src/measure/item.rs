@@ -32,6 +32,18 @@ pub struct Measures {
     pub lists: Vec<(&'static str, Vec<Item>)>,
 }
 
+impl Measures {
+    /// Adds a value to the item of that name, if the list has it.
+    pub(super) fn add(&mut self, list: &str, name: &str, value: Value) {
+        let mut lists = self.lists.iter_mut();
+        let items = lists.find(|(own, _)| *own == list).map(|(_, items)| items);
+        let item = items.and_then(|items| items.iter_mut().find(|item| item.name == name));
+        if let Some(item) = item {
+            item.values.push(value);
+        }
+    }
+}
+
 /// `part / whole`, absent when there is no whole.
 pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)

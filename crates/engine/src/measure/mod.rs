@@ -13,6 +13,7 @@ mod network;
 mod period;
 mod sharing;
 mod snapshot;
+pub(crate) mod tails;
 mod web;
 mod wlan;
 

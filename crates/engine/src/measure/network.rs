@@ -121,7 +121,9 @@ impl Period<'_> {
             let samples = self.over(of_kind, |c| c.delay_samples);
             Some(quantity.of(mean_s(delay_ns, samples)))
         };
-        kinds.into_iter().filter_map(mean).collect()
+        let datagrams = || members.iter().copied().filter(|&index| !self.is_tcp(index));
+        let p99 = datagrams().next().map(|_| self.delay_p99(datagrams()));
+        kinds.into_iter().filter_map(mean).chain(p99).collect()
     }
 
     /// Mean of payload over completion time, over those of the flows that are finished. [bit/s]

@@ -5,6 +5,7 @@ use crate::app::sensor::Reports;
 use crate::app::udp::UdpSource;
 use crate::app::web::WebSource;
 use crate::control::multi_connection::Falls;
+use crate::histogram::Histogram;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, Packet, PacketKind};
@@ -46,8 +47,8 @@ pub struct FlowCounters {
 pub(crate) enum Endpoints {
     /// Bulk TCP.
     Tcp(Box<(Sender, Receiver)>),
-    /// Datagrams.
-    Udp(Box<UdpSource>),
+    /// Datagrams, and how long those took that have arrived since the end of the warm-up.
+    Udp(Box<(UdpSource, Histogram)>),
     /// Pings of a station by the bottleneck.
     Ping,
     /// The source with this number: its connections have flows of their own.
@@ -100,7 +101,7 @@ impl FlowState {
                 let source = UdpSource::new(udp, streams.stream(&format!("{}/gaps", flow.name)));
                 FlowState {
                     data_bytes: (udp.payload_bytes + udp.header_bytes) as u16, // by the checks
-                    endpoints: Endpoints::Udp(Box::new(source)),
+                    endpoints: Endpoints::Udp(Box::new((source, Histogram::EMPTY))),
                     ..FlowState::bare()
                 }
             }
@@ -236,10 +237,22 @@ impl FlowState {
         }
     }
 
+    /// How long datagrams took that have arrived since the end of the warm-up; none are sent but by sources
+    /// of datagrams.
+    pub(crate) fn delays(&self) -> Option<&Histogram> {
+        match &self.endpoints {
+            Endpoints::Udp(udp) => Some(&udp.1),
+            Endpoints::Tcp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => None,
+        }
+    }
+
     /// Measuring begins at `now`.
     pub(super) fn begin_to_measure(&mut self, now: Time) {
         self.integrate_cwnd(now);
         self.cwnd_max = self.cwnd;
+        if let Endpoints::Udp(udp) = &mut self.endpoints {
+            udp.1 = Histogram::EMPTY;
+        }
     }
 
     fn integrate_cwnd(&mut self, now: Time) {
@@ -389,6 +402,22 @@ impl FlowState {
         match &mut self.endpoints {
             Endpoints::Tcp(tcp) => tcp,
             _ => unreachable!("a segment or an ACK is of a TCP flow"),
+        }
+    }
+
+    /// A datagram reaches the sink.
+    #[inline(never)]
+    pub(super) fn take_datagram(&mut self, now: Time, packet: &Packet) {
+        let delay = now.since(packet.stamp);
+        self.counters.arrived += 1;
+        self.counters.delivered += 1;
+        self.counters.delay_ns += delay.0;
+        self.counters.delay_samples += 1;
+        if let Endpoints::Udp(udp) = &mut self.endpoints {
+            udp.1.add(delay);
+        }
+        if let Some(reports) = &mut self.reports {
+            reports.arrive(now, packet.number);
         }
     }
 

@@ -130,13 +130,7 @@ impl Flows {
                 Taken::Answered
             }
             (Endpoints::Udp(_), _) => {
-                flow.counters.arrived += 1;
-                flow.counters.delivered += 1;
-                flow.counters.delay_ns += now.since(packet.stamp).0;
-                flow.counters.delay_samples += 1;
-                if let Some(reports) = &mut flow.reports {
-                    reports.arrive(now, packet.number);
-                }
+                flow.take_datagram(now, packet);
                 Taken::Kept
             }
             (Endpoints::Ping, PacketKind::Ack) => {
@@ -295,7 +289,8 @@ impl Flows {
                 self.set_timer(index, Time::NEVER, clock);
                 Wants::All(index)
             }
-            Endpoints::Udp(source) => {
+            Endpoints::Udp(udp) => {
+                let source = &mut udp.0;
                 let number = source.send();
                 let next = source.deadline();
                 self.set_timer(index, next, clock);
@@ -339,7 +334,8 @@ impl Flows {
                 flow.cwnd = tcp.0.cwnd();
                 Wants::All(index)
             }
-            Endpoints::Udp(source) => {
+            Endpoints::Udp(udp) => {
+                let source = &mut udp.0;
                 source.open(now);
                 let due = source.deadline();
                 if source.is_greedy() {
@@ -364,8 +360,8 @@ impl Flows {
             Endpoints::Ping | Endpoints::Hosts => {} // no flow of the schedule
             Endpoints::Tcp(tcp) => tcp.0.close(),
             Endpoints::Web(web) => self.webs.sources[*web as usize].source.close(),
-            Endpoints::Udp(source) => {
-                source.close();
+            Endpoints::Udp(udp) => {
+                udp.0.close();
                 let queues = self.greedy.iter_mut();
                 queues.for_each(|flows| flows.retain(|&flow| flow as usize != index));
             }
@@ -416,8 +412,8 @@ impl Flows {
                 tcp.0.supply(1);
                 Wants::All(number as usize)
             }
-            Endpoints::Udp(source) => {
-                let datagram = source.send();
+            Endpoints::Udp(udp) => {
+                let datagram = udp.0.send();
                 Wants::Packet(flow.datagram(now, number, datagram))
             }
             Endpoints::Web(_) | Endpoints::Ping | Endpoints::Hosts => {
@@ -481,10 +477,10 @@ impl Flows {
             let index = members[0];
             members.rotate_left(1);
             let flow = &mut self.states[index as usize];
-            let Endpoints::Udp(source) = &mut flow.endpoints else {
+            let Endpoints::Udp(udp) = &mut flow.endpoints else {
                 unreachable!("only datagram sources are greedy")
             };
-            let datagram = source.send();
+            let datagram = udp.0.send();
             let mut packet = flow.datagram(now, index, datagram);
             packet.hop = self.greedy_hop;
             queue.offer(now, packet);

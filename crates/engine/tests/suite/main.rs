@@ -12,4 +12,5 @@ mod oracle;
 mod power_save;
 mod queues;
 mod support;
+mod tails;
 mod weather;

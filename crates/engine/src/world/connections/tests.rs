@@ -15,7 +15,9 @@ fn scenario(text: &str) -> Scenario {
 }
 
 fn run(scenario: &Scenario) -> Measures {
-    let run = crate::replication::run_replication(scenario, 0, &mut |_| ControlFlow::Continue(()));
+    let run = crate::replication::run_replication(scenario, 0, crate::Beside::Nothing, &mut |_| {
+        ControlFlow::Continue(())
+    });
     match run {
         Ok(replication) => replication.measures,
         Err(error) => panic!("{error}"),

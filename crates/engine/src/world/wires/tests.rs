@@ -44,7 +44,9 @@ fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
         Shortcut::Links => world.wires.end_in_own_time(),
         Shortcut::Endpoints => {}
     }
-    let replication = match observe(world, true, &mut |_| ControlFlow::Continue(())) {
+    let replication = match observe(world, true, crate::Beside::Nothing, &mut |_| {
+        ControlFlow::Continue(())
+    }) {
         Ok(replication) => replication,
         Err(error) => panic!("{error} in {scenario:?}"),
     };
@@ -70,7 +72,9 @@ fn run(text: &str) -> Measures {
 }
 
 fn measures(scenario: &Scenario) -> Measures {
-    let run = crate::replication::run_replication(scenario, 0, &mut |_| ControlFlow::Continue(()));
+    let run = crate::replication::run_replication(scenario, 0, crate::Beside::Nothing, &mut |_| {
+        ControlFlow::Continue(())
+    });
     match run {
         Ok(replication) => replication.measures,
         Err(error) => panic!("{error}"),

@@ -1,0 +1,160 @@
+//! What means hide: Jain's index second by second, stations that starve, long waits.
+
+use std::ops::ControlFlow;
+
+use lasthop_engine::scenario::{Format, parse};
+use lasthop_engine::{Beside, RunResult, run_beside};
+
+use super::queues::{mean, simulate};
+
+/// Three downloads, one of which ends early and one of which comes late.
+const CELL: &str = r#"
+duration = "31 s"
+warmup = "5 s"
+replications = 2
+cell = { phy = "802.11b" }
+tcp.congestion = "reno"
+station.a.download = 1
+station.b.download = { connections = 1, stop = "20 s" }
+station.c.download = { connections = 1, start = "9.5 s" }
+station.phone.udp_down = { rate = "64 kbps", packet = "160 B" }
+"#;
+
+/// PIFS for the access point and windows of 1 for seven stations: who lost the medium waits on.
+const CAPTURE: &str = r#"
+duration = "66 s"
+warmup = "6 s"
+replications = 4
+cell = { phy = "802.11b", cwmin = 1, ap = { aifsn = 1, cwmin = 0, cwmax = 0 } }
+tcp.congestion = "reno"
+station.sta = { count = 7, upload = 1 }
+"#;
+
+fn with_tails(text: &str, beside: Beside, series: &str) -> RunResult {
+    let settings = [("record.series_interval".to_owned(), series.to_owned())];
+    let Ok(scenario) = parse(text, Format::Toml, "test.toml", &settings) else {
+        panic!("a cell");
+    };
+    match run_beside(&scenario, 1, beside, &|_| ControlFlow::Continue(())) {
+        Ok(result) => result,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn sample(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
+    let value = &result.samples[list][name][quantity][0];
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("no {quantity} of {name}"))
+}
+
+#[test]
+fn asking_for_tails_moves_no_other_value() {
+    let tails = ["jain_p05", "longest_starved_s", "sojourn_p99_s"];
+    for text in [CELL, CAPTURE] {
+        let means = with_tails(text, Beside::Nothing, "never").summary;
+        let mut all = with_tails(text, Beside::Tails, "never").summary;
+        assert_ne!(means, all);
+        let lists = all.as_object_mut().into_iter().flatten();
+        for item in lists.filter_map(|(_, list)| list.as_array_mut()).flatten() {
+            if let Some(item) = item.as_object_mut() {
+                item.retain(|quantity, _| !tails.contains(&quantity.as_str()));
+            }
+        }
+        assert_eq!(means, all);
+    }
+}
+
+/// The series has what each flow got in each second; of 26 windows the second smallest index is the 5th
+/// percentile. A station that has nothing to ask for is left out.
+#[test]
+fn windows_are_those_of_the_series() {
+    let result = with_tails(CELL, Beside::Tails, "1 s");
+    let Some(series) = &result.series else {
+        panic!("a series");
+    };
+    let rates = |station: &str| {
+        let name = format!("{station}/down/1");
+        let mut tracks = series.tracks.iter();
+        let track = tracks.find(|track| track.name == name && track.quantity == "goodput_bps");
+        track.map_or(&[][..], |track| &track.values[5..])
+    };
+    let (a, b, c) = (rates("a"), rates("b"), rates("c"));
+    assert_eq!(a.len(), 26);
+    let mut indices: Vec<f64> = (0..26)
+        .map(|k| {
+            let mut shares = vec![a[k]];
+            // windows from 5 s on: the stop at 20 s ends the 15th, the start at 9.5 s is in the 5th
+            shares.extend((k < 15).then_some(b[k]));
+            shares.extend((k >= 5).then_some(c[k]));
+            let sum: f64 = shares.iter().sum();
+            let squares: f64 = shares.iter().map(|x| x * x).sum();
+            sum * sum / (shares.len() as f64 * squares)
+        })
+        .collect();
+    indices.sort_unstable_by(f64::total_cmp);
+    let found = sample(&result, "cells", "cell", "jain_p05");
+    assert!(
+        (found - indices[1]).abs() < 1e-12,
+        "{found} {:?}",
+        &indices[..3]
+    );
+    // the phone gets all it asks for
+    assert!(result.samples["stations"]["phone"]["longest_starved_s"].is_null());
+}
+
+#[test]
+fn capture_starves_stations_for_seconds() {
+    let longest = |text: &str| {
+        let result = with_tails(text, Beside::Tails, "never");
+        (1..=7)
+            .map(|k| {
+                mean(
+                    &result,
+                    "stations",
+                    &format!("sta-{k}"),
+                    "longest_starved_s",
+                )
+            })
+            .fold(0.0, f64::max)
+    };
+    let with_windows_of_31 = CAPTURE.replace("cwmin = 1,", "cwmin = 31,");
+    let (captured, shared) = (longest(CAPTURE), longest(&with_windows_of_31));
+    assert!(captured > 2.0 && shared < 0.5, "{captured} {shared}");
+}
+
+/// Datagrams every 100 ms behind a wire of 30 ms: nobody waits long, and all alike.
+#[test]
+fn percentiles_of_equal_delays_are_their_mean() {
+    let text = "duration = \"20 s\"\nreplications = 1\n[cell]\nphy = \"802.11b\"\n[wire]\n\
+                delay = \"30 ms\"\n[station.a]\n\
+                udp_down = { rate = \"12.8 kbps\", packet = \"160 B\" }\n";
+    let result = with_tails(text, Beside::Tails, "never");
+    let flow = |quantity| mean(&result, "flows", "a/udp-down/1", quantity);
+    let [delay, p99] = ["one_way_delay_s", "one_way_delay_p99_s"].map(flow);
+    assert!(delay > 0.03 && delay < p99, "{delay} {p99}");
+    // nobody contends, so that only what is drawn for the backoff is between them
+    assert!((p99 - delay) / delay < 0.03, "{delay} {p99}");
+    let queue = |quantity| mean(&result, "queues", "ap", quantity);
+    let [sojourn, p99] = ["sojourn_s", "sojourn_p99_s"].map(queue);
+    assert!(p99 > sojourn && p99 < 2e-3, "{sojourn} {p99}");
+}
+
+/// A class's percentile is over the datagrams of all its flows, not a mean of theirs.
+#[test]
+fn a_class_has_the_percentile_of_all_its_datagrams() {
+    let text = "duration = \"20 s\"\nreplications = 1\n\
+                [link.l]\nfrom = \"x\"\nto = \"y\"\ndelay = \"10 ms\"\nrate = \"2 Mbps\"\n\
+                [flow.call]\nfrom = \"x\"\nto = \"y\"\ncount = 3\n\
+                udp = { rate = \"640 kbps\", packet = \"1000 B\", arrivals = \"poisson\" }\n";
+    let result = simulate(text, &[]);
+    let p99 = |name: &str| mean(&result, "flows", name, "one_way_delay_p99_s");
+    let own = ["call-1", "call-2", "call-3"].map(p99);
+    let class = mean(&result, "classes", "call", "one_way_delay_p99_s");
+    let (least, most) = (
+        own[0].min(own[1]).min(own[2]),
+        own[0].max(own[1]).max(own[2]),
+    );
+    assert!(least <= class && class <= most, "{own:?} {class}");
+    assert!(class > mean(&result, "classes", "call", "one_way_delay_s"));
+}

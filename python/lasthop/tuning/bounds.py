@@ -1,0 +1,44 @@
+"""What a setting must be for the stations to live with it, whatever it is chosen for."""
+
+import math
+from dataclasses import dataclass
+
+from lasthop.tuning.measures import STARVED_FOR_S, Values
+
+MIN_JAIN = 0.9
+"""Least 5th percentile of Jain's index over windows of 1 s, unless said otherwise. [-]"""
+
+GIVE_UP = 0.05
+"""Part of the present goodput and fairness that another aim may cost, unless said otherwise. [-]"""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How far a setting may be worse than the present one.
+
+    Attributes
+    ----------
+    give_up : float
+        Part of the present goodput, and of Jain's index over the whole time, that another aim
+        may cost. [-]
+    min_jain : float
+        Least 5th percentile of Jain's index over windows of 1 s; where the present setting has
+        less, that is the bound. [-]
+    """
+
+    give_up: float = GIVE_UP
+    min_jain: float = MIN_JAIN
+
+    def objection(self, values: Values, present: Values) -> str | None:
+        """Why nobody could live with a setting; None if everybody can.
+
+        A setting that lives on capture serves whoever had the medium last: over minutes all may
+        have their share, while some get nothing for seconds.
+        """
+        if values.get("starving_stations", 0.0) > present.get("starving_stations", 0.0):
+            return f"a station below a tenth of an equal share for {STARVED_FOR_S:g} s"
+        now = present.get("jain_p05", math.inf)
+        if values.get("jain_p05", math.inf) < min(self.min_jain, now):
+            bound = "the present setting's" if now < self.min_jain else f"{self.min_jain:g}"
+            return f"a 5th percentile of Jain's index over 1 s below {bound}"
+        return None

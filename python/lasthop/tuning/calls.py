@@ -1,0 +1,216 @@
+"""How many calls a cell carries beside its other traffic."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import nan
+
+from lasthop.errors import UserError
+from lasthop.models.reading import UdpFlow
+from lasthop.result import Result
+from lasthop.scenario import Scenario
+from lasthop.tuning.categories import cell_flows, cell_scenario
+
+DELAY_P99_S = 0.15
+"""99th percentile of a call's one-way delay that must not be reached: what ITU-T G.114 allows from
+mouth to ear. [s]"""
+
+LOSS = 0.01
+"""Part of a call's datagrams whose loss must not be reached. [-]"""
+
+CODEC = {"rate": "64 kbps", "packet": "160 B", "category": "voice"}
+"""One direction of a call of G.711, 20 ms of speech a datagram."""
+
+MOST_CALLS = 200
+"""Calls beyond which nobody counts."""
+
+LONGEST_S = 1200.0
+"""Time that a search for calls may take. [s]"""
+
+Simulate = Callable[[Scenario], Result]
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Stations of which each has a call, as many as wanted.
+
+    Attributes
+    ----------
+    group : str
+        Table of the stations, under ``station``.
+    own : bool
+        Whether the file has them.
+    """
+
+    group: str
+    own: bool
+
+    def of(self, scenario: Scenario, count: int) -> Scenario:
+        """The scenario, which has calls, with this many of them, one at least."""
+        return Scenario(scenario, [(f"station.{self.group}.count", count)])
+
+    def beside(self, scenario: Scenario) -> Scenario:
+        """The scenario as other quantities are measured: with one call, if it has none."""
+        if self.own:
+            return scenario
+        table = {"count": 1, "udp_up": CODEC, "udp_down": CODEC}
+        return scenario.with_station(self.group, table)
+
+    @property
+    def what(self) -> str:
+        """What is counted, in a few words."""
+        if self.own:
+            return f"stations of `station.{self.group}`, as the file has them"
+        return "G.711, 160 B each 20 ms each way, category voice, a station of its own each"
+
+
+def calls_of(scenario: Scenario) -> Calls:
+    """The calls that the file has, or calls of `CODEC`.
+
+    Calls of the file are stations of a table that send and receive datagrams at a rate, and have no
+    other flows.
+    """
+    station = scenario.typed.station
+    flows = sorted(cell_flows(scenario), key=lambda flow: station[flow.station].group)
+    for group, members in groupby(flows, key=lambda flow: station[flow.station].group):
+        own = list(members)
+        paced = all(isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0 for flow in own)
+        if paced and {flow.direction for flow in own} == {"up", "down"}:
+            return Calls(group, own=True)
+    groups = {each.group for each in cell_scenario(scenario).stations}
+    name = "call"
+    while name in groups:
+        name += "s"
+    return Calls(name, own=False)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A number of calls simulated: one value a replication."""
+
+    holds: Sequence[bool]
+    """Whether every call, each way, kept within `DELAY_P99_S` and `LOSS`."""
+    goodput_bps: Sequence[float]
+    """Goodput of all flows of stations that are no calls. [bit/s]"""
+
+
+class Capacity:
+    """The most calls of each replication, with one setting.
+
+    A number of calls holds if every call does. The most is looked for from a hint on, by doubling
+    and then halving the step, as if more calls were never better than less; `check` looks whether
+    that is so near what was found.
+    """
+
+    def __init__(self, calls: Calls, scenario: Scenario, simulate: Simulate) -> None:
+        self._calls = calls
+        self._scenario = scenario
+        self._simulate = simulate
+        self._attempts: dict[int, Attempt] = {}
+
+    def most(self, hint: int) -> list[int]:
+        """The most calls of each replication, looked for from `hint` on."""
+        count = len(self._attempt(max(hint, 1)).holds)
+        return [self._most_of(k, max(hint, 1)) for k in range(count)]
+
+    def check(self, most: Sequence[int]) -> tuple[list[int], list[str]]:
+        """Look at numbers of calls near those found, two below and two beyond the next.
+
+        Returns
+        -------
+        tuple
+            What was found, or less where fewer calls do not hold, and in words what is not as
+            expected.
+        """
+        found, said = list(most), []
+        for k, own in enumerate(most):
+            for count in range(max(own - 2, 1), own):
+                if not self._attempt(count).holds[k]:
+                    found[k] = min(found[k], count - 1)
+                    said.append(f"{count} calls do not hold though {own} do")
+            for count in range(own + 2, min(own + 4, MOST_CALLS)):
+                if self._attempt(count).holds[k]:
+                    said.append(f"{count} calls hold though {own + 1} do not")
+        return found, said
+
+    def goodput_bps(self, most: Sequence[int]) -> list[float]:
+        """Goodput of everything else beside so many calls, a value a replication. [bit/s]"""
+        return [
+            self._attempt(count).goodput_bps[k] if count else nan for k, count in enumerate(most)
+        ]
+
+    def _most_of(self, replication: int, hint: int) -> int:
+        def holds(count: int) -> bool:
+            return count < 1 or self._attempt(count).holds[replication]
+
+        low, high, step = hint, hint, 1
+        if holds(hint):
+            while holds(high := min(low + step, MOST_CALLS)):
+                low, step = high, 2 * step
+                if high == MOST_CALLS:
+                    return MOST_CALLS
+        else:
+            while not holds(low := max(high - step, 0)):
+                high, step = low, 2 * step
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if holds(middle) else (low, middle)
+        return low
+
+    def _attempt(self, count: int) -> Attempt:
+        if count not in self._attempts:
+            scenario = self._calls.of(self._scenario, count)
+            self._attempts[count] = judged(self._simulate(scenario), self._calls.group)
+        return self._attempts[count]
+
+
+def judged(result: Result, group: str) -> Attempt:
+    """Whether the calls of a group of stations held, and what the others got."""
+    station = result.scenario.typed.station
+    of_calls = {
+        flow.name: station[flow.station].group == group for flow in cell_flows(result.scenario)
+    }
+    holds = [True] * result.replications
+    goodput_bps = [0.0] * result.replications
+    flows = result.sample_tree["flows"]
+    for name, is_call in of_calls.items():
+        if is_call:
+            for quantity, most in (
+                ("one_way_delay_p99_s", DELAY_P99_S),
+                ("loss_probability", LOSS),
+            ):
+                for k, value in enumerate(flows[name][quantity]):
+                    holds[k] &= value is not None and value < most
+        else:
+            for k, value in enumerate(flows[name]["goodput_bps"]):
+                goodput_bps[k] += value or 0.0
+    return Attempt(holds, goodput_bps)
+
+
+class Stopwatch:
+    """Refuses a search that would take too long."""
+
+    def __init__(self, scenario: Scenario, settings: int, longer: float) -> None:
+        self._scenario = scenario
+        self._settings = settings
+        self._longer = longer
+        self._begun_s = time.monotonic()
+
+    def judge(self) -> None:
+        """Judge by the time that the first setting took.
+
+        Raises
+        ------
+        UserError
+            All settings will take longer than `LONGEST_S`.
+        """
+        first_s = time.monotonic() - self._begun_s
+        all_s = first_s * (self._settings + self._longer)
+        if all_s > LONGEST_S:
+            raise UserError(
+                f"{self._scenario.source}: counting calls would take about {all_s / 60:.0f} min, "
+                f"{first_s:.1f} s for each of {self._settings} settings; allowed are "
+                f"{LONGEST_S / 60:.0f} min",
+                "less take --no-txop, --no-pifs, a shorter `duration`, fewer `replications`",
+            )

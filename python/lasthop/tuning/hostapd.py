@@ -1,0 +1,204 @@
+"""Access parameters as lines of hostapd.conf, and what a scenario is with what these can say.
+
+``tx_queue_data0`` to ``data3`` are the access point's own queues for voice, video, best effort and
+background: windows in slots, 2^k - 1 from 1 on, bursts in milliseconds with one decimal.
+``wmm_ac_vo``, ``_vi``, ``_be`` and ``_bk`` stand in beacons and are what stations learn: windows as
+exponents k, TXOP limits in units of 32 us. See the comments of hostapd.conf in hostapd's sources.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lasthop.models.dcf.airtime import exchange_s
+from lasthop.models.reading import AccessCategory, CellScenario, Tcp
+from lasthop.scenario import Scenario
+from lasthop.tuning.categories import (
+    CATEGORIES,
+    categories_in_use,
+    cell_scenario,
+    table_of,
+)
+
+QUEUES = {"voice": "data0", "video": "data1", "best-effort": "data2", "background": "data3"}
+BEACONS = {"voice": "vo", "video": "vi", "best-effort": "be", "background": "bk"}
+"""hostapd's names of the categories."""
+
+BURST_S = 1e-4
+"""Unit of the access point's bursts. [s]"""
+
+TXOP_S = 32e-6
+"""Unit of the stations' TXOP limits. [s]"""
+
+LARGEST_EXPONENT = 15
+
+
+@dataclass(frozen=True)
+class Said:
+    """What hostapd can say of one node's category.
+
+    Attributes
+    ----------
+    aifsn : int
+        Slots between SIFS and the backoff. [slots]
+    cwmin_exponent, cwmax_exponent : int
+        k of windows 2^k - 1.
+    txop_units : int
+        TXOP limit in the node's unit; 0: one packet at a time.
+    """
+
+    aifsn: int
+    cwmin_exponent: int
+    cwmax_exponent: int
+    txop_units: int
+
+    def settings(self, table: str, unit_s: float) -> Iterator[tuple[str, object]]:
+        """The same in a scenario."""
+        yield f"{table}.aifsn", self.aifsn
+        yield f"{table}.cwmin", 2**self.cwmin_exponent - 1
+        yield f"{table}.cwmax", 2**self.cwmax_exponent - 1
+        limit_us = round(self.txop_units * unit_s * 1e6)
+        yield f"{table}.txop_limit", f"{limit_us} us" if limit_us else "none"
+
+
+@dataclass(frozen=True)
+class Hostapd:
+    """Lines of hostapd.conf, and the scenario that they make.
+
+    Attributes
+    ----------
+    text : str
+        The lines.
+    settings : sequence of pairs
+        What they set in a scenario.
+    """
+
+    text: str
+    settings: Sequence[tuple[str, object]]
+
+
+def hostapd(scenario: Scenario) -> Hostapd:
+    """The access parameters of every category that has flows, in hostapd's units.
+
+    A TXOP limit in packets becomes a time, that of so many of the longest exchanges that the node
+    begins in the category. What hostapd cannot say is rounded, which a comment tells.
+    """
+    known = cell_scenario(scenario)
+    aps, stations, settings = list[str](), list[str](), list[tuple[str, object]]()
+    for category in reversed([one for one in CATEGORIES if one in categories_in_use(scenario)]):
+        own = known.cell.ap.access(category)
+        said = _said(known, category, own, up=False, unit_s=BURST_S, least_exponent=1)
+        aps += [f"# {category}: {_in_words(own)}{_other(own, said)}", *_queue(category, said)]
+        settings += said.settings(table_of("cell.ap", category), BURST_S)
+        every = list(dict.fromkeys(_access(each.access(category)) for each in known.stations))
+        if len(every) > 1:
+            stations.append(f"# {category}: stations differ, and a beacon tells all the same")
+            continue
+        own = known.stations[0].access(category)
+        said = _said(known, category, own, up=True, unit_s=TXOP_S, least_exponent=0)
+        stations.append(f"# {category}: {_in_words(own)}{_other(own, said)}")
+        stations += _beacon(category, said)
+        settings += said.settings(table_of("cell", category), TXOP_S)
+    text = "\n".join(
+        [
+            f"# Written by lasthop for {known.name}",
+            "# The access point's own queues: windows in slots, bursts in ms",
+            *aps,
+            "# What its beacons tell stations: windows 2^k - 1 as k, TXOP limits in 32 us",
+            "wmm_enabled=1",
+            *stations,
+        ]
+    )
+    return Hostapd(text + "\n", settings)
+
+
+def _access(access: AccessCategory) -> tuple[object, ...]:
+    return access.aifsn, access.cwmin, access.cwmax, access.txop_packets, access.txop_limit_s
+
+
+def _in_words(access: AccessCategory) -> str:
+    words = f"AIFSN {access.aifsn}, CWmin {access.cwmin}, CWmax {access.cwmax}"
+    packets = access.txop_packets or 1
+    return f"{words}, TXOP of {packets} packets" if packets > 1 else words
+
+
+def _other(access: AccessCategory, said: Said) -> str:
+    """What hostapd cannot say, in words; empty if there is nothing."""
+    windows = (2**said.cwmin_exponent - 1, 2**said.cwmax_exponent - 1)
+    wanted = (access.cwmin, access.cwmax)
+    names = ("CWmin", "CWmax")
+    changed = [
+        f"{name} {window}"
+        for name, window, own in zip(names, windows, wanted, strict=True)
+        if window != own
+    ]
+    return f"; nearest here {' and '.join(changed)}" if changed else ""
+
+
+def _said(
+    scenario: CellScenario,
+    category: str,
+    access: AccessCategory,
+    *,
+    up: bool,
+    unit_s: float,
+    least_exponent: int,
+) -> Said:
+    limit_s, packets = access.txop_limit_s, access.txop_packets or 1
+    if limit_s is None and packets > 1:
+        sifs_s = scenario.cell.sifs_s
+        longest_s = max(_exchanges_s(scenario, category, up=up), default=0.0)
+        limit_s = packets * longest_s + (packets - 1) * sifs_s
+    # rounded up, lest the last exchange does not fit
+    units = 0 if limit_s is None else math.ceil(limit_s / unit_s - 1e-6)
+    return Said(
+        access.aifsn,
+        _exponent(access.cwmin, least_exponent),
+        _exponent(access.cwmax, least_exponent),
+        units,
+    )
+
+
+def _exponent(window: int, least: int) -> int:
+    """k of the window 2^k - 1 that is nearest."""
+    return min(max(round(math.log2(window + 1)), least), LARGEST_EXPONENT)
+
+
+def _exchanges_s(scenario: CellScenario, category: str, *, up: bool) -> Iterator[float]:
+    """Exchanges that stations begin in a category, or the access point does. [s]"""
+    for flow in scenario.flows:
+        if not flow.station or flow.category != category:
+            continue
+        transport = flow.transport
+        if (flow.direction == "up") is up:
+            packet_bytes = transport.packet_bytes
+        elif isinstance(transport, Tcp):
+            packet_bytes = transport.header_bytes
+        else:
+            continue
+        station = scenario.station[flow.station]
+        rate_bps = station.rate_bps if up else station.downlink_rate_bps
+        control = station.uplink_control_bps if up else station.downlink_control_bps
+        yield exchange_s(scenario.cell, packet_bytes, rate_bps, *control)
+
+
+def _queue(category: str, said: Said) -> list[str]:
+    name = f"tx_queue_{QUEUES[category]}"
+    burst = f"{said.txop_units * BURST_S * 1e3:.1f}" if said.txop_units else "0"
+    return [
+        f"{name}_aifs={said.aifsn}",
+        f"{name}_cwmin={2**said.cwmin_exponent - 1}",
+        f"{name}_cwmax={2**said.cwmax_exponent - 1}",
+        f"{name}_burst={burst}",
+    ]
+
+
+def _beacon(category: str, said: Said) -> list[str]:
+    name = f"wmm_ac_{BEACONS[category]}"
+    return [
+        f"{name}_aifs={said.aifsn}",
+        f"{name}_cwmin={said.cwmin_exponent}",
+        f"{name}_cwmax={said.cwmax_exponent}",
+        f"{name}_txop_limit={said.txop_units}",
+        f"{name}_acm=0",
+    ]
