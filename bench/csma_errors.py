@@ -6,7 +6,6 @@ prints the table of docs/papers/acsma.md: with connections by round-trip time al
 well, links that lose a part of their packets (one attempt each), 30 replications of 500 s.
 """
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -66,4 +65,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
