@@ -14,6 +14,7 @@ from lasthop.errors import (
     ModelError,
     Problem,
     ScenarioError,
+    TooCostlyError,
     UserError,
 )
 from lasthop.predict import fluid, predict
@@ -34,6 +35,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Sweep",
+    "TooCostlyError",
     "Tuning",
     "UserError",
     "__version__",

@@ -26,8 +26,8 @@ MAX_MEMORY_BYTES = 2e9
 """Memory that it may take. [bytes]"""
 
 GRACE = 2.0
-"""Time after which what is under way is given up, over what it may take: estimates are of one machine,
-and this one may be busy. [-]"""
+"""Time after which what is under way is given up, over what it may take: estimates are of one
+machine, and this one may be busy. [-]"""
 
 TIMES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86400.0, "d"))
 MEMORIES = ((1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
@@ -46,7 +46,10 @@ class _Allowance:
     since_s: float | None = None
 
 
-_allowed: ContextVar[_Allowance] = ContextVar("_allowed", default=_Allowance())
+USUAL = _Allowance()
+"""What is allowed where nobody has said anything."""
+
+_allowed: ContextVar[_Allowance] = ContextVar("_allowed", default=USUAL)
 
 
 @contextmanager
@@ -100,7 +103,8 @@ def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0) -> None:
         asked.append(f"--max-memory {_roomy(memory_bytes, LARGEST_BYTES, MEMORIES)}")
     if not asked:
         return
-    costs = [_told(time_s, LONGEST_S, TIMES), _told(memory_bytes, LARGEST_BYTES, MEMORIES)]
+    costs = [_told(time_s, LONGEST_S, TIMES)] if time_s else []
+    costs += [_told(memory_bytes, LARGEST_BYTES, MEMORIES)] if memory_bytes else []
     limits = [
         _told(allowed.max_time_s, inf, TIMES),
         _told(allowed.max_memory_bytes, inf, MEMORIES),

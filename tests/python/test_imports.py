@@ -68,8 +68,9 @@ KEPT = {"ownership", "saving", "store"}
 MAY_IMPORT: Mapping[str, Set[str]] = {
     **{room: set() for room in FOUNDATIONS},
     # Models know scenarios as typed values; they never run anything.
-    "stability": {"errors"},
-    "models": {"errors", "stability", "typed"},
+    "allowance": {"errors"},
+    "stability": {"allowance", "errors"},
+    "models": {"allowance", "errors", "stability", "typed"},
     "caution": {"_core", "channel", "errors", "models"},
     "channel": {"_core"},
     "control": {"_core"},
@@ -80,12 +81,12 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "result": {*ANSWERS - {"result", "run"}, "plot", "saving"},
     # The engine is called, and calls no model.
     "run": {"_core", "errors", "result", "scenario"},
-    "predict": {*ANSWERS},
+    "predict": {*ANSWERS, "allowance"},
     "saving": {"errors", "ownership", "quantities"},
     "store": {"_core", "saving"},
     "sweep": {*ANSWERS, *KEPT},
     "swing": {*ANSWERS, "stability"},
-    "compare": {*ANSWERS, "emulation", "plot", "predict", "saving", "swing"},
+    "compare": {*ANSWERS, "allowance", "emulation", "plot", "predict", "saving", "swing"},
     "tuning": {*ANSWERS},
     "tune": {*ANSWERS, "ownership", "plot", "saving", "tuning"},
     "linux": {"errors"},

@@ -2,9 +2,9 @@
 
 Eigenvalues of collocation matrices take the square of their size (they are small), and a line on
 which roots are counted takes points: their number is known from how far the first few are apart
-from what is near enough. Times were measured on one core of an Intel Xeon with 2.0 to 2.6 GHz, with
-numpy 2: cases of one to seven states, lines of 50 to 400,000 points. Measured times were 0.2 to 1
-times what is said here, less where roots are not to be had at all.
+from what is near enough. Times were measured on one core of an Intel Xeon
+server, with numpy 2: cases of one to seven states, lines of 50 to 400,000 points. Measured times
+were 0.2 to 1 times what is said here, less where roots are not to be had at all.
 """
 
 import numpy as np
@@ -56,7 +56,9 @@ def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 
     size = states + delayed * resolved
     time_s = float(np.sum(ENTRY_S * size**2 * (resolved > 0)))
     hard = np.flatnonzero(resolved == 0)
-    some = hard[np.unique(np.linspace(0, len(hard) - 1, LOOKED_AT).astype(int))] if len(hard) else ()
+    some = (
+        hard[np.unique(np.linspace(0, len(hard) - 1, LOOKED_AT).astype(int))] if len(hard) else ()
+    )
     points = [pieces_of(linear[k]) + FIRST for k in some]
     if points:
         each = [SYSTEM_S * states + _lines(count) * POINT_S * states for count in points]

@@ -146,7 +146,9 @@ def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:
     values = axis.value(places)
     rest, linear = case.over(**{axis.name: values})
     sound = linear[np.all(np.isfinite(rest), axis=0)]
-    what = f"{case.model.name}: {len(values)} values of {axis.name} from {axis.low:g} to {axis.high:g}"
+    what = (
+        f"{case.model.name}: {len(values)} values of {axis.name} from {axis.low:g} to {axis.high:g}"
+    )
     check_cost(what, sound, resolved_by(sound), copies=2.0)
 
 

@@ -61,8 +61,8 @@ MOST_OVER = 20
 USUAL_OVER = 4.0
 """Steps over those that the delays ask for, as motions took them: 1 to 6. [-]"""
 STEP_S, STEP_BYTES = 25e-6, 300.0
-"""Time and memory of a step, for each state and one more; measured on one core of an Intel Xeon with 2.0
-to 2.6 GHz and CPython 3.11, where steps took 0.4 to 1 times as long. [s, bytes]"""
+"""Time and memory of a step, for each state and one more; measured on one core of an Intel Xeon
+server with CPython 3.11, where steps took 0.4 to 1 times as long. [s, bytes]"""
 SMALLEST_WINDOW = 1e-6
 """Window over its point of rest below which it counts as 0: growth by ACK has a pole there. [-]"""
 LARGEST_WINDOW = 1e5

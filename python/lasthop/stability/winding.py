@@ -94,7 +94,7 @@ def right_of(linear: Linear, real: float) -> Count | None:
 
 
 def pieces_of(linear: Linear) -> float:
-    """Return about how many points the imaginary axis takes, without taking them; may be infinite."""
+    """Return about how many points the imaginary axis takes, from a few of them."""
     with np.errstate(all="ignore"):
         far, speed = _bounds(linear)
         if not (np.all(np.isfinite(speed)) and 0.0 < far < np.inf):

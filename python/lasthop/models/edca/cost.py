@@ -1,8 +1,8 @@
 r"""What solving the chain of a cell takes, before it is solved.
 
 Counts of states and of operations, each times what one took where it was measured: one core of an
-Intel Xeon with 2.0 to 2.6 GHz, numpy 2, chains of 50 to 500 stations with windows of 4 to 200 packets and
-bursts of 1 to 42. Measured times were 0.1 to 1 times what is said here, memory 0.5 to 1 times.
+Intel Xeon server, numpy 2, chains of 50 to 500 stations with windows of 4 to 200 packets and bursts
+of 1 to 42. Measured times were 0.1 to 1 times what is said here, memory 0.5 to 1 times.
 """
 
 import numpy as np
@@ -106,9 +106,7 @@ def _lumped(
     return _balancing(states, levels, stations, min(ap_packets, levels), burst), memory_bytes
 
 
-def _balancing(
-    states: float, levels: int, stations: int, ap_packets: int, burst: int
-) -> float:
+def _balancing(states: float, levels: int, stations: int, ap_packets: int, burst: int) -> float:
     """Time of a solution level by level. [s]"""
     rounds = ROUNDS * np.sqrt(stations) * burst**SHORTER
     return float(rounds) * (levels * (LEVEL_S + BURST_S * ap_packets) + STATE_S * states)
