@@ -45,6 +45,9 @@ MOST_STEPS = 200
 FIRST_EXPONENT, FACTOR = 4.0, 8.0
 """Largest beta r at the first weight of the entropy, and the factor between weights."""
 
+ROUNDED = 0.1
+"""Rounding of an exponent over the residual that is wanted, from which on it is in the way. [-]"""
+
 STEPS = 8
 """Newton steps that are reckoned with; 5 to 7 were seen at k = 10 and beta = 200."""
 
@@ -313,7 +316,19 @@ def _newton(problem: Problem, prices: Floats, beta: float, wanted: float) -> tup
         prices = moved
     raise ConvergenceError(
         f"optimum of {len(problem.network.links)} links: residual {residual:.2g} of the KKT "
-        f"conditions, wanted {wanted:.2g}"
+        f"conditions, wanted {wanted:.2g}",
+        _rounding(beta * prices[: problem.wireless], wanted),
+    )
+
+
+def _rounding(exponents: Floats, wanted: float) -> str | None:
+    """What keeps the residual up where exponents are so large that rounding moves air times."""
+    largest = float(exponents.max(initial=0.0))
+    if largest * np.finfo(np.float64).eps < ROUNDED * wanted:
+        return None
+    return (
+        f"exponents beta r reach {largest:.2g}, of which rounding leaves less than is wanted; "
+        "a smaller k^2 beta is sharper"
     )
 
 
