@@ -116,7 +116,7 @@ def test_one_connection_makes_all_links_equally_aggressive():
 
 
 def test_any_utility_by_fairness_and_weight():
-    tree = scenario(EACH, connections="utility", fairness=1)
+    tree = scenario(EACH, connections="utility", fairness=1, k=3)
     tree["flow"]["f1"]["weight"] = 3
     answer = predict(tree)
     shape = network_of(Scenario(tree).typed)
@@ -124,7 +124,7 @@ def test_any_utility_by_fairness_and_weight():
         AlphaFair(1.0, weight) for weight in (1.0, 3.0, 1.0, 1.0)
     ]
     np.testing.assert_allclose(
-        means(answer, "flows", "goodput_bps"), 8.0 * 1460.0 * optimum(shape).rates_pps
+        means(answer, "flows", "goodput_bps"), 8.0 * 1460.0 * optimum(shape, k=3.0).rates_pps
     )
 
 
