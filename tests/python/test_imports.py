@@ -60,7 +60,17 @@ def test_circles_are_found() -> None:
 FOUNDATIONS = {"_core", "digits", "errors", "estimates", "typed"}
 """Rooms that know of nothing else."""
 
-ANSWERS = {*FOUNDATIONS, "caution", "models", "phase", "quantities", "result", "run", "scenario"}
+ANSWERS = {
+    *FOUNDATIONS,
+    "caution",
+    "models",
+    "phase",
+    "quantities",
+    "result",
+    "run",
+    "scenario",
+    "steadiness",
+}
 """What an answer is made of: scenario, model, engine, result."""
 KEPT = {"ownership", "saving", "store"}
 """What keeps an answer on disk."""
@@ -76,6 +86,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "control": {"_core"},
     "ownership": {"errors"},
     "phase": {"models"},
+    "steadiness": {"digits", "errors", "models"},
     "quantities": {"_core"},
     "scenario": {"_core", "errors", "models"},
     "result": {*ANSWERS - {"result", "run"}, "plot", "saving"},

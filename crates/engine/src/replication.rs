@@ -3,8 +3,8 @@
 //! ```text
 //!  World::new --run_until--> end of the warm-up --run_until--> ... --run_to_end--> end
 //!                 |                 |                |                   |
-//!               sample       snapshot; begin       sample      conservation laws,
-//!                             to measure                       what lies between snapshot and end
+//!               sample       snapshot; begin    sample; goodputs   conservation laws,
+//!                             to measure        at half the time   what lies between snapshot and end
 //! ```
 //!
 //! The world steps and knows of none of this; what records and measures reads it by its methods.
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use crate::cell::Cell;
 use crate::error::EngineError;
 use crate::kernel::time::{Span, Time};
-use crate::measure::{self, Measures, Snapshot};
+use crate::measure::{self, Goodputs, Measures, Snapshot};
 use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::Scenario;
 use crate::world::{Watch, World};
@@ -24,6 +24,8 @@ use crate::world::{Watch, World};
 pub struct Replication {
     /// Every measured quantity.
     pub measures: Measures,
+    /// Goodputs in the first and in the second half of the measured time, where the world halts there.
+    pub halves: Option<[Goodputs; 2]>,
     /// Time series, if asked for.
     pub series: Option<Series>,
     /// Frames on the air, if asked for.
@@ -69,12 +71,18 @@ pub(crate) fn observe(
         exchange: logs.then_some(&mut exchange),
     };
     let mut start = None;
+    let mut first_half = None;
     for (at, halt) in halts(scenario, interval) {
         world.run_until(at, &mut watch)?;
         match halt {
             Halt::WarmupEnds => {
                 world.begin_to_measure();
                 start = Some(Snapshot::take(&world));
+            }
+            Halt::HalfIsMeasured => {
+                if let Some(start) = &start {
+                    first_half = Some(Goodputs::of(&measure::between(start, &world)));
+                }
             }
             Halt::Sample => {
                 if let Some(series) = &mut series {
@@ -86,8 +94,10 @@ pub(crate) fn observe(
     world.run_to_end(&mut watch)?;
     measure::check_conservation(&world)?;
     let start = start.unwrap_or_else(|| Snapshot::take(&world));
+    let measures = measure::between(&start, &world);
     Ok(Replication {
-        measures: measure::between(&start, &world),
+        halves: first_half.map(|first| [first, Goodputs::of(&measures).second_half(first)]),
+        measures,
         series,
         frames: log.map_or_else(Vec::new, FrameLog::into_records),
     })
@@ -96,20 +106,32 @@ pub(crate) fn observe(
 /// What is done when the world halts.
 enum Halt {
     WarmupEnds,
+    HalfIsMeasured,
     Sample,
 }
 
-/// Where the world halts, in order; the end of the warm-up comes before a sample of the same instant.
+/// Where the world halts, in order; the end of the warm-up and half of what is measured come before a
+/// sample of the same instant.
 fn halts(scenario: &Scenario, interval: Option<Span>) -> impl Iterator<Item = (Time, Halt)> {
     let warmup = Time::ZERO + scenario.warmup;
+    let half = Time::ZERO + Span(scenario.warmup.0.midpoint(scenario.duration.0));
     let count = interval.map_or(0, |interval| scenario.duration.0 / interval.0);
     let interval = interval.unwrap_or(Span::ZERO);
     let samples = (1..=count).map(move |k| Time::ZERO + interval * k);
     let before = samples.clone().take_while(move |&at| at < warmup);
     let after = samples.skip_while(move |&at| at < warmup);
-    let ends = (scenario.warmup <= scenario.duration).then_some((warmup, Halt::WarmupEnds));
-    let before = before.map(|at| (at, Halt::Sample));
-    before.chain(ends).chain(after.map(|at| (at, Halt::Sample)))
+    let late = after.clone().skip_while(move |&at| at < half);
+    let early = after.take_while(move |&at| at < half);
+    let is_measured = scenario.warmup <= scenario.duration;
+    let sample = |at| (at, Halt::Sample);
+    let before = before.map(sample);
+    let begins = is_measured.then_some((warmup, Halt::WarmupEnds));
+    // Links that hear only some of each other keep sums of fractions: where they are cut moves the
+    // last bit, and then everything after it.
+    let is_exact = is_measured && scenario.csma.is_none();
+    let halves = is_exact.then_some((half, Halt::HalfIsMeasured));
+    let first = before.chain(begins).chain(early.map(sample));
+    first.chain(halves).chain(late.map(sample))
 }
 
 #[cfg(test)]
@@ -118,7 +140,7 @@ mod tests {
     use crate::scenario::{Format, parse};
 
     #[test]
-    fn the_warm_up_ends_before_a_sample_of_the_same_instant() {
+    fn warm_up_and_half_end_before_a_sample_of_the_same_instant() {
         let text = "duration = \"1 s\"\nwarmup = \"0.5 s\"\n\
                     cell = { phy = \"802.11b\" }\nstation.a.download = 1";
         let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
@@ -129,12 +151,13 @@ mod tests {
                 .map(|(at, halt)| (at.0 / 1_000_000, matches!(halt, Halt::Sample)))
                 .collect()
         };
-        assert_eq!(told(None), [(500, false)]);
+        assert_eq!(told(None), [(500, false), (750, false)]);
         let quarter = Some(Span(250_000_000));
         let expected = [
             (250, true),
             (500, false),
             (500, true),
+            (750, false),
             (750, true),
             (1000, true),
         ];
