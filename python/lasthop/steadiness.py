@@ -37,7 +37,7 @@ def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: s
         The result.
     halves_json : str
         Goodput of each direction in both halves of the measured time, with intervals; null where
-        they are not known, as in a network by its conflict graph. [bit/s]
+        nothing is measured. [bit/s]
     """
     found = list(_short_warmup(scenario, summary))
     halves = json.loads(halves_json)

@@ -24,7 +24,7 @@ use crate::world::{Watch, World};
 pub struct Replication {
     /// Every measured quantity.
     pub measures: Measures,
-    /// Goodputs in the first and in the second half of the measured time, where the world halts there.
+    /// Goodputs in the first and in the second half of the measured time, if it is measured.
     pub halves: Option<[Goodputs; 2]>,
     /// Time series, if asked for.
     pub series: Option<Series>,
@@ -126,10 +126,7 @@ fn halts(scenario: &Scenario, interval: Option<Span>) -> impl Iterator<Item = (T
     let sample = |at| (at, Halt::Sample);
     let before = before.map(sample);
     let begins = is_measured.then_some((warmup, Halt::WarmupEnds));
-    // Links that hear only some of each other keep sums of fractions: where they are cut moves the
-    // last bit, and then everything after it.
-    let is_exact = is_measured && scenario.csma.is_none();
-    let halves = is_exact.then_some((half, Halt::HalfIsMeasured));
+    let halves = is_measured.then_some((half, Halt::HalfIsMeasured));
     let first = before.chain(begins).chain(early.map(sample));
     first.chain(halves).chain(late.map(sample))
 }
