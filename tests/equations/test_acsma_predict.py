@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lasthop import Scenario, ScenarioError, predict
-from lasthop.errors import ModelError
+from lasthop.errors import ConvergenceError, ModelError
 from lasthop.models import choose
 from lasthop.models.acsma.distribution import stationary_airtime
 from lasthop.models.acsma.failing import equal_aggressiveness
@@ -244,3 +244,33 @@ def test_dummy_packets_of_an_empty_queue_are_told_apart():
     simulated = predict(apart, settings={"csma.dummy": True}).warnings
     assert not any("true only" in line for line in simulated)
     assert "dummy_fraction" not in predict(FOUR).summary["links"][0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"connections": "utility", "fairness": 150}, "worth queues of 0 packets at most"),
+        ({"connections": "utility", "fairness": 8}, "worth queues of "),
+        ({"connections": "utility", "k": 1e6}, "flow f0 would have to lose "),
+        ({"connections": "utility", "fairness": 1e-6}, "flow f0 would have to lose "),
+        ({"k": 1000, "beta": 100}, "flow f0 would have to lose "),
+        ({"k": 300}, "% of its packets; a smaller `csma.k` or weight loses less"),
+        ({"connections": "utility", "service_rate": 1, "k": 10, "beta": 1e6}, "would have to lose"),
+    ],
+)
+def test_prices_that_are_no_probabilities_are_refused(settings, words):
+    with pytest.raises(ModelError) as caught:
+        predict(scenario(EACH, **settings))
+    assert words in str(caught.value)
+
+
+def test_losses_stay_below_the_whole_where_there_is_an_answer():
+    for k in (1, 10, 100):
+        loss = means(predict(scenario(EACH, k=k)), "flows", "loss_probability")
+        assert np.all(loss < 1.0)
+
+
+def test_rounding_of_large_exponents_is_said_to_be_in_the_way():
+    with pytest.raises(ConvergenceError) as caught:
+        optimum(topology("a"), k=100.0, beta=1e4)
+    assert caught.value.hint.startswith("exponents beta r reach 1e+09, of which rounding")
