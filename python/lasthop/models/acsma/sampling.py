@@ -28,8 +28,8 @@ BURN_IN = 0.25
 """Part of the sweeps that is not counted. [-]"""
 
 GROUP_S, DRAW_S = 40e-6, 2e-9
-"""Time of a sweep for each colour, and for each link, neighbour and chain; measured on one core of an
-Intel Xeon server with numpy 2. [s]"""
+"""Time of a sweep for each colour, and for each link, neighbour and chain; measured on one core of
+an Intel Xeon server with numpy 2. [s]"""
 
 CONFIDENCE = 0.95
 """Probability that the stated errors hold. [-]"""

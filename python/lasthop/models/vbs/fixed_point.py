@@ -37,8 +37,8 @@ ROUNDS = 60
 """Rounds from a starting point that are reckoned with."""
 
 KIND_S, WINDOW_S = 1.4e-3, 1.5e-6
-"""Time of a round for each kind of connection and for each window that one may have; measured on one
-core of an Intel Xeon server with CPython 3.11, at 4 to 40 kinds and windows of 45 and 450. [s]"""
+"""Time of a round for each kind of connection and for each window that one may have; measured on
+one core of an Intel Xeon server with CPython 3.11, at 4 to 40 kinds, windows of 45 and 450. [s]"""
 
 LEAST_VIRTUAL = 2.0
 """Packets of a class's part of the queue for each of its connections from which on overflows hold
@@ -462,7 +462,7 @@ def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
     else:
         settled = False
     if components.unfilled is not None and len(cell.targets) == 1:
-        # A class alone that does not fill its part is never blocked: the queue is a drop-tail queue.
+        # A class alone that does not fill its part is never blocked: a drop-tail queue.
         room = max(int(cell.occupancy * cell.buffer_packets), 1)
         return solve_from(replace(cell, targets=(), buffer_packets=room), options, start)
     if components.unfilled is not None:
