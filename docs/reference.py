@@ -192,7 +192,8 @@ def default_of(option: Any) -> str:
     """The default, if it says anything."""
     if option.is_flag or option.default is None or not option.show_default:
         return ""
-    return f" Default: `{option.default}`."
+    shown = option.show_default if isinstance(option.show_default, str) else option.default
+    return f" Default: `{shown}`."
 
 
 def nomenclature_page() -> str:

@@ -16,6 +16,7 @@ from lasthop.errors import (
     ModelError,
     Problem,
     ScenarioError,
+    TooCostlyError,
     UserError,
 )
 from lasthop.predict import fluid, predict
@@ -42,6 +43,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Sweep",
+    "TooCostlyError",
     "Tuning",
     "UserError",
     "__version__",

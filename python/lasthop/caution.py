@@ -78,6 +78,13 @@ def _sharing(scenario: CellScenario) -> Iterator[str]:
     classes, queue = scenario.cell.vbs_classes, scenario.cell.ap.queue
     if not classes or not isinstance(queue, Vbs):
         return
+    kept = queue.occupancy * queue.limit_packets
+    if kept < 1.0:
+        yield (
+            f"`cell.ap_queue.vbs.occupancy`: {queue.occupancy:g} of {queue.limit_packets} packets "
+            f"is {kept:.2g}, less than one: one packet fills the queue's part, so that classes "
+            "are blocked whatever they have of it, and may starve; it must hold some for each class"
+        )
     bulk = [one for one in scenario.flows if one.station and not isinstance(one, SensorFlow)]
     classed = {name for each in classes for name in each.flows}
     categories = {flow.category for flow in bulk if flow.name in classed}

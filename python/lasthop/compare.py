@@ -7,7 +7,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lasthop.errors import ConvergenceError, ModelError, UserError, shortcoming
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.errors import (
+    ConvergenceError,
+    ModelError,
+    TooCostlyError,
+    UserError,
+    shortcoming,
+)
 from lasthop.models.reading import CellScenario, CsmaScenario
 from lasthop.predict import predict
 from lasthop.quantities import LISTS
@@ -216,6 +223,8 @@ def compare(
     jobs: int | None = None,
     progress: ProgressCallback | None = None,
     emulate: bool = False,
+    max_time_s: float = MAX_TIME_S,
+    max_memory_bytes: float = MAX_MEMORY_BYTES,
 ) -> Comparison:
     """Predict and simulate a scenario, and emulate it if asked to.
 
@@ -232,6 +241,8 @@ def compare(
         See `simulate`.
     emulate : bool
         Run it in real time too, with real TCP; see `lasthop.emulation.emulate`.
+    max_time_s, max_memory_bytes
+        What the prediction may take; see `predict`.
     """
     threads_asked(jobs)
     checked = replaced(scenario, settings, replications=replications, seed=seed)
@@ -241,8 +252,10 @@ def compare(
         check(checked)
     prediction, refusal = None, None
     try:
-        prediction = predict(checked, model=model)
-    except (ModelError, ConvergenceError) as error:
+        prediction = predict(
+            checked, model=model, max_time_s=max_time_s, max_memory_bytes=max_memory_bytes
+        )
+    except (ModelError, ConvergenceError, TooCostlyError) as error:
         refusal = shortcoming(error)
     from lasthop.swing import sampled
 

@@ -10,6 +10,7 @@ __all__ = [
     "ModelError",
     "Problem",
     "ScenarioError",
+    "TooCostlyError",
     "UserError",
     "shortcoming",
 ]
@@ -121,10 +122,16 @@ class ConvergenceError(UserError):
     """A solver met its limit of steps before its tolerance."""
 
 
-def shortcoming(error: ModelError | ConvergenceError) -> str:
+class TooCostlyError(UserError):
+    """An answer that would take more time or memory than is allowed; see `lasthop.allowance`."""
+
+
+def shortcoming(error: ModelError | ConvergenceError | TooCostlyError) -> str:
     """What a scenario does to a model, to follow its name: ``breaks assumption a7: ...``."""
     if isinstance(error, ModelError):
         return str(error)
+    if isinstance(error, TooCostlyError):
+        return f"has not answered: {error}"
     return f"has no solution that the model finds: {error}"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S, allowing
 from lasthop.caution import cautions
 from lasthop.errors import UserError
 from lasthop.result import Prediction
@@ -47,6 +48,8 @@ def predict(
     *,
     model: str | None = None,
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+    max_time_s: float = MAX_TIME_S,
+    max_memory_bytes: float = MAX_MEMORY_BYTES,
 ) -> Prediction:
     """Predict a scenario by an analytical model.
 
@@ -59,11 +62,17 @@ def predict(
         `lasthop.models.choose`.
     settings : mapping or pairs
         Values to replace: ``{"cell.ap.cwmin": 15}``.
+    max_time_s : float
+        Time that the answer may take; it is estimated first. [s]
+    max_memory_bytes : float
+        Memory that it may take. [bytes]
 
     Raises
     ------
     ScenarioError
         If the scenario is refused.
+    TooCostlyError
+        If the answer would take more time or memory.
     ModelError
         If the scenario breaks assumptions of the model, with all of them in `reasons`.
     UserError
@@ -75,8 +84,9 @@ def predict(
         known = ", ".join(sorted(models.MODELS))
         raise UserError(f'there is no model "{model}"', f"models: {known}")
     checked = replaced(scenario, settings)
-    chosen = models.choose(checked.typed) if model is None else model
-    summary = models.predict(checked.typed, chosen)
+    with allowing(max_time_s, max_memory_bytes):
+        chosen = models.choose(checked.typed) if model is None else model
+        summary = models.predict(checked.typed, chosen)
     summary["warnings"] = [
         *cautions(checked.typed),
         *_mean_rates(checked.typed),

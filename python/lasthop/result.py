@@ -13,6 +13,7 @@ from lasthop.caution import cautions
 from lasthop.errors import UserError
 from lasthop.phase import phase_effects
 from lasthop.scenario import Scenario
+from lasthop.steadiness import unsteady_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,9 +123,15 @@ class Result(Answer):
     def warnings(self) -> list[str]:
         """What must be checked before the result is trusted.
 
-        What of the scenario surprises, and phase effects at drop-tail queues.
+        What of the scenario surprises, phase effects at drop-tail queues, and signs that it was
+        measured before it was at rest.
         """
-        return [*cautions(self.scenario.typed), *phase_effects(self.scenario.typed, self.summary)]
+        typed = self.scenario.typed
+        return [
+            *cautions(typed),
+            *phase_effects(typed, self.summary),
+            *unsteady_runs(typed, self.summary, self._output.halves_json),
+        ]
 
     @property
     def interrupted(self) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lasthop import Scenario, ScenarioError, predict
-from lasthop.errors import ModelError
+from lasthop.errors import ConvergenceError, ModelError
 from lasthop.models import choose
 from lasthop.models.acsma.distribution import stationary_airtime
 from lasthop.models.acsma.failing import equal_aggressiveness
@@ -116,7 +116,7 @@ def test_one_connection_makes_all_links_equally_aggressive():
 
 
 def test_any_utility_by_fairness_and_weight():
-    tree = scenario(EACH, connections="utility", fairness=1)
+    tree = scenario(EACH, connections="utility", fairness=1, k=3)
     tree["flow"]["f1"]["weight"] = 3
     answer = predict(tree)
     shape = network_of(Scenario(tree).typed)
@@ -124,7 +124,7 @@ def test_any_utility_by_fairness_and_weight():
         AlphaFair(1.0, weight) for weight in (1.0, 3.0, 1.0, 1.0)
     ]
     np.testing.assert_allclose(
-        means(answer, "flows", "goodput_bps"), 8.0 * 1460.0 * optimum(shape).rates_pps
+        means(answer, "flows", "goodput_bps"), 8.0 * 1460.0 * optimum(shape, k=3.0).rates_pps
     )
 
 
@@ -259,3 +259,33 @@ def test_connections_by_marks_send_what_they_would_without_errors():
     number, rtt = (means(answer, "flows", name) for name in ("connections", "rtt_s"))
     np.testing.assert_allclose(number * np.sqrt(2 / (price + lost)) / rtt, rates, rtol=1e-6)
     assert number[1] > 2 * means(clean, "flows", "connections")[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"connections": "utility", "fairness": 150}, "worth queues of 0 packets at most"),
+        ({"connections": "utility", "fairness": 8}, "worth queues of "),
+        ({"connections": "utility", "k": 1e6}, "flow f0 would have to lose "),
+        ({"connections": "utility", "fairness": 1e-6}, "flow f0 would have to lose "),
+        ({"k": 1000, "beta": 100}, "flow f0 would have to lose "),
+        ({"k": 300}, "% of its packets; a smaller `csma.k` or weight loses less"),
+        ({"connections": "utility", "service_rate": 1, "k": 10, "beta": 1e6}, "would have to lose"),
+    ],
+)
+def test_prices_that_are_no_probabilities_are_refused(settings, words):
+    with pytest.raises(ModelError) as caught:
+        predict(scenario(EACH, **settings))
+    assert words in str(caught.value)
+
+
+def test_losses_stay_below_the_whole_where_there_is_an_answer():
+    for k in (1, 10, 100):
+        loss = means(predict(scenario(EACH, k=k)), "flows", "loss_probability")
+        assert np.all(loss < 1.0)
+
+
+def test_rounding_of_large_exponents_is_said_to_be_in_the_way():
+    with pytest.raises(ConvergenceError) as caught:
+        optimum(topology("a"), k=100.0, beta=1e4)
+    assert caught.value.hint.startswith("exponents beta r reach 1e+09, of which rounding")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lasthop.errors import TooCostlyError
 from lasthop.models import ModelError, choose
 from lasthop.models.errors import ConvergenceError
 from lasthop.models.reading import read
@@ -392,3 +393,40 @@ def test_near_misses_are_warnings(changes, words):
 def test_options_are_checked(name):
     with pytest.raises(ValueError, match=f"{name} = 'other' is none of"):
         Options(**{name: "other"})
+
+
+def alone(changes=None):
+    """The example with all connections in one class, as by direction with downloads alone."""
+    names = [flow["name"] for flow in tree()["flows"]]
+    return predict(shared(changes, [{"name": "down", "share": 1.0, "flows": names}]))
+
+
+def test_a_class_alone_that_fills_its_part_holds_it():
+    result = alone()
+    assert mean(result, "classes", "down", "goodput_share") == pytest.approx(1.0)
+    assert 45.0 < mean(result, "queues", "ap", "occupancy_packets") <= 60.0
+
+
+def test_a_class_alone_that_cannot_fill_its_part_is_a_drop_tail_queue():
+    # Simulated over five runs of 420 s: 6.109 +- 0.012 Mb/s in all, 0.971 +- 0.006 near.
+    result, plain = alone({"cell.ap_queue": 1000}), found({"cell.ap_queue": 600})
+    assert goodput(result) == pytest.approx(goodput(plain), rel=1e-6)
+    assert mean(result, "cells", "cell", "goodput_bps") == pytest.approx(6.109e6, rel=0.005)
+    assert goodput(result, "high-1") == pytest.approx(0.971e6, rel=0.02)
+
+
+@pytest.mark.parametrize(("limit", "occupancy"), [(1, 0.6), (100, 1e-9)])
+@pytest.mark.parametrize("changes", [{}, UPLOADS])
+def test_less_than_three_packets_are_refused_before_anything_is_solved(
+    limit, occupancy, changes, monkeypatch
+):
+    monkeypatch.setattr(fixed_point, "solve_from", None)
+    with pytest.raises(ModelError, match="assumption 1: the AP's queue is to hold"):
+        predict(shared({**changes, "cell.ap_queue": limit}, occupancy=occupancy))
+
+
+def test_many_kinds_of_connections_are_refused_by_their_number():
+    cell = picture_of(read(tree())).cell
+    many = fixed_point.replace(cell, classes=cell.classes * 200)
+    with pytest.raises(TooCostlyError, match="the shares of 400 kinds of connections would take"):
+        fixed_point.solutions(many, Options())

@@ -166,7 +166,8 @@ def test_with_rate_fallback_the_slowest_rate_counts() -> None:
 
 
 def test_results_predictions_and_sweeps_say_it_too() -> None:
-    settings = {"cell.ap_queue.vbs.class.near.share": 0.2, "duration": "2 s", "replications": 1}
+    near = "cell.ap_queue.vbs.class.near.share"
+    settings = {near: 0.2, "duration": "5 s", "warmup": "2 s", "replications": 1}
     scenario = lh.Scenario(EXAMPLE, settings)
     lines = cautions(lh.Scenario(scenario).typed)
     assert len(lines) == 2  # the sum of the shares, and what Algorithm 1 misses
@@ -232,3 +233,12 @@ def test_codel_that_marks_is_warned_of_beside_what_cannot_be_marked() -> None:
     assert not found(marking, False, call=call)
     assert not found({"limit": 100, "codel": {}}, True, call=call)
     assert not found({"limit": 100, "fq_codel": {"ecn": True}}, True, call=call)
+
+
+def test_a_shared_queue_of_less_than_a_packet_is_named() -> None:
+    stations = {"a": {"download": 2}, "b": {"download": 2}}
+    [line] = said(stations, HALVES, occupancy=1e-9)
+    assert line.startswith(
+        "`cell.ap_queue.vbs.occupancy`: 1e-09 of 100 packets is 1e-07, less than one"
+    )
+    assert said(stations, HALVES, occupancy=0.01) == []

@@ -60,7 +60,17 @@ def test_circles_are_found() -> None:
 FOUNDATIONS = {"_core", "digits", "errors", "estimates", "typed"}
 """Rooms that know of nothing else."""
 
-ANSWERS = {*FOUNDATIONS, "caution", "models", "phase", "quantities", "result", "run", "scenario"}
+ANSWERS = {
+    *FOUNDATIONS,
+    "caution",
+    "models",
+    "phase",
+    "quantities",
+    "result",
+    "run",
+    "scenario",
+    "steadiness",
+}
 """What an answer is made of: scenario, model, engine, result."""
 KEPT = {"ownership", "saving", "store"}
 """What keeps an answer on disk."""
@@ -68,24 +78,26 @@ KEPT = {"ownership", "saving", "store"}
 MAY_IMPORT: Mapping[str, Set[str]] = {
     **{room: set() for room in FOUNDATIONS},
     # Models know scenarios as typed values; they never run anything.
-    "stability": {"errors"},
-    "models": {"errors", "stability", "typed"},
+    "allowance": {"errors"},
+    "stability": {"allowance", "errors"},
+    "models": {"allowance", "errors", "stability", "typed"},
     "caution": {"_core", "channel", "errors", "models"},
     "channel": {"_core"},
     "control": {"_core"},
     "ownership": {"errors"},
     "phase": {"models"},
+    "steadiness": {"digits", "errors", "models"},
     "quantities": {"_core"},
     "scenario": {"_core", "errors", "models"},
     "result": {*ANSWERS - {"result", "run"}, "plot", "saving"},
     # The engine is called, and calls no model.
     "run": {"_core", "errors", "result", "scenario"},
-    "predict": {*ANSWERS},
+    "predict": {*ANSWERS, "allowance"},
     "saving": {"errors", "ownership", "quantities"},
     "store": {"_core", "saving"},
     "sweep": {*ANSWERS, *KEPT},
     "swing": {*ANSWERS, "stability"},
-    "compare": {*ANSWERS, "emulation", "plot", "predict", "saving", "swing"},
+    "compare": {*ANSWERS, "allowance", "emulation", "plot", "predict", "saving", "swing"},
     "tuning": {*ANSWERS},
     "tune": {*ANSWERS, "ownership", "plot", "saving", "tuning"},
     "linux": {"errors"},

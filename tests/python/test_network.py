@@ -139,7 +139,7 @@ def test_phase_effects_are_warned_of_where_they_may_be() -> None:
     settings = [
         {"dumbbell.jitter": "packet"},  # the cure
         {"queue": {"red": {"min_th": 5, "max_th": 15}}},  # draws at random
-        {"queue": 10_000},  # drops nothing
+        {"queue": 10_000, "warmup": "3 s"},  # drops nothing
         {"flow.far.rtt": "20 ms"},  # one round-trip time
     ]
     for each in settings:

@@ -3,8 +3,8 @@
 //! ```text
 //!  World::new --run_until--> end of the warm-up --run_until--> ... --run_to_end--> end
 //!                 |                 |                |                   |
-//!               sample       snapshot; begin       sample      conservation laws,
-//!                             to measure                       what lies between snapshot and end
+//!               sample       snapshot; begin    sample; goodputs   conservation laws,
+//!                             to measure        at half the time   what lies between snapshot and end
 //! ```
 //!
 //! The world steps and knows of none of this; what records and measures reads it by its methods.
@@ -15,7 +15,7 @@ use crate::cell::Cell;
 use crate::error::EngineError;
 use crate::kernel::time::{Span, Time};
 use crate::measure::tails::{Seconds, WINDOW, Waits};
-use crate::measure::{self, Measures, Snapshot};
+use crate::measure::{self, Goodputs, Measures, Snapshot};
 use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::Scenario;
 use crate::world::{Watch, World};
@@ -25,6 +25,8 @@ use crate::world::{Watch, World};
 pub struct Replication {
     /// Every measured quantity.
     pub measures: Measures,
+    /// Goodputs in the first and in the second half of the measured time, if it is measured.
+    pub halves: Option<[Goodputs; 2]>,
     /// Time series, if asked for.
     pub series: Option<Series>,
     /// Frames on the air, if asked for.
@@ -87,7 +89,7 @@ pub(crate) fn observe(
         exchange: watches.then_some(&mut exchange),
     };
     let mut start = None;
-    let mut seconds = None;
+    let (mut seconds, mut first_half) = (None, None);
     for (at, halt) in halts(scenario, interval, has_tails) {
         world.run_until(at, &mut watch)?;
         match halt {
@@ -101,6 +103,11 @@ pub(crate) fn observe(
                     seconds.close(&world);
                 }
             }
+            Halt::HalfIsMeasured => {
+                if let Some(start) = &start {
+                    first_half = Some(Goodputs::of(&measure::between(start, &world)));
+                }
+            }
             Halt::Sample => {
                 if let Some(series) = &mut series {
                     series.sample(&world);
@@ -112,6 +119,7 @@ pub(crate) fn observe(
     measure::check_conservation(&world)?;
     let start = start.unwrap_or_else(|| Snapshot::take(&world));
     let mut measures = measure::between(&start, &world);
+    let halves = first_half.map(|first| [first, Goodputs::of(&measures).second_half(first)]);
     if let Some(seconds) = seconds {
         seconds.tell(scenario, &mut measures);
     }
@@ -119,45 +127,54 @@ pub(crate) fn observe(
         waits.tell(cell, &mut measures);
     }
     Ok(Replication {
+        halves,
         measures,
         series,
         frames: log.map_or_else(Vec::new, FrameLog::into_records),
     })
 }
 
-/// What is done when the world halts.
+/// What is done when the world halts, in the order of one instant.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Halt {
     WarmupEnds,
+    HalfIsMeasured,
     WindowEnds,
     Sample,
 }
 
-/// Where the world halts, in order: for samples, and if `windows` at the end of each second after the
-/// warm-up. At the same instant the end of the warm-up comes first, then that of a window, then a sample.
+/// Where the world halts, in order: when the warm-up ends and half of what is measured is over, for samples,
+/// and if `windows` at the end of each second after the warm-up.
 fn halts(
     scenario: &Scenario,
     interval: Option<Span>,
     windows: bool,
 ) -> impl Iterator<Item = (Time, Halt)> {
     let warmup = Time::ZERO + scenario.warmup;
-    let count = interval.map_or(0, |interval| scenario.duration.0 / interval.0);
-    let interval = interval.unwrap_or(Span::ZERO);
-    let samples = (1..=count).map(move |k| Time::ZERO + interval * k);
+    let half = Time::ZERO + Span(scenario.warmup.0.midpoint(scenario.duration.0));
+    let is_measured = scenario.warmup <= scenario.duration;
+    let once = [(warmup, Halt::WarmupEnds), (half, Halt::HalfIsMeasured)];
+    let once = is_measured.then_some(once).into_iter().flatten();
     let measured = scenario.duration.0.saturating_sub(scenario.warmup.0);
     let windows = if windows { measured / WINDOW.0 } else { 0 };
-    let mut windows = (1..=windows).map(move |k| warmup + WINDOW * k).peekable();
-    let before = samples.clone().take_while(move |&at| at < warmup);
-    let mut after = samples.skip_while(move |&at| at < warmup).peekable();
-    let ends = (scenario.warmup <= scenario.duration).then_some((warmup, Halt::WarmupEnds));
-    let merged = std::iter::from_fn(move || match (windows.peek(), after.peek()) {
-        (Some(window), Some(sample)) if sample < window => {
-            after.next().map(|at| (at, Halt::Sample))
-        }
-        (Some(_), _) => windows.next().map(|at| (at, Halt::WindowEnds)),
-        (None, _) => after.next().map(|at| (at, Halt::Sample)),
-    });
-    let before = before.map(|at| (at, Halt::Sample));
-    before.chain(ends).chain(merged)
+    let windows = (1..=windows).map(move |k| (warmup + WINDOW * k, Halt::WindowEnds));
+    let count = interval.map_or(0, |interval| scenario.duration.0 / interval.0);
+    let interval = interval.unwrap_or(Span::ZERO);
+    let samples = (1..=count).map(move |k| (Time::ZERO + interval * k, Halt::Sample));
+    merged(merged(once, windows), samples)
+}
+
+/// Two sequences in order as one.
+fn merged<T: Ord>(
+    one: impl Iterator<Item = T>,
+    other: impl Iterator<Item = T>,
+) -> impl Iterator<Item = T> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    std::iter::from_fn(move || match (one.peek(), other.peek()) {
+        (Some(first), Some(second)) if second < first => other.next(),
+        (Some(_), _) => one.next(),
+        (None, _) => other.next(),
+    })
 }
 
 #[cfg(test)]
@@ -166,7 +183,7 @@ mod tests {
     use crate::scenario::{Format, parse};
 
     #[test]
-    fn the_warm_up_ends_before_a_sample_of_the_same_instant() {
+    fn warm_up_and_half_end_before_a_sample_of_the_same_instant() {
         let text = "duration = \"1 s\"\nwarmup = \"0.5 s\"\n\
                     cell = { phy = \"802.11b\" }\nstation.a.download = 1";
         let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
@@ -177,12 +194,13 @@ mod tests {
                 .map(|(at, halt)| (at.0 / 1_000_000, matches!(halt, Halt::Sample)))
                 .collect()
         };
-        assert_eq!(told(None), [(500, false)]);
+        assert_eq!(told(None), [(500, false), (750, false)]);
         let quarter = Some(Span(250_000_000));
         let expected = [
             (250, true),
             (500, false),
             (500, true),
+            (750, false),
             (750, true),
             (1000, true),
         ];
@@ -200,6 +218,7 @@ mod tests {
             .map(|(at, halt)| {
                 let sort = match halt {
                     Halt::WarmupEnds => 'e',
+                    Halt::HalfIsMeasured => 'h',
                     Halt::WindowEnds => 'w',
                     Halt::Sample => 's',
                 };
@@ -212,6 +231,7 @@ mod tests {
             (1000, 's'),
             (1500, 'w'),
             (1500, 's'),
+            (1700, 'h'),
             (2000, 's'),
             (2500, 'w'),
             (2500, 's'),

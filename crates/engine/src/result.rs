@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::estimate::estimate;
-use crate::measure::{Item, Measures};
+use crate::measure::{Goodputs, Item, Measures};
 use crate::record::{FrameRecord, Series};
 use crate::replication::Replication;
 use crate::scenario::Scenario;
@@ -18,6 +18,8 @@ pub struct RunResult {
     pub summary: Value,
     /// One value per finished replication: list -> item -> quantity -> values (null: none).
     pub samples: Value,
+    /// Goodputs in the two halves of the measured time, of each finished replication that has them.
+    pub halves: Vec<[Goodputs; 2]>,
     /// Time series of replication 0, if recorded.
     pub series: Option<Series>,
     /// Frames on the air of replication 0, if recorded.
@@ -44,10 +46,12 @@ impl RunResult {
         summary.insert("warmup_s".into(), json!(scenario.warmup.seconds()));
         let (estimates, samples) = put_together(&runs);
         summary.extend(estimates);
+        let halves = replications.iter().filter_map(|run| run.halves).collect();
         let first = &mut replications[0];
         RunResult {
             summary: Value::Object(summary),
             samples: Value::Object(samples),
+            halves,
             series: first.series.take(),
             frames: std::mem::take(&mut first.frames),
             interrupted,
@@ -62,6 +66,23 @@ impl RunResult {
     /// `samples` as JSON.
     pub fn samples_json(&self) -> String {
         self.samples.to_string()
+    }
+
+    /// `halves` as JSON: direction, half, mean with interval, `null` without. [bit/s]
+    pub fn halves_json(&self) -> String {
+        if self.halves.is_empty() {
+            return Value::Null.to_string();
+        }
+        let over = |half: usize, of: fn(&Goodputs) -> f64| {
+            let values: Vec<f64> = self.halves.iter().map(|run| of(&run[half])).collect();
+            estimate(&values)
+        };
+        json!({
+            "up": [over(0, |half| half.up), over(1, |half| half.up)],
+            "down": [over(0, |half| half.down), over(1, |half| half.down)],
+            "other": [over(0, |half| half.other), over(1, |half| half.other)],
+        })
+        .to_string()
     }
 
     /// `series` as JSON, `null` without.

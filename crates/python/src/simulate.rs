@@ -52,6 +52,12 @@ impl SimulationOutput {
         self.result.samples_json()
     }
 
+    /// Goodputs in the two halves of the measured time, by direction, with intervals.
+    #[getter]
+    fn halves_json(&self) -> String {
+        self.result.halves_json()
+    }
+
     /// Time series of the first replication.
     #[getter]
     fn series_json(&self) -> String {

@@ -5,11 +5,14 @@ from typing import Annotated
 
 import typer
 
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.boundary import print_either, simulating
 from lasthop.cli.options import (
     File,
     Jobs,
     Json,
+    MaxMemory,
+    MaxTime,
     Model,
     Replications,
     Seed,
@@ -73,6 +76,8 @@ def compare(
     emulate: Annotated[
         bool, typer.Option("--emulate", help="Run it in real time too, with real TCP.")
     ] = False,
+    max_time: MaxTime = MAX_TIME_S,
+    max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
     """Predict and simulate a scenario: one table, one picture."""
@@ -82,7 +87,13 @@ def compare(
     refuse_foreign(out, [picture.name])
     with simulating() as progress:
         comparison = lay_side_by_side(
-            scenario, model=model, jobs=jobs, progress=progress, emulate=emulate
+            scenario,
+            model=model,
+            jobs=jobs,
+            progress=progress,
+            emulate=emulate,
+            max_time_s=max_time,
+            max_memory_bytes=max_memory,
         )
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,15 @@
 """Arguments and options that several commands share."""
 
+import re
+from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
+from lasthop.allowance import MEMORIES, TIMES
 from lasthop.errors import UserError
 from lasthop.models import MODELS
 from lasthop.run import MOST_JOBS
@@ -57,6 +61,54 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
     return int(digits)
 
 
+def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> float:
+    """The value of an option that says what an answer may cost, in seconds or bytes."""
+    if isinstance(text, float):  # The default.
+        return text
+    found = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
+    scale = next((scale for scale, unit in units if found and unit == found[2]), None)
+    try:
+        value = float(found[1]) * scale if found and scale else 0.0
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < inf:
+        names = ", ".join(unit for _, unit in units)
+        raise typer.BadParameter(
+            f'"{text}" is not a number above 0 with a unit, {names}: {example}'
+        )
+    return value
+
+
+def cost_of_time(text: object) -> float:
+    """The value of --max-time. [s]"""
+    return cost(text, TIMES, "10min")
+
+
+def cost_of_memory(text: object) -> float:
+    """The value of --max-memory. [bytes]"""
+    return cost(text, MEMORIES, "8GB")
+
+
+MaxTime = Annotated[
+    float,
+    typer.Option(
+        "--max-time",
+        metavar="TIME",
+        help="Refuse what a model or solver would take longer for.",
+        parser=cost_of_time,
+        show_default="60s",
+    ),
+]
+MaxMemory = Annotated[
+    float,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="Refuse what it would take more memory for.",
+        parser=cost_of_memory,
+        show_default="2GB",
+    ),
+]
 Jobs = Annotated[
     int | None, unset("N", "Threads; by default one for each processor.", parser=thread_count)
 ]

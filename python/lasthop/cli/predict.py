@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.caution import cautions
 from lasthop.cli.boundary import print_error, warn
-from lasthop.cli.options import File, Json, Model, Settings, read_scenario
+from lasthop.cli.options import File, Json, MaxMemory, MaxTime, Model, Settings, read_scenario
 from lasthop.cli.tables import print_answer
 from lasthop.digits import plain
-from lasthop.errors import ConvergenceError, ModelError, UserError
+from lasthop.errors import ConvergenceError, ModelError, TooCostlyError, UserError
 from lasthop.models.reading import CsmaScenario
 from lasthop.predict import predict as ask
 from lasthop.result import Prediction, Result
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 
 def predict(
-    file: File, model: Model = None, settings: Settings = None, as_json: Json = False
+    file: File,
+    model: Model = None,
+    settings: Settings = None,
+    max_time: MaxTime = MAX_TIME_S,
+    max_memory: MaxMemory = MAX_MEMORY_BYTES,
+    as_json: Json = False,
 ) -> None:
     """Predict a scenario by an analytical model, without simulating it."""
     scenario = read_scenario(file, settings)
@@ -31,12 +37,16 @@ def predict(
 
     model = choose(scenario.typed) if model is None else model
     try:
-        prediction = ask(scenario, model=model)
+        prediction = ask(scenario, model=model, max_time_s=max_time, max_memory_bytes=max_memory)
     except ModelError as error:
         warn(*dict.fromkeys(cautions(scenario.typed)))
         raise refused(scenario, model, error) from None
     except ConvergenceError as error:
-        raise UserError(f"{scenario.source}: model {model}: no solution: {error}") from None
+        raise UserError(
+            f"{scenario.source}: model {model}: no solution: {error}", error.hint
+        ) from None
+    except TooCostlyError as error:
+        raise UserError(f"{scenario.source}: model {model}: {error}", error.hint) from None
     if as_json:
         sys.stdout.write(prediction.to_json())
     else:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.allowance import check_time
 from lasthop.stability.case import Case
 from lasthop.stability.cycle import (
     TOLERANCE,
@@ -129,6 +130,7 @@ class _Continuation:
         ended = f"it is followed for {most} cycles at most"
         step = self.length(second - first)
         for count in range(most):
+            check_time(f"a branch of {most} cycles")
             value = float(last[-1])
             if not self.low <= value <= self.high:
                 ended = f"{self.point.parameter} leaves its range"

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +11,16 @@ from numpy.typing import NDArray
 
 from lasthop.stability.axis import Axis, axis_of
 from lasthop.stability.case import Case
+from lasthop.stability.cost import check_cost
 from lasthop.stability.curve import HopfCurve, hopf_curves
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
-from lasthop.stability.spectrum import leading
+from lasthop.stability.spectrum import leading, resolved_by
 
 HALVINGS = 24
 """Halvings of a cell of the grid, to find a corner in it."""
+
+SEEN = 14
+"""Values of each parameter from which the time of a chart is estimated. [-]"""
 
 Progress = Callable[[int, int], None]
 """Told how many rows are done, of how many."""
@@ -80,6 +85,8 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
         If the rightmost root is not sure somewhere.
     NoEquilibriumError
         If there is no equilibrium anywhere.
+    TooCostlyError
+        If it takes more time or memory than is allowed.
     """
     for axis in (x, y):
         if not isinstance(axis, Axis):
@@ -92,6 +99,7 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
         if case.model.overrides.get(axis.name) == other.name:
             raise ParameterError(f"`{other.name}` decides what `{axis.name}` is: vary one of them")
         axis_of(case, axis.name, axis.low, axis.high)
+    _check_cost(case, x, y, size)
     x_values, y_values = (axis.value(np.linspace(0.0, 1.0, size)) for axis in (x, y))
     found = np.full((size, size), np.nan + 0j)
 
@@ -106,8 +114,9 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
                 f"along {y.name} = {y_values[row]:g}"
             )
 
+    contexts = [copy_context() for _ in range(size)]  # Threads know what is allowed, too.
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # Eigenvalues are found outside the GIL.
-        for row, _ in enumerate(pool.map(fill, range(size))):
+        for row, _ in enumerate(pool.map(lambda row: contexts[row].run(fill, row), range(size))):
             if progress is not None:
                 progress(row + 1, size)
     if not np.isfinite(found).any():
@@ -117,6 +126,17 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     jumps, smooth = split(case, x, y, pairs / (size - 1.0))
     curves = hopf_curves(case, x, y, smooth)
     return Chart(case, x, y, x_values, y_values, found.real, np.abs(found.imag), curves, jumps)
+
+
+def _check_cost(case: Case, x: Axis, y: Axis, size: int) -> None:
+    """Refuse a grid that takes longer than is allowed, from some of its points."""
+    some = min(size, SEEN)
+    places = (np.arange(some) + 0.5) / some
+    at = np.meshgrid(x.value(places), y.value(places))
+    rest, linear = case.over(**{x.name: at[0].ravel(), y.name: at[1].ravel()})
+    sound = linear[np.all(np.isfinite(rest), axis=0)]
+    what = f"{case.model.name}: a chart of {size} x {size} values of {x.name} and {y.name}"
+    check_cost(what, sound, resolved_by(sound), copies=(size / some) ** 2)
 
 
 def changes(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from lasthop.stability.axis import Axis, axis_of
 from lasthop.stability.case import Case, Linear
+from lasthop.stability.cost import check_cost
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
-from lasthop.stability.spectrum import leading, rightmost
+from lasthop.stability.spectrum import leading, resolved_by, rightmost
 
 SCAN = 160
 """Values of a parameter at which the rightmost root is looked at, when a range is scanned."""
@@ -108,6 +109,8 @@ def edges(
         If there is no point of rest anywhere in the range.
     ConvergenceError
         If a crossing that the scan shows cannot be pinned down, or a root of the scan is not sure.
+    TooCostlyError
+        If the scan takes more time or memory than is allowed.
 
     Notes
     -----
@@ -116,6 +119,7 @@ def edges(
     """
     axis = axis_of(case, parameter, low, high)
     places = np.linspace(0.0, 1.0, SCAN)
+    _check_cost(case, axis, places)
     scanned = _scanned(case, axis, places)
     if not np.isfinite(scanned).any():
         _ = case.with_(**{parameter: axis.low}).equilibrium  # Says why.
@@ -135,6 +139,17 @@ def edges(
             continue  # A real root crosses: not a Hopf point.
         found.append(crossing(case, parameter, float(values[k]), float(values[k + 1])))
     return found
+
+
+def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:
+    """Refuse a scan that takes longer than is allowed; what follows it takes about as long."""
+    values = axis.value(places)
+    rest, linear = case.over(**{axis.name: values})
+    sound = linear[np.all(np.isfinite(rest), axis=0)]
+    what = (
+        f"{case.model.name}: {len(values)} values of {axis.name} from {axis.low:g} to {axis.high:g}"
+    )
+    check_cost(what, sound, resolved_by(sound), copies=2.0)
 
 
 def _scanned(case: Case, axis: Axis, places: NDArray[np.float64]) -> NDArray[np.complex128]:

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.allowance import check_time
 from lasthop.stability.case import Case, Linear
+from lasthop.stability.cost import check_cost
 from lasthop.stability.errors import ConvergenceError
 from lasthop.stability.winding import largest, right_of, shifted
 
@@ -178,7 +180,11 @@ def roots(case: Case, count: int = 6) -> Roots:
         If not even the rightmost root is sure.
     NoEquilibriumError
         If there is no point of rest.
+    TooCostlyError
+        If it takes more time or memory than is allowed.
     """
+    one = case.linear[np.newaxis]
+    check_cost(f"{case.model.name}: the rightmost root", one, np.zeros(1, dtype=np.int64))
     found = verified(case.linear, count)
     if len(found.values) == 0:
         raise ConvergenceError(
@@ -193,6 +199,7 @@ def verified(linear: Linear, count: int) -> Roots:
     best = Roots(np.empty(0, np.complex128), np.empty(0, np.complex128), 0)
     missed = [best.values, best.values]  # Roots that the points do not resolve.
     for points in POINTS:
+        check_time("the rightmost root")
         fine, raw = agreed(linear, 0.0, points, count + 1)
         fine, raw = united(fine, raw, *missed)
         known = sure(linear, fine, count)
@@ -270,6 +277,7 @@ def searched(linear: Linear, left: float, fine: Values, raw: Values) -> tuple[Va
     """
     right = max(0.0, left) + 2.0 * float(largest(linear, max(0.0, left)))
     for _ in range(SEARCHES):
+        check_time("the search for the rightmost root")
         found = right_of(linear, left)
         if found is None or found.number == 0:
             break
@@ -297,20 +305,25 @@ def leading(linear: Linear) -> Values:
     Where a bound on the roots right of it shows that points resolve them all, these are enough; the
     others are verified one by one. Real parts far left of the axis are sure in sign alone.
     """
-    longest = linear.delays.max(axis=-1)
-    found = np.full(longest.shape, np.nan + 0j)
-    reach = OVERSHOOT * np.asarray(largest(linear)) * longest
-    below = 0.0
-    for points, limit in RESOLVED:
-        some = (reach > below) & (reach <= limit)
-        some |= (reach == 0.0) & (below == 0.0)
+    enough = resolved_by(linear)
+    found = np.full(enough.shape, np.nan + 0j)
+    for points, _ in RESOLVED:
+        some = enough == points
         if some.any():
             found[some] = collocated(linear[some], points)[:, 0]
-        below = limit
-    for k in np.flatnonzero(~(reach <= below)):
+    for k in np.flatnonzero(enough == 0):
         values = verified(linear[k], 1).values
         found[k] = values[0] if len(values) else np.nan
     return found
+
+
+def resolved_by(linear: Linear) -> NDArray[np.int64]:
+    """Return the Chebyshev points that resolve all roots right of the axis; 0: not these."""
+    reach = OVERSHOOT * np.asarray(largest(linear)) * linear.delays.max(axis=-1)
+    enough = np.zeros(reach.shape, dtype=np.int64)
+    for points, limit in reversed(RESOLVED):
+        enough[reach <= limit] = points
+    return enough
 
 
 def pair_is_cut(values: NDArray[np.complex128]) -> bool:

@@ -78,9 +78,7 @@ def right_of(linear: Linear, real: float) -> Count | None:
     with np.errstate(all="ignore"):
         here = shifted(linear, real)
         states = len(here.now)
-        whole = np.abs(here.now) + np.abs(here.lagged).sum(axis=0)
-        far = 2.0 * float(_perron(whole)) * (1.0 + 1e-9)
-        speed = np.eye(states) + np.einsum("j,jab->ab", here.delays, np.abs(here.lagged))
+        far, speed = _bounds(here)
         if not (np.all(np.isfinite(speed)) and 0.0 < far < np.inf):
             return None
         found = _turned(here, far, speed)
@@ -95,13 +93,42 @@ def right_of(linear: Linear, real: float) -> Count | None:
     return Count(round(count), near)
 
 
+def pieces_of(linear: Linear) -> float:
+    """Return about how many points the imaginary axis takes, from a few of them."""
+    with np.errstate(all="ignore"):
+        far, speed = _bounds(linear)
+        if not (np.all(np.isfinite(speed)) and 0.0 < far < np.inf):
+            return 0.0
+        omega = _first(far)
+        pieces = _pieces(omega, _looked_at(linear, omega, speed)[0], len(speed))
+    return float(np.where(np.isnan(pieces), np.inf, pieces).sum())
+
+
+def _bounds(linear: Linear) -> tuple[float, Array]:
+    """Return the frequency beyond which no root is left, and a bound on the derivative."""
+    whole = np.abs(linear.now) + np.abs(linear.lagged).sum(axis=0)
+    far = 2.0 * float(_perron(whole)) * (1.0 + 1e-9)
+    lagged = np.einsum("j,jab->ab", linear.delays, np.abs(linear.lagged))
+    return far, np.asarray(np.eye(len(linear.now)) + lagged)
+
+
+def _first(far: float) -> Array:
+    """Return the points of a line to begin with."""
+    return np.append(0.0, np.geomspace(1e-5 * far, far, FIRST))
+
+
+def _pieces(omega: Array, inverse_step: Array, states: int) -> Array:
+    """Return into how many steps each of a line's pieces has to be cut."""
+    allowed = 0.9 * np.sin(np.pi / max(2, states))
+    return np.asarray(np.diff(omega) * np.minimum(inverse_step[1:], inverse_step[:-1]) / allowed)
+
+
 def _turned(linear: Linear, far: float, speed: Array) -> tuple[float, Array] | None:
     """Return by how much the argument turns from 0 to `far`, and where roots are nearest."""
-    allowed = 0.9 * np.sin(np.pi / max(2, len(linear.now)))
-    omega = np.append(0.0, np.geomspace(1e-5 * far, far, FIRST))
+    omega = _first(far)
     inverse_step, value = _looked_at(linear, omega, speed)
     for _ in range(ROUNDS):
-        pieces = np.diff(omega) * np.minimum(inverse_step[1:], inverse_step[:-1]) / allowed
+        pieces = _pieces(omega, inverse_step, len(linear.now))
         if not np.all(np.isfinite(pieces)):
             return None
         long = np.flatnonzero(pieces > 1.0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lasthop.models.errors import ConvergenceError, ModelError
+from lasthop.errors import ConvergenceError, ModelError, TooCostlyError
 from lasthop.predict import predict
 from lasthop.result import Result
 from lasthop.run import Progress, ProgressCallback, simulate
@@ -164,7 +164,7 @@ class _Reader:
         samples, series = kept["samples"], kept.get("series", {})
         try:
             prediction = predict(scenario, model=model)
-        except (ModelError, ConvergenceError) as error:
+        except (ModelError, ConvergenceError, TooCostlyError) as error:
             return Run(samples, remarks=(str(error),), series=series, scenario=scenario)
         remarks = tuple(prediction.warnings)
         return Run(samples, _means(prediction.summary), remarks, series, scenario)

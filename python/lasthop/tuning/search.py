@@ -8,7 +8,7 @@ from math import isclose
 from statistics import fmean
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
-from lasthop.errors import ScenarioError, UserError, shortcoming
+from lasthop.errors import ScenarioError, TooCostlyError, UserError, shortcoming
 from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.result import Result
 from lasthop.run import simulate
@@ -267,7 +267,7 @@ class Search:
         try:
             prediction = models.predict(trial.scenario.typed, MODEL)
             trial.predicted = predicted(prediction, trial.scenario)
-        except (models.ModelError, models.ConvergenceError) as error:
+        except (models.ModelError, models.ConvergenceError, TooCostlyError) as error:
             trial.refusal = shortcoming(error)
 
     def _screen(self, trial: Trial) -> None:

@@ -120,9 +120,13 @@ def test_headers_have_units(lasthop: Lasthop, small: Path) -> None:
     assert re.search(r"^near +\d\.\d+ ± \d\.\d+ ", text, re.MULTILINE)
 
 
+AT_REST = ("--set", "duration=40 s", "--set", "warmup=10 s")
+"""With which the small scenario has nothing to warn of."""
+
+
 def test_timing_goes_to_standard_error_only(lasthop: Lasthop, small: Path) -> None:
-    plain = lasthop("simulate", small, "--json")
-    timed = lasthop("simulate", small, "--json", "--timing")
+    plain = lasthop("simulate", small, "--json", *AT_REST)
+    timed = lasthop("simulate", small, "--json", "--timing", *AT_REST)
     assert timed.stdout == plain.stdout
     assert plain.stderr == ""
     assert re.fullmatch(r"timing: .* simulated seconds a second\n", timed.stderr)
@@ -151,9 +155,9 @@ def test_foreign_result_is_refused_before_the_run(
 
 def test_capture_that_is_cut_short_says_so(lasthop: Lasthop, small: Path, tmp_path: Path) -> None:
     short = ("--set", "record.frames=10")
-    done = lasthop("simulate", small, "--pcapng", tmp_path / "a.pcapng", *short)
+    done = lasthop("simulate", small, "--pcapng", tmp_path / "a.pcapng", *short, *AT_REST)
     assert done.stderr == f"warning: {tmp_path / 'a.pcapng'}: ends after 10 frames\n"
-    done = lasthop("simulate", small, "--pcapng", tmp_path / "b.pcapng")
+    done = lasthop("simulate", small, "--pcapng", tmp_path / "b.pcapng", *AT_REST)
     assert done.stderr == ""
 
 

@@ -156,7 +156,7 @@ def test_ctrl_c_prints_what_is_finished(tmp_path: Path) -> None:
 
 def test_progress_is_drawn_only_where_somebody_watches(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
-    path.write_text(SMALL.replace('"4 s"', '"2000 s"'))
+    path.write_text(SMALL.replace('"4 s"', '"2000 s"').replace('"1 s"', '"20 s"'))
     arguments = ["simulate", str(path), "--replications", "20", "--jobs", "1", "--json"]
     quiet = subprocess.run([*LASTHOP, *arguments], capture_output=True, check=True)
     assert quiet.stderr == b""
@@ -169,7 +169,10 @@ def test_progress_is_drawn_only_where_somebody_watches(tmp_path: Path) -> None:
 def test_terminal_without_unicode_gets_plain_letters(small: Path) -> None:
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     done = subprocess.run(
-        [*LASTHOP, "simulate", str(small)], capture_output=True, env=environment, check=True
+        [*LASTHOP, "simulate", str(small), "--set", "duration=40 s", "--set", "warmup=10 s"],
+        capture_output=True,
+        env=environment,
+        check=True,
     )
     assert b"goodput" in done.stdout
     assert done.stderr == b""

@@ -7,6 +7,7 @@
 mod conservation;
 mod csma;
 mod flows;
+mod goodputs;
 mod item;
 mod marks;
 mod network;
@@ -18,6 +19,7 @@ mod web;
 mod wlan;
 
 pub(crate) use self::conservation::check as check_conservation;
+pub use self::goodputs::Goodputs;
 use self::item::ratio;
 pub use self::item::{Item, Measures, Value, quantile};
 use self::marks::QueueMark;

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.cli.options import Json
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.options import CaseName, Over, Parameters, Picture, axes, read_case, save
 
@@ -20,6 +21,8 @@ def chart(
         int, typer.Option(metavar="N", min=2, max=2000, help="Values of each parameter.")
     ] = 100,
     out: Picture = None,
+    max_time: MaxTime = MAX_TIME_S,
+    max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
     """Draw where the point of rest is stable over two parameters; --over is given twice."""
@@ -27,7 +30,7 @@ def chart(
 
     asked = read_case(name, settings)
     x, y = axes(asked, over, 2)
-    with asked.answering(), count_bar("chart") as progress:
+    with asked.answering(max_time, max_memory), count_bar("chart") as progress:
         found = find(asked.case, x, y, size, progress)
     if as_json:
         asked.printed(**described(found))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import Json
+from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.answers import certain
 from lasthop.cli.stability.options import (
@@ -46,6 +47,8 @@ def cycle(
         ),
     ] = False,
     out: Picture = None,
+    max_time: MaxTime = MAX_TIME_S,
+    max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
     """Follow the cycles born at each Hopf point of a range: period, swing, stability, folds.
@@ -60,10 +63,11 @@ def cycle(
     asked = read_case(name, settings)
     [axis] = axes(asked, over, 1, of_rest=not constrained)
     if constrained:
-        follow_motions(asked, axis, count, out, as_json)
+        with asked.answering(max_time, max_memory):
+            follow_motions(asked, axis, count, out, as_json)
         return
     branches = []
-    with asked.answering():
+    with asked.answering(max_time, max_memory):
         for point in hopf_points(asked.case, axis.name, axis.low, axis.high):
             with count_bar("cycles") as progress:
                 branches.append(branch(point, axis.low, axis.high, cycles=count, progress=progress))
@@ -85,7 +89,7 @@ def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_
     """Print and draw what motions under constraints end in."""
     from lasthop.stability.settling import sweep
 
-    with asked.answering(), count_bar("motions") as progress:
+    with count_bar("motions") as progress:
         found = sweep(asked.case, axis, count, progress)
     if as_json:
         asked.printed(**described_sweep(found))

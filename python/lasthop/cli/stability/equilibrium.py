@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import Json
+from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.stability.answers import number, root_object, unit_of
 from lasthop.cli.stability.options import Asked, CaseName, Parameters, read_case
 from lasthop.cli.tables import print_table
@@ -30,10 +31,16 @@ LOOP = {
 """Name and unit of each number of a PI queue's loop."""
 
 
-def equilibrium(name: CaseName, settings: Parameters = None, as_json: Json = False) -> None:
+def equilibrium(
+    name: CaseName,
+    settings: Parameters = None,
+    max_time: MaxTime = MAX_TIME_S,
+    max_memory: MaxMemory = MAX_MEMORY_BYTES,
+    as_json: Json = False,
+) -> None:
     """Find the point of rest, say whether it is stable, and what the papers' conditions say."""
     asked = read_case(name, settings)
-    with asked.answering():
+    with asked.answering(max_time, max_memory):
         answer = described(asked.case)
         doubts = list(doubts_of(asked))
     if as_json:

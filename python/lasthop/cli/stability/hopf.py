@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lasthop.cli.options import Json
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
 from lasthop.cli.tables import print_table
@@ -15,7 +16,14 @@ if TYPE_CHECKING:
     from lasthop.stability.case import Case
 
 
-def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json = False) -> None:
+def hopf(
+    name: CaseName,
+    over: Over,
+    settings: Parameters = None,
+    max_time: MaxTime = MAX_TIME_S,
+    max_memory: MaxMemory = MAX_MEMORY_BYTES,
+    as_json: Json = False,
+) -> None:
     """Find the values of a parameter at which the point of rest begins or ceases to be stable.
 
     Besides Hopf points there are jumps, where the point of rest comes to a corner of RED's law or
@@ -30,7 +38,7 @@ def hopf(name: CaseName, over: Over, settings: Parameters = None, as_json: Json 
     asked = read_case(name, settings)
     case = asked.case
     [axis] = axes(asked, over, 1)
-    with asked.answering():
+    with asked.answering(max_time, max_memory):
         every = edges(case, axis.name, axis.low, axis.high)
     points = [each for each in every if isinstance(each, HopfPoint)]
     jumps = [each for each in every if isinstance(each, Jump)]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.cli.options import Json, pairs
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.cli.options import Json, MaxMemory, MaxTime, pairs
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.answers import number, unit_of
 from lasthop.cli.stability.options import CaseName, Parameters, Picture, read_case, save
@@ -39,6 +40,8 @@ def integrate(
         ),
     ] = False,
     out: Picture = None,
+    max_time: MaxTime = MAX_TIME_S,
+    max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
     """Follow the motion from a constant past, by default with windows 5 % above rest."""
@@ -51,7 +54,7 @@ def integrate(
     case = asked.case
     given = pairs(start or [], "--start", "STATE=VALUE", "window=20")
     past = {state: as_number(value, f"--start {state}") for state, value in given}
-    with asked.answering(), time_bar() as progress:
+    with asked.answering(max_time, max_memory), time_bar() as progress:
         motion = run(
             case,
             as_time(until),

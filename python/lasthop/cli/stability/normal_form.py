@@ -2,14 +2,20 @@
 
 import typer
 
-from lasthop.cli.options import Json
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
 from lasthop.cli.tables import print_table
 
 
 def normal_form(
-    name: CaseName, over: Over, settings: Parameters = None, as_json: Json = False
+    name: CaseName,
+    over: Over,
+    settings: Parameters = None,
+    max_time: MaxTime = MAX_TIME_S,
+    max_memory: MaxMemory = MAX_MEMORY_BYTES,
+    as_json: Json = False,
 ) -> None:
     """Tell whether the oscillation born at a Hopf point is small and stable, or large and sudden.
 
@@ -22,7 +28,7 @@ def normal_form(
 
     asked = read_case(name, settings)
     [axis] = axes(asked, over, 1)
-    with asked.answering():
+    with asked.answering(max_time, max_memory):
         forms = [find(point) for point in hopf_points(asked.case, axis.name, axis.low, axis.high)]
     if as_json:
         found = [

@@ -14,7 +14,7 @@ from lasthop.cli.boundary import warn
 from lasthop.cli.options import file_name, pairs, read_scenario, unset, writable_file
 from lasthop.cli.stability.answers import number, print_json
 from lasthop.cli.tables import print_table
-from lasthop.errors import UserError
+from lasthop.errors import TooCostlyError, UserError
 
 if TYPE_CHECKING:
     from lasthop.models.red import Fluid
@@ -108,19 +108,25 @@ class Asked:
     fluid: "Fluid | None" = None
 
     @contextmanager
-    def answering(self) -> Iterator[None]:
-        """Name the scenario's file in what a model or a solver refuses."""
+    def answering(self, max_time: float, max_memory: float) -> Iterator[None]:
+        """Name the scenario's file in what a model or a solver refuses, or takes too much for."""
         import numpy as np
 
+        from lasthop.allowance import allowing
         from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 
         try:
-            with np.errstate(all="ignore"):  # Extremes show in the answer; no source lines on top.
+            # Extremes show in the answer; no source lines on top.
+            with allowing(max_time, max_memory), np.errstate(all="ignore"):
                 yield
         except (ConvergenceError, NoEquilibriumError) as error:
             if self.scenario is None:
                 raise
             raise UserError(f"{self.scenario.source}: model {error}", error.hint) from None
+        except TooCostlyError as error:
+            if self.scenario is None:
+                raise
+            raise UserError(f"{self.scenario.source}: {error}", error.hint) from None
 
     @property
     def title(self) -> str:

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from lasthop.cli.options import Json
+from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Parameters, read_case
 from lasthop.cli.tables import print_table
@@ -18,13 +19,15 @@ def roots(
     name: CaseName,
     settings: Parameters = None,
     count: Annotated[int, typer.Option(metavar="N", min=1, max=40, help="Roots to find.")] = 6,
+    max_time: MaxTime = MAX_TIME_S,
+    max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
     """Find the rightmost characteristic roots; fewer where those far left cannot be resolved."""
     from lasthop.stability.spectrum import roots as find
 
     asked = read_case(name, settings)
-    with asked.answering():
+    with asked.answering(max_time, max_memory):
         found = find(asked.case, count)
     if as_json:
         asked.printed(

@@ -6,8 +6,10 @@ from itertools import combinations
 import numpy as np
 
 from lasthop.errors import listed
+from lasthop.models.acsma.network import Network
 from lasthop.models.acsma.optimum import Optimum
 from lasthop.models.acsma.sets import Floats
+from lasthop.models.acsma.utility import Utility
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import Csma, CsmaScenario, Readable, read
 
@@ -36,6 +38,9 @@ IDLE = 0.01
 SWING = 0.4
 """Modulus of a mode's factor from one look at the queues to the next, its real part negative, from
 which on they swing visibly; docs/papers/acsma.md, "How often r is set". [-]"""
+
+LEAST_QUEUE = 1e-9
+"""Queue of the flow with the longest one, below which prices are none. [packets]"""
 
 FEWEST_CONNECTIONS = 1.0
 """A flow cannot have fewer connections."""
@@ -153,6 +158,50 @@ def some(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
+def check_prices(csma: Csma, network: Network) -> None:
+    """Refuse utilities that ask for prices that are no probabilities, or for none to speak of.
+
+    A flow's price is :math:`k^2 U'(x)`, with AQM the part of its packets that is lost, and falls
+    with its rate: at all that its links carry it is the least that it can be.
+
+    Raises
+    ------
+    ModelError
+        A flow's least price is 1 or more, or no flow has a price at a quarter of its share.
+    """
+    supply = np.full(len(network.links), network.service_rate_pps)
+    supply[len(network.graph) :] = list(network.wired_pps.values())
+    share = supply / np.maximum(network.incidence.sum(axis=1), 1.0) / 4.0
+    usual = []
+    for number, flow in enumerate(network.flows):
+        route = np.flatnonzero(network.incidence[:, number])
+        most = float(supply[route].min())
+        least_price = csma.k**2 * _worth(flow.utility, most)
+        if least_price >= 1.0:
+            raise ModelError(
+                "section 5.2",
+                f"even at {most:.4g} packets/s, all that its links carry, flow {flow.name} would "
+                f"have to lose {100.0 * least_price:.3g} % of its packets; a smaller `csma.k` or "
+                "weight loses less",
+            )
+        usual.append(csma.k**2 * _worth(flow.utility, float(share[route].min())))
+    queue = max(usual) / csma.r_per_packet
+    if queue < LEAST_QUEUE:
+        raise ModelError(
+            "section 5.1",
+            f"at usual rates the utilities are worth queues of {queue:.2g} packets at most, which "
+            "tell nobody anything; a flatter utility, a larger `csma.k` or weight is worth more",
+        )
+
+
+def _worth(utility: Utility, rate: float) -> float:
+    """The marginal utility of a rate; infinite where it has too many digits."""
+    try:
+        return utility.derivative(rate)
+    except OverflowError:
+        return np.inf
+
+
 def check_optimum(
     csma: Csma,
     found: Optimum,
@@ -180,12 +229,24 @@ def check_optimum(
     ------
     str
         A near miss, ending with the section.
+
+    Raises
+    ------
+    ModelError
+        A flow would lose more packets than it sends.
     """
     largest = csma.r_max
     if largest is not None and found.aggressiveness.max() > largest:
         yield (
             f"r = {found.aggressiveness.max():.3g} is above `csma.r_max` = {largest:g}; the "
             f"optimum is not reached {of('4.2.1')}"
+        )
+    if max(losses.values()) >= 1.0:
+        worst = max(losses, key=losses.__getitem__)
+        raise ModelError(
+            "section 5.2",
+            f"flow {worst} would have to lose {100.0 * losses[worst]:.3g} % of its packets; a "
+            "smaller `csma.k` or weight loses less",
         )
     if rare := {name: loss for name, loss in losses.items() if loss > LARGE_LOSS}:
         worst = max(rare, key=rare.__getitem__)

@@ -8,6 +8,7 @@ import numpy as np
 from lasthop.models.acsma.assumptions import (
     ASSUMPTIONS,
     check_optimum,
+    check_prices,
     check_scenario,
     csma_scenario,
 )
@@ -148,6 +149,7 @@ def _utility(csma: Csma, flow: CsmaFlow) -> Utility:
 def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[str]]:
     """As many connections as the round-trip time or the utility asks for: MP or EP."""
     csma, k = scenario.csma, scenario.csma.k
+    check_prices(csma, network)
     found = optimum(network, k, csma.beta)
     rates, incidence = found.rates_pps, network.incidence
     wireless = len(network.graph)

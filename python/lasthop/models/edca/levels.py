@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_array
 
+from lasthop.allowance import check_time
 from lasthop.models.edca.cell import Floats, Integers
 from lasthop.models.errors import ConvergenceError
 
@@ -88,6 +89,7 @@ def stationary(chain: Chain, start: Floats) -> Floats:
     sweep = _Sweep(chain)
     prob = sweep.aggregated(start)
     for _ in range(ROUNDS):
+        check_time(f"a chain of {len(start)} states")
         last = prob
         prob = sweep.aggregated(sweep.round(prob))
         moved = float(np.abs(prob - last).sum())

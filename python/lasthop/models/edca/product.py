@@ -27,6 +27,9 @@ NEGLIGIBLE = 40.0
 MOST_ODDS = 1e18
 """Odds that are as good as certainty. [-]"""
 
+TILTS = 2000
+"""Fillings of the AP's queue between which numbers of packets are interpolated."""
+
 
 def constant_odds(at: Contention) -> float | None:
     """Odds of the AP against one station if they are the same in all situations, else None. [-]"""
@@ -86,7 +89,7 @@ def level_range(
         TXOP limits. [packets]
     """
     waiting = np.arange(window + 1)
-    tilt = np.geomspace(1e-3, 1e5 * window, 2000)[:, None]
+    tilt = np.geomspace(1e-3, 1e5 * window, TILTS)[:, None]
     log_prob = waiting * np.log(tilt) - gammaln(waiting + 1)
     prob = np.exp(log_prob - np.logaddexp.reduce(log_prob, axis=1, keepdims=True))
     at_stations = stations * (window - prob @ waiting)

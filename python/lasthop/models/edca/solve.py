@@ -20,6 +20,7 @@ from lasthop.models.edca.contention import (
     contend,
     station_collision_prob,
 )
+from lasthop.models.edca.cost import check_cost
 from lasthop.models.edca.full import MOST_STATES, solve_full, state_count
 from lasthop.models.edca.lumped import solve_lumped
 from lasthop.models.edca.occupancy import Occupancy
@@ -94,6 +95,8 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
         No frame ever gets through, or the solver asked for does not apply.
     ConvergenceError
         A solver did not settle.
+    TooCostlyError
+        The chain takes more time or memory than is allowed.
     """
     options = options or Options()
     at = contend(cell.size, cell.station_access, cell.ap_access, options)
@@ -136,6 +139,7 @@ def occupancy(cell: Cell, at: Contention, solver: str, held: int = 1) -> Occupan
     window = cell.window // held
     ap_packets = -(-cell.ap_access.txop_packets // held)
     station_packets = -(-min(cell.station_access.txop_packets, cell.window) // held)
+    check_cost(solver, cell.size, window, at.odds, ap_packets, station_packets)
     found: Occupancy
     if solver == "pifs":
         if not ap_always_wins(at):

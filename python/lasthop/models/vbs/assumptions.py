@@ -187,6 +187,13 @@ def check_cell(cell: Cell, options: Options) -> list[str]:
     """
     part = cell.occupancy if cell.targets else 1.0
     room = (part * cell.buffer_packets + wire_packets(cell)) / float(cell.counts.sum())
+    kept = part * cell.buffer_packets
+    if kept < LEAST_QUEUE:
+        raise ModelError(
+            "assumption 1",
+            f"the AP's queue is to hold {kept:.2g} packets: it is not always backlogged, and the "
+            "cell not the bottleneck",
+        )
     if room < LEAST_ROOM and not any(cell.uploads):
         raise ModelError(
             "section IV-A",

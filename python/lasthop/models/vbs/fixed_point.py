@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lasthop.allowance import check_time, need
 from lasthop.models.errors import ConvergenceError, ModelError
 from lasthop.models.vbs.cell import Cell
 from lasthop.models.vbs.chain import Floats
@@ -31,6 +32,13 @@ DOMINANT = 0.9
 STARTED = 3
 """Classes that a starting point gives the most to, each in turn."""
 
+
+ROUNDS = 60
+"""Rounds from a starting point that are reckoned with."""
+
+KIND_S, WINDOW_S = 1.4e-3, 1.5e-6
+"""Time of a round for each kind of connection and for each window that one may have; measured on
+one core of an Intel Xeon server with CPython 3.11, at 4 to 40 kinds, windows of 45 and 450. [s]"""
 
 LEAST_VIRTUAL = 2.0
 """Packets of a class's part of the queue for each of its connections from which on overflows hold
@@ -446,12 +454,17 @@ def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
     components = _Components(cell, options)
     state, settled = start, True
     for step in (step for step, rounds in STEPS for _ in range(rounds)):
+        check_time("the search for common shares and losses")
         after, solution = components.round(state)
         if after.moved(state, cell.buffer_packets) <= TOLERANCE:
             break
         state = state.towards(after, step)
     else:
         settled = False
+    if components.unfilled is not None and len(cell.targets) == 1:
+        # A class alone that does not fill its part is never blocked: a drop-tail queue.
+        room = max(int(cell.occupancy * cell.buffer_packets), 1)
+        return solve_from(replace(cell, targets=(), buffer_packets=room), options, start)
     if components.unfilled is not None:
         raise ModelError("section V", components.unfilled)
     if settled:
@@ -468,7 +481,14 @@ def solutions(cell: Cell, options: Options) -> list[Solution]:
         From no or not every starting point the components settle.
     ModelError
         There is no fixed point within the model's assumptions.
+    TooCostlyError
+        They take longer than is allowed.
     """
+    kinds, windows = len(cell.classes), sum(one.law.limit for one in cell.classes)
+    need(
+        f"the shares of {kinds} kinds of connections",
+        time_s=(kinds * KIND_S + windows * WINDOW_S) * (1 + min(kinds, STARTED)) * ROUNDS,
+    )
     found: list[Solution] = []
     for start in starts(cell):
         one = solve_from(cell, options, start)

@@ -1,0 +1,43 @@
+//! Goodputs of all flows together, by which it is seen whether a run was in a steady state.
+
+use super::Measures;
+use crate::quantities::GOODPUT;
+
+/// Goodput of all flows of each direction. [bit/s]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Goodputs {
+    /// From stations.
+    pub up: f64,
+    /// To stations.
+    pub down: f64,
+    /// Over wires, or links that hear only some of each other.
+    pub other: f64,
+}
+
+impl Goodputs {
+    /// Those in a list of flows.
+    pub(crate) fn of(measures: &Measures) -> Goodputs {
+        let mut sum = Goodputs::default();
+        let lists = measures.lists.iter().filter(|(name, _)| *name == "flows");
+        for item in lists.flat_map(|(_, items)| items) {
+            let own = item.values.iter().find(|(name, _)| *name == GOODPUT.name);
+            let direction = item.labels.iter().find(|(label, _)| *label == "direction");
+            let place = match direction.map(|(_, way)| way.as_str()) {
+                Some("up") => &mut sum.up,
+                Some("down") => &mut sum.down,
+                _ => &mut sum.other,
+            };
+            *place += own.and_then(|&(_, value)| value).unwrap_or(0.0);
+        }
+        sum
+    }
+
+    /// What is left for the second half of a time of which these are the goodputs.
+    pub(crate) fn second_half(self, first: Goodputs) -> Goodputs {
+        Goodputs {
+            up: 2.0 * self.up - first.up,
+            down: 2.0 * self.down - first.down,
+            other: 2.0 * self.other - first.other,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+"""What an answer may cost: time and memory are estimated first, and too much is refused.
+
+Models and solvers know how many states they will list, how many steps they will take, and what each
+has cost where it was measured. `need` compares that with what is allowed, before anything is begun.
+Some do not know: how many rounds an iteration takes depends on where it ends. They ask
+`check_time` now and then, so that no answer fails to come because an estimate was too low.
+
+What is allowed stands in a context variable, since it passes through solvers that call each other.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from math import ceil, floor, inf, isfinite, log10
+
+from lasthop.errors import TooCostlyError
+
+__all__ = ["MAX_MEMORY_BYTES", "MAX_TIME_S", "allowing", "check_time", "need"]
+
+MAX_TIME_S = 60.0
+"""Time that an answer may take, unless more is allowed. [s]"""
+
+MAX_MEMORY_BYTES = 2e9
+"""Memory that it may take. [bytes]"""
+
+GRACE = 2.0
+"""Time after which what is under way is given up, over what it may take: estimates are of one
+machine, and this one may be busy. [-]"""
+
+TIMES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86400.0, "d"))
+MEMORIES = ((1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
+"""Units in which costs are told and read, smallest first."""
+
+LONGEST_S, LARGEST_BYTES = 3.2e7, 1e15
+"""Costs of which no more is said than that they are above. [s, bytes]"""
+
+
+@dataclass(frozen=True)
+class _Allowance:
+    """What is allowed, and since when an answer is under way; None: it is not timed."""
+
+    max_time_s: float = MAX_TIME_S
+    max_memory_bytes: float = MAX_MEMORY_BYTES
+    since_s: float | None = None
+
+
+USUAL = _Allowance()
+"""What is allowed where nobody has said anything."""
+
+_allowed: ContextVar[_Allowance] = ContextVar("_allowed", default=USUAL)
+
+
+@contextmanager
+def allowing(
+    max_time_s: float = MAX_TIME_S, max_memory_bytes: float = MAX_MEMORY_BYTES
+) -> Iterator[None]:
+    """Allow an answer so much, from now on.
+
+    Parameters
+    ----------
+    max_time_s : float
+        Estimates above are refused. [s]
+    max_memory_bytes : float
+        Likewise. [bytes]
+
+    Raises
+    ------
+    ValueError
+        One of the two is not above 0.
+    """
+    for name, value in (("max_time_s", max_time_s), ("max_memory_bytes", max_memory_bytes)):
+        if not value > 0.0:
+            raise ValueError(f"{name} = {value!r} is not above 0")
+    token = _allowed.set(_Allowance(max_time_s, max_memory_bytes, time.perf_counter()))
+    try:
+        yield
+    finally:
+        _allowed.reset(token)
+
+
+def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0) -> None:
+    """Refuse what would cost more than is allowed.
+
+    Parameters
+    ----------
+    what : str
+        What is to be computed, as the subject of a sentence.
+    time_s, memory_bytes : float
+        Estimates, rather too high than too low. [s, bytes]
+
+    Raises
+    ------
+    TooCostlyError
+        An estimate is above what is allowed.
+    """
+    allowed = _allowed.get()
+    asked = []
+    if time_s > allowed.max_time_s:
+        asked.append(f"--max-time {_roomy(time_s, LONGEST_S, TIMES)}")
+    if memory_bytes > allowed.max_memory_bytes:
+        asked.append(f"--max-memory {_roomy(memory_bytes, LARGEST_BYTES, MEMORIES)}")
+    if not asked:
+        return
+    costs = [_told(time_s, LONGEST_S, TIMES)] if time_s else []
+    costs += [_told(memory_bytes, LARGEST_BYTES, MEMORIES)] if memory_bytes else []
+    limits = [
+        _told(allowed.max_time_s, inf, TIMES),
+        _told(allowed.max_memory_bytes, inf, MEMORIES),
+    ]
+    raise TooCostlyError(
+        f"{what} would take up to {' and '.join(costs)}; allowed are {' and '.join(limits)}",
+        f"{' '.join(asked)} allows it; in Python, max_time_s and max_memory_bytes",
+    )
+
+
+def check_time(what: str) -> None:
+    """Give up what has been under way for `GRACE` times as long as is allowed.
+
+    Parameters
+    ----------
+    what : str
+        What is being computed, as the subject of a sentence.
+
+    Raises
+    ------
+    TooCostlyError
+        It has.
+    """
+    allowed = _allowed.get()
+    if allowed.since_s is None:
+        return
+    passed_s = time.perf_counter() - allowed.since_s
+    if passed_s > GRACE * allowed.max_time_s:
+        most = _told(allowed.max_time_s, inf, TIMES)
+        more = _roomy(4.0 * passed_s, LONGEST_S, TIMES)
+        raise TooCostlyError(
+            f"{what} is not done after {_told(passed_s, inf, TIMES)}; allowed are {most}",
+            f"--max-time {more} waits longer; in Python, max_time_s",
+        )
+
+
+def _told(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> str:
+    """A cost to two digits, in the largest unit of which it is at least two."""
+    if not value <= largest:
+        return f"more than {_told(largest, inf, units)}"
+    if not isfinite(value):
+        return "any amount"
+    scale, unit = next((each for each in reversed(units) if value >= 2.0 * each[0]), units[0])
+    number = max(value / scale, 1.0)
+    digits = max(1 - floor(log10(number)), 0)
+    return f"{round(number, digits):g} {unit}" if digits else f"{_rounded(number):g} {unit}"
+
+
+def _rounded(number: float) -> float:
+    """A number from 10 on to two digits, but for those below a thousand to ones."""
+    return round(number) if number < 1000.0 else round(number, 1 - floor(log10(number)))
+
+
+def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> str:
+    """A cost that is sure to be enough, written as options are: 1, 2 or 5 times a power of ten."""
+    value = min(value, largest)
+    scale, unit = next((each for each in reversed(units) if value >= 0.9 * each[0]), units[0])
+    number = max(value / scale, 1.0)
+    power = 10.0 ** floor(log10(number))
+    step = next(step for step in (1, 2, 5, 10) if step * power >= 0.999 * number)
+    return f"{ceil(step * power)}{unit}"

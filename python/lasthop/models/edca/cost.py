@@ -1,0 +1,112 @@
+r"""What solving the chain of a cell takes, before it is solved.
+
+Counts of states and of operations, each times what one took where it was measured: one core of an
+Intel Xeon server, numpy 2, chains of 50 to 500 stations with windows of 4 to 200 packets and bursts
+of 1 to 42. Measured times were 0.1 to 1 times what is said here, memory 0.5 to 1 times.
+"""
+
+import numpy as np
+
+from lasthop.allowance import need
+from lasthop.models.edca.cell import Floats
+from lasthop.models.edca.full import state_count
+from lasthop.models.edca.lumped import MOST_FILL
+from lasthop.models.edca.product import TILTS, level_range
+
+ROUNDS, SHORTER = 35.0, -0.4
+"""Rounds of balancing over the root of the number of stations, with bursts of one packet, and the
+power of the stations' burst with which they become fewer; 50 to 620 rounds were seen. [-]"""
+
+LEVEL_S, BURST_S, STATE_S = 20e-6, 2e-6, 0.07e-6
+"""Time of a round for each level, for each packet of a burst at each level, for each state. [s]"""
+
+FILL_S, FILL_BYTES = 3e-10, 16.0
+"""Elimination, for each operation and for each number that is filled in. [s, bytes]"""
+
+STEP_BYTES = 100.0
+"""Memory of a step from state to state, in all forms in which it is kept on the way. [bytes]"""
+
+TABLE_BYTES, TABLE_S = 56.0, 5e-8
+"""Tables over stations and packets, all entries with the same indices together. [bytes, s]"""
+
+CONVOLUTION_S = 1e-9
+"""A multiplication of the arrangements of packets. [s]"""
+
+
+def check_cost(
+    solver: str, stations: int, window: int, odds: Floats, ap_packets: int, station_packets: int
+) -> None:
+    """Refuse a chain that takes more than is allowed.
+
+    Parameters
+    ----------
+    solver : str
+        ``"full"``, ``"product"`` or ``"lumped"``; the others take nothing to speak of.
+    stations, window : int
+        :math:`N` and :math:`W`.
+    odds : ndarray
+        Odds of the AP with 1 to N active stations. [-]
+    ap_packets, station_packets : int
+        TXOP limits. [packets]
+
+    Raises
+    ------
+    TooCostlyError
+        It takes more time or memory than is allowed.
+    """
+    burst = min(station_packets, window)
+    txop = " with TXOP" if max(ap_packets, burst) > 1 else ""
+    what = f"a chain of {stations} stations{txop} and windows of {window} packets"
+    if solver == "full":
+        time_s, memory_bytes = _full(stations, window, ap_packets, burst)
+    elif solver in ("product", "lumped"):
+        tilted = 5.0 * 8.0 * TILTS * (window + 1.0)
+        need(what, time_s=tilted / 4e8, memory_bytes=tilted)
+        least, _, most = level_range(stations, window, odds, ap_packets, burst)
+        time_s, memory_bytes = _tables(stations, window, most)
+        if solver == "lumped":
+            more_s, more_bytes = _lumped(stations, window, (least, most), ap_packets, burst)
+            time_s, memory_bytes = time_s + more_s, memory_bytes + more_bytes
+    else:
+        return
+    need(what, time_s=time_s, memory_bytes=memory_bytes)
+
+
+def _full(stations: int, window: int, ap_packets: int, burst: int) -> tuple[float, float]:
+    """Time [s] and memory [bytes] of the paper's chain."""
+    if min(stations, window) > 30:  # the number of states has more digits than a float
+        return np.inf, np.inf
+    states, levels = float(state_count(stations, window)), stations * window
+    time_s = states * (stations + window) * 1e-7
+    time_s += _balancing(states, levels, stations, ap_packets, burst)
+    listed = 8.0 * stations + 100.0 + 32.0 * window
+    return time_s, states * (listed + STEP_BYTES * (window + burst))
+
+
+def _tables(stations: int, window: int, most: int) -> tuple[float, float]:
+    """Time [s] and memory [bytes] of the tables by active stations and packets at stations."""
+    entries = (stations + 1.0) * (most + 1.0)
+    return entries * (TABLE_S + CONVOLUTION_S * min(window, most)), entries * TABLE_BYTES
+
+
+def _lumped(
+    stations: int, window: int, ends: tuple[int, int], ap_packets: int, burst: int
+) -> tuple[float, float]:
+    """Time [s] and memory [bytes] of the lumped chain, its tables left out."""
+    level = np.arange(ends[0], ends[1] + 1, dtype=np.float64)
+    width = np.minimum(level, stations) - np.ceil(level / window) + 1.0
+    if max(ap_packets, burst) == 1:  # what is next to impossible is left out
+        width = np.minimum(width, 10.0 * np.sqrt(stations) + 10.0)
+    states, levels = float(width.sum()), len(level)
+    mean, span = states / levels, min(ap_packets, levels) + burst
+    memory_bytes = states * (burst + 2.0) * STEP_BYTES
+    if mean**3 * span**2 <= MOST_FILL:
+        memory_bytes += FILL_BYTES * states * mean * span
+        return FILL_S * states * (mean * span) ** 2, memory_bytes
+    return _balancing(states, levels, stations, min(ap_packets, levels), burst), memory_bytes
+
+
+def _balancing(states: float, levels: int, stations: int, ap_packets: int, burst: int) -> float:
+    """Time of a solution level by level. [s]"""
+    rounds = ROUNDS * np.sqrt(stations) * burst**SHORTER
+    return float(rounds) * (levels * (LEVEL_S + BURST_S * ap_packets) + STATE_S * states)

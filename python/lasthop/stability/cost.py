@@ -1,0 +1,74 @@
+"""What characteristic roots take, before they are looked for.
+
+Eigenvalues of collocation matrices take the square of their size (they are small), and a line on
+which roots are counted takes points: their number is known from how far the first few are apart
+from what is near enough. Times were measured on one core of an Intel Xeon
+server, with numpy 2: cases of one to seven states, lines of 50 to 400,000 points. Measured times
+were 0.2 to 1 times what is said here, less where roots are not to be had at all.
+"""
+
+import numpy as np
+
+from lasthop.allowance import need
+from lasthop.stability.case import Linear
+from lasthop.stability.winding import FIRST, MOST_POINTS, pieces_of
+
+ENTRY_S = 0.2e-6
+"""Eigenvalues of a matrix, over the square of its size. [s]"""
+
+SYSTEM_S = 5e-3
+"""A system that is verified, for each of its states, apart from the points of its lines. [s]"""
+
+POINT_S, POINT_BYTES = 1.2e-6, 150.0
+"""A point of a line, for each state; memory for the square of the states. [s, bytes]"""
+
+EASY = 2000
+"""Points of a line up to which roots are found without a search. [-]"""
+
+LINES, HARD_LINES = 40, 100
+"""Lines that a search looks along, and where they have too many points to be counted on."""
+
+LOOKED_AT = 200
+"""Systems whose lines are looked at, at most; they stand for the others. [-]"""
+
+
+def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 1.0) -> None:
+    """Refuse systems whose rightmost roots take longer than is allowed.
+
+    Parameters
+    ----------
+    what : str
+        What is to be computed, as the subject of a sentence.
+    linear : Linear
+        The systems, along a leading axis.
+    resolved : ndarray of int
+        Chebyshev points that resolve each; 0 where its roots have to be verified one by one.
+    copies : float
+        How many systems each stands for. [-]
+
+    Raises
+    ------
+    TooCostlyError
+        They take more time or memory than is allowed.
+    """
+    states = linear.now.shape[-1]
+    delayed = np.any(linear.lagged != 0.0, axis=(-3, -2)).sum(axis=-1)
+    size = states + delayed * resolved
+    time_s = float(np.sum(ENTRY_S * size**2 * (resolved > 0)))
+    hard = np.flatnonzero(resolved == 0)
+    some = (
+        hard[np.unique(np.linspace(0, len(hard) - 1, LOOKED_AT).astype(int))] if len(hard) else ()
+    )
+    points = [pieces_of(linear[k]) + FIRST for k in some]
+    if points:
+        each = [SYSTEM_S * states + _lines(count) * POINT_S * states for count in points]
+        time_s += len(hard) * float(np.mean(each))
+    most = min(max(points, default=0.0), MOST_POINTS)
+    need(what, time_s=copies * time_s, memory_bytes=most * POINT_BYTES * states**2)
+
+
+def _lines(points: float) -> float:
+    """Points of all lines of a system, from those of one."""
+    if points <= EASY:
+        return points
+    return LINES * points if points <= MOST_POINTS else HARD_LINES * float(MOST_POINTS)
