@@ -102,7 +102,7 @@ def hostapd(scenario: Scenario) -> Hostapd:
     text = "\n".join(
         [
             f"# Written by lasthop for {known.name}",
-            "# The access point's own queues: windows in slots, bursts in ms",
+            "# Queues of the access point itself: windows in slots, bursts in ms",
             *aps,
             "# What its beacons tell stations: windows 2^k - 1 as k, TXOP limits in 32 us",
             "wmm_enabled=1",
