@@ -100,8 +100,10 @@ class Child:
                     answer = (True, function())
             except BaseException:
                 answer = (False, traceback.format_exc())
-            finally:
+            try:
+                # fails where the parent has failed and reads no more
                 os.write(writer, pickle.dumps(answer))
+            finally:
                 os._exit(0)
         os.close(writer)
         self.reader = reader

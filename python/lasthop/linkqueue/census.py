@@ -98,11 +98,14 @@ class Census:
             sender.least_s = trip.rtt_s
 
     def found(self, over_s: float) -> Heard:
-        """Who is there after so long: who sent in each third of the time is long-lived."""
+        """Who is there after so long: who sent in each third of the time is long-lived.
+
+        What was stamped just before the first third or just behind the last belongs to it.
+        """
         long = [
             each
             for each in self.senders.values()
-            if len({int(3 * at_s / over_s) for at_s in each.full}) == 3
+            if len({min(max(int(3 * at_s / over_s), 0), 2) for at_s in each.full}) == 3
         ]
         rtts_s = sorted(each.least_s for each in long if each.least_s is not None)
         return Heard(over_s, tuple(rtts_s), len(long), len(self.senders) - len(long))

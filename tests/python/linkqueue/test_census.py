@@ -43,6 +43,15 @@ def test_who_sends_full_segments_in_each_third_is_long_lived() -> None:
     assert abs(heard.rtt_s - 0.03) < 1e-9
 
 
+def test_what_is_stamped_beside_the_time_of_listening_belongs_to_it() -> None:
+    """Two clocks, and a reader that comes late: the stamps go a little beyond both ends."""
+    census = Census(BEGAN_S)
+    flow = Flow(census, 1)
+    for tenth in range(-2, 22):
+        flow.send(tenth / 10 + 0.001)
+    assert census.found(2.0) == Heard(2.0, (), 1, 0)
+
+
 def test_the_median_is_of_the_least_of_each_flow() -> None:
     census = Census(BEGAN_S)
     flows = [Flow(census, port) for port in range(3)]
