@@ -1,6 +1,6 @@
 # ns-2: sixty NewReno flows through one router.
 #
-#   ns dumbbell.tcl DURATION_S WARMUP_S SEED RTT_MS droptail|red measure|bare
+#   ns dumbbell.tcl DURATION_S WARMUP_S SEED RTT_MS droptail|red|bytes measure|bare
 #
 # Prints "delivered", segments delivered in the whole run, segments delivered after the warm-up.
 # With `measure` it also prints "bottleneck", utilisation, mean queue with the packet in service,
@@ -28,23 +28,28 @@ Agent/TCP set ts_resetRTO_ true
 # No limited transmit: the first two duplicate ACKs send nothing.
 Agent/TCP set singledup_ 0
 
-# The default counts bytes, and drops long packets more often. Thresholds are in packets; the
-# mean length of 500 bytes, from which the weight of the average follows, is the default.
-Queue/RED set bytes_ false
-Queue/RED set queue_in_bytes_ false
-Queue/RED set thresh_ 50
-Queue/RED set maxthresh_ 100
+# The default, `bytes`, counts bytes, and drops long packets more often. Thresholds and limit are in
+# packets of the mean length, of which the default is 500 bytes; the weight of the average follows from it.
+if {$queue eq "bytes"} {
+    lassign {true 20 60 100} bytes least most limit
+} else {
+    lassign {false 50 100 2084} bytes least most limit
+}
+Queue/RED set bytes_ $bytes
+Queue/RED set queue_in_bytes_ $bytes
+Queue/RED set thresh_ $least
+Queue/RED set maxthresh_ $most
 
 set ns [new Simulator]
 set left [$ns node]
 set right [$ns node]
-if {$queue eq "red"} {
-    $ns simplex-link $left $right $bottleneck_bps 0 RED
-    $ns queue-limit $left $right 2084
-} else {
+if {$queue eq "droptail"} {
     $ns simplex-link $left $right $bottleneck_bps 0 DropTail
     # A limit of 15 holds 14, and one more is in service.
     $ns queue-limit $left $right 15
+} else {
+    $ns simplex-link $left $right $bottleneck_bps 0 RED
+    $ns queue-limit $left $right $limit
 }
 $ns simplex-link $right $left $bottleneck_bps 0 DropTail
 $ns queue-limit $right $left 1000

@@ -39,6 +39,7 @@ fn scenario() -> Scenario {
         header_bytes: 40,
         min_rto: Span(200_000_000),
         initial_rto: Span(1_000_000_000),
+        rto_halves_again: false,
         segments: None,
     });
     let udp = Transport::Udp(UdpSettings {

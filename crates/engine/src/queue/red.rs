@@ -15,6 +15,7 @@
 //! | average of max_th and above | drops all | with `gentle` (default) p_b rises from max_p to 1 at 2 max_th |
 //! | byte mode | p_b times length / reference before p_a | p_a times length / reference |
 //! | overflow | not said: count is kept | count begins anew |
+//! | limit in byte mode | not said: packets | so many packets of the mean length, by their bytes |
 //! | automatic weight | none, 0.002 advised | 1 - exp(-1/(10 R C)), R = max(3 (delay + 1/C), 0.1 s) |
 //!
 //! C is the rate in packets of the mean length. With weight 1 there is no averaging.
@@ -22,7 +23,7 @@
 //! Differs from the published algorithm in: a packet that cannot carry a mark is dropped; with ECN, too,
 //! every packet is dropped where the average calls for it (RFC 3168, section 7); the reference length of
 //! byte mode is the mean, not the maximum.
-//! Differs from ns-2 in: the limit counts the packet in service, and packets even in byte mode;
+//! Differs from ns-2 in: the limit counts the packet in service, and in byte mode holds for packets, too;
 //! with ECN packets are marked below max_th, whatever max_p, where ns-2 marks for p_b up to
 //! `mark_p_` = 0.1; no adaptive, cautious or random-victim variants.
 
@@ -97,7 +98,7 @@ table! {
         gentle: bool = flag().depends("true, as published false") => form == RedForm::Ns2;
         /// Early drops are 1 to 2 times 1/p packets apart; otherwise up to 1/p.
         wait: bool = flag().depends("true, as published false") => form == RedForm::Ns2;
-        /// Counts the queue in bytes, and drops long packets more often than short ones.
+        /// Counts the queue in bytes (as ns-2 also its limit), and drops long packets more often than short ones.
         bytes: bool = flag().default(false);
         /// Mean length of a packet, with which idle time, automatic weight and bytes reckon.
         mean_packet_bytes as "mean_packet": u32 = size(1..=65_535).default("500 B");
@@ -141,6 +142,8 @@ pub struct Red {
     setting: RedSetting,
     /// Packets, the one in service included.
     limit: u32,
+    /// Bytes that wait when the queue is full (ns-2 in byte mode).
+    limit_bytes: u64,
     min_th: f64,
     max_th: f64,
     /// Weight of the present queue in the average. [-]
@@ -164,8 +167,13 @@ impl Red {
         let mean_bytes = f64::from(setting.mean_packet_bytes);
         let packets_per_s = outlet.rate_bps as f64 / (8.0 * mean_bytes);
         let unit = if setting.bytes { mean_bytes } else { 1.0 };
+        let limit_bytes = match (setting.form, setting.bytes) {
+            (RedForm::Ns2, true) => u64::from(limit - 1) * u64::from(setting.mean_packet_bytes),
+            _ => u64::MAX,
+        };
         Red {
             limit,
+            limit_bytes,
             min_th: setting.min_th * unit,
             max_th: setting.max_th * unit,
             weight: weight(setting.weight, packets_per_s, outlet.delay.seconds()),
@@ -189,7 +197,7 @@ impl Red {
             RedForm::Ns2 => self.as_ns2(now, backlog, packet),
             RedForm::Published => self.as_published(now, backlog, packet),
         };
-        if backlog.packets < self.limit {
+        if backlog.packets < self.limit && !self.is_full(backlog) {
             return verdict;
         }
         if self.setting.form == RedForm::Ns2 {
@@ -268,6 +276,12 @@ impl Red {
             p_a *= f64::from(packet.bytes) / f64::from(self.setting.mean_packet_bytes);
         }
         self.early(p_a, packet)
+    }
+
+    /// Whether the bytes that wait have reached their limit; an idle link takes any packet.
+    fn is_full(&self, backlog: &Backlog) -> bool {
+        let waiting = backlog.bytes - u64::from(backlog.in_service_bytes);
+        waiting >= self.limit_bytes && backlog.packets > 0
     }
 
     /// p_b of the average alone, on [0, 1]. [-]

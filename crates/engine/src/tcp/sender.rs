@@ -61,6 +61,8 @@ pub struct Sender {
     snd_max: u32,
     /// One past the last segment that may be sent: 0 until the flow is opened or supplied with data.
     limit: u32,
+    /// The same once the connection is open.
+    granted: u32,
     /// One past the last segment of the flow.
     end: u32,
     /// Whether the flow was closed before all of it was sent.
@@ -75,6 +77,8 @@ pub struct Sender {
     /// Whether the scoreboard has something to say: from the first sign of a loss until the loss is
     /// repaired.
     by_scoreboard: bool,
+    /// Whether a timeout in fast recovery halves ssthresh once more.
+    rto_halves_again: bool,
     marks: Marks,
     opening: Opening,
     rtt: RttEstimator,
@@ -92,6 +96,7 @@ impl Sender {
             snd_nxt: 0,
             snd_max: 0,
             limit: 0,
+            granted: 0,
             end: u32::try_from(end).unwrap_or(u32::MAX),
             is_cut: false,
             retransmit: false,
@@ -102,6 +107,7 @@ impl Sender {
                 .sack
                 .then(|| Scoreboard::new(settings.window_packets, settings.prr).into()),
             by_scoreboard: false,
+            rto_halves_again: settings.rto_halves_again,
             marks: Marks::new(settings.ecn),
             opening: Opening::new(settings.handshake),
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
@@ -118,7 +124,7 @@ impl Sender {
 
     /// The application has so many further segments to send; only for a flow that is not opened.
     pub fn supply(&mut self, segments: u32) {
-        self.grant(self.granted().saturating_add(segments).min(self.end));
+        self.grant(self.granted.saturating_add(segments).min(self.end));
     }
 
     /// No new data from now on; what is outstanding is still recovered.
@@ -184,8 +190,12 @@ impl Sender {
             return;
         }
         let first = self.rtt.backoffs() == 0;
-        let recovering = self.recovery.is_fast();
-        self.congestion.on_rto(self.flight(), first, recovering);
+        let kept = match (self.recovery.is_fast(), self.rto_halves_again) {
+            (true, true) => 0.5,
+            (true, false) => 1.0,
+            (false, _) => f64::INFINITY,
+        };
+        self.congestion.on_rto(self.flight(), first, kept);
         self.recovery.on_timeout(self.snd_max);
         self.by_scoreboard = self.scoreboard.is_some();
         self.reduced();

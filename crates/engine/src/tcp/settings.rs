@@ -42,6 +42,8 @@ table! {
         min_rto: Span = duration(US..=60 * S).default("200 ms");
         /// Retransmission timeout before the first round-trip sample.
         initial_rto: Span = duration(US..=60 * S).default("1 s");
+        /// A timeout in fast recovery halves ssthresh once more, as in ns-2; otherwise one loss costs one decrease.
+        rto_halves_again: bool = flag().default(false);
         /// Segments to send; none: without end.
         beside segments: Option<u64> = None;
     }

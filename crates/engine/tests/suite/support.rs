@@ -95,6 +95,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         header_bytes: 40,
         min_rto: Span(200 * MS),
         initial_rto: Span(1000 * MS),
+        rto_halves_again: false,
         segments: None,
     }
 }

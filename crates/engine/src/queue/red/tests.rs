@@ -355,13 +355,40 @@ impl Plain {
             } else {
                 self.old = false;
             }
-            drop |= found.packets >= 50;
+            let most = 49.0 * f64::from(s.mean_packet_bytes);
+            drop |= found.packets >= 50 || s.bytes && found.packets > 0 && q >= most;
             if drop {
                 (self.count, self.count_bytes) = (0, 0);
             }
             drop
         }
     }
+}
+
+#[test]
+fn in_byte_mode_ns2_fills_its_queue_by_packets_of_the_mean_length() {
+    let setting = RedSetting {
+        form: RedForm::Ns2,
+        bytes: true,
+        min_th: 1e5,
+        max_th: 2e5,
+        ..SETTING
+    };
+    // 49 packets of 500 B may wait: 16 of 1500 B are 24,000 of 24,500 bytes
+    for (waiting, verdict) in [(16, Verdict::Enter), (17, Verdict::Drop)] {
+        let found = Backlog {
+            packets: waiting + 1,
+            bytes: 1_500 * u64::from(waiting + 1),
+            in_service_bytes: 1_500,
+            idle_since: None,
+        };
+        assert_eq!(red(setting).admit(Time(1), &found, &packet(1_500)), verdict);
+    }
+    let mut one = Red::new(setting, 1, OUTLET, stream());
+    assert_eq!(
+        one.admit(Time(1), &backlog(0, 0), &packet(1_500)),
+        Verdict::Enter
+    );
 }
 
 /// A setting in either form, its weight given.

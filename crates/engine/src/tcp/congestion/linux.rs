@@ -121,7 +121,7 @@ impl Trace {
 
     fn timed_out(&mut self) -> Event {
         self.congestion
-            .on_rto(self.congestion.usable(), true, false);
+            .on_rto(self.congestion.usable(), true, f64::INFINITY);
         Event([3, 0, 0, 0])
     }
 

@@ -267,16 +267,16 @@ impl Congestion {
         self.algorithm.on_recovered(&mut self.window);
     }
 
-    /// A timeout in fast recovery (`recovering`) comes from the loss that ssthresh was reduced for:
-    /// ssthresh may come down further, but must not go up by the segments sent since, which pile up behind
-    /// the hole.
-    pub(super) fn on_rto(&mut self, flight: u32, first: bool, recovering: bool) {
-        let reduced = self.window.ssthresh;
+    /// The retransmission timer expired; ssthresh may keep at most the part `kept` of what it was.
+    ///
+    /// A timeout in fast recovery comes from the loss that ssthresh was reduced for: it may come down
+    /// further, but must not go up by the segments sent since, which pile up behind the hole. So `kept` is 1
+    /// there, a half as in ns-2, and infinite otherwise.
+    pub(super) fn on_rto(&mut self, flight: u32, first: bool, kept: f64) {
+        let most = (kept * self.window.ssthresh).max(LEAST_SSTHRESH);
         self.leave_first_slow_start();
         self.algorithm.on_rto(&mut self.window, flight, first);
-        if recovering {
-            self.window.ssthresh = self.window.ssthresh.min(reduced);
-        }
+        self.window.ssthresh = self.window.ssthresh.min(most);
     }
 }
 
@@ -508,6 +508,16 @@ mod tests {
     }
 
     #[test]
+    fn a_timeout_in_recovery_leaves_a_part_of_what_recovery_left() {
+        for (kept, ssthresh) in [(f64::INFINITY, 15.0), (1.0, 10.0), (0.5, 5.0), (0.1, 2.0)] {
+            let mut c = congestion(CongestionControl::NewReno);
+            c.on_loss(20);
+            c.on_rto(30, true, kept);
+            assert_eq!(numbers(&c), (1.0, ssthresh));
+        }
+    }
+
+    #[test]
     fn congestion_avoidance_adds_one_packet_per_window_of_acks() {
         for choice in [
             CongestionControl::Tahoe,
@@ -515,7 +525,7 @@ mod tests {
             CongestionControl::NewReno,
         ] {
             let mut c = congestion(choice);
-            c.on_rto(20, true, false);
+            c.on_rto(20, true, f64::INFINITY);
             for _ in 0..9 {
                 c.acked(); // slow start, 1 to 10
             }
@@ -578,11 +588,11 @@ mod tests {
             CongestionControl::NewReno,
         ] {
             let mut c = congestion(choice);
-            c.on_rto(21, true, false);
+            c.on_rto(21, true, f64::INFINITY);
             assert_eq!(numbers(&c), (1.0, 10.5));
-            c.on_rto(1, false, false);
+            c.on_rto(1, false, f64::INFINITY);
             assert_eq!(numbers(&c), (1.0, 10.5));
-            c.on_rto(1, true, false);
+            c.on_rto(1, true, f64::INFINITY);
             assert_eq!(numbers(&c), (1.0, 2.0));
         }
     }
@@ -594,9 +604,9 @@ mod tests {
             c.window.cwnd = 40.0;
             c.on_loss(40);
             let reduced = c.ssthresh();
-            c.on_rto(200, true, true); // segments sent in recovery piled up behind the hole
+            c.on_rto(200, true, 1.0); // segments sent in recovery piled up behind the hole
             assert_eq!(c.ssthresh(), reduced, "{choice:?}");
-            c.on_rto(3, true, true);
+            c.on_rto(3, true, 1.0);
             assert!(c.ssthresh() < reduced, "{choice:?}");
         }
     }

@@ -41,8 +41,6 @@ pub(super) struct Opening {
     stage: Stage,
     /// Whether the SYN was sent again.
     repeated: bool,
-    /// One past the last segment that may be sent once the connection is open.
-    granted: u32,
 }
 
 impl Opening {
@@ -54,7 +52,6 @@ impl Opening {
                 Stage::Open
             },
             repeated: false,
-            granted: 0,
         }
     }
 }
@@ -76,15 +73,10 @@ impl Sender {
 
     /// What may be sent once the connection is open; all of it from now on if it is.
     pub(super) fn grant(&mut self, limit: u32) {
-        self.opening.granted = limit;
+        self.granted = limit;
         if self.opening.stage == Stage::Open {
             self.limit = limit;
         }
-    }
-
-    /// One past the last segment that may be sent once the connection is open.
-    pub(super) fn granted(&self) -> u32 {
-        self.opening.granted
     }
 
     /// Whether a SYN has to leave; to be asked once there is no [`next_segment`](Sender::next_segment).
@@ -130,7 +122,7 @@ impl Sender {
             self.congestion.begin_with_one();
         }
         self.opening.stage = Stage::Open;
-        self.limit = self.opening.granted;
+        self.limit = self.granted;
         self.deadline = Time::NEVER;
     }
 
