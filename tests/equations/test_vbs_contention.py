@@ -293,7 +293,22 @@ def test_eq_12_as_printed_overstates_goodput():
             cell((0.0, 0.3), attempts=8), shares, np.ones(2), replace(PAPER, ack_balance=balance)
         )
         rates[balance] = found.service_rate
-    assert rates["printed"] / rates["served"] == pytest.approx(1.05, abs=0.02)
+    assert rates["printed"] / rates["served"] == pytest.approx(1.058, abs=0.005)
+
+
+@pytest.mark.equation("vbs", 10)
+@pytest.mark.equation("vbs", 11)
+@pytest.mark.parametrize(
+    ("balance", "errors"),
+    [("served", (0.2, 0.2)), ("printed", (0.2, 0.2)), ("printed", (0.0, 0.3)), ("printed", (0.2, 0.6))],
+)
+def test_the_ap_attempts_as_its_failures_say(balance, errors):
+    """As printed whatever the classes, whose failures are averaged by shares; else if they are equal."""
+    shares = np.array([0.7, 0.3])
+    options = replace(PAPER, ack_balance=balance)
+    found = solve(cell(errors, attempts=8), shares, np.array([1.0, 0.9]), options)
+    assert found.ap_failure == pytest.approx(shares @ found.ap_failures)
+    assert found.ap_attempts == pytest.approx(attempt_prob(found.ap_failure, EIGHT_ATTEMPTS))
 
 
 def test_a_layer_that_does_not_settle_says_so(monkeypatch):

@@ -57,6 +57,22 @@ def shared(changes=None, classes=None, **queue):
     return scenario
 
 
+@pytest.mark.equation("vbs", 5)
+@pytest.mark.parametrize("changes", [{}, UPLOADS])
+def test_theta_counts_acks_that_return(changes):
+    """Segments whose ACK the station gives up do not count, and of uploads those that the AP loses."""
+    errors = {} if changes else {"station.low.error_up": 0.5}
+    segments = found(errors | changes)
+    acks = found(errors | changes, Options(goodput="acks"))
+    if changes:
+        lost = mean(segments, "queues", "ap", "drop_probability")
+        assert 0.01 < lost < 1 - goodput(acks) / goodput(segments) + 0.005
+    else:
+        lost = mean(segments, "stations", "low-1", "discard_probability")
+        assert lost > 0.01
+        assert goodput(acks) / goodput(segments) == pytest.approx(1 - lost)
+
+
 def two_classes(changes, share=0.5, **queue):
     """The same with this share for stations `high`, however many, and the rest for `low`."""
     flows = tree(changes)["flows"]

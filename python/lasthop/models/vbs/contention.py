@@ -29,7 +29,7 @@ MOST = 0.999
 
 @dataclass(frozen=True)
 class Contention:
-    """State of the MAC layer; arrays follow the classes of flows, or the stations.
+    r"""State of the MAC layer; arrays follow the classes of flows, or the stations.
 
     Attributes
     ----------
@@ -45,6 +45,8 @@ class Contention:
         By class: failed attempts of the AP per attempt, :math:`f_{ap,i}`. [-]
     ap_failure, ap_collision, ap_discard : float
         The same over all packets of the AP; collisions per attempt. [-]
+    ap_attempts : float
+        Attempts of the AP per slot, :math:`\beta_{ap}`. [-]
     station_failures, station_collisions, discards_by_station : ndarray
         By stations: failed and collided attempts per attempt, discarded packets per packet. [-]
     busy : ndarray
@@ -65,6 +67,7 @@ class Contention:
     ap_failure: float
     ap_collision: float
     ap_discard: float
+    ap_attempts: float
     station_failures: Floats
     station_collisions: Floats
     discards_by_station: Floats
@@ -236,16 +239,13 @@ class _Solver:
         self.ap_reached = _reached(self.ap_fails)
         self.ap_discards = self.ap_fails.prod(axis=1)
         self.mean_reached = self.shares @ self.ap_reached
-        self.services = 1.0 / float(self.mean_reached @ self.ap.slots)  # per slot
         self.replied = self.replies
         if self.printed:
-            attempts = self.cell.ap.attempts
+            # (11): attempts are in the shares, and packets given up are answered, too
             failures = (self.ap_reached * self.ap_fails).sum(axis=1) / self.ap_reached.sum(axis=1)
-            mean = float(self.shares @ failures)
-            per_packet = (1.0 - mean**attempts) / (1.0 - mean)
-            visits = mean ** np.arange(attempts)
-            self.services = float(visits.sum() / (visits @ self.ap.slots)) / per_packet
+            self.mean_reached = float(self.shares @ failures) ** np.arange(self.cell.ap.attempts)
             self.replied = self.replies / (1.0 - self.ap_discards)
+        self.services = 1.0 / float(self.mean_reached @ self.ap.slots)  # per slot
         self.ap_attempts = float(self.mean_reached.sum()) * self.services
 
     def _stations(self) -> None:
@@ -301,7 +301,7 @@ class _Solver:
     def result(self) -> Contention:
         cell = self.cell
         per_packet = self.ap_reached.sum(axis=1)
-        weights = self.shares * per_packet
+        weights = self.shares if self.printed else self.shares * per_packet
         ap_failures = (self.ap_reached * self.ap_fails).sum(axis=1) / per_packet
         total = float(weights.sum())
         ap_s = _mean_s([one.down for one in cell.classes], weights, ap_failures)
@@ -333,6 +333,7 @@ class _Solver:
             ap_failure=float(weights @ ap_failures) / total,
             ap_collision=self.joint / self.ap_attempts,
             ap_discard=float(self.shares @ self.ap_discards),
+            ap_attempts=self.ap_attempts,
             station_failures=self.failures,
             station_collisions=self.collisions * per_attempt,
             discards_by_station=discards,

@@ -324,6 +324,9 @@ class _Components:
         served = mac.service_rate * state.shares / self.counts
         delivered = served * (1.0 - mac.ap_discards)
         uploaded = served * state.replies * (1.0 - mac.station_discards)
+        if self.options.goodput == "acks":
+            delivered *= 1.0 - mac.station_discards
+            uploaded *= (1.0 - state.overflow) * (1.0 - mac.ap_discards)
         return np.asarray(np.where(self.uploads, uploaded, delivered))
 
     def _cannot_fill(self, index: int, held: float, mac: Contention) -> str:

@@ -37,6 +37,9 @@ class Options(Choices):
         Whether counters fall in busy slots: as `cell.countdown` says, or always.
     ack_balance : "served" or "printed"
         What balances in Eq. (12): packets that leave a queue, or attempts as printed.
+    goodput : "segments" or "acks"
+        What goodput counts: segments that are delivered, as a simulation does, or those whose
+        acknowledgement returns, which Eq. (5) calls :math:`\Theta_i`.
     """
 
     increase: Increase = "engine"
@@ -45,6 +48,7 @@ class Options(Choices):
     collisions: Literal["draining", "mean"] = "draining"
     slots: Literal["scenario", "bianchi"] = "scenario"
     ack_balance: Literal["served", "printed"] = "served"
+    goodput: Literal["segments", "acks"] = "segments"
 
 
 PAPER = Options(losses="chain", mean="jumps", collisions="mean", slots="bianchi")
