@@ -1,4 +1,5 @@
 from dataclasses import replace
+from math import comb, factorial
 from time import process_time
 
 import pytest
@@ -53,6 +54,21 @@ def test_solvers_agree_for_equal_parameters(cell, uploads):
         assert other.active_stations == pytest.approx(product.active_stations, rel=1e-11)
         assert other.ap_collision_rate == pytest.approx(product.ap_collision_rate, rel=1e-11)
         assert other.station_queue == pytest.approx(product.station_queue, rel=1e-11)
+
+
+@pytest.mark.parametrize("stations", [2, 7])
+def test_what_a_success_finds_is_no_time_average(cell, stations):
+    """Whatever CWmin is; by hand for windows of one packet, where n active have n packets."""
+    alike = [solve(cell(stations, 1, cwmin, cwmin)) for cwmin in (7, 31, 255)]
+    weights = [
+        (1.0 * (n < stations) + n) * factorial(stations - n) * comb(stations, n)
+        for n in range(stations + 1)
+    ]
+    mean = sum(n * weight for n, weight in enumerate(weights)) / sum(weights)
+    for found in alike:
+        assert found.active_at_success == pytest.approx(mean)
+        assert found.active_stations < 0.95 * mean  # the AP's data last longer, from fewer
+    assert alike[0].active_stations > alike[-1].active_stations
 
 
 @pytest.mark.parametrize("ap", [3, 7, 15, 63])

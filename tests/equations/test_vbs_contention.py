@@ -300,10 +300,15 @@ def test_eq_12_as_printed_overstates_goodput():
 @pytest.mark.equation("vbs", 11)
 @pytest.mark.parametrize(
     ("balance", "errors"),
-    [("served", (0.2, 0.2)), ("printed", (0.2, 0.2)), ("printed", (0.0, 0.3)), ("printed", (0.2, 0.6))],
+    [
+        ("served", (0.2, 0.2)),
+        ("printed", (0.2, 0.2)),
+        ("printed", (0.0, 0.3)),
+        ("printed", (0.2, 0.6)),
+    ],
 )
 def test_the_ap_attempts_as_its_failures_say(balance, errors):
-    """As printed whatever the classes, whose failures are averaged by shares; else if they are equal."""
+    """As printed whatever the classes, averaged by shares; else if they are equal."""
     shares = np.array([0.7, 0.3])
     options = replace(PAPER, ack_balance=balance)
     found = solve(cell(errors, attempts=8), shares, np.array([1.0, 0.9]), options)

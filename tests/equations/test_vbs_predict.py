@@ -60,7 +60,7 @@ def shared(changes=None, classes=None, **queue):
 @pytest.mark.equation("vbs", 5)
 @pytest.mark.parametrize("changes", [{}, UPLOADS])
 def test_theta_counts_acks_that_return(changes):
-    """Segments whose ACK the station gives up do not count, and of uploads those that the AP loses."""
+    """What the station gives up does not count, and of uploads what the AP loses."""
     errors = {} if changes else {"station.low.error_up": 0.5}
     segments = found(errors | changes)
     acks = found(errors | changes, Options(goodput="acks"))

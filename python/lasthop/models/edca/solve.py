@@ -48,6 +48,9 @@ class Performance:
         Payload, both directions, in the order of the cell's stations. [bit/s]
     active_stations : float
         :math:`E[N_{active}]`, a time average (eqs. 11, 12).
+    active_at_success : float
+        Mean over the chain's states, :math:`\sum_k \eta_k \pi_k`: what a success finds. Without its
+        length; for equal access parameters it does not depend on CWmin.
     ap_queue, station_queue : float
         Time averages. [packets]
     ap_collision_rate, station_collision_rate : float
@@ -66,6 +69,7 @@ class Performance:
     packet_rate: float
     station_goodput_bps: tuple[float, ...]
     active_stations: float
+    active_at_success: float
     ap_queue: float
     station_queue: float
     ap_collision_rate: float
@@ -212,6 +216,7 @@ def evaluate(
         packet_rate=rate,
         station_goodput_bps=tuple(8.0 * each * _payload(cell, i) for i in range(cell.size)),
         active_stations=float(time @ where.active),
+        active_at_success=float(where.prob @ where.active),
         ap_queue=float(time @ at_ap),
         station_queue=float(time @ where.at_stations) / cell.size,
         ap_collision_rate=per_attempt(at.ap_attempts, ap_lost, ap_following),
