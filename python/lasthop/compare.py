@@ -217,6 +217,7 @@ def compare(
     scenario: ScenarioLike,
     *,
     model: str | None = None,
+    options: Mapping[str, object] | None = None,
     replications: int | None = None,
     seed: int | None = None,
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
@@ -237,6 +238,8 @@ def compare(
         See `Scenario`.
     model : str
         Name of the model; by default the one that suits the scenario.
+    options : mapping, optional
+        Options of the model; see `predict`.
     replications, seed, settings, jobs, progress
         See `simulate`.
     emulate : bool
@@ -253,7 +256,11 @@ def compare(
     prediction, refusal = None, None
     try:
         prediction = predict(
-            checked, model=model, max_time_s=max_time_s, max_memory_bytes=max_memory_bytes
+            checked,
+            model=model,
+            options=options,
+            max_time_s=max_time_s,
+            max_memory_bytes=max_memory_bytes,
         )
     except (ModelError, ConvergenceError, TooCostlyError) as error:
         refusal = shortcoming(error)

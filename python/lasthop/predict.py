@@ -47,6 +47,7 @@ def predict(
     scenario: ScenarioLike,
     *,
     model: str | None = None,
+    options: Mapping[str, object] | None = None,
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     max_time_s: float = MAX_TIME_S,
     max_memory_bytes: float = MAX_MEMORY_BYTES,
@@ -60,6 +61,9 @@ def predict(
     model : str, optional
         Name of the model; by default the one that suits the scenario, see
         `lasthop.models.choose`.
+    options : mapping, optional
+        Options of the model, as ``Options`` of its package has them: ``{"beta": 1.2}`` for
+        ``"hotspot"``, ``{"ack_balance": "printed"}`` for ``"vbs"``.
     settings : mapping or pairs
         Values to replace: ``{"cell.ap.cwmin": 15}``.
     max_time_s : float
@@ -76,7 +80,7 @@ def predict(
     ModelError
         If the scenario breaks assumptions of the model, with all of them in `reasons`.
     UserError
-        If there is no such model.
+        If there is no such model, or no such option.
     """
     from lasthop import models
 
@@ -86,7 +90,7 @@ def predict(
     checked = replaced(scenario, settings)
     with allowing(max_time_s, max_memory_bytes):
         chosen = models.choose(checked.typed) if model is None else model
-        summary = models.predict(checked.typed, chosen)
+        summary = models.predict(checked.typed, chosen, options)
     summary["warnings"] = [
         *cautions(checked.typed),
         *_mean_rates(checked.typed),

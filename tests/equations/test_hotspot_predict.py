@@ -107,6 +107,15 @@ def test_access_parameters_set_the_priority(hotspot):
     assert mean(result["stations"], "sta-1", "queue_packets") == pytest.approx(162, abs=0.2)
 
 
+def test_a_measured_priority_stands_for_the_computed_one(hotspot):
+    """Section 5 has 1.2, equal access parameters have 1."""
+    scenario = hotspot((6, 0), (1, 0), (1, 0), (1, 0), (1, 0))
+    result = predict(scenario, options={"beta": 1.2})
+    assert mean(result["stations"], "sta-2", "fairness_level") == pytest.approx(2.143, abs=0.002)
+    assert result["options"] == {"beta": 1.2}
+    assert predict(scenario, options={"beta": "1.2"}) == result
+
+
 def test_unequal_connections_of_a_station_add_up(hotspot):
     scenario = hotspot((0, 2), (0, 1))
     scenario["flows"][0]["tcp"]["window_packets"] = 10

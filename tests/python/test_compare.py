@@ -50,6 +50,16 @@ def test_refused_scenario_is_simulated_all_the_same() -> None:
     assert comparison.simulation.replications == 2
 
 
+def test_options_reach_the_model(comparison: lh.Comparison) -> None:
+    other = lh.compare(SMALL, options={"beta": 2})
+    assert comparison.prediction is not None
+    assert other.prediction is not None
+    assert other.prediction.summary["options"] == {"beta": 2.0}
+    assert comparison.prediction.summary["options"] == {"beta": None}
+    with pytest.raises(lh.UserError, match='option "bta": unknown'):
+        lh.compare(SMALL, options={"bta": 2})
+
+
 def test_figure_is_written_whole(comparison: lh.Comparison, tmp_path: Path) -> None:
     comparison.save_figure(tmp_path / "x.png")
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")

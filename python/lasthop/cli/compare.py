@@ -14,10 +14,12 @@ from lasthop.cli.options import (
     MaxMemory,
     MaxTime,
     Model,
+    Options,
     Replications,
     Seed,
     Settings,
     file_name,
+    model_options,
     read_scenario,
     stem,
     writable,
@@ -66,6 +68,7 @@ MOST_ITEMS = 12
 def compare(
     file: File,
     model: Model = None,
+    options: Options = None,
     replications: Replications = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -89,6 +92,7 @@ def compare(
         comparison = lay_side_by_side(
             scenario,
             model=model,
+            options=model_options(options),
             jobs=jobs,
             progress=progress,
             emulate=emulate,

@@ -122,6 +122,22 @@ Model = Annotated[
 ]
 
 
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="NAME=VALUE",
+        help="Replace an option of the model, such as beta=1.2.",
+        show_default=False,
+    ),
+]
+
+
+def model_options(given: list[str] | None) -> dict[str, object]:
+    """The values of --option by name."""
+    return dict(pairs(given or [], "--option", "NAME=VALUE", "beta=1.2"))
+
+
 def read_scenario(
     file: str,
     settings: list[str] | None = None,

@@ -10,7 +10,17 @@ import typer
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.caution import cautions
 from lasthop.cli.boundary import print_error, warn
-from lasthop.cli.options import File, Json, MaxMemory, MaxTime, Model, Settings, read_scenario
+from lasthop.cli.options import (
+    File,
+    Json,
+    MaxMemory,
+    MaxTime,
+    Model,
+    Options,
+    Settings,
+    model_options,
+    read_scenario,
+)
 from lasthop.cli.tables import print_answer
 from lasthop.digits import plain
 from lasthop.errors import ConvergenceError, ModelError, TooCostlyError, UserError
@@ -26,6 +36,7 @@ if TYPE_CHECKING:
 def predict(
     file: File,
     model: Model = None,
+    options: Options = None,
     settings: Settings = None,
     max_time: MaxTime = MAX_TIME_S,
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
@@ -37,7 +48,13 @@ def predict(
 
     model = choose(scenario.typed) if model is None else model
     try:
-        prediction = ask(scenario, model=model, max_time_s=max_time, max_memory_bytes=max_memory)
+        prediction = ask(
+            scenario,
+            model=model,
+            options=model_options(options),
+            max_time_s=max_time,
+            max_memory_bytes=max_memory,
+        )
     except ModelError as error:
         warn(*dict.fromkeys(cautions(scenario.typed)))
         raise refused(scenario, model, error) from None
@@ -50,7 +67,8 @@ def predict(
     if as_json:
         sys.stdout.write(prediction.to_json())
     else:
-        typer.echo(f"{prediction.summary['scenario']}: predicted by model {model}")
+        chosen = "".join(f", {name} {value}" for name, value in model_options(options).items())
+        typer.echo(f"{prediction.summary['scenario']}: predicted by model {model}{chosen}")
         for line in solution(prediction):
             typer.echo(line)
         typer.echo()

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
+from lasthop.errors import UserError
 from lasthop.models.answer import Quantities
 from lasthop.models.errors import ConvergenceError, ModelError
 from lasthop.models.reading import Readable, Scenario, read
@@ -26,9 +27,16 @@ class Model:
         """Whether a scenario is what the model is for."""
         return bool(import_module(f"lasthop.models.{self.name}").suits(scenario))
 
-    def predict(self, scenario: Scenario) -> Quantities:
+    def predict(self, scenario: Scenario, options: Mapping[str, object]) -> Quantities:
         """The model's prediction; `ModelError` if the scenario breaks an assumption."""
-        found: Quantities = import_module(f"lasthop.models.{self.name}").predict(scenario)
+        package = import_module(f"lasthop.models.{self.name}")
+        found: Quantities
+        if hasattr(package, "Options"):
+            found = package.predict(scenario, package.Options.of(options))
+        elif options:
+            raise UserError(f'option "{next(iter(options))}": model {self.name} has none')
+        else:
+            found = package.predict(scenario)
         return found
 
 
@@ -54,7 +62,9 @@ def choose(scenario: Readable) -> str:
     return next(name for name, model in MODELS.items() if model.suits(known))
 
 
-def predict(scenario: Readable, model: str = "hotspot") -> Quantities:
+def predict(
+    scenario: Readable, model: str = "hotspot", options: Mapping[str, object] | None = None
+) -> Quantities:
     """Predict a scenario with a model.
 
     Parameters
@@ -63,6 +73,8 @@ def predict(scenario: Readable, model: str = "hotspot") -> Quantities:
         Normalised scenario, read or to be read.
     model : str
         Name of the model, a key of :data:`MODELS`.
+    options : mapping, optional
+        Options of the model by name, see its ``Options``.
 
     Returns
     -------
@@ -75,5 +87,7 @@ def predict(scenario: Readable, model: str = "hotspot") -> Quantities:
         The scenario breaks an assumption of the model.
     KeyError
         There is no such model.
+    UserError
+        The model has no such option, or an option no such value.
     """
-    return MODELS[model].predict(read(scenario))
+    return MODELS[model].predict(read(scenario), options or {})

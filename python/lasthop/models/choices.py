@@ -1,8 +1,11 @@
-"""Options of a model whose values are words."""
+"""Options of a model: words, or numbers that replace what the scenario says."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+
+from lasthop.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -10,14 +13,49 @@ class Choices:
     """Base of a model's options: a `Literal` may be nothing but what its type says."""
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(type(self)).items():
-            kinds = (hint,) if get_origin(hint) is Literal else get_args(hint)
-            words = [word for kind in kinds for word in get_args(kind)]
-            allowed = [*words, None] if NoneType in kinds else words
+        for name, allowed in _words(type(self)):
             value = getattr(self, name)
-            if words and value not in allowed:
+            if allowed and value not in allowed:
                 raise ValueError(f"{name} = {value!r} is none of {', '.join(map(str, allowed))}")
+
+    @classmethod
+    def of(cls, given: Mapping[str, object]) -> Self:
+        """Options by name; text may stand for a number.
+
+        Raises
+        ------
+        UserError
+            An option is unknown, or its value is.
+        """
+        words = dict(_words(cls))
+        values = {}
+        for name, value in given.items():
+            if name not in words:
+                known = ", ".join(each.name for each in fields(cls))
+                raise UserError(f'option "{name}": unknown', f"options of this model: {known}")
+            values[name] = value if words[name] else _number(name, value)
+        try:
+            return cls(**values)
+        except ValueError as error:
+            raise UserError(f"option {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """By name, as results state them."""
         return asdict(self)
+
+
+def _words(cls: type) -> Iterator[tuple[str, list[Any]]]:
+    """Options, and what each of them may be; nothing if it is a number."""
+    for name, hint in get_type_hints(cls).items():
+        kinds = (hint,) if get_origin(hint) is Literal else get_args(hint)
+        words = [word for kind in kinds for word in get_args(kind)]
+        yield name, [*words, None] if words and NoneType in kinds else words
+
+
+def _number(name: str, value: object) -> float | None:
+    if value is None:
+        return None
+    try:
+        return float(value) if isinstance(value, str | int | float) else float("nan")
+    except ValueError:
+        raise UserError(f'option {name} = "{value}" is not a number') from None

@@ -186,6 +186,31 @@ USAGE = {
     "report without name": (["reproduce", "--out", ""], "--out: the name is empty", None),
     "capture is a directory": (["simulate", "FILE", "--pcapng", "."], "is a directory", None),
     "unknown setting": (["check", "FILE", "--set", "sed=1"], "`sed`", "did you mean"),
+    "unknown option of a model": (
+        ["predict", "FILE", "--model", "hotspot", "--option", "bta=1"],
+        'option "bta": unknown',
+        "options of this model: beta",
+    ),
+    "value of an option": (
+        ["compare", "FILE", "--model", "hotspot", "--option", "beta=-1"],
+        "option beta = -1 is not a number above 0",
+        None,
+    ),
+    "no number for an option": (
+        ["predict", "FILE", "--model", "hotspot", "--option", "beta=x"],
+        'option beta = "x" is not a number',
+        None,
+    ),
+    "word of an option": (
+        ["predict", "FILE", "--model", "edca", "--option", "collision=half"],
+        "option collision = 'half' is none of eifs, frame",
+        None,
+    ),
+    "a model without options": (
+        ["predict", "FILE", "--model", "red", "--option", "beta=1"],
+        'option "beta": model red has none',
+        None,
+    ),
     "unknown model": (["predict", "FILE", "--model", "oracle"], '"oracle"', "hotspot"),
     "empty sweep": (["sweep", "FILE", "--over", "seed="], "empty value", "--over"),
     "no sweep": (["sweep", "FILE"], "--over", "--help"),

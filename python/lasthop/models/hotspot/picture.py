@@ -81,8 +81,15 @@ class HotSpot:
     wired_round_trip_s: float
 
 
-def hot_spot(scenario: CellScenario) -> HotSpot:
-    """A scenario of TCP flows in the model's terms.
+def hot_spot(scenario: CellScenario, beta: float | None = None) -> HotSpot:
+    r"""A scenario of TCP flows in the model's terms.
+
+    Parameters
+    ----------
+    scenario : CellScenario
+    beta : float, optional
+        Access priority of every station, :math:`\beta`; by default that of its access parameters.
+        [-]
 
     Raises
     ------
@@ -91,7 +98,7 @@ def hot_spot(scenario: CellScenario) -> HotSpot:
     """
     index = {station.name: k for k, station in enumerate(scenario.stations)}
     return HotSpot(
-        stations=_stations(scenario),
+        stations=_stations(scenario, beta),
         connections=tuple(
             _connection(scenario, flow, index[flow.station]) for flow in scenario.tcp_flows
         ),
@@ -102,7 +109,7 @@ def hot_spot(scenario: CellScenario) -> HotSpot:
     )
 
 
-def _stations(scenario: CellScenario) -> tuple[StationLoad, ...]:
+def _stations(scenario: CellScenario, beta: float | None) -> tuple[StationLoad, ...]:
     """Stations of a scenario of TCP flows in the model's terms, in the scenario's order.
 
     Raises
@@ -124,7 +131,7 @@ def _stations(scenario: CellScenario) -> tuple[StationLoad, ...]:
             StationLoad(
                 connections(station, up=True),
                 connections(station, up=False),
-                beta_from_access(Access.of(station), ap),
+                beta_from_access(Access.of(station), ap) if beta is None else beta,
             )
             for station in scenario.stations
         )

@@ -19,6 +19,7 @@ from lasthop.models.hotspot.fairness import (
     upload_goodput,
 )
 from lasthop.models.hotspot.lossless import solve_void_rounds
+from lasthop.models.hotspot.options import Options
 from lasthop.models.hotspot.picture import HotSpot, hot_spot
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 from lasthop.models.hotspot.wire import solve_with_wire, traffic
@@ -33,7 +34,7 @@ def suits(scenario: Scenario) -> bool:
     return isinstance(scenario, CellScenario)
 
 
-def predict(scenario: Readable) -> Quantities:
+def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     """Predict who gets what in a hot-spot.
 
     The model knows packets and ratios, no time: it gives shares and fairness levels, queues in
@@ -43,6 +44,8 @@ def predict(scenario: Readable) -> Quantities:
     ----------
     scenario : Scenario or Mapping
         Normalised scenario, read or to be read.
+    options : Options, optional
+        What the scenario does not decide.
 
     Returns
     -------
@@ -52,8 +55,8 @@ def predict(scenario: Readable) -> Quantities:
         ``queue_packets`` [packets]; of the AP ``queue_packets`` [packets]; of each flow
         ``goodput_share`` and ``loss_probability`` [-]; of the cell ``jain`` and
         ``updown_ratio`` [-]; of each queue ``occupancy_packets`` [packets] and
-        ``drop_probability`` [-]; and the lists ``assumptions`` and ``warnings``. What the model
-        cannot know is absent.
+        ``drop_probability`` [-]; ``options``; and the lists ``assumptions`` and ``warnings``. What
+        the model cannot know is absent.
 
     Raises
     ------
@@ -64,7 +67,8 @@ def predict(scenario: Readable) -> Quantities:
     """
     scenario = cell_scenario(scenario)
     warnings = list(check_scenario(scenario))
-    spot = hot_spot(scenario)
+    options = options or Options()
+    spot = hot_spot(scenario, options.beta)
     warnings += check_access(scenario.stations, spot.stations)
     at = solve_with_wire(spot)
     queues = at
@@ -75,7 +79,14 @@ def predict(scenario: Readable) -> Quantities:
         warnings += check_equilibrium(scenario.stations, spot.stations, at)
         warnings += _check_wire_load(scenario.wire.slower_bps, spot, at)
     lists = _lists(scenario, spot, at, queues)
-    return prediction("hotspot", scenario, lists, assumptions=ASSUMPTIONS, warnings=warnings)
+    return prediction(
+        "hotspot",
+        scenario,
+        lists,
+        options=options.to_dict(),
+        assumptions=ASSUMPTIONS,
+        warnings=warnings,
+    )
 
 
 def _void_rounds(spot: HotSpot) -> Equilibrium | None:
