@@ -1,7 +1,9 @@
 //! What the access settings of a node must satisfy together.
 
 use super::presets::Preset;
-use super::settings::{AIFSN_ALLOWED, Access, ApTable, Category, Cell, Contention, Phy};
+use super::settings::{
+    AIFSN_ALLOWED, Access, ApTable, Category, Cell, ColliderWait, Contention, Phy,
+};
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
@@ -37,6 +39,16 @@ impl Cell {
                 units::show(sifs.0, TIME)
             );
             problems.add(timeout.origin, &timeout.path, message);
+        }
+        if let Some(wait) = cell.said(Cell::collider_wait)
+            && wait.value == ColliderWait::Eifs
+            && cell
+                .said(Cell::ack_timeout)
+                .is_some_and(|timeout| timeout.value.is_none())
+        {
+            let message = "\"eifs\" is without effect where all nodes wait for EIFS; allowed is \"aifs\", or an \
+                           ack_timeout";
+            problems.add(wait.origin, &wait.path, message.to_owned());
         }
     }
 

@@ -37,7 +37,7 @@ mod weather;
 use super::contender::{Contender, contenders_of, outranked};
 use super::countdown::Countdown;
 use super::path::Path;
-use super::{Category, Cell, Node, Phy, RateControl, Rates, Station};
+use super::{Category, Cell, ColliderWait, Node, Phy, RateControl, Rates, Station};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 
@@ -65,6 +65,7 @@ pub struct Dcf {
     mac_bytes: u32,
     rts_threshold: Option<u32>,
     ack_timeout: Option<Span>,
+    collider_wait: ColliderWait,
     cf_end: bool,
     contenders: Vec<Contender>,
     countdown: Countdown,
@@ -155,6 +156,7 @@ impl Dcf {
             mac_bytes: cell.frame_bytes(0),
             rts_threshold: cell.rts_threshold_bytes,
             ack_timeout: cell.ack_timeout,
+            collider_wait: cell.collider_wait,
             cf_end: cell.cf_end,
             contenders: members.iter().map(contender).collect(),
             countdown: Countdown::new(
@@ -576,7 +578,7 @@ impl Dcf {
                 down.failed += 1;
             });
             self.release_medium(end, wait);
-            self.fail(from, protect, end, end);
+            self.fail(from, protect, self.ack_timeout.map(|timeout| end + timeout));
             self.adapt(from, false);
             return Outcome::Corrupted;
         }
@@ -635,14 +637,27 @@ impl Dcf {
                 down.attempts += 1;
                 down.failed += 1;
             });
+            let resumes = self
+                .ack_timeout
+                .filter(|_| !self.hears_another_end(own_end, &transmitters))
+                .map(|timeout| (own_end + timeout).max(end));
             let long = false; // an RTS or an unprotected frame: both count as short
-            self.fail(contender, long, own_end, end);
+            self.fail(contender, long, resumes);
             if data_went {
                 self.adapt(contender, false);
             }
         }
         self.transmitters = transmitters;
         Outcome::Collided
+    }
+
+    /// Whether a collider waits with those that only listened: its frame ended at `own_end`, and another
+    /// of the colliding frames with it or later.
+    fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
+        let Exchange { start, end, .. } = self.exchange;
+        let ends_last = |&&each: &&u32| start + self.contenders[each as usize].first_air() == end;
+        self.collider_wait == ColliderWait::Eifs
+            && (own_end < end || transmitters.iter().filter(ends_last).count() > 1)
     }
 
     /// The medium falls idle at `end`; everyone resumes `wait` and its AIFS later.
@@ -652,8 +667,9 @@ impl Dcf {
         self.countdown.release(end, wait);
     }
 
-    /// One more failure of `contender`, whose frame ended at `own_end`: double, retry or give up.
-    fn fail(&mut self, contender: u32, long: bool, own_end: Time, busy_end: Time) {
+    /// One more failure of `contender`: double, retry or give up. It waits for AIFS from `resumes` on, or
+    /// with the others.
+    fn fail(&mut self, contender: u32, long: bool, resumes: Option<Time>) {
         let state = &mut self.contenders[contender as usize];
         if state.fail(long, self.countdown.count(state.group)) {
             state.counters.discarded += 1;
@@ -661,9 +677,7 @@ impl Dcf {
             self.tell_down(contender, |down| down.discarded += 1);
         }
         let state = &mut self.contenders[contender as usize];
-        let known = self
-            .ack_timeout
-            .map(|timeout| (own_end + timeout).max(busy_end));
-        self.countdown.resume_after_failure(contender, state, known);
+        self.countdown
+            .resume_after_failure(contender, state, resumes);
     }
 }

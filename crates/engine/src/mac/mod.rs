@@ -24,6 +24,7 @@ pub(crate) use power_save::SleepKeys;
 pub(crate) use presets::{DATA_RATE, Preset};
 pub use rates::{Rates, data_rates};
 pub use settings::{
-    Access, Category, Cell, CountdownRule, Node, Phy, PhyKind, QueueOrder, RateControl, Station,
+    Access, Category, Cell, ColliderWait, CountdownRule, Node, Phy, PhyKind, QueueOrder,
+    RateControl, Station,
 };
 pub(crate) use settings::{ApTable, Contention, NodeAccess};

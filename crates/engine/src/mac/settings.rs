@@ -61,6 +61,16 @@ words! {
 }
 
 words! {
+    /// What a collider waits after a frame that outlasts its own.
+    pub enum ColliderWait {
+        /// AIFS: who sends receives nothing, and so no frame in error (IEEE 802.11-2016, 10.3.2.3.7).
+        Aifs = "aifs",
+        /// EIFS, like those that only listened; also if frames end together (ns-2).
+        Eifs = "eifs",
+    }
+}
+
+words! {
     /// In which order the access point serves its queue.
     pub enum QueueOrder {
         /// First in, first out.
@@ -105,6 +115,8 @@ table! {
             size(0..=65_535).or("never").default("never");
         /// How long a sender waits for the MAC ACK or CTS; "eifs": until the others' EIFS leaves only AIFS, so that all nodes resume together.
         ack_timeout: Option<Span> = duration(US..=10 * MS).or("eifs").default("eifs");
+        /// What a node waits that collided with a frame that ends later, if ack_timeout is a time: "aifs", since it has received no frame in error; "eifs": as if it had, also where both end together, as in ns-2.
+        collider_wait: ColliderWait = word().default(ColliderWait::Aifs);
         /// When a backoff counter falls. "dcf": at the end of each idle slot; "edca": at the beginning of each slot, so that the slot in which another node begins to send counts too.
         countdown: CountdownRule = word().default(CountdownRule::Dcf);
         /// Who has nothing more for a transmission opportunity with txop_limit ends it with a CF-End frame, SIFS after its last MAC ACK, if time is left for it.

@@ -69,6 +69,7 @@ fn scenario() -> Scenario {
             llc_bytes: 8,
             rts_threshold_bytes: None,
             ack_timeout: None,
+            collider_wait: ColliderWait::Aifs,
             countdown: CountdownRule::Dcf,
             cf_end: false,
             ap: node(75),

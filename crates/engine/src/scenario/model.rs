@@ -22,8 +22,8 @@ use crate::bottleneck;
 use crate::kernel::time::{Span, Time};
 pub use crate::link::{LinkRate, LinkSettings, Loss, Trace, Wire};
 pub use crate::mac::{
-    Access, Category, Cell, CountdownRule, Node, Phy, PhyKind, PowerSave, QueueOrder, RateControl,
-    Rates, Spread, Station, data_rates,
+    Access, Category, Cell, ColliderWait, CountdownRule, Node, Phy, PhyKind, PowerSave, QueueOrder,
+    RateControl, Rates, Spread, Station, data_rates,
 };
 pub use crate::packet::Direction;
 pub use crate::queue::*;

@@ -417,7 +417,10 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         prop::option::of(0..400_u64),
         prop::bool::ANY,
         prop::bool::ANY,
-        prop::sample::select(vec![CountdownRule::Dcf, CountdownRule::Edca]),
+        (
+            prop::sample::select(vec![CountdownRule::Dcf, CountdownRule::Edca]),
+            prop::sample::select(vec![ColliderWait::Aifs, ColliderWait::Eifs]),
+        ),
         prop::bool::ANY,
         prop::bool::ANY,
         prop::option::weighted(0.3, shares()),
@@ -465,7 +468,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                 scenario.cell.ap_queue_order = QueueOrder::Mixed;
             }
             scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
-            (scenario.cell.countdown, scenario.cell.cf_end) = (countdown, cf_end);
+            (scenario.cell.countdown, scenario.cell.collider_wait) = countdown;
+            scenario.cell.cf_end = cf_end;
             scenario.cell.ack_timeout = ack_timeout.map(|us| Span(us * 1000));
             (scenario.wire, scenario.bottleneck) = wire;
             scenario.stations = stations;

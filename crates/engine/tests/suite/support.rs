@@ -50,6 +50,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             llc_bytes: 8,
             rts_threshold_bytes: None,
             ack_timeout: None,
+            collider_wait: ColliderWait::Aifs,
             countdown: CountdownRule::Dcf,
             cf_end: false,
             ap: node.clone(),

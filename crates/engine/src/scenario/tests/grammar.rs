@@ -193,6 +193,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "congestion" => "tahoe",
             "queue_order" => "mixed",
             "countdown" => "edca",
+            "collider_wait" => "eifs",
             "form" => "published",
             "category" => "video",
             "fairness" => "flow",
@@ -227,6 +228,9 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
 fn needed(path: &str, key: &Key) -> Option<(String, &'static str)> {
     if key.name == "prr" {
         return Some((path.replace("prr", "sack"), "true"));
+    }
+    if key.name == "collider_wait" {
+        return Some((path.replace("collider_wait", "ack_timeout"), "250 us"));
     }
     if let Some((station, _)) = path.split_once("channel.a.") {
         let change = "{ a = { at = \"1 s\", error = 0 } }";

@@ -26,6 +26,15 @@ fn unknown_keys_list_the_known_ones() {
 }
 
 #[test]
+fn a_colliders_wait_needs_a_time_of_its_own() {
+    let said = complaints(toml(SMALL, &[("cell.collider_wait", "eifs")]));
+    assert_eq!(
+        said.split_once("`cell.collider_wait`").unwrap().1,
+        ": \"eifs\" is without effect where all nodes wait for EIFS; allowed is \"aifs\", or an ack_timeout"
+    );
+}
+
+#[test]
 fn rates_are_those_of_the_phy() {
     assert_said(&[
         (

@@ -72,6 +72,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             llc_bytes: 8,
             rts_threshold_bytes: None,
             ack_timeout: None,
+            collider_wait: ColliderWait::Aifs,
             countdown: CountdownRule::Dcf,
             cf_end: false,
             ap,
@@ -138,6 +139,7 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
         (
             select(vec![CountdownRule::Dcf, CountdownRule::Edca]),
             any::<bool>(),
+            select(vec![ColliderWait::Aifs, ColliderWait::Eifs]),
         ),
     )
         .prop_map(
@@ -153,7 +155,8 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
                 let mut scenario = scenario(phy(kind), ap, stations.collect());
                 scenario.cell.rts_threshold_bytes = rts_threshold_bytes;
                 scenario.cell.ack_timeout = ack_timeout.map(Span);
-                (scenario.cell.countdown, scenario.cell.cf_end) = rules;
+                let cell = &mut scenario.cell;
+                (cell.countdown, cell.cf_end, cell.collider_wait) = rules;
                 use_categories(&mut scenario, &categories);
                 let arrivals = arrivals(packets, scenario.stations.len() as u32, &categories);
                 (scenario, arrivals)

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use lasthop_engine::kernel::time::Time;
-use lasthop_engine::scenario::{self, Category, Scenario};
+use lasthop_engine::scenario::{self, Category, ColliderWait, Scenario};
 
 use super::air;
 use super::node::{Contention, Draws, Node, Packet, Who};
@@ -263,9 +263,10 @@ impl Medium<'_> {
         let (ended, rest): (Vec<Frame>, Vec<Frame>) =
             self.on_air.iter().partition(|frame| frame.end == now);
         self.on_air = rest;
+        let others_end = ended.len() > 1 || !self.on_air.is_empty();
         for frame in ended {
             if self.unreadable {
-                self.await_ack(now, frame);
+                self.await_ack(now, frame, others_end);
             } else {
                 self.good_frame(now, frame);
             }
@@ -292,8 +293,13 @@ impl Medium<'_> {
         }
     }
 
-    fn await_ack(&mut self, now: Time, frame: Frame) {
-        let until = self.scenario.cell.ack_timeout.map(|wait| now + wait);
+    /// The frame's sender waits for a MAC ACK in vain; `others_end`: other frames now or later.
+    fn await_ack(&mut self, now: Time, frame: Frame, others_end: bool) {
+        let cell = &self.scenario.cell;
+        let until = match cell.collider_wait {
+            ColliderWait::Eifs if others_end => None,
+            _ => cell.ack_timeout.map(|wait| now + wait),
+        };
         let protected = !self.following && self.uses_rts(frame.packet);
         let after_cts = frame.kind == Kind::Data && protected;
         self.nodes[frame.owner].contention = Contention::AwaitAck { until, after_cts };
@@ -324,7 +330,7 @@ impl Medium<'_> {
                     .expect("the frame on the air");
                 attempt.outcome = Outcome::Corrupted;
                 self.unreadable = true;
-                self.await_ack(now, frame);
+                self.await_ack(now, frame, false);
                 return;
             }
             Kind::Data => {

@@ -3,7 +3,9 @@
 //! bytes, 992 us at 11 Mb/s; of 514 bytes, 592 us.
 
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::scenario::{Access, Category, CountdownRule, PhyKind, QueueSetting, Scenario};
+use lasthop_engine::scenario::{
+    Access, Category, ColliderWait, CountdownRule, PhyKind, QueueSetting, Scenario,
+};
 
 use super::cells;
 use super::medium::{self, Arrival, Outcome, Trace};
@@ -213,6 +215,51 @@ fn a_time_out_within_the_longer_frame_ends_with_it() {
             (3_622, 2, 2, Outcome::Delivered)
         ]
     );
+}
+
+#[test]
+fn a_collider_that_hears_the_longer_frame_end_may_wait_eifs() {
+    // As above, but node 1 resumes with the AP at 2836, when node 2 has begun: 2822..3814, ACK until 4072,
+    // AIFS until 4122, then its 10 slots.
+    let mut scenario = two_stations();
+    scenario.cell.ack_timeout = Some(Span(300_000));
+    scenario.cell.collider_wait = ColliderWait::Eifs;
+    assert_eq!(
+        collision(&scenario, (10, 0))[3..],
+        [
+            (2_822, 2, 2, Outcome::Delivered),
+            (4_322, 1, 1, Outcome::Delivered)
+        ]
+    );
+}
+
+#[test]
+fn colliders_whose_frames_end_together_may_both_wait_eifs() {
+    let arrivals = [
+        arrival(100, 0, 0, 1064),
+        arrival(200, 1, 1, 1064),
+        arrival(300, 2, 2, 1064),
+    ];
+    let mut scenario = two_stations();
+    scenario.cell.ack_timeout = Some(Span(300_000));
+    // both from 2472 + 300 + 50 = 2822 on, or from 2836 on like the AP
+    for (wait, resumes) in [(ColliderWait::Aifs, 2_822), (ColliderWait::Eifs, 2_836)] {
+        scenario.cell.collider_wait = wait;
+        let script = Script {
+            backoff: vec![
+                vec![(31, 31)],
+                vec![(31, 4), (63, 1), (31, 20)],
+                vec![(31, 4), (63, 9), (31, 20)],
+            ],
+            ..Script::default()
+        };
+        let (seen, _) = attempts(&scenario, &arrivals, script);
+        assert_eq!(
+            seen[3],
+            (resumes + 20, 1, 1, Outcome::Delivered),
+            "{wait:?}"
+        );
+    }
 }
 
 #[test]
