@@ -1,0 +1,129 @@
+//! How a transmission ends: delivered, corrupted, collided, and when everyone resumes.
+
+use super::{CfEnd, ColliderWait, Dcf, Exchange, Holder, Outcome, Span, Time};
+
+impl Dcf {
+    pub(super) fn end_single(&mut self, from: u32) -> Outcome {
+        let state = &mut self.contenders[from as usize];
+        let corrupted = state.errors.chance(state.error);
+        let protect = state.protect && self.followed == 0;
+        let ack_end = self.end + self.phy.sifs + state.response_air;
+        state.sent_at = state.rates;
+        if corrupted {
+            // EIFS runs whatever the NAV says, but behind an RTS the NAV may last longer
+            let nav = if protect {
+                ack_end.since(self.end)
+            } else {
+                Span::ZERO
+            };
+            let wait = nav.max(self.phy.eifs_lead());
+            let end = self.end;
+            self.contenders[from as usize].counters.corrupted += 1;
+            self.tell_down(from, |down| {
+                down.attempts += 1;
+                down.failed += 1;
+            });
+            self.release_medium(end, wait);
+            self.fail(from, protect, self.ack_timeout.map(|timeout| end + timeout));
+            self.adapt(from, false);
+            return Outcome::Corrupted;
+        }
+        let free = self.close(from, ack_end);
+        self.release_medium(free, Span::ZERO);
+        let state = &mut self.contenders[from as usize];
+        state.counters.delivered += 1;
+        state.start_afresh(self.countdown.count(state.group));
+        let may_follow = state.may_follow;
+        self.tell_down(from, |down| {
+            down.attempts += 1;
+            down.delivered += 1;
+        });
+        if self.followed < may_follow {
+            self.holder = Some(Holder {
+                contender: from,
+                done: ack_end,
+            });
+        }
+        self.adapt(from, true);
+        Outcome::Delivered {
+            from,
+            done: ack_end,
+        }
+    }
+
+    /// When the medium falls idle after the MAC ACK of `holder` if nothing follows: at once, or after
+    /// a CF-End frame, which is as long as an RTS.
+    fn close(&mut self, holder: u32, ack_end: Time) -> Time {
+        let state = &self.contenders[holder as usize];
+        let start = ack_end + self.phy.sifs;
+        let end = start + state.rts_air;
+        let fits = |limit| end.since(self.opportunity) <= limit;
+        if !self.cf_end || !state.txop_limit.is_some_and(fits) {
+            return ack_end;
+        }
+        self.closing = Some(CfEnd {
+            start,
+            from: holder,
+            rate_bps: state.rates.rts_bps,
+        });
+        end
+    }
+
+    pub(super) fn end_collision(&mut self) -> Outcome {
+        let Exchange { start, end, .. } = self.exchange;
+        self.release_medium(end, self.phy.eifs_lead());
+        let transmitters = std::mem::take(&mut self.transmitters);
+        for &contender in &transmitters {
+            let state = &mut self.contenders[contender as usize];
+            state.counters.collided += 1;
+            state.sent_at = state.rates;
+            let own_end = start + state.first_air();
+            let data_went = !state.protect;
+            self.tell_down(contender, |down| {
+                down.attempts += 1;
+                down.failed += 1;
+            });
+            let resumes = self
+                .ack_timeout
+                .filter(|_| !self.hears_another_end(own_end, &transmitters))
+                .map(|timeout| (own_end + timeout).max(end));
+            let long = false; // an RTS or an unprotected frame: both count as short
+            self.fail(contender, long, resumes);
+            if data_went {
+                self.adapt(contender, false);
+            }
+        }
+        self.transmitters = transmitters;
+        Outcome::Collided
+    }
+
+    /// Whether a collider waits with those that only listened: its frame ended at `own_end`, and another
+    /// of the colliding frames with it or later.
+    fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
+        let Exchange { start, end, .. } = self.exchange;
+        let ends_last = |&&each: &&u32| start + self.contenders[each as usize].first_air() == end;
+        self.collider_wait == ColliderWait::Eifs
+            && (own_end < end || transmitters.iter().filter(ends_last).count() > 1)
+    }
+
+    /// The medium falls idle at `end`; everyone resumes `wait` and its AIFS later.
+    fn release_medium(&mut self, end: Time, wait: Span) {
+        self.busy_ns += end.since(self.start).0;
+        self.idle_since = end;
+        self.countdown.release(end, wait);
+    }
+
+    /// One more failure of `contender`: double, retry or give up. It waits for AIFS from `resumes` on, or
+    /// with the others.
+    fn fail(&mut self, contender: u32, long: bool, resumes: Option<Time>) {
+        let state = &mut self.contenders[contender as usize];
+        if state.fail(long, self.countdown.count(state.group)) {
+            state.counters.discarded += 1;
+            self.discarded.push(contender);
+            self.tell_down(contender, |down| down.discarded += 1);
+        }
+        let state = &mut self.contenders[contender as usize];
+        self.countdown
+            .resume_after_failure(contender, state, resumes);
+    }
+}
