@@ -1,6 +1,7 @@
 """`lasthop tune`."""
 
 from collections.abc import Sequence
+from math import nextafter
 from pathlib import Path
 from textwrap import wrap
 from typing import Annotated
@@ -84,26 +85,25 @@ def access_category(text: str) -> str:
     return text
 
 
-def per_cent(text: str | float) -> float:
-    """The value of --give-up; the default comes as a number."""
+def number(text: str | float, most: float, what: str) -> float:
+    """A value from 0 to `most`; the default comes as a number."""
     try:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0.0 <= value < 100.0:
-        raise typer.BadParameter(f'"{text}" is no percentage from 0 to below 100')
+    if not 0.0 <= value <= most:
+        raise typer.BadParameter(f'"{text}" is no {what}')
     return value
+
+
+def per_cent(text: str | float) -> float:
+    """The value of --give-up."""
+    return number(text, nextafter(100.0, 0.0), "percentage from 0 to below 100")
 
 
 def jain_index(text: str | float) -> float:
-    """The value of --min-jain; the default comes as a number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value <= 1.0:
-        raise typer.BadParameter(f'"{text}" is no Jain\'s index from 0 to 1')
-    return value
+    """The value of --min-jain."""
+    return number(text, 1.0, "Jain's index from 0 to 1")
 
 
 def configuration(text: str) -> str:
