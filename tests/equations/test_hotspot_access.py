@@ -72,6 +72,14 @@ def test_exchanging_the_nodes_inverts_the_ratio():
     assert product == pytest.approx(1.0, rel=1e-4)
 
 
+def test_an_access_is_worth_as_many_frames_as_the_txop_limit():
+    """Beyond the paper; the chain itself does not know limits."""
+    plain = beta_from_access(Access(cwmin=29), Access(cwmin=34))
+    limited = beta_from_access(Access(cwmin=29, txop_packets=3), Access(cwmin=34, txop_packets=2))
+    assert limited == pytest.approx(1.5 * plain)
+    assert beta_from_access(Access(txop_packets=2), Access()) == 2.0
+
+
 @pytest.mark.parametrize(
     ("station", "ap", "beta"), [(29, 34, 1.199), (26, 31, 1.226), (27, 31, 1.173), (25, 31, 1.284)]
 )

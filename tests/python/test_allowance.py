@@ -247,7 +247,7 @@ def test_a_cost_without_unit_is_one_line(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("predict", small, "--max-time", "10")
     assert done.returncode == 2
     assert done.stderr.startswith(
-        'error: --max-time: "10" is not a number above 0 with a unit, s, min, h, d: 10min'
+        'error: --max-time: "10" is not a number above 0 with a unit (s, min, h, d), such as 10min'
     )
 
 

@@ -72,6 +72,17 @@ def test_nobody_starves_who_does_not_at_present() -> None:
     assert Bounds().objection(starving, starving) is None
 
 
+def test_calls_that_work_go_on_to_work() -> None:
+    good = {"datagram_loss": 0.001, "one_way_delay_p99_s": 0.05}
+    lost, late = good | {"datagram_loss": 0.09}, good | {"one_way_delay_p99_s": 0.37}
+    assert Bounds().objection(good, good) is None
+    assert Bounds().objection(lost, good) == "datagrams of which 1 % are lost"
+    assert Bounds().objection(late, good) == "datagrams later than 150 ms"
+    # what does not work at present, a flood for one, is nobody's call
+    assert Bounds().objection(lost | late, lost | late) is None
+    assert Bounds().objection({}, {}) is None
+
+
 def test_starving_stations_are_counted_from_five_seconds_on() -> None:
     far = "\n[station.far]\nerror_down = 0.9\nattempts_long = 1\ndownload = 1\n"
     found = sampled(lh.simulate(SEVEN + far, tails=True, replications=1))

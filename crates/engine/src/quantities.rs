@@ -87,7 +87,7 @@ registry! {
     CONNECTIONS_REFUSED: "connections_refused", "connections", ["classes"],
         "web connections that did not begin since 10000 of the class were open";
     COMPLETION: "completion_s", "s", ["flows", "classes"],
-        "time from the start of a finite flow to the last ACK, of a web connection from the request to the end of the response; mean over those of a class that were finished";
+        "time from the start of a finite flow to the last ACK, which may have waited for the receiver's delayed-ACK timer, of a web connection from its SYN to the end of the response; mean over those of a class that were finished";
     COMPLETION_P95: "completion_p95_s", "s", ["classes"],
         "95th percentile of those completion times; of web connections within 0.2 %";
     UNFINISHED: "unfinished", "flows", ["flows", "classes"],

@@ -1,5 +1,6 @@
 """`lasthop compare`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -88,11 +89,12 @@ def compare(
     writable(out)
     picture = out / f"{stem(scenario)}-compare.png"
     refuse_foreign(out, [picture.name])
+    given = model_options(options)
     with simulating() as progress:
         comparison = lay_side_by_side(
             scenario,
             model=model,
-            options=model_options(options),
+            options=given,
             jobs=jobs,
             progress=progress,
             emulate=emulate,
@@ -103,7 +105,7 @@ def compare(
         out.mkdir(parents=True, exist_ok=True)
         comparison.save_figure(picture)
     finally:  # A full disk must not cost the result.
-        print_either(as_json, comparison.to_json, lambda: print_comparison(comparison))
+        print_either(as_json, comparison.to_json, lambda: print_comparison(comparison, given))
     if not as_json:
         typer.echo(f"picture: {picture}")
     answers = (comparison.prediction, comparison.simulation, comparison.emulation)
@@ -115,9 +117,13 @@ def compare(
     finish(comparison.simulation)
 
 
-def print_comparison(comparison: Comparison) -> None:
+def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> None:
     """Every quantity: predicted, simulated with interval, difference."""
     print_runs(comparison.simulation)
+    if options and comparison.prediction is not None:
+        given = ", ".join(f"{name} {value}" for name, value in options.items())
+        model = comparison.prediction.summary["model"]
+        typer.echo(f"model {model} with {given}, which the simulation does not have\n")
     if comparison.refusal is not None:
         for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():
             typer.echo(f"no prediction: the scenario {reason}")

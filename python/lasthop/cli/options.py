@@ -74,7 +74,7 @@ def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> floa
     if not 0.0 < value < inf:
         names = ", ".join(unit for _, unit in units)
         raise typer.BadParameter(
-            f'"{text}" is not a number above 0 with a unit, {names}: {example}'
+            f'"{text}" is not a number above 0 with a unit ({names}), such as {example}'
         )
     return value
 

@@ -226,5 +226,5 @@ def print_table(
     for text in (*map(line, heads), "  ".join("-" * width for width in widths), *map(line, shown)):
         typer.echo(text)
     if len(rows) > len(shown):
-        typer.echo(f"... and {len(rows) - len(shown)} more: --json or --out DIR has them all")
+        typer.echo(f"... and {len(rows) - len(shown)} more: --json has them all")
     typer.echo()

@@ -136,11 +136,19 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
                 said["max_p"],
                 red_weight(wanted),
                 wanted.rate_bps,
-                PACKET_BYTES,
+                red_packet_bytes(wanted),
                 ecn=said["ecn"],
             )
     # with a program in front, what is behind it never refuses
     return disciplines.pfifo(2 * limit if has_program(wanted) else waiting)
+
+
+def red_packet_bytes(wanted: LinkQueue) -> int:
+    """Length of the packets in which thresholds and limit are counted. [bytes]
+
+    A frame's, or what the file says if it counts bytes.
+    """
+    return int(wanted.queue["mean_packet_bytes"]) if wanted.queue["bytes"] else PACKET_BYTES
 
 
 def red_weight(wanted: LinkQueue) -> float:

@@ -103,6 +103,8 @@ def queue_of(wanted: LinkQueue) -> dict[str, Any]:
                 "max_p": said["max_p"],
                 "weight": said["weight"],
                 "gentle": said["gentle"],
+                "bytes": said["bytes"],
+                "mean_packet": f"{said['mean_packet_bytes']} B",
             }
             return {"limit": wanted.queue_packets, "red": red}
         case "drop_tail" | "threshold":

@@ -32,7 +32,7 @@ class Model:
         package = import_module(f"lasthop.models.{self.name}")
         found: Quantities
         if hasattr(package, "Options"):
-            found = package.predict(scenario, package.Options.of(options))
+            found = package.predict(scenario, package.Options.of(options, self.name))
         elif options:
             raise UserError(f'option "{next(iter(options))}": model {self.name} has none')
         else:
@@ -90,4 +90,6 @@ def predict(
     UserError
         The model has no such option, or an option no such value.
     """
+    if not isinstance(options, Mapping | None):
+        raise UserError(f"options: {type(options).__name__} is no mapping from names to values")
     return MODELS[model].predict(read(scenario), options or {})

@@ -1,9 +1,10 @@
 """Options of a model: words, or numbers that replace what the scenario says."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from types import NoneType
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Self, SupportsFloat, get_args, get_origin, get_type_hints
 
 from lasthop.errors import UserError
 
@@ -19,8 +20,8 @@ class Choices:
                 raise ValueError(f"{name} = {value!r} is none of {', '.join(map(str, allowed))}")
 
     @classmethod
-    def of(cls, given: Mapping[str, object]) -> Self:
-        """Options by name; text may stand for a number.
+    def of(cls, given: Mapping[str, object], model: str) -> Self:
+        """Options of a model by name; text may stand for a number.
 
         Raises
         ------
@@ -28,12 +29,19 @@ class Choices:
             An option is unknown, or its value is.
         """
         words = dict(_words(cls))
-        values = {}
+        values = dict[str, object]()
         for name, value in given.items():
             if name not in words:
                 known = ", ".join(each.name for each in fields(cls))
-                raise UserError(f'option "{name}": unknown', f"options of this model: {known}")
-            values[name] = value if words[name] else _number(name, value)
+                raise UserError(
+                    f'option "{name:.60}": unknown; model {model} has {known}',
+                )
+            if not words[name]:
+                values[name] = _number(name, value)
+            elif isinstance(value, str | NoneType):
+                values[name] = value
+            else:
+                raise UserError(f'option {name}: "{value}" is no word')
         try:
             return cls(**values)
         except ValueError as error:
@@ -55,7 +63,8 @@ def _words(cls: type) -> Iterator[tuple[str, list[Any]]]:
 def _number(name: str, value: object) -> float | None:
     if value is None:
         return None
-    try:
-        return float(value) if isinstance(value, str | int | float) else float("nan")
-    except ValueError:
-        raise UserError(f'option {name} = "{value}" is not a number') from None
+    is_text = isinstance(value, str) and value.isascii() and "_" not in value
+    if is_text or (isinstance(value, SupportsFloat) and not isinstance(value, bool)):
+        with suppress(ValueError, OverflowError, TypeError):
+            return float(value)  # type: ignore[arg-type]
+    raise UserError(f'option {name}: "{value}" is not a number')

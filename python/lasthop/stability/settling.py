@@ -202,7 +202,8 @@ def _passages(case: Case, motion: Trajectory) -> Array:
     """Return times at which the first window passes its middle upwards, to rounding."""
     from scipy.optimize import brentq
 
-    times = np.linspace(min(case.delays), float(motion.starts[-1]), SAMPLES)
+    end = float(motion.starts[-1])
+    times = np.linspace(min(*case.delays, end), end, SAMPLES)
     window = motion.at(times)[0]
     middle = 0.5 * (window.max() + window.min())
     rising = np.flatnonzero((window[:-1] < middle) & (window[1:] >= middle))

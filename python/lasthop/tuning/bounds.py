@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from lasthop.tuning.calls import DELAY_P99_S, LOSS
 from lasthop.tuning.measures import STARVED_FOR_S, Values
 
 MIN_JAIN = 0.9
@@ -33,7 +34,8 @@ class Bounds:
         """Why nobody could live with a setting; None if everybody can.
 
         A setting that lives on capture serves whoever had the medium last: over minutes all may
-        have their share, while some get nothing for seconds.
+        have their share, while some get nothing for seconds. And calls that work at present, if
+        datagrams are calls, work on.
         """
         if values.get("starving_stations", 0.0) > present.get("starving_stations", 0.0):
             return f"a station below a tenth of an equal share for {STARVED_FOR_S:g} s"
@@ -41,4 +43,10 @@ class Bounds:
         if values.get("jain_p05", math.inf) < min(self.min_jain, now):
             bound = "the present setting's" if now < self.min_jain else f"{self.min_jain:g}"
             return f"a 5th percentile of Jain's index over 1 s below {bound}"
+        for quantity, most, what in (
+            ("datagram_loss", LOSS, f"datagrams of which {100 * LOSS:g} % are lost"),
+            ("one_way_delay_p99_s", DELAY_P99_S, f"datagrams later than {1e3 * DELAY_P99_S:g} ms"),
+        ):
+            if present.get(quantity, math.inf) < most <= values.get(quantity, 0.0):
+                return what
         return None

@@ -31,6 +31,7 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
   for each other category that has flows, at the node, AP or station, where it is longest. [s]
 - ``one_way_delay_p99_s``: 99th percentile of the delay of a flow of datagrams that has a rate, of
   the one where it is longest. [s]
+- ``datagram_loss``: part of the packets lost of such a flow, of the one where it is largest. [-]
 - ``jain``: Jain's index of the stations' goodputs in the flows of `sharing`. [-]
 - ``direction_jain``: the same, what a station sends and what it receives counted as two shares;
   only where a station does both. [-]
@@ -120,6 +121,8 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
     paced = [flow.name for flow in flows if isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0]
     delays = by_name["flows", "one_way_delay_p99_s"]
     found["one_way_delay_p99_s"] = _each([delays[name] for name in paced], count, max)
+    losses = by_name["flows", "loss_probability"]
+    found["datagram_loss"] = _each([losses[name] for name in paced], count, max)
     goodputs = by_name["flows", "goodput_bps"]
     ways = _sums(goodputs, {flow.name: (flow.direction,) for flow in flows}, count)
     if len(ways[0]) > 1:

@@ -45,6 +45,7 @@ SHOWN = {
         for category in CATEGORIES
     },
     "one_way_delay_p99_s": Shown("datagrams, 99th percentile", "ms", 1e3, False),
+    "datagram_loss": Shown("datagrams lost", "%", 100.0, False),
     "jain": Shown("Jain's index", "-", 1.0, True),
     "jain_p05": Shown("Jain's index over 1 s, 5th percentile", "-", 1.0, True),
     "direction_jain": Shown("Jain's index of directions", "-", 1.0, True),

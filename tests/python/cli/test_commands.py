@@ -181,7 +181,7 @@ def test_large_cell_prints_a_few_rows_of_each_quantity(lasthop: Lasthop) -> None
     simulated = lasthop("simulate", "-", stdin=text.encode()).stdout
     assert "near-40 " in simulated
     assert "near-41 " not in simulated
-    assert "... and 21 more: --json or --out DIR has them all" in simulated
+    assert "... and 21 more: --json has them all" in simulated
 
 
 def test_compare_simulates_what_the_model_refuses(lasthop: Lasthop, tmp_path: Path) -> None:

@@ -188,17 +188,17 @@ USAGE = {
     "unknown setting": (["check", "FILE", "--set", "sed=1"], "`sed`", "did you mean"),
     "unknown option of a model": (
         ["predict", "FILE", "--model", "hotspot", "--option", "bta=1"],
-        'option "bta": unknown',
-        "options of this model: beta",
+        'option "bta": unknown; model hotspot has beta',
+        None,
     ),
     "value of an option": (
         ["compare", "FILE", "--model", "hotspot", "--option", "beta=-1"],
-        "option beta = -1 is not a number above 0",
+        "option beta: -1 is not a number from 0.001 to 1000",
         None,
     ),
     "no number for an option": (
         ["predict", "FILE", "--model", "hotspot", "--option", "beta=x"],
-        'option beta = "x" is not a number',
+        'option beta: "x" is not a number',
         None,
     ),
     "word of an option": (

@@ -67,6 +67,11 @@ def test_a_plan_is_what_tc_would_be_told() -> None:
             "red limit 149886 min 75700 max 136260 avpkt 1514 burst 177 probability 0.1 "
             "bandwidth 10000000bit",
         ),
+        (
+            "{ limit = 101, red = { min_th = 20, max_th = 60, weight = 0.002, bytes = true } }",
+            "red limit 50000 min 10000 max 30000 avpkt 500 burst 106 probability 0.1 "
+            "bandwidth 10000000bit",
+        ),
     ],
 )
 def test_disciplines_are_those_of_the_scenario(queue: str, said: str) -> None:

@@ -16,6 +16,7 @@ from lasthop.stability import (
     named,
     roots,
 )
+from lasthop.stability.settling import manner
 
 POINTS = [
     ("red", "rtt", 0.01, 1.0, {"gamma": 0.03}),
@@ -107,6 +108,11 @@ def test_method_of_steps_by_hand() -> None:
     target = 0.125 * (1.0 - p) / (0.5 * p)
     exact = target + (past - target) * np.exp(-0.5 * p * c * times)
     assert np.allclose(motion.at(times)[0], exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize("until_s", [1e-3, 0.05, 0.5])
+def test_how_a_motion_shorter_than_its_delay_ends_can_be_told(until_s: float) -> None:
+    assert manner(integrate(named("threshold"), until_s)) is not None
 
 
 def test_interpolant_passes_through_the_steps() -> None:

@@ -98,7 +98,7 @@ table! {
         gentle: bool = flag().depends("true, as published false") => form == RedForm::Ns2;
         /// Early drops are 1 to 2 times 1/p packets apart; otherwise up to 1/p.
         wait: bool = flag().depends("true, as published false") => form == RedForm::Ns2;
-        /// Counts the queue in bytes (as ns-2 also its limit), and drops long packets more often than short ones.
+        /// Counts the queue in bytes, as ns-2 also its limit, beside that in packets, and drops long packets more often than short ones.
         bytes: bool = flag().default(false);
         /// Mean length of a packet, with which idle time, automatic weight and bytes reckon.
         mean_packet_bytes as "mean_packet": u32 = size(1..=65_535).default("500 B");

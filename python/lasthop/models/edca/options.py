@@ -7,6 +7,9 @@ from lasthop.models.choices import Choices
 
 ApQueue = Literal["fifo", "mixed"]
 
+LEAST_BPS, MOST_BPS = 1e5, 1e9
+"""Rates of a MAC ACK that make sense. [bit/s]"""
+
 
 @dataclass(frozen=True)
 class Options(Choices):
@@ -41,8 +44,12 @@ class Options(Choices):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.eifs_rate_bps is not None and not self.eifs_rate_bps > 0.0:
-            raise ValueError(f"eifs_rate_bps = {self.eifs_rate_bps!r} is not a positive rate")
+        rate_bps = self.eifs_rate_bps
+        if rate_bps is not None and not LEAST_BPS <= rate_bps <= MOST_BPS:
+            raise ValueError(
+                f"eifs_rate_bps: {rate_bps:g} is not a rate from {LEAST_BPS:g} to {MOST_BPS:g} "
+                "bit/s"
+            )
 
 
 PAPER = Options(mean_backoff="CW/2", attempts="unlimited", collision="eifs", ap_queue="mixed")

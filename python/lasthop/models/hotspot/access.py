@@ -14,6 +14,7 @@ from doubled windows. A node with a larger AIFSN is due that many slots later ea
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from lasthop.models.access import Access
@@ -52,13 +53,17 @@ def beta_from_access(station: Access, ap: Access) -> float:
 
     Notes
     -----
+    With TXOP limits in packets each access is worth as many frames, which is beyond the paper.
+
     Definition d14 as section 5 measures it. Station CWmin 29 against AP CWmin 34 gives 1.199, the
     paper's 1.2 (CWmax 1023, DIFS, 7 attempts). Accurate to about 2e-5.
     """
     for node in (station, ap):
         if node.cwmin < 1:
             raise ValueError(f"{node!r}: needs 1 <= cwmin <= cwmax and at least one attempt")
-    return 1.0 if station == ap else _success_ratio(station, ap)
+    each, other = (replace(node, txop_packets=1) for node in (station, ap))
+    ratio = 1.0 if each == other else _success_ratio(each, other)
+    return ratio * station.txop_packets / ap.txop_packets
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from lasthop.models.cells import disturbing, managed, unsteady
 from lasthop.models.errors import ModelError, refuse
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
-from lasthop.models.reading import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
+from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
 ASSUMPTIONS = (
     "a1: the wired part loses nothing and is not the bottleneck",
@@ -61,6 +61,14 @@ def check_scenario(scenario: CellScenario) -> Iterator[str]:
         )
     )
     yield from _check_retries(scenario)
+    if any(
+        node.access(BEST_EFFORT).txop_limit_s is not None
+        for node in (scenario.cell.ap, *scenario.stations)
+    ):
+        yield (
+            "a7: `txop_limit` is a time, which the model leaves out: with `txop_packets` an access "
+            "is worth as many frames"
+        )
     connections = [flow.tcp for flow in scenario.tcp_flows]
     if any(tcp.congestion == "newreno" for tcp in connections):
         yield (

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from lasthop.models.choices import Choices
 
+LEAST, MOST = 1e-3, 1e3
+"""Access priorities that make sense. [-]"""
+
 
 @dataclass(frozen=True)
 class Options(Choices):
@@ -20,5 +23,5 @@ class Options(Choices):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.beta is not None and not 0.0 < self.beta < float("inf"):
-            raise ValueError(f"beta = {self.beta:g} is not a number above 0")
+        if self.beta is not None and not LEAST <= self.beta <= MOST:
+            raise ValueError(f"beta: {self.beta:g} is not a number from {LEAST:g} to {MOST:g}")

@@ -8,7 +8,7 @@ from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.errors import ModelError
 from lasthop.models.hotspot.access import beta_from_access
 from lasthop.models.hotspot.station import Connections, StationLoad
-from lasthop.models.reading import CellScenario, Station, TcpFlow
+from lasthop.models.reading import BEST_EFFORT, CellScenario, Node, Station, TcpFlow
 
 
 @dataclass(frozen=True)
@@ -125,13 +125,16 @@ def _stations(scenario: CellScenario, beta: float | None) -> tuple[StationLoad, 
         kinds = alike.get((station.name, up), Counter())
         return tuple(replace(kind, count=count) for kind, count in kinds.items())
 
-    ap = Access.of(scenario.cell.ap)
+    def access(node: Node) -> Access:
+        return Access.of(node, txop_packets=node.access(BEST_EFFORT).txop_packets or 1)
+
+    ap = access(scenario.cell.ap)
     try:
         return tuple(
             StationLoad(
                 connections(station, up=True),
                 connections(station, up=False),
-                beta_from_access(Access.of(station), ap) if beta is None else beta,
+                beta_from_access(access(station), ap) if beta is None else beta,
             )
             for station in scenario.stations
         )

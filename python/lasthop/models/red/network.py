@@ -1,9 +1,11 @@
 """Where in a network packets wait: links that are full, if TCP flows share them fairly."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from lasthop.allowance import check_time
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import Flow, Link, Scenario, TcpFlow, UdpFlow
 
@@ -165,13 +167,15 @@ def shared(
     }
     held: dict[str, str] = {}
     while len(held) < len(tcp):
+        check_time("filling links max-min fairly")
         rising = [path for path in tcp if path.name not in held]
-        room: list[tuple[float, str]] = []
-        for name in load:
-            over = [path for path in rising if path.passes(name)]
-            link = next((x for p in over for x in p.forward if x.name == name), None)
-            if link is not None and link.rate_bps is not None:
-                room.append((max(0.0, link.rate_bps - load[name]) / len(over), name))
+        users = Counter(link.name for path in rising for link in path.forward)
+        rates = {link.name: link.rate_bps for path in rising for link in path.forward}
+        room = [
+            (max(0.0, rate_bps - load[name]) / users[name], name)
+            for name, rate_bps in rates.items()
+            if rate_bps is not None
+        ]
         room += [(most[p.name] - rate[p.name], "") for p in rising if p.name in most]
         if not room:
             raise ModelError("section II", f"no link of flow {rising[0].name} has a rate")
