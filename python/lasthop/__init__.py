@@ -71,3 +71,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(reproduction, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Names, those too that are imported when they are asked for."""
+    return sorted({*globals(), *__all__})

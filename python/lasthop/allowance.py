@@ -71,8 +71,8 @@ def allowing(
         One of the two is not above 0.
     """
     for name, value in (("max_time_s", max_time_s), ("max_memory_bytes", max_memory_bytes)):
-        if not value > 0.0:
-            raise ValueError(f"{name} = {value!r} is not above 0")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
+            raise ValueError(f"{name} = {value!r} is no number above 0")
     token = _allowed.set(_Allowance(max_time_s, max_memory_bytes, time.perf_counter()))
     try:
         yield
@@ -148,7 +148,9 @@ def _told(value: float, largest: float, units: tuple[tuple[float, str], ...]) ->
     if not isfinite(value):
         return "any amount"
     scale, unit = next((each for each in reversed(units) if value >= 2.0 * each[0]), units[0])
-    number = max(value / scale, 1.0)
+    number = value / scale
+    if number < 1.0:
+        return f"{number:.2g} {unit}"
     digits = max(1 - floor(log10(number)), 0)
     return f"{round(number, digits):g} {unit}" if digits else f"{_rounded(number):g} {unit}"
 
