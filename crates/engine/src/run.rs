@@ -81,7 +81,8 @@ pub fn run_beside(
         let finished = run_replication(scenario, replication, beside, &mut |now| {
             count(now.0);
             report()
-        })?;
+        })
+        .inspect_err(|_| stop.store(true, Ordering::Relaxed))?; // of the others, too
         count(scenario.duration.0);
         done.fetch_add(1, Ordering::Relaxed);
         let _ = report();
