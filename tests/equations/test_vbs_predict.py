@@ -369,7 +369,8 @@ def test_sharing_without_a_steady_state_is_refused(change, words):
 def test_reports_of_sensors_are_left_out_with_a_warning():
     scenario = shared()
     flow = {**scenario["flows"][0], "name": "meter/sensor-down/1", "station": "meter"}
-    flow["sensor"] = {"every_s": 2.0, "tcp": flow.pop("tcp")}
+    reports = {"every_s": 2.0, "arrivals": "constant", "deadline_s": 2.0}
+    flow["sensor"] = {**reports, "tcp": flow.pop("tcp")}
     scenario["flows"].append(flow)
     scenario["stations"].append({**scenario["stations"][0], "name": "meter", "group": "meter"})
     result = predict(scenario)
