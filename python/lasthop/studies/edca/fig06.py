@@ -91,8 +91,8 @@ def findings(runs: Runs) -> dict[str, str]:
         "edca-7": (
             "with equal parameters the AP and each active station win the channel equally often, "
             "and the AP must win every second time, so over successes the mean of 1/(1 + active) "
-            "is 1/2 and, since it is convex, active is at least one (1.44 in the chain, whatever "
-            f"CWmin is); over time, which the paper shows, the chain has {chain}. One step to "
+            "is 1/2 and, since it is convex, active is at least one; over time, which the paper "
+            f"shows, the chain has {chain}. One step to "
             f"unequal windows and it is below one: {cell.active(runs['31-15'])} at (31, 15)"
         ),
         "edca-10": (
