@@ -4,6 +4,9 @@ import json
 import os
 import signal
 import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ import lasthop as lh
 from clock import FRAME_S, WINDOW_S, in_time
 from emulating import COMMAND, skip_without_rights
 from lab import wait_until
+from lasthop import _core
 from lasthop.emulation import Emulation, emulate
 
 CELL = """\
@@ -154,6 +158,32 @@ def test_nothing_is_left_however_it_ends(tmp_path, how):
     assert b"Traceback" not in said
     assert sorted(os.listdir("/sys/class/net")) == interfaces
     assert not Path(f"/proc/{process.pid}").exists()
+
+
+def test_ctrl_c_as_the_medium_begins_ends_it(monkeypatch, tmp_path):
+    """It may come when the thread runs, and whoever has begun it does not know yet."""
+    begun = threading.Event()
+
+    def medium(*arguments):
+        begun.set()
+        return own(*arguments)
+
+    def interrupted(pool, work, *arguments):
+        submit(pool, work, *arguments)
+        if work.__name__ == "medium":
+            assert begun.wait(10)
+            raise KeyboardInterrupt
+
+    own, submit = _core.emulate, ThreadPoolExecutor.submit
+    monkeypatch.setattr(_core, "emulate", medium)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    path = tmp_path / "x.toml"
+    path.write_text(CELL.replace("16 s", "100 s") + DOWNLOADS)
+    before_s, threads = time.monotonic(), threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        lh.emulate(path)
+    assert time.monotonic() - before_s < 30  # of a hundred seconds
+    assert threading.active_count() == threads
 
 
 def moves_packets(process: int) -> bool:

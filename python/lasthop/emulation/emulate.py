@@ -269,7 +269,6 @@ def run(
     warmup_s = scenario.typed.warmup_s
 
     def medium() -> Any:
-        real_time()  # packets are late by tens of microseconds then, not by more
         descriptors = places.descriptors
         run = _core.emulate(
             scenario.checked,
@@ -296,8 +295,11 @@ def run(
     traffic.at(0.0, programs.start_others)
     traffic.at(warmup_s, start_foreground)
     with ThreadPoolExecutor(1) as pool:
-        lists = pool.submit(medium)
+        # The thread is there before what it would go on with if Ctrl-C came as it begins. Packets
+        # are late by tens of microseconds in real time, not by more.
+        pool.submit(real_time)
         try:
+            lists = pool.submit(medium)
             with preferred():
                 traffic.run(keep_going)
             if programs.is_over():
@@ -305,6 +307,6 @@ def run(
             wait([lists])
         finally:
             os.close(stopping)  # the other end becomes readable, and the medium stops
-            wait([lists])
+            pool.shutdown()
             os.close(reading)
     return dict(lists.result())
