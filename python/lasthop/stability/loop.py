@@ -19,6 +19,8 @@ LOWEST, HIGHEST, POINTS = 1e-9, 1e3, 12001
 """Frequencies looked at, times the longest delay, and how many."""
 CROSSOVER = 0.13
 """Crossover of the paper's example, 0.53 rad/s, times its round-trip time. [-]"""
+AT_THE_EDGE = 1e-9
+"""Difference from 1 of a gain margin of which rounding decides on which side it lies. [-]"""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,10 @@ def loop(case: Case) -> Loop:
     crossings = passed(np.log(np.abs(gain)), lambda size, _: np.log(size))
     crossover, _, margin = min(crossings, key=lambda each: each[2], default=(None, 1.0, pi))
     factors = [1.0 / size for _, size, _ in passed(lag, lambda _, margin: margin)]
-    nearest = min if margin > 0.0 else max
+    if margin > 0.0:
+        gain_margin = min((x for x in factors if x > 1.0 - AT_THE_EDGE), default=None)
+    else:
+        gain_margin = max((x for x in factors if x < 1.0 + AT_THE_EDGE), default=None)
     delay = min((margin / w for w, _, margin in crossings), default=None)
     p = case.derived
     return Loop(
@@ -118,7 +123,7 @@ def loop(case: Case) -> Loop:
         float(p["integral"] / p["proportional"]),
         crossover,
         None if crossover is None else degrees(margin),
-        nearest((x for x in factors if (x > 1.0) == (margin > 0.0)), default=None),
+        gain_margin,
         delay if margin > 0.0 else None,
     )
 

@@ -177,6 +177,10 @@ def test_margins_are_none_left_at_a_hopf_point() -> None:
     assert found.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
     assert found.gain_margin == pytest.approx(1.0, abs=1e-7)
     assert found.crossover == pytest.approx(point.frequency, rel=1e-7)
+    # Rounding decides of each margin by itself on which side of the edge it lies.
+    for step in range(-20, 21):
+        beside = point.case.with_(rtt=point.case.values["rtt"] * (1.0 + step * 1e-15))
+        assert loop(beside).gain_margin == pytest.approx(1.0, abs=1e-7)
 
 
 def test_rule_has_nothing_to_say_of_several_round_trips_or_slow_steps() -> None:

@@ -243,8 +243,8 @@ class _Solver:
         if self.printed:
             # (11): attempts are in the shares, and packets given up are answered, too
             failures = (self.ap_reached * self.ap_fails).sum(axis=1) / self.ap_reached.sum(axis=1)
-            visits = np.arange(self.cell.ap.attempts, dtype=np.float64)
-            self.mean_reached = np.power(float(self.shares @ failures), visits)
+            failed_before = np.arange(self.cell.ap.attempts, dtype=np.float64)
+            self.mean_reached = np.power(float(self.shares @ failures), failed_before)
             self.replied = self.replies / (1.0 - self.ap_discards)
         self.services = 1.0 / float(self.mean_reached @ self.ap.slots)  # per slot
         self.ap_attempts = float(self.mean_reached.sum()) * self.services
