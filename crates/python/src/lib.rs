@@ -4,6 +4,7 @@
 mod channel;
 mod control;
 mod emulate;
+mod relay;
 mod scenario;
 mod sharing;
 mod simulate;
@@ -25,6 +26,8 @@ mod _core {
     use crate::control::{CapacityEstimator, Wce};
     #[pymodule_export]
     use crate::emulate::emulate;
+    #[pymodule_export]
+    use crate::relay::{Relay, new_relay_key};
     #[pymodule_export]
     use crate::scenario::{Scenario, check_gateway, check_interface, files_named, schema};
     #[pymodule_export]

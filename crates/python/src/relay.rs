@@ -1,0 +1,71 @@
+//! A relay in a thread beside Python's.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use lasthop_relay::{RelayError, new_key};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+/// One of the two relays of the multi-connection layer, in a thread of its own. `settings` are JSON; ValueError if
+/// they make no sense, OSError if an address cannot be listened at.
+#[pyclass(module = "lasthop._core")]
+pub struct Relay(Mutex<lasthop_relay::Relay>);
+
+#[pymethods]
+impl Relay {
+    #[new]
+    fn new(settings: &str) -> PyResult<Relay> {
+        let started = lasthop_relay::Relay::start(settings);
+        let relay = started.map_err(|error| match error {
+            RelayError::Settings(text) => PyValueError::new_err(text),
+            other => PyOSError::new_err(other.to_string()),
+        })?;
+        Ok(Relay(Mutex::new(relay)))
+    }
+
+    /// Where it listens: the server's address; or those for SOCKS, of forwards, and for TPROXY.
+    fn addresses(&self) -> PyResult<Vec<(String, u16)>> {
+        let relay = self.held()?;
+        let addresses = relay.addresses().iter();
+        Ok(addresses
+            .map(|at| (at.ip().to_string(), at.port()))
+            .collect())
+    }
+
+    /// What it tells of itself, as JSON; None once it has ended.
+    fn metrics(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        py.detach(|| Ok(self.held()?.metrics()))
+    }
+
+    /// The next thing that it has to tell, if there is one at the moment.
+    fn note(&self) -> PyResult<Option<String>> {
+        Ok(self.held()?.note(Duration::ZERO))
+    }
+
+    /// Whether it still runs.
+    fn is_running(&self) -> PyResult<bool> {
+        Ok(self.held()?.is_running())
+    }
+
+    /// Ends it; streams break off.
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| {
+            self.held()?.stop();
+            Ok(())
+        })
+    }
+}
+
+impl Relay {
+    fn held(&self) -> PyResult<std::sync::MutexGuard<'_, lasthop_relay::Relay>> {
+        let held = self.0.lock();
+        held.map_err(|_| PyOSError::new_err("the relay has failed"))
+    }
+}
+
+/// A new key for two relays: 32 random bytes in base 64.
+#[pyfunction]
+pub fn new_relay_key() -> PyResult<String> {
+    new_key().map_err(|error| PyOSError::new_err(error.to_string()))
+}

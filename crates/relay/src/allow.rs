@@ -1,0 +1,66 @@
+//! Where a server lets its clients connect to.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use serde::Deserialize;
+
+/// Hosts and ports.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Allowed {
+    pub(crate) host: Host,
+    /// None: every port.
+    pub(crate) port: Option<u16>,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Host {
+    Any,
+    /// By the name that the client says.
+    Name(String),
+    /// By its address.
+    Network(IpNet),
+}
+
+impl Allowed {
+    /// Whether a target is meant that a client calls `name`, at one of its addresses.
+    fn covers(&self, name: &str, address: IpAddr, port: u16) -> bool {
+        let is_host = match &self.host {
+            Host::Any => true,
+            Host::Name(known) => known.eq_ignore_ascii_case(name.trim_end_matches('.')),
+            Host::Network(network) => network.contains(&address.to_canonical()),
+        };
+        is_host && self.port.is_none_or(|known| known == port)
+    }
+}
+
+/// Whether clients may connect to a target; without a list they may.
+pub(crate) fn is_allowed(list: &[Allowed], name: &str, address: IpAddr, port: u16) -> bool {
+    list.is_empty() || list.iter().any(|each| each.covers(name, address, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_networks_and_ports_are_told_apart() {
+        let network = Host::Network("10.1.0.0/16".parse().unwrap());
+        let allowed = |host: &Host, port| Allowed {
+            host: host.clone(),
+            port,
+        };
+        let name = Host::Name("db.example".into());
+        let list = [allowed(&network, None), allowed(&name, Some(5432))];
+        let may =
+            |name, address: &str, port| is_allowed(&list, name, address.parse().unwrap(), port);
+        assert!(may("x", "10.1.2.3", 80));
+        assert!(may("x", "::ffff:10.1.2.3", 80));
+        assert!(!may("x", "10.2.2.3", 80));
+        assert!(may("DB.example.", "192.0.2.1", 5432));
+        assert!(!may("db.example", "192.0.2.1", 22));
+        assert!(is_allowed(&[], "x", "::1".parse().unwrap(), 1));
+    }
+}

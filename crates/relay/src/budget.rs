@@ -1,0 +1,44 @@
+//! Memory that all streams of a relay share.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// So many bytes, and how many of them are given away.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    free: Rc<Cell<usize>>,
+    whole: usize,
+}
+
+impl Budget {
+    /// All of it is free.
+    pub fn new(bytes: usize) -> Budget {
+        Budget {
+            free: Rc::new(Cell::new(bytes)),
+            whole: bytes,
+        }
+    }
+
+    /// What is free. [bytes]
+    pub fn free(&self) -> usize {
+        self.free.get()
+    }
+
+    /// What is given away. [bytes]
+    pub fn used(&self) -> usize {
+        self.whole - self.free.get()
+    }
+
+    /// Takes so many bytes, if they are free.
+    #[must_use]
+    pub fn take(&self, bytes: usize) -> bool {
+        let left = self.free.get().checked_sub(bytes);
+        left.map(|left| self.free.set(left)).is_some()
+    }
+
+    /// Gives bytes back that were taken.
+    pub fn give(&self, bytes: usize) {
+        self.free.set(self.free.get() + bytes);
+        debug_assert!(self.free.get() <= self.whole, "given back twice");
+    }
+}

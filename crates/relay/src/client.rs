@@ -1,0 +1,316 @@
+//! The relay near the programs.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use socket2::SockRef;
+use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
+use tokio::task::spawn_local;
+use tokio::time::{sleep, timeout};
+
+use crate::frame;
+use crate::hello::{Answer, Hello, VERSION, Welcome};
+use crate::kernel;
+use crate::links;
+use crate::noise::{self, Key, NoiseError};
+use crate::pool::Pool;
+use crate::session::{Counted, Memory};
+use crate::settings::ClientSettings;
+use crate::socks;
+
+/// How long the server may take to answer.
+const SERVER_PATIENCE: Duration = Duration::from_secs(10);
+/// Pauses between attempts that fail: the first, and the longest.
+const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+/// How long a program may take to say where it wants to go.
+const PROGRAM_PATIENCE: Duration = Duration::from_secs(10);
+/// Connections of programs at a time, beside streams: those that have not said where they want to go.
+const MOST_UNDECIDED: usize = 256;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Programs, and the server.
+pub(crate) struct Client {
+    key: Key,
+    settings: ClientSettings,
+    pub(crate) memory: Memory,
+    pub(crate) pool: RefCell<Rc<Pool>>,
+    /// Name of the session, and whether the server knows it.
+    session: RefCell<String>,
+    is_known: Cell<bool>,
+    /// Connections that are being made.
+    dialing: Cell<u32>,
+    /// Pause before the next attempt, after one that failed.
+    pause: Cell<Option<Duration>>,
+    undecided: Cell<usize>,
+    notes: mpsc::Sender<String>,
+    /// Streams that the server allows.
+    streams: Cell<usize>,
+    /// What was counted in sessions that are over.
+    pub(crate) gone: Cell<Counted>,
+}
+
+/// Where connections of programs lead.
+#[derive(Clone)]
+pub(crate) enum Leads {
+    /// Where the program says.
+    Socks,
+    /// Where they were going.
+    There,
+    /// To one target.
+    To(String, u16),
+}
+
+/// Why a connection to the server was not made.
+enum Failed {
+    /// Try again.
+    Now(String),
+    /// The server does not know the session.
+    Unknown,
+}
+
+impl From<NoiseError> for Failed {
+    fn from(error: NoiseError) -> Failed {
+        // a server says nothing to who has another key
+        let is_silent = match &error {
+            NoiseError::Io(error) => error.kind() == io::ErrorKind::UnexpectedEof,
+            other => matches!(other, NoiseError::Stranger),
+        };
+        match is_silent {
+            true => Failed::Now("it does not answer: another key, or no relay".into()),
+            false => Failed::Now(error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Failed {
+        Failed::Now(error.to_string())
+    }
+}
+
+impl Client {
+    pub(crate) fn new(
+        settings: ClientSettings,
+        key: Key,
+        memory: Memory,
+        notes: mpsc::Sender<String>,
+    ) -> Rc<Client> {
+        let streams = settings.memory.streams;
+        let pool = begin(&settings, streams, &memory);
+        Rc::new(Client {
+            key,
+            settings,
+            memory,
+            pool: RefCell::new(pool),
+            session: RefCell::new(new_session()),
+            is_known: Cell::new(false),
+            dialing: Cell::new(0),
+            pause: Cell::new(None),
+            undecided: Cell::new(0),
+            notes,
+            streams: Cell::new(streams),
+            gone: Cell::default(),
+        })
+    }
+
+    fn note(&self, text: String) {
+        let _ = self.notes.send(text);
+    }
+
+    // -- the server ----------------------------------------------------------------------------
+
+    /// Has as many connections as the rules ask for, for ever.
+    pub(crate) async fn keep(self: Rc<Self>) {
+        loop {
+            let pool = self.pool.borrow().clone();
+            if pool.is_dead() {
+                self.begin_anew();
+                continue;
+            }
+            let carrying = pool.carrying();
+            let there = carrying.len() as u32 + self.dialing.get();
+            let asked = pool.asked();
+            if let Some(pause) = self.pause.get() {
+                sleep(pause).await;
+                if self.pause.get().is_some() {
+                    self.pause.set(None);
+                    self.dial(&pool, pause);
+                }
+            } else if there < asked && (self.is_known.get() || self.dialing.get() == 0) {
+                self.dial(&pool, Duration::ZERO);
+                continue;
+            } else if carrying.len() as u32 > asked
+                && let Some(&newest) = carrying.last()
+            {
+                pool.drain(newest);
+                continue;
+            }
+            pool.changed.notified().await;
+        }
+    }
+
+    fn begin_anew(&self) {
+        let counted = self.pool.borrow().session.borrow().counted();
+        self.gone.set(self.gone.get() + counted);
+        *self.session.borrow_mut() = new_session();
+        self.is_known.set(false);
+        *self.pool.borrow_mut() = begin(&self.settings, self.streams.get(), &self.memory);
+    }
+
+    fn dial(self: &Rc<Self>, pool: &Rc<Pool>, paused: Duration) {
+        let (client, pool) = (self.clone(), pool.clone());
+        client.dialing.set(client.dialing.get() + 1);
+        spawn_local(async move {
+            let was_connected = pool.is_connected();
+            match client.connect(&pool).await {
+                Ok(()) => {
+                    client.pause.set(None);
+                    if !client.is_known.replace(true) {
+                        client.note("connected".into());
+                    } else if !was_connected {
+                        client.note("connected again".into());
+                    }
+                }
+                Err(Failed::Unknown) => {
+                    client.note("the server has begun anew: all streams end".into());
+                    pool.abandon();
+                }
+                Err(Failed::Now(why)) => {
+                    if paused.is_zero() && !was_connected {
+                        client.note(format!("{}: {why}; trying again", client.name()));
+                    }
+                    let longer = (2 * paused).clamp(RETRY.0, RETRY.1);
+                    client.pause.set(Some(longer));
+                }
+            }
+            client.dialing.set(client.dialing.get() - 1);
+            pool.changed.notify_one();
+        });
+    }
+
+    fn name(&self) -> String {
+        let (host, port) = &self.settings.server;
+        match host.contains(':') {
+            true => format!("[{host}]:{port}"),
+            false => format!("{host}:{port}"),
+        }
+    }
+
+    async fn connect(&self, pool: &Rc<Pool>) -> Result<(), Failed> {
+        let reached = timeout(SERVER_PATIENCE, self.reach()).await;
+        let mut socket = reached.unwrap_or_else(|_| Err(NoiseError::TimedOut.into()))?;
+        let hello = Hello {
+            version: VERSION,
+            session: self.session.borrow().clone(),
+            resumes: self.is_known.get(),
+            terms: self.settings.terms.clone(),
+        };
+        let hello = serde_json::to_vec(&hello).map_err(io::Error::from)?;
+        let (answer, directions) = noise::ask(&mut socket, &self.key, &hello).await?;
+        let welcome: Welcome = serde_json::from_slice(&answer)
+            .map_err(|_| Failed::Now("a relay of another version".into()))?;
+        match welcome.answer {
+            Answer::Yes if pool.is_dead() => Err(Failed::Now("too late".into())),
+            Answer::Yes => {
+                let streams = welcome.streams.min(self.settings.memory.streams);
+                self.streams.set(streams);
+                pool.session.borrow_mut().allow(streams);
+                links::join(pool, socket, directions)?;
+                Ok(())
+            }
+            Answer::Unknown => Err(Failed::Unknown),
+            Answer::No(why) => Err(Failed::Now(format!("refused: {why}"))),
+        }
+    }
+
+    async fn reach(&self) -> Result<TcpStream, Failed> {
+        let (host, port) = &self.settings.server;
+        let mut failed = Failed::Now("no address of that name".into());
+        for address in lookup_host((host.as_str(), *port)).await? {
+            let socket = match address.is_ipv4() {
+                true => TcpSocket::new_v4()?,
+                false => TcpSocket::new_v6()?,
+            };
+            let congestion = &self.settings.terms.congestion;
+            kernel::choose(SockRef::from(&socket), congestion).map_err(|error| {
+                Failed::Now(format!("congestion control {congestion}: {error}"))
+            })?;
+            match socket.connect(address).await {
+                Ok(socket) => return Ok(socket),
+                Err(error) => failed = error.into(),
+            }
+        }
+        Err(failed)
+    }
+
+    // -- programs ------------------------------------------------------------------------------
+
+    /// Takes connections of programs, for ever.
+    pub(crate) async fn take(self: Rc<Self>, listener: TcpListener, leads: Leads) {
+        loop {
+            match listener.accept().await {
+                Ok((socket, _)) if self.undecided.get() < MOST_UNDECIDED => {
+                    let (client, leads) = (self.clone(), leads.clone());
+                    client.undecided.set(client.undecided.get() + 1);
+                    spawn_local(async move {
+                        let _ = client.lead(socket, leads).await;
+                    });
+                }
+                Ok((socket, _)) => kernel::break_off(&socket),
+                Err(_) => sleep(PAUSE).await,
+            }
+        }
+    }
+
+    async fn lead(&self, mut socket: TcpStream, leads: Leads) -> io::Result<()> {
+        let is_socks = matches!(leads, Leads::Socks);
+        let asked = match leads {
+            Leads::To(host, port) => Ok(Ok(Some((host, port)))),
+            Leads::There => Ok(socket.local_addr().map(|there| {
+                let there = std::net::SocketAddr::new(there.ip().to_canonical(), there.port());
+                Some((there.ip().to_string(), there.port()))
+            })),
+            Leads::Socks => timeout(PROGRAM_PATIENCE, socks::asked(&mut socket)).await,
+        };
+        self.undecided.set(self.undecided.get() - 1);
+        let Some((host, port)) = asked.map_err(io::Error::from)?? else {
+            return Ok(());
+        };
+        let pool = self.pool.borrow().clone();
+        let opened = tokio::select! {
+            opened = pool.open(&host, port) => opened,
+            _ = gone(&socket) => return Ok(()),
+        };
+        if is_socks {
+            let code = opened.err().unwrap_or(frame::OK);
+            socks::reply(&mut socket, code).await?;
+        }
+        match opened {
+            Ok(stream) => pool.plug(stream, socket),
+            Err(_) if is_socks => {}
+            Err(_) => kernel::break_off(&socket),
+        }
+        Ok(())
+    }
+}
+
+/// Waits until a program has broken its connection.
+async fn gone(socket: &TcpStream) -> io::Result<()> {
+    socket.ready(tokio::io::Interest::ERROR).await?;
+    Ok(())
+}
+
+fn begin(settings: &ClientSettings, streams: usize, memory: &Memory) -> Rc<Pool> {
+    let limits = (streams, settings.memory.window_bytes);
+    Pool::begin(settings.terms.clone(), limits, memory.clone(), None)
+}
+
+fn new_session() -> String {
+    use std::hash::{BuildHasher, RandomState};
+    // a name, no secret: it only has to differ from others
+    let half = || RandomState::new().hash_one(std::time::SystemTime::now());
+    format!("{:016x}{:016x}", half(), half())
+}

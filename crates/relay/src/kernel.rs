@@ -1,0 +1,151 @@
+//! What Linux lets a TCP socket choose, and tells of it.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use nix::getsockopt_impl;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::GetStruct;
+use socket2::SockRef;
+use tokio::io::Interest;
+use tokio::net::TcpStream;
+
+/// The first fields of `struct tcp_info` (linux/tcp.h), as Linux 5.5 and later have them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Raw {
+    bytes: [u8; 8],
+    words: [u32; 24],
+    pacing_and_acknowledged: [u64; 4],
+    segments: [u32; 6],
+    limited: [u64; 4],
+    delivered: u32,
+    delivered_ce: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TcpInfo;
+getsockopt_impl!(
+    TcpInfo,
+    libc::IPPROTO_TCP,
+    libc::TCP_INFO,
+    Raw,
+    GetStruct<Raw>
+);
+
+/// State of a connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Info {
+    /// Smoothed round-trip time.
+    pub(crate) rtt: Duration,
+    /// [bytes]
+    pub(crate) mss: u32,
+    /// [packets]
+    pub(crate) cwnd: u32,
+    /// Packets under way.
+    pub(crate) in_flight: u32,
+    /// What the kernel has taken and not sent. [bytes]
+    pub(crate) unsent: u32,
+    /// Packets sent again since the beginning.
+    pub(crate) retransmissions: u32,
+    /// Packets that have arrived, and those of them that were marked.
+    pub(crate) delivered: u32,
+    pub(crate) marked: u32,
+}
+
+/// What the kernel says of a connection.
+pub(crate) fn info(socket: &TcpStream) -> io::Result<Info> {
+    let raw = getsockopt(socket, TcpInfo)?;
+    let word = |number: usize| raw.words[number];
+    let (unacked, sacked, lost, again) = (word(4), word(5), word(6), word(7));
+    Ok(Info {
+        rtt: Duration::from_micros(u64::from(word(15))),
+        mss: word(2),
+        cwnd: word(18),
+        in_flight: (unacked + again).saturating_sub(sacked + lost),
+        unsent: raw.segments[2],
+        retransmissions: word(23),
+        delivered: raw.delivered,
+        marked: raw.delivered_ce,
+    })
+}
+
+/// Most that the kernel is given ahead of what it may send.
+const AHEAD: (u32, u32) = (2 * 536, 131_072);
+
+/// What the kernel holds unsent at most of a connection with such segments. [bytes]
+fn ahead_bytes(mss: u32) -> u32 {
+    (2 * mss).clamp(AHEAD.0, AHEAD.1)
+}
+
+/// Settings of a connection between relays, once it is connected.
+pub(crate) fn prepare(socket: &TcpStream) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    let ahead = ahead_bytes(info(socket)?.mss);
+    SockRef::from(socket).set_tcp_notsent_lowat(ahead)
+}
+
+/// What a connection can take now. [bytes]
+pub(crate) fn room(socket: &TcpStream) -> io::Result<usize> {
+    let info = info(socket)?;
+    let window = info.cwnd.saturating_sub(info.in_flight) as usize * info.mss as usize;
+    let ahead = window + ahead_bytes(info.mss) as usize;
+    let room = ahead.saturating_sub(info.unsent as usize);
+    // whole segments, where there are several
+    let mss = info.mss as usize;
+    Ok(if room > mss {
+        room - room % mss
+    } else {
+        room.max(1)
+    })
+}
+
+/// Waits until the kernel holds little unsent of a connection.
+///
+/// tokio remembers that a socket was writable until a write has failed. Here none fails, since no
+/// more is written than there is room for: the kernel is asked, and asked to tell.
+pub(crate) async fn is_ready(socket: &TcpStream) -> io::Result<()> {
+    loop {
+        socket.writable().await?;
+        let mut asked = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
+        if poll(&mut asked, PollTimeout::ZERO)? > 0 {
+            return Ok(());
+        }
+        let later = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
+        let _ = socket.try_io(Interest::WRITABLE, later);
+    }
+}
+
+/// Lets a socket take connections to addresses of others, which TPROXY hands it.
+pub(crate) fn be_transparent(socket: &socket2::Socket, is_ipv4: bool) -> io::Result<()> {
+    match is_ipv4 {
+        true => socket.set_ip_transparent_v4(true),
+        false => socket.set_ip_transparent_v6(true),
+    }
+}
+
+/// Chooses the congestion control of a connection.
+pub(crate) fn choose(socket: SockRef, congestion: &str) -> io::Result<()> {
+    socket.set_tcp_congestion(congestion.as_bytes())
+}
+
+/// Has a socket tell its other end that it broke, instead of that it ended, when it is closed.
+pub(crate) fn break_off(socket: &TcpStream) {
+    let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
+}
+
+/// Tells the other end of a socket that nothing more comes.
+pub(crate) fn end(socket: &TcpStream) -> io::Result<()> {
+    SockRef::from(socket).shutdown(std::net::Shutdown::Write)
+}
+
+/// How many bytes a program's socket may hold unsent.
+const PROGRAM_AHEAD: u32 = 65_536;
+
+/// Settings of a program's or a target's socket.
+pub(crate) fn prepare_plug(socket: &TcpStream) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    SockRef::from(socket).set_tcp_notsent_lowat(PROGRAM_AHEAD)
+}

@@ -1,0 +1,32 @@
+//! The multi-connection layer of paper 001, section 5.2, for real programs: two relays between which all streams
+//! share one pool of kernel connections, as many as the rule of the simulator asks for.
+//!
+//! ```text
+//!  program --socket--> client ==n TCP connections== server --socket--> target
+//!                       |  streams in, blocks out     |
+//!                     pool (sockets, tasks) --> session (neither) --> frame, budget
+//! ```
+//!
+//! [`session`] knows neither sockets nor clocks, so that tests can lose, double and reorder what it says. All
+//! tasks of a relay run on one thread.
+
+mod allow;
+mod budget;
+mod client;
+pub mod frame;
+mod hello;
+mod kernel;
+mod links;
+mod metrics;
+mod noise;
+mod number;
+mod pool;
+mod relay;
+mod server;
+pub mod session;
+mod settings;
+mod socks;
+
+pub use budget::Budget;
+pub use noise::{Key, new_key};
+pub use relay::{Relay, RelayError};

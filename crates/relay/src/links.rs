@@ -1,0 +1,196 @@
+//! One connection of a pool: what is said goes out, what is heard comes in.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::task::{AbortHandle, spawn_local};
+
+use crate::frame;
+use crate::kernel;
+use crate::noise::{Direction, Directions, NoiseError, OVERHEAD};
+use crate::pool::Pool;
+use crate::session::{LinkId, MOST_BLOCK};
+
+/// What is read at once. [bytes]
+const READ_BYTES: usize = 262_144;
+
+thread_local! {
+    /// What connections read and write into, one after the other: all are on one thread.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Scratch {
+    come: Vec<u8>,
+    message: Vec<u8>,
+}
+
+/// A connection, as others see it.
+pub(crate) struct Wire {
+    pub(crate) socket: TcpStream,
+    /// There may be something to send.
+    pub(crate) work: Notify,
+    /// What it could take, while it has nothing to send. [bytes]
+    pub(crate) room: Cell<Option<usize>>,
+    task: Cell<Option<AbortHandle>>,
+}
+
+impl Wire {
+    /// Ends it.
+    pub(crate) fn stop(&self) {
+        if let Some(task) = self.task.take() {
+            task.abort();
+        }
+    }
+}
+
+/// Lets a connection join a pool.
+pub(crate) fn join(pool: &Rc<Pool>, socket: TcpStream, directions: Directions) -> io::Result<()> {
+    kernel::prepare(&socket)?;
+    let wire = Rc::new(Wire {
+        socket,
+        work: Notify::new(),
+        room: Cell::new(None),
+        task: Cell::new(None),
+    });
+    let id = pool.join(wire.clone());
+    let Directions { out, come } = directions;
+    let (pool, kept) = (pool.clone(), wire.clone());
+    let task = spawn_local(async move {
+        tokio::select! {
+            _ = write(&pool, &wire, id, out) => {}
+            heard = read(&pool, &wire, id, come) => if let Err(Heard::Wrong) = heard {
+                pool.abandon();
+            },
+        }
+        pool.lose(id);
+    });
+    kept.task.set(Some(task.abort_handle()));
+    Ok(())
+}
+
+async fn write(
+    pool: &Rc<Pool>,
+    wire: &Wire,
+    id: LinkId,
+    mut out: Direction,
+) -> Result<(), NoiseError> {
+    let mut sealed = Vec::new();
+    loop {
+        kernel::is_ready(&wire.socket).await?;
+        let room = kernel::room(&wire.socket)?;
+        gather(pool, id, room, &mut out, &mut sealed)?;
+        pool.dispatch();
+        if sealed.is_empty() {
+            if pool.session.borrow().is_empty(id) {
+                kernel::end(&wire.socket)?;
+                std::future::pending::<()>().await;
+            }
+            wire.room.set(Some(room));
+            if !pool.session.borrow().wants(id, pool.now()) {
+                wire.work.notified().await;
+            }
+            wire.room.set(None);
+            continue;
+        }
+        let mut rest = sealed.as_slice();
+        while !rest.is_empty() {
+            match wire.socket.try_write(rest) {
+                Ok(count) => rest = &rest[count..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    wire.socket.writable().await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        sealed.clear();
+        if sealed.capacity() > MOST_BLOCK / 8 {
+            sealed = Vec::new(); // idle connections hold no memory
+        }
+    }
+}
+
+/// Takes messages from the session for as much room as there is, one block of data at most.
+fn gather(
+    pool: &Rc<Pool>,
+    id: LinkId,
+    room: usize,
+    out: &mut Direction,
+    sealed: &mut Vec<u8>,
+) -> Result<(), NoiseError> {
+    let head = OVERHEAD + frame::DATA_HEAD;
+    loop {
+        let left = room.saturating_sub(sealed.len() + head);
+        let mut session = pool.session.borrow_mut();
+        let mut read = |stream, to: &mut Vec<u8>, most| pool.read(stream, to, most);
+        let Some(message) = session.next_message(id, left, pool.now(), &mut read) else {
+            return Ok(());
+        };
+        out.seal(&message, sealed)?;
+        if message.len() > frame::DATA_HEAD || sealed.len() + head >= room {
+            return Ok(());
+        }
+    }
+}
+
+/// Why a connection is read no longer.
+enum Heard {
+    /// It broke, or ended.
+    Ended,
+    /// The other side is no relay.
+    Wrong,
+}
+
+impl From<io::Error> for Heard {
+    fn from(_: io::Error) -> Heard {
+        Heard::Ended
+    }
+}
+
+async fn read(
+    pool: &Rc<Pool>,
+    wire: &Wire,
+    id: LinkId,
+    mut direction: Direction,
+) -> Result<(), Heard> {
+    let mut part = Vec::new();
+    loop {
+        wire.socket.readable().await?;
+        SCRATCH
+            .with_borrow_mut(|scratch| take(pool, wire, id, &mut direction, &mut part, scratch))?;
+        pool.dispatch();
+    }
+}
+
+fn take(
+    pool: &Rc<Pool>,
+    wire: &Wire,
+    id: LinkId,
+    direction: &mut Direction,
+    part: &mut Vec<u8>,
+    scratch: &mut Scratch,
+) -> Result<(), Heard> {
+    let Scratch { come, message } = scratch;
+    come.clear();
+    come.reserve(READ_BYTES);
+    come.append(part);
+    match wire.socket.try_read_buf(come) {
+        Ok(0) => return Err(Heard::Ended),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut rest = come.as_slice();
+    let now = pool.now();
+    let mut session = pool.session.borrow_mut();
+    while let Some(used) = direction.open(rest, message).map_err(|_| Heard::Wrong)? {
+        rest = &rest[used..];
+        let heard = session.receive(id, message, now);
+        heard.map_err(|_| Heard::Wrong)?;
+    }
+    *part = rest.to_vec();
+    Ok(())
+}

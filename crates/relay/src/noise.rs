@@ -1,0 +1,275 @@
+//! Who may speak, and what others cannot read: Noise (revision 34) with a key that both relays have.
+
+use std::fmt;
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use snow::{Builder, HandshakeState, StatelessTransportState};
+use thiserror::Error;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
+/// What encryption adds to a message, with the length in front. [bytes]
+pub(crate) const OVERHEAD: usize = LENGTH + TAG;
+const LENGTH: usize = 2;
+const TAG: usize = 16;
+/// What a message of the handshake holds beside its payload. [bytes]
+const EPHEMERAL: usize = 32;
+/// Longest payload of a handshake. [bytes]
+pub(crate) const MOST_PAYLOAD: usize = 4096;
+/// What a client says first once it has understood the answer.
+const CONFIRMATION: &[u8] = b"understood";
+/// Longest handshake.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What both relays know and nobody else.
+#[derive(Clone, PartialEq)]
+pub struct Key([u8; 32]);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str("Key(..)")
+    }
+}
+
+impl Key {
+    /// The key in a text of 44 characters of base 64.
+    pub fn read(text: &str) -> Option<Key> {
+        let bytes = STANDARD.decode(text.trim()).ok()?;
+        Some(Key(bytes.try_into().ok()?))
+    }
+}
+
+/// A new key, as text.
+pub fn new_key() -> Result<String, NoiseError> {
+    // the private half of a pair is 32 random bytes
+    let pair = Builder::new(PATTERN.parse()?).generate_keypair()?;
+    Ok(STANDARD.encode(pair.private))
+}
+
+/// Why a connection was not made, or is no more.
+#[derive(Debug, Error)]
+pub enum NoiseError {
+    /// It broke.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The other end has another key, or is no relay.
+    #[error("the other end has another key, or is no relay")]
+    Stranger,
+    /// The cipher refused.
+    #[error("cipher: {0}")]
+    Cipher(snow::Error),
+    /// Nothing has come in time.
+    #[error("no answer")]
+    TimedOut,
+}
+
+impl From<snow::Error> for NoiseError {
+    fn from(error: snow::Error) -> NoiseError {
+        match error {
+            snow::Error::Decrypt | snow::Error::Dh => NoiseError::Stranger,
+            other => NoiseError::Cipher(other),
+        }
+    }
+}
+
+fn builder(key: &Key) -> Result<Builder<'_>, NoiseError> {
+    Ok(Builder::new(PATTERN.parse()?).psk(0, &key.0)?)
+}
+
+/// The client's half of a handshake.
+pub(crate) fn initiator(key: &Key) -> Result<HandshakeState, NoiseError> {
+    Ok(builder(key)?.build_initiator()?)
+}
+
+/// The server's half.
+pub(crate) fn responder(key: &Key) -> Result<HandshakeState, NoiseError> {
+    Ok(builder(key)?.build_responder()?)
+}
+
+/// A message of a handshake, with its length.
+pub(crate) fn say(state: &mut HandshakeState, payload: &[u8]) -> Result<Vec<u8>, NoiseError> {
+    let mut message = vec![0; LENGTH + EPHEMERAL + TAG + payload.len()];
+    let length = state.write_message(payload, &mut message[LENGTH..])?;
+    message[..LENGTH].copy_from_slice(&(length as u16).to_be_bytes());
+    message.truncate(LENGTH + length);
+    Ok(message)
+}
+
+/// The payload of a handshake's message.
+pub(crate) fn hear(state: &mut HandshakeState, message: &[u8]) -> Result<Vec<u8>, NoiseError> {
+    let mut payload = vec![0; message.len()];
+    let length = state.read_message(message, &mut payload)?;
+    payload.truncate(length);
+    Ok(payload)
+}
+
+/// Asks at the other end of a connection: what it answers, and both directions from now on.
+pub(crate) async fn ask(
+    socket: &mut TcpStream,
+    key: &Key,
+    payload: &[u8],
+) -> Result<(Vec<u8>, Directions), NoiseError> {
+    let talk = async {
+        let mut state = initiator(key)?;
+        socket.write_all(&say(&mut state, payload)?).await?;
+        let answer = hear(&mut state, &next(socket).await?)?;
+        let mut directions = Directions::of(state)?;
+        let mut confirmation = Vec::new();
+        directions.out.seal(CONFIRMATION, &mut confirmation)?;
+        socket.write_all(&confirmation).await?;
+        Ok((answer, directions))
+    };
+    let talked = timeout(PATIENCE, talk).await;
+    talked.unwrap_or(Err(NoiseError::TimedOut))
+}
+
+/// What a client asks at the other end of a connection; nothing is said before its key is known.
+pub(crate) async fn listen(
+    socket: &mut TcpStream,
+    key: &Key,
+) -> Result<(Vec<u8>, HandshakeState), NoiseError> {
+    let mut state = responder(key)?;
+    let asked = hear(&mut state, &next(socket).await?)?;
+    Ok((asked, state))
+}
+
+/// Answers it, and waits until the client has understood: who only repeats what another has said cannot.
+pub(crate) async fn answer(
+    socket: &mut TcpStream,
+    mut state: HandshakeState,
+    payload: &[u8],
+) -> Result<Directions, NoiseError> {
+    socket.write_all(&say(&mut state, payload)?).await?;
+    let mut directions = Directions::of(state)?;
+    let mut confirmation = [0; LENGTH + CONFIRMATION.len() + TAG];
+    socket.read_exact(&mut confirmation).await?;
+    let mut said = Vec::new();
+    directions.come.open(&confirmation, &mut said)?;
+    if said != CONFIRMATION {
+        return Err(NoiseError::Stranger);
+    }
+    Ok(directions)
+}
+
+async fn next(socket: &mut TcpStream) -> Result<Vec<u8>, NoiseError> {
+    let length = usize::from(socket.read_u16().await?);
+    if !(EPHEMERAL + TAG..=EPHEMERAL + TAG + MOST_PAYLOAD).contains(&length) {
+        return Err(NoiseError::Stranger);
+    }
+    let mut message = vec![0; length];
+    socket.read_exact(&mut message).await?;
+    Ok(message)
+}
+
+/// Both directions of a connection.
+pub(crate) struct Directions {
+    pub(crate) out: Direction,
+    pub(crate) come: Direction,
+}
+
+impl Directions {
+    fn of(state: HandshakeState) -> Result<Directions, NoiseError> {
+        let sealed = Rc::new(state.into_stateless_transport_mode()?);
+        let direction = |sealed| Direction { sealed, count: 0 };
+        Ok(Directions {
+            out: direction(sealed.clone()),
+            come: direction(sealed),
+        })
+    }
+}
+
+/// One direction, and how many messages have gone there.
+pub(crate) struct Direction {
+    sealed: Rc<StatelessTransportState>,
+    count: u64,
+}
+
+impl Direction {
+    /// Puts a message behind what is to be written.
+    pub(crate) fn seal(&mut self, message: &[u8], to: &mut Vec<u8>) -> Result<(), NoiseError> {
+        let begin = to.len();
+        let length = message.len() + TAG;
+        to.resize(begin + LENGTH + length, 0);
+        to[begin..begin + LENGTH].copy_from_slice(&(length as u16).to_be_bytes());
+        let into = &mut to[begin + LENGTH..];
+        self.sealed.write_message(self.count, message, into)?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Reads the message at the beginning of what has come: its length there, if it is there whole.
+    pub(crate) fn open(
+        &mut self,
+        come: &[u8],
+        message: &mut Vec<u8>,
+    ) -> Result<Option<usize>, NoiseError> {
+        let Some((length, rest)) = come.split_first_chunk::<LENGTH>() else {
+            return Ok(None);
+        };
+        let length = usize::from(u16::from_be_bytes(*length));
+        if length <= TAG {
+            return Err(NoiseError::Stranger);
+        }
+        let Some(sealed) = rest.get(..length) else {
+            return Ok(None);
+        };
+        message.resize(length, 0);
+        let read = self.sealed.read_message(self.count, sealed, message)?;
+        message.truncate(read);
+        self.count += 1;
+        Ok(Some(LENGTH + length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_another_key_hears_nothing() {
+        let [one, other] = [new_key().unwrap(), new_key().unwrap()];
+        assert_ne!(one, other);
+        let [one, other] = [one, other].map(|text| Key::read(&text).unwrap());
+        let asked = say(&mut initiator(&one).unwrap(), b"hello").unwrap();
+        let heard = hear(&mut responder(&other).unwrap(), &asked[LENGTH..]);
+        assert!(matches!(heard, Err(NoiseError::Stranger)));
+        let heard = hear(&mut responder(&one).unwrap(), &asked[LENGTH..]);
+        assert_eq!(heard.unwrap(), b"hello");
+    }
+
+    #[test]
+    fn messages_come_as_they_were_sealed() {
+        let key = Key::read(&new_key().unwrap()).unwrap();
+        let (mut a, mut b) = (initiator(&key).unwrap(), responder(&key).unwrap());
+        hear(&mut b, &say(&mut a, b"").unwrap()[LENGTH..]).unwrap();
+        hear(&mut a, &say(&mut b, b"").unwrap()[LENGTH..]).unwrap();
+        let [a, b] = [a, b].map(|state| Directions::of(state).unwrap());
+        let (mut to, mut from) = (a.out, b.come);
+        let mut wire = Vec::new();
+        to.seal(b"one", &mut wire).unwrap();
+        to.seal(&[7; 40_000], &mut wire).unwrap();
+        let mut message = Vec::new();
+        assert_eq!(from.open(&wire[..20], &mut message).unwrap(), None);
+        let first = from.open(&wire, &mut message).unwrap().unwrap();
+        assert_eq!(message, b"one");
+        let mut broken = wire[first..].to_vec();
+        *broken.last_mut().unwrap() ^= 1;
+        assert!(from.open(&broken, &mut message).is_err());
+        from.open(&wire[first..], &mut message).unwrap();
+        assert_eq!(message, [7; 40_000]);
+    }
+
+    #[test]
+    fn a_key_is_read_from_its_text() {
+        assert!(Key::read(&format!(" {}\n", new_key().unwrap())).is_some());
+        for wrong in ["", "abc", &"A".repeat(44), &STANDARD.encode([0; 31])] {
+            assert!(Key::read(wrong).is_none(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! How many connections a pool has: the step of the simulator, asked at every interval.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lasthop_engine::control::multi_connection::{Aim, Falls, MultiConnection, Seen};
+use lasthop_engine::control::utility::Utility;
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::Info;
+use crate::session::LinkId;
+
+/// Intervals for which a smaller number must be asked for before connections are closed.
+const PATIENCE: usize = 3;
+
+/// What the number of connections is to achieve, and how often it is looked at.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rule {
+    pub(crate) aim: Asked,
+    /// Time between two changes. [s]
+    pub(crate) interval_s: f64,
+    /// Weight of the number before.
+    pub(crate) smoothing: f64,
+}
+
+/// [`Aim`], as it is asked for.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "lowercase", tag = "by")]
+pub(crate) enum Asked {
+    /// k times the round-trip time (paper 001, 5.1).
+    Rtt { k: f64 },
+    /// The optimum of an alpha-fair utility (5.29).
+    Utility { k: f64, fairness: f64, weight: f64 },
+    /// With marks for the price and losses for errors.
+    Marks { k: f64 },
+    /// As many as the bounds have at least.
+    Fixed,
+}
+
+impl Rule {
+    pub(crate) fn complaint(&self) -> Option<String> {
+        let positive = |name: &str, value: f64| {
+            let is_good = value.is_finite() && value > 0.0;
+            (!is_good).then(|| format!("{name}: {value}: must be above 0"))
+        };
+        let of_aim = match self.aim {
+            Asked::Rtt { k } | Asked::Marks { k } => positive("k", k),
+            Asked::Utility {
+                k,
+                fairness,
+                weight,
+            } => positive("k", k)
+                .or_else(|| positive("fairness", fairness))
+                .or_else(|| positive("weight", weight)),
+            Asked::Fixed => None,
+        };
+        let is_interval = (0.1..=1_000.0).contains(&self.interval_s);
+        let is_smoothing = (0.0..1.0).contains(&self.smoothing);
+        of_aim
+            .or_else(|| (!is_interval).then(|| "interval: must be from 0.1 s to 1000 s".into()))
+            .or_else(|| (!is_smoothing).then(|| "smoothing: must be from 0 to below 1".into()))
+    }
+
+    fn steps(&self) -> MultiConnection {
+        let aim = match self.aim {
+            Asked::Rtt { k } => Aim::Rtt { k },
+            Asked::Marks { k } => Aim::Marks { k },
+            Asked::Fixed => Aim::One,
+            Asked::Utility {
+                k,
+                fairness,
+                weight,
+            } => Aim::Utility {
+                k,
+                utility: Utility::AlphaFair { fairness },
+                weight,
+            },
+        };
+        MultiConnection::new(aim, self.smoothing, true)
+    }
+}
+
+/// What was seen of a connection last.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    info: Info,
+    fell: Option<Duration>,
+}
+
+/// Follows the connections of a pool.
+#[derive(Debug)]
+pub(crate) struct Number {
+    steps: MultiConnection,
+    bounds: (u32, u32),
+    last: BTreeMap<LinkId, Last>,
+    rtts: (Duration, u32),
+    delivered: u64,
+    falls: Falls,
+    stepped: Duration,
+    recent: [u32; PATIENCE],
+}
+
+impl Number {
+    pub(crate) fn new(rule: &Rule, bounds: (u32, u32), now: Duration) -> Number {
+        Number {
+            steps: rule.steps(),
+            bounds,
+            last: BTreeMap::new(),
+            rtts: (Duration::ZERO, 0),
+            delivered: 0,
+            falls: Falls::default(),
+            stepped: now,
+            recent: [bounds.0; PATIENCE],
+        }
+    }
+
+    /// Looks at a connection: to be called several times between two steps.
+    pub(crate) fn look(&mut self, id: LinkId, info: Info, now: Duration) {
+        let before = self.last.get(&id).copied();
+        let known = before.map_or((0, 0, 0), |last| {
+            (
+                last.info.delivered,
+                last.info.marked,
+                last.info.retransmissions,
+            )
+        });
+        let delivered = info.delivered.saturating_sub(known.0);
+        self.delivered += u64::from(delivered);
+        if delivered > 0 && !info.rtt.is_zero() {
+            self.rtts = (self.rtts.0 + info.rtt, self.rtts.1 + 1);
+        }
+        // a window falls once in a round-trip time
+        let mut fell = before.and_then(|last| last.fell);
+        if fell.is_none_or(|at| now.saturating_sub(at) >= info.rtt) {
+            if info.retransmissions > known.2 {
+                self.falls.by_losses += 1;
+                fell = Some(now);
+            } else if info.marked > known.1 {
+                self.falls.by_marks += 1;
+                fell = Some(now);
+            }
+        }
+        self.last.insert(id, Last { info, fell });
+    }
+
+    /// A connection is no more.
+    pub(crate) fn forget(&mut self, id: LinkId) {
+        self.last.remove(&id);
+    }
+
+    /// The number that the rule asks for now, within bounds.
+    pub(crate) fn step(&mut self, now: Duration) -> u32 {
+        let elapsed = now.saturating_sub(self.stepped).as_secs_f64();
+        let (sum, count) = self.rtts;
+        let asked = self.steps.step(Seen {
+            rtt_s: (count > 0).then(|| sum.as_secs_f64() / f64::from(count)),
+            rate_pps: self.delivered as f64 / elapsed,
+            falls: self.falls,
+        });
+        (self.rtts, self.delivered) = ((Duration::ZERO, 0), 0);
+        (self.falls, self.stepped) = (Falls::default(), now);
+        self.note(asked.clamp(self.bounds.0, self.bounds.1))
+    }
+
+    /// Nothing is sent: the fewest are enough.
+    pub(crate) fn rest(&mut self) -> u32 {
+        self.note(self.bounds.0)
+    }
+
+    fn note(&mut self, asked: u32) -> u32 {
+        self.recent.rotate_left(1);
+        self.recent[PATIENCE - 1] = asked;
+        asked
+    }
+
+    /// The number to hold: a larger one is followed at once, a smaller one after a while.
+    pub(crate) fn held(&self) -> u32 {
+        self.recent.iter().copied().max().unwrap_or(self.bounds.0)
+    }
+
+    /// Longest round-trip time of any connection.
+    pub(crate) fn longest_rtt(&self) -> Duration {
+        let rtts = self.last.values().map(|last| last.info.rtt);
+        rtts.max().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(rtt_ms: u64, delivered: u32) -> Info {
+        Info {
+            rtt: Duration::from_millis(rtt_ms),
+            mss: 1448,
+            cwnd: 10,
+            in_flight: 0,
+            unsent: 0,
+            retransmissions: 0,
+            delivered,
+            marked: 0,
+        }
+    }
+
+    fn number(aim: Asked, bounds: (u32, u32)) -> Number {
+        let rule = Rule {
+            aim,
+            interval_s: 1.0,
+            smoothing: 0.0,
+        };
+        assert_eq!(rule.complaint(), None);
+        Number::new(&rule, bounds, Duration::ZERO)
+    }
+
+    #[test]
+    fn it_is_k_times_the_mean_round_trip_time_within_bounds() {
+        let mut number = number(Asked::Rtt { k: 10.0 }, (1, 16));
+        let second = Duration::from_secs;
+        number.look(0, info(400, 10), second(1));
+        number.look(1, info(800, 10), second(1));
+        assert_eq!(number.step(second(1)), 6);
+        // a connection that has delivered nothing since says nothing
+        number.look(0, info(400, 10), second(2));
+        number.look(1, info(800, 12), second(2));
+        assert_eq!(number.step(second(2)), 8);
+        assert_eq!(number.step(second(3)), 8, "it stays without a sample");
+        number.look(1, info(60_000, 20), second(4));
+        assert_eq!(number.step(second(4)), 16);
+    }
+
+    #[test]
+    fn it_grows_at_once_and_shrinks_after_a_while() {
+        let mut number = number(Asked::Rtt { k: 10.0 }, (2, 16));
+        assert_eq!(number.held(), 2);
+        let held: Vec<u32> = [800, 1_600, 400, 400, 400, 400]
+            .into_iter()
+            .enumerate()
+            .map(|(index, rtt_ms)| {
+                let now = Duration::from_secs(index as u64 + 1);
+                number.look(0, info(rtt_ms, index as u32 + 1), now);
+                number.step(now);
+                number.held()
+            })
+            .collect();
+        assert_eq!(held, [8, 16, 16, 16, 4, 4]);
+        for _ in 0..3 {
+            number.rest();
+        }
+        assert_eq!(number.held(), 2);
+    }
+
+    #[test]
+    fn windows_fall_once_in_a_round_trip_time() {
+        let mut number = number(Asked::Marks { k: 10.0 }, (1, 100));
+        for (at_ms, retransmissions, marked) in [(100, 3, 0), (200, 9, 1), (700, 9, 2), (800, 9, 4)]
+        {
+            let seen = Info {
+                retransmissions,
+                marked,
+                ..info(500, at_ms)
+            };
+            number.look(0, seen, Duration::from_millis(u64::from(at_ms)));
+        }
+        let falls = Falls {
+            by_losses: 1,
+            by_marks: 1,
+        };
+        assert_eq!(number.falls, falls);
+        // 10 x 0.5 s x sqrt(1 + 1 / 1)
+        assert_eq!(number.step(Duration::from_secs(1)), 7);
+    }
+}

@@ -1,0 +1,460 @@
+//! A session with its sockets: connections of the pool on one side, programs on the other.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::BufMut;
+use tokio::io::Interest;
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::{AbortHandle, spawn_local};
+use tokio::time::{Instant, sleep};
+
+use crate::allow::Allowed;
+use crate::frame::{self, StreamId};
+use crate::hello::Terms;
+use crate::kernel;
+use crate::links::Wire;
+use crate::number::Number;
+use crate::server::connect;
+use crate::session::{Event, Limits, LinkId, Memory, Read, Session, Side};
+
+/// Time between two looks at the connections.
+const LOOK: Duration = Duration::from_millis(100);
+/// Shortest time between two looks at acknowledgements that are due.
+const BREATH: Duration = Duration::from_millis(5);
+/// Silence of all streams after which the fewest connections are enough.
+const REST: Duration = Duration::from_secs(10);
+
+/// The socket of a stream.
+struct Plug {
+    socket: TcpStream,
+    /// Nothing could be read any more.
+    empty: Notify,
+    /// Nothing could be written any more.
+    full: Notify,
+    tasks: RefCell<Vec<AbortHandle>>,
+    /// Whether its program knows that nothing more comes.
+    ended: Cell<bool>,
+}
+
+/// What all its tasks hold.
+pub(crate) struct Pool {
+    pub(crate) session: RefCell<Session>,
+    pub(crate) terms: Terms,
+    wires: RefCell<BTreeMap<LinkId, Rc<Wire>>>,
+    plugs: RefCell<HashMap<StreamId, Rc<Plug>>>,
+    /// Streams that wait for the server's word.
+    opening: RefCell<HashMap<StreamId, oneshot::Sender<u8>>>,
+    number: RefCell<Number>,
+    /// What the rules of both sides ask for.
+    wishes: Cell<(u32, u32)>,
+    began: Instant,
+    /// Where the client may connect to, at a server.
+    allowed: Option<Rc<[Allowed]>>,
+    /// Something has come that is to be acknowledged.
+    came: Notify,
+    /// The number of connections may have to change.
+    pub(crate) changed: Notify,
+    dead: Cell<bool>,
+}
+
+impl Pool {
+    /// Begins with no connection. `allowed` is for a server.
+    pub(crate) fn begin(
+        terms: Terms,
+        limits: (usize, u64),
+        memory: Memory,
+        allowed: Option<Rc<[Allowed]>>,
+    ) -> Rc<Pool> {
+        let side = if allowed.is_some() {
+            Side::Server
+        } else {
+            Side::Client
+        };
+        let limits = Limits {
+            streams: limits.0,
+            window: limits.1,
+            timeout: Duration::from_secs_f64(terms.timeout_s),
+        };
+        let number = Number::new(&terms.rule, terms.connections, Duration::ZERO);
+        let pool = Rc::new(Pool {
+            session: RefCell::new(Session::new(side, limits, memory, Duration::ZERO)),
+            number: RefCell::new(number),
+            wishes: Cell::new((terms.connections.0, terms.connections.0)),
+            terms,
+            wires: RefCell::default(),
+            plugs: RefCell::default(),
+            opening: RefCell::default(),
+            began: Instant::now(),
+            allowed,
+            came: Notify::new(),
+            changed: Notify::new(),
+            dead: Cell::new(false),
+        });
+        spawn_local(Pool::keep_time(pool.clone()));
+        spawn_local(Pool::acknowledge(pool.clone()));
+        pool
+    }
+
+    /// Time since it began.
+    pub(crate) fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.dead.get()
+    }
+
+    // -- connections ---------------------------------------------------------------------------
+
+    /// A connection joins.
+    pub(crate) fn join(&self, wire: Rc<Wire>) -> LinkId {
+        let id = self.session.borrow_mut().join(self.now());
+        self.wires.borrow_mut().insert(id, wire);
+        self.changed.notify_one();
+        id
+    }
+
+    /// A connection is no more.
+    pub(crate) fn lose(self: &Rc<Self>, id: LinkId) {
+        let wire = self.wires.borrow_mut().remove(&id);
+        if let Some(wire) = wire {
+            self.session.borrow_mut().lose(id);
+            self.number.borrow_mut().forget(id);
+            wire.stop();
+            self.changed.notify_one();
+            self.dispatch();
+        }
+    }
+
+    /// Connections that carry data.
+    pub(crate) fn carrying(&self) -> Vec<LinkId> {
+        let session = self.session.borrow();
+        let wires = self.wires.borrow();
+        wires
+            .keys()
+            .copied()
+            .filter(|&id| !session.drains(id))
+            .collect()
+    }
+
+    /// Has a connection end once all has arrived.
+    pub(crate) fn drain(self: &Rc<Self>, id: LinkId) {
+        self.session.borrow_mut().drain(id);
+        self.dispatch();
+    }
+
+    /// How many connections there should be.
+    pub(crate) fn asked(&self) -> u32 {
+        let (least, most) = self.terms.connections;
+        let (here, there) = self.wishes.get();
+        here.max(there).clamp(least, most)
+    }
+
+    /// Smoothed round-trip times of the connections. [s]
+    pub(crate) fn rtts_s(&self) -> Vec<f64> {
+        let wires = self.wires.borrow();
+        let infos = wires
+            .values()
+            .filter_map(|wire| kernel::info(&wire.socket).ok());
+        infos.map(|info| info.rtt.as_secs_f64()).collect()
+    }
+
+    // -- programs ------------------------------------------------------------------------------
+
+    /// Asks the server for a connection: the stream, or why there is none.
+    pub(crate) async fn open(self: &Rc<Self>, host: &str, port: u16) -> Result<StreamId, u8> {
+        let now = self.now();
+        let opened = self.session.borrow_mut().open(host, port, now);
+        let Some(id) = opened else {
+            return Err(frame::FAILED);
+        };
+        let (tell, told) = oneshot::channel();
+        self.opening.borrow_mut().insert(id, tell);
+        self.dispatch();
+        // whoever waits may give up, and the future is dropped
+        let waiting = Opening { pool: self, id };
+        let code = told.await.unwrap_or(frame::FAILED);
+        std::mem::forget(waiting);
+        match code {
+            frame::OK => Ok(id),
+            code => Err(code),
+        }
+    }
+
+    /// Connects a stream with a socket.
+    pub(crate) fn plug(self: &Rc<Self>, id: StreamId, socket: TcpStream) {
+        if !self.session.borrow().has(id) || kernel::prepare_plug(&socket).is_err() {
+            kernel::break_off(&socket);
+            self.session.borrow_mut().reset(id, frame::FAILED);
+            return self.dispatch();
+        }
+        let plug = Rc::new(Plug {
+            socket,
+            empty: Notify::new(),
+            full: Notify::new(),
+            tasks: RefCell::default(),
+            ended: Cell::new(false),
+        });
+        self.plugs.borrow_mut().insert(id, plug.clone());
+        let up = spawn_local(Pool::go_up(self.clone(), id, plug.clone()));
+        let down = spawn_local(Pool::go_down(self.clone(), id, plug.clone()));
+        plug.tasks
+            .borrow_mut()
+            .extend([up.abort_handle(), down.abort_handle()]);
+        self.flush(id);
+        self.dispatch();
+    }
+
+    async fn go_up(self: Rc<Self>, id: StreamId, plug: Rc<Plug>) {
+        while plug.socket.readable().await.is_ok() {
+            self.session.borrow_mut().readable(id);
+            self.wake();
+            tokio::select! {
+                () = plug.empty.notified() => {}
+                broken = plug.socket.ready(Interest::ERROR) => {
+                    let _ = broken;
+                    break;
+                }
+            }
+        }
+        self.session.borrow_mut().reset(id, frame::FAILED);
+        self.dispatch();
+    }
+
+    async fn go_down(self: Rc<Self>, id: StreamId, plug: Rc<Plug>) {
+        loop {
+            plug.full.notified().await;
+            if plug.socket.writable().await.is_err() {
+                return;
+            }
+            self.flush(id);
+            self.dispatch();
+        }
+    }
+
+    /// Gives a program what has come for it, as far as it takes it.
+    fn flush(&self, id: StreamId) {
+        let Some(plug) = self.plugs.borrow().get(&id).cloned() else {
+            return;
+        };
+        let mut session = self.session.borrow_mut();
+        while let Some(next) = session.next(id) {
+            match plug.socket.try_write(next) {
+                Ok(count) => session.take(id, count),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    return plug.full.notify_one();
+                }
+                Err(_) => return session.reset(id, frame::FAILED),
+            }
+        }
+        if session.has(id) && session.is_over(id) && !plug.ended.replace(true) {
+            match kernel::end(&plug.socket) {
+                Ok(()) => session.ended(id),
+                Err(_) => session.reset(id, frame::FAILED),
+            }
+        }
+    }
+
+    /// Reads from a program.
+    pub(crate) fn read(&self, id: StreamId, to: &mut Vec<u8>, most: usize) -> Read {
+        let Some(plug) = self.plugs.borrow().get(&id).cloned() else {
+            return Read::Nothing;
+        };
+        match plug.socket.try_read_buf(&mut to.limit(most)) {
+            Ok(0) => Read::End,
+            Ok(count) => Read::Some(count),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Read::Nothing,
+            Err(_) => Read::Broken,
+        }
+    }
+
+    fn unplug(&self, id: StreamId, is_broken: bool) {
+        if let Some(plug) = self.plugs.borrow_mut().remove(&id) {
+            if is_broken {
+                kernel::break_off(&plug.socket);
+            }
+            for task in plug.tasks.borrow().iter() {
+                task.abort();
+            }
+        }
+    }
+
+    // -- what is to be done --------------------------------------------------------------------
+
+    /// Does what the session says, and has connections look whether they have something to send.
+    pub(crate) fn dispatch(self: &Rc<Self>) {
+        loop {
+            let event = self.session.borrow_mut().next_event();
+            let Some(event) = event else {
+                break;
+            };
+            self.act(event);
+        }
+        if self.session.borrow().deadline().is_some() {
+            self.came.notify_one();
+        }
+        self.wake();
+    }
+
+    fn act(self: &Rc<Self>, event: Event) {
+        match event {
+            Event::Asked { stream, host, port } => {
+                spawn_local(Pool::connect(self.clone(), stream, host, port));
+            }
+            Event::Opened { stream, code } => self.tell(stream, code),
+            Event::Data(stream) => self.flush(stream),
+            Event::Empty(stream) => {
+                if let Some(plug) = self.plugs.borrow().get(&stream) {
+                    plug.empty.notify_one();
+                }
+            }
+            Event::Reset { stream, code } => {
+                self.unplug(stream, true);
+                self.tell(stream, code);
+            }
+            Event::Over(stream) => self.unplug(stream, false),
+            Event::Wish(there) => {
+                self.wishes.set((self.wishes.get().0, there));
+                self.changed.notify_one();
+            }
+        }
+    }
+
+    fn tell(&self, stream: StreamId, code: u8) {
+        if let Some(opening) = self.opening.borrow_mut().remove(&stream) {
+            let _ = opening.send(code);
+        }
+    }
+
+    async fn connect(self: Rc<Self>, stream: StreamId, host: String, port: u16) {
+        let allowed = self.allowed.clone().unwrap_or_default();
+        let connected = connect(&allowed, &host, port).await;
+        if !self.session.borrow().has(stream) {
+            return; // the client has given up
+        }
+        let code = connected.as_ref().err().copied().unwrap_or(frame::OK);
+        self.session.borrow_mut().answer(stream, code);
+        match connected {
+            Ok(socket) => self.plug(stream, socket),
+            Err(_) => self.dispatch(),
+        }
+    }
+
+    /// Has those connections go on that have something to say, and of all that could carry data the
+    /// one with most room.
+    pub(crate) fn wake(&self) {
+        let session = self.session.borrow();
+        let wires = self.wires.borrow();
+        let now = self.now();
+        let mut best: Option<(usize, &Rc<Wire>)> = None;
+        for (&id, wire) in wires.iter() {
+            let Some(room) = wire.room.get() else {
+                continue; // at work
+            };
+            if session.says(id, now) || session.is_empty(id) {
+                wire.work.notify_one();
+            } else if best.is_none_or(|(most, _)| room > most) && session.may_carry(id) {
+                best = Some((room, wire));
+            }
+        }
+        if let Some((_, wire)) = best {
+            wire.work.notify_one();
+        }
+    }
+
+    async fn acknowledge(self: Rc<Self>) {
+        while !self.dead.get() {
+            let due = self.session.borrow().deadline();
+            match due {
+                None => self.came.notified().await,
+                Some(due) => {
+                    sleep(due.saturating_sub(self.now()).max(BREATH)).await;
+                    self.wake();
+                }
+            }
+        }
+    }
+
+    async fn keep_time(self: Rc<Self>) {
+        let interval = Duration::from_secs_f64(self.terms.rule.interval_s);
+        let (mut stepped, mut busy) = (Duration::ZERO, Duration::ZERO);
+        while !self.dead.get() {
+            sleep(LOOK).await;
+            let now = self.now();
+            for (&id, wire) in self.wires.borrow().iter() {
+                if let Ok(info) = kernel::info(&wire.socket) {
+                    self.number.borrow_mut().look(id, info, now);
+                }
+            }
+            if self.session.borrow().streams() > 0 {
+                busy = now;
+            }
+            if now - stepped >= interval {
+                stepped = now;
+                self.step(now, now - busy >= REST);
+            }
+            let rtt = self.number.borrow().longest_rtt();
+            self.session.borrow_mut().tick(now, rtt);
+            let silent = self.session.borrow().silent(now);
+            for id in silent {
+                self.lose(id);
+            }
+            if self.session.borrow().is_dead(now) {
+                self.abandon();
+            }
+            self.dispatch();
+        }
+    }
+
+    fn step(&self, now: Duration, is_idle: bool) {
+        let mut number = self.number.borrow_mut();
+        if is_idle {
+            number.rest();
+        } else {
+            number.step(now);
+        }
+        let here = number.held();
+        self.wishes.set((here, self.wishes.get().1));
+        if self.allowed.is_some() {
+            self.session.borrow_mut().wish(here);
+        }
+        self.changed.notify_one();
+    }
+
+    /// Ends everything: all streams break off.
+    pub(crate) fn abandon(self: &Rc<Self>) {
+        if self.dead.replace(true) {
+            return;
+        }
+        self.session.borrow_mut().abandon();
+        for wire in std::mem::take(&mut *self.wires.borrow_mut()).into_values() {
+            wire.stop();
+        }
+        self.dispatch();
+        self.came.notify_one();
+        self.changed.notify_one();
+    }
+
+    /// Whether a connection of it is there.
+    pub(crate) fn is_connected(&self) -> bool {
+        !self.wires.borrow().is_empty()
+    }
+}
+
+/// A stream whose opening nobody may wait for any more.
+struct Opening<'a> {
+    pool: &'a Rc<Pool>,
+    id: StreamId,
+}
+
+impl Drop for Opening<'_> {
+    fn drop(&mut self) {
+        self.pool.opening.borrow_mut().remove(&self.id);
+        self.pool.session.borrow_mut().reset(self.id, frame::FAILED);
+        self.pool.dispatch();
+    }
+}

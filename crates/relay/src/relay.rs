@@ -1,0 +1,220 @@
+//! A relay on a thread of its own, as a program holds it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::sync::mpsc as tokio_mpsc;
+use tokio::task::{LocalSet, spawn_local};
+
+use crate::budget::Budget;
+use crate::client::{Client, Leads};
+use crate::kernel;
+use crate::metrics::{Metrics, of_client, of_server};
+use crate::noise::Key;
+use crate::server::Server;
+use crate::session::Memory;
+use crate::settings::{MemorySettings, Settings};
+
+/// Part of the memory that is for what is sent and not acknowledged.
+const KEPT_PART: usize = 3;
+/// Connections that wait to be taken.
+const BACKLOG: u32 = 1024;
+
+/// Why a relay does not begin.
+#[derive(Debug, Error)]
+pub enum RelayError {
+    /// Settings that make no sense.
+    #[error("{0}")]
+    Settings(String),
+    /// An address cannot be listened at.
+    #[error("{0}: {1}")]
+    Listen(SocketAddr, io::Error),
+    /// The system refused.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+enum Asked {
+    Metrics(mpsc::Sender<String>),
+    Stop,
+}
+
+/// A relay that runs.
+#[derive(Debug)]
+pub struct Relay {
+    ask: tokio_mpsc::UnboundedSender<Asked>,
+    notes: mpsc::Receiver<String>,
+    thread: Option<JoinHandle<()>>,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Relay {
+    /// Begins to listen, and runs from then on.
+    ///
+    /// # Errors
+    ///
+    /// If the settings make no sense, or an address cannot be listened at.
+    pub fn start(settings: &str) -> Result<Relay, RelayError> {
+        let settings: Settings = serde_json::from_str(settings)
+            .map_err(|error| RelayError::Settings(error.to_string()))?;
+        let (key, listeners) = check(&settings)?;
+        let addresses = listeners.iter().map(|(each, _)| each.local_addr());
+        let addresses = addresses.collect::<io::Result<Vec<_>>>()?;
+        let (ask, asked) = tokio_mpsc::unbounded_channel();
+        let (tell, notes) = mpsc::channel();
+        let thread = std::thread::Builder::new().name("relay".into());
+        let thread = thread.spawn(move || run(settings, key, listeners, asked, tell))?;
+        Ok(Relay {
+            ask,
+            notes,
+            thread: Some(thread),
+            addresses,
+        })
+    }
+
+    /// Where it listens: the server's address; or those for SOCKS, of forwards, and for TPROXY.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// What it tells of itself, as JSON; none once it has ended.
+    pub fn metrics(&self) -> Option<String> {
+        let (tell, told) = mpsc::channel();
+        self.ask.send(Asked::Metrics(tell)).ok()?;
+        told.recv().ok()
+    }
+
+    /// The next thing that it has to tell, if there is one within a time.
+    pub fn note(&self, wait: Duration) -> Option<String> {
+        self.notes.recv_timeout(wait).ok()
+    }
+
+    /// Whether it still runs.
+    pub fn is_running(&self) -> bool {
+        self.thread
+            .as_ref()
+            .is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Ends it; streams break off.
+    pub fn stop(&mut self) {
+        let _ = self.ask.send(Asked::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+type Listener = (std::net::TcpListener, Option<Leads>);
+
+fn check(settings: &Settings) -> Result<(Key, Vec<Listener>), RelayError> {
+    let refuse = |why: &str| RelayError::Settings(why.into());
+    let key = match settings {
+        Settings::Client(client) => &client.key,
+        Settings::Server(server) => &server.key,
+    };
+    let key = Key::read(key).ok_or_else(|| refuse("key: must be 32 bytes in base 64"))?;
+    let mut listeners = Vec::new();
+    match settings {
+        Settings::Server(server) => listeners.push((listen(server.listen, false)?, None)),
+        Settings::Client(client) => {
+            if let Some(complaint) = client.terms.complaint() {
+                return Err(RelayError::Settings(complaint));
+            }
+            for &at in &client.socks {
+                listeners.push((listen(at, false)?, Some(Leads::Socks)));
+            }
+            for forward in &client.forwards {
+                let leads = Leads::To(forward.host.clone(), forward.port);
+                listeners.push((listen(forward.listen, false)?, Some(leads)));
+            }
+            for &at in &client.transparent {
+                listeners.push((listen(at, true)?, Some(Leads::There)));
+            }
+        }
+    }
+    Ok((key, listeners))
+}
+
+fn listen(at: SocketAddr, is_transparent: bool) -> Result<std::net::TcpListener, RelayError> {
+    let open = || {
+        let socket = match at.is_ipv4() {
+            true => socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)?,
+            false => socket2::Socket::new(socket2::Domain::IPV6, socket2::Type::STREAM, None)?,
+        };
+        if is_transparent {
+            kernel::be_transparent(&socket, at.is_ipv4())?;
+        }
+        socket.set_reuse_address(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&at.into())?;
+        socket.listen(BACKLOG as i32)?;
+        Ok(socket.into())
+    };
+    open().map_err(|error| RelayError::Listen(at, error))
+}
+
+fn memory(settings: MemorySettings) -> Memory {
+    let kept = settings.bytes / KEPT_PART;
+    Memory {
+        merging: Budget::new(settings.bytes - kept),
+        kept: Budget::new(kept),
+    }
+}
+
+fn run(
+    settings: Settings,
+    key: Key,
+    listeners: Vec<Listener>,
+    mut asked: tokio_mpsc::UnboundedReceiver<Asked>,
+    notes: mpsc::Sender<String>,
+) {
+    let Ok(runtime) = Builder::new_current_thread().enable_all().build() else {
+        return;
+    };
+    let all = LocalSet::new();
+    let work = async move {
+        let metrics: Box<dyn Fn() -> Metrics> = match settings {
+            Settings::Server(settings) => {
+                let memory = memory(settings.memory);
+                let server = Server::new(settings, key, memory);
+                for (listener, _) in tokio_listeners(listeners) {
+                    spawn_local(server.clone().run(listener));
+                }
+                Box::new(move || of_server(&server))
+            }
+            Settings::Client(settings) => {
+                let memory = memory(settings.memory);
+                let client = Client::new(settings, key, memory, notes);
+                for (listener, leads) in tokio_listeners(listeners) {
+                    spawn_local(client.clone().take(listener, leads.unwrap_or(Leads::Socks)));
+                }
+                spawn_local(client.clone().keep());
+                Box::new(move || of_client(&client))
+            }
+        };
+        while let Some(Asked::Metrics(tell)) = asked.recv().await {
+            let text = serde_json::to_string(&metrics()).unwrap_or_default();
+            let _ = tell.send(text);
+        }
+    };
+    runtime.block_on(all.run_until(work));
+}
+
+fn tokio_listeners(listeners: Vec<Listener>) -> impl Iterator<Item = (TcpListener, Option<Leads>)> {
+    listeners
+        .into_iter()
+        .filter_map(|(listener, leads)| Some((TcpListener::from_std(listener).ok()?, leads)))
+}

@@ -1,0 +1,219 @@
+//! The relay near the targets.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::time::Duration;
+
+use socket2::SockRef;
+use tokio::net::{TcpListener, TcpStream, lookup_host};
+use tokio::task::spawn_local;
+use tokio::time::{sleep, timeout};
+
+use crate::allow::{Allowed, is_allowed};
+use crate::frame;
+use crate::hello::{Answer, Hello, VERSION, Welcome};
+use crate::kernel;
+use crate::links;
+use crate::metrics::Handshakes;
+use crate::noise::{self, Key, NoiseError, PATIENCE};
+use crate::pool::Pool;
+use crate::session::{Counted, Memory};
+use crate::settings::ServerSettings;
+
+/// How long a target may take to answer.
+const TARGET_PATIENCE: Duration = Duration::from_secs(10);
+/// Handshakes at a time, of all and of one address.
+const MOST_HANDSHAKES: usize = 64;
+const MOST_OF_ONE: usize = 16;
+/// After an error in taking connections, as without descriptors.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Clients, and who wants to be one.
+pub(crate) struct Server {
+    key: Key,
+    allowed: Rc<[Allowed]>,
+    settings: ServerSettings,
+    pub(crate) memory: Memory,
+    pub(crate) pools: RefCell<HashMap<String, Rc<Pool>>>,
+    /// Handshakes under way, by address.
+    pending: RefCell<HashMap<IpAddr, usize>>,
+    pub(crate) handshakes: Cell<Handshakes>,
+    /// What was counted in sessions that are over.
+    pub(crate) gone: Cell<Counted>,
+}
+
+impl Server {
+    pub(crate) fn new(settings: ServerSettings, key: Key, memory: Memory) -> Rc<Server> {
+        Rc::new(Server {
+            key,
+            allowed: settings.allow.as_slice().into(),
+            settings,
+            memory,
+            pools: RefCell::default(),
+            pending: RefCell::default(),
+            handshakes: Cell::default(),
+            gone: Cell::default(),
+        })
+    }
+
+    /// Takes connections, for ever.
+    pub(crate) async fn run(self: Rc<Self>, listener: TcpListener) {
+        loop {
+            match listener.accept().await {
+                Ok((socket, from)) => self.clone().welcome(socket, from),
+                Err(_) => sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// Talks to whoever has come, unless too many have.
+    fn welcome(self: Rc<Self>, socket: TcpStream, from: SocketAddr) {
+        let mut pending = self.pending.borrow_mut();
+        let all: usize = pending.values().sum();
+        let of_one = pending.entry(from.ip()).or_default();
+        if all >= MOST_HANDSHAKES || *of_one >= MOST_OF_ONE {
+            if *of_one == 0 {
+                pending.remove(&from.ip());
+            }
+            return self.count(|counted| counted.too_many += 1);
+        }
+        *of_one += 1;
+        let server = self.clone();
+        spawn_local(async move {
+            let talked = timeout(PATIENCE, server.talk(socket)).await;
+            let talked = talked.unwrap_or(Err(NoiseError::TimedOut));
+            server.count(|counted| match talked {
+                Ok(()) => counted.good += 1,
+                Err(NoiseError::Stranger) => counted.strangers += 1,
+                Err(_) => counted.broken += 1,
+            });
+            let mut pending = server.pending.borrow_mut();
+            if let Some(of_one) = pending.get_mut(&from.ip()) {
+                *of_one -= 1;
+                if *of_one == 0 {
+                    pending.remove(&from.ip());
+                }
+            }
+        });
+    }
+
+    fn count(&self, add: impl FnOnce(&mut Handshakes)) {
+        let mut handshakes = self.handshakes.get();
+        add(&mut handshakes);
+        self.handshakes.set(handshakes);
+    }
+
+    async fn talk(&self, mut socket: TcpStream) -> Result<(), NoiseError> {
+        let (asked, state) = noise::listen(&mut socket, &self.key).await?;
+        let hello: Option<Hello> = serde_json::from_slice(&asked).ok();
+        let (answer, pool) = match &hello {
+            Some(hello) => self.answer(hello, &socket),
+            None => (Answer::No("a relay of another version".into()), None),
+        };
+        let welcome = Welcome {
+            version: VERSION,
+            answer,
+            streams: self.settings.memory.streams,
+        };
+        let welcome = serde_json::to_vec(&welcome).map_err(io::Error::from)?;
+        let directions = noise::answer(&mut socket, state, &welcome).await?;
+        if let (Some(pool), Some(hello)) = (pool, hello)
+            && let Some(pool) = self.admit(&hello, pool)
+        {
+            links::join(&pool, socket, directions)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a connection may join a session, and which one, if it is there.
+    fn answer(&self, hello: &Hello, socket: &TcpStream) -> (Answer, Option<Option<Rc<Pool>>>) {
+        let refused = |why: String| (Answer::No(why), None);
+        if hello.version != VERSION {
+            return refused(format!("version {VERSION} is spoken here"));
+        }
+        if let Some(complaint) = hello.terms.complaint() {
+            return refused(complaint);
+        }
+        let congestion = &hello.terms.congestion;
+        if let Err(error) = kernel::choose(SockRef::from(socket), congestion) {
+            return refused(format!("congestion control {congestion}: {error}"));
+        }
+        self.forget_the_dead();
+        let pools = self.pools.borrow();
+        let known = pools.get(&hello.session);
+        match known {
+            Some(pool) if pool.carrying().len() as u32 >= 2 * pool.terms.connections.1 => {
+                refused("too many connections".into())
+            }
+            Some(pool) => (Answer::Yes, Some(Some(pool.clone()))),
+            None if hello.resumes => (Answer::Unknown, None),
+            None if pools.len() >= self.settings.sessions => refused("too many clients".into()),
+            None => (Answer::Yes, Some(None)),
+        }
+    }
+
+    /// The session that a connection joins, which may begin with it.
+    fn admit(&self, hello: &Hello, known: Option<Rc<Pool>>) -> Option<Rc<Pool>> {
+        if let Some(pool) = known {
+            return (!pool.is_dead()).then_some(pool);
+        }
+        let mut pools = self.pools.borrow_mut();
+        if let Some(pool) = pools.get(&hello.session) {
+            return Some(pool.clone());
+        }
+        if pools.len() >= self.settings.sessions {
+            return None;
+        }
+        let memory = self.settings.memory;
+        let limits = (memory.streams, memory.window_bytes);
+        let allowed = Some(self.allowed.clone());
+        let pool = Pool::begin(hello.terms.clone(), limits, self.memory.clone(), allowed);
+        pools.insert(hello.session.clone(), pool.clone());
+        Some(pool)
+    }
+
+    pub(crate) fn forget_the_dead(&self) {
+        self.pools.borrow_mut().retain(|_, pool| {
+            if pool.is_dead() {
+                let counted = pool.session.borrow().counted();
+                self.gone.set(self.gone.get() + counted);
+            }
+            !pool.is_dead()
+        });
+    }
+}
+
+/// Connects to a target: its socket, or why not.
+pub(crate) async fn connect(allowed: &[Allowed], host: &str, port: u16) -> Result<TcpStream, u8> {
+    let try_all = async {
+        let found = lookup_host((host, port)).await;
+        let found = found.map_err(|_| frame::HOST_UNREACHABLE)?;
+        let mut code = frame::HOST_UNREACHABLE;
+        for address in found {
+            if !is_allowed(allowed, host, address.ip(), port) {
+                code = frame::NOT_ALLOWED;
+                continue;
+            }
+            match TcpStream::connect(address).await {
+                Ok(socket) => return Ok(socket),
+                Err(error) => code = code_of(&error),
+            }
+        }
+        Err(code)
+    };
+    let tried = timeout(TARGET_PATIENCE, try_all).await;
+    tried.unwrap_or(Err(frame::TIMED_OUT))
+}
+
+fn code_of(error: &io::Error) -> u8 {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => frame::REFUSED,
+        io::ErrorKind::NetworkUnreachable => frame::NETWORK_UNREACHABLE,
+        io::ErrorKind::HostUnreachable => frame::HOST_UNREACHABLE,
+        io::ErrorKind::TimedOut => frame::TIMED_OUT,
+        _ => frame::FAILED,
+    }
+}

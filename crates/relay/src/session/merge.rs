@@ -1,0 +1,186 @@
+//! Blocks of a stream put in order, whatever order and however often they come.
+
+use std::collections::BTreeMap;
+
+/// Blocks up to this length are put behind the one before where they touch. [bytes]
+const SMALL: usize = 4096;
+
+/// What has come of one stream and is not taken yet.
+#[derive(Debug, Default)]
+pub(super) struct Merge {
+    /// Blocks by where they begin; they neither overlap nor lie below `taken`.
+    blocks: BTreeMap<u64, Vec<u8>>,
+    /// Offset up to which all has been taken.
+    taken: u64,
+    /// How much of the first block has been taken.
+    used: usize,
+    /// Highest offset seen.
+    highest: u64,
+    /// Where the stream ends, once that is known.
+    end: Option<u64>,
+}
+
+/// A block that contradicts what has come before.
+#[derive(Debug, PartialEq)]
+pub(super) struct Contradiction;
+
+impl Merge {
+    /// Adds a block. What is there already is ignored.
+    pub(super) fn add(
+        &mut self,
+        offset: u64,
+        bytes: &[u8],
+        last: bool,
+    ) -> Result<(), Contradiction> {
+        let until = offset
+            .checked_add(bytes.len() as u64)
+            .ok_or(Contradiction)?;
+        match self.end {
+            Some(end) if until > end || (last && until != end) => return Err(Contradiction),
+            None if last && until < self.highest => return Err(Contradiction),
+            _ => {}
+        }
+        if last {
+            self.end = Some(until);
+        }
+        self.highest = self.highest.max(until);
+        let mut at = offset.max(self.taken);
+        while at < until {
+            // the block that covers `at`, or ends there
+            let before = self.blocks.range_mut(..=at).next_back();
+            if let Some((&begin, block)) = before {
+                let end = begin + block.len() as u64;
+                if end > at {
+                    at = end;
+                    continue;
+                }
+            }
+            let next = self.blocks.range(at..).next().map(|(&begin, _)| begin);
+            let stop = next.map_or(until, |next| next.min(until));
+            let new = &bytes[(at - offset) as usize..(stop - offset) as usize];
+            match self.blocks.range_mut(..at).next_back() {
+                Some((&begin, block))
+                    if begin + block.len() as u64 == at && block.len() + new.len() <= SMALL =>
+                {
+                    block.extend(new);
+                }
+                _ => {
+                    self.blocks.insert(at, new.to_vec());
+                }
+            }
+            at = stop;
+        }
+        Ok(())
+    }
+
+    /// What comes next, if it is there.
+    pub(super) fn next(&self) -> Option<&[u8]> {
+        let (&begin, block) = self.blocks.first_key_value()?;
+        let next = &block[self.used..];
+        (begin + self.used as u64 == self.taken && !next.is_empty()).then_some(next)
+    }
+
+    /// So many bytes of what comes next are taken.
+    pub(super) fn take(&mut self, count: usize) {
+        self.taken += count as u64;
+        self.used += count;
+        if let Some(first) = self.blocks.first_entry()
+            && self.used >= first.get().len()
+        {
+            first.remove();
+            self.used = 0;
+        }
+    }
+
+    /// Offset up to which all has been taken.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Highest offset seen.
+    pub(super) fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    /// Whether all has been taken, and the stream ends there.
+    pub(super) fn is_over(&self) -> bool {
+        self.end == Some(self.taken)
+    }
+
+    /// Where the stream ends, if that is known.
+    pub(super) fn end(&self) -> Option<u64> {
+        self.end
+    }
+
+    /// How many blocks wait.
+    pub(super) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rest(merge: &mut Merge) -> Vec<u8> {
+        let mut all = Vec::new();
+        while let Some(next) = merge.next() {
+            // odd pieces, as a socket takes them
+            let count = next.len().min(7);
+            all.extend(&next[..count]);
+            merge.take(count);
+        }
+        all
+    }
+
+    #[test]
+    fn a_gap_is_waited_for() {
+        let mut merge = Merge::default();
+        merge.add(3, b"def", true).unwrap();
+        assert_eq!(merge.next(), None);
+        merge.add(0, b"abc", false).unwrap();
+        assert_eq!(rest(&mut merge), b"abcdef");
+        assert!(merge.is_over());
+        merge.add(0, b"abcdef", true).unwrap();
+        assert_eq!(merge.next(), None, "twice is once");
+    }
+
+    #[test]
+    fn ends_that_contradict_each_other_are_found() {
+        let mut merge = Merge::default();
+        merge.add(0, b"abc", true).unwrap();
+        assert_eq!(merge.add(3, b"d", false), Err(Contradiction));
+        assert_eq!(merge.add(0, b"ab", true), Err(Contradiction));
+        let mut merge = Merge::default();
+        merge.add(5, b"x", false).unwrap();
+        assert_eq!(merge.add(0, b"abc", true), Err(Contradiction));
+        assert_eq!(merge.add(u64::MAX, b"x", false), Err(Contradiction));
+    }
+
+    proptest! {
+        /// Against a plain array of bytes that says which have come.
+        #[test]
+        fn blocks_in_any_order_give_the_stream(
+            whole in proptest::collection::vec(any::<u8>(), 1..400),
+            cuts in proptest::collection::vec((0usize..400, 0usize..120), 0..60),
+        ) {
+            let mut merge = Merge::default();
+            let mut come = vec![false; whole.len()];
+            let mut taken = Vec::new();
+            for (begin, length) in cuts {
+                let begin = begin.min(whole.len());
+                let end = (begin + length).min(whole.len());
+                merge.add(begin as u64, &whole[begin..end], end == whole.len()).unwrap();
+                come[begin..end].fill(true);
+                taken.extend(rest(&mut merge));
+                let expected = come.iter().take_while(|&&here| here).count();
+                prop_assert_eq!(&taken, &whole[..expected]);
+            }
+            merge.add(0, &whole, true).unwrap();
+            taken.extend(rest(&mut merge));
+            prop_assert_eq!(taken, whole);
+            prop_assert!(merge.is_over());
+        }
+    }
+}

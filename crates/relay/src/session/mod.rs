@@ -1,0 +1,889 @@
+//! One pair of relays, without sockets and without a clock: streams of one side cut into blocks, blocks
+//! handed to connections, and put together at the other side.
+//!
+//! ```text
+//!  readable, take, ... --> Session --> events          (streams: the programs' sockets)
+//!                            |  ^
+//!               next_message v  | receive              (links: the pool's connections)
+//! ```
+//!
+//! A link that is lost gives back what its other end had not acknowledged, and another link takes it. Blocks carry
+//! their offset and are merged; all other frames say the same when they come twice.
+
+mod link;
+mod merge;
+mod seen;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::rc::Rc;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::budget::Budget;
+use crate::frame::{self, DATA_HEAD, Frame, NoFrame, StreamId, is_kept};
+use link::{Kept, Link};
+use seen::Seen;
+use stream::Stream;
+
+pub use link::LinkId;
+
+/// A message before encryption, which several may hold.
+pub type Message = Rc<Vec<u8>>;
+
+/// Longest block of data. [bytes]
+pub const MOST_BLOCK: usize = 32_768;
+/// What every stream may send ahead, however little memory is left. [bytes]
+const LEAST_WINDOW: u64 = 4_096;
+/// What a stream may send ahead at first, where memory is plenty. [bytes]
+const FIRST_WINDOW: u64 = 65_536;
+/// Part of the free memory that a new stream gets.
+const FIRST_SHARE: u64 = 512;
+/// Blocks out of order that a session may hold.
+const MOST_BLOCKS: usize = 40_000;
+/// Time without a block after which a stream gives back credit. [ns]
+const IDLE: Duration = Duration::from_secs(5);
+/// What it keeps. [bytes]
+const IDLE_WINDOW: u64 = 16_384;
+/// Age at which a message that holds up a stream is sent again on another link, and how many
+/// round-trip times it is at least.
+const STUCK: (Duration, u32) = (Duration::from_secs(1), 3);
+
+/// Which of the two relays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Side {
+    /// Opens streams.
+    Client,
+    /// Connects them.
+    Server,
+}
+
+/// Bounds on one session.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Streams at a time.
+    pub streams: usize,
+    /// What one stream may send ahead. [bytes]
+    pub window: u64,
+    /// Silence after which a link, and at last the session, counts as dead.
+    pub timeout: Duration,
+}
+
+/// Memory of a relay, which its sessions share.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// For what has been announced to senders and is not taken by readers.
+    pub merging: Budget,
+    /// For what has been sent and is not acknowledged.
+    pub kept: Budget,
+}
+
+/// What a program's socket gave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Read {
+    /// So many bytes, put behind what was there.
+    Some(usize),
+    /// Nothing now.
+    Nothing,
+    /// Nothing ever.
+    End,
+    /// It broke.
+    Broken,
+}
+
+/// Reads at most so many bytes of a stream behind what a message has already.
+pub type Reader<'a> = &'a mut dyn FnMut(StreamId, &mut Vec<u8>, usize) -> Read;
+
+/// What a session has to say to whoever moves bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The client asks for a connection.
+    Asked {
+        /// Which stream it is for.
+        stream: StreamId,
+        /// Name or address.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+    /// The server has connected a stream, or could not.
+    Opened {
+        /// Which.
+        stream: StreamId,
+        /// [`frame::OK`], or why not.
+        code: u8,
+    },
+    /// There is something to take, or the end.
+    Data(StreamId),
+    /// The last look at its socket found nothing: wait until there is.
+    Empty(StreamId),
+    /// The other side broke it off, or this side did.
+    Reset {
+        /// Which.
+        stream: StreamId,
+        /// Why.
+        code: u8,
+    },
+    /// Both directions have ended well.
+    Over(StreamId),
+    /// The other side's rule asks for so many links.
+    Wish(u32),
+}
+
+/// The other side does what no relay does.
+#[derive(Debug, Error, PartialEq)]
+#[error("{0}")]
+pub struct Violation(pub String);
+
+impl From<NoFrame> for Violation {
+    fn from(error: NoFrame) -> Violation {
+        Violation(error.to_string())
+    }
+}
+
+fn violation<T>(what: &str) -> Result<T, Violation> {
+    Err(Violation(what.into()))
+}
+
+/// What has been counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Streams that began.
+    pub streams: u64,
+    /// Streams that were refused here: too many, or too little memory.
+    pub refused: u64,
+    /// Streams that broke off.
+    pub resets: u64,
+    /// Payload handed to links for the first time. [bytes]
+    pub sent_bytes: u64,
+    /// Payload taken by programs. [bytes]
+    pub taken_bytes: u64,
+    /// Messages handed to a link again: theirs was lost, or held up a stream.
+    pub again: u64,
+    /// Links that were lost with something that was not acknowledged.
+    pub lost_links: u64,
+}
+
+impl std::ops::Add for Counted {
+    type Output = Counted;
+
+    fn add(self, other: Counted) -> Counted {
+        Counted {
+            streams: self.streams + other.streams,
+            refused: self.refused + other.refused,
+            resets: self.resets + other.resets,
+            sent_bytes: self.sent_bytes + other.sent_bytes,
+            taken_bytes: self.taken_bytes + other.taken_bytes,
+            again: self.again + other.again,
+            lost_links: self.lost_links + other.lost_links,
+        }
+    }
+}
+
+/// A message that no link holds, and what the budget was charged for it.
+#[derive(Debug)]
+struct Waiting {
+    message: Message,
+    charged: usize,
+}
+
+/// Streams over links.
+#[derive(Debug)]
+pub struct Session {
+    side: Side,
+    limits: Limits,
+    memory: Memory,
+    streams: HashMap<StreamId, Stream>,
+    links: BTreeMap<LinkId, Link>,
+    next_stream: StreamId,
+    next_link: LinkId,
+    /// Streams that the client has asked for, at the server.
+    seen: Seen,
+    waiting: VecDeque<Waiting>,
+    /// Streams that may have credit to announce.
+    due: VecDeque<StreamId>,
+    /// Streams with credit whose socket is readable.
+    turn: VecDeque<StreamId>,
+    events: VecDeque<Event>,
+    /// Bytes of this session that the budget for what is kept was charged.
+    kept_bytes: usize,
+    /// Blocks that wait to be merged.
+    blocks: usize,
+    /// When something was heard last, or could first be expected.
+    heard: Duration,
+    counted: Counted,
+}
+
+impl Session {
+    /// No stream, no link.
+    pub fn new(side: Side, limits: Limits, memory: Memory, now: Duration) -> Session {
+        Session {
+            side,
+            limits,
+            memory,
+            streams: HashMap::new(),
+            links: BTreeMap::new(),
+            next_stream: 0,
+            next_link: 0,
+            seen: Seen::default(),
+            waiting: VecDeque::new(),
+            due: VecDeque::new(),
+            turn: VecDeque::new(),
+            events: VecDeque::new(),
+            kept_bytes: 0,
+            blocks: 0,
+            heard: now,
+            counted: Counted::default(),
+        }
+    }
+
+    // -- links ---------------------------------------------------------------------------------
+
+    /// A new link.
+    pub fn join(&mut self, now: Duration) -> LinkId {
+        let id = self.next_link;
+        self.next_link += 1;
+        self.links.insert(id, Link::new(now));
+        id
+    }
+
+    /// A link is no more. What its other end may not have goes to others.
+    pub fn lose(&mut self, id: LinkId) {
+        let Some(link) = self.links.remove(&id) else {
+            return;
+        };
+        self.counted.lost_links += u64::from(!link.kept.is_empty());
+        for kept in link.kept.into_iter().rev() {
+            let Kept {
+                message,
+                charged,
+                copied,
+                ..
+            } = kept;
+            if copied {
+                self.release(charged);
+                continue; // another has it
+            }
+            self.counted.again += 1;
+            self.waiting.push_front(Waiting { message, charged });
+        }
+    }
+
+    /// Have a link carry nothing new; it is at its end once [`Session::is_empty`] says so.
+    pub fn drain(&mut self, id: LinkId) {
+        if let Some(link) = self.links.get_mut(&id)
+            && !link.drains
+        {
+            link.drains = true;
+            link.says_drain = true;
+        }
+    }
+
+    /// Whether a link drains and both ends know that all has come.
+    pub fn is_empty(&self, id: LinkId) -> bool {
+        self.links.get(&id).is_none_or(|link| {
+            link.is_drained && link.kept.is_empty() && !link.says_drain && link.ack_at.is_none()
+        })
+    }
+
+    /// Whether a link drains.
+    pub fn drains(&self, id: LinkId) -> bool {
+        self.links.get(&id).is_none_or(|link| link.drains)
+    }
+
+    /// Links that have been silent too long.
+    pub fn silent(&self, now: Duration) -> Vec<LinkId> {
+        let late = |link: &&Link| {
+            link.asked
+                .is_some_and(|asked| now.saturating_sub(asked) > self.limits.timeout)
+        };
+        let late = self.links.iter().filter(|(_, link)| late(link));
+        late.map(|(&id, _)| id).collect()
+    }
+
+    /// Tell the other side how many links the rule here asks for.
+    pub fn wish(&mut self, connections: u32) {
+        if let Some(link) = self.links.values_mut().find(|link| !link.drains) {
+            link.wish = Some(connections);
+        }
+    }
+
+    /// Whether a link has something to send at the moment.
+    pub fn wants(&self, id: LinkId, now: Duration) -> bool {
+        self.says(id, now) || self.may_carry(id)
+    }
+
+    /// Whether a link has something of its own to say.
+    pub fn says(&self, id: LinkId, now: Duration) -> bool {
+        self.links.get(&id).is_some_and(|link| link.says(now))
+    }
+
+    /// Whether there are data or other messages to be kept that a link could carry.
+    pub fn may_carry(&self, id: LinkId) -> bool {
+        let free = self.memory.kept.free();
+        let has_memory = free >= self.kept_bytes.max(MOST_BLOCK + DATA_HEAD);
+        let has_data = !self.turn.is_empty() && has_memory;
+        let is_asked = has_data || !self.waiting.is_empty() || !self.due.is_empty();
+        is_asked && self.links.get(&id).is_some_and(Link::takes)
+    }
+
+    /// When a link has to acknowledge, the earliest of all.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.links.values().filter_map(|link| link.ack_at).min()
+    }
+
+    /// The next message for a link with room for so many bytes, at least one block.
+    pub fn next_message(
+        &mut self,
+        id: LinkId,
+        room: usize,
+        now: Duration,
+        read: Reader,
+    ) -> Option<Message> {
+        let link = self.links.get_mut(&id)?;
+        if let Some(message) = link.passing(now) {
+            return Some(Rc::new(message));
+        }
+        if !link.takes() {
+            return None;
+        }
+        let (message, charged) = if let Some(next) = self.waiting.pop_front() {
+            (next.message, next.charged)
+        } else if let Some(message) = self.credit() {
+            (message, 0)
+        } else {
+            let message = self.block(room, now, read)?;
+            let charged = message.len();
+            self.kept_bytes += charged;
+            (message, charged)
+        };
+        self.links.get_mut(&id)?.keep(&message, charged, now);
+        Some(message)
+    }
+
+    /// A block of the stream whose turn it is.
+    fn block(&mut self, room: usize, now: Duration, read: Reader) -> Option<Message> {
+        let most = room.clamp(1, MOST_BLOCK);
+        let reserved = DATA_HEAD + most;
+        // one session never has more than what is left for others
+        if self.kept_bytes > self.memory.kept.free() || !self.memory.kept.take(reserved) {
+            return None;
+        }
+        let message = self.read_block(most, now, read);
+        let used = message.as_ref().map_or(0, |message| message.len());
+        self.memory.kept.give(reserved - used);
+        message
+    }
+
+    fn read_block(&mut self, most: usize, now: Duration, read: Reader) -> Option<Message> {
+        while let Some(id) = self.turn.pop_front() {
+            let Some(stream) = self.streams.get_mut(&id) else {
+                continue;
+            };
+            stream.in_turn = false;
+            if !stream.may_send() {
+                continue;
+            }
+            let most = most.min(usize::try_from(stream.credit - stream.sent).unwrap_or(most));
+            let mut message = Vec::with_capacity(DATA_HEAD + most);
+            message.resize(DATA_HEAD, 0);
+            let last = match read(id, &mut message, most) {
+                Read::Some(_) => false,
+                Read::End => true,
+                Read::Nothing => {
+                    stream.readable = false;
+                    self.events.push_back(Event::Empty(id));
+                    continue;
+                }
+                Read::Broken => {
+                    self.reset(id, frame::FAILED);
+                    continue;
+                }
+            };
+            let length = message.len() - DATA_HEAD;
+            let offset = stream.sent;
+            stream.sent += length as u64;
+            stream.sent_at = now;
+            stream.last_sent = last;
+            let spent = stream.sent == stream.credit;
+            message[..DATA_HEAD].copy_from_slice(&frame::data_head(id, offset, last, spent));
+            if message.capacity() > 2 * message.len() {
+                message.shrink_to_fit();
+            }
+            self.counted.sent_bytes += length as u64;
+            if stream.may_send() {
+                stream.in_turn = true;
+                self.turn.push_back(id);
+            }
+            self.end_if_over(id);
+            return Some(Rc::new(message));
+        }
+        None
+    }
+
+    /// The next announcement of credit.
+    fn credit(&mut self) -> Option<Message> {
+        while let Some(id) = self.due.pop_front() {
+            let free = self.memory.merging.free() as u64;
+            let Some(stream) = self.streams.get_mut(&id) else {
+                continue;
+            };
+            stream.is_due = false;
+            let Some(until) = stream.to_grant(free, self.limits.window) else {
+                continue;
+            };
+            if stream.grant(until, &self.memory.merging) {
+                let epoch = stream.their_epoch;
+                let frame = Frame::Credit {
+                    stream: id,
+                    until,
+                    epoch,
+                };
+                return Some(Rc::new(frame.message()));
+            }
+        }
+        None
+    }
+
+    // -- what comes ----------------------------------------------------------------------------
+
+    /// A message has come over a link.
+    ///
+    /// # Errors
+    ///
+    /// If no relay would have sent it: the session is to be given up.
+    pub fn receive(&mut self, id: LinkId, message: &[u8], now: Duration) -> Result<(), Violation> {
+        let frame = Frame::read(message)?;
+        let Some(link) = self.links.get_mut(&id) else {
+            return Ok(());
+        };
+        self.heard = now;
+        if is_kept(message) {
+            link.came(message.len(), now);
+        }
+        if let Frame::Acknowledge { count } = frame {
+            let freed = link.acknowledged(count)?;
+            self.release(freed);
+        } else {
+            self.understand(id, frame, now)?;
+        }
+        if let Some(link) = self.links.get_mut(&id) {
+            link.heard(now);
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, charged: usize) {
+        self.kept_bytes -= charged;
+        self.memory.kept.give(charged);
+    }
+
+    fn understand(&mut self, id: LinkId, frame: Frame, now: Duration) -> Result<(), Violation> {
+        match frame {
+            Frame::Acknowledge { .. } => {}
+            Frame::Ping => {
+                if let Some(link) = self.links.get_mut(&id) {
+                    link.ack_at = Some(now);
+                }
+            }
+            Frame::Wish { connections } => self.events.push_back(Event::Wish(connections)),
+            Frame::Drain => {
+                self.drain(id);
+                if let Some(link) = self.links.get_mut(&id) {
+                    link.is_drained = true;
+                }
+            }
+            Frame::Open {
+                stream,
+                until,
+                port,
+                host,
+            } => self.asked(stream, until, host, port, now)?,
+            Frame::Opened {
+                stream: id,
+                until,
+                code,
+            } => {
+                if self.side == Side::Server {
+                    return violation("only a server opens");
+                }
+                let Some(stream) = self.known(id)? else {
+                    return Ok(());
+                };
+                if stream.is_open {
+                    return Ok(());
+                }
+                stream.is_open = true;
+                stream.credit = until;
+                match code {
+                    frame::OK => self.queue(id),
+                    _ => self.forget(id),
+                }
+                self.events.push_back(Event::Opened { stream: id, code });
+            }
+            Frame::Data {
+                stream: id,
+                offset,
+                last,
+                spent,
+                bytes,
+            } => {
+                let Some(stream) = self.known(id)? else {
+                    return Ok(());
+                };
+                if bytes.len() as u64 > stream.granted.saturating_sub(offset) {
+                    return violation("more data than there was credit for");
+                }
+                let before = stream.merge.len();
+                let added = stream.merge.add(offset, bytes, last);
+                if added.is_err() {
+                    return violation("data that contradict each other");
+                }
+                stream.wants_more |= spent;
+                let after = stream.merge.len();
+                let has_next = stream.merge.next().is_some() || stream.merge.is_over();
+                self.blocks = self.blocks + after - before;
+                if self.blocks > MOST_BLOCKS {
+                    return violation("too many pieces out of order");
+                }
+                if has_next {
+                    self.events.push_back(Event::Data(id));
+                }
+            }
+            Frame::Credit {
+                stream: id,
+                until,
+                epoch,
+            } => {
+                let Some(stream) = self.known(id)? else {
+                    return Ok(());
+                };
+                if epoch == stream.epoch && until > stream.credit {
+                    stream.credit = until;
+                    self.queue(id);
+                }
+            }
+            Frame::Reset { stream: id, code } => {
+                if self.side == Side::Server && self.seen.add(id)? {
+                    return Ok(()); // it overtook the question
+                }
+                if self.known(id)?.is_some() {
+                    self.forget(id);
+                    self.counted.resets += 1;
+                    self.events.push_back(Event::Reset { stream: id, code });
+                }
+            }
+            Frame::GiveBack {
+                stream: id,
+                until,
+                epoch,
+            } => {
+                let merging = self.memory.merging.clone();
+                let Some(stream) = self.known(id)? else {
+                    return Ok(());
+                };
+                if epoch > stream.their_epoch {
+                    if until > stream.granted || until < stream.merge.highest() {
+                        return violation("credit given back that nobody had");
+                    }
+                    stream.their_epoch = epoch;
+                    stream.give_back(until, &merging);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A stream of this session; none if it is over; a violation if it never was.
+    fn known(&mut self, id: StreamId) -> Result<Option<&mut Stream>, Violation> {
+        let was = match self.side {
+            Side::Client => id < self.next_stream,
+            Side::Server => self.seen.has(id),
+        };
+        match was {
+            true => Ok(self.streams.get_mut(&id)),
+            false => violation("a stream that nobody has opened"),
+        }
+    }
+
+    fn asked(
+        &mut self,
+        id: StreamId,
+        until: u64,
+        host: &str,
+        port: u16,
+        now: Duration,
+    ) -> Result<(), Violation> {
+        if self.side == Side::Client {
+            return violation("only a client asks");
+        }
+        if !self.seen.add(id)? {
+            return Ok(());
+        }
+        if !self.begin(id, until, now) {
+            self.counted.refused += 1;
+            if self.waiting.len() > 4 * self.limits.streams + 1024 {
+                return violation("asks, and does not take the answers");
+            }
+            self.tell(&Frame::Opened {
+                stream: id,
+                until: 0,
+                code: frame::FAILED,
+            });
+            return Ok(());
+        }
+        self.events.push_back(Event::Asked {
+            stream: id,
+            host: host.into(),
+            port,
+        });
+        Ok(())
+    }
+
+    fn begin(&mut self, id: StreamId, credit: u64, now: Duration) -> bool {
+        if self.streams.len() >= self.limits.streams {
+            return false;
+        }
+        let free = self.memory.merging.free() as u64;
+        let window = (free / FIRST_SHARE).clamp(LEAST_WINDOW, FIRST_WINDOW.min(self.limits.window));
+        if !self.memory.merging.take(window as usize) {
+            return false;
+        }
+        if self.streams.is_empty() {
+            self.heard = now; // from now on something is expected
+        }
+        self.streams.insert(id, Stream::new(window, credit, now));
+        self.counted.streams += 1;
+        true
+    }
+
+    fn tell(&mut self, frame: &Frame) {
+        self.waiting.push_back(Waiting {
+            message: Rc::new(frame.message()),
+            charged: 0,
+        });
+    }
+
+    // -- streams -------------------------------------------------------------------------------
+
+    /// Has at most so many streams at a time from now on.
+    pub fn allow(&mut self, streams: usize) {
+        self.limits.streams = streams;
+    }
+
+    /// Asks the server for a connection; none if there are too many streams.
+    pub fn open(&mut self, host: &str, port: u16, now: Duration) -> Option<StreamId> {
+        let id = self.next_stream;
+        if !self.begin(id, 0, now) {
+            self.counted.refused += 1;
+            return None;
+        }
+        self.next_stream += 1;
+        let until = self.streams.get(&id).map_or(0, |stream| stream.granted);
+        self.tell(&Frame::Open {
+            stream: id,
+            until,
+            port,
+            host,
+        });
+        Some(id)
+    }
+
+    /// Answers [`Event::Asked`].
+    pub fn answer(&mut self, id: StreamId, code: u8) {
+        let Some(stream) = self.streams.get_mut(&id) else {
+            return;
+        };
+        stream.is_open = true;
+        let until = stream.granted;
+        self.tell(&Frame::Opened {
+            stream: id,
+            until,
+            code,
+        });
+        if code != frame::OK {
+            self.forget(id);
+        }
+    }
+
+    /// A program's socket may have data, or its end.
+    pub fn readable(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.readable = true;
+            self.queue(id);
+        }
+    }
+
+    fn queue(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.get_mut(&id)
+            && stream.may_send()
+            && !stream.in_turn
+        {
+            stream.in_turn = true;
+            self.turn.push_back(id);
+        }
+    }
+
+    /// What comes next of a stream.
+    pub fn next(&self, id: StreamId) -> Option<&[u8]> {
+        self.streams.get(&id)?.merge.next()
+    }
+
+    /// Whether a stream is known.
+    pub fn has(&self, id: StreamId) -> bool {
+        self.streams.contains_key(&id)
+    }
+
+    /// The program has taken so many bytes of it.
+    pub fn take(&mut self, id: StreamId, count: usize) {
+        let free = self.memory.merging.free() as u64;
+        let Some(stream) = self.streams.get_mut(&id) else {
+            return;
+        };
+        let before = stream.merge.len();
+        stream.merge.take(count);
+        self.blocks -= before - stream.merge.len();
+        self.counted.taken_bytes += count as u64;
+        stream.recharge(&self.memory.merging);
+        if !stream.is_due && stream.to_grant(free, self.limits.window).is_some() {
+            stream.is_due = true;
+            self.due.push_back(id);
+        }
+    }
+
+    /// Whether all that the other side sends has been taken.
+    pub fn is_over(&self, id: StreamId) -> bool {
+        let stream = self.streams.get(&id);
+        stream.is_none_or(|stream| stream.merge.is_over())
+    }
+
+    /// The program knows that nothing more comes.
+    pub fn ended(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.told_end = true;
+            self.end_if_over(id);
+        }
+    }
+
+    fn end_if_over(&mut self, id: StreamId) {
+        let stream = self.streams.get(&id);
+        if stream.is_some_and(|stream| stream.last_sent && stream.told_end) {
+            self.forget(id);
+            self.events.push_back(Event::Over(id));
+        }
+    }
+
+    /// Breaks a stream off.
+    pub fn reset(&mut self, id: StreamId, code: u8) {
+        if self.has(id) {
+            self.forget(id);
+            self.counted.resets += 1;
+            self.tell(&Frame::Reset { stream: id, code });
+            self.events.push_back(Event::Reset { stream: id, code });
+        }
+    }
+
+    fn forget(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.remove(&id) {
+            self.blocks -= stream.merge.len();
+            self.memory.merging.give(stream.charged);
+        }
+    }
+
+    // -- time ----------------------------------------------------------------------------------
+
+    /// Looks at what has been waiting: to be called a few times a second, with the longest round-trip
+    /// time of the links.
+    pub fn tick(&mut self, now: Duration, rtt: Duration) {
+        let every = self.limits.timeout / 3;
+        if !self.streams.is_empty() {
+            for link in self.links.values_mut() {
+                link.ping_if_silent(now, every);
+            }
+        }
+        let mut idle = Vec::new();
+        let mut is_stuck = self.kept_bytes > self.memory.kept.free();
+        for (&id, stream) in &mut self.streams {
+            is_stuck |= stream.is_open && stream.sent == stream.credit;
+            if now.saturating_sub(stream.sent_at) > IDLE
+                && stream.credit > stream.sent + FIRST_WINDOW
+            {
+                stream.credit = stream.sent + IDLE_WINDOW;
+                stream.epoch += 1;
+                idle.push((id, stream.credit, stream.epoch));
+            }
+        }
+        for (stream, until, epoch) in idle {
+            self.tell(&Frame::GiveBack {
+                stream,
+                until,
+                epoch,
+            });
+        }
+        if is_stuck && self.links.len() > 1 {
+            self.free_the_stuck(now, STUCK.0.max(rtt * STUCK.1));
+        }
+    }
+
+    /// Has the oldest message of a link that does not get through sent on another, too.
+    fn free_the_stuck(&mut self, now: Duration, age: Duration) {
+        for link in self.links.values_mut() {
+            let oldest = link.kept.front_mut();
+            if let Some(kept) =
+                oldest.filter(|kept| !kept.copied && now.saturating_sub(kept.at) > age)
+            {
+                kept.copied = true;
+                self.counted.again += 1;
+                self.waiting.push_back(Waiting {
+                    message: kept.message.clone(),
+                    charged: 0,
+                });
+            }
+        }
+    }
+
+    /// Whether the other side has been silent so long that nothing more is to be hoped for.
+    pub fn is_dead(&self, now: Duration) -> bool {
+        let is_waited_for = !self.streams.is_empty() || self.links.is_empty();
+        is_waited_for && now.saturating_sub(self.heard) > self.limits.timeout
+    }
+
+    /// Breaks off every stream: the session is no more.
+    pub fn abandon(&mut self) {
+        let ids: Vec<StreamId> = self.streams.keys().copied().collect();
+        for id in ids {
+            self.forget(id);
+            self.counted.resets += 1;
+            let code = frame::FAILED;
+            self.events.push_back(Event::Reset { stream: id, code });
+        }
+        self.links.clear();
+        self.waiting.clear();
+        self.memory.kept.give(self.kept_bytes);
+        self.kept_bytes = 0;
+    }
+
+    /// What is to be done next.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// What has been counted.
+    pub fn counted(&self) -> Counted {
+        self.counted
+    }
+
+    /// Streams at the moment.
+    pub fn streams(&self) -> usize {
+        self.streams.len()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.abandon();
+    }
+}

@@ -1,0 +1,54 @@
+//! Which streams a client has asked for, in little memory: all below a number, and some above.
+
+use std::collections::BTreeSet;
+
+use super::{Violation, violation};
+use crate::frame::StreamId;
+
+/// Streams above the first that is missing.
+const MOST_ABOVE: usize = 65_536;
+
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// All below it are seen.
+    below: StreamId,
+    above: BTreeSet<StreamId>,
+}
+
+impl Seen {
+    pub(super) fn has(&self, id: StreamId) -> bool {
+        id < self.below || self.above.contains(&id)
+    }
+
+    /// Whether it is new.
+    pub(super) fn add(&mut self, id: StreamId) -> Result<bool, Violation> {
+        if self.has(id) {
+            return Ok(false);
+        }
+        if id == StreamId::MAX || self.above.len() >= MOST_ABOVE {
+            return violation("numbers of streams with gaps between them");
+        }
+        self.above.insert(id);
+        while self.above.remove(&self.below) {
+            self.below += 1;
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_number_is_new_once() {
+        let mut seen = Seen::default();
+        for id in [3, 0, 1, 2, 7] {
+            assert!(!seen.has(id));
+            assert_eq!(seen.add(id), Ok(true));
+            assert_eq!(seen.add(id), Ok(false));
+        }
+        assert_eq!((seen.below, seen.above.len()), (4, 1));
+        assert!(seen.add(StreamId::MAX).is_err());
+    }
+}
