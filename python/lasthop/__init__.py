@@ -6,6 +6,7 @@
 >>> r.plot.goodput().savefig("goodput.png")
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lasthop._core import VERSION as __version__
@@ -27,6 +28,7 @@ from lasthop.sweep import Sweep, sweep
 from lasthop.tune import Tuning, tune
 
 if TYPE_CHECKING:
+    from lasthop import relay
     from lasthop.emulation import Emulation, emulate
     from lasthop.studies.reproduction import Reproduction, reproduce
 
@@ -52,6 +54,7 @@ __all__ = [
     "emulate",
     "fluid",
     "predict",
+    "relay",
     "reproduce",
     "schema",
     "simulate",
@@ -66,6 +69,8 @@ def __getattr__(name: str) -> Any:
         from lasthop import emulation
 
         return getattr(emulation, name)
+    if name == "relay":
+        return import_module("lasthop.relay")
     if name in ("Reproduction", "reproduce"):
         from lasthop.studies import reproduction
 

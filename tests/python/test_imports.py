@@ -106,9 +106,10 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "daemon": {"errors", "linux"},
     "linkqueue": {"_core", "daemon", "errors", "linux", "models", "scenario", "stability", "typed"},
     "gateway": {"_core", "control", "daemon", "errors", "linux", "scenario", "typed"},
+    "relay": {"_core", "daemon", "errors"},
     "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
     "studies": {*ANSWERS, *KEPT, "plot", "predict", "stability"},
-    "lasthop": {*ANSWERS, "compare", "emulation", "predict", "studies", "sweep", "tune"},
+    "lasthop": {*ANSWERS, "compare", "emulation", "predict", "relay", "studies", "sweep", "tune"},
 }
 """Rooms that a room may import; the command line may import all."""
 

@@ -15,6 +15,7 @@ from lasthop.cli.emulate import emulate
 from lasthop.cli.gateway import COMMANDS as GATEWAY
 from lasthop.cli.predict import predict
 from lasthop.cli.queue import COMMANDS as QUEUE
+from lasthop.cli.relay import COMMANDS as RELAY
 from lasthop.cli.reproduce import reproduce
 from lasthop.cli.schema import schema
 from lasthop.cli.simulate import simulate
@@ -94,6 +95,12 @@ add_group(
     CONGESTION,
     "Compound and Illinois for Linux's own TCP.",
     "TCP congestion controls for Linux: the laws of the simulator as BPF programs.",
+)
+add_group(
+    "relay",
+    RELAY,
+    "One user's many connections, for any program.",
+    "Cut the streams of any program over as many TCP connections as the rule asks for.",
 )
 
 

@@ -8,9 +8,9 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from lasthop.gateway import page as module
+from lasthop.daemon import page as module
+from lasthop.daemon.page import MOST_CONNECTIONS, serving
 from lasthop.gateway.metrics import TEXT, check_port, pages
-from lasthop.gateway.page import MOST_CONNECTIONS, serving
 
 STATUS = {
     "shaping": True,

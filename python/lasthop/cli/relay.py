@@ -1,0 +1,400 @@
+"""`lasthop relay`: the multi-connection layer between programs and TCP."""
+
+import ipaddress
+import json
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lasthop.cli.options import Json, cost, file_name, unset, whole_number
+from lasthop.cli.standing import needs_linux
+from lasthop.errors import UserError
+
+if TYPE_CHECKING:
+    from lasthop._core import Relay
+    from lasthop.relay.settings import Address, Bounds, Forward, Target
+
+LOOK_S = 0.2
+MOST_PORT = 65_535
+MOST_CONNECTIONS = 128
+MOST_STREAMS = 8192
+MEMORIES = ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"))
+LEAST_MEMORY_BYTES = 1 << 20
+MOST_MEMORY_BYTES = 1 << 34
+TIMES = ((1e-3, "ms"), (1.0, "s"), (60.0, "min"))
+FORMS = "HOST:PORT, with an IPv6 address in brackets"
+
+
+def port(text: str, option: str) -> int:
+    """A port in an option's value."""
+    try:
+        return whole_number(text, 0, MOST_PORT, "a port")
+    except typer.BadParameter:
+        raise UserError(f'{option}: "{text}" is no port from 0 to {MOST_PORT}') from None
+
+
+def address(text: str, option: str) -> "Address":
+    """HOST:PORT."""
+    from lasthop.relay.settings import Address
+
+    found = re.fullmatch(r"(?:\[([^\]]+)\]|([^:\[\]]+)):(\d+)", text.strip())
+    if not found:
+        raise UserError(f'{option}: "{text}" is not {FORMS}')
+    return Address(found[1] or found[2], port(found[3], option))
+
+
+def own_address(text: str, option: str) -> "Address":
+    """An address of this machine, in numbers."""
+    at = address(text, option)
+    host = "127.0.0.1" if at.host == "localhost" else at.host
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        raise UserError(
+            f'{option}: "{at.host}" is no address', "such as 127.0.0.1, or 0.0.0.0 for all"
+        ) from None
+    return at._replace(host=host)
+
+
+def forward(text: str) -> "Forward":
+    """[ADDRESS:]PORT:HOST:PORT."""
+    from lasthop.relay.settings import LOOPBACK, Forward
+
+    host = r"(?:\[[^\]]+\]|[^:\[\]]+)"
+    found = re.fullmatch(rf"(?:({host}):)?(\d+):({host}:\d+)", text.strip())
+    if not found:
+        raise UserError(
+            f'--forward: "{text}" is not [ADDRESS:]PORT:HOST:PORT', "such as 5432:db.example:5432"
+        )
+    listen = own_address(f"{found[1] or LOOPBACK}:{found[2]}", "--forward")
+    return Forward(listen, address(found[3], "--forward"))
+
+
+def target(text: str) -> "Target":
+    """HOST:PORT, either of them * for any."""
+    from lasthop.relay.settings import Target
+
+    host, colon, number = text.strip().rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host:
+        raise UserError(
+            f'--to: "{text}" is not HOST:PORT', "such as 10.0.0.0/8:22, db.example:* or *:443"
+        )
+    if "/" in host:
+        try:
+            ipaddress.ip_network(host)
+        except ValueError as error:
+            raise UserError(f"--to: {error}") from None
+    any_port = number == "*"
+    return Target(None if host == "*" else host, None if any_port else port(number, "--to"))
+
+
+def count(text: str, option: str, most: int) -> int:
+    """A whole number from 1."""
+    try:
+        return whole_number(text, 1, most, "a number")
+    except typer.BadParameter:
+        raise UserError(f'{option}: "{text}" is not a number from 1 to {most}') from None
+
+
+def seconds(text: str, option: str, least: float, most: float) -> float:
+    """A time with its unit."""
+    value = measured(text, TIMES, option, "1s")
+    if not least <= value <= most:
+        raise UserError(f"{option}: {text}: must be from {least:g} s to {most:g} s")
+    return value
+
+
+def measured(text: str, units: tuple[tuple[float, str], ...], option: str, example: str) -> float:
+    """A number with its unit."""
+    try:
+        return cost(text, units, example)
+    except typer.BadParameter as error:
+        raise UserError(f"{option}: {error.message}") from None
+
+
+def positive(text: str, option: str) -> float:
+    """A number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < float("inf"):
+        raise UserError(f'{option}: "{text}" is not a number above 0')
+    return value
+
+
+def bounds_of(streams: str, memory: str) -> "Bounds":
+    """What a relay may take."""
+    from lasthop.relay.settings import Bounds
+
+    size = round(measured(memory, MEMORIES, "--memory", "48MiB"))
+    if not LEAST_MEMORY_BYTES <= size <= MOST_MEMORY_BYTES:
+        raise UserError(f"--memory: {memory}: must be from 1MiB to 16GiB")
+    return Bounds(memory_bytes=size, streams=count(streams, "--streams", MOST_STREAMS))
+
+
+def connections_of(text: str) -> tuple[int, int]:
+    """N, or FEWEST..MOST."""
+    least, dots, most = text.partition("..")
+    numbers = (
+        count(least, "--connections", MOST_CONNECTIONS),
+        count(most if dots else least, "--connections", MOST_CONNECTIONS),
+    )
+    if numbers[0] > numbers[1]:
+        raise UserError(f"--connections: {text}: the fewest are more than the most")
+    return numbers
+
+
+Key = Annotated[
+    Path, typer.Option("--key", metavar="FILE", help="The key of both relays.", parser=file_name)
+]
+Streams = Annotated[str, typer.Option(metavar="N", help="Most streams at a time, of one client.")]
+MemoryOption = Annotated[
+    str, typer.Option("--memory", metavar="SIZE", help="Memory for all streams together.")
+]
+MetricsAt = Annotated[
+    str | None, unset("ADDRESS:PORT", "Serve metrics for Prometheus.", "--metrics")
+]
+
+
+def key(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="New file for the key.", parser=file_name)
+    ],
+) -> None:
+    """Write a new key, which both relays need, into a new file that only its owner can read."""
+    from lasthop.relay.settings import write_key
+
+    write_key(file)
+    typer.echo(f"{file}: a new key; copy it to the other relay, and keep it secret")
+
+
+def serve(
+    key: Key,
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS:PORT", help="Where clients come.")
+    ] = "127.0.0.1:4700",
+    to: Annotated[
+        list[str] | None,
+        unset(
+            "HOST:PORT",
+            "Where clients may connect to: a name, an address or a network, and a port, * for any; "
+            "may be repeated; by default anywhere.",
+        ),
+    ] = None,
+    clients: Annotated[str, typer.Option(metavar="N", help="Most clients at a time.")] = "64",
+    streams: Streams = "2048",
+    memory: MemoryOption = "48MiB",
+    metrics: MetricsAt = None,
+    as_json: Json = False,
+) -> None:
+    """Run the relay near the targets, until Ctrl-C or SIGTERM.
+
+    It listens on loopback unless it is told otherwise, and answers only who has the key.
+    """
+    needs_linux("relay")
+    from lasthop.relay.settings import ServerSettings, read_key
+
+    settings = ServerSettings(
+        own_address(listen, "--listen"),
+        read_key(key),
+        tuple(target(each) for each in to or []),
+        count(clients, "--clients", 1024),
+        bounds_of(streams, memory),
+    )
+    from lasthop.relay.running import start
+
+    with ended(start(settings)) as relay:
+        (at,) = shown(relay)
+        say(as_json, {"listen": at}, f"clients are awaited at {at}")
+        follow(relay, metrics, as_json=as_json)
+
+
+def connect(
+    server: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where the other relay is.")],
+    key: Key,
+    socks: Annotated[
+        list[str] | None,
+        unset(
+            "ADDRESS:PORT",
+            "Speak SOCKS 5 there; may be repeated. 127.0.0.1:1080 by default, where there is no "
+            "forward and no --tproxy.",
+        ),
+    ] = None,
+    forwards: Annotated[
+        list[str] | None,
+        unset(
+            "[ADDRESS:]PORT:HOST:PORT",
+            "Lead a port here to a target there; may be repeated.",
+            "--forward",
+        ),
+    ] = None,
+    transparent: Annotated[
+        list[str] | None,
+        unset(
+            "ADDRESS:PORT",
+            "Take connections to anywhere that the kernel's TPROXY hands to this port (root); may "
+            "be repeated.",
+            "--tproxy",
+        ),
+    ] = None,
+    rule: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE",
+            help="What the number of connections follows: rtt, utility or marks.",
+        ),
+    ] = "rtt",
+    k: Annotated[
+        str, typer.Option("--k", metavar="K", help="Connections for each second of round trip.")
+    ] = "10",
+    fairness: Annotated[
+        str, typer.Option(metavar="X", help="Of the utility; 1: log x, 2: -1/x.")
+    ] = "1",
+    weight: Annotated[str, typer.Option(metavar="X", help="Of the utility.")] = "1",
+    connections: Annotated[
+        str, typer.Option(metavar="N|N..N", help="Fewest and most connections, or how many.")
+    ] = "1..16",
+    interval: Annotated[
+        str, typer.Option(metavar="TIME", help="Time between two changes of their number.")
+    ] = "1s",
+    smoothing: Annotated[
+        str, typer.Option(metavar="X", help="Weight of the number before in the next.")
+    ] = "0",
+    congestion: Annotated[
+        str, typer.Option(metavar="NAME", help="Congestion control, by the kernel's name.")
+    ] = "reno",
+    timeout: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="Silence after which the other relay counts as dead."),
+    ] = "25s",
+    streams: Streams = "2048",
+    memory: MemoryOption = "48MiB",
+    metrics: MetricsAt = None,
+    as_json: Json = False,
+) -> None:
+    """Run the relay near the programs, until Ctrl-C or SIGTERM.
+
+    All streams share one pool of TCP connections, as many as the rule asks for, both ways.
+    """
+    needs_linux("relay")
+    from lasthop.relay.settings import LOOPBACK, SOCKS_PORT, ClientSettings, Terms, read_key
+
+    least, most = connections_of(connections)
+    terms = Terms(
+        rule=rule_of(rule, fixed=least == most),
+        k_per_s=positive(k, "--k"),
+        fairness=positive(fairness, "--fairness"),
+        weight=positive(weight, "--weight"),
+        connections=(least, most),
+        interval_s=seconds(interval, "--interval", 0.1, 1000.0),
+        smoothing=part(smoothing, "--smoothing"),
+        congestion=congestion,
+        timeout_s=seconds(timeout, "--timeout", 1.0, 86_400.0),
+    )
+    if not socks and not forwards and not transparent:
+        socks = [f"{LOOPBACK}:{SOCKS_PORT}"]
+    settings = ClientSettings(
+        address(server, "HOST:PORT"),
+        read_key(key),
+        tuple(own_address(each, "--socks") for each in socks or []),
+        tuple(forward(each) for each in forwards or []),
+        tuple(own_address(each, "--tproxy") for each in transparent or []),
+        terms,
+        bounds_of(streams, memory),
+    )
+    from lasthop.relay.running import start
+
+    with ended(start(settings)) as relay:
+        at = shown(relay)
+        doors = [f"{each} speaks SOCKS 5" for each in at[: len(settings.socks)]]
+        rest = at[len(settings.socks) :]
+        doors += [
+            f"{each} leads to {one.target}"
+            for each, one in zip(rest, settings.forwards, strict=False)
+        ]
+        doors += [f"{each} takes what TPROXY hands it" for each in rest[len(settings.forwards) :]]
+        text = "\n".join([*doors, f"connections to {settings.server}: {terms}"])
+        say(as_json, {"listen": at, "terms": terms.as_json()}, text)
+        follow(relay, metrics, as_json=as_json)
+
+
+def rule_of(text: str, *, fixed: bool) -> str:
+    """The rule, or that there is none."""
+    from lasthop.relay.settings import RULES
+
+    if text not in RULES:
+        raise UserError(f'--rule: "{text}" is not {", ".join(RULES[:-1])} or {RULES[-1]}')
+    return "fixed" if fixed else text
+
+
+def part(text: str, option: str) -> float:
+    """A number from 0 to below 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 1.0
+    if not 0.0 <= value < 1.0:
+        raise UserError(f'{option}: "{text}" is not a number from 0 to below 1')
+    return value
+
+
+@contextmanager
+def ended(relay: "Relay") -> Iterator["Relay"]:
+    """Stop a relay with the body."""
+    try:
+        yield relay
+    finally:
+        relay.stop()
+
+
+def shown(relay: "Relay") -> list[str]:
+    """Where a relay listens."""
+    from lasthop.relay.settings import Address
+
+    return [str(Address(*each)) for each in relay.addresses()]
+
+
+def say(as_json: bool, answer: dict[str, Any], text: str) -> None:
+    """Print a line of JSON, or text."""
+    typer.echo(json.dumps(answer) if as_json else text)
+    sys.stdout.flush()
+
+
+def follow(relay: "Relay", metrics: str | None, *, as_json: bool) -> None:
+    """Print what a relay has to tell until it is told to end."""
+    from lasthop.relay.exposed import serving_metrics
+
+    at = None if metrics is None else own_address(metrics, "--metrics")
+    end = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: end.set())
+
+    def status() -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(relay.metrics() or "{}")
+        return found
+
+    with serving_metrics(at, status):
+        while not end.wait(LOOK_S):
+            while (note := relay.note()) is not None:
+                say(as_json, {"note": note}, note)
+            if not relay.is_running():
+                raise UserError("the relay has ended by itself")
+    if as_json:
+        typer.echo(json.dumps(status()))
+
+
+COMMANDS: dict[Callable[..., None], str] = {
+    serve: "Run the relay near the targets.",
+    connect: "Run the relay near the programs.",
+    key: "Make a key for both.",
+}
+"""Every command of the group and its line in the list of them."""

@@ -1,0 +1,66 @@
+"""A relay's metrics, for Prometheus."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from lasthop.daemon.exposition import TEXT, families
+from lasthop.daemon.page import serving
+from lasthop.errors import UserError
+from lasthop.relay.settings import Address
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+MEASURED = (
+    ("sessions", "gauge", "Clients that are connected; at a client, whether it is."),
+    ("connections", "gauge", "TCP connections between the relays."),
+    ("connections_asked", "gauge", "Connections that the rule asks for."),
+    ("rtt_s", "gauge", "Mean smoothed round-trip time of the connections, in seconds."),
+    ("streams_open", "gauge", "Streams."),
+    ("streams_total", "counter", "Streams that have begun."),
+    ("streams_refused", "counter", "Streams that were refused for want of room."),
+    ("streams_reset", "counter", "Streams that broke off."),
+    ("sent_bytes", "counter", "Payload handed to connections, each byte once."),
+    ("taken_bytes", "counter", "Payload that programs have taken."),
+    ("messages_again", "counter", "Messages handed to a second connection."),
+    ("connections_lost", "counter", "Connections that were lost with something under way."),
+    ("merging_bytes", "gauge", "Memory promised to senders."),
+    ("kept_bytes", "gauge", "Memory of what is sent and not acknowledged."),
+)
+HANDSHAKES = (("handshakes", "counter", "Handshakes by how they ended."),)
+
+
+class Metrics:
+    """Makes metrics when Prometheus asks."""
+
+    def __init__(self, status: Callable[[], dict[str, Any]]) -> None:
+        self.status = status
+
+    def collect(self) -> Iterator["Metric"]:
+        """All metrics now."""
+        status = self.status()
+        yield from families("relay", (), MEASURED, [((), status)])
+        rows = [((how,), {"handshakes": count}) for how, count in status["handshakes"].items()]
+        yield from families("relay", ("outcome",), HANDSHAKES, rows)
+
+
+@contextmanager
+def serving_metrics(at: Address | None, status: Callable[[], dict[str, Any]]) -> Iterator[None]:
+    """Serve metrics while the body runs; `UserError` if the port cannot be had."""
+    if at is None:
+        yield
+        return
+    from prometheus_client import CollectorRegistry, generate_latest
+
+    try:
+        family = socket.AF_INET6 if ":" in at.host else socket.AF_INET
+        listening = socket.create_server(tuple(at), family=family)
+    except OSError as error:
+        raise UserError(f"--metrics {at}: {os.strerror(error.errno or 0)}") from None
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Metrics(status))
+    with serving(listening, lambda: generate_latest(registry), TEXT):
+        yield
