@@ -3,11 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
 use tokio::time::{sleep, timeout};
 
@@ -27,7 +29,7 @@ const SERVER_PATIENCE: Duration = Duration::from_secs(10);
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 /// How long a program may take to say where it wants to go.
 const PROGRAM_PATIENCE: Duration = Duration::from_secs(10);
-/// Connections of programs at a time, beside streams: those that have not said where they want to go.
+/// Connections of programs at a time that have not said where they want to go; others wait.
 const MOST_UNDECIDED: usize = 256;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -44,7 +46,7 @@ pub(crate) struct Client {
     dialing: Cell<u32>,
     /// Pause before the next attempt, after one that failed.
     pause: Cell<Option<Duration>>,
-    undecided: Cell<usize>,
+    undecided: Arc<Semaphore>,
     notes: mpsc::Sender<String>,
     /// Streams that the server allows.
     streams: Cell<usize>,
@@ -109,7 +111,7 @@ impl Client {
             is_known: Cell::new(false),
             dialing: Cell::new(0),
             pause: Cell::new(None),
-            undecided: Cell::new(0),
+            undecided: Arc::new(Semaphore::new(MOST_UNDECIDED)),
             notes,
             streams: Cell::new(streams),
             gone: Cell::default(),
@@ -250,22 +252,25 @@ impl Client {
 
     /// Takes connections of programs, for ever.
     pub(crate) async fn take(self: Rc<Self>, listener: TcpListener, leads: Leads) {
-        loop {
+        while let Ok(permit) = self.undecided.clone().acquire_owned().await {
             match listener.accept().await {
-                Ok((socket, _)) if self.undecided.get() < MOST_UNDECIDED => {
+                Ok((socket, _)) => {
                     let (client, leads) = (self.clone(), leads.clone());
-                    client.undecided.set(client.undecided.get() + 1);
                     spawn_local(async move {
-                        let _ = client.lead(socket, leads).await;
+                        let _ = client.lead(socket, leads, permit).await;
                     });
                 }
-                Ok((socket, _)) => kernel::break_off(&socket),
                 Err(_) => sleep(PAUSE).await,
             }
         }
     }
 
-    async fn lead(&self, mut socket: TcpStream, leads: Leads) -> io::Result<()> {
+    async fn lead(
+        &self,
+        mut socket: TcpStream,
+        leads: Leads,
+        undecided: OwnedSemaphorePermit,
+    ) -> io::Result<()> {
         let is_socks = matches!(leads, Leads::Socks);
         let asked = match leads {
             Leads::To(host, port) => Ok(Ok(Some((host, port)))),
@@ -275,7 +280,7 @@ impl Client {
             })),
             Leads::Socks => timeout(PROGRAM_PATIENCE, socks::asked(&mut socket)).await,
         };
-        self.undecided.set(self.undecided.get() - 1);
+        drop(undecided);
         let Some((host, port)) = asked.map_err(io::Error::from)?? else {
             return Ok(());
         };

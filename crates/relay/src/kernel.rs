@@ -136,6 +136,11 @@ pub(crate) fn break_off(socket: &TcpStream) {
     let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
 }
 
+/// Has a socket that is closed send what it has, and end.
+pub(crate) fn end_well(socket: &TcpStream) {
+    let _ = SockRef::from(socket).set_linger(None);
+}
+
 /// Tells the other end of a socket that nothing more comes.
 pub(crate) fn end(socket: &TcpStream) -> io::Result<()> {
     SockRef::from(socket).shutdown(std::net::Shutdown::Write)
@@ -144,8 +149,9 @@ pub(crate) fn end(socket: &TcpStream) -> io::Result<()> {
 /// How many bytes a program's socket may hold unsent.
 const PROGRAM_AHEAD: u32 = 65_536;
 
-/// Settings of a program's or a target's socket.
+/// Settings of a program's or a target's socket. Should this process die, its other end is told of a break.
 pub(crate) fn prepare_plug(socket: &TcpStream) -> io::Result<()> {
+    break_off(socket);
     socket.set_nodelay(true)?;
     SockRef::from(socket).set_tcp_notsent_lowat(PROGRAM_AHEAD)
 }

@@ -274,8 +274,8 @@ impl Pool {
 
     fn unplug(&self, id: StreamId, is_broken: bool) {
         if let Some(plug) = self.plugs.borrow_mut().remove(&id) {
-            if is_broken {
-                kernel::break_off(&plug.socket);
+            if !is_broken {
+                kernel::end_well(&plug.socket);
             }
             for task in plug.tasks.borrow().iter() {
                 task.abort();

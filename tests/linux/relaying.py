@@ -1,0 +1,338 @@
+"""Many streams through two relays: what each end said and heard, and how it ended.
+
+Each stream begins with what both ends are to do. A stream that ends well has every byte, in order;
+any other ends with an error at both ends that are still there.
+"""
+
+import asyncio
+import hashlib
+import os
+import random
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lasthop import relay
+from lasthop.relay.settings import write_key
+
+LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
+HEAD = struct.Struct("!IIIB")
+"""Number of the stream, bytes up, bytes down, how it goes on."""
+CLIENT_FIRST, SERVER_FIRST, CLIENT_RESETS, SERVER_RESETS = range(4)
+PIECE = 16_384
+SIZES = (0, 1, 1_000, 30_000, 300_000)
+PATIENCE_S = 30.0
+"""Time after which nobody may wait any more."""
+
+
+def content(number: int, way: str, size: int) -> bytes:
+    """What is said on a stream."""
+    return random.Random(f"{number}{way}").randbytes(size)
+
+
+def breaks_off(writer: asyncio.StreamWriter) -> None:
+    """Reset a connection."""
+    one = writer.get_extra_info("socket")
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def read_all(reader: asyncio.StreamReader) -> bytes:
+    """All until the end."""
+    pieces = []
+    while piece := await reader.read(PIECE):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+@dataclass
+class Heard:
+    """What targets have heard, by the number of the stream."""
+
+    digests: dict[int, bytes] = field(default_factory=dict)
+    """Of streams that ended well."""
+    broken: set[int] = field(default_factory=set)
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Be the target of a stream."""
+        number = -1
+        try:
+            head = await reader.readexactly(HEAD.size)
+            number, up, down, how = HEAD.unpack(head)
+            said = content(number, "down", down)
+            if how == SERVER_RESETS:
+                await reader.read(min(up, 1))
+                breaks_off(writer)
+                return
+            if how == SERVER_FIRST:
+                writer.write(said)
+                await writer.drain()
+                writer.write_eof()
+            heard = await read_all(reader)
+            self.digests[number] = hashlib.sha256(heard).digest()
+            if how == CLIENT_FIRST:
+                writer.write(said)
+                await writer.drain()
+                writer.write_eof()
+        except (OSError, asyncio.IncompleteReadError):
+            self.broken.add(number)
+        finally:
+            with suppress(OSError):
+                writer.close()
+                await writer.wait_closed()
+
+
+async def one_stream(
+    number: int, how: int, up: int, down: int, target: int, via: tuple[str, int]
+) -> str:
+    """Be the program of a stream: how it ended."""
+    try:
+        reader, writer = await relay.open_connection("127.0.0.1", target, via=via)
+    except (OSError, TimeoutError):
+        return "refused"
+    try:
+        said = content(number, "up", up)
+        writer.write(HEAD.pack(number, up, down, how))
+        if how == CLIENT_RESETS:
+            writer.write(said[: up // 2])
+            await writer.drain()
+            breaks_off(writer)
+            return "reset here"
+        writer.write(said)
+        if how == SERVER_RESETS:
+            await writer.drain()
+            heard = await read_all(reader)
+            return f"ended though it was reset: {len(heard)}"
+        if how == CLIENT_FIRST:
+            await writer.drain()
+            writer.write_eof()
+            heard = await read_all(reader)
+        else:
+            heard = await read_all(reader)
+            await writer.drain()
+            writer.write_eof()
+        if heard != content(number, "down", down):
+            return f"wrong: {len(heard)} of {down} bytes, then an end"
+        return "well"
+    except (OSError, asyncio.IncompleteReadError):
+        return "broken"
+    finally:
+        with suppress(OSError):
+            writer.close()
+            await writer.wait_closed()
+
+
+@dataclass
+class Outcome:
+    """What became of many streams."""
+
+    ends: dict[int, str]
+    plans: dict[int, tuple[int, int, int]]
+    heard: Heard
+    longest_s: float
+    """Longest time from the last disturbance, or the beginning of a stream, to its end."""
+
+    def counted(self) -> Counter[str]:
+        """How many ended how."""
+        return Counter(self.ends.values())
+
+    def wrong(self) -> list[str]:
+        """What must not be."""
+        found = []
+        for number, end in self.ends.items():
+            how, up, _ = self.plans[number]
+            digest = hashlib.sha256(content(number, "up", up)).digest()
+            known = self.heard.digests.get(number)
+            # who ends last does not learn whether it was heard: so it is with TCP
+            if end == "well" and how == CLIENT_FIRST and known is None:
+                found.append(f"{number}: ended well, though the target has not heard all")
+            if end not in ("well", "broken", "refused", "reset here"):
+                found.append(f"{number}: {end}")
+            if how == CLIENT_RESETS and known is not None:
+                found.append(f"{number}: was reset, and ended well at the target")
+            if known is not None and known != digest:
+                found.append(f"{number}: the target has heard something else")
+        return found
+
+
+async def many_streams(
+    count: int, at_once: int, via: tuple[str, int], seed: int, disturb: "Disturbance | None" = None
+) -> Outcome:
+    """Run so many streams; each has `PATIENCE_S` after the last disturbance."""
+    heard = Heard()
+    server = await asyncio.start_server(heard.answer, "127.0.0.1", 0, backlog=1024)
+    target = server.sockets[0].getsockname()[1]
+    drawn = random.Random(seed)
+    kinds = [CLIENT_FIRST] * 6 + [SERVER_FIRST] * 2 + [CLIENT_RESETS, SERVER_RESETS]
+    plans = {
+        number: (drawn.choice(kinds), drawn.choice(SIZES), drawn.choice(SIZES))
+        for number in range(count)
+    }
+    turn = asyncio.Semaphore(at_once)
+    ends: dict[int, str] = {}
+    longest_s = 0.0
+
+    async def run(number: int) -> None:
+        nonlocal longest_s
+        async with turn:
+            begun_s = time.monotonic()
+            how, up, down = plans[number]
+            task = asyncio.ensure_future(one_stream(number, how, up, down, target, via))
+            while not task.done():
+                await asyncio.wait([task], timeout=1.0)
+                since_s = max(begun_s, disturb.last_s if disturb else 0.0)
+                waited_s = time.monotonic() - since_s
+                if not task.done() and waited_s > PATIENCE_S:
+                    task.cancel()
+                    ends[number] = f"still there after {waited_s:.0f} s"
+                    return
+            since_s = max(begun_s, disturb.last_s if disturb else 0.0)
+            longest_s = max(longest_s, time.monotonic() - since_s)
+            ends[number] = task.result()
+
+    async with server:
+        disturbing = asyncio.ensure_future(disturb.go_on()) if disturb else None
+        await asyncio.gather(*map(run, range(count)))
+        if disturbing is not None:
+            disturbing.cancel()
+        await asyncio.sleep(0.5)
+    return Outcome(ends, plans, heard, longest_s)
+
+
+@dataclass
+class Pair:
+    """Two relays, each a process."""
+
+    directory: Path
+    options: tuple[str, ...] = ()
+    server_port: int = 0
+    socks_port: int = 0
+    server: "subprocess.Popen[str] | None" = None
+    client: "subprocess.Popen[str] | None" = None
+
+    def begin(self) -> None:
+        """Start both."""
+        write_key(self.directory / "key")
+        self.start_server()
+        self.client = self.start("connect", f"127.0.0.1:{self.server_port}", *self.options, "--socks", "127.0.0.1:0")
+        self.socks_port = self.port_of(self.client)
+
+    def start_server(self) -> None:
+        """Start the server, at the port where it was."""
+        self.server = self.start("serve", "--listen", f"127.0.0.1:{self.server_port}")
+        self.server_port = self.port_of(self.server)
+
+    def start(self, *args: str) -> "subprocess.Popen[str]":
+        """A process of `lasthop relay`."""
+        command = (sys.executable, "-c", LASTHOP, "relay", *args)
+        key = ("--key", str(self.directory / "key"))
+        return subprocess.Popen((*command, *key), stdout=subprocess.PIPE, text=True)
+
+    @staticmethod
+    def port_of(process: "subprocess.Popen[str]") -> int:
+        """The port in its first line."""
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        return int(line.rpartition("127.0.0.1:")[2].split()[0])
+
+    @property
+    def via(self) -> tuple[str, int]:
+        """Where SOCKS is spoken."""
+        return ("127.0.0.1", self.socks_port)
+
+    def end(self) -> None:
+        """End both."""
+        for process in (self.client, self.server):
+            if process is not None:
+                process.send_signal(signal.SIGTERM)
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+
+
+@contextmanager
+def relays(directory: Path, *options: str) -> Iterator[Pair]:
+    """Two relays while the body runs."""
+    pair = Pair(directory, options)
+    try:
+        pair.begin()
+        yield pair
+    finally:
+        pair.end()
+
+
+@dataclass
+class Disturbance:
+    """Kills connections between relays, and the server once."""
+
+    pair: Pair
+    every_s: float = 0.4
+    restart_s: float | None = None
+    """When the server is killed and started anew, after the beginning."""
+    last_s: float = 0.0
+    killed: int = 0
+    restarted: bool = False
+
+    async def go_on(self) -> None:
+        """Disturb until cancelled."""
+        begun_s = time.monotonic()
+        while True:
+            await asyncio.sleep(self.every_s)
+            if self.restart_s is not None and not self.restarted:
+                if time.monotonic() - begun_s > self.restart_s:
+                    await self.restart()
+            await self.kill()
+
+    async def kill(self) -> None:
+        """Kill one connection between the relays, by the kernel."""
+        port = self.pair.server_port
+        listed = await run("ss", "-Htn", "state", "established", "dport", "=", f"{port}")
+        locals_ = [line.split()[2].rpartition(":")[2] for line in listed.splitlines()]
+        if locals_:
+            chosen = random.choice(locals_)
+            await run("ss", "-K", "sport", "=", chosen, "dport", "=", f"{port}")
+            self.killed += 1
+
+    async def restart(self) -> None:
+        """Kill the server and start it anew."""
+        self.restarted = True
+        server = self.pair.server
+        assert server is not None
+        server.kill()
+        server.wait()
+        self.last_s = time.monotonic()
+        await asyncio.sleep(0.3)
+        await asyncio.to_thread(self.pair.start_server)
+        self.last_s = time.monotonic()
+
+
+async def run(*command: str) -> str:
+    """What a command prints."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    out, _ = await process.communicate()
+    return out.decode()
+
+
+def memory_bytes(process: "subprocess.Popen[str]") -> int:
+    """Most memory that a process has had."""
+    text = Path(f"/proc/{process.pid}/status").read_text()
+    line = next(line for line in text.splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
+
+
+def cpu_s(process: "subprocess.Popen[str]") -> float:
+    """Time that a process has had of processors."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
