@@ -77,7 +77,7 @@ const AHEAD: (u32, u32) = (2 * 536, 131_072);
 
 /// What the kernel holds unsent at most of a connection with such segments. [bytes]
 fn ahead_bytes(mss: u32) -> u32 {
-    (2 * mss).clamp(AHEAD.0, AHEAD.1)
+    (8 * mss).clamp(AHEAD.0, AHEAD.1)
 }
 
 /// Settings of a connection between relays, once it is connected.

@@ -244,6 +244,33 @@ mod tests {
     }
 
     #[test]
+    fn handshakes_by_who_has_no_key_are_strangers() {
+        let [one, other] = [new_key().unwrap(), new_key().unwrap()];
+        let [one, other] = [one, other].map(|text| Key::read(&text).unwrap());
+        let asked = say(&mut initiator(&one).unwrap(), b"hello").unwrap();
+        let strange = say(&mut initiator(&other).unwrap(), b"hello").unwrap();
+        let mut bits = 0x2545_f491_4f6c_dd1d_u64;
+        for count in 0..200_000 {
+            bits ^= bits << 13;
+            bits ^= bits >> 7;
+            bits ^= bits << 17;
+            // one of ours with a wrong byte, one of a stranger, one that breaks off, noise
+            let mut message = match count % 4 {
+                1 => strange[LENGTH..].to_vec(),
+                3 => bits.to_be_bytes().repeat(8),
+                _ => asked[LENGTH..].to_vec(),
+            };
+            let at = bits as usize % message.len();
+            match count % 4 {
+                2 => message.truncate(at),
+                _ => message[at] ^= (bits >> 32) as u8 | 1,
+            }
+            let heard = hear(&mut responder(&one).unwrap(), &message);
+            assert!(heard.is_err(), "{count}");
+        }
+    }
+
+    #[test]
     fn messages_come_as_they_were_sealed() {
         let key = Key::read(&new_key().unwrap()).unwrap();
         let (mut a, mut b) = (initiator(&key).unwrap(), responder(&key).unwrap());

@@ -12,10 +12,13 @@
 
 mod link;
 mod merge;
+mod receiving;
 mod seen;
+mod sending;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod time;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
@@ -24,7 +27,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::budget::Budget;
-use crate::frame::{self, DATA_HEAD, Frame, NoFrame, StreamId, is_kept};
+use crate::frame::{self, DATA_HEAD, Frame, NoFrame, StreamId};
 use link::{Kept, Link};
 use seen::Seen;
 use stream::Stream;
@@ -335,314 +338,6 @@ impl Session {
         self.links.values().filter_map(|link| link.ack_at).min()
     }
 
-    /// The next message for a link with room for so many bytes, at least one block.
-    pub fn next_message(
-        &mut self,
-        id: LinkId,
-        room: usize,
-        now: Duration,
-        read: Reader,
-    ) -> Option<Message> {
-        let link = self.links.get_mut(&id)?;
-        if let Some(message) = link.passing(now) {
-            return Some(Rc::new(message));
-        }
-        if !link.takes() {
-            return None;
-        }
-        let (message, charged) = if let Some(next) = self.waiting.pop_front() {
-            (next.message, next.charged)
-        } else if let Some(message) = self.credit() {
-            (message, 0)
-        } else {
-            let message = self.block(room, now, read)?;
-            let charged = message.len();
-            self.kept_bytes += charged;
-            (message, charged)
-        };
-        self.links.get_mut(&id)?.keep(&message, charged, now);
-        Some(message)
-    }
-
-    /// A block of the stream whose turn it is.
-    fn block(&mut self, room: usize, now: Duration, read: Reader) -> Option<Message> {
-        let most = room.clamp(1, MOST_BLOCK);
-        let reserved = DATA_HEAD + most;
-        // one session never has more than what is left for others
-        if self.kept_bytes > self.memory.kept.free() || !self.memory.kept.take(reserved) {
-            return None;
-        }
-        let message = self.read_block(most, now, read);
-        let used = message.as_ref().map_or(0, |message| message.len());
-        self.memory.kept.give(reserved - used);
-        message
-    }
-
-    fn read_block(&mut self, most: usize, now: Duration, read: Reader) -> Option<Message> {
-        while let Some(id) = self.turn.pop_front() {
-            let Some(stream) = self.streams.get_mut(&id) else {
-                continue;
-            };
-            stream.in_turn = false;
-            if !stream.may_send() {
-                continue;
-            }
-            let most = most.min(usize::try_from(stream.credit - stream.sent).unwrap_or(most));
-            let mut message = Vec::with_capacity(DATA_HEAD + most);
-            message.resize(DATA_HEAD, 0);
-            let last = match read(id, &mut message, most) {
-                Read::Some(_) => false,
-                Read::End => true,
-                Read::Nothing => {
-                    stream.readable = false;
-                    self.events.push_back(Event::Empty(id));
-                    continue;
-                }
-                Read::Broken => {
-                    self.reset(id, frame::FAILED);
-                    continue;
-                }
-            };
-            let length = message.len() - DATA_HEAD;
-            let offset = stream.sent;
-            stream.sent += length as u64;
-            stream.sent_at = now;
-            stream.last_sent = last;
-            let spent = stream.sent == stream.credit;
-            message[..DATA_HEAD].copy_from_slice(&frame::data_head(id, offset, last, spent));
-            if message.capacity() > 2 * message.len() {
-                message.shrink_to_fit();
-            }
-            self.counted.sent_bytes += length as u64;
-            if stream.may_send() {
-                stream.in_turn = true;
-                self.turn.push_back(id);
-            }
-            self.end_if_over(id);
-            return Some(Rc::new(message));
-        }
-        None
-    }
-
-    /// The next announcement of credit.
-    fn credit(&mut self) -> Option<Message> {
-        while let Some(id) = self.due.pop_front() {
-            let free = self.memory.merging.free() as u64;
-            let Some(stream) = self.streams.get_mut(&id) else {
-                continue;
-            };
-            stream.is_due = false;
-            let Some(until) = stream.to_grant(free, self.limits.window) else {
-                continue;
-            };
-            if stream.grant(until, &self.memory.merging) {
-                let epoch = stream.their_epoch;
-                let frame = Frame::Credit {
-                    stream: id,
-                    until,
-                    epoch,
-                };
-                return Some(Rc::new(frame.message()));
-            }
-        }
-        None
-    }
-
-    // -- what comes ----------------------------------------------------------------------------
-
-    /// A message has come over a link.
-    ///
-    /// # Errors
-    ///
-    /// If no relay would have sent it: the session is to be given up.
-    pub fn receive(&mut self, id: LinkId, message: &[u8], now: Duration) -> Result<(), Violation> {
-        let frame = Frame::read(message)?;
-        let Some(link) = self.links.get_mut(&id) else {
-            return Ok(());
-        };
-        self.heard = now;
-        if is_kept(message) {
-            link.came(message.len(), now);
-        }
-        if let Frame::Acknowledge { count } = frame {
-            let freed = link.acknowledged(count)?;
-            self.release(freed);
-        } else {
-            self.understand(id, frame, now)?;
-        }
-        if let Some(link) = self.links.get_mut(&id) {
-            link.heard(now);
-        }
-        Ok(())
-    }
-
-    fn release(&mut self, charged: usize) {
-        self.kept_bytes -= charged;
-        self.memory.kept.give(charged);
-    }
-
-    fn understand(&mut self, id: LinkId, frame: Frame, now: Duration) -> Result<(), Violation> {
-        match frame {
-            Frame::Acknowledge { .. } => {}
-            Frame::Ping => {
-                if let Some(link) = self.links.get_mut(&id) {
-                    link.ack_at = Some(now);
-                }
-            }
-            Frame::Wish { connections } => self.events.push_back(Event::Wish(connections)),
-            Frame::Drain => {
-                self.drain(id);
-                if let Some(link) = self.links.get_mut(&id) {
-                    link.is_drained = true;
-                }
-            }
-            Frame::Open {
-                stream,
-                until,
-                port,
-                host,
-            } => self.asked(stream, until, host, port, now)?,
-            Frame::Opened {
-                stream: id,
-                until,
-                code,
-            } => {
-                if self.side == Side::Server {
-                    return violation("only a server opens");
-                }
-                let Some(stream) = self.known(id)? else {
-                    return Ok(());
-                };
-                if stream.is_open {
-                    return Ok(());
-                }
-                stream.is_open = true;
-                stream.credit = until;
-                match code {
-                    frame::OK => self.queue(id),
-                    _ => self.forget(id),
-                }
-                self.events.push_back(Event::Opened { stream: id, code });
-            }
-            Frame::Data {
-                stream: id,
-                offset,
-                last,
-                spent,
-                bytes,
-            } => {
-                let Some(stream) = self.known(id)? else {
-                    return Ok(());
-                };
-                if bytes.len() as u64 > stream.granted.saturating_sub(offset) {
-                    return violation("more data than there was credit for");
-                }
-                let before = stream.merge.len();
-                let added = stream.merge.add(offset, bytes, last);
-                if added.is_err() {
-                    return violation("data that contradict each other");
-                }
-                stream.wants_more |= spent;
-                let after = stream.merge.len();
-                let has_next = stream.merge.next().is_some() || stream.merge.is_over();
-                self.blocks = self.blocks + after - before;
-                if self.blocks > MOST_BLOCKS {
-                    return violation("too many pieces out of order");
-                }
-                if has_next {
-                    self.events.push_back(Event::Data(id));
-                }
-            }
-            Frame::Credit {
-                stream: id,
-                until,
-                epoch,
-            } => {
-                let Some(stream) = self.known(id)? else {
-                    return Ok(());
-                };
-                if epoch == stream.epoch && until > stream.credit {
-                    stream.credit = until;
-                    self.queue(id);
-                }
-            }
-            Frame::Reset { stream: id, code } => {
-                if self.side == Side::Server && self.seen.add(id)? {
-                    return Ok(()); // it overtook the question
-                }
-                if self.known(id)?.is_some() {
-                    self.forget(id);
-                    self.counted.resets += 1;
-                    self.events.push_back(Event::Reset { stream: id, code });
-                }
-            }
-            Frame::GiveBack {
-                stream: id,
-                until,
-                epoch,
-            } => {
-                let merging = self.memory.merging.clone();
-                let Some(stream) = self.known(id)? else {
-                    return Ok(());
-                };
-                if epoch > stream.their_epoch {
-                    if until > stream.granted || until < stream.merge.highest() {
-                        return violation("credit given back that nobody had");
-                    }
-                    stream.their_epoch = epoch;
-                    stream.give_back(until, &merging);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A stream of this session; none if it is over; a violation if it never was.
-    fn known(&mut self, id: StreamId) -> Result<Option<&mut Stream>, Violation> {
-        let was = match self.side {
-            Side::Client => id < self.next_stream,
-            Side::Server => self.seen.has(id),
-        };
-        match was {
-            true => Ok(self.streams.get_mut(&id)),
-            false => violation("a stream that nobody has opened"),
-        }
-    }
-
-    fn asked(
-        &mut self,
-        id: StreamId,
-        until: u64,
-        host: &str,
-        port: u16,
-        now: Duration,
-    ) -> Result<(), Violation> {
-        if self.side == Side::Client {
-            return violation("only a client asks");
-        }
-        if !self.seen.add(id)? {
-            return Ok(());
-        }
-        if !self.begin(id, until, now) {
-            self.counted.refused += 1;
-            if self.waiting.len() > 4 * self.limits.streams + 1024 {
-                return violation("asks, and does not take the answers");
-            }
-            self.tell(&Frame::Opened {
-                stream: id,
-                until: 0,
-                code: frame::FAILED,
-            });
-            return Ok(());
-        }
-        self.events.push_back(Event::Asked {
-            stream: id,
-            host: host.into(),
-            port,
-        });
-        Ok(())
-    }
-
     fn begin(&mut self, id: StreamId, credit: u64, now: Duration) -> bool {
         if self.streams.len() >= self.limits.streams {
             return false;
@@ -658,6 +353,11 @@ impl Session {
         self.streams.insert(id, Stream::new(window, credit, now));
         self.counted.streams += 1;
         true
+    }
+
+    fn release(&mut self, charged: usize) {
+        self.kept_bytes -= charged;
+        self.memory.kept.give(charged);
     }
 
     fn tell(&mut self, frame: &Frame) {
@@ -791,79 +491,6 @@ impl Session {
             self.blocks -= stream.merge.len();
             self.memory.merging.give(stream.charged);
         }
-    }
-
-    // -- time ----------------------------------------------------------------------------------
-
-    /// Looks at what has been waiting: to be called a few times a second, with the longest round-trip
-    /// time of the links.
-    pub fn tick(&mut self, now: Duration, rtt: Duration) {
-        let every = self.limits.timeout / 3;
-        if !self.streams.is_empty() {
-            for link in self.links.values_mut() {
-                link.ping_if_silent(now, every);
-            }
-        }
-        let mut idle = Vec::new();
-        let mut is_stuck = self.kept_bytes > self.memory.kept.free();
-        for (&id, stream) in &mut self.streams {
-            is_stuck |= stream.is_open && stream.sent == stream.credit;
-            if now.saturating_sub(stream.sent_at) > IDLE
-                && stream.credit > stream.sent + FIRST_WINDOW
-            {
-                stream.credit = stream.sent + IDLE_WINDOW;
-                stream.epoch += 1;
-                idle.push((id, stream.credit, stream.epoch));
-            }
-        }
-        for (stream, until, epoch) in idle {
-            self.tell(&Frame::GiveBack {
-                stream,
-                until,
-                epoch,
-            });
-        }
-        if is_stuck && self.links.len() > 1 {
-            self.free_the_stuck(now, STUCK.0.max(rtt * STUCK.1));
-        }
-    }
-
-    /// Has the oldest message of a link that does not get through sent on another, too.
-    fn free_the_stuck(&mut self, now: Duration, age: Duration) {
-        for link in self.links.values_mut() {
-            let oldest = link.kept.front_mut();
-            if let Some(kept) =
-                oldest.filter(|kept| !kept.copied && now.saturating_sub(kept.at) > age)
-            {
-                kept.copied = true;
-                self.counted.again += 1;
-                self.waiting.push_back(Waiting {
-                    message: kept.message.clone(),
-                    charged: 0,
-                });
-            }
-        }
-    }
-
-    /// Whether the other side has been silent so long that nothing more is to be hoped for.
-    pub fn is_dead(&self, now: Duration) -> bool {
-        let is_waited_for = !self.streams.is_empty() || self.links.is_empty();
-        is_waited_for && now.saturating_sub(self.heard) > self.limits.timeout
-    }
-
-    /// Breaks off every stream: the session is no more.
-    pub fn abandon(&mut self) {
-        let ids: Vec<StreamId> = self.streams.keys().copied().collect();
-        for id in ids {
-            self.forget(id);
-            self.counted.resets += 1;
-            let code = frame::FAILED;
-            self.events.push_back(Event::Reset { stream: id, code });
-        }
-        self.links.clear();
-        self.waiting.clear();
-        self.memory.kept.give(self.kept_bytes);
-        self.kept_bytes = 0;
     }
 
     /// What is to be done next.

@@ -328,9 +328,7 @@ fn odd(random: &mut Random) -> Vec<u8> {
     message
 }
 
-/// A million messages, and half as many handshakes by who has no key (`make test-long`).
 #[test]
-#[ignore = "takes a minute"]
 fn a_million_odd_messages_are_borne() {
     let mut random = Random(0x1a57_0b0e);
     let mut session = session(Side::Server, 64);

@@ -1,0 +1,197 @@
+//! What a frame that has come means.
+
+use std::time::Duration;
+
+use super::stream::Stream;
+use super::{Event, LinkId, MOST_BLOCKS, Session, Side, Violation, violation};
+use crate::frame::{self, Frame, StreamId, is_kept};
+
+impl Session {
+    /// A message has come over a link.
+    ///
+    /// # Errors
+    ///
+    /// If no relay would have sent it: the session is to be given up.
+    pub fn receive(&mut self, id: LinkId, message: &[u8], now: Duration) -> Result<(), Violation> {
+        let frame = Frame::read(message)?;
+        let Some(link) = self.links.get_mut(&id) else {
+            return Ok(());
+        };
+        self.heard = now;
+        if is_kept(message) {
+            link.came(message.len(), now);
+        }
+        if let Frame::Acknowledge { count } = frame {
+            let freed = link.acknowledged(count)?;
+            self.release(freed);
+        } else {
+            self.understand(id, frame, now)?;
+        }
+        if let Some(link) = self.links.get_mut(&id) {
+            link.heard(now);
+        }
+        Ok(())
+    }
+
+    fn understand(&mut self, id: LinkId, frame: Frame, now: Duration) -> Result<(), Violation> {
+        match frame {
+            Frame::Acknowledge { .. } => {}
+            Frame::Ping => {
+                if let Some(link) = self.links.get_mut(&id) {
+                    link.ack_at = Some(now);
+                }
+            }
+            Frame::Wish { connections } => self.events.push_back(Event::Wish(connections)),
+            Frame::Drain => {
+                self.drain(id);
+                if let Some(link) = self.links.get_mut(&id) {
+                    link.is_drained = true;
+                }
+            }
+            Frame::Open {
+                stream,
+                until,
+                port,
+                host,
+            } => self.asked(stream, until, host, port, now)?,
+            Frame::Opened {
+                stream: id,
+                until,
+                code,
+            } => {
+                if self.side == Side::Server {
+                    return violation("only a server opens");
+                }
+                let Some(stream) = self.known(id)? else {
+                    return Ok(());
+                };
+                if stream.is_open {
+                    return Ok(());
+                }
+                stream.is_open = true;
+                stream.credit = until;
+                match code {
+                    frame::OK => self.queue(id),
+                    _ => self.forget(id),
+                }
+                self.events.push_back(Event::Opened { stream: id, code });
+            }
+            Frame::Data {
+                stream: id,
+                offset,
+                last,
+                spent,
+                bytes,
+            } => {
+                let Some(stream) = self.known(id)? else {
+                    return Ok(());
+                };
+                if bytes.len() as u64 > stream.granted.saturating_sub(offset) {
+                    return violation("more data than there was credit for");
+                }
+                let before = stream.merge.len();
+                let added = stream.merge.add(offset, bytes, last);
+                if added.is_err() {
+                    return violation("data that contradict each other");
+                }
+                stream.wants_more |= spent;
+                let after = stream.merge.len();
+                let has_next = stream.merge.next().is_some() || stream.merge.is_over();
+                self.blocks = self.blocks + after - before;
+                if self.blocks > MOST_BLOCKS {
+                    return violation("too many pieces out of order");
+                }
+                if has_next {
+                    self.events.push_back(Event::Data(id));
+                }
+            }
+            Frame::Credit {
+                stream: id,
+                until,
+                epoch,
+            } => {
+                let Some(stream) = self.known(id)? else {
+                    return Ok(());
+                };
+                if epoch == stream.epoch && until > stream.credit {
+                    stream.credit = until;
+                    self.queue(id);
+                }
+            }
+            Frame::Reset { stream: id, code } => {
+                if self.side == Side::Server && self.seen.add(id)? {
+                    return Ok(()); // it overtook the question
+                }
+                if self.known(id)?.is_some() {
+                    self.forget(id);
+                    self.counted.resets += 1;
+                    self.events.push_back(Event::Reset { stream: id, code });
+                }
+            }
+            Frame::GiveBack {
+                stream: id,
+                until,
+                epoch,
+            } => {
+                let merging = self.memory.merging.clone();
+                let Some(stream) = self.known(id)? else {
+                    return Ok(());
+                };
+                if epoch > stream.their_epoch {
+                    if until > stream.granted || until < stream.merge.highest() {
+                        return violation("credit given back that nobody had");
+                    }
+                    stream.their_epoch = epoch;
+                    stream.give_back(until, &merging);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A stream of this session; none if it is over; a violation if it never was.
+    fn known(&mut self, id: StreamId) -> Result<Option<&mut Stream>, Violation> {
+        let was = match self.side {
+            Side::Client => id < self.next_stream,
+            Side::Server => self.seen.has(id),
+        };
+        match was {
+            true => Ok(self.streams.get_mut(&id)),
+            false => violation("a stream that nobody has opened"),
+        }
+    }
+
+    fn asked(
+        &mut self,
+        id: StreamId,
+        until: u64,
+        host: &str,
+        port: u16,
+        now: Duration,
+    ) -> Result<(), Violation> {
+        if self.side == Side::Client {
+            return violation("only a client asks");
+        }
+        if !self.seen.add(id)? {
+            return Ok(());
+        }
+        if !self.begin(id, until, now) {
+            self.counted.refused += 1;
+            if self.waiting.len() > 4 * self.limits.streams + 1024 {
+                return violation("asks, and does not take the answers");
+            }
+            self.tell(&Frame::Opened {
+                stream: id,
+                until: 0,
+                code: frame::FAILED,
+            });
+            return Ok(());
+        }
+        self.events.push_back(Event::Asked {
+            stream: id,
+            host: host.into(),
+            port,
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! What a link is given to send.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::{Event, LinkId, MOST_BLOCK, Message, Read, Reader, Session};
+use crate::frame::{self, DATA_HEAD, Frame};
+
+impl Session {
+    /// The next message for a link with room for so many bytes, at least one block.
+    pub fn next_message(
+        &mut self,
+        id: LinkId,
+        room: usize,
+        now: Duration,
+        read: Reader,
+    ) -> Option<Message> {
+        let link = self.links.get_mut(&id)?;
+        if let Some(message) = link.passing(now) {
+            return Some(Rc::new(message));
+        }
+        if !link.takes() {
+            return None;
+        }
+        let (message, charged) = if let Some(next) = self.waiting.pop_front() {
+            (next.message, next.charged)
+        } else if let Some(message) = self.credit() {
+            (message, 0)
+        } else {
+            let message = self.block(room, now, read)?;
+            let charged = message.len();
+            self.kept_bytes += charged;
+            (message, charged)
+        };
+        self.links.get_mut(&id)?.keep(&message, charged, now);
+        Some(message)
+    }
+
+    /// A block of the stream whose turn it is.
+    fn block(&mut self, room: usize, now: Duration, read: Reader) -> Option<Message> {
+        let most = room.clamp(1, MOST_BLOCK);
+        let reserved = DATA_HEAD + most;
+        // one session never has more than what is left for others
+        if self.kept_bytes > self.memory.kept.free() || !self.memory.kept.take(reserved) {
+            return None;
+        }
+        let message = self.read_block(most, now, read);
+        let used = message.as_ref().map_or(0, |message| message.len());
+        self.memory.kept.give(reserved - used);
+        message
+    }
+
+    fn read_block(&mut self, most: usize, now: Duration, read: Reader) -> Option<Message> {
+        while let Some(id) = self.turn.pop_front() {
+            let Some(stream) = self.streams.get_mut(&id) else {
+                continue;
+            };
+            stream.in_turn = false;
+            if !stream.may_send() {
+                continue;
+            }
+            let most = most.min(usize::try_from(stream.credit - stream.sent).unwrap_or(most));
+            let mut message = Vec::with_capacity(DATA_HEAD + most);
+            message.resize(DATA_HEAD, 0);
+            let last = match read(id, &mut message, most) {
+                Read::Some(_) => false,
+                Read::End => true,
+                Read::Nothing => {
+                    stream.readable = false;
+                    self.events.push_back(Event::Empty(id));
+                    continue;
+                }
+                Read::Broken => {
+                    self.reset(id, frame::FAILED);
+                    continue;
+                }
+            };
+            let length = message.len() - DATA_HEAD;
+            let offset = stream.sent;
+            stream.sent += length as u64;
+            stream.sent_at = now;
+            stream.last_sent = last;
+            let spent = stream.sent == stream.credit;
+            message[..DATA_HEAD].copy_from_slice(&frame::data_head(id, offset, last, spent));
+            if message.capacity() > 2 * message.len() {
+                message.shrink_to_fit();
+            }
+            self.counted.sent_bytes += length as u64;
+            if stream.may_send() {
+                stream.in_turn = true;
+                self.turn.push_back(id);
+            }
+            self.end_if_over(id);
+            return Some(Rc::new(message));
+        }
+        None
+    }
+
+    /// The next announcement of credit.
+    fn credit(&mut self) -> Option<Message> {
+        while let Some(id) = self.due.pop_front() {
+            let free = self.memory.merging.free() as u64;
+            let Some(stream) = self.streams.get_mut(&id) else {
+                continue;
+            };
+            stream.is_due = false;
+            let Some(until) = stream.to_grant(free, self.limits.window) else {
+                continue;
+            };
+            if stream.grant(until, &self.memory.merging) {
+                let epoch = stream.their_epoch;
+                let frame = Frame::Credit {
+                    stream: id,
+                    until,
+                    epoch,
+                };
+                return Some(Rc::new(frame.message()));
+            }
+        }
+        None
+    }
+}

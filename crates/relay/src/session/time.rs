@@ -1,0 +1,79 @@
+//! What has been waiting too long.
+
+use std::time::Duration;
+
+use super::{Event, FIRST_WINDOW, IDLE, IDLE_WINDOW, STUCK, Session, Waiting};
+use crate::frame::{self, Frame, StreamId};
+
+impl Session {
+    /// Looks at what has been waiting: to be called a few times a second, with the longest round-trip
+    /// time of the links.
+    pub fn tick(&mut self, now: Duration, rtt: Duration) {
+        let every = self.limits.timeout / 3;
+        if !self.streams.is_empty() {
+            for link in self.links.values_mut() {
+                link.ping_if_silent(now, every);
+            }
+        }
+        let mut idle = Vec::new();
+        let mut is_stuck = self.kept_bytes > self.memory.kept.free();
+        for (&id, stream) in &mut self.streams {
+            is_stuck |= stream.is_open && stream.sent == stream.credit;
+            if now.saturating_sub(stream.sent_at) > IDLE
+                && stream.credit > stream.sent + FIRST_WINDOW
+            {
+                stream.credit = stream.sent + IDLE_WINDOW;
+                stream.epoch += 1;
+                idle.push((id, stream.credit, stream.epoch));
+            }
+        }
+        for (stream, until, epoch) in idle {
+            self.tell(&Frame::GiveBack {
+                stream,
+                until,
+                epoch,
+            });
+        }
+        if is_stuck && self.links.len() > 1 {
+            self.free_the_stuck(now, STUCK.0.max(rtt * STUCK.1));
+        }
+    }
+
+    /// Has the oldest message of a link that does not get through sent on another, too.
+    fn free_the_stuck(&mut self, now: Duration, age: Duration) {
+        for link in self.links.values_mut() {
+            let oldest = link.kept.front_mut();
+            if let Some(kept) =
+                oldest.filter(|kept| !kept.copied && now.saturating_sub(kept.at) > age)
+            {
+                kept.copied = true;
+                self.counted.again += 1;
+                self.waiting.push_back(Waiting {
+                    message: kept.message.clone(),
+                    charged: 0,
+                });
+            }
+        }
+    }
+
+    /// Whether the other side has been silent so long that nothing more is to be hoped for.
+    pub fn is_dead(&self, now: Duration) -> bool {
+        let is_waited_for = !self.streams.is_empty() || self.links.is_empty();
+        is_waited_for && now.saturating_sub(self.heard) > self.limits.timeout
+    }
+
+    /// Breaks off every stream: the session is no more.
+    pub fn abandon(&mut self) {
+        let ids: Vec<StreamId> = self.streams.keys().copied().collect();
+        for id in ids {
+            self.forget(id);
+            self.counted.resets += 1;
+            let code = frame::FAILED;
+            self.events.push_back(Event::Reset { stream: id, code });
+        }
+        self.links.clear();
+        self.waiting.clear();
+        self.memory.kept.give(self.kept_bytes);
+        self.kept_bytes = 0;
+    }
+}
