@@ -6,7 +6,6 @@
 >>> r.plot.goodput().savefig("goodput.png")
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lasthop._core import VERSION as __version__
@@ -70,7 +69,9 @@ def __getattr__(name: str) -> Any:
 
         return getattr(emulation, name)
     if name == "relay":
-        return import_module("lasthop.relay")
+        import lasthop.relay
+
+        return lasthop.relay
     if name in ("Reproduction", "reproduce"):
         from lasthop.studies import reproduction
 

@@ -222,7 +222,9 @@ class Pair:
         """Start both."""
         write_key(self.directory / "key")
         self.start_server()
-        self.client = self.start("connect", f"127.0.0.1:{self.server_port}", *self.options, "--socks", "127.0.0.1:0")
+        self.client = self.start(
+            "connect", f"127.0.0.1:{self.server_port}", *self.options, "--socks", "127.0.0.1:0"
+        )
         self.socks_port = self.port_of(self.client)
 
     def start_server(self) -> None:
@@ -258,6 +260,13 @@ class Pair:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+                forget(process)
+
+
+def forget(process: "subprocess.Popen[str]") -> None:
+    """Let go of what a process that has ended has printed."""
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 @contextmanager
@@ -288,9 +297,9 @@ class Disturbance:
         begun_s = time.monotonic()
         while True:
             await asyncio.sleep(self.every_s)
-            if self.restart_s is not None and not self.restarted:
-                if time.monotonic() - begun_s > self.restart_s:
-                    await self.restart()
+            is_time = time.monotonic() - begun_s > (self.restart_s or 0.0)
+            if self.restart_s is not None and not self.restarted and is_time:
+                await self.restart()
             await self.kill()
 
     async def kill(self) -> None:
@@ -310,6 +319,7 @@ class Disturbance:
         assert server is not None
         server.kill()
         server.wait()
+        forget(server)
         self.last_s = time.monotonic()
         await asyncio.sleep(0.3)
         await asyncio.to_thread(self.pair.start_server)

@@ -24,6 +24,11 @@ impl Budget {
         self.free.get()
     }
 
+    /// What is free beside a quarter of the whole, which is for those who come. [bytes]
+    pub fn spare(&self) -> usize {
+        self.free().saturating_sub(self.whole / 4)
+    }
+
     /// What is given away. [bytes]
     pub fn used(&self) -> usize {
         self.whole - self.free.get()

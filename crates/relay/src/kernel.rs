@@ -73,7 +73,7 @@ pub(crate) fn info(socket: &TcpStream) -> io::Result<Info> {
 }
 
 /// Most that the kernel is given ahead of what it may send.
-const AHEAD: (u32, u32) = (2 * 536, 131_072);
+const AHEAD: (u32, u32) = (4_096, 131_072);
 
 /// What the kernel holds unsent at most of a connection with such segments. [bytes]
 fn ahead_bytes(mss: u32) -> u32 {

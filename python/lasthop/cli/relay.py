@@ -212,10 +212,11 @@ def serve(
     )
     from lasthop.relay.running import start
 
+    end = told_to_end()
     with ended(start(settings)) as relay:
         (at,) = shown(relay)
         say(as_json, {"listen": at}, f"clients are awaited at {at}")
-        follow(relay, metrics, as_json=as_json)
+        follow(relay, end, metrics, as_json=as_json)
 
 
 def connect(
@@ -313,6 +314,7 @@ def connect(
     )
     from lasthop.relay.running import start
 
+    end = told_to_end()
     with ended(start(settings)) as relay:
         at = shown(relay)
         doors = [f"{each} speaks SOCKS 5" for each in at[: len(settings.socks)]]
@@ -324,7 +326,7 @@ def connect(
         doors += [f"{each} takes what TPROXY hands it" for each in rest[len(settings.forwards) :]]
         text = "\n".join([*doors, f"connections to {settings.server}: {terms}"])
         say(as_json, {"listen": at, "terms": terms.as_json()}, text)
-        follow(relay, metrics, as_json=as_json)
+        follow(relay, end, metrics, as_json=as_json)
 
 
 def rule_of(text: str, *, fixed: bool) -> str:
@@ -369,14 +371,19 @@ def say(as_json: bool, answer: dict[str, Any], text: str) -> None:
     sys.stdout.flush()
 
 
-def follow(relay: "Relay", metrics: str | None, *, as_json: bool) -> None:
+def told_to_end() -> threading.Event:
+    """What Ctrl-C and SIGTERM set, from now on."""
+    end = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: end.set())
+    return end
+
+
+def follow(relay: "Relay", end: threading.Event, metrics: str | None, *, as_json: bool) -> None:
     """Print what a relay has to tell until it is told to end."""
     from lasthop.relay.exposed import serving_metrics
 
     at = None if metrics is None else own_address(metrics, "--metrics")
-    end = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: end.set())
 
     def status() -> dict[str, Any]:
         found: dict[str, Any] = json.loads(relay.metrics() or "{}")

@@ -1,11 +1,13 @@
 """The way through a relay for programs that ask for it themselves (paper 001, section 5.2)."""
 
-import asyncio
 import errno
 import socket
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lasthop.relay.settings import LOOPBACK, SOCKS_PORT
+
+if TYPE_CHECKING:
+    import asyncio  # it takes memory, which relays have little of
 
 VIA = (LOOPBACK, SOCKS_PORT)
 """Where ``lasthop relay connect`` listens."""
@@ -59,11 +61,13 @@ def connect(
 
 async def open_connection(
     host: str, port: int, *, via: tuple[str, int] = VIA, timeout_s: float | None = TIMEOUT_S
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
     """Connect to a host through the relay on this machine, as `asyncio.open_connection` does.
 
     Parameters, errors: as `connect`.
     """
+    import asyncio
+
     from python_socks import ProxyError
     from python_socks.async_.asyncio import Proxy
 

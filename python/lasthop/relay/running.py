@@ -1,12 +1,11 @@
 """Relays that run beside the program that holds them."""
 
-import asyncio
 import json
 import resource
 import socket
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from lasthop._core import Relay
 from lasthop.errors import UserError
@@ -21,6 +20,9 @@ from lasthop.relay.settings import (
     Target,
     Terms,
 )
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 def start(settings: ClientSettings | ServerSettings) -> Relay:
@@ -150,6 +152,6 @@ class Client(Running):
 
     async def open_connection(
         self, host: str, port: int, timeout_s: float | None = programs.TIMEOUT_S
-    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    ) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
         """A stream through it, as `lasthop.relay.open_connection`."""
         return await programs.open_connection(host, port, via=self.socks, timeout_s=timeout_s)

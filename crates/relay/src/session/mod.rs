@@ -43,7 +43,7 @@ pub const MOST_BLOCK: usize = 32_768;
 const LEAST_WINDOW: u64 = 4_096;
 /// What a stream may send ahead at first, where memory is plenty. [bytes]
 const FIRST_WINDOW: u64 = 65_536;
-/// Part of the free memory that a new stream gets.
+/// Part of the spare memory that a new stream gets.
 const FIRST_SHARE: u64 = 512;
 /// Blocks out of order that a session may hold.
 const MOST_BLOCKS: usize = 40_000;
@@ -342,8 +342,9 @@ impl Session {
         if self.streams.len() >= self.limits.streams {
             return false;
         }
-        let free = self.memory.merging.free() as u64;
-        let window = (free / FIRST_SHARE).clamp(LEAST_WINDOW, FIRST_WINDOW.min(self.limits.window));
+        let spare = self.memory.merging.spare() as u64;
+        let window =
+            (spare / FIRST_SHARE).clamp(LEAST_WINDOW, FIRST_WINDOW.min(self.limits.window));
         if !self.memory.merging.take(window as usize) {
             return false;
         }
@@ -439,7 +440,7 @@ impl Session {
 
     /// The program has taken so many bytes of it.
     pub fn take(&mut self, id: StreamId, count: usize) {
-        let free = self.memory.merging.free() as u64;
+        let spare = self.memory.merging.spare() as u64;
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
         };
@@ -448,7 +449,7 @@ impl Session {
         self.blocks -= before - stream.merge.len();
         self.counted.taken_bytes += count as u64;
         stream.recharge(&self.memory.merging);
-        if !stream.is_due && stream.to_grant(free, self.limits.window).is_some() {
+        if !stream.is_due && stream.to_grant(spare, self.limits.window).is_some() {
             stream.is_due = true;
             self.due.push_back(id);
         }

@@ -99,12 +99,12 @@ impl Session {
     /// The next announcement of credit.
     fn credit(&mut self) -> Option<Message> {
         while let Some(id) = self.due.pop_front() {
-            let free = self.memory.merging.free() as u64;
+            let spare = self.memory.merging.spare() as u64;
             let Some(stream) = self.streams.get_mut(&id) else {
                 continue;
             };
             stream.is_due = false;
-            let Some(until) = stream.to_grant(free, self.limits.window) else {
+            let Some(until) = stream.to_grant(spare, self.limits.window) else {
                 continue;
             };
             if stream.grant(until, &self.memory.merging) {

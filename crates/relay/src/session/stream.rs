@@ -64,15 +64,15 @@ impl Stream {
     }
 
     /// Offset up to which the other side should be let send, if that is worth an announcement.
-    pub(super) fn to_grant(&self, free: u64, most: u64) -> Option<u64> {
+    pub(super) fn to_grant(&self, spare: u64, most: u64) -> Option<u64> {
         let window = if self.wants_more {
             2 * self.window
         } else {
             self.window
         };
         let ahead = self.granted - self.merge.taken();
-        // half of what is free at most, beside what it has
-        let window = window.min(most).min(ahead + free / 2).max(LEAST_WINDOW);
+        // half of what is spare at most, beside what it has
+        let window = window.min(most).min(ahead + spare / 2).max(LEAST_WINDOW);
         let until = self.merge.taken() + window;
         (!self.merge.is_over() && until >= self.granted + window / 2).then_some(until)
     }

@@ -1,0 +1,295 @@
+"""Relays as processes: no stream loses a byte, none hangs, nobody without the key hears a word."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from lasthop import relay
+from relaying import (
+    PATIENCE_S,
+    Disturbance,
+    many_streams,
+    memory_bytes,
+    relays,
+)
+
+BUDGET_BYTES = 48 << 20
+UNREAD = 1_000
+PYTHON = [sys.executable, "-c"]
+
+
+@pytest.mark.parametrize(
+    ("count", "at_once"), [(1_500, 150), pytest.param(10_000, 500, marks=pytest.mark.measured)]
+)
+def test_each_stream_ends_whole_or_with_an_error(tmp_path: Path, count: int, at_once: int) -> None:
+    with relays(tmp_path, "--connections", "2..8") as pair:
+        disturbance = Disturbance(pair, every_s=0.2, restart_s=0.6)
+        outcome = asyncio.run(many_streams(count, at_once, pair.via, 1, disturbance))
+    counted = outcome.counted()
+    assert not outcome.wrong(), counted
+    assert len(outcome.ends) == count
+    assert disturbance.killed > 0 or not can_kill()
+    assert disturbance.restarted
+    assert counted["broken"] > 0, "the server has been killed"
+    assert counted["well"] > count / 2, counted
+    assert outcome.longest_s < PATIENCE_S
+
+
+def can_kill() -> bool:
+    """Whether this kernel ends connections for `ss -K`."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as one,
+    ):
+        port = str(one.getsockname()[1])
+        subprocess.run(["ss", "-K", "sport", "=", port], capture_output=True, check=False)
+        try:
+            one.send(b"x")
+        except OSError:
+            return True
+    return False
+
+
+@contextmanager
+def flooding(*, reads: bool) -> Iterator[int]:
+    """A target that sends for ever, or never reads: its port."""
+    server = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    held: list[socket.socket] = []
+
+    def flood(one: socket.socket) -> None:
+        one.setblocking(False)
+        with suppress(BlockingIOError, ConnectionError):
+            while True:
+                one.send(bytes(65_536))
+
+    def take() -> None:
+        while True:
+            try:
+                one, _ = server.accept()
+            except OSError:
+                return
+            held.append(one)
+            if reads:
+                flood(one)
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    try:
+        yield server.getsockname()[1]
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+        for one in held:
+            one.close()
+
+
+@pytest.mark.parametrize("downloads", [True, False], ids=["downloads", "uploads"])
+def test_unread_streams_hold_little_memory_and_stop_no_other(
+    tmp_path: Path, downloads: bool
+) -> None:
+    with relays(tmp_path) as pair, flooding(reads=downloads) as port:
+        both = [process for process in (pair.client, pair.server) if process is not None]
+        before = [memory_bytes(process) for process in both]
+        held = [relay.connect("127.0.0.1", port, via=pair.via) for _ in range(UNREAD)]
+        if not downloads:
+            for one in held:
+                one.setblocking(False)
+                with suppress(BlockingIOError):
+                    while True:
+                        one.send(bytes(65_536))
+        outcome = asyncio.run(many_streams(20, 5, pair.via, 2))
+        assert outcome.counted()["well"] > 0
+        assert not outcome.wrong()
+        for process, had in zip(both, before, strict=True):
+            assert memory_bytes(process) - had < BUDGET_BYTES
+        for one in held:
+            one.close()
+
+
+@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+def test_streams_end_with_an_error_when_the_far_relay_is_no_more(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    with relays(tmp_path, "--timeout", "2s") as pair, flooding(reads=True) as port:
+        with relay.connect("127.0.0.1", port, via=pair.via) as one:
+            one.recv(1)
+            assert pair.server is not None
+            pair.server.send_signal(how)
+            one.settimeout(PATIENCE_S)
+            begun_s = time.monotonic()
+            with pytest.raises(ConnectionResetError):
+                read_all(one)
+            assert time.monotonic() - begun_s < PATIENCE_S / 3
+        pair.server.send_signal(signal.SIGCONT)
+
+
+def read_all(one: socket.socket) -> None:
+    """Read until the end."""
+    while one.recv(65_536):
+        pass
+
+
+def test_nobody_without_the_key_hears_a_word() -> None:
+    key, other = relay.new_key(), relay.new_key()
+    with relay.Server(key) as server:
+        for number in range(60):
+            with socket.create_connection(server.address) as one:
+                length = 48 + number
+                one.sendall(length.to_bytes(2, "big") + os.urandom(length))
+                one.settimeout(10)
+                assert heard(one) == b""
+        stranger = relay.Client(server.address, other)
+        with stranger, pytest.raises((OSError, TimeoutError)):
+            stranger.connect("127.0.0.1", 9, timeout_s=1)
+        handshakes = server.metrics()["handshakes"]
+        assert handshakes["good"] == 0
+        assert handshakes["strangers"] > 60
+        # and one that stands there saying nothing is let go
+        with socket.create_connection(server.address) as one:
+            one.settimeout(10)
+            assert heard(one) == b""
+
+
+def heard(one: socket.socket) -> bytes:
+    """What is said until the end."""
+    try:
+        return b"".join(iter(lambda: one.recv(4096), b""))
+    except ConnectionResetError:
+        return b""
+
+
+def test_what_a_server_does_not_allow_is_refused() -> None:
+    key = relay.new_key()
+    with socket.create_server(("127.0.0.1", 0)) as target:
+        port = target.getsockname()[1]
+        allowed = (relay.Target("127.0.0.0/8", port),)
+        with (
+            relay.Server(key, allow=allowed) as server,
+            relay.Client(server.address, key) as client,
+        ):
+            client.connect("127.0.0.1", port).close()
+            with pytest.raises(PermissionError):
+                client.connect("127.0.0.1", port + 1)
+    with relay.Server(key) as server, relay.Client(server.address, key) as client:
+        with pytest.raises(ConnectionRefusedError):
+            client.connect("127.0.0.1", port)
+        with pytest.raises(OSError, match=r"nowhere\.invalid"):
+            client.connect("nowhere.invalid", 80)
+
+
+async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Say what is heard."""
+    while piece := await reader.read(65_536):
+        writer.write(piece)
+        await writer.drain()
+    writer.close()
+    await writer.wait_closed()
+
+
+def test_asyncio_streams_go_both_ways() -> None:
+    async def talk() -> bytes:
+        target = await asyncio.start_server(echo, "127.0.0.1", 0)
+        port = target.sockets[0].getsockname()[1]
+        reader, writer = await client.open_connection("127.0.0.1", port)
+        writer.write(b"all of it" * 100_000)
+        writer.write_eof()
+        heard = await reader.read(-1)
+        writer.close()
+        await writer.wait_closed()
+        target.close()
+        return heard
+
+    key = relay.new_key()
+    with relay.Server(key) as server, relay.Client(server.address, key) as client:
+        assert asyncio.run(talk()) == b"all of it" * 100_000
+        assert client.metrics()["sent_bytes"] == 900_000
+        assert server.metrics()["taken_bytes"] == 900_000
+
+
+def test_numbers_of_connections_are_held() -> None:
+    key = relay.new_key()
+    terms = relay.Terms(rule="fixed", connections=(5, 5))
+    with relay.Server(key) as server, relay.Client(server.address, key, terms) as client:
+        deadline_s = time.monotonic() + 10
+        while client.metrics()["connections"] != 5:
+            assert time.monotonic() < deadline_s
+            time.sleep(0.05)
+        assert server.metrics()["connections_asked"] == 5
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_curl_goes_through_socks_and_a_forward(tmp_path: Path) -> None:
+    whole = os.urandom(3_000_000)
+    (tmp_path / "whole").write_bytes(whole)
+    (tmp_path / "relays").mkdir()
+    serve = "import http.server as h, sys; s = h.ThreadingHTTPServer(('127.0.0.1', 0), "
+    serve += "h.SimpleHTTPRequestHandler); print(s.server_port, flush=True); s.serve_forever()"
+    with subprocess.Popen(
+        [*PYTHON, serve], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as web:
+        assert web.stdout is not None
+        port = int(web.stdout.readline())
+        own = free_port()
+        try:
+            with relays(tmp_path / "relays", "--forward", f"{own}:localhost:{port}") as pair:
+                socks = f"socks5h://127.0.0.1:{pair.socks_port}"
+                ways = [
+                    ["--proxy", socks, f"http://localhost:{port}/whole"],
+                    [f"http://127.0.0.1:{own}/whole"],
+                ]
+                for way in ways:
+                    done = subprocess.run(
+                        ["curl", "-sS", "--max-time", "20", *way], capture_output=True, check=False
+                    )
+                    assert done.stdout == whole, done.stderr
+        finally:
+            web.kill()
+
+
+def free_port() -> int:
+    """A port that was free just now."""
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port: int = one.getsockname()[1]
+        return port
+
+
+def test_a_relay_tells_what_it_does_and_ends_when_it_is_told(tmp_path: Path) -> None:
+    with relays(tmp_path, "--metrics", "127.0.0.1:0") as pair:
+        assert pair.client is not None
+        assert pair.client.stdout is not None
+        said = [pair.client.stdout.readline() for _ in range(2)]
+        assert "n = k T, k = 10 1/s, every 1 s, 1 to 16 of them; reno" in said[0]
+        assert said[1] == "connected\n"
+        for process in (pair.client, pair.server):
+            assert process is not None
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(5) == 0
+
+
+def test_json_lines_are_json(tmp_path: Path) -> None:
+    relay_key = tmp_path / "key"
+    subprocess.run([*PYTHON, LASTHOP, "relay", "key", str(relay_key)], check=True)
+    command = [*PYTHON, LASTHOP, "relay", "serve", "--json", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(
+        [*command, "--key", str(relay_key)], stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        assert list(json.loads(server.stdout.readline())) == ["listen"]
+        server.send_signal(signal.SIGINT)
+        last = json.loads(server.stdout.read().splitlines()[-1])
+    assert last["streams_total"] == 0
+
+
+LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"

@@ -1,0 +1,100 @@
+"""What `lasthop relay` says to bad input: one line, and nothing is begun or overwritten."""
+
+from pathlib import Path
+
+import pytest
+
+from lasthop.cli import main
+from lasthop.relay import new_key
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    file = tmp_path / "key"
+    file.write_text(new_key())
+    file.chmod(0o600)
+    return file
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The error of a command."""
+    assert main(["relay", *words]) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in error
+    return error
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--connections", "0"], '--connections: "0" is not a number from 1 to 128'),
+        (["--connections", "5..2"], "--connections: 5..2: the fewest are more than the most"),
+        (["--connections", "1..200"], '"200" is not a number from 1 to 128'),
+        (["--rule", "fast"], '--rule: "fast" is not rtt, utility or marks'),
+        (["--k", "-1"], '--k: "-1" is not a number above 0'),
+        (["--k", "nan"], '--k: "nan" is not a number above 0'),
+        (["--smoothing", "1"], '--smoothing: "1" is not a number from 0 to below 1'),
+        (["--interval", "1ms"], "--interval: 1ms: must be from 0.1 s to 1000 s"),
+        (["--interval", "1"], '--interval: "1" is not a number above 0 with a unit'),
+        (["--timeout", "0.5s"], "--timeout: 0.5s: must be from 1 s"),
+        (["--memory", "1KiB"], "--memory: 1KiB: must be from 1MiB to 16GiB"),
+        (["--streams", "1e9"], '--streams: "1e9" is not a number from 1 to'),
+        (["--forward", "80"], '--forward: "80" is not [ADDRESS:]PORT:HOST:PORT'),
+        (["--forward", "99999:a:1"], '--forward: "99999" is no port from 0 to 65535'),
+        (["--socks", "example.org:1"], '--socks: "example.org" is no address'),
+        (["--congestion", "a b"], 'congestion: "a b" is no name of a control'),
+    ],
+)
+def test_a_value_is_named_with_what_would_be_valid(
+    capsys: pytest.CaptureFixture[str], key: Path, words: list[str], told: str
+) -> None:
+    error = said(capsys, "connect", "127.0.0.1:1", "--key", str(key), *words)
+    assert told in error
+    assert len(error.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("server", ["far", "far:x", "far:70000", "[::1:5"])
+def test_a_server_is_host_and_port(
+    capsys: pytest.CaptureFixture[str], key: Path, server: str
+) -> None:
+    assert "HOST:PORT" in said(capsys, "connect", server, "--key", str(key))
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("db", '--to: "db" is not HOST:PORT'),
+        ("10.0.0.0/33:1", "--to: '10.0.0.0/33' does not appear to be"),
+        ("db:x", '--to: "x" is no port'),
+    ],
+)
+def test_targets_are_hosts_and_ports(
+    capsys: pytest.CaptureFixture[str], key: Path, target: str, told: str
+) -> None:
+    assert told in said(capsys, "serve", "--key", str(key), "--to", target)
+
+
+def test_keys_are_secret_and_not_overwritten(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "new"
+    assert main(["relay", "key", str(file)]) == 0
+    assert file.stat().st_mode & 0o777 == 0o600
+    capsys.readouterr()
+    kept = file.read_text()
+    assert "File exists" in said(capsys, "key", str(file))
+    assert file.read_text() == kept
+    file.chmod(0o644)
+    assert "others can read this key (mode 644)" in said(capsys, "serve", "--key", str(file))
+    assert "lasthop relay key" in said(capsys, "serve", "--key", str(tmp_path / "none"))
+    file.chmod(0o600)
+    file.write_text("abc")
+    assert "key: must be 32 bytes in base 64" in said(
+        capsys, "serve", "--key", str(file), "--listen", "127.0.0.1:0"
+    )
+
+
+def test_an_address_that_is_not_ours_is_told(capsys: pytest.CaptureFixture[str], key: Path) -> None:
+    error = said(capsys, "serve", "--key", str(key), "--listen", "192.0.2.1:4700")
+    assert "192.0.2.1:4700" in error
