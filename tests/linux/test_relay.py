@@ -25,7 +25,7 @@ from relaying import (
     relays,
 )
 
-BUDGET_BYTES = 48 << 20
+MOST_MEMORY_BYTES = 64 << 20
 UNREAD = 1_000
 PYTHON = [sys.executable, "-c"]
 
@@ -101,7 +101,6 @@ def test_unread_streams_hold_little_memory_and_stop_no_other(
 ) -> None:
     with relays(tmp_path) as pair, flooding(reads=downloads) as port:
         both = [process for process in (pair.client, pair.server) if process is not None]
-        before = [memory_bytes(process) for process in both]
         held = [relay.connect("127.0.0.1", port, via=pair.via) for _ in range(UNREAD)]
         if not downloads:
             for one in held:
@@ -112,8 +111,8 @@ def test_unread_streams_hold_little_memory_and_stop_no_other(
         outcome = asyncio.run(many_streams(20, 5, pair.via, 2))
         assert outcome.counted()["well"] > 0
         assert not outcome.wrong()
-        for process, had in zip(both, before, strict=True):
-            assert memory_bytes(process) - had < BUDGET_BYTES
+        for process in both:
+            assert memory_bytes(process) < MOST_MEMORY_BYTES
         for one in held:
             one.close()
 

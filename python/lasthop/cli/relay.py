@@ -2,12 +2,10 @@
 
 import ipaddress
 import json
+import os
 import re
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,10 +16,15 @@ from lasthop.cli.standing import needs_linux
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
-    from lasthop._core import Relay
-    from lasthop.relay.settings import Address, Bounds, Forward, Target
+    from lasthop.relay.settings import (
+        Address,
+        Bounds,
+        ClientSettings,
+        Forward,
+        ServerSettings,
+        Target,
+    )
 
-LOOK_S = 0.2
 MOST_PORT = 65_535
 MOST_CONNECTIONS = 128
 MOST_STREAMS = 8192
@@ -210,13 +213,7 @@ def serve(
         count(clients, "--clients", 1024),
         bounds_of(streams, memory),
     )
-    from lasthop.relay.running import start
-
-    end = told_to_end()
-    with ended(start(settings)) as relay:
-        (at,) = shown(relay)
-        say(as_json, {"listen": at}, f"clients are awaited at {at}")
-        follow(relay, end, metrics, as_json=as_json)
+    become(settings, ["clients are awaited at {}"], [], {}, metrics, as_json=as_json)
 
 
 def connect(
@@ -312,21 +309,11 @@ def connect(
         terms,
         bounds_of(streams, memory),
     )
-    from lasthop.relay.running import start
-
-    end = told_to_end()
-    with ended(start(settings)) as relay:
-        at = shown(relay)
-        doors = [f"{each} speaks SOCKS 5" for each in at[: len(settings.socks)]]
-        rest = at[len(settings.socks) :]
-        doors += [
-            f"{each} leads to {one.target}"
-            for each, one in zip(rest, settings.forwards, strict=False)
-        ]
-        doors += [f"{each} takes what TPROXY hands it" for each in rest[len(settings.forwards) :]]
-        text = "\n".join([*doors, f"connections to {settings.server}: {terms}"])
-        say(as_json, {"listen": at, "terms": terms.as_json()}, text)
-        follow(relay, end, metrics, as_json=as_json)
+    doors = ["{} speaks SOCKS 5" for _ in settings.socks]
+    doors += [f"{{}} leads to {one.target}" for one in settings.forwards]
+    doors += ["{} takes what TPROXY hands it" for _ in settings.transparent]
+    rest = [f"connections to {settings.server}: {terms}"]
+    become(settings, doors, rest, {"terms": terms.as_json()}, metrics, as_json=as_json)
 
 
 def rule_of(text: str, *, fixed: bool) -> str:
@@ -349,54 +336,41 @@ def part(text: str, option: str) -> float:
     return value
 
 
-@contextmanager
-def ended(relay: "Relay") -> Iterator["Relay"]:
-    """Stop a relay with the body."""
-    try:
-        yield relay
-    finally:
-        relay.stop()
-
-
-def shown(relay: "Relay") -> list[str]:
-    """Where a relay listens."""
-    from lasthop.relay.settings import Address
-
-    return [str(Address(*each)) for each in relay.addresses()]
-
-
-def say(as_json: bool, answer: dict[str, Any], text: str) -> None:
-    """Print a line of JSON, or text."""
-    typer.echo(json.dumps(answer) if as_json else text)
-    sys.stdout.flush()
-
-
-def told_to_end() -> threading.Event:
-    """What Ctrl-C and SIGTERM set, from now on."""
-    end = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: end.set())
-    return end
-
-
-def follow(relay: "Relay", end: threading.Event, metrics: str | None, *, as_json: bool) -> None:
-    """Print what a relay has to tell until it is told to end."""
-    from lasthop.relay.exposed import serving_metrics
+def become(
+    settings: "ClientSettings | ServerSettings",
+    doors: list[str],
+    rest: list[str],
+    says: dict[str, Any],
+    metrics: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Become the relay: this process keeps its number, and little of its memory."""
+    from lasthop import _core
+    from lasthop.relay import process
+    from lasthop.relay.exposed import listener
+    from lasthop.relay.running import raise_descriptors
 
     at = None if metrics is None else own_address(metrics, "--metrics")
-
-    def status() -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(relay.metrics() or "{}")
-        return found
-
-    with serving_metrics(at, status):
-        while not end.wait(LOOK_S):
-            while (note := relay.note()) is not None:
-                say(as_json, {"note": note}, note)
-            if not relay.is_running():
-                raise UserError("the relay has ended by itself")
-    if as_json:
-        typer.echo(json.dumps(status()))
+    if at is not None:
+        listener(at).close()  # refused here, in one line
+    todo = {
+        "relay": settings.as_json(),
+        "doors": doors,
+        "rest": rest,
+        "says": says,
+        "metrics": at,
+        "json": as_json,
+    }
+    descriptor = os.memfd_create("relay", 0)
+    os.write(descriptor, json.dumps(todo).encode())
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    raise_descriptors()
+    sys.stdout.flush()
+    # what is installed is imported for metrics alone
+    alone = [] if at else ["-S", "-E"]
+    script = [process.__file__, _core.__file__, str(descriptor)]
+    os.execv(sys.executable, [sys.executable, *alone, *script])
 
 
 COMMANDS: dict[Callable[..., None], str] = {

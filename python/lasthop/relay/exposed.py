@@ -47,20 +47,24 @@ class Metrics:
         yield from families("relay", ("outcome",), HANDSHAKES, rows)
 
 
+def listener(at: Address) -> socket.socket:
+    """A socket for Prometheus; `UserError` if its port cannot be had."""
+    try:
+        family = socket.AF_INET6 if ":" in at.host else socket.AF_INET
+        return socket.create_server(tuple(at), family=family)
+    except OSError as error:
+        raise UserError(f"--metrics {at}: {os.strerror(error.errno or 0)}") from None
+
+
 @contextmanager
 def serving_metrics(at: Address | None, status: Callable[[], dict[str, Any]]) -> Iterator[None]:
-    """Serve metrics while the body runs; `UserError` if the port cannot be had."""
+    """Serve metrics while the body runs."""
     if at is None:
         yield
         return
     from prometheus_client import CollectorRegistry, generate_latest
 
-    try:
-        family = socket.AF_INET6 if ":" in at.host else socket.AF_INET
-        listening = socket.create_server(tuple(at), family=family)
-    except OSError as error:
-        raise UserError(f"--metrics {at}: {os.strerror(error.errno or 0)}") from None
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Metrics(status))
-    with serving(listening, lambda: generate_latest(registry), TEXT):
+    with serving(listener(at), lambda: generate_latest(registry), TEXT):
         yield

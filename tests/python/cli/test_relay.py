@@ -1,11 +1,15 @@
 """What `lasthop relay` says to bad input: one line, and nothing is begun or overwritten."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from lasthop.cli import main
 from lasthop.relay import new_key
+
+LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
 
 
 @pytest.fixture
@@ -43,7 +47,6 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--forward", "80"], '--forward: "80" is not [ADDRESS:]PORT:HOST:PORT'),
         (["--forward", "99999:a:1"], '--forward: "99999" is no port from 0 to 65535'),
         (["--socks", "example.org:1"], '--socks: "example.org" is no address'),
-        (["--congestion", "a b"], 'congestion: "a b" is no name of a control'),
     ],
 )
 def test_a_value_is_named_with_what_would_be_valid(
@@ -88,13 +91,26 @@ def test_keys_are_secret_and_not_overwritten(
     file.chmod(0o644)
     assert "others can read this key (mode 644)" in said(capsys, "serve", "--key", str(file))
     assert "lasthop relay key" in said(capsys, "serve", "--key", str(tmp_path / "none"))
-    file.chmod(0o600)
-    file.write_text("abc")
-    assert "key: must be 32 bytes in base 64" in said(
-        capsys, "serve", "--key", str(file), "--listen", "127.0.0.1:0"
-    )
 
 
-def test_an_address_that_is_not_ours_is_told(capsys: pytest.CaptureFixture[str], key: Path) -> None:
-    error = said(capsys, "serve", "--key", str(key), "--listen", "192.0.2.1:4700")
-    assert "192.0.2.1:4700" in error
+@pytest.mark.parametrize(
+    ("text", "words", "told"),
+    [
+        ("abc", [], "key: must be 32 bytes in base 64"),
+        (None, ["--listen", "192.0.2.1:4700"], "192.0.2.1:4700: Cannot assign"),
+        (None, ["--metrics", "192.0.2.1:1"], "--metrics 192.0.2.1:1: Cannot assign"),
+    ],
+)
+def test_what_the_relay_itself_refuses_is_one_line(
+    key: Path, text: str | None, words: list[str], told: str
+) -> None:
+    if text is not None:
+        key.write_text(text)
+    # the command becomes the relay
+    command = [sys.executable, "-c", LASTHOP, "relay", "serve", "--key", str(key)]
+    if "--listen" not in words:
+        command += ["--listen", "127.0.0.1:0"]
+    done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1

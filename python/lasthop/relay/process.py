@@ -1,0 +1,97 @@
+"""What `lasthop relay` becomes: a process that holds little beside the relay.
+
+Run as a script, with the file of the compiled part and a descriptor of what to do, as JSON:
+
+    relay     what the relay is told
+    doors     for each address at which it listens a text with {} for it
+    rest      further lines; says  the same as an object
+    metrics   where metrics are served, if that is wanted
+    json      whether lines are JSON
+
+Nothing of the package is imported (but for metrics): on a router memory is dear.
+"""
+
+import json
+import os
+import signal
+import sys
+from contextlib import nullcontext
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from threading import Event
+from types import ModuleType
+from typing import Any
+
+LOOK_S = 0.2
+USER_ERROR = 2
+
+
+def compiled(path: str) -> ModuleType:
+    """The compiled part, without its package."""
+    loader = ExtensionFileLoader("_core", path)
+    spec = spec_from_file_location("_core", path, loader=loader)
+    assert spec is not None, "a loader was given"
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def written(address: tuple[str, int]) -> str:
+    """An address with its port."""
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def main(core: str, descriptor: int) -> int:
+    """Run a relay until it is told to end: the exit code."""
+    end = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: end.set())
+    with open(descriptor) as file:
+        todo: dict[str, Any] = json.load(file)
+    try:
+        relay = compiled(core).Relay(json.dumps(todo["relay"]))
+    except (OSError, ValueError) as error:
+        print(f"error: relay: {error}", file=sys.stderr)
+        return USER_ERROR
+
+    def say(answer: dict[str, Any], text: str) -> None:
+        print(json.dumps(answer) if todo["json"] else text, flush=True)
+
+    def status() -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(relay.metrics() or "{}")
+        return found
+
+    addresses = [written(each) for each in relay.addresses()]
+    doors = [text.format(at) for text, at in zip(todo["doors"], addresses, strict=True)]
+    say({"listen": addresses, **todo["says"]}, "\n".join(doors + todo["rest"]))
+    with serving(todo["metrics"], status):
+        while not end.wait(LOOK_S):
+            while (note := relay.note()) is not None:
+                say({"note": note}, note)
+            if not relay.is_running():
+                print("error: the relay has ended by itself", file=sys.stderr)
+                return 1
+    if todo["json"]:
+        print(json.dumps(status()), flush=True)
+    relay.stop()
+    return 0
+
+
+def serving(at: list[Any] | None, status: Any) -> Any:
+    """Serve metrics, if that is wanted."""
+    if at is None:
+        return nullcontext()
+    from lasthop.relay.exposed import serving_metrics
+    from lasthop.relay.settings import Address
+
+    return serving_metrics(Address(*at), status)
+
+
+if __name__ == "__main__":
+    try:
+        code = main(sys.argv[1], int(sys.argv[2]))
+    except BrokenPipeError:
+        code = 141
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
