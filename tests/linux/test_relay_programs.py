@@ -1,0 +1,250 @@
+"""Programs that know nothing of relays: ssh, rsync, psql; through SOCKS, a forward, and TPROXY."""
+
+import getpass
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from measure import BenchError
+from peers import apt_install
+
+from lab import PREFIX, sh
+from relaying import LASTHOP, Pair, relays
+from test_relay import free_port
+
+PATIENCE_S = 20.0
+
+
+def need(*programs: str, package: str) -> None:
+    """Skip, or install what is needed where this is Debian and we are root."""
+    if all(map(shutil.which, programs)):
+        return
+    try:
+        apt_install(package)
+    except BenchError as error:
+        pytest.skip(str(error))
+
+
+@contextmanager
+def served(command: list[str], port: int) -> Iterator[None]:
+    """A server, from when it listens."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        await_port(port)
+        yield
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_S)
+
+
+def await_port(port: int) -> None:
+    """Wait until somebody listens."""
+    until_s = time.monotonic() + PATIENCE_S
+    while f":{port} " not in sh(f"ss -Hltn 'sport = :{port}'"):
+        assert time.monotonic() < until_s, f"nobody listens at {port}"
+        time.sleep(0.05)
+
+
+def done(*command: str, **more: str) -> str:
+    """What a command prints."""
+    result = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=os.environ | more,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@contextmanager
+def sshd(directory: Path) -> Iterator[tuple[int, list[str]]]:
+    """An SSH server with a key of its own: its port, and options that a client needs."""
+    for name in ("host", "user"):
+        done("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(directory / name))
+    shutil.copy(directory / "user.pub", directory / "authorized")
+    port = free_port()
+    Path("/run/sshd").mkdir(exist_ok=True)
+    options = {
+        "HostKey": directory / "host",
+        "AuthorizedKeysFile": directory / "authorized",
+        "PidFile": "none",
+        "StrictModes": "no",
+        "ListenAddress": f"127.0.0.1:{port}",
+        "PermitRootLogin": "yes",
+        "UsePAM": "no",
+    }
+    words = [f"-o{name}={value}" for name, value in options.items()]
+    server = shutil.which("sshd") or "/usr/sbin/sshd"
+    with served([server, "-D", "-f", "/dev/null", *words], port):
+        client = {
+            "StrictHostKeyChecking": "no",
+            "UserKnownHostsFile": "/dev/null",
+            "LogLevel": "ERROR",
+        }
+        said = [f"-o{name}={value}" for name, value in client.items()]
+        yield port, ["-F", "none", "-i", str(directory / "user"), *said]
+
+
+def test_ssh_and_rsync_go_through_a_forward_and_socks(tmp_path: Path) -> None:
+    need("ssh", "sshd", package="openssh-server")
+    need("rsync", package="rsync")
+    need("nc", package="netcat-openbsd")
+    there = tmp_path / "there"
+    there.mkdir()
+    (tmp_path / "pair").mkdir()
+    for number in range(20):
+        (there / f"{number}").write_bytes(os.urandom(100_000))
+    own = free_port()
+    with sshd(tmp_path) as (port, options):
+        target = f"{getpass.getuser()}@127.0.0.1"
+        with relays(tmp_path / "pair", "--forward", f"{own}:127.0.0.1:{port}") as pair:
+            said = done(
+                "ssh", *options, "-p", str(own), target, "cat", f"{there}/7", "|", "wc", "-c"
+            )
+            assert said.strip() == "100000"
+            way = f"nc -X 5 -x 127.0.0.1:{pair.socks_port} 127.0.0.1 {port}"
+            said = done("ssh", *options, "-o", f"ProxyCommand={way}", target, "echo", "through")
+            assert said == "through\n"
+            shell = " ".join(["ssh", *options, "-p", str(own)])
+            done("rsync", "-a", "-e", shell, f"{target}:{there}/", str(tmp_path / "here"))
+    for number in range(20):
+        assert (tmp_path / "here" / f"{number}").read_bytes() == (there / f"{number}").read_bytes()
+
+
+@contextmanager
+def postgres() -> Iterator[int]:
+    """A PostgreSQL server with a role `guest`: its port."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found:
+        need("initdb", package="postgresql")
+    programs = found[-1].parent
+    directory = Path(tempfile.mkdtemp(prefix="lasthop-postgres-"))
+    shutil.chown(directory, "postgres")
+    port = free_port()
+    own = ("runuser", "-u", "postgres", "--")
+    try:
+        data = str(directory / "data")
+        done(*own, str(programs / "initdb"), "-D", data, "-A", "trust", "-U", "guest", "-N")
+        options = ["-p", str(port), "-h", "127.0.0.1", "-k", "", "-F"]
+        with served([*own, str(programs / "postgres"), "-D", data, *options], port):
+            yield port
+    finally:
+        shutil.rmtree(directory)
+
+
+def test_psql_goes_through_a_forward(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to be the user postgres")
+    need("psql", package="postgresql")
+    own = free_port()
+    with postgres() as port, relays(tmp_path, "--forward", f"{own}:localhost:{port}"):
+        words = ["psql", "-h", "127.0.0.1", "-p", str(own), "-U", "guest", "-d", "postgres", "-tA"]
+        rows = "select count(*), sum(length(md5(i::text))) from generate_series(1, 200000) i"
+        assert done(*words, "-c", rows).strip() == "200000|6400000"
+        table = done(
+            *words, "-c", "select repeat(md5(i::text), 10) from generate_series(1, 5000) i"
+        )
+        assert len(table.split()) == 5000
+
+
+INSIDE, ROUTER, FAR = (f"{PREFIX}-{role}" for role in ("rin", "rro", "rfa"))
+RULES = """
+table inet relay {{
+  chain pre {{
+    type filter hook prerouting priority mangle;
+    iifname "lan" meta l4proto tcp tproxy ip to 127.0.0.1:{port} meta mark set 1 accept
+  }}
+}}
+"""
+
+
+@contextmanager
+def namespaces() -> Iterator[None]:
+    """A program's machine, a router, and a far machine, in a row."""
+    try:
+        for name in (INSIDE, ROUTER, FAR):
+            sh(f"ip netns add {name}; ip -n {name} link set lo up")
+        sh(
+            f"""
+            ip link add lan netns {ROUTER} type veth peer name eth netns {INSIDE}
+            ip link add wan netns {ROUTER} type veth peer name eth netns {FAR}
+            ip -n {INSIDE} addr add 10.91.1.2/24 dev eth; ip -n {INSIDE} link set eth up
+            ip -n {ROUTER} addr add 10.91.1.1/24 dev lan; ip -n {ROUTER} link set lan up
+            ip -n {ROUTER} addr add 10.91.2.1/24 dev wan; ip -n {ROUTER} link set wan up
+            ip -n {FAR} addr add 10.91.2.2/24 dev eth; ip -n {FAR} link set eth up
+            ip -n {INSIDE} route add default via 10.91.1.1
+            ip -n {ROUTER} rule add fwmark 1 lookup 100
+            ip -n {ROUTER} route add local default dev lo table 100
+            """
+        )
+        yield
+    finally:
+        for name in (INSIDE, ROUTER, FAR):
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+
+def test_curl_goes_through_tproxy_and_knows_nothing(tmp_path: Path) -> None:
+    need("curl", package="curl")
+    need("nft", package="nftables")
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "file").write_bytes(whole := os.urandom(1_000_000))
+    pair = Pair(tmp_path)
+    done(sys.executable, "-c", LASTHOP, "relay", "key", str(tmp_path / "key"))
+    with namespaces():
+        rules = tmp_path / "rules"
+        rules.write_text(RULES.format(port=7000))
+        sh(f"ip netns exec {ROUTER} nft -f {rules}")
+        serve = [
+            sys.executable,
+            "-m",
+            "http.server",
+            "-b",
+            "10.91.2.2",
+            "-d",
+            str(tmp_path / "web"),
+        ]
+        web = subprocess.Popen(
+            ["ip", "netns", "exec", FAR, *serve, "8000"], stderr=subprocess.DEVNULL
+        )
+        try:
+            pair.server = start_in(FAR, tmp_path, "serve", "--listen", "10.91.2.2:4700")
+            pair.client = start_in(
+                ROUTER, tmp_path, "connect", "10.91.2.2:4700", "--tproxy", "127.0.0.1:7000"
+            )
+            assert pair.client.stdout is not None
+            said = [pair.client.stdout.readline() for _ in range(3)]
+            assert said[0] == "127.0.0.1:7000 takes what TPROXY hands it\n"
+            assert said[2] == "connected\n"
+            curl = ["curl", "-sS", "--retry", "5", "--retry-all-errors", "--max-time", "20"]
+            got = subprocess.run(
+                ["ip", "netns", "exec", INSIDE, *curl, "http://10.91.2.2:8000/file"],
+                capture_output=True,
+                check=False,
+            )
+            assert got.stdout == whole, got.stderr
+        finally:
+            pair.end()
+            web.terminate()
+            web.wait()
+
+
+def start_in(namespace: str, directory: Path, *words: str) -> "subprocess.Popen[str]":
+    """A relay in a namespace, from when it listens."""
+    command = [sys.executable, "-c", LASTHOP, "relay", *words, "--key", str(directory / "key")]
+    started = subprocess.Popen(
+        ["ip", "netns", "exec", namespace, *command], stdout=subprocess.PIPE, text=True
+    )
+    if words[0] == "serve":
+        assert started.stdout is not None
+        assert started.stdout.readline().startswith("clients are awaited")
+    return started
