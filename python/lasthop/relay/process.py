@@ -18,12 +18,12 @@ import sys
 from contextlib import nullcontext
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
-from threading import Event
 from types import ModuleType
 from typing import Any
 
 LOOK_S = 0.2
 USER_ERROR = 2
+ENDS = (signal.SIGINT, signal.SIGTERM)
 
 
 def compiled(path: str) -> ModuleType:
@@ -44,9 +44,8 @@ def written(address: tuple[str, int]) -> str:
 
 def main(core: str, descriptor: int) -> int:
     """Run a relay until it is told to end: the exit code."""
-    end = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: end.set())
+    # they are waited for: a handler could come while its own thread holds what it wants
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     with open(descriptor) as file:
         todo: dict[str, Any] = json.load(file)
     try:
@@ -66,7 +65,7 @@ def main(core: str, descriptor: int) -> int:
     doors = [text.format(at) for text, at in zip(todo["doors"], addresses, strict=True)]
     say({"listen": addresses, **todo["says"]}, "\n".join(doors + todo["rest"]))
     with serving(todo["metrics"], status):
-        while not end.wait(LOOK_S):
+        while signal.sigtimedwait(ENDS, LOOK_S) is None:
             while (note := relay.note()) is not None:
                 say({"note": note}, note)
             if not relay.is_running():
