@@ -142,7 +142,7 @@ def read_all(one: socket.socket) -> None:
 
 def test_nobody_without_the_key_hears_a_word() -> None:
     key, other = relay.new_key(), relay.new_key()
-    with relay.Server(key) as server:
+    with relay.Server(key, patience_s=2.0) as server:
         for number in range(60):
             with socket.create_connection(server.address) as one:
                 length = 48 + number

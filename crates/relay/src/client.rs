@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -19,12 +20,10 @@ use crate::kernel;
 use crate::links;
 use crate::noise::{self, Key, NoiseError};
 use crate::pool::Pool;
-use crate::session::{Counted, Memory};
+use crate::session::{Counted, LinkId, Memory};
 use crate::settings::ClientSettings;
 use crate::socks;
 
-/// How long the server may take to answer.
-const SERVER_PATIENCE: Duration = Duration::from_secs(10);
 /// Pauses between attempts that fail: the first, and the longest.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 /// How long a program may take to say where it wants to go.
@@ -42,6 +41,8 @@ pub(crate) struct Client {
     /// Name of the session, and whether the server knows it.
     session: RefCell<String>,
     is_known: Cell<bool>,
+    /// Number of the next connection.
+    next_link: Cell<LinkId>,
     /// Connections that are being made.
     dialing: Cell<u32>,
     /// Pause before the next attempt, after one that failed.
@@ -109,6 +110,7 @@ impl Client {
             pool: RefCell::new(pool),
             session: RefCell::new(new_session()),
             is_known: Cell::new(false),
+            next_link: Cell::new(0),
             dialing: Cell::new(0),
             pause: Cell::new(None),
             undecided: Arc::new(Semaphore::new(MOST_UNDECIDED)),
@@ -202,16 +204,21 @@ impl Client {
     }
 
     async fn connect(&self, pool: &Rc<Pool>) -> Result<(), Failed> {
-        let reached = timeout(SERVER_PATIENCE, self.reach()).await;
+        let patience = self.settings.patience;
+        let reached = timeout(patience, self.reach()).await;
         let mut socket = reached.unwrap_or_else(|_| Err(NoiseError::TimedOut.into()))?;
+        let link = self.next_link.get();
+        self.next_link.set(link.wrapping_add(1));
         let hello = Hello {
             version: VERSION,
             session: self.session.borrow().clone(),
+            link,
             resumes: self.is_known.get(),
             terms: self.settings.terms.clone(),
         };
         let hello = serde_json::to_vec(&hello).map_err(io::Error::from)?;
-        let (answer, directions) = noise::ask(&mut socket, &self.key, &hello).await?;
+        let asked = timeout(patience, noise::ask(&mut socket, &self.key, &hello)).await;
+        let (answer, directions) = asked.unwrap_or(Err(NoiseError::TimedOut))?;
         let welcome: Welcome = serde_json::from_slice(&answer)
             .map_err(|_| Failed::Now("a relay of another version".into()))?;
         match welcome.answer {
@@ -220,7 +227,7 @@ impl Client {
                 let streams = welcome.streams.min(self.settings.memory.streams);
                 self.streams.set(streams);
                 pool.session.borrow_mut().allow(streams);
-                links::join(pool, socket, directions)?;
+                links::join(pool, link, socket, directions)?;
                 Ok(())
             }
             Answer::Unknown => Err(Failed::Unknown),
@@ -231,7 +238,11 @@ impl Client {
     async fn reach(&self) -> Result<TcpStream, Failed> {
         let (host, port) = &self.settings.server;
         let mut failed = Failed::Now("no address of that name".into());
+        let from = self.settings.from.map(|from| SocketAddr::new(from, 0));
         for address in lookup_host((host.as_str(), *port)).await? {
+            if from.is_some_and(|from| from.is_ipv4() != address.is_ipv4()) {
+                continue;
+            }
             let socket = match address.is_ipv4() {
                 true => TcpSocket::new_v4()?,
                 false => TcpSocket::new_v6()?,
@@ -240,6 +251,12 @@ impl Client {
             kernel::choose(SockRef::from(&socket), congestion).map_err(|error| {
                 Failed::Now(format!("congestion control {congestion}: {error}"))
             })?;
+            if let Some(from) = from {
+                kernel::choose_port_late(&socket)?;
+                socket
+                    .bind(from)
+                    .map_err(|error| Failed::Now(format!("{}: {error}", from.ip())))?;
+            }
             match socket.connect(address).await {
                 Ok(socket) => return Ok(socket),
                 Err(error) => failed = error.into(),
@@ -275,7 +292,7 @@ impl Client {
         let asked = match leads {
             Leads::To(host, port) => Ok(Ok(Some((host, port)))),
             Leads::There => Ok(socket.local_addr().map(|there| {
-                let there = std::net::SocketAddr::new(there.ip().to_canonical(), there.port());
+                let there = SocketAddr::new(there.ip().to_canonical(), there.port());
                 Some((there.ip().to_string(), there.port()))
             })),
             Leads::Socks => timeout(PROGRAM_PATIENCE, socks::asked(&mut socket)).await,

@@ -8,13 +8,14 @@
 //! | 4 | credit | stream u32, until u64, epoch u32 |
 //! | 5 | reset | stream u32, code u8 |
 //! | 6 | give back | stream u32, until u64, epoch u32 |
-//! | 16 | acknowledgement | count u64 |
+//! | 16 | acknowledgement | for each of some connections: its number u32, count u64 |
 //! | 17 | ping | |
 //! | 18 | wish | connections u32 |
 //! | 19 | drain | |
 //!
 //! Frames below 16 are kept by their sender until they are acknowledged, and sent again on another
-//! connection when theirs dies; those from 16 on are of one connection alone.
+//! connection when theirs dies; those from 16 on are said once, and over whichever connection is ready.
+//! A connection's number is what the client has called it in the handshake.
 
 use thiserror::Error;
 
@@ -27,7 +28,7 @@ pub const MOST_BYTES: usize = 65_519;
 /// What stands in front of a block of data. [bytes]
 pub const DATA_HEAD: usize = 14;
 
-/// First kind that is of one connection alone.
+/// First kind that is said once.
 const PASSING: u8 = 16;
 
 /// Longest name of a host (RFC 1035).
@@ -94,12 +95,12 @@ pub enum Frame<'a> {
         /// How often, with this time.
         epoch: u32,
     },
-    /// So many kept frames have come over this connection.
+    /// So many kept frames have come over connections.
     Acknowledge {
-        /// Since it began.
-        count: u64,
+        /// Numbers of connections, and how many have come since each began.
+        counts: Vec<(u32, u64)>,
     },
-    /// Answered by an acknowledgement.
+    /// Answered by an acknowledgement over the same connection.
     Ping,
     /// How many connections the rule of the other side asks for.
     Wish {
@@ -182,7 +183,13 @@ impl Frame<'_> {
                 until: rest.u64()?,
                 epoch: rest.u32()?,
             },
-            16 => Frame::Acknowledge { count: rest.u64()? },
+            16 => {
+                let mut counts = Vec::new();
+                while !rest.0.is_empty() {
+                    counts.push((rest.u32()?, rest.u64()?));
+                }
+                Frame::Acknowledge { counts }
+            }
             17 => Frame::Ping,
             18 => Frame::Wish {
                 connections: rest.u32()?,
@@ -247,9 +254,12 @@ impl Frame<'_> {
                 until,
                 epoch,
             } => numbers(&mut to, 6, stream, until, epoch),
-            Frame::Acknowledge { count } => {
+            Frame::Acknowledge { ref counts } => {
                 to.push(16);
-                to.extend(count.to_be_bytes());
+                for (link, count) in counts {
+                    to.extend(link.to_be_bytes());
+                    to.extend(count.to_be_bytes());
+                }
             }
             Frame::Ping => to.push(17),
             Frame::Wish { connections } => {
@@ -360,7 +370,9 @@ mod tests {
                 until: 2,
                 epoch: 3,
             },
-            Frame::Acknowledge { count: 5 },
+            Frame::Acknowledge {
+                counts: vec![(0, 5), (7, 1 << 40)],
+            },
             Frame::Ping,
             Frame::Wish { connections: 16 },
             Frame::Drain,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::number::Rule;
+use crate::session::LinkId;
 
 /// Both relays must have the same.
 pub(crate) const VERSION: u16 = 1;
@@ -14,6 +15,8 @@ pub(crate) struct Hello {
     pub(crate) version: u16,
     /// Which session: 32 hexadecimal digits.
     pub(crate) session: String,
+    /// Number of the connection: no other of the session has had it.
+    pub(crate) link: LinkId,
     /// Whether it was there before.
     pub(crate) resumes: bool,
     pub(crate) terms: Terms,

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use nix::getsockopt_impl;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::getsockopt;
-use nix::sys::socket::sockopt::GetStruct;
+use nix::sys::socket::sockopt::{GetStruct, IpBindAddressNoPort};
+use nix::sys::socket::{getsockopt, setsockopt};
 use socket2::SockRef;
 use tokio::io::Interest;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// The first fields of `struct tcp_info` (linux/tcp.h), as Linux 5.5 and later have them.
 #[repr(C)]
@@ -124,6 +124,11 @@ pub(crate) fn be_transparent(socket: &socket2::Socket, is_ipv4: bool) -> io::Res
         true => socket.set_ip_transparent_v4(true),
         false => socket.set_ip_transparent_v6(true),
     }
+}
+
+/// Lets many connections come from one address: a port is chosen when both ends are known.
+pub(crate) fn choose_port_late(socket: &TcpSocket) -> io::Result<()> {
+    Ok(setsockopt(socket, IpBindAddressNoPort, &true)?)
 }
 
 /// Chooses the congestion control of a connection.

@@ -47,8 +47,13 @@ impl Wire {
     }
 }
 
-/// Lets a connection join a pool.
-pub(crate) fn join(pool: &Rc<Pool>, socket: TcpStream, directions: Directions) -> io::Result<()> {
+/// Lets a connection join a pool, by a number that no other has had there.
+pub(crate) fn join(
+    pool: &Rc<Pool>,
+    id: LinkId,
+    socket: TcpStream,
+    directions: Directions,
+) -> io::Result<()> {
     kernel::prepare(&socket)?;
     let wire = Rc::new(Wire {
         socket,
@@ -56,7 +61,7 @@ pub(crate) fn join(pool: &Rc<Pool>, socket: TcpStream, directions: Directions) -
         room: Cell::new(None),
         task: Cell::new(None),
     });
-    let id = pool.join(wire.clone());
+    pool.join(id, wire.clone());
     let Directions { out, come } = directions;
     let (pool, kept) = (pool.clone(), wire.clone());
     let task = spawn_local(async move {

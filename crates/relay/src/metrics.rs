@@ -36,6 +36,7 @@ pub(crate) struct Metrics {
     sent_bytes: u64,
     taken_bytes: u64,
     messages_again: u64,
+    connections_total: u64,
     connections_lost: u64,
     merging_bytes: usize,
     kept_bytes: usize,
@@ -72,6 +73,7 @@ impl Metrics {
         self.sent_bytes += counted.sent_bytes;
         self.taken_bytes += counted.taken_bytes;
         self.messages_again += counted.again;
+        self.connections_total += counted.links;
         self.connections_lost += counted.lost_links;
     }
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 use std::rc::Rc;
-use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +10,6 @@ use snow::{Builder, HandshakeState, StatelessTransportState};
 use thiserror::Error;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 
 const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
 /// What encryption adds to a message, with the length in front. [bytes]
@@ -24,8 +22,6 @@ const EPHEMERAL: usize = 32;
 pub(crate) const MOST_PAYLOAD: usize = 4096;
 /// What a client says first once it has understood the answer.
 const CONFIRMATION: &[u8] = b"understood";
-/// Longest handshake.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What both relays know and nobody else.
 #[derive(Clone, PartialEq)]
@@ -115,18 +111,14 @@ pub(crate) async fn ask(
     key: &Key,
     payload: &[u8],
 ) -> Result<(Vec<u8>, Directions), NoiseError> {
-    let talk = async {
-        let mut state = initiator(key)?;
-        socket.write_all(&say(&mut state, payload)?).await?;
-        let answer = hear(&mut state, &next(socket).await?)?;
-        let mut directions = Directions::of(state)?;
-        let mut confirmation = Vec::new();
-        directions.out.seal(CONFIRMATION, &mut confirmation)?;
-        socket.write_all(&confirmation).await?;
-        Ok((answer, directions))
-    };
-    let talked = timeout(PATIENCE, talk).await;
-    talked.unwrap_or(Err(NoiseError::TimedOut))
+    let mut state = initiator(key)?;
+    socket.write_all(&say(&mut state, payload)?).await?;
+    let answer = hear(&mut state, &next(socket).await?)?;
+    let mut directions = Directions::of(state)?;
+    let mut confirmation = Vec::new();
+    directions.out.seal(CONFIRMATION, &mut confirmation)?;
+    socket.write_all(&confirmation).await?;
+    Ok((answer, directions))
 }
 
 /// What a client asks at the other end of a connection; nothing is said before its key is known.

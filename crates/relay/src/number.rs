@@ -22,6 +22,15 @@ pub(crate) struct Rule {
     pub(crate) interval_s: f64,
     /// Weight of the number before.
     pub(crate) smoothing: f64,
+    pub(crate) rounding: Rounding,
+}
+
+/// How the number becomes whole.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Rounding {
+    Nearest,
+    Down,
 }
 
 /// [`Aim`], as it is asked for.
@@ -77,7 +86,7 @@ impl Rule {
                 weight,
             },
         };
-        MultiConnection::new(aim, self.smoothing, true)
+        MultiConnection::new(aim, self.smoothing, self.rounding == Rounding::Nearest)
     }
 }
 
@@ -208,6 +217,7 @@ mod tests {
             aim,
             interval_s: 1.0,
             smoothing: 0.0,
+            rounding: Rounding::Nearest,
         };
         assert_eq!(rule.complaint(), None);
         Number::new(&rule, bounds, Duration::ZERO)

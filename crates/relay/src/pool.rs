@@ -111,11 +111,15 @@ impl Pool {
     // -- connections ---------------------------------------------------------------------------
 
     /// A connection joins.
-    pub(crate) fn join(&self, wire: Rc<Wire>) -> LinkId {
-        let id = self.session.borrow_mut().join(self.now());
+    pub(crate) fn join(&self, id: LinkId, wire: Rc<Wire>) {
+        self.session.borrow_mut().join(id, self.now());
         self.wires.borrow_mut().insert(id, wire);
         self.changed.notify_one();
-        id
+    }
+
+    /// Whether there is a connection with a number.
+    pub(crate) fn has(&self, id: LinkId) -> bool {
+        self.wires.borrow().contains_key(&id)
     }
 
     /// A connection is no more.
@@ -355,9 +359,11 @@ impl Pool {
             let Some(room) = wire.room.get() else {
                 continue; // at work
             };
-            if session.says(id, now) || session.is_empty(id) {
+            if session.says(id) || session.is_empty(id) {
                 wire.work.notify_one();
-            } else if best.is_none_or(|(most, _)| room > most) && session.may_carry(id) {
+            } else if best.is_none_or(|(most, _)| room > most)
+                && (session.acknowledges(now) || session.may_carry(id))
+            {
                 best = Some((room, wire));
             }
         }

@@ -18,7 +18,7 @@ use crate::hello::{Answer, Hello, VERSION, Welcome};
 use crate::kernel;
 use crate::links;
 use crate::metrics::Handshakes;
-use crate::noise::{self, Key, NoiseError, PATIENCE};
+use crate::noise::{self, Key, NoiseError};
 use crate::pool::Pool;
 use crate::session::{Counted, Memory};
 use crate::settings::ServerSettings;
@@ -83,7 +83,7 @@ impl Server {
         *of_one += 1;
         let server = self.clone();
         spawn_local(async move {
-            let talked = timeout(PATIENCE, server.talk(socket)).await;
+            let talked = timeout(server.settings.patience, server.talk(socket)).await;
             let talked = talked.unwrap_or(Err(NoiseError::TimedOut));
             server.count(|counted| match talked {
                 Ok(()) => counted.good += 1,
@@ -123,7 +123,7 @@ impl Server {
         if let (Some(pool), Some(hello)) = (pool, hello)
             && let Some(pool) = self.admit(&hello, pool)
         {
-            links::join(&pool, socket, directions)?;
+            links::join(&pool, hello.link, socket, directions)?;
         }
         Ok(())
     }
@@ -148,6 +148,7 @@ impl Server {
             Some(pool) if pool.carrying().len() as u32 >= 2 * pool.terms.connections.1 => {
                 refused("too many connections".into())
             }
+            Some(pool) if pool.has(hello.link) => refused("a connection that is there".into()),
             Some(pool) => (Answer::Yes, Some(Some(pool.clone()))),
             None if hello.resumes => (Answer::Unknown, None),
             None if pools.len() >= self.settings.sessions => refused("too many clients".into()),
@@ -158,11 +159,11 @@ impl Server {
     /// The session that a connection joins, which may begin with it.
     fn admit(&self, hello: &Hello, known: Option<Rc<Pool>>) -> Option<Rc<Pool>> {
         if let Some(pool) = known {
-            return (!pool.is_dead()).then_some(pool);
+            return (!pool.is_dead() && !pool.has(hello.link)).then_some(pool);
         }
         let mut pools = self.pools.borrow_mut();
         if let Some(pool) = pools.get(&hello.session) {
-            return Some(pool.clone());
+            return (!pool.has(hello.link)).then(|| pool.clone());
         }
         if pools.len() >= self.settings.sessions {
             return None;

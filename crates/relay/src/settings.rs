@@ -1,8 +1,10 @@
 //! What a relay is told, as JSON.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use crate::allow::Allowed;
 use crate::hello::Terms;
@@ -22,6 +24,11 @@ pub(crate) enum Settings {
 pub(crate) struct ClientSettings {
     /// Where the server is: name or address, and port.
     pub(crate) server: (String, u16),
+    /// The address of this machine that connections come from; none: the system's choice.
+    pub(crate) from: Option<IpAddr>,
+    /// Time for a connection to be made, and again for its handshake.
+    #[serde(rename = "patience_s", deserialize_with = "from_seconds")]
+    pub(crate) patience: Duration,
     /// The key, as text.
     pub(crate) key: String,
     /// Where SOCKS5 is spoken.
@@ -49,6 +56,9 @@ pub(crate) struct ServerSettings {
     pub(crate) key: String,
     /// Where clients may connect to; empty: anywhere.
     pub(crate) allow: Vec<Allowed>,
+    /// Time for a handshake.
+    #[serde(rename = "patience_s", deserialize_with = "from_seconds")]
+    pub(crate) patience: Duration,
     /// Clients at a time.
     pub(crate) sessions: usize,
     pub(crate) memory: MemorySettings,
@@ -64,4 +74,10 @@ pub(crate) struct MemorySettings {
     pub(crate) window_bytes: u64,
     /// Streams at a time, of one client.
     pub(crate) streams: usize,
+}
+
+/// A time that is given in seconds.
+fn from_seconds<'a, D: Deserializer<'a>>(from: D) -> Result<Duration, D::Error> {
+    let seconds = f64::deserialize(from)?;
+    Duration::try_from_secs_f64(seconds).map_err(D::Error::custom)
 }

@@ -89,6 +89,20 @@ Sysctl = Annotated[
         "--sysctl",
     ),
 ]
+Relays = Annotated[
+    bool,
+    typer.Option(
+        "--relays", help="Users of a conflict graph send one stream each through two relays."
+    ),
+]
+Follow = Annotated[
+    list[str] | None,
+    unset(
+        "SETTING",
+        "Have the kernel follow tcp.initial_rto (by BPF) or tcp.initial_window; repeatable.",
+        "--follow",
+    ),
+]
 Places = Annotated[bool, typer.Option("--places", help="List places with their addresses.")]
 
 
@@ -105,6 +119,8 @@ def emulate(
     replications: Replications = None,
     pcapng: Pcapng = None,
     sysctl: Sysctl = None,
+    relays: Relays = False,
+    follow: Follow = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> int:
@@ -155,6 +171,8 @@ def emulate(
                 ways=ways,
                 uplink=uplink,
                 sysctl=kernel,
+                relays=relays,
+                follow=follow or [],
             )
             runs.append(one)
         if one.exit_code == BY_CTRL_C:

@@ -56,14 +56,19 @@ def address(text: str, option: str) -> "Address":
 def own_address(text: str, option: str) -> "Address":
     """An address of this machine, in numbers."""
     at = address(text, option)
-    host = "127.0.0.1" if at.host == "localhost" else at.host
+    return at._replace(host=own_host(at.host, option))
+
+
+def own_host(text: str, option: str) -> str:
+    """An address of this machine, in numbers, without a port."""
+    host = "127.0.0.1" if text == "localhost" else text
     try:
         ipaddress.ip_address(host)
     except ValueError:
         raise UserError(
-            f'{option}: "{at.host}" is no address', "such as 127.0.0.1, or 0.0.0.0 for all"
+            f'{option}: "{text}" is no address', "such as 127.0.0.1, or 0.0.0.0 for all"
         ) from None
-    return at._replace(host=host)
+    return host
 
 
 def forward(text: str) -> "Forward":
@@ -123,6 +128,11 @@ def measured(text: str, units: tuple[tuple[float, str], ...], option: str, examp
         raise UserError(f"{option}: {error.message}") from None
 
 
+def patience_of(text: str) -> float:
+    """How long a handshake may take."""
+    return seconds(text, "--patience", 1.0, 3600.0)
+
+
 def positive(text: str, option: str) -> float:
     """A number above 0."""
     try:
@@ -163,6 +173,9 @@ Streams = Annotated[str, typer.Option(metavar="N", help="Most streams at a time,
 MemoryOption = Annotated[
     str, typer.Option("--memory", metavar="SIZE", help="Memory for all streams together.")
 ]
+Patience = Annotated[
+    str, typer.Option(metavar="TIME", help="Time for a connection to be made, and its handshake.")
+]
 MetricsAt = Annotated[
     str | None, unset("ADDRESS:PORT", "Serve metrics for Prometheus.", "--metrics")
 ]
@@ -194,6 +207,7 @@ def serve(
         ),
     ] = None,
     clients: Annotated[str, typer.Option(metavar="N", help="Most clients at a time.")] = "64",
+    patience: Patience = "10s",
     streams: Streams = "2048",
     memory: MemoryOption = "48MiB",
     metrics: MetricsAt = None,
@@ -211,6 +225,7 @@ def serve(
         read_key(key),
         tuple(target(each) for each in to or []),
         count(clients, "--clients", 1024),
+        patience_of(patience),
         bounds_of(streams, memory),
     )
     become(settings, ["clients are awaited at {}"], [], {}, metrics, as_json=as_json)
@@ -274,6 +289,10 @@ def connect(
         str,
         typer.Option(metavar="TIME", help="Silence after which the other relay counts as dead."),
     ] = "25s",
+    source: Annotated[
+        str | None, unset("ADDRESS", "Address of this machine to connect from.", "--from")
+    ] = None,
+    patience: Patience = "10s",
     streams: Streams = "2048",
     memory: MemoryOption = "48MiB",
     metrics: MetricsAt = None,
@@ -307,6 +326,8 @@ def connect(
         tuple(forward(each) for each in forwards or []),
         tuple(own_address(each, "--tproxy") for each in transparent or []),
         terms,
+        None if source is None else own_host(source, "--from"),
+        patience_of(patience),
         bounds_of(streams, memory),
     )
     doors = ["{} speaks SOCKS 5" for _ in settings.socks]

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
@@ -18,12 +18,15 @@ from lasthop.emulation.limits import (
     CONGESTION,
     LONGEST_S,
     check,
+    check_followed,
     check_programs,
     datagrams_per_second,
+    initial_rto_s,
     unfollowed,
 )
 from lasthop.emulation.places import Places, Ways
 from lasthop.emulation.programs import PATIENCE_S, Program, Programs
+from lasthop.emulation.relayed import relayed
 from lasthop.emulation.reports import reports
 from lasthop.emulation.summary import summary
 from lasthop.emulation.traffic import LOOK_S, Driven, Traffic
@@ -32,6 +35,7 @@ from lasthop.emulation.users import with_users
 from lasthop.emulation.web import room_for, web
 from lasthop.errors import UserError
 from lasthop.linux.scheduling import preferred, real_time
+from lasthop.linux.sock_ops import first_timeouts
 from lasthop.models.reading import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
 from lasthop.result import Answer
 from lasthop.run import replaced
@@ -49,6 +53,8 @@ class Emulation(Answer):
     """The foreground program's, if there was one."""
     left_out: int = 0
     """Items of one run that another lacked: connections of programs, of several runs."""
+    followed: tuple[str, ...] = ()
+    """Settings of TCP in which the kernel was made to follow the scenario."""
     captured: Captured | None = None
     """What became of a capture of the air, if it was asked for."""
 
@@ -59,7 +65,10 @@ class Emulation(Answer):
     def warnings(self) -> list[str]:
         """Surprises in the scenario, and settings that had no effect."""
         known = with_users(self.scenario)
-        found = [*cautions(self.scenario.typed, programs_run=True), *unfollowed(known)]
+        found = [
+            *cautions(self.scenario.typed, programs_run=True),
+            *unfollowed(known, self.followed),
+        ]
         if self.left_out:
             found.append(
                 f"{self.left_out} connections of programs were not in every run, and are left out"
@@ -102,6 +111,8 @@ def emulate(
     uplink: str | None = None,
     pcapng: str | os.PathLike[str] | None = None,
     sysctl: Mapping[str, str] | None = None,
+    relays: bool = False,
+    follow: Collection[str] = (),
 ) -> Emulation:
     """Emulate a scenario once, in real time: the engine's network, the kernel's TCP and UDP.
 
@@ -138,6 +149,12 @@ def emulate(
         for Wireshark; at most ``record.frames``, or a million.
     sysctl : mapping, optional
         Settings of the kernel's network at each place, such as ``{"net.ipv4.tcp_sack": "0"}``.
+    relays : bool
+        Whether each user of a conflict graph sends one stream through a pair of relays
+        (`lasthop.relay`) instead of over connections of its own.
+    follow : collection of str
+        Settings of the scenario's ``tcp`` in which the kernel's TCP has its own way, unless they
+        are named here: ``"initial_rto"``, by a BPF program, and ``"initial_window"``.
 
     Raises
     ------
@@ -156,6 +173,9 @@ def emulate(
         lasting = {"warmup": f"{warmup_s} s", "duration": f"{LONGEST_S:g} s"}
         checked = replaced(checked, lasting)
     check(checked)
+    check_followed(follow)
+    if relays and not isinstance(checked.typed, CsmaScenario):
+        raise UserError(f"{checked.source}: relays are for users of a conflict graph, `csma`")
     own = [
         Program.of_shell(program.place, command)
         for program in checked.typed.programs
@@ -171,12 +191,14 @@ def emulate(
         known = with_users(checked)
         names = [program.place for program in started]
         places = Places(known, stack, names, ways=ways, uplink=uplink, sysctl=sysctl)
-        places.acknowledge_at_once()
+        places.follow(initial_window="initial_window" in follow)
         carriers = [flow.transport for flow in known.flows]
         laws = [each.congestion for each in carriers if isinstance(each, Tcp)]
         algorithms = CONGESTION | stack.enter_context(loaded(laws))
+        if "initial_rto" in follow:
+            stack.enter_context(first_timeouts(initial_rto_s(checked)))
         places.prefer(algorithms.get(law_of_programs(checked, places)))
-        flows = make_flows(checked, places, stack, algorithms, quick_acks)
+        flows = make_flows(checked, places, stack, algorithms, quick_acks=quick_acks, relays=relays)
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
         programs = Programs(places, foreground, beside, stack, quiet=quiet)
@@ -188,6 +210,7 @@ def emulate(
             summary(known, flows, lists, traffic.until_s, traffic.processor_wait()), checked
         )
         answer.exit_code = programs.exit_code
+        answer.followed = tuple(follow)
         answer.captured = captured
         return answer
 
@@ -210,7 +233,9 @@ def make_flows(
     places: Places,
     stack: contextlib.ExitStack,
     algorithms: Mapping[str, str],
+    *,
     quick_acks: bool,
+    relays: bool,
 ) -> list[Driven]:
     """The sockets of every flow that has traffic of its own; `algorithms` are the kernel's names of
     congestion controls.
@@ -233,6 +258,8 @@ def make_flows(
         elif flow.web is not None:
             plan = _core.Transactions(scenario.checked, index)
             made = web(flow, ends, algorithms, plan, room, quick_acks=quick_acks)
+        elif isinstance(known, CsmaScenario) and relays:
+            made = relayed(flow, ends, algorithms, known.csma, index)
         elif isinstance(known, CsmaScenario):
             own = known.csma
             is_one = own.connections == "one"

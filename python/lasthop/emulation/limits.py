@@ -1,6 +1,6 @@
 """The limits of emulator and kernel, checked before anything is made."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from lasthop.congestion import CONTROLS
 from lasthop.emulation.users import with_users
@@ -35,6 +35,9 @@ OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
 }
 """Settings in which the kernel's TCP has its own way, with default and what the kernel does."""
 
+CAN_FOLLOW = ("initial_rto", "initial_window")
+"""Those of them that it can be made to follow."""
+
 LONGEST_S = 3600.0
 """Longest emulation; it takes as long as it lasts. [s]"""
 
@@ -60,6 +63,14 @@ def check(scenario: Scenario) -> None:
     """Raise `UserError` with the first thing that cannot be emulated."""
     for what in _refused(with_users(scenario)):
         raise UserError(f"{scenario.source}: {what}", "simulate does not need real time")
+
+
+def check_followed(settings: Collection[str]) -> None:
+    """Raise `UserError` if the kernel cannot be made to follow a setting of TCP."""
+    for each in settings:
+        if each not in CAN_FOLLOW:
+            known = " and ".join(CAN_FOLLOW)
+            raise UserError(f"follow: {each}: the kernel can be made to follow {known}")
 
 
 def check_programs(scenario: Scenario) -> None:
@@ -115,12 +126,27 @@ def _refused_of(flow: Flow) -> Iterator[str]:
         )
 
 
-def unfollowed(scenario: Typed) -> list[str]:
-    """Settings of TCP which the kernel's does not follow, in words."""
+def initial_rto_s(scenario: Scenario) -> float:
+    """What all flows have before their first sample.
+
+    Raises
+    ------
+    UserError
+        If they differ, or there is none.
+    """
+    found = sorted({flow.tcp.initial_rto_s for flow in with_users(scenario).tcp_flows})
+    if len(found) == 1:
+        return found[0]
+    said = " and ".join(f"{each:g} s" for each in found) or "no flow has one"
+    raise UserError(f"{scenario.source}: `tcp.initial_rto`: {said}: the kernel takes one for all")
+
+
+def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
+    """Settings of TCP which the kernel's does not follow, in words; those `followed` it does."""
     asked: dict[str, None] = {}
     for flow in scenario.tcp_flows:
         for setting, (value, fine) in OWN.items():
-            if value(flow.tcp) not in fine:
+            if setting not in followed and value(flow.tcp) not in fine:
                 asked[setting] = None
     return [
         f"`tcp.{setting}` has no effect in an emulation: the kernel's TCP has its own way"

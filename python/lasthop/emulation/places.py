@@ -8,18 +8,18 @@ The outside, if there is a way there, is the last of the emulator's nodes.
 import contextlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from lasthop.emulation.uplink import open_uplink
 from lasthop.errors import UserError
 from lasthop.linux.links import set_up
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
-from lasthop.linux.routes import EVERYTHING, acknowledge_at_once, all_local, through
+from lasthop.linux.routes import EVERYTHING, Habits, all_local, habits_towards, through
 from lasthop.linux.sysctl import write
 from lasthop.linux.tcp import prefer_congestion, without_timestamps
 from lasthop.linux.tun import open_tun
@@ -246,15 +246,26 @@ class Places:
         """Whether a flow is the way of programs alone."""
         return self.scenario.flows[index].name in self.ways
 
-    def acknowledge_at_once(self) -> None:
-        """Where receivers do not delay their ACKs, let the route to the sender say so."""
-        ways = set()
+    def follow(self, *, initial_window: bool) -> None:
+        """Where receivers do not delay their ACKs, let the route to the sender say so; and the one
+        to the receiver how much a sender begins with, if that is to be followed.
+        """
+        habits: dict[tuple[str, Namespace], Habits] = {}
+
+        def add(here: Host, there: Host, **habit: Any) -> None:
+            way = there.address, here.namespace
+            habits[way] = replace(habits.get(way, Habits()), **habit)
+
         for index, flow in enumerate(self.scenario.flows):
-            if flow in self.scenario.tcp_flows and not flow.transport.delayed_ack:
-                ends = self.ends(index, flow)
-                ways.add((ends.receiver.namespace, ends.sender.address))
-        for namespace, sender in sorted(ways, key=lambda way: way[1]):
-            namespace.run(partial(add_quick_route, sender))
+            if not isinstance(flow, TcpFlow):
+                continue
+            ends = self.ends(index, flow)
+            if not flow.tcp.delayed_ack:
+                add(ends.receiver, ends.sender, acknowledges_each=True)
+            if initial_window:
+                add(ends.sender, ends.receiver, initial_window=flow.tcp.initial_cwnd_packets)
+        for (there, namespace), each in sorted(habits.items(), key=lambda item: item[0][0]):
+            namespace.run(partial(add_route_with, there, each))
 
 
 def let_ping() -> None:
@@ -271,10 +282,10 @@ def loopback() -> None:
         kernel.carry_out([set_up("lo")])
 
 
-def add_quick_route(sender: str) -> None:
-    """Have what this address sends acknowledged at once, in the calling thread's namespace."""
+def add_route_with(address: str, habits: Habits) -> None:
+    """Behave like that towards an address, in the calling thread's namespace."""
     with Socket() as kernel:
-        kernel.carry_out([acknowledge_at_once(sender, INTERFACE)])
+        kernel.carry_out([habits_towards(address, INTERFACE, habits)])
 
 
 def add_route(addresses: IPv4Network) -> None:

@@ -2,6 +2,8 @@
 
 import socket
 import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
 from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
@@ -11,19 +13,41 @@ ROUTE = struct.Struct("=BBBBBBBBI")
 """Family, bits of the destination and of the source, TOS, table, protocol, scope, type, flags."""
 MAIN, STATIC, ON_LINK, UNICAST = 254, 4, 253, 1
 LOCAL_TABLE, HOST, LOCAL = 255, 254, 2
-DST, OIF, GATEWAY, METRICS, QUICKACK = 1, 4, 5, 8, 15
+DST, OIF, GATEWAY, METRICS = 1, 4, 5, 8
+INITCWND, QUICKACK = 11, 15
+"""Metrics of linux/rtnetlink.h."""
 UNIVERSE = 0
 
 EVERYTHING = IPv4Network("0.0.0.0/0")
 
 
-def acknowledge_at_once(address: str, interface: str) -> Request:
-    """A route to an IPv4 address, whose TCP segments are acknowledged one by one."""
+@dataclass(frozen=True)
+class Habits:
+    """How TCP behaves towards an address."""
+
+    acknowledges_each: bool = False
+    """Whether segments from there are acknowledged one by one."""
+    initial_window: int | None = None
+    """Segments that are sent there at first; None: the kernel's ten."""
+
+    def metrics(self) -> Iterator[tuple[str, int, int]]:
+        """As metrics of a route: name, number and value."""
+        if self.acknowledges_each:
+            yield "quickack", QUICKACK, 1
+        if self.initial_window is not None:
+            yield "initcwnd", INITCWND, self.initial_window
+
+
+def habits_towards(address: str, interface: str, habits: Habits) -> Request:
+    """A route to an IPv4 address."""
+    metrics = list(habits.metrics())
     body = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN, STATIC, ON_LINK, UNICAST, 0)
     body += attribute(DST, socket.inet_aton(address))
     body += attribute(OIF, struct.pack("=I", socket.if_nametoindex(interface)))
-    body += attribute(METRICS, attribute(QUICKACK, struct.pack("=I", 1)))
-    said = f"ip route add {address} dev {interface} quickack 1"
+    values = (attribute(number, struct.pack("=I", value)) for _, number, value in metrics)
+    body += attribute(METRICS, b"".join(values))
+    words = " ".join(f"{name} {value}" for name, _, value in metrics)
+    said = f"ip route add {address} dev {interface} {words}"
     return Request(NEWROUTE, CREATE | EXCL, body, said)
 
 

@@ -482,6 +482,8 @@ class Csma(Table):
     pace: CsmaPace | None
     connections: Literal["rtt", "utility", "marks", "one"]
     connections_interval_s: float
+    rounding: Literal["down", "nearest"]
+    smoothing: float
     k_per_s: float | None
     fairness: float | None
 

@@ -26,6 +26,7 @@ MEASURED = (
     ("sent_bytes", "counter", "Payload handed to connections, each byte once."),
     ("taken_bytes", "counter", "Payload that programs have taken."),
     ("messages_again", "counter", "Messages handed to a second connection."),
+    ("connections_total", "counter", "Connections that have been made."),
     ("connections_lost", "counter", "Connections that were lost with something under way."),
     ("merging_bytes", "gauge", "Memory promised to senders."),
     ("kept_bytes", "gauge", "Memory of what is sent and not acknowledged."),

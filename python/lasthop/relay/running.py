@@ -12,6 +12,7 @@ from lasthop.errors import UserError
 from lasthop.relay import programs
 from lasthop.relay.settings import (
     LOOPBACK,
+    PATIENCE_S,
     Address,
     Bounds,
     ClientSettings,
@@ -81,6 +82,8 @@ class Server(Running):
         Where it listens; port 0: any that is free.
     allow : sequence of Target
         Where clients may connect to; anywhere if there is none.
+    patience_s : float
+        Time for a handshake. [s]
     bounds : Bounds
 
     Raises
@@ -96,10 +99,12 @@ class Server(Running):
         port: int = 0,
         *,
         allow: tuple[Target, ...] = (),
+        patience_s: float = PATIENCE_S,
         bounds: Bounds | None = None,
     ) -> None:
         bounds = bounds or Bounds()
-        super().__init__(ServerSettings(Address(host, port), key, allow, bounds=bounds))
+        at = Address(host, port)
+        super().__init__(ServerSettings(at, key, allow, patience_s=patience_s, bounds=bounds))
 
     @property
     def address(self) -> tuple[str, int]:
@@ -118,6 +123,10 @@ class Client(Running):
     terms : Terms
         How many connections there are, and of which kind.
     forwards : sequence of Forward
+    source : str, optional
+        The address of this machine that connections come from.
+    patience_s : float
+        Time for a connection to be made, and again for its handshake. [s]
     bounds : Bounds
 
     Raises
@@ -133,11 +142,16 @@ class Client(Running):
         terms: Terms | None = None,
         *,
         forwards: tuple[Forward, ...] = (),
+        source: str | None = None,
+        patience_s: float = PATIENCE_S,
         bounds: Bounds | None = None,
     ) -> None:
         socks = (Address(LOOPBACK, 0),)
         terms, bounds = terms or Terms(), bounds or Bounds()
-        super().__init__(ClientSettings(Address(*server), key, socks, forwards, (), terms, bounds))
+        server = Address(*server)
+        super().__init__(
+            ClientSettings(server, key, socks, forwards, (), terms, source, patience_s, bounds)
+        )
 
     @property
     def socks(self) -> tuple[str, int]:

@@ -5,7 +5,7 @@ import os
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from lasthop._core import new_relay_key
 from lasthop.errors import UserError
@@ -17,6 +17,7 @@ KEY_MODE = 0o600
 MOST_KEY_BYTES = 1024
 """No key's file is longer."""
 MIB = 1 << 20
+PATIENCE_S = 10.0
 RULES = ("rtt", "utility", "marks")
 """By what the number of connections goes; a number stands for itself."""
 
@@ -65,6 +66,8 @@ class Terms:
     """Time between two changes of their number."""
     smoothing: float = 0.0
     """Weight of the number before in the next one."""
+    rounding: Literal["nearest", "down"] = "nearest"
+    """How the number becomes whole."""
     congestion: str = "reno"
     """Congestion control of every connection, by the kernel's name."""
     timeout_s: float = 25.0
@@ -77,7 +80,12 @@ class Terms:
             aim["k"] = self.k_per_s
         if self.rule == "utility":
             aim |= {"fairness": self.fairness, "weight": self.weight}
-        rule = {"aim": aim, "interval_s": self.interval_s, "smoothing": self.smoothing}
+        rule = {
+            "aim": aim,
+            "interval_s": self.interval_s,
+            "smoothing": self.smoothing,
+            "rounding": self.rounding,
+        }
         return {
             "rule": rule,
             "connections": list(self.connections),
@@ -129,6 +137,10 @@ class ClientSettings:
     forwards: tuple[Forward, ...] = ()
     transparent: tuple[Address, ...] = ()
     terms: Terms = field(default_factory=Terms)
+    source: str | None = None
+    """The address of this machine that connections come from; None: the system's choice."""
+    patience_s: float = PATIENCE_S
+    """Time for a connection to be made, and again for its handshake."""
     bounds: Bounds = field(default_factory=Bounds)
 
     def as_json(self) -> dict[str, Any]:
@@ -136,6 +148,8 @@ class ClientSettings:
         return {
             "role": "client",
             "server": list(self.server),
+            "from": self.source,
+            "patience_s": self.patience_s,
             "key": self.key,
             "socks": [str(each) for each in self.socks],
             "forwards": [
@@ -157,6 +171,8 @@ class ServerSettings:
     allow: tuple[Target, ...] = ()
     """Where clients may connect to; anywhere if there is none."""
     clients: int = 64
+    patience_s: float = PATIENCE_S
+    """Time for a handshake."""
     bounds: Bounds = field(default_factory=Bounds)
 
     def as_json(self) -> dict[str, Any]:
@@ -166,6 +182,7 @@ class ServerSettings:
             "listen": str(self.listen),
             "key": self.key,
             "allow": [{"host": host_as_json(one.host), "port": one.port} for one in self.allow],
+            "patience_s": self.patience_s,
             "sessions": self.clients,
             "memory": self.bounds.as_json(),
         }

@@ -7,12 +7,12 @@ use super::{Message, Violation, violation};
 use crate::frame::Frame;
 
 /// A link of a session.
-pub type LinkId = u64;
+pub type LinkId = u32;
 
 /// Messages that may wait for their acknowledgement.
 const MOST_KEPT: usize = 256;
-/// What comes is acknowledged at once after so many messages or bytes, else after a while.
-const ACKNOWLEDGE: (u64, usize, Duration) = (8, 131_072, Duration::from_millis(25));
+/// What comes is acknowledged at once after so many messages or bytes of one link, else after a while.
+const ACKNOWLEDGE: (u64, usize, Duration) = (64, 131_072, Duration::from_millis(500));
 
 /// A message that has been sent and is not acknowledged.
 #[derive(Debug)]
@@ -36,8 +36,10 @@ pub(super) struct Link {
     told: u64,
     /// Bytes that have come since.
     untold_bytes: usize,
-    /// When this end acknowledges at the latest.
-    pub(super) ack_at: Option<Duration>,
+    /// What this end has acknowledged may have been lost on its way.
+    pub(super) is_doubtful: bool,
+    /// The other end has asked for an acknowledgement.
+    pub(super) answers: bool,
     /// What is to be said once.
     pings: bool,
     pub(super) wish: Option<u32>,
@@ -58,7 +60,8 @@ impl Link {
             came: 0,
             told: 0,
             untold_bytes: 0,
-            ack_at: None,
+            is_doubtful: false,
+            answers: false,
             pings: true, // the server has a client once it has spoken
             wish: None,
             says_drain: false,
@@ -75,20 +78,15 @@ impl Link {
     }
 
     /// Whether it has something of its own to say.
-    pub(super) fn says(&self, now: Duration) -> bool {
-        self.pings
-            || self.wish.is_some()
-            || self.says_drain
-            || self.ack_at.is_some_and(|at| at <= now)
+    pub(super) fn says(&self) -> bool {
+        self.pings || self.answers || self.wish.is_some() || self.says_drain
     }
 
     /// The next thing of its own that it has to say.
-    pub(super) fn passing(&mut self, now: Duration) -> Option<Vec<u8>> {
-        if self.ack_at.is_some_and(|at| at <= now) {
-            self.ack_at = None;
-            self.told = self.came;
-            self.untold_bytes = 0;
-            return Some(Frame::Acknowledge { count: self.came }.message());
+    pub(super) fn passing(&mut self, id: LinkId, now: Duration) -> Option<Vec<u8>> {
+        if std::mem::take(&mut self.answers) {
+            let counts = vec![(id, self.tell())];
+            return Some(Frame::Acknowledge { counts }.message());
         }
         if std::mem::take(&mut self.pings) {
             self.asked.get_or_insert(now);
@@ -113,23 +111,35 @@ impl Link {
         });
     }
 
-    /// A message that its sender keeps has come.
-    pub(super) fn came(&mut self, bytes: usize, now: Duration) {
+    /// A message that its sender keeps has come: when to acknowledge it.
+    pub(super) fn came(&mut self, bytes: usize, now: Duration) -> Duration {
         self.came += 1;
         self.untold_bytes += bytes;
         let is_due = self.came - self.told >= ACKNOWLEDGE.0 || self.untold_bytes >= ACKNOWLEDGE.1;
-        let at = if is_due { now } else { now + ACKNOWLEDGE.2 };
-        self.ack_at = Some(self.ack_at.map_or(at, |known| known.min(at)));
+        if is_due { now } else { now + ACKNOWLEDGE.2 }
+    }
+
+    /// Whether the other end may not know of all that has come.
+    pub(super) fn has_untold(&self) -> bool {
+        self.came > self.told || self.is_doubtful
+    }
+
+    /// How many have come, which the other end is told now.
+    pub(super) fn tell(&mut self) -> u64 {
+        self.told = self.came;
+        self.untold_bytes = 0;
+        self.is_doubtful = false;
+        self.came
     }
 
     /// So many have come there; what the budget was charged for those that are new.
     pub(super) fn acknowledged(&mut self, count: u64) -> Result<usize, Violation> {
-        let new = count.checked_sub(self.acknowledged);
-        let new = new.and_then(|new| usize::try_from(new).ok());
-        let Some(new) = new.filter(|&new| new <= self.kept.len()) else {
+        // of two acknowledgements over two links the later may come first
+        let new = usize::try_from(count.saturating_sub(self.acknowledged));
+        let Some(new) = new.ok().filter(|&new| new <= self.kept.len()) else {
             return violation("acknowledges what was not sent");
         };
-        self.acknowledged = count;
+        self.acknowledged += new as u64;
         Ok(self.kept.drain(..new).map(|kept| kept.charged).sum())
     }
 

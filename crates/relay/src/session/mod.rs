@@ -53,7 +53,7 @@ const IDLE: Duration = Duration::from_secs(5);
 const IDLE_WINDOW: u64 = 16_384;
 /// Age at which a message that holds up a stream is sent again on another link, and how many
 /// round-trip times it is at least.
-const STUCK: (Duration, u32) = (Duration::from_secs(1), 3);
+const STUCK: (Duration, u32) = (Duration::from_secs(2), 3);
 
 /// Which of the two relays.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,6 +166,8 @@ pub struct Counted {
     pub taken_bytes: u64,
     /// Messages handed to a link again: theirs was lost, or held up a stream.
     pub again: u64,
+    /// Links that joined.
+    pub links: u64,
     /// Links that were lost with something that was not acknowledged.
     pub lost_links: u64,
 }
@@ -181,6 +183,7 @@ impl std::ops::Add for Counted {
             sent_bytes: self.sent_bytes + other.sent_bytes,
             taken_bytes: self.taken_bytes + other.taken_bytes,
             again: self.again + other.again,
+            links: self.links + other.links,
             lost_links: self.lost_links + other.lost_links,
         }
     }
@@ -202,7 +205,6 @@ pub struct Session {
     streams: HashMap<StreamId, Stream>,
     links: BTreeMap<LinkId, Link>,
     next_stream: StreamId,
-    next_link: LinkId,
     /// Streams that the client has asked for, at the server.
     seen: Seen,
     waiting: VecDeque<Waiting>,
@@ -215,6 +217,8 @@ pub struct Session {
     kept_bytes: usize,
     /// Blocks that wait to be merged.
     blocks: usize,
+    /// When something that has come is to be acknowledged at the latest.
+    ack_at: Option<Duration>,
     /// When something was heard last, or could first be expected.
     heard: Duration,
     counted: Counted,
@@ -230,7 +234,6 @@ impl Session {
             streams: HashMap::new(),
             links: BTreeMap::new(),
             next_stream: 0,
-            next_link: 0,
             seen: Seen::default(),
             waiting: VecDeque::new(),
             due: VecDeque::new(),
@@ -238,6 +241,7 @@ impl Session {
             events: VecDeque::new(),
             kept_bytes: 0,
             blocks: 0,
+            ack_at: None,
             heard: now,
             counted: Counted::default(),
         }
@@ -245,12 +249,10 @@ impl Session {
 
     // -- links ---------------------------------------------------------------------------------
 
-    /// A new link.
-    pub fn join(&mut self, now: Duration) -> LinkId {
-        let id = self.next_link;
-        self.next_link += 1;
+    /// A new link, by a number that no other has had.
+    pub fn join(&mut self, id: LinkId, now: Duration) {
         self.links.insert(id, Link::new(now));
-        id
+        self.counted.links += 1;
     }
 
     /// A link is no more. What its other end may not have goes to others.
@@ -259,6 +261,10 @@ impl Session {
             return;
         };
         self.counted.lost_links += u64::from(!link.kept.is_empty());
+        for other in self.links.values_mut() {
+            other.is_doubtful = true;
+            self.ack_at = Some(Duration::ZERO);
+        }
         for kept in link.kept.into_iter().rev() {
             let Kept {
                 message,
@@ -288,7 +294,7 @@ impl Session {
     /// Whether a link drains and both ends know that all has come.
     pub fn is_empty(&self, id: LinkId) -> bool {
         self.links.get(&id).is_none_or(|link| {
-            link.is_drained && link.kept.is_empty() && !link.says_drain && link.ack_at.is_none()
+            link.is_drained && link.kept.is_empty() && !link.says_drain && !link.has_untold()
         })
     }
 
@@ -316,12 +322,17 @@ impl Session {
 
     /// Whether a link has something to send at the moment.
     pub fn wants(&self, id: LinkId, now: Duration) -> bool {
-        self.says(id, now) || self.may_carry(id)
+        self.says(id) || self.acknowledges(now) || self.may_carry(id)
     }
 
     /// Whether a link has something of its own to say.
-    pub fn says(&self, id: LinkId, now: Duration) -> bool {
-        self.links.get(&id).is_some_and(|link| link.says(now))
+    pub fn says(&self, id: LinkId) -> bool {
+        self.links.get(&id).is_some_and(Link::says)
+    }
+
+    /// Whether any link is to carry an acknowledgement.
+    pub fn acknowledges(&self, now: Duration) -> bool {
+        self.ack_at.is_some_and(|at| at <= now)
     }
 
     /// Whether there are data or other messages to be kept that a link could carry.
@@ -333,9 +344,9 @@ impl Session {
         is_asked && self.links.get(&id).is_some_and(Link::takes)
     }
 
-    /// When a link has to acknowledge, the earliest of all.
+    /// When it has to acknowledge something.
     pub fn deadline(&self) -> Option<Duration> {
-        self.links.values().filter_map(|link| link.ack_at).min()
+        self.ack_at
     }
 
     fn begin(&mut self, id: StreamId, credit: u64, now: Duration) -> bool {

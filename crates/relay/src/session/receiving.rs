@@ -19,31 +19,41 @@ impl Session {
         };
         self.heard = now;
         if is_kept(message) {
-            link.came(message.len(), now);
+            let at = link.came(message.len(), now);
+            self.acknowledge_by(at);
         }
-        if let Frame::Acknowledge { count } = frame {
-            let freed = link.acknowledged(count)?;
-            self.release(freed);
-        } else {
-            self.understand(id, frame, now)?;
-        }
+        self.understand(id, frame, now)?;
         if let Some(link) = self.links.get_mut(&id) {
             link.heard(now);
         }
         Ok(())
     }
 
+    /// Have what has come acknowledged at some time, or before.
+    fn acknowledge_by(&mut self, at: Duration) {
+        self.ack_at = Some(self.ack_at.map_or(at, |known| known.min(at)));
+    }
+
     fn understand(&mut self, id: LinkId, frame: Frame, now: Duration) -> Result<(), Violation> {
         match frame {
-            Frame::Acknowledge { .. } => {}
+            Frame::Acknowledge { counts } => {
+                for (id, count) in counts {
+                    if let Some(link) = self.links.get_mut(&id) {
+                        let freed = link.acknowledged(count)?;
+                        link.heard(now);
+                        self.release(freed);
+                    }
+                }
+            }
             Frame::Ping => {
                 if let Some(link) = self.links.get_mut(&id) {
-                    link.ack_at = Some(now);
+                    link.answers = true;
                 }
             }
             Frame::Wish { connections } => self.events.push_back(Event::Wish(connections)),
             Frame::Drain => {
                 self.drain(id);
+                self.acknowledge_by(now);
                 if let Some(link) = self.links.get_mut(&id) {
                     link.is_drained = true;
                 }

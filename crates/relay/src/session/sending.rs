@@ -16,9 +16,13 @@ impl Session {
         read: Reader,
     ) -> Option<Message> {
         let link = self.links.get_mut(&id)?;
-        if let Some(message) = link.passing(now) {
+        if let Some(message) = link.passing(id, now) {
             return Some(Rc::new(message));
         }
+        if let Some(message) = self.acknowledgement(now) {
+            return Some(Rc::new(message));
+        }
+        let link = self.links.get_mut(&id)?;
         if !link.takes() {
             return None;
         }
@@ -34,6 +38,17 @@ impl Session {
         };
         self.links.get_mut(&id)?.keep(&message, charged, now);
         Some(message)
+    }
+
+    /// What has come over links and has not been acknowledged, if that is due.
+    fn acknowledgement(&mut self, now: Duration) -> Option<Vec<u8>> {
+        if !self.acknowledges(now) {
+            return None;
+        }
+        self.ack_at = None;
+        let untold = self.links.iter_mut().filter(|(_, link)| link.has_untold());
+        let counts: Vec<_> = untold.map(|(&id, link)| (id, link.tell())).collect();
+        (!counts.is_empty()).then(|| Frame::Acknowledge { counts }.message())
     }
 
     /// A block of the stream whose turn it is.

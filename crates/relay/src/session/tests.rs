@@ -128,15 +128,16 @@ fn bytes(random: &mut Random) -> Vec<u8> {
         .collect()
 }
 
-/// A link: its numbers at both ends, and what is under way from each.
+/// A link, and what is under way from each end.
 struct Pair {
-    ids: [LinkId; 2],
+    id: LinkId,
     way: [VecDeque<Message>; 2],
 }
 
 struct World {
     ends: [End; 2],
     pairs: Vec<Pair>,
+    joined: LinkId,
     now: Duration,
     random: Random,
 }
@@ -147,6 +148,7 @@ impl World {
         let mut world = World {
             ends,
             pairs: Vec::new(),
+            joined: 0,
             now: Duration::ZERO,
             random: Random(seed | 1),
         };
@@ -158,15 +160,19 @@ impl World {
 
     fn join(&mut self) {
         let now = self.now;
-        let ids = [0, 1].map(|side: usize| self.ends[side].session.join(now));
+        let id = self.joined;
+        self.joined += 1;
+        for end in &mut self.ends {
+            end.session.join(id, now);
+        }
         let way = [VecDeque::new(), VecDeque::new()];
-        self.pairs.push(Pair { ids, way });
+        self.pairs.push(Pair { id, way });
     }
 
     fn kill(&mut self, index: usize) {
         let pair = self.pairs.swap_remove(index);
-        for (side, id) in pair.ids.into_iter().enumerate() {
-            self.ends[side].session.lose(id);
+        for end in &mut self.ends {
+            end.session.lose(pair.id);
         }
     }
 
@@ -189,13 +195,11 @@ impl World {
         let room = [1, 1_448, 14_480, 65_536][self.random.below(4) as usize];
         let pair = &mut self.pairs[index];
         if self.random.below(2) == 0 {
-            let message = self.ends[side].message(pair.ids[side], room, self.now);
+            let message = self.ends[side].message(pair.id, room, self.now);
             pair.way[side].extend(message);
         } else if let Some(message) = pair.way[side].pop_front() {
             let other = &mut self.ends[1 - side].session;
-            other
-                .receive(pair.ids[1 - side], &message, self.now)
-                .unwrap();
+            other.receive(pair.id, &message, self.now).unwrap();
         }
         for end in &mut self.ends {
             end.take(&mut self.random);
@@ -262,7 +266,8 @@ proptest! {
         let mut random = Random(seed | 1);
         for side in [Side::Client, Side::Server] {
             let mut session = session(side, 64);
-            let link = session.join(Duration::ZERO);
+            let link = random.below(3) as LinkId;
+            session.join(link, Duration::ZERO);
             session.open("target", 80, Duration::ZERO);
             for _ in 0..200 {
                 if session.receive(link, &odd(&mut random), Duration::ZERO).is_err() {
@@ -316,7 +321,7 @@ fn odd(random: &mut Random) -> Vec<u8> {
             epoch: random.below(3) as u32,
         },
         9 => Frame::Acknowledge {
-            count: random.below(3),
+            counts: vec![(stream, random.below(3)); random.below(3) as usize],
         },
         _ => Frame::Ping,
     };
@@ -332,7 +337,8 @@ fn odd(random: &mut Random) -> Vec<u8> {
 fn a_million_odd_messages_are_borne() {
     let mut random = Random(0x1a57_0b0e);
     let mut session = session(Side::Server, 64);
-    let mut link = session.join(Duration::ZERO);
+    let link = 1;
+    session.join(link, Duration::ZERO);
     let mut violations = 0;
     for _ in 0..1_000_000 {
         if session
@@ -342,7 +348,7 @@ fn a_million_odd_messages_are_borne() {
             violations += 1;
             session.abandon();
             session = self::session(Side::Server, 64);
-            link = session.join(Duration::ZERO);
+            session.join(link, Duration::ZERO);
         }
         while let Some(event) = session.next_event() {
             if let Event::Asked { stream, .. } = event {
@@ -370,14 +376,15 @@ fn an_unread_stream_stops_no_other() {
             pairs,
             now,
             random,
+            ..
         } = &mut world;
         *now += Duration::from_millis(1);
         for pair in pairs {
             for side in [0, 1] {
-                pair.way[side].extend(ends[side].message(pair.ids[side], 14_480, *now));
+                pair.way[side].extend(ends[side].message(pair.id, 14_480, *now));
                 while let Some(message) = pair.way[side].pop_front() {
                     let other = &mut ends[1 - side].session;
-                    other.receive(pair.ids[1 - side], &message, *now).unwrap();
+                    other.receive(pair.id, &message, *now).unwrap();
                 }
             }
         }
@@ -417,7 +424,8 @@ fn a_window_grows_where_it_holds_its_sender_up_and_is_given_back_when_idle() {
     assert!(world.is_quiet() && widest > 2 * FIRST_WINDOW, "{widest}");
 
     let mut client = session(Side::Client, 4);
-    let link = client.join(Duration::ZERO);
+    let link = 0;
+    client.join(link, Duration::ZERO);
     let id = client.open("target", 80, Duration::ZERO).unwrap();
     let opened = Frame::Opened {
         stream: id,
@@ -454,7 +462,8 @@ fn a_window_grows_where_it_holds_its_sender_up_and_is_given_back_when_idle() {
 #[test]
 fn a_silent_link_and_a_silent_relay_are_told() {
     let mut client = session(Side::Client, 4);
-    let link = client.join(Duration::ZERO);
+    let link = 0;
+    client.join(link, Duration::ZERO);
     let mut nothing = |_: StreamId, _: &mut Vec<u8>, _: usize| Read::Nothing;
     let second = Duration::from_secs;
     client.open("target", 80, second(1)).unwrap();

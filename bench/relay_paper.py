@@ -1,0 +1,129 @@
+"""Paper 001 with the kernel's TCP: its topologies, whose users send through pairs of relays.
+
+    python bench/relay_paper.py [--jobs N]
+
+Topologies a to d with adaptive CSMA, TCP ACKs by h-ACK and n-ACK; a three times, b to d once, 500 s
+each of which 100 s are cut. Timestamps are on, so that a packet of 1040 bytes has 988 of payload,
+and the first timeout is 30 s, on a also the kernel's own second. Beside it one connection a user,
+under adaptive CSMA and under 802.11's. Every run is kept as a line of out/relay_paper.jsonl, and is
+not run again. A run that was late (99th percentile above 2 ms) counts for nothing.
+"""
+
+import argparse
+import json
+import multiprocessing
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from lasthop.emulation import emulate
+from lasthop.emulation.lateness import LATE_S
+from lasthop.studies.acsma import network
+
+HERE = Path(__file__).parent
+RUNS = HERE / "out" / "relay_paper.jsonl"
+
+TIMESTAMPS = {"net.ipv4.tcp_timestamps": "1"}
+FOLLOWED = ("initial_window", "initial_rto")
+PATIENT = {"initial_rto": "30 s"}
+SEEDS_OF_A = 3
+QUANTITIES = ("goodput_bps", "connections", "connections_opened", "connections_closed", "rtt_s")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run."""
+
+    topology: str
+    scheme: str
+    """One of `network.SCHEMES`."""
+    way: str
+    """Through relays, "relays"; by one connection a user, "one"; through relays with the kernel's
+    own first timeout, "own".
+    """
+    seed: int
+
+    def tree(self) -> dict[str, Any]:
+        """Its scenario."""
+        schemes = network.BESIDE if self.topology == "d" else network.SCHEMES
+        settings: dict[str, Any] = dict(schemes[self.scheme])
+        if self.way == "one":
+            settings["connections"] = "one"
+        title = f"topology {self.topology}, {network.WORDS[self.scheme]}"
+        return {
+            **network.scenario(title, self.topology, tcp=PATIENT, **settings),
+            "seed": self.seed,
+        }
+
+
+def plan() -> Iterator[Case]:
+    """All runs: the short list first."""
+    for seed in range(1, SEEDS_OF_A + 1):
+        for scheme in network.CURES:
+            yield Case("a", scheme, "relays", seed)
+        yield Case("a", "lcsma", "one", seed)
+        yield Case("a", "hack", "one", seed)
+    for scheme in network.CURES:
+        yield Case("a", scheme, "own", 1)
+    for topology in ("b", "c", "d"):
+        for scheme in network.CURES:
+            yield Case(topology, scheme, "relays", 1)
+
+
+def run(case: Case) -> dict[str, Any]:
+    """Run it."""
+    answer = emulate(
+        case.tree(),
+        relays=case.way != "one",
+        follow=["initial_window"] if case.way == "own" else FOLLOWED,
+        sysctl=TIMESTAMPS,
+    )
+    summary = answer.summary
+    return {
+        **asdict(case),
+        "lateness_p99_s": answer.lateness_p99_s,
+        "flows": {flow["name"]: means(flow, QUANTITIES) for flow in summary["flows"]},
+        "links": {link["name"]: means(link, ("air_time",)) for link in summary["links"]},
+        "queues": {each["name"]: means(each, ("packets",)) for each in summary["queues"]},
+    }
+
+
+def means(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:
+    """Some of its quantities."""
+    return {name: item[name]["mean"] for name in names if name in item}
+
+
+def known() -> dict[Case, dict[str, Any]]:
+    """Runs that were in time."""
+    lines = RUNS.read_text().splitlines() if RUNS.exists() else []
+    found = {}
+    for one in map(json.loads, lines):
+        if one["lateness_p99_s"] < LATE_S:
+            found[Case(one["topology"], one["scheme"], one["way"], one["seed"])] = one
+    return found
+
+
+def main(jobs: int) -> None:
+    """Run what is missing."""
+    RUNS.parent.mkdir(exist_ok=True)
+    done = known()
+    missing = [case for case in plan() if case not in done]
+    processes = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=processes, max_tasks_per_child=1) as pool:
+        running = [pool.submit(run, case) for case in missing]
+        for each in as_completed(running):
+            one = each.result()
+            with RUNS.open("a") as file:
+                print(json.dumps(one), file=file, flush=True)
+            rates = [round(flow["goodput_bps"] / 8e3) for flow in one["flows"].values()]
+            print(
+                one["topology"], one["scheme"], one["way"], rates, one["lateness_p99_s"], flush=True
+            )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="paper 001 with the kernel's TCP and relays")
+    parser.add_argument("--jobs", type=int, default=4, help="runs side by side")
+    main(parser.parse_args().jobs)

@@ -1,0 +1,148 @@
+"""What a pair of relays takes of a shared queue: n connections beside one other download.
+
+    python bench/relay_share.py [--jobs N]     runs what has not been run; prints the table
+
+10 Mbit/s, 40 ms, drop-tail of a bandwidth-delay product (33 packets). The other download is one
+Reno connection; ours is one program through two relays with n connections, or the program itself
+without relays. Simulated are n + 1 Reno connections. Every run is kept as a line of
+out/relay_share.jsonl. A run that was late (99th percentile above 2 ms) counts for nothing.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import lasthop as lh
+from lasthop.emulation.lateness import LATE_S
+
+HERE = Path(__file__).parent
+RUNS = HERE / "out" / "relay_share.jsonl"
+INSIDE = HERE / "relay_share_inside.py"
+LASTHOP = [str(Path(sys.executable).with_name("lasthop"))]
+
+NUMBERS = (1, 2, 4, 8)
+SEEDS = 5
+WARMUP_S, MEASURED_S = 20, 100
+RELAY_PORT, TARGET_PORT, FORWARD_PORT = 4700, 9000, 9001
+
+Run = dict[str, Any]
+
+
+def scenario(name: str, **flows: Any) -> dict[str, Any]:
+    """One queue, and who goes through it."""
+    return {
+        "name": name,
+        "warmup": f"{WARMUP_S} s",
+        "duration": f"{WARMUP_S + MEASURED_S} s",
+        "queue": 33,
+        "dumbbell": {"bottleneck": "10 Mbps", "rtt": "40 ms", "start_spread": "5 s"},
+        "tcp": {"congestion": "reno", "window": 1000, "sack": True},
+        "flow": {"other": {}, **flows},
+    }
+
+
+def simulated(number: int) -> list[Run]:
+    """So many connections of one user, by the simulator."""
+    tree = scenario(f"{number} beside one", mine={"count": number})
+    result = lh.simulate({**tree, "replications": SEEDS})
+    runs = result.replications if hasattr(result, "replications") else None
+    raise SystemExit(runs)
+
+
+def emulated(way: str, number: int, seed: int) -> Run:
+    """One run in real time: a program through relays, or without."""
+    late = {"start": f"{WARMUP_S + MEASURED_S - 0.001:.3f} s", "start_spread": "0 s"}
+    tree = scenario(f"{way}, {number}", mine=late)
+    with tempfile.TemporaryDirectory() as directory:
+        here = Path(directory)
+        (here / "share.json").write_text(json.dumps({**tree, "seed": seed}))
+        subprocess.run([*LASTHOP, "relay", "key", here / "key"], check=True, capture_output=True)
+        inside = f"{sys.executable} {INSIDE}"
+        relay = " ".join([*LASTHOP, "relay"])
+        beside = [("mine/source", f"{inside} give {TARGET_PORT}")]
+        if way == "relay":
+            serve = f"{relay} serve --listen 0.0.0.0:{RELAY_PORT} --key {here}/key"
+            forward = f"{FORWARD_PORT}:127.0.0.1:{TARGET_PORT}"
+            connect = f"{relay} connect mine.source:{RELAY_PORT} --key {here}/key"
+            connect += f" --connections {number} --forward {forward}"
+            beside += [("mine/source", serve), ("mine/sink", connect)]
+            target = f"127.0.0.1 {FORWARD_PORT}"
+        else:
+            target = f"mine.source {TARGET_PORT}"
+        beside.append(("mine/sink", f"{inside} take {target} {here}/taken"))
+        command = [*LASTHOP, "emulate", str(here / "share.json"), "--json", "--at", "mine/sink"]
+        for place, one in beside:
+            command += ["--with", place, one]
+        command += ["--", sys.executable, str(INSIDE), "wait", str(MEASURED_S), str(here / "span")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+        result = json.loads(done.stdout)
+        begin_s, end_s = json.loads((here / "span").read_text())
+        mine_bps = rate_bps((here / "taken").read_text(), begin_s, end_s)
+    [other] = [flow for flow in result["flows"] if flow["name"] == "other"]
+    [run] = result["totals"]
+    return {
+        "way": way,
+        "number": number,
+        "seed": seed,
+        "mine_bps": mine_bps,
+        "other_bps": other["goodput_bps"]["mean"],
+        "lateness_p99_s": run["lateness_p99_s"]["mean"],
+    }
+
+
+def rate_bps(taken: str, begin_s: float, end_s: float) -> float:
+    """What has been taken between two moments; lines of `taken` are moments, and bytes so far."""
+    rows = [tuple(map(float, line.split())) for line in taken.splitlines()]
+    within = [row for row in rows if begin_s <= row[0] <= end_s]
+    return 8 * (within[-1][1] - within[0][1]) / (within[-1][0] - within[0][0])
+
+
+def plan() -> Iterator[tuple[str, int, int]]:
+    """All runs in real time."""
+    for seed in range(1, SEEDS + 1):
+        yield "program", 1, seed
+        for number in NUMBERS:
+            yield "relay", number, seed
+
+
+def known() -> list[Run]:
+    """Runs that have been made and were in time."""
+    lines = RUNS.read_text().splitlines() if RUNS.exists() else []
+    return [run for run in map(json.loads, lines) if run["lateness_p99_s"] < LATE_S]
+
+
+def main(jobs: int) -> None:
+    """Run what is missing."""
+    RUNS.parent.mkdir(exist_ok=True)
+    done = {(run["way"], run["number"], run["seed"]) for run in known()}
+    missing = [each for each in plan() if each not in done]
+    with ThreadPoolExecutor(jobs) as pool, RUNS.open("a") as file:
+        for run in pool.map(lambda each: emulated(*each), missing):
+            print(json.dumps(run), file=file, flush=True)
+            print(
+                run["way"], run["number"], round(share(run), 3), run["lateness_p99_s"], flush=True
+            )
+
+
+def share(run: Run) -> float:
+    """Ours of both."""
+    return float(run["mine_bps"] / (run["mine_bps"] + run["other_bps"]))
+
+
+def shares(runs: Sequence[Run], way: str, number: int) -> list[float]:
+    """Of all runs of a case."""
+    return [share(run) for run in runs if (run["way"], run["number"]) == (way, number)]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="what a pair of relays takes of a shared queue")
+    parser.add_argument("--jobs", type=int, default=2, help="runs side by side")
+    main(parser.parse_args().jobs)

@@ -1,0 +1,66 @@
+"""What runs at the places of `relay_share.py`.
+
+give PORT            a target that sends without end
+take HOST PORT FILE  a program that reads, and writes when it had how many bytes
+wait SECONDS FILE    writes when it began and when it ended
+"""
+
+import json
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+
+CHUNK = bytes(65_536)
+LOOK_S = 0.05
+
+
+def give(port: str) -> None:
+    """Send to whoever comes."""
+    with socket.create_server(("0.0.0.0", int(port))) as listener:
+        while True:
+            one, _ = listener.accept()
+            threading.Thread(target=fill, args=(one,), daemon=True).start()
+
+
+def fill(one: socket.socket) -> None:
+    """Send until the other end has enough."""
+    with suppress(OSError), one:
+        while True:
+            one.sendall(CHUNK)
+
+
+def take(host: str, port: str, file: str) -> None:
+    """Read for ever, from the first byte on."""
+    with open(file, "w", buffering=1) as out:
+        while True:
+            with suppress(OSError), socket.create_connection((host, int(port)), 5) as one:
+                read(one, out)
+            time.sleep(LOOK_S)
+
+
+def read(one: socket.socket, out: TextIO) -> None:
+    """Read one connection to its end."""
+    total, told_s = 0, 0.0
+    while piece := one.recv(len(CHUNK)):
+        total += len(piece)
+        now_s = time.monotonic()
+        if now_s - told_s >= LOOK_S:
+            print(now_s, total, file=out)
+            told_s = now_s
+
+
+def wait(seconds: str, file: str) -> None:
+    """Let time pass."""
+    begin_s = time.monotonic()
+    time.sleep(float(seconds))
+    Path(file).write_text(json.dumps([begin_s, time.monotonic()]))
+
+
+if __name__ == "__main__":
+    todo: dict[str, Callable[..., None]] = {"give": give, "take": take, "wait": wait}
+    todo[sys.argv[1]](*sys.argv[2:])

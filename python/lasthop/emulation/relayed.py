@@ -1,0 +1,164 @@
+"""A user of a conflict graph whose one stream goes through a pair of relays.
+
+```text
+source --loopback--> relay ==n TCP connections over the medium==> relay --loopback--> sink
+```
+
+The relays are those of `lasthop relay`, and follow the scenario's rule. What they tell each other
+goes back as ACKs do.
+"""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from statistics import fmean
+
+from lasthop.emulation.connection import Connection, connection
+from lasthop.emulation.places import Ends, Host, loopback
+from lasthop.emulation.traffic import Traffic
+from lasthop.errors import UserError
+from lasthop.models.reading import Csma, TcpFlow
+from lasthop.relay import Client, Server
+from lasthop.relay.settings import LOOPBACK, Address, Forward, Terms, new_key
+
+MOST_CONNECTIONS = 128
+"""What a relay takes at most."""
+PATIENCE_S = 3600.0
+"""Nobody gives up before the run is over. [s]"""
+
+
+@dataclass
+class Relayed:
+    """One flow: its relays, and what has been seen since the end of the warm-up."""
+
+    flow: TcpFlow
+    ends: Ends
+    terms: Terms
+    key: str
+    server: Server
+    program: Connection
+    """From the source to the relay there, and from the other relay to the sink."""
+    stack: ExitStack = field(default_factory=ExitStack)
+    client: Client | None = None
+    numbers: list[int] = field(default_factory=list)
+    """Of connections."""
+    made: list[int] = field(default_factory=list)
+    """How many had been made, when the number was looked at."""
+    rtts_s: list[float] = field(default_factory=list)
+
+    def begin(self, traffic: Traffic) -> None:
+        """Let the relay at the source connect, and the program send."""
+        there = (self.ends.listening.address, self.ends.port)
+        target = Address(LOOPBACK, self.ends.port)
+        made = partial(
+            Client,
+            there,
+            self.key,
+            self.terms,
+            forwards=(Forward(target, target),),
+            source=self.ends.connecting.address,
+            patience_s=PATIENCE_S,
+        )
+        self.client = self.stack.enter_context(self.ends.connecting.namespace.run(made))
+        self.program.begin(traffic)
+
+    def stop(self, traffic: Traffic) -> None:
+        """Send no new data."""
+        self.program.stop(traffic)
+
+    @property
+    def received_bytes(self) -> int:
+        """Payload that has reached the sink since the end of the warm-up."""
+        return self.program.received_bytes
+
+    def begin_to_count(self) -> None:
+        """Samples are taken from now on only."""
+
+    def look(self) -> None:
+        """Note how many connections there are, and their round-trip time."""
+        seen = self.client.metrics() if self.client is not None else {}
+        if seen:
+            self.numbers.append(seen["connections"])
+            self.made.append(seen["connections_total"])
+            if seen["rtt_s"] is not None:
+                self.rtts_s.append(seen["rtt_s"])
+
+    def quantities(self) -> dict[str, float]:
+        """What has been measured beside the goodput."""
+        values = {}
+        if self.numbers:
+            opened = self.made[-1] - self.made[0]
+            values["connections"] = fmean(self.numbers)
+            values["connections_opened"] = float(opened)
+            values["connections_closed"] = float(opened - self.numbers[-1] + self.numbers[0])
+        if self.rtts_s:
+            values["rtt_s"] = fmean(self.rtts_s)
+        return values
+
+    def close(self) -> None:
+        """Close every socket."""
+        self.program.close()
+        self.stack.close()
+
+
+def relayed(
+    flow: TcpFlow, ends: Ends, algorithms: Mapping[str, str], csma: Csma, index: int
+) -> Relayed:
+    """Make what a user of a conflict graph needs whose stream goes through relays.
+
+    Parameters
+    ----------
+    flow, ends, algorithms
+        The flow, where it is, and the kernel's names of congestion controls.
+    csma, index
+        The conflict graph, and the number of the user.
+
+    Raises
+    ------
+    UserError
+        If the relays have no such rule.
+    """
+    terms = terms_of(csma, index, algorithms[flow.tcp.congestion])
+    here = Host(ends.connecting.namespace, LOOPBACK)
+    there = Host(ends.listening.namespace, LOOPBACK)
+    for host in (here, there):
+        host.namespace.run(loopback)
+    with ExitStack() as stack:
+        key = new_key()
+        made = partial(Server, key, ends.listening.address, ends.port, patience_s=PATIENCE_S)
+        server = stack.enter_context(ends.listening.namespace.run(made))
+        inner = replace(ends, listening=there, connecting=here)
+        program = connection(flow, inner, algorithms)
+        stack.callback(program.close)
+        return Relayed(flow, ends, terms, key, server, program, stack.pop_all())
+
+
+def terms_of(csma: Csma, index: int, algorithm: str) -> Terms:
+    """How the relays of a user behave."""
+    user = csma.flows[index]
+    common = Terms(
+        congestion=algorithm,
+        timeout_s=PATIENCE_S,
+        interval_s=csma.connections_interval_s,
+        smoothing=csma.smoothing,
+        rounding=csma.rounding,
+        connections=(1, MOST_CONNECTIONS),
+    )
+    match csma.connections:
+        case "one":
+            return replace(common, rule="fixed", connections=(1, 1))
+        case "rtt":
+            return replace(common, rule="rtt", k_per_s=csma.k)
+        case "utility" if user.marginal_utility is None and csma.fairness is not None:
+            return replace(
+                common,
+                rule="utility",
+                k_per_s=csma.k,
+                fairness=csma.fairness,
+                weight=user.weight,
+            )
+    raise UserError(
+        f"csma.connections: {csma.connections}: relays of an emulation have no such rule",
+        '"rtt", "one", or "utility" with csma.fairness',
+    )

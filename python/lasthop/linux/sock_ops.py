@@ -1,0 +1,164 @@
+"""The first timeout of TCP connections, which the kernel asks a BPF program of a control group for.
+
+The process is in a control group of its own as long as that is in force, and so are all sockets
+that it makes meanwhile.
+"""
+
+import contextlib
+import errno
+import os
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from lasthop.errors import UserError
+from lasthop.linux.bpf import BpfError, Program, link, load_program
+from lasthop.linux.netns import Namespace
+from lasthop.linux.tun import open_tun
+
+SOCK_OPS = 13
+"""A program that TCP asks, by linux/bpf.h."""
+GROUP_SOCK_OPS = 3
+"""Where it is put at a control group."""
+TIMEOUT_INIT = 1
+"""What it is asked for: the timeout of a SYN, in ticks of the kernel's clock."""
+OP, REPLY = 0, 4
+"""Where the question is and where the answer goes in `struct bpf_sock_ops`."""
+RTO_OFFSET = 8
+"""Offset of tcpi_rto in struct tcp_info (linux/tcp.h). [us]"""
+PROBE_TICKS = 1000
+PROBE_ADDRESS, PROBE_MASK, NOWHERE = "10.0.0.1", "255.0.0.0", "10.0.0.2"
+LONGEST_S = 120.0
+"""The kernel's timeouts are no longer (TCP_RTO_MAX)."""
+
+
+@contextlib.contextmanager
+def first_timeouts(seconds: float) -> Iterator[None]:
+    """Have connections of this process begin with this timeout, until their first sample.
+
+    Raises
+    ------
+    UserError
+        If the kernel does not let this process, or has no longer ones.
+    """
+    if seconds > LONGEST_S:
+        raise UserError(
+            f"`tcp.initial_rto`: {seconds:g} s: the kernel's is {LONGEST_S:g} s at most"
+        )
+    with own_group() as group:
+        with answering(group, PROBE_TICKS):
+            ticks_per_s = PROBE_TICKS / timeout_of_a_syn()
+        with answering(group, round(seconds * ticks_per_s)):
+            yield
+
+
+@contextlib.contextmanager
+def own_group() -> Iterator[Path]:
+    """A control group that this process is in."""
+    before = group_of_process()
+    group = before / f"lasthop-{os.getpid()}"
+    try:
+        group.mkdir()
+        move_to(group)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            group.rmdir()
+        raise UserError(f"{group}: {os.strerror(error.errno or 0)}", "run it as root") from None
+    try:
+        yield group
+    finally:
+        move_to(before)
+        remove(group)
+
+
+def group_of_process() -> Path:
+    """The directory of this process's control group (version 2)."""
+    mounts = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())
+    roots = [Path(words[1]) for words in mounts if words[2] == "cgroup2"]
+    own = Path("/proc/self/cgroup").read_text().splitlines()
+    names = [line.removeprefix("0::/") for line in own if line.startswith("0::/")]
+    if not roots or not names:
+        raise UserError("control groups of version 2 are not mounted", "mount -t cgroup2 none DIR")
+    return roots[0] / names[0]
+
+
+def move_to(group: Path) -> None:
+    """Put this process into a control group."""
+    (group / "cgroup.procs").write_text(str(os.getpid()))
+
+
+def remove(group: Path) -> None:
+    """Remove a control group, once the last process that ends in it is gone."""
+    for _ in range(20):
+        try:
+            return group.rmdir()
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+        time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def answering(group: Path, ticks: int) -> Iterator[None]:
+    """Have all sockets of a group begin with a timeout."""
+    directory = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        program = load_program(
+            Program("first_timeout", SOCK_OPS, instructions(ticks), 0, b"", b"", b"GPL\0")
+        )
+        try:
+            attached = link(program, "first timeouts", directory, GROUP_SOCK_OPS)
+        finally:
+            os.close(program)
+    except BpfError as error:
+        raise UserError(str(error), "run it as root, or do not follow initial_rto") from None
+    finally:
+        os.close(directory)
+    try:
+        yield
+    finally:
+        os.close(attached)
+
+
+def instructions(ticks: int) -> bytes:
+    """If it is asked for the first timeout it answers so, and else that it does not know."""
+
+    def one(code: int, to: int = 0, of: int = 0, offset: int = 0, value: int = 0) -> bytes:
+        return struct.pack("=BBhi", code, of << 4 | to, offset, value)
+
+    load, store, jump_unless, set_to, leave = 0x61, 0x63, 0x55, 0xB7, 0x95
+    return b"".join(
+        [
+            one(load, to=2, of=1, offset=OP),
+            one(set_to, to=3, value=-1),
+            one(jump_unless, to=2, offset=1, value=TIMEOUT_INIT),
+            one(set_to, to=3, value=ticks),
+            one(store, to=1, of=3, offset=REPLY),
+            one(set_to, to=0, value=1),
+            one(leave),
+        ]
+    )
+
+
+def timeout_of_a_syn() -> float:
+    """The timeout of a connection that nobody answers. [s]"""
+    namespace = Namespace()
+
+    def ask() -> float:
+        descriptor = open_tun("lasthop", PROBE_ADDRESS, PROBE_MASK, 1500)
+        try:
+            with socket.socket() as one:
+                one.setblocking(False)
+                one.connect_ex((NOWHERE, 9))
+                info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RTO_OFFSET + 4)
+                (rto_us,) = struct.unpack_from("=I", info, RTO_OFFSET)
+                return float(rto_us) / 1e6
+        finally:
+            os.close(descriptor)
+
+    try:
+        return namespace.run(ask)
+    finally:
+        namespace.close()
