@@ -153,10 +153,17 @@ pub(crate) fn end(socket: &TcpStream) -> io::Result<()> {
 
 /// How many bytes a program's socket may hold unsent.
 const PROGRAM_AHEAD: u32 = 65_536;
+/// What a program of this machine may have sent that is not read. Loopback hands over up to 64 KiB at once, which the
+/// kernel counts in full until its last byte is read: into the buffer that it begins with, 128 KiB, the next
+/// would not go, and it would be dropped and sent again after a timeout. [bytes]
+const LOOPBACK_BUFFER: usize = 262_144;
 
 /// Settings of a program's or a target's socket. Should this process die, its other end is told of a break.
 pub(crate) fn prepare_plug(socket: &TcpStream) -> io::Result<()> {
     break_off(socket);
     socket.set_nodelay(true)?;
+    if socket.peer_addr()?.ip().to_canonical().is_loopback() {
+        SockRef::from(socket).set_recv_buffer_size(LOOPBACK_BUFFER)?;
+    }
     SockRef::from(socket).set_tcp_notsent_lowat(PROGRAM_AHEAD)
 }

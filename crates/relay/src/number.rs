@@ -1,6 +1,6 @@
 //! How many connections a pool has: the step of the simulator, asked at every interval.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use lasthop_engine::control::multi_connection::{Aim, Falls, MultiConnection, Seen};
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::Info;
 use crate::session::LinkId;
 
-/// Intervals for which a smaller number must be asked for before connections are closed.
-const PATIENCE: usize = 3;
+/// Longest time for which a larger number is held. [intervals]
+const MOST_HOLD: usize = 100;
 
 /// What the number of connections is to achieve, and how often it is looked at.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -23,6 +23,8 @@ pub(crate) struct Rule {
     /// Weight of the number before.
     pub(crate) smoothing: f64,
     pub(crate) rounding: Rounding,
+    /// Intervals for which a smaller number must be asked for before connections are closed.
+    pub(crate) hold: usize,
 }
 
 /// How the number becomes whole.
@@ -69,6 +71,10 @@ impl Rule {
         of_aim
             .or_else(|| (!is_interval).then(|| "interval: must be from 0.1 s to 1000 s".into()))
             .or_else(|| (!is_smoothing).then(|| "smoothing: must be from 0 to below 1".into()))
+            .or_else(|| {
+                let is_hold = (1..=MOST_HOLD).contains(&self.hold);
+                (!is_hold).then(|| format!("hold: must be from 1 to {MOST_HOLD} intervals"))
+            })
     }
 
     fn steps(&self) -> MultiConnection {
@@ -107,7 +113,8 @@ pub(crate) struct Number {
     delivered: u64,
     falls: Falls,
     stepped: Duration,
-    recent: [u32; PATIENCE],
+    /// What was asked for in the last intervals.
+    recent: VecDeque<u32>,
 }
 
 impl Number {
@@ -120,7 +127,7 @@ impl Number {
             delivered: 0,
             falls: Falls::default(),
             stepped: now,
-            recent: [bounds.0; PATIENCE],
+            recent: VecDeque::from(vec![bounds.0; rule.hold]),
         }
     }
 
@@ -178,8 +185,8 @@ impl Number {
     }
 
     fn note(&mut self, asked: u32) -> u32 {
-        self.recent.rotate_left(1);
-        self.recent[PATIENCE - 1] = asked;
+        self.recent.pop_front();
+        self.recent.push_back(asked);
         asked
     }
 
@@ -218,6 +225,7 @@ mod tests {
             interval_s: 1.0,
             smoothing: 0.0,
             rounding: Rounding::Nearest,
+            hold: 3,
         };
         assert_eq!(rule.complaint(), None);
         Number::new(&rule, bounds, Duration::ZERO)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MOST_PORT = 65_535
 MOST_CONNECTIONS = 128
 MOST_STREAMS = 8192
+MOST_HOLD = 100
 MEMORIES = ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"))
 LEAST_MEMORY_BYTES = 1 << 20
 MOST_MEMORY_BYTES = 1 << 34
@@ -282,6 +283,12 @@ def connect(
     smoothing: Annotated[
         str, typer.Option(metavar="X", help="Weight of the number before in the next.")
     ] = "0",
+    hold: Annotated[
+        str,
+        typer.Option(
+            metavar="N", help="Intervals for which fewer must be asked for before some are closed."
+        ),
+    ] = "3",
     congestion: Annotated[
         str, typer.Option(metavar="NAME", help="Congestion control, by the kernel's name.")
     ] = "reno",
@@ -314,6 +321,7 @@ def connect(
         connections=(least, most),
         interval_s=seconds(interval, "--interval", 0.1, 1000.0),
         smoothing=part(smoothing, "--smoothing"),
+        hold=count(hold, "--hold", MOST_HOLD),
         congestion=congestion,
         timeout_s=seconds(timeout, "--timeout", 1.0, 86_400.0),
     )

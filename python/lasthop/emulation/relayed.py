@@ -143,6 +143,7 @@ def terms_of(csma: Csma, index: int, algorithm: str) -> Terms:
         interval_s=csma.connections_interval_s,
         smoothing=csma.smoothing,
         rounding=csma.rounding,
+        hold=1,
         connections=(1, MOST_CONNECTIONS),
     )
     match csma.connections:

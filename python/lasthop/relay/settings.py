@@ -68,6 +68,8 @@ class Terms:
     """Weight of the number before in the next one."""
     rounding: Literal["nearest", "down"] = "nearest"
     """How the number becomes whole."""
+    hold: int = 3
+    """Intervals for which fewer must be asked for before connections are closed."""
     congestion: str = "reno"
     """Congestion control of every connection, by the kernel's name."""
     timeout_s: float = 25.0
@@ -85,6 +87,7 @@ class Terms:
             "interval_s": self.interval_s,
             "smoothing": self.smoothing,
             "rounding": self.rounding,
+            "hold": self.hold,
         }
         return {
             "rule": rule,

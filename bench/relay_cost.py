@@ -1,0 +1,332 @@
+"""What a pair of relays costs: CPU time for a byte and for a connection, and memory.
+
+    python bench/relay_cost.py [--quick]
+
+A gigabyte goes over loopback from one program to another: directly, through two relays, through two
+socats, and over MPTCP with as many subflows, in turn and in rounds; the medians of CPU seconds for
+a gigabyte are told, of each process and of all four together (the kernel's work for loopback is
+somebody's among them). Then what the relays of one client spend on opening and closing connections
+and on having them. Everything is in a network namespace of its own; needs root. Writes
+out/relay_cost.json.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from measure import BenchError
+from peers import apt_install
+
+HERE = Path(__file__).parent
+OUT = HERE / "out" / "relay_cost.json"
+LASTHOP = str(Path(sys.executable).with_name("lasthop"))
+CHUNK = 1 << 18
+PATIENCE_S = 60.0
+CONNECTIONS = 4
+ADDRESSES = [f"127.0.0.{number}" for number in range(1, CONNECTIONS + 1)]
+MANY = 101
+"""Connections of which the first counts as the relay's own."""
+CYCLES = 5
+
+
+# -- programs at both ends --------------------------------------------------------------------
+
+
+def give(port: str, size: str, protocol: str) -> None:
+    """Send so many bytes to the first that comes."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", int(port)))
+        listener.listen()
+        one, _ = listener.accept()
+        with one:
+            chunk, left = bytes(CHUNK), int(size)
+            while left:
+                left -= one.send(chunk[:left])
+
+
+def take(port: str, size: str, protocol: str) -> None:
+    """Read so many bytes."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as one:
+        one.connect(("127.0.0.1", int(port)))
+        left, room = int(size), bytearray(CHUNK)
+        while left:
+            count = one.recv_into(room)
+            if count == 0:
+                raise SystemExit(f"{left} bytes are missing")
+            left -= count
+
+
+# -- processes --------------------------------------------------------------------------------
+
+
+@dataclass
+class Process:
+    """A process that is watched."""
+
+    name: str
+    running: "subprocess.Popen[str]"
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time of its threads so far. [s]"""
+        tasks = Path(f"/proc/{self.running.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+    @property
+    def memory_bytes(self) -> int:
+        """What it alone has in memory."""
+        found = re.findall(
+            r"Private_\w+:\s+(\d+) kB", Path(f"/proc/{self.running.pid}/smaps_rollup").read_text()
+        )
+        return 1024 * sum(map(int, found))
+
+    def lines(self, until: str) -> None:
+        """Read what it prints until a line has some text."""
+        assert self.running.stdout is not None
+        while until not in (line := self.running.stdout.readline()):
+            if not line:
+                raise BenchError(f"{self.name} has ended")
+
+
+@contextmanager
+def process(name: str, *command: str) -> Iterator[Process]:
+    """A process, until the block ends."""
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield Process(name, running)
+    finally:
+        running.terminate()
+        running.wait(PATIENCE_S)
+
+
+def program(todo: str, *words: str) -> tuple[str, ...]:
+    """The command of a program at an end, which stays until it is told to go."""
+    return (sys.executable, __file__, "--inside", todo, *words)
+
+
+def await_port(port: int) -> None:
+    """Wait until somebody listens."""
+    until_s = time.monotonic() + PATIENCE_S
+    while f":{port} " not in said("ss", "-Hltn", f"sport = :{port}"):
+        if time.monotonic() > until_s:
+            raise BenchError(f"nobody listens at {port}")
+        time.sleep(0.05)
+
+
+def said(*command: str) -> str:
+    """What a command prints."""
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+# -- contenders -------------------------------------------------------------------------------
+
+Ways = Callable[[ExitStack, int], tuple[list[Process], int, int]]
+
+
+def directly(_stack: ExitStack, port: int) -> tuple[list[Process], int, int]:
+    """Nothing between the programs: who is there, the port to ask, the protocol."""
+    return [], port, 0
+
+
+def over_mptcp(_stack: ExitStack, port: int) -> tuple[list[Process], int, int]:
+    """Over MPTCP, with subflows from other addresses."""
+    return [], port, socket.IPPROTO_MPTCP
+
+
+def through_socats(stack: ExitStack, port: int) -> tuple[list[Process], int, int]:
+    """Two that copy, one after the other."""
+    found = []
+    for name in ("socat there", "socat here"):
+        way = (f"TCP-LISTEN:{port + 1},bind=127.0.0.1,reuseaddr", f"TCP:127.0.0.1:{port}")
+        found.append(stack.enter_context(process(name, "socat", "-b", str(CHUNK), *way)))
+        port += 1
+        await_port(port)
+    return found, port, 0
+
+
+def through_relays(stack: ExitStack, port: int) -> tuple[list[Process], int, int]:
+    """Two relays with some connections."""
+    relays = stack.enter_context(pair(CONNECTIONS, port))
+    return relays, port + 2, 0
+
+
+@contextmanager
+def pair(connections: int | str, port: int, *options: str) -> Iterator[list[Process]]:
+    """Two relays, the second of which leads to a port by one that is two higher."""
+    with ExitStack() as stack:
+        key = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "key"
+        said(LASTHOP, "relay", "key", str(key))
+        far = ("serve", "--listen", f"127.0.0.1:{port + 1}")
+        near = ("connect", f"127.0.0.1:{port + 1}", "--connections", str(connections), *options)
+        near += ("--forward", f"{port + 2}:127.0.0.1:{port}")
+        there = process("relay there", LASTHOP, "relay", *far, "--key", str(key))
+        relays = [stack.enter_context(there)]
+        await_port(port + 1)
+        here = process("relay here", LASTHOP, "relay", *near, "--key", str(key))
+        relays.append(stack.enter_context(here))
+        await_port(port + 2)
+        relays[1].lines("connected")
+        yield relays
+
+
+CONTENDERS: Mapping[str, Ways] = {
+    "directly": directly,
+    "two relays": through_relays,
+    "two socats": through_socats,
+    "MPTCP": over_mptcp,
+}
+
+
+def transfer(name: str, size: int, port: int) -> dict[str, Any]:
+    """Send bytes from one program to another."""
+    with ExitStack() as stack:
+        protocol = socket.IPPROTO_MPTCP if name == "MPTCP" else 0
+        giving = program("give", str(port), str(size), str(protocol))
+        giver = stack.enter_context(process("sender", *giving))
+        await_port(port)
+        between, asked, _ = CONTENDERS[name](stack, port)
+        before = [each.cpu_s for each in between]
+        begun_s = time.monotonic()
+        taking = program("take", str(asked), str(size), str(protocol))
+        taker = stack.enter_context(process("receiver", *taking))
+        for each in (giver, taker):
+            each.lines("done")
+        wall_s = time.monotonic() - begun_s
+        costs = {
+            each.name: each.cpu_s - was for each, was in zip(between, before, strict=True)
+        }
+        costs |= {each.name: each.cpu_s for each in (giver, taker)}
+        return {"contender": name, "wall_s": wall_s, "bytes": size, "cpu_s": costs}
+
+
+# -- connections ------------------------------------------------------------------------------
+
+
+def connections(port: int) -> dict[str, Any]:
+    """What a relay spends on a connection: memory, and CPU time for opening and closing one."""
+    one, many = (state_of(number, port) for number in (1, MANY))
+    each = MANY - 1
+    opened = {
+        name: (many[name]["cpu_s"] - one[name]["cpu_s"]) / each for name in ("relay there", "relay here")
+    }
+    memory = {
+        name: (many[name]["memory_bytes"] - one[name]["memory_bytes"]) / each for name in opened
+    }
+    return {"open_s": opened, "memory_bytes": memory, "kernel_bytes": kernel(one, many) / each}
+
+
+def kernel(one: Mapping[str, Any], many: Mapping[str, Any]) -> float:
+    """What the kernel has more of sockets at both ends. [bytes]"""
+    return float(many["slab_bytes"] - one["slab_bytes"])
+
+
+def state_of(number: int, port: int) -> dict[str, Any]:
+    """Two relays with so many connections, at rest: medians of some runs."""
+    runs = []
+    for cycle in range(CYCLES):
+        with pair(number, port + 10 * cycle) as relays:
+            time.sleep(1.0)
+            run: dict[str, Any] = {
+                each.name: {"cpu_s": each.cpu_s, "memory_bytes": each.memory_bytes}
+                for each in relays
+            }
+            established = said("ss", "-Htn", "state", "established", f"dport = :{port + 10 * cycle + 1}")
+            if len(established.splitlines()) != number:
+                raise BenchError(f"{number} connections: {established}")
+            run["slab_bytes"] = slab_bytes()
+        runs.append(run)
+    found: dict[str, Any] = {"slab_bytes": median(run["slab_bytes"] for run in runs)}
+    for name in ("relay there", "relay here"):
+        found[name] = {
+            what: median(run[name][what] for run in runs) for what in ("cpu_s", "memory_bytes")
+        }
+    return found
+
+
+def slab_bytes() -> int:
+    """What the kernel has in TCP sockets, their files and what belongs to those."""
+    names = ("TCP", "sock_inode_cache", "filp", "dentry", "eventpoll_epi", "eventpoll_pwq")
+    rows = (line.split() for line in Path("/proc/slabinfo").read_text().splitlines()[2:])
+    return sum(int(row[1]) * int(row[3]) for row in rows if row[0] in names)
+
+
+# -- everything -------------------------------------------------------------------------------
+
+
+def main(*, quick: bool) -> None:
+    """Run everything in a network namespace of its own."""
+    if os.geteuid() != 0:
+        print("relay_cost: left out: needs root")
+        return
+    if shutil.which("socat") is None:
+        apt_install("socat")
+    os.unshare(os.CLONE_NEWNET) if hasattr(os, "unshare") else unshare()
+    said("ip", "link", "set", "lo", "up")
+    for address in ADDRESSES[1:]:
+        said("ip", "address", "add", f"{address}/8", "dev", "lo")
+        said("ip", "mptcp", "endpoint", "add", address, "dev", "lo", "subflow")
+    said("ip", "mptcp", "limits", "set", "subflow", str(CONNECTIONS - 1))
+    size, rounds = (100_000_000, 1) if quick else (1_000_000_000, 5)
+    runs = []
+    for number in range(rounds):
+        for index, name in enumerate(CONTENDERS):
+            runs.append(transfer(name, size, 20_000 + 100 * number + 10 * index))
+            print(json.dumps(runs[-1]), flush=True)
+    found = {"runs": runs, "connections": connections(30_000)}
+    OUT.parent.mkdir(exist_ok=True)
+    OUT.write_text(json.dumps(found, indent=1) + "\n")
+    tell(found)
+
+
+def unshare() -> None:
+    """A network namespace of its own for this process (Python 3.12 has it in `os`)."""
+    import ctypes
+
+    if ctypes.CDLL(None, use_errno=True).unshare(0x40000000) != 0:
+        raise BenchError("no network namespace")
+
+
+def tell(found: Mapping[str, Any]) -> None:
+    """Print the tables."""
+    print(f"{'':12} {'Gbit/s':>7}  CPU s/GB: all   of each")
+    for name in CONTENDERS:
+        mine = [run for run in found["runs"] if run["contender"] == name]
+        rate = median(8 * run["bytes"] / run["wall_s"] for run in mine) / 1e9
+        costs = costs_per_gb(mine)
+        total = median(sum(run["cpu_s"].values()) / run["bytes"] * 1e9 for run in mine)
+        words = ", ".join(f"{who} {cost:.2f}" for who, cost in costs.items())
+        print(f"{name:12} {rate:7.2f}  {total:13.2f}   {words}")
+    print(json.dumps(found["connections"], indent=1))
+
+
+def costs_per_gb(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Median CPU time of each process. [s/GB]"""
+    return {
+        who: median(run["cpu_s"][who] / run["bytes"] * 1e9 for run in runs)
+        for who in runs[0]["cpu_s"]
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--inside"]:
+        {"give": give, "take": take}[sys.argv[2]](*sys.argv[3:])
+        print("done", flush=True)
+        time.sleep(PATIENCE_S)  # its CPU time is read meanwhile
+    else:
+        parser = argparse.ArgumentParser(description="what a pair of relays costs")
+        parser.add_argument("--quick", action="store_true", help="one short round")
+        main(quick=parser.parse_args().quick)
