@@ -206,9 +206,7 @@ def transfer(name: str, size: int, port: int) -> dict[str, Any]:
         for each in (giver, taker):
             each.lines("done")
         wall_s = time.monotonic() - begun_s
-        costs = {
-            each.name: each.cpu_s - was for each, was in zip(between, before, strict=True)
-        }
+        costs = {each.name: each.cpu_s - was for each, was in zip(between, before, strict=True)}
         costs |= {each.name: each.cpu_s for each in (giver, taker)}
         return {"contender": name, "wall_s": wall_s, "bytes": size, "cpu_s": costs}
 
@@ -221,7 +219,8 @@ def connections(port: int) -> dict[str, Any]:
     one, many = (state_of(number, port) for number in (1, MANY))
     each = MANY - 1
     opened = {
-        name: (many[name]["cpu_s"] - one[name]["cpu_s"]) / each for name in ("relay there", "relay here")
+        name: (many[name]["cpu_s"] - one[name]["cpu_s"]) / each
+        for name in ("relay there", "relay here")
     }
     memory = {
         name: (many[name]["memory_bytes"] - one[name]["memory_bytes"]) / each for name in opened
@@ -244,7 +243,9 @@ def state_of(number: int, port: int) -> dict[str, Any]:
                 each.name: {"cpu_s": each.cpu_s, "memory_bytes": each.memory_bytes}
                 for each in relays
             }
-            established = said("ss", "-Htn", "state", "established", f"dport = :{port + 10 * cycle + 1}")
+            established = said(
+                "ss", "-Htn", "state", "established", f"dport = :{port + 10 * cycle + 1}"
+            )
             if len(established.splitlines()) != number:
                 raise BenchError(f"{number} connections: {established}")
             run["slab_bytes"] = slab_bytes()

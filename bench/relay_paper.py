@@ -85,8 +85,14 @@ def run(case: Case) -> dict[str, Any]:
         **asdict(case),
         "lateness_p99_s": answer.lateness_p99_s,
         "flows": {flow["name"]: means(flow, QUANTITIES) for flow in summary["flows"]},
-        "links": {link["name"]: means(link, ("air_time",)) for link in summary["links"]},
-        "queues": {each["name"]: means(each, ("packets",)) for each in summary["queues"]},
+        "links": {
+            link["name"]: means(link, ("airtime_fraction", "aggressiveness"))
+            for link in summary["links"]
+        },
+        "queues": {
+            each["name"]: means(each, ("occupancy_packets", "sojourn_s"))
+            for each in summary["queues"]
+        },
     }
 
 

@@ -289,6 +289,11 @@ pub fn data_head(stream: StreamId, offset: u64, last: bool, spent: bool) -> [u8;
     head
 }
 
+/// Whether a message is a block of a stream.
+pub fn is_data(message: &[u8]) -> bool {
+    message.first() == Some(&3)
+}
+
 /// Whether a message is kept until it is acknowledged.
 pub fn is_kept(message: &[u8]) -> bool {
     message.first().is_some_and(|&kind| kind < PASSING)

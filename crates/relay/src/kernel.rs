@@ -126,6 +126,14 @@ pub(crate) fn be_transparent(socket: &socket2::Socket, is_ipv4: bool) -> io::Res
     }
 }
 
+/// Has Linux acknowledge what comes as it would if nothing had been answered.
+///
+/// It delays ACKs where an answer follows what comes, as in a dialogue. Here such answers are few and no part of it, and
+/// a sender that hears of every second segment alone sends two at once, of which a full queue drops more.
+pub(crate) fn be_no_dialogue(socket: &TcpStream) -> io::Result<()> {
+    SockRef::from(socket).set_tcp_quickack(true)
+}
+
 /// Lets many connections come from one address: a port is chosen when both ends are known.
 pub(crate) fn choose_port_late(socket: &TcpSocket) -> io::Result<()> {
     Ok(setsockopt(socket, IpBindAddressNoPort, &true)?)

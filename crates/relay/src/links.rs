@@ -87,7 +87,7 @@ async fn write(
     loop {
         kernel::is_ready(&wire.socket).await?;
         let room = kernel::room(&wire.socket)?;
-        gather(pool, id, room, &mut out, &mut sealed)?;
+        let has_block = gather(pool, id, room, &mut out, &mut sealed)?;
         pool.dispatch();
         if sealed.is_empty() {
             if pool.session.borrow().is_empty(id) {
@@ -111,6 +111,9 @@ async fn write(
                 Err(error) => return Err(error.into()),
             }
         }
+        if !has_block {
+            kernel::be_no_dialogue(&wire.socket)?;
+        }
         sealed.clear();
         if sealed.capacity() > MOST_BLOCK / 8 {
             sealed = Vec::new(); // idle connections hold no memory
@@ -118,25 +121,26 @@ async fn write(
     }
 }
 
-/// Takes messages from the session for as much room as there is, one block of data at most.
+/// Takes messages from the session for as much room as there is, one block of data at most: whether there is one.
 fn gather(
     pool: &Rc<Pool>,
     id: LinkId,
     room: usize,
     out: &mut Direction,
     sealed: &mut Vec<u8>,
-) -> Result<(), NoiseError> {
+) -> Result<bool, NoiseError> {
     let head = OVERHEAD + frame::DATA_HEAD;
     loop {
         let left = room.saturating_sub(sealed.len() + head);
         let mut session = pool.session.borrow_mut();
         let mut read = |stream, to: &mut Vec<u8>, most| pool.read(stream, to, most);
         let Some(message) = session.next_message(id, left, pool.now(), &mut read) else {
-            return Ok(());
+            return Ok(false);
         };
         out.seal(&message, sealed)?;
-        if message.len() > frame::DATA_HEAD || sealed.len() + head >= room {
-            return Ok(());
+        let is_block = frame::is_data(&message);
+        if is_block || sealed.len() + head >= room {
+            return Ok(is_block);
         }
     }
 }

@@ -30,8 +30,6 @@ RTO_OFFSET = 8
 """Offset of tcpi_rto in struct tcp_info (linux/tcp.h). [us]"""
 PROBE_TICKS = 1000
 PROBE_ADDRESS, PROBE_MASK, NOWHERE = "10.0.0.1", "255.0.0.0", "10.0.0.2"
-LONGEST_S = 120.0
-"""The kernel's timeouts are no longer (TCP_RTO_MAX)."""
 
 
 @contextlib.contextmanager
@@ -41,12 +39,8 @@ def first_timeouts(seconds: float) -> Iterator[None]:
     Raises
     ------
     UserError
-        If the kernel does not let this process, or has no longer ones.
+        If the kernel does not let this process.
     """
-    if seconds > LONGEST_S:
-        raise UserError(
-            f"`tcp.initial_rto`: {seconds:g} s: the kernel's is {LONGEST_S:g} s at most"
-        )
     with own_group() as group:
         with answering(group, PROBE_TICKS):
             ticks_per_s = PROBE_TICKS / timeout_of_a_syn()

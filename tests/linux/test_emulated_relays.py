@@ -1,0 +1,83 @@
+"""Users of a conflict graph through relays, and settings that the kernel is made to follow."""
+
+import os
+
+import pytest
+
+import lasthop as lh
+from clock import WINDOW_S, in_time
+from emulating import skip_without_rights
+from lasthop.emulation import emulate
+from lasthop.linux.sock_ops import first_timeouts, group_of_process, timeout_of_a_syn
+from test_emulated_kinds import ROW
+
+SHORT = """\
+name = "ten segments"
+duration = "3 s"
+warmup = "0 s"
+queue = 100
+dumbbell = { bottleneck = "20 Mbps", rtt = "200 ms" }
+tcp = { congestion = "reno", window = 200, sack = true, initial_window = 2 }
+[flow.short]
+segments = 10
+start_spread = "0 s"
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def rights(request: pytest.FixtureRequest) -> None:
+    skip_without_rights(request)
+
+
+def test_the_middle_of_a_row_has_more_connections_between_its_relays():
+    answer = emulate(ROW, relays=True, sysctl={"net.ipv4.tcp_timestamps": "1"})
+    flows = answer.flows
+    assert list(flows.index) == ["a", "b", "c"]
+    # n = k T grows with the queues, and T is longest in the middle
+    assert (flows["connections"] > 1).all()
+    assert flows["rtt_s"].idxmax() == "b"
+    # what programs got has gone over the air, with what the relays add and what is under way
+    sent_bps = answer.links["airtime_fraction"] * 400 * 1040 * 8
+    for user_bps, link_bps in zip(flows["goodput_bps"], sent_bps[["1", "2", "3"]], strict=True):
+        assert 0 < user_bps < link_bps
+
+
+def test_relays_are_for_users_of_a_conflict_graph():
+    with pytest.raises(lh.UserError, match="relays are for users of a conflict graph"):
+        emulate(SHORT, relays=True)
+    with pytest.raises(lh.UserError, match="csma.connections: marks: relays of an emulation"):
+        marks = {"csma.connections": "marks", "csma.aqm": True}
+        emulate(ROW, relays=True, settings={**marks, "tcp.ecn": True})
+
+
+def test_the_kernel_follows_the_first_window():
+    """A handshake and a window of ten take two round trips; one of two, of four and the rest, four."""
+
+    def seen() -> tuple[float, float]:
+        runs = (emulate(SHORT), emulate(SHORT, follow=["initial_window"]))
+        own_s, followed_s = (run.flows["completion_s"].item() for run in runs)
+        assert own_s >= 0.4
+        assert followed_s >= 0.8
+        return own_s, followed_s
+
+    own_s, followed_s = in_time(seen, WINDOW_S)
+    assert own_s < 0.5
+    assert followed_s < 0.9
+
+
+def test_the_kernel_follows_the_first_timeout_and_forgets_it():
+    group = group_of_process()
+    with first_timeouts(30.0):
+        assert timeout_of_a_syn() == pytest.approx(30.0, abs=0.02)
+        assert group_of_process() == group / f"lasthop-{os.getpid()}"
+    assert timeout_of_a_syn() == pytest.approx(1.0, abs=0.02)
+    assert group_of_process() == group
+    assert not (group / f"lasthop-{os.getpid()}").exists()
+
+
+def test_what_the_kernel_cannot_follow_is_refused():
+    with pytest.raises(lh.UserError, match="follow: min_rto: .*initial_rto and initial_window"):
+        emulate(SHORT, follow=["min_rto"])
+    two = SHORT + '[flow.other]\ninitial_rto = "3 s"\n'
+    with pytest.raises(lh.UserError, match="1 s and 3 s: the kernel takes one for all"):
+        emulate(two, follow=["initial_rto"])
