@@ -11,6 +11,7 @@ out/relay_cost.json.
 """
 
 import argparse
+import ctypes
 import json
 import os
 import re
@@ -27,8 +28,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import relay_connections
 from measure import BenchError
 from peers import apt_install
+from relay_connections import MANY
 
 HERE = Path(__file__).parent
 OUT = HERE / "out" / "relay_cost.json"
@@ -37,9 +40,6 @@ CHUNK = 1 << 18
 PATIENCE_S = 60.0
 CONNECTIONS = 4
 ADDRESSES = [f"127.0.0.{number}" for number in range(1, CONNECTIONS + 1)]
-MANY = 101
-"""Connections of which the first counts as the relay's own."""
-CYCLES = 5
 
 
 # -- programs at both ends --------------------------------------------------------------------
@@ -134,20 +134,16 @@ def said(*command: str) -> str:
 
 # -- contenders -------------------------------------------------------------------------------
 
-Ways = Callable[[ExitStack, int], tuple[list[Process], int, int]]
+Way = Callable[[ExitStack, int], tuple[list[Process], int]]
+"""What is put before a port: who is between, and the port to ask."""
 
 
-def directly(_stack: ExitStack, port: int) -> tuple[list[Process], int, int]:
-    """Nothing between the programs: who is there, the port to ask, the protocol."""
-    return [], port, 0
+def directly(_stack: ExitStack, port: int) -> tuple[list[Process], int]:
+    """Nothing."""
+    return [], port
 
 
-def over_mptcp(_stack: ExitStack, port: int) -> tuple[list[Process], int, int]:
-    """Over MPTCP, with subflows from other addresses."""
-    return [], port, socket.IPPROTO_MPTCP
-
-
-def through_socats(stack: ExitStack, port: int) -> tuple[list[Process], int, int]:
+def through_socats(stack: ExitStack, port: int) -> tuple[list[Process], int]:
     """Two that copy, one after the other."""
     found = []
     for name in ("socat there", "socat here"):
@@ -155,13 +151,13 @@ def through_socats(stack: ExitStack, port: int) -> tuple[list[Process], int, int
         found.append(stack.enter_context(process(name, "socat", "-b", str(CHUNK), *way)))
         port += 1
         await_port(port)
-    return found, port, 0
+    return found, port
 
 
-def through_relays(stack: ExitStack, port: int) -> tuple[list[Process], int, int]:
+def through_relays(stack: ExitStack, port: int) -> tuple[list[Process], int]:
     """Two relays with some connections."""
     relays = stack.enter_context(pair(CONNECTIONS, port))
-    return relays, port + 2, 0
+    return relays, port + 2
 
 
 @contextmanager
@@ -183,11 +179,11 @@ def pair(connections: int | str, port: int, *options: str) -> Iterator[list[Proc
         yield relays
 
 
-CONTENDERS: Mapping[str, Ways] = {
+CONTENDERS: Mapping[str, Way] = {
     "directly": directly,
     "two relays": through_relays,
     "two socats": through_socats,
-    "MPTCP": over_mptcp,
+    "MPTCP": directly,
 }
 
 
@@ -198,7 +194,7 @@ def transfer(name: str, size: int, port: int) -> dict[str, Any]:
         giving = program("give", str(port), str(size), str(protocol))
         giver = stack.enter_context(process("sender", *giving))
         await_port(port)
-        between, asked, _ = CONTENDERS[name](stack, port)
+        between, asked = CONTENDERS[name](stack, port)
         before = [each.cpu_s for each in between]
         begun_s = time.monotonic()
         taking = program("take", str(asked), str(size), str(protocol))
@@ -214,48 +210,27 @@ def transfer(name: str, size: int, port: int) -> dict[str, Any]:
 # -- connections ------------------------------------------------------------------------------
 
 
-def connections(port: int) -> dict[str, Any]:
-    """What a relay spends on a connection: memory, and CPU time for opening and closing one."""
-    one, many = (state_of(number, port) for number in (1, MANY))
-    each = MANY - 1
-    opened = {
-        name: (many[name]["cpu_s"] - one[name]["cpu_s"]) / each
-        for name in ("relay there", "relay here")
-    }
-    memory = {
-        name: (many[name]["memory_bytes"] - one[name]["memory_bytes"]) / each for name in opened
-    }
-    return {"open_s": opened, "memory_bytes": memory, "kernel_bytes": kernel(one, many) / each}
+def memory(port: int) -> dict[str, float]:
+    """What each relay has in memory for a connection, and what the kernel has for its two ends.
+
+    [bytes]
+    """
+    one, many = (held(number, port) for number in (1, MANY))
+    return {name: (many[name] - one[name]) / (MANY - 1) for name in one}
 
 
-def kernel(one: Mapping[str, Any], many: Mapping[str, Any]) -> float:
-    """What the kernel has more of sockets at both ends. [bytes]"""
-    return float(many["slab_bytes"] - one["slab_bytes"])
-
-
-def state_of(number: int, port: int) -> dict[str, Any]:
-    """Two relays with so many connections, at rest: medians of some runs."""
+def held(number: int, port: int) -> dict[str, float]:
+    """What two relays with so many connections have in memory, at rest; medians of some runs."""
     runs = []
-    for cycle in range(CYCLES):
+    for cycle in range(relay_connections.CYCLES):
         with pair(number, port + 10 * cycle) as relays:
             time.sleep(1.0)
-            run: dict[str, Any] = {
-                each.name: {"cpu_s": each.cpu_s, "memory_bytes": each.memory_bytes}
-                for each in relays
-            }
-            established = said(
-                "ss", "-Htn", "state", "established", f"dport = :{port + 10 * cycle + 1}"
-            )
-            if len(established.splitlines()) != number:
-                raise BenchError(f"{number} connections: {established}")
-            run["slab_bytes"] = slab_bytes()
-        runs.append(run)
-    found: dict[str, Any] = {"slab_bytes": median(run["slab_bytes"] for run in runs)}
-    for name in ("relay there", "relay here"):
-        found[name] = {
-            what: median(run[name][what] for run in runs) for what in ("cpu_s", "memory_bytes")
-        }
-    return found
+            there = said("ss", "-Htn", "state", "established", f"dport = :{port + 10 * cycle + 1}")
+            if len(there.splitlines()) != number:
+                raise BenchError(f"{number} connections: {there}")
+            run = {each.name: each.memory_bytes for each in relays}
+            runs.append({**run, "kernel": slab_bytes()})
+    return {name: median(run[name] for run in runs) for name in runs[0]}
 
 
 def slab_bytes() -> int:
@@ -275,7 +250,7 @@ def main(*, quick: bool) -> None:
         return
     if shutil.which("socat") is None:
         apt_install("socat")
-    os.unshare(os.CLONE_NEWNET) if hasattr(os, "unshare") else unshare()
+    unshare()
     said("ip", "link", "set", "lo", "up")
     for address in ADDRESSES[1:]:
         said("ip", "address", "add", f"{address}/8", "dev", "lo")
@@ -287,16 +262,14 @@ def main(*, quick: bool) -> None:
         for index, name in enumerate(CONTENDERS):
             runs.append(transfer(name, size, 20_000 + 100 * number + 10 * index))
             print(json.dumps(runs[-1]), flush=True)
-    found = {"runs": runs, "connections": connections(30_000)}
+    found = {"runs": runs, "memory_bytes": memory(30_000), "cpu_s": relay_connections.costs()}
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(found, indent=1) + "\n")
     tell(found)
 
 
 def unshare() -> None:
-    """A network namespace of its own for this process (Python 3.12 has it in `os`)."""
-    import ctypes
-
+    """A network namespace of its own for this process."""
     if ctypes.CDLL(None, use_errno=True).unshare(0x40000000) != 0:
         raise BenchError("no network namespace")
 
@@ -311,7 +284,7 @@ def tell(found: Mapping[str, Any]) -> None:
         total = median(sum(run["cpu_s"].values()) / run["bytes"] * 1e9 for run in mine)
         words = ", ".join(f"{who} {cost:.2f}" for who, cost in costs.items())
         print(f"{name:12} {rate:7.2f}  {total:13.2f}   {words}")
-    print(json.dumps(found["connections"], indent=1))
+    print(json.dumps({name: found[name] for name in ("memory_bytes", "cpu_s")}, indent=1))
 
 
 def costs_per_gb(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:

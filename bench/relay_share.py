@@ -3,17 +3,19 @@
     python bench/relay_share.py [--jobs N]     runs what has not been run; prints the table
 
 10 Mbit/s, 40 ms, drop-tail of a bandwidth-delay product (33 packets). The other download is one
-Reno connection; ours is one program through two relays with n connections, or the program itself
-without relays. Simulated are n + 1 Reno connections. Every run is kept as a line of
-out/relay_share.jsonl. A run that was late (99th percentile above 2 ms) counts for nothing.
+Reno connection; ours is one program through two relays with n connections, over MPTCP with n
+subflows, which each have a Reno of their own, or over plain TCP. Simulated are n + 1 connections.
+Every run is kept as a line of out/relay_share.jsonl. A run that was late (99th percentile above
+2 ms) counts for nothing.
 """
 
 import argparse
 import json
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,7 @@ INSIDE = HERE / "relay_share_inside.py"
 LASTHOP = [str(Path(sys.executable).with_name("lasthop"))]
 
 NUMBERS = (1, 2, 4, 8)
-SEEDS = 5
+SEEDS, MPTCP_SEEDS, REPLICATIONS = 5, 3, 20
 WARMUP_S, MEASURED_S = 20, 100
 RELAY_PORT, TARGET_PORT, FORWARD_PORT = 4700, 9000, 9001
 
@@ -47,37 +49,29 @@ def scenario(name: str, **flows: Any) -> dict[str, Any]:
     }
 
 
-def simulated(number: int) -> list[Run]:
-    """So many connections of one user, by the simulator."""
+def simulated(number: int) -> list[float]:
+    """Shares of so many connections of one user, by the simulator.
+
+    Sources have the jitter of a packet, as hosts have some: two flows without any can stay in step
+    for a whole run, and one of them lose what the other does not (0.28 to 0.73 of the rate).
+    """
     tree = scenario(f"{number} beside one", mine={"count": number})
-    result = lh.simulate({**tree, "replications": SEEDS})
-    runs = result.replications if hasattr(result, "replications") else None
-    raise SystemExit(runs)
+    tree["dumbbell"]["jitter"] = "packet"
+    result = lh.simulate({**tree, "replications": REPLICATIONS})
+    classes = result.sample_tree["classes"]
+    rates = (classes[name]["goodput_bps"] for name in ("mine", "other"))
+    return [mine / (mine + other) for mine, other in zip(*rates, strict=True)]
 
 
 def emulated(way: str, number: int, seed: int) -> Run:
-    """One run in real time: a program through relays, or without."""
+    """One run in real time: a program through relays, over MPTCP, or as it is."""
     late = {"start": f"{WARMUP_S + MEASURED_S - 0.001:.3f} s", "start_spread": "0 s"}
     tree = scenario(f"{way}, {number}", mine=late)
     with tempfile.TemporaryDirectory() as directory:
         here = Path(directory)
         (here / "share.json").write_text(json.dumps({**tree, "seed": seed}))
-        subprocess.run([*LASTHOP, "relay", "key", here / "key"], check=True, capture_output=True)
-        inside = f"{sys.executable} {INSIDE}"
-        relay = " ".join([*LASTHOP, "relay"])
-        beside = [("mine/source", f"{inside} give {TARGET_PORT}")]
-        if way == "relay":
-            serve = f"{relay} serve --listen 0.0.0.0:{RELAY_PORT} --key {here}/key"
-            forward = f"{FORWARD_PORT}:127.0.0.1:{TARGET_PORT}"
-            connect = f"{relay} connect mine.source:{RELAY_PORT} --key {here}/key"
-            connect += f" --connections {number} --forward {forward}"
-            beside += [("mine/source", serve), ("mine/sink", connect)]
-            target = f"127.0.0.1 {FORWARD_PORT}"
-        else:
-            target = f"mine.source {TARGET_PORT}"
-        beside.append(("mine/sink", f"{inside} take {target} {here}/taken"))
         command = [*LASTHOP, "emulate", str(here / "share.json"), "--json", "--at", "mine/sink"]
-        for place, one in beside:
+        for place, one in BESIDE[way](number, here):
             command += ["--with", place, one]
         command += ["--", sys.executable, str(INSIDE), "wait", str(MEASURED_S), str(here / "span")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -98,6 +92,64 @@ def emulated(way: str, number: int, seed: int) -> Run:
     }
 
 
+Beside = Iterator[tuple[str, str]]
+"""Places, and commands that run there."""
+
+
+def give(protocol: int = 0) -> tuple[str, str]:
+    """The target."""
+    return "mine/source", f"{sys.executable} {INSIDE} give {TARGET_PORT} {protocol}"
+
+
+def take(host: str, port: int, here: Path, protocol: int = 0) -> tuple[str, str]:
+    """The program."""
+    return "mine/sink", f"{sys.executable} {INSIDE} take {host} {port} {here}/taken {protocol}"
+
+
+def as_it_is(_number: int, here: Path) -> Beside:
+    """The program and its target."""
+    yield give()
+    yield take("mine.source", TARGET_PORT, here)
+
+
+def through_relays(number: int, here: Path) -> Beside:
+    """Two relays between them."""
+    key, relay = new_key(here), " ".join([*LASTHOP, "relay"])
+    yield give()
+    yield "mine/source", f"{relay} serve --listen 0.0.0.0:{RELAY_PORT} --key {key}"
+    connect = f"{relay} connect mine.source:{RELAY_PORT} --key {key} --connections {number}"
+    yield "mine/sink", f"{connect} --forward {FORWARD_PORT}:127.0.0.1:{TARGET_PORT}"
+    yield take("127.0.0.1", FORWARD_PORT, here)
+
+
+def over_mptcp(number: int, here: Path) -> Beside:
+    """MPTCP between them; the target's side has more ports for more subflows."""
+    limits = f"ip mptcp limits set subflow {number - 1} add_addr_accepted {number - 1}"
+    address = "$(getent hosts mine.source | cut -d' ' -f1)"
+    more = (
+        f"ip mptcp endpoint add {address} port {TARGET_PORT + 100 + k} signal"
+        for k in range(1, number)
+    )
+    yield "mine/source", "; ".join([limits, *more])
+    yield "mine/sink", limits
+    yield give(socket.IPPROTO_MPTCP)
+    place, program = take("mine.source", TARGET_PORT, here, socket.IPPROTO_MPTCP)
+    yield place, f"sleep 1; exec {program}"
+
+
+BESIDE: Mapping[str, Callable[[int, Path], Beside]] = {
+    "program": as_it_is,
+    "relay": through_relays,
+    "mptcp": over_mptcp,
+}
+
+
+def new_key(directory: Path) -> Path:
+    """A key for two relays."""
+    subprocess.run([*LASTHOP, "relay", "key", directory / "key"], check=True, capture_output=True)
+    return directory / "key"
+
+
 def rate_bps(taken: str, begin_s: float, end_s: float) -> float:
     """What has been taken between two moments; lines of `taken` are moments, and bytes so far."""
     rows = [tuple(map(float, line.split())) for line in taken.splitlines()]
@@ -111,6 +163,9 @@ def plan() -> Iterator[tuple[str, int, int]]:
         yield "program", 1, seed
         for number in NUMBERS:
             yield "relay", number, seed
+    for seed in range(1, MPTCP_SEEDS + 1):
+        for number in NUMBERS:
+            yield "mptcp", number, seed
 
 
 def known() -> list[Run]:

@@ -1,8 +1,8 @@
 """What runs at the places of `relay_share.py`.
 
-give PORT            a target that sends without end
-take HOST PORT FILE  a program that reads, and writes when it had how many bytes
-wait SECONDS FILE    writes when it began and when it ended
+give PORT [PROTOCOL]            a target that sends without end
+take HOST PORT FILE [PROTOCOL]  a program that reads, and writes when it had how many bytes
+wait SECONDS FILE               writes when it began and when it ended
 """
 
 import json
@@ -19,9 +19,12 @@ CHUNK = bytes(65_536)
 LOOK_S = 0.05
 
 
-def give(port: str) -> None:
+def give(port: str, protocol: str = "0") -> None:
     """Send to whoever comes."""
-    with socket.create_server(("0.0.0.0", int(port))) as listener:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("0.0.0.0", int(port)))
+        listener.listen()
         while True:
             one, _ = listener.accept()
             threading.Thread(target=fill, args=(one,), daemon=True).start()
@@ -34,11 +37,15 @@ def fill(one: socket.socket) -> None:
             one.sendall(CHUNK)
 
 
-def take(host: str, port: str, file: str) -> None:
+def take(host: str, port: str, file: str, protocol: str = "0") -> None:
     """Read for ever, from the first byte on."""
     with open(file, "w", buffering=1) as out:
         while True:
-            with suppress(OSError), socket.create_connection((host, int(port)), 5) as one:
+            with (
+                suppress(OSError),
+                socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as one,
+            ):
+                one.connect((host, int(port)))
                 read(one, out)
             time.sleep(LOOK_S)
 

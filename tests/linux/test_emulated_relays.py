@@ -45,13 +45,13 @@ def test_the_middle_of_a_row_has_more_connections_between_its_relays():
 def test_relays_are_for_users_of_a_conflict_graph():
     with pytest.raises(lh.UserError, match="relays are for users of a conflict graph"):
         emulate(SHORT, relays=True)
-    with pytest.raises(lh.UserError, match="csma.connections: marks: relays of an emulation"):
-        marks = {"csma.connections": "marks", "csma.aqm": True}
-        emulate(ROW, relays=True, settings={**marks, "tcp.ecn": True})
+    marks = {"csma.connections": "marks", "csma.aqm": True, "tcp.ecn": True}
+    with pytest.raises(lh.UserError, match="marks: relays of an emulation have no such rule"):
+        emulate(ROW, relays=True, settings=marks)
 
 
 def test_the_kernel_follows_the_first_window():
-    """A handshake and a window of ten take two round trips; one of two, of four and the rest, four."""
+    """A handshake and a window of ten take two round trips; of two, of four and the rest, four."""
 
     def seen() -> tuple[float, float]:
         runs = (emulate(SHORT), emulate(SHORT, follow=["initial_window"]))
@@ -76,7 +76,7 @@ def test_the_kernel_follows_the_first_timeout_and_forgets_it():
 
 
 def test_what_the_kernel_cannot_follow_is_refused():
-    with pytest.raises(lh.UserError, match="follow: min_rto: .*initial_rto and initial_window"):
+    with pytest.raises(lh.UserError, match="follow: min_rto: the kernel can be made to follow"):
         emulate(SHORT, follow=["min_rto"])
     two = SHORT + '[flow.other]\ninitial_rto = "3 s"\n'
     with pytest.raises(lh.UserError, match="1 s and 3 s: the kernel takes one for all"):

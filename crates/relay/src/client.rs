@@ -143,13 +143,15 @@ impl Client {
                     self.pause.set(None);
                     self.dial(&pool, pause);
                 }
+            } else if there < asked && pool.rouse() {
+                continue;
             } else if there < asked && (self.is_known.get() || self.dialing.get() == 0) {
                 self.dial(&pool, Duration::ZERO);
                 continue;
             } else if carrying.len() as u32 > asked
                 && let Some(&newest) = carrying.last()
             {
-                pool.drain(newest);
+                pool.rest(newest);
                 continue;
             }
             pool.changed.notified().await;

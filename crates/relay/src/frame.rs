@@ -12,6 +12,7 @@
 //! | 17 | ping | |
 //! | 18 | wish | connections u32 |
 //! | 19 | drain | |
+//! | 20 | rest | whether u8 |
 //!
 //! Frames below 16 are kept by their sender until they are acknowledged, and sent again on another
 //! connection when theirs dies; those from 16 on are said once, and over whichever connection is ready.
@@ -109,6 +110,11 @@ pub enum Frame<'a> {
     },
     /// No more comes over this connection but acknowledgements.
     Drain,
+    /// Until told otherwise this connection is to carry no streams.
+    Rest {
+        /// Whether it is to rest, or to carry again.
+        rests: bool,
+    },
 }
 
 /// Code of what went well.
@@ -195,6 +201,10 @@ impl Frame<'_> {
                 connections: rest.u32()?,
             },
             19 => Frame::Drain,
+            20 => match rest.u8()? {
+                flag @ (0 | 1) => Frame::Rest { rests: flag == 1 },
+                _ => return Err(NoFrame("neither rest nor work")),
+            },
             _ => return Err(NoFrame("a frame of an unknown kind")),
         };
         match rest.0.is_empty() {
@@ -267,6 +277,7 @@ impl Frame<'_> {
                 to.extend(connections.to_be_bytes());
             }
             Frame::Drain => to.push(19),
+            Frame::Rest { rests } => to.extend([20, u8::from(rests)]),
         }
         to
     }
@@ -381,6 +392,7 @@ mod tests {
             Frame::Ping,
             Frame::Wish { connections: 16 },
             Frame::Drain,
+            Frame::Rest { rests: true },
         ];
         for frame in frames {
             let message = frame.message();

@@ -25,6 +25,8 @@ pub(crate) struct Metrics {
     /// Clients, or 1 at a client that is connected.
     sessions: usize,
     connections: usize,
+    /// Connections that are there and not needed.
+    connections_resting: usize,
     /// How many the rules ask for.
     connections_asked: u32,
     /// Mean smoothed round-trip time of the connections. [s]
@@ -56,6 +58,7 @@ impl Metrics {
             rtts_s.extend(pool.rtts_s());
             metrics.sessions += usize::from(pool.is_connected());
             metrics.connections += pool.carrying().len();
+            metrics.connections_resting += pool.resting();
             metrics.connections_asked += pool.asked();
             metrics.streams_open += pool.session.borrow().streams();
             metrics.add(pool.session.borrow().counted());

@@ -25,6 +25,8 @@ use crate::session::{Event, Limits, LinkId, Memory, Read, Session, Side};
 const LOOK: Duration = Duration::from_millis(100);
 /// Shortest time between two looks at acknowledgements that are due.
 const BREATH: Duration = Duration::from_millis(5);
+/// Time for which a connection that is not needed is kept, in case it will be.
+const KEPT_RESTING: Duration = Duration::from_secs(60);
 /// Silence of all streams after which the fewest connections are enough.
 const REST: Duration = Duration::from_secs(10);
 
@@ -141,14 +143,34 @@ impl Pool {
         wires
             .keys()
             .copied()
-            .filter(|&id| !session.drains(id))
+            .filter(|&id| session.carries(id))
             .collect()
     }
 
-    /// Has a connection end once all has arrived.
-    pub(crate) fn drain(self: &Rc<Self>, id: LinkId) {
-        self.session.borrow_mut().drain(id);
+    /// Has a connection carry nothing until it is needed again.
+    pub(crate) fn rest(self: &Rc<Self>, id: LinkId) {
+        self.session.borrow_mut().rest(id, self.now());
         self.dispatch();
+    }
+
+    /// Has a connection carry again that rests; whether there is one.
+    pub(crate) fn rouse(self: &Rc<Self>) -> bool {
+        let is_there = self.session.borrow_mut().rouse();
+        self.dispatch();
+        is_there
+    }
+
+    /// All connections, whether they carry something or not.
+    pub(crate) fn connections(&self) -> usize {
+        self.wires.borrow().len()
+    }
+
+    /// Connections that carry nothing for the time being.
+    pub(crate) fn resting(&self) -> usize {
+        self.session
+            .borrow()
+            .rested(self.now(), Duration::ZERO)
+            .len()
     }
 
     /// How many connections there should be.
@@ -405,6 +427,12 @@ impl Pool {
             }
             let rtt = self.number.borrow().longest_rtt();
             self.session.borrow_mut().tick(now, rtt);
+            if self.allowed.is_none() {
+                let rested = self.session.borrow().rested(now, KEPT_RESTING);
+                for id in rested {
+                    self.session.borrow_mut().drain(id);
+                }
+            }
             let silent = self.session.borrow().silent(now);
             for id in silent {
                 self.lose(id);

@@ -28,6 +28,8 @@ const TARGET_PATIENCE: Duration = Duration::from_secs(10);
 /// Handshakes at a time, of all and of one address.
 const MOST_HANDSHAKES: usize = 64;
 const MOST_OF_ONE: usize = 16;
+/// Connections of a session, most of which rest or end, over those that its terms have at most.
+const MOST_OVER: usize = 4;
 /// After an error in taking connections, as without descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -145,7 +147,7 @@ impl Server {
         let pools = self.pools.borrow();
         let known = pools.get(&hello.session);
         match known {
-            Some(pool) if pool.carrying().len() as u32 >= 2 * pool.terms.connections.1 => {
+            Some(pool) if pool.connections() >= MOST_OVER * pool.terms.connections.1 as usize => {
                 refused("too many connections".into())
             }
             Some(pool) if pool.has(hello.link) => refused("a connection that is there".into()),

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 MEASURED = (
     ("sessions", "gauge", "Clients that are connected; at a client, whether it is."),
-    ("connections", "gauge", "TCP connections between the relays."),
+    ("connections", "gauge", "TCP connections between the relays that carry streams."),
+    ("connections_resting", "gauge", "Connections that are there and not needed at the moment."),
     ("connections_asked", "gauge", "Connections that the rule asks for."),
     ("rtt_s", "gauge", "Mean smoothed round-trip time of the connections, in seconds."),
     ("streams_open", "gauge", "Streams."),

@@ -44,6 +44,9 @@ pub(super) struct Link {
     pings: bool,
     pub(super) wish: Option<u32>,
     pub(super) says_drain: bool,
+    says_rest: bool,
+    /// Since when it has carried nothing because it is not needed.
+    pub(super) rests: Option<Duration>,
     /// Whether it takes nothing new here, and there.
     pub(super) drains: bool,
     pub(super) is_drained: bool,
@@ -65,6 +68,8 @@ impl Link {
             pings: true, // the server has a client once it has spoken
             wish: None,
             says_drain: false,
+            says_rest: false,
+            rests: None,
             drains: false,
             is_drained: false,
             asked: Some(now),
@@ -74,12 +79,18 @@ impl Link {
 
     /// Whether it takes messages that are kept.
     pub(super) fn takes(&self) -> bool {
-        !self.drains && self.kept.len() < MOST_KEPT
+        !self.drains && self.rests.is_none() && self.kept.len() < MOST_KEPT
+    }
+
+    /// Have it carry nothing from some time on, or carry again, and tell the other end.
+    pub(super) fn rest(&mut self, since: Option<Duration>) {
+        self.rests = since;
+        self.says_rest = true;
     }
 
     /// Whether it has something of its own to say.
     pub(super) fn says(&self) -> bool {
-        self.pings || self.answers || self.wish.is_some() || self.says_drain
+        self.pings || self.answers || self.wish.is_some() || self.says_drain || self.says_rest
     }
 
     /// The next thing of its own that it has to say.
@@ -94,6 +105,10 @@ impl Link {
         }
         if let Some(connections) = self.wish.take() {
             return Some(Frame::Wish { connections }.message());
+        }
+        if std::mem::take(&mut self.says_rest) {
+            let rests = self.rests.is_some();
+            return Some(Frame::Rest { rests }.message());
         }
         if std::mem::take(&mut self.says_drain) {
             return Some(Frame::Drain.message());

@@ -291,16 +291,47 @@ impl Session {
         }
     }
 
+    /// Have a link carry nothing new for the time being: it is there at once when it is needed again.
+    pub fn rest(&mut self, id: LinkId, now: Duration) {
+        if let Some(link) = self.links.get_mut(&id) {
+            link.rest(Some(now));
+        }
+    }
+
+    /// Have the link carry again that has rested for the shortest time; whether there is one.
+    pub fn rouse(&mut self) -> bool {
+        let resting = self
+            .links
+            .values_mut()
+            .filter(|link| link.rests.is_some() && !link.drains);
+        let latest = resting.max_by_key(|link| link.rests);
+        latest.map(|link| link.rest(None)).is_some()
+    }
+
+    /// Links that have rested for some time.
+    pub fn rested(&self, now: Duration, time: Duration) -> Vec<LinkId> {
+        let is_long = |link: &Link| {
+            link.rests
+                .is_some_and(|since| now.saturating_sub(since) > time)
+        };
+        let links = self
+            .links
+            .iter()
+            .filter(|(_, link)| is_long(link) && !link.drains);
+        links.map(|(&id, _)| id).collect()
+    }
+
+    /// Whether a link carries what there is: neither drains nor rests.
+    pub fn carries(&self, id: LinkId) -> bool {
+        let link = self.links.get(&id);
+        link.is_some_and(|link| !link.drains && link.rests.is_none())
+    }
+
     /// Whether a link drains and both ends know that all has come.
     pub fn is_empty(&self, id: LinkId) -> bool {
         self.links.get(&id).is_none_or(|link| {
             link.is_drained && link.kept.is_empty() && !link.says_drain && !link.has_untold()
         })
-    }
-
-    /// Whether a link drains.
-    pub fn drains(&self, id: LinkId) -> bool {
-        self.links.get(&id).is_none_or(|link| link.drains)
     }
 
     /// Links that have been silent too long.

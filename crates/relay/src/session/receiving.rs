@@ -50,6 +50,11 @@ impl Session {
                     link.answers = true;
                 }
             }
+            Frame::Rest { rests } => {
+                if let Some(link) = self.links.get_mut(&id) {
+                    link.rests = rests.then_some(now);
+                }
+            }
             Frame::Wish { connections } => self.events.push_back(Event::Wish(connections)),
             Frame::Drain => {
                 self.drain(id);

@@ -206,6 +206,23 @@ impl World {
             end.act(&mut self.random);
         }
         self.now += Duration::from_millis(self.random.below(4));
+        let client = &mut self.ends[0].session;
+        match self.random.below(60) {
+            0 if self
+                .pairs
+                .iter()
+                .filter(|pair| client.carries(pair.id))
+                .count()
+                > 1 =>
+            {
+                let id = self.pairs[index].id;
+                client.rest(id, self.now);
+            }
+            1 => {
+                client.rouse();
+            }
+            _ => {}
+        }
         if self.random.below(50) == 0 {
             for end in &mut self.ends {
                 end.session.tick(self.now, Duration::from_millis(50));
@@ -221,7 +238,7 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever links do, what was said is heard, and memory is given back.
+    /// Whatever links do, rest or die, what was said is heard, and memory is given back.
     #[test]
     fn nothing_is_lost_doubled_or_reordered(seed in any::<u64>(), links in 1usize..6, kills in 0u64..40) {
         let mut world = World::new(seed, links);
@@ -234,6 +251,7 @@ proptest! {
             world.step();
             if left > 0 && world.random.below(60) == 0 {
                 left -= 1;
+                world.ends[0].session.rouse();
                 let index = world.random.below(world.pairs.len() as u64) as usize;
                 world.kill(index);
                 world.join();

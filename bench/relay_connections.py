@@ -1,0 +1,145 @@
+"""What two relays spend on connections, in CPU time: opening, having and closing them, and sending.
+
+The relays are threads of this process, whose CPU time the kernel tells to the nanosecond. Their
+rule asks for the most connections as long as there is a stream, and for one ten seconds after the
+last.
+"""
+
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from measure import BenchError
+
+import lasthop as lh
+
+PATIENCE_S = 60.0
+MANY = 101
+"""Connections of which the first counts as the relay's own."""
+CYCLES = 5
+PACKETS, PACKET_BYTES, RATE_PPS = 1000, 1000, 200.0
+"""What is sent slowly: each packet is a message of its own, and a segment."""
+SETTLE_S, IDLE_S = 2.0, 4.0
+"""Rest after the last stream, and a time for which nothing is done, before connections close."""
+
+Cpu = np.ndarray
+"""CPU time of the relay near the targets and of the one near the programs. [s]"""
+
+
+def costs() -> dict[str, list[float]]:
+    """CPU time of opening, closing and having a connection, and of a packet, in each relay.
+
+    Medians of some runs: the relay near the targets first. [s, s, s/s, s]
+    """
+    runs = [one_run() for _ in range(CYCLES)]
+    return {
+        what: [median(float(run[what][index]) for run in runs) for index in (0, 1)]
+        for what in runs[0]
+    }
+
+
+def one_run() -> dict[str, Cpu]:
+    """Open many, send slowly over them, let them rest, and close them."""
+    with pair() as (relays, cpu):
+        none, rest_s = resting(cpu)
+        begun, begun_s = cpu(), time.monotonic()
+        with stream(relays[1]) as ends:
+            for end in ends:
+                end.sendall(b"x")  # without a sample there is no step
+            await_connections(relays, MANY)
+            opened_s = time.monotonic() - begun_s
+            opened = cpu()
+            send_slowly(*ends)
+            sent = cpu()
+        time.sleep(SETTLE_S)
+        idle, idle_s = resting(cpu)
+        before, before_s = cpu(), time.monotonic()
+        await_connections(relays, 1)
+        closed_s = time.monotonic() - before_s
+        closed = cpu() - before - idle / idle_s * closed_s
+    count = MANY - 1
+    return {
+        "open": (opened - begun - none / rest_s * opened_s) / count,
+        "close": closed / count,
+        "have": (idle / idle_s - none / rest_s) / count,
+        "packet": (sent - opened - idle / idle_s * PACKETS / RATE_PPS) / PACKETS,
+    }
+
+
+@contextmanager
+def pair() -> Iterator[tuple[list[Any], Callable[[], Cpu]]]:
+    """Two relays, the one near the targets first; and what reads their CPU time."""
+    key = lh.relay.new_key()
+    terms = lh.relay.Terms(k_per_s=1e9, connections=(1, MANY), interval_s=0.1)
+    with ExitStack() as stack:
+        server, there = beside_its_thread(partial(lh.relay.Server, key), stack)
+        near = partial(lh.relay.Client, server.address, key, terms)
+        client, here = beside_its_thread(near, stack)
+        for count in (MANY, 1):  # the most at first, in case there is a stream soon
+            await_connections((server, client), count)
+        yield [server, client], lambda: np.array([cpu_of(there), cpu_of(here)])
+
+
+@contextmanager
+def stream(client: Any) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """A stream through a relay: both ends."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as target,
+        client.connect(*target.getsockname()) as one,
+    ):
+        other, _ = target.accept()
+        with other:
+            yield one, other
+
+
+def resting(cpu: Callable[[], Cpu]) -> tuple[Cpu, float]:
+    """What is spent while nothing is asked for, and how long that was. [s]"""
+    before, begun_s = cpu(), time.monotonic()
+    time.sleep(IDLE_S)
+    return cpu() - before, time.monotonic() - begun_s
+
+
+def send_slowly(one: socket.socket, other: socket.socket) -> None:
+    """Send packets one by one."""
+    packet, begun_s = bytes(PACKET_BYTES), time.monotonic()
+    for number in range(PACKETS):
+        time.sleep(max(0.0, begun_s + number / RATE_PPS - time.monotonic()))
+        one.sendall(packet)
+        left = PACKET_BYTES
+        while left:
+            left -= len(other.recv(left))
+
+
+def beside_its_thread(make: Callable[[], Any], stack: ExitStack) -> tuple[Any, str]:
+    """A relay of this process, and its thread."""
+    before = relay_threads()
+    relay = stack.enter_context(make())
+    relay.metrics()  # its thread is there, and has its name
+    (thread,) = relay_threads() - before
+    return relay, thread
+
+
+def relay_threads() -> set[str]:
+    """Threads of relays in this process."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {task.name for task in tasks if (task / "comm").read_text().strip() == "relay"}
+
+
+def cpu_of(thread: str) -> float:
+    """CPU time of a thread so far. [s]"""
+    return int(Path(f"/proc/self/task/{thread}/schedstat").read_text().split()[0]) / 1e9
+
+
+def await_connections(relays: Sequence[Any], count: int) -> None:
+    """Wait until all have so many."""
+    until_s = time.monotonic() + PATIENCE_S
+    while any(relay.metrics()["connections"] != count for relay in relays):
+        if time.monotonic() > until_s:
+            raise BenchError(f"not {count} connections: {relays[0].metrics()}")
+        time.sleep(0.02)
