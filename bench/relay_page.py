@@ -2,16 +2,292 @@
 
     python bench/relay_page.py
 
-From out/relay_share.jsonl, out/relay_paper.jsonl and out/relay_cost.json; what is simulated beside
-is simulated now.
+From out/relay_share.jsonl, out/relay_paper.jsonl and out/relay_cost.json; what is simulated is
+simulated now. Tables are written anew, the words around them stay.
 """
 
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean, median
+from typing import Any
 
+import relay_cost
+import relay_paper
+import relay_share
+from matplotlib.axes import Axes
+from relay_paper import Case
+from scenes_page import table
+
+import lasthop as lh
+from lasthop.plot.figure import EMULATION, MODEL, QUIET, SIMULATION, Figure, house_style, title
 from lasthop.studies.acsma import network
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/relay-measured.md"
 SHARES, PAPER = DOCS / "images/relay-share.png", DOCS / "images/relay-paper.png"
+SECTION = "\n## "
 REPLICATIONS = 10
-PAYLOAD = network.PACKET_BITS
+KERNEL = {"handshake": True, "sack": True}
+"""What the kernel's TCP has that the paper's has not."""
+
+
+def main() -> None:
+    """Write the page and both pictures."""
+    cost = json.loads(relay_cost.OUT.read_text())
+    paper = Paper()
+    tables = {
+        "A share of a queue": share_rows(),
+        "CPU time": cost_rows(cost),
+        "Connections": connection_rows(cost),
+        "Paper 001 with Linux's TCP": paper.rows(),
+        "Efficiency": efficiency_rows(cost, paper),
+    }
+    before, *sections = PAGE.read_text().split(SECTION)
+    named = {each.splitlines()[0]: each for each in sections}
+    named |= {name: with_table(named[name], list(rows)) for name, rows in tables.items()}
+    PAGE.write_text(SECTION.join([before, *named.values()]))
+    share_picture().savefig(SHARES)
+    paper.picture().savefig(PAPER)
+
+
+def with_table(section: str, rows: Sequence[str]) -> str:
+    """A section with its table anew."""
+    lines = section.splitlines()
+    there = [k for k, line in enumerate(lines) if line.startswith("|")]
+    first, last = (there[0], there[-1] + 1) if there else (len(lines), len(lines))
+    return "\n".join([*lines[:first], *rows[1:], *lines[last:]]) + "\n"
+
+
+# -- shares -----------------------------------------------------------------------------------
+
+
+def share_rows() -> Iterator[str]:
+    """A row for each number of connections."""
+    runs = relay_share.known()
+    head = ["n", "n/(n+1)", "simulated", "two relays", "MPTCP", "one program as it is"]
+    ways = ("relay", "mptcp", "program")
+    rows = (
+        [str(number), f"{number / (number + 1):.3f}", spread(relay_share.simulated(number))]
+        + [spread(relay_share.shares(runs, way, number)) for way in ways]
+        for number in relay_share.NUMBERS
+    )
+    yield from table(head, rows)
+
+
+def spread(shares: Sequence[float]) -> str:
+    """Mean, and least to greatest."""
+    if not shares:
+        return "-"
+    return f"{fmean(shares):.3f} ({min(shares):.3f} to {max(shares):.3f})"
+
+
+def share_picture() -> Figure:
+    """Shares by the number of connections."""
+    runs = relay_share.known()
+    with house_style(60.0) as drawn:
+        axes = drawn.subplots()
+        numbers = relay_share.NUMBERS
+        steps = [1 + k / 20 for k in range(160)]
+        axes.plot(steps, [100 * n / (n + 1) for n in steps], color=QUIET, label="n / (n + 1)")
+        series: Mapping[str, tuple[str, str, list[list[float]]]] = {
+            "simulated": (SIMULATION, "o", [relay_share.simulated(n) for n in numbers]),
+            "two relays": (EMULATION, "x", [relay_share.shares(runs, "relay", n) for n in numbers]),
+            "MPTCP": (MODEL, "+", [relay_share.shares(runs, "mptcp", n) for n in numbers]),
+        }
+        for name, (colour, marker, values) in series.items():
+            means = [100 * fmean(each) for each in values]
+            axes.plot(numbers, means, marker, color=colour, label=name)
+        axes.set_xticks(numbers)
+        axes.set_xlabel("connections of one user, beside one of another")
+        axes.set_ylabel("share of the user [%]")
+        axes.legend(loc="lower right")
+        return drawn
+
+
+# -- costs ------------------------------------------------------------------------------------
+
+
+def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
+    """A row for each way of a gigabyte."""
+    head = ["a gigabyte", "CPU s, all processes", "of each", "over that of nothing between"]
+    totals: dict[str, list[float]] = {name: [] for name in relay_cost.CONTENDERS}
+    for run in cost["runs"]:
+        totals[run["contender"]].append(sum(run["cpu_s"].values()) / run["bytes"] * 1e9)
+    rows = []
+    for name, each in totals.items():
+        mine = [run for run in cost["runs"] if run["contender"] == name]
+        costs = relay_cost.costs_per_gb(mine)
+        ratio = median(one / bare for one, bare in zip(each, totals["directly"], strict=True))
+        words = ", ".join(f"{who} {value:.2f}" for who, value in costs.items())
+        rows.append([name, f"{median(each):.2f}", words, f"{ratio:.2f}"])
+    yield from table(head, iter(rows))
+
+
+def connection_rows(cost: Mapping[str, Any]) -> Iterator[str]:
+    """A row for each thing that a connection costs."""
+    memory, cpu = cost["memory_bytes"], cost["cpu_s"]
+    head = ["", "relay near the targets", "relay near the programs", "the paper"]
+    sides = ("relay there", "relay here")
+
+    def micro(what: str) -> list[str]:
+        return [f"{1e6 * value:.0f} us" for value in cpu[what]]
+
+    own = [f"{memory[side] * 100 / 1e6:.2f} MB" for side in sides]
+    rows = [
+        ["memory of 100 connections", *own, "2.4 MB, threads"],
+        [
+            "of the kernel, both ends",
+            f"{memory['kernel'] * 100 / 1e6:.2f} MB",
+            "",
+            "0.05 MB a side",
+        ],
+        ["opening one", *micro("open"), "418 us"],
+        ["closing one", *micro("close"), "12 us"],
+        ["having one, each second", *micro("have"), "-"],
+        ["a packet of 1000 bytes, sent alone", *micro("packet"), "14 us"],
+    ]
+    yield from table(head, iter(rows))
+
+
+def efficiency_rows(cost: Mapping[str, Any], paper: "Paper") -> Iterator[str]:
+    """(5.50) of each user of topology a, n-ACK."""
+    cpu = cost["cpu_s"]
+    near = 1
+    runs = paper.of("a", "nack", "relays")
+    head = ["user", "opened", "closed", "efficiency [%]", "the paper [%]"]
+    length_s = network.DURATION_S - network.WARMUP_S
+    rows = []
+    for user, told in zip(network.LINKS, (98.8, 94.0, 97.5, 97.8), strict=True):
+        flows = [run["flows"][f"user-{user}"] for run in runs]
+        opened, closed = (
+            fmean(f[f"connections_{what}"] for f in flows) for what in ("opened", "closed")
+        )
+        packets = fmean(f["goodput_bps"] for f in flows) / network.PACKET_BITS * length_s
+        sending = packets * cpu["packet"][near]
+        managing = opened * cpu["open"][near] + closed * cpu["close"][near]
+        part = sending / (sending + managing)
+        rows.append([str(user), f"{opened:.0f}", f"{closed:.0f}", f"{100 * part:.1f}", f"{told}"])
+    yield from table(head, iter(rows))
+
+
+# -- the paper --------------------------------------------------------------------------------
+
+WAYS = {
+    "one": "one connection",
+    "relays": "relays",
+    "own": "relays, first timeout of 1 s",
+}
+
+
+class Paper:
+    """Emulated runs, with the same simulated, and the optimum."""
+
+    def __init__(self) -> None:
+        self.runs = relay_paper.known()
+        cases = {(case.topology, case.scheme, case.way) for case in self.runs}
+        self.simulated = {
+            (topology, scheme, way): simulated(Case(topology, scheme, way, 1))
+            for topology, scheme, way in cases
+            if way != "own"
+        }
+
+    def of(self, topology: str, scheme: str, way: str) -> list[dict[str, Any]]:
+        """Runs of a case."""
+        wanted = (topology, scheme, way)
+        every = self.runs.items()
+        return [run for case, run in every if (case.topology, case.scheme, case.way) == wanted]
+
+    def rates(self, topology: str, scheme: str, way: str) -> dict[str, float]:
+        """Mean rates of flows, emulated. [packets/s]"""
+        runs = self.of(topology, scheme, way)
+        names = runs[0]["flows"]
+        return {
+            name: fmean(run["flows"][name]["goodput_bps"] for run in runs) / 8e3 for name in names
+        }
+
+    def connections(self, topology: str, scheme: str, way: str) -> list[float]:
+        """Mean numbers of connections."""
+        runs = self.of(topology, scheme, way)
+        names = runs[0]["flows"]
+        return [fmean(run["flows"][name].get("connections", 1.0) for run in runs) for name in names]
+
+    def rows(self) -> Iterator[str]:
+        """A row for each case."""
+        head = ["", "runs", "rates [packets/s]", "simulated", "connections", "simulated"]
+        head += ["gap", "simulated"]
+        yield from table(head, iter(self.lines()))
+
+    def lines(self) -> Iterator[list[str]]:
+        """Cells of all rows."""
+        for topology in ("a", "b", "c", "d"):
+            best = network.best(topology)
+            yield [f"{topology}: the optimum", "", listed(best), "", "", "", "0", ""]
+            for scheme in ("lcsma", "hack", "nack"):
+                for way, words in WAYS.items():
+                    if not self.of(topology, scheme, way):
+                        continue
+                    emulated = list(self.rates(topology, scheme, way).values())
+                    found = self.simulated.get((topology, scheme, way))
+                    numbers = listed(self.connections(topology, scheme, way))
+                    yield [
+                        f"{topology}: {network.WORDS[scheme]}, {words}",
+                        str(len(self.of(topology, scheme, way))),
+                        listed(emulated),
+                        listed(found["rates"]) if found else "",
+                        numbers if way != "one" else "",
+                        listed(found["connections"]) if found and way != "one" else "",
+                        f"{gap(emulated, best):.1f}",
+                        f"{gap(found['rates'], best):.1f}" if found else "",
+                    ]
+
+    def picture(self) -> Figure:
+        """Figure 6.2: rates of users beside the optimum."""
+        with house_style(60.0, columns=2) as drawn:
+            every = drawn.subplots(1, 3, sharey=True)
+            for axes, topology in zip(every, network.TOPOLOGIES, strict=True):
+                self.bars(axes, topology)
+            every[0].set_ylabel("rate [packets/s]")
+            every[0].legend(loc="upper right")
+            return drawn
+
+    def bars(self, axes: Axes, topology: str) -> None:
+        """One network."""
+        best = network.best(topology)
+        series = [
+            ("optimum", QUIET, list(best)),
+            ("h-ACK simulated", SIMULATION, self.simulated[topology, "hack", "relays"]["rates"]),
+            ("h-ACK emulated", EMULATION, list(self.rates(topology, "hack", "relays").values())),
+            ("n-ACK emulated", MODEL, list(self.rates(topology, "nack", "relays").values())),
+        ]
+        width = 0.2
+        for number, (name, colour, values) in enumerate(series):
+            places = [user + (number - 1.5) * width for user in range(1, len(values) + 1)]
+            axes.bar(places, values, width, color=colour, label=name)
+        axes.set_xticks(range(1, len(best) + 1))
+        axes.set_xlabel("user")
+        title(axes, f"topology {topology}")
+
+
+def simulated(case: Case) -> dict[str, list[float]]:
+    """The same by the simulator: mean rates and numbers of connections."""
+    tree = case.tree()
+    tree = {**tree, "tcp": {**tree["tcp"], **KERNEL}, "replications": REPLICATIONS}
+    flows = lh.simulate(tree).flows
+    numbers = flows["connections"] if "connections" in flows else flows["goodput_bps"] * 0 + 1
+    return {"rates": list(flows["goodput_bps"] / network.PACKET_BITS), "connections": list(numbers)}
+
+
+def gap(rates: Sequence[float], best: Sequence[float]) -> float:
+    """Utility gap to the optimum, rates in units of C; as the study has it. [-]"""
+    pairs = zip(rates, best, strict=True)
+    return sum(network.C_PPS / wanted - network.C_PPS / max(rate, 1e-9) for rate, wanted in pairs)
+
+
+def listed(values: Sequence[float]) -> str:
+    """Numbers, one after the other."""
+    return ", ".join(f"{value:.0f}" for value in values)
+
+
+if __name__ == "__main__":
+    main()

@@ -53,6 +53,8 @@ class Emulation(Answer):
     """The foreground program's, if there was one."""
     left_out: int = 0
     """Items of one run that another lacked: connections of programs, of several runs."""
+    refused_law: str | None = None
+    """The congestion control that programs would have, if the kernel let them."""
     followed: tuple[str, ...] = ()
     """Settings of TCP in which the kernel was made to follow the scenario."""
     captured: Captured | None = None
@@ -69,6 +71,11 @@ class Emulation(Answer):
             *cautions(self.scenario.typed, programs_run=True),
             *unfollowed(known, self.followed),
         ]
+        if self.refused_law is not None:
+            found.append(
+                f"programs have this machine's congestion control, not {self.refused_law}, which "
+                "it does not let everybody use: add it to net.ipv4.tcp_allowed_congestion_control"
+            )
         if self.left_out:
             found.append(
                 f"{self.left_out} connections of programs were not in every run, and are left out"
@@ -197,7 +204,8 @@ def emulate(
         algorithms = CONGESTION | stack.enter_context(loaded(laws))
         if "initial_rto" in follow:
             stack.enter_context(first_timeouts(initial_rto_s(checked)))
-        places.prefer(algorithms.get(law_of_programs(checked, places)))
+        law = algorithms.get(law_of_programs(checked, places))
+        is_preferred = places.prefer(law)
         flows = make_flows(checked, places, stack, algorithms, quick_acks=quick_acks, relays=relays)
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
@@ -211,6 +219,7 @@ def emulate(
         )
         answer.exit_code = programs.exit_code
         answer.followed = tuple(follow)
+        answer.refused_law = None if is_preferred else law
         answer.captured = captured
         return answer
 

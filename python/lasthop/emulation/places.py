@@ -215,11 +215,15 @@ class Places:
         if self.uplink is not None:
             host.namespace.run(lead_out)
 
-    def prefer(self, congestion: str | None) -> None:
-        """Have programs' TCP use a congestion control, by the kernel's name, unless they choose."""
-        if congestion is not None:
-            for one in self.open.values():
-                one.host.namespace.run(partial(prefer_congestion, congestion))
+    def prefer(self, congestion: str | None) -> bool:
+        """Have programs' TCP use a congestion control, by the kernel's name, unless they choose;
+        whether the kernel lets them.
+        """
+        if congestion is None:
+            return True
+        prefer = partial(prefer_congestion, congestion)
+        lets = [one.host.namespace.run(prefer) for one in self.open.values()]
+        return all(lets)
 
     def of_programs(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """Stations, and flows between wired nodes, whose hosts' programs may talk: where one runs

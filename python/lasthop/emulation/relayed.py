@@ -44,7 +44,8 @@ class Relayed:
     numbers: list[int] = field(default_factory=list)
     """Of connections."""
     made: list[int] = field(default_factory=list)
-    """How many had been made, when the number was looked at."""
+    gone: list[int] = field(default_factory=list)
+    """How many had been made and were no more, when the number was looked at."""
     rtts_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:
@@ -80,7 +81,9 @@ class Relayed:
         seen = self.client.metrics() if self.client is not None else {}
         if seen:
             self.numbers.append(seen["connections"])
+            there = seen["connections"] + seen["connections_resting"]
             self.made.append(seen["connections_total"])
+            self.gone.append(seen["connections_total"] - there)
             if seen["rtt_s"] is not None:
                 self.rtts_s.append(seen["rtt_s"])
 
@@ -88,10 +91,9 @@ class Relayed:
         """What has been measured beside the goodput."""
         values = {}
         if self.numbers:
-            opened = self.made[-1] - self.made[0]
             values["connections"] = fmean(self.numbers)
-            values["connections_opened"] = float(opened)
-            values["connections_closed"] = float(opened - self.numbers[-1] + self.numbers[0])
+            values["connections_opened"] = float(self.made[-1] - self.made[0])
+            values["connections_closed"] = float(self.gone[-1] - self.gone[0])
         if self.rtts_s:
             values["rtt_s"] = fmean(self.rtts_s)
         return values

@@ -47,10 +47,15 @@ def set_congestion(connection: socket.socket, name: str) -> None:
         ) from None
 
 
-def prefer_congestion(name: str) -> None:
-    """Have connections of the calling thread's namespace use a control if they choose none."""
-    with suppress(OSError):
+def prefer_congestion(name: str) -> bool:
+    """Have connections of the calling thread's namespace use a control if they choose none; whether
+    the kernel lets them: of what only root may use, no other namespace can have any as its own.
+    """
+    try:
         PREFERRED.write_text(name)
+    except OSError:
+        return False
+    return True
 
 
 def available_congestion() -> list[str]:
