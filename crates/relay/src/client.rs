@@ -149,9 +149,9 @@ impl Client {
                 self.dial(&pool, Duration::ZERO);
                 continue;
             } else if carrying.len() as u32 > asked
-                && let Some(&newest) = carrying.last()
+                && let Some(idlest) = pool.idlest(&carrying)
             {
-                pool.rest(newest);
+                pool.rest(idlest);
                 continue;
             }
             pool.changed.notified().await;

@@ -101,6 +101,8 @@ impl Rule {
 struct Last {
     info: Info,
     fell: Option<Duration>,
+    /// When it delivered something last.
+    delivered_at: Duration,
 }
 
 /// Follows the connections of a pool.
@@ -157,7 +159,14 @@ impl Number {
                 fell = Some(now);
             }
         }
-        self.last.insert(id, Last { info, fell });
+        let unchanged = before.filter(|_| delivered == 0);
+        let delivered_at = unchanged.map_or(now, |last| last.delivered_at);
+        let last = Last {
+            info,
+            fell,
+            delivered_at,
+        };
+        self.last.insert(id, last);
     }
 
     /// A connection is no more.
@@ -195,10 +204,17 @@ impl Number {
         self.recent.iter().copied().max().unwrap_or(self.bounds.0)
     }
 
-    /// Longest round-trip time of any connection.
-    pub(crate) fn longest_rtt(&self) -> Duration {
+    /// Of some connections the one that has delivered nothing for longest; the newest of several.
+    pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
+        let since = |id: &LinkId| self.last.get(id).map(|last| last.delivered_at);
+        let key = |id: &&LinkId| (std::cmp::Reverse(since(id)), **id);
+        ids.iter().max_by_key(key).copied()
+    }
+
+    /// Shortest round-trip time of any connection.
+    pub(crate) fn shortest_rtt(&self) -> Duration {
         let rtts = self.last.values().map(|last| last.info.rtt);
-        rtts.max().unwrap_or_default()
+        rtts.min().unwrap_or_default()
     }
 }
 

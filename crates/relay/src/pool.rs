@@ -147,6 +147,11 @@ impl Pool {
             .collect()
     }
 
+    /// Of some connections the one that has delivered nothing for longest.
+    pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
+        self.number.borrow().idlest(ids)
+    }
+
     /// Has a connection carry nothing until it is needed again.
     pub(crate) fn rest(self: &Rc<Self>, id: LinkId) {
         self.session.borrow_mut().rest(id, self.now());
@@ -425,7 +430,7 @@ impl Pool {
                 stepped = now;
                 self.step(now, now - busy >= REST);
             }
-            let rtt = self.number.borrow().longest_rtt();
+            let rtt = self.number.borrow().shortest_rtt();
             self.session.borrow_mut().tick(now, rtt);
             if self.allowed.is_none() {
                 let rested = self.session.borrow().rested(now, KEPT_RESTING);

@@ -52,7 +52,7 @@ const IDLE: Duration = Duration::from_secs(5);
 /// What it keeps. [bytes]
 const IDLE_WINDOW: u64 = 16_384;
 /// Age at which a message that holds up a stream is sent again on another link, and how many
-/// round-trip times it is at least.
+/// round-trip times of the quickest it is at least.
 const STUCK: (Duration, u32) = (Duration::from_secs(2), 3);
 
 /// Which of the two relays.
@@ -482,7 +482,6 @@ impl Session {
 
     /// The program has taken so many bytes of it.
     pub fn take(&mut self, id: StreamId, count: usize) {
-        let spare = self.memory.merging.spare() as u64;
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
         };
@@ -491,6 +490,15 @@ impl Session {
         self.blocks -= before - stream.merge.len();
         self.counted.taken_bytes += count as u64;
         stream.recharge(&self.memory.merging);
+        self.look_at_credit(id);
+    }
+
+    /// Announces credit soon, if a stream's sender should have more.
+    fn look_at_credit(&mut self, id: StreamId) {
+        let spare = self.memory.merging.spare() as u64;
+        let Some(stream) = self.streams.get_mut(&id) else {
+            return;
+        };
         if !stream.is_due && stream.to_grant(spare, self.limits.window).is_some() {
             stream.is_due = true;
             self.due.push_back(id);

@@ -118,6 +118,9 @@ impl Session {
                 }
                 if has_next {
                     self.events.push_back(Event::Data(id));
+                } else {
+                    // a block on a slower link holds the sender up, and not the reader
+                    self.look_at_credit(id);
                 }
             }
             Frame::Credit {

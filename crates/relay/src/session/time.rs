@@ -6,7 +6,7 @@ use super::{Event, FIRST_WINDOW, IDLE, IDLE_WINDOW, STUCK, Session, Waiting};
 use crate::frame::{self, Frame, StreamId};
 
 impl Session {
-    /// Looks at what has been waiting: to be called a few times a second, with the longest round-trip
+    /// Looks at what has been waiting: to be called a few times a second, with the shortest round-trip
     /// time of the links.
     pub fn tick(&mut self, now: Duration, rtt: Duration) {
         let every = self.limits.timeout / 3;
