@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from lasthop import relay
+from lab import sh
 from relaying import (
     PATIENCE_S,
     Disturbance,
@@ -167,6 +168,16 @@ def heard(one: socket.socket) -> bytes:
         return b"".join(iter(lambda: one.recv(4096), b""))
     except ConnectionResetError:
         return b""
+
+
+def test_connections_come_from_the_address_that_is_asked_for() -> None:
+    key = relay.new_key()
+    terms = relay.Terms(rule="fixed", connections=(3, 3))
+    with relay.Server(key) as server, relay.Client(server.address, key, terms, source="127.0.0.7"):
+        while server.metrics()["connections"] < 3:
+            time.sleep(0.01)
+        said = sh("ss -Htn dst 127.0.0.7")
+        assert len(said.splitlines()) == 3
 
 
 def test_what_a_server_does_not_allow_is_refused() -> None:
