@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from lasthop import relay
 from lab import sh
+from lasthop import relay
 from relaying import (
     PATIENCE_S,
     Disturbance,

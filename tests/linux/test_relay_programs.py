@@ -248,3 +248,14 @@ def start_in(namespace: str, directory: Path, *words: str) -> "subprocess.Popen[
         assert started.stdout is not None
         assert started.stdout.readline().startswith("clients are awaited")
     return started
+
+
+@pytest.mark.measured
+def test_a_backup_over_a_lossy_way_is_quicker_through_relays() -> None:
+    """The example of the guide: eight connections against one through a loss of 1 %."""
+    need("rsync", package="rsync")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    said = done("sh", "examples/relay/backup.sh", "2", PATH=path)
+    lines = [line.split() for line in said.splitlines() if line.endswith(" bytes/sec")]
+    direct, relayed = (float(line[-2].replace(",", "")) for line in lines)
+    assert relayed > 3 * direct, said

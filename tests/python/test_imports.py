@@ -102,7 +102,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "tune": {*ANSWERS, "ownership", "plot", "saving", "tuning"},
     "linux": {"errors"},
     "congestion": {"errors", "linux"},
-    "emulation": {*ANSWERS, "congestion", "linux", "saving"},
+    "emulation": {*ANSWERS, "congestion", "linux", "relay", "saving"},
     "daemon": {"errors", "linux"},
     "linkqueue": {"_core", "daemon", "errors", "linux", "models", "scenario", "stability", "typed"},
     "gateway": {"_core", "control", "daemon", "errors", "linux", "scenario", "typed"},

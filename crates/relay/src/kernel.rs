@@ -50,6 +50,8 @@ pub(crate) struct Info {
     pub(crate) unsent: u32,
     /// Packets sent again since the beginning.
     pub(crate) retransmissions: u32,
+    /// Whether anything is unsent or unacknowledged.
+    pub(crate) waits: bool,
     /// Packets that have arrived, and those of them that were marked.
     pub(crate) delivered: u32,
     pub(crate) marked: u32,
@@ -67,6 +69,7 @@ pub(crate) fn info(socket: &TcpStream) -> io::Result<Info> {
         in_flight: (unacked + again).saturating_sub(sacked + lost),
         unsent: raw.segments[2],
         retransmissions: word(23),
+        waits: unacked > 0 || raw.segments[2] > 0,
         delivered: raw.delivered,
         marked: raw.delivered_ce,
     })

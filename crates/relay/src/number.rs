@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::Info;
 use crate::session::LinkId;
 
+/// Silence after which a connection is stuck while others deliver, and how many of its own round-trip times it
+/// is at least.
+const STUCK: (Duration, u32) = (Duration::from_secs(2), 2);
 /// Longest time for which a larger number is held. [intervals]
 const MOST_HOLD: usize = 100;
 
@@ -103,6 +106,8 @@ struct Last {
     fell: Option<Duration>,
     /// When it delivered something last.
     delivered_at: Duration,
+    /// Since when it has something to deliver, and has delivered nothing.
+    waits_since: Duration,
 }
 
 /// Follows the connections of a pool.
@@ -161,10 +166,12 @@ impl Number {
         }
         let unchanged = before.filter(|_| delivered == 0);
         let delivered_at = unchanged.map_or(now, |last| last.delivered_at);
+        let waits_since = unchanged.filter(|_| info.waits);
         let last = Last {
             info,
             fell,
             delivered_at,
+            waits_since: waits_since.map_or(now, |last| last.waits_since),
         };
         self.last.insert(id, last);
     }
@@ -211,10 +218,13 @@ impl Number {
         ids.iter().max_by_key(key).copied()
     }
 
-    /// Shortest round-trip time of any connection.
-    pub(crate) fn shortest_rtt(&self) -> Duration {
-        let rtts = self.last.values().map(|last| last.info.rtt);
-        rtts.min().unwrap_or_default()
+    /// Whether a connection has delivered nothing for long of what it has, while another has.
+    pub(crate) fn is_stuck(&self, id: LinkId) -> bool {
+        let newest = self.last.values().map(|last| last.delivered_at).max();
+        let (Some(newest), Some(last)) = (newest, self.last.get(&id)) else {
+            return false;
+        };
+        newest.saturating_sub(last.waits_since) > STUCK.0.max(last.info.rtt * STUCK.1)
     }
 }
 
@@ -230,6 +240,7 @@ mod tests {
             in_flight: 0,
             unsent: 0,
             retransmissions: 0,
+            waits: true,
             delivered,
             marked: 0,
         }
@@ -282,6 +293,28 @@ mod tests {
             number.rest();
         }
         assert_eq!(number.held(), 2);
+    }
+
+    #[test]
+    fn a_connection_is_stuck_that_is_silent_while_another_delivers() {
+        let mut number = number(Asked::Fixed, (1, 16));
+        let second = Duration::from_secs;
+        for at in 0..30 {
+            number.look(0, info(4_000, 10), second(at));
+            number.look(1, info(4_000, if at < 9 { 10 } else { 11 }), second(at));
+            number.look(
+                2,
+                Info {
+                    waits: false,
+                    ..info(4_000, 10)
+                },
+                second(at),
+            );
+            // 9 s after both have delivered something the other delivers again
+            let is_stuck = at >= 9;
+            let found = [0, 1, 2].map(|id| number.is_stuck(id));
+            assert_eq!(found, [is_stuck, false, false], "{at}");
+        }
     }
 
     #[test]

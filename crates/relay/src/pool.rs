@@ -420,7 +420,10 @@ impl Pool {
             let now = self.now();
             for (&id, wire) in self.wires.borrow().iter() {
                 if let Ok(info) = kernel::info(&wire.socket) {
-                    self.number.borrow_mut().look(id, info, now);
+                    let mut number = self.number.borrow_mut();
+                    number.look(id, info, now);
+                    let is_stuck = number.is_stuck(id);
+                    self.session.borrow_mut().tell_stuck(id, is_stuck);
                 }
             }
             if self.session.borrow().streams() > 0 {
@@ -430,8 +433,7 @@ impl Pool {
                 stepped = now;
                 self.step(now, now - busy >= REST);
             }
-            let rtt = self.number.borrow().shortest_rtt();
-            self.session.borrow_mut().tick(now, rtt);
+            self.session.borrow_mut().tick(now);
             if self.allowed.is_none() {
                 let rested = self.session.borrow().rested(now, KEPT_RESTING);
                 for id in rested {

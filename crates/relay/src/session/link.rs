@@ -45,6 +45,8 @@ pub(super) struct Link {
     pub(super) wish: Option<u32>,
     pub(super) says_drain: bool,
     says_rest: bool,
+    /// Whether it does not get through.
+    pub(super) is_stuck: bool,
     /// Since when it has carried nothing because it is not needed.
     pub(super) rests: Option<Duration>,
     /// Whether it takes nothing new here, and there.
@@ -69,6 +71,7 @@ impl Link {
             wish: None,
             says_drain: false,
             says_rest: false,
+            is_stuck: false,
             rests: None,
             drains: false,
             is_drained: false,

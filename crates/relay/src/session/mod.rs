@@ -51,9 +51,8 @@ const MOST_BLOCKS: usize = 40_000;
 const IDLE: Duration = Duration::from_secs(5);
 /// What it keeps. [bytes]
 const IDLE_WINDOW: u64 = 16_384;
-/// Age at which a message that holds up a stream is sent again on another link, and how many
-/// round-trip times of the quickest it is at least.
-const STUCK: (Duration, u32) = (Duration::from_secs(2), 3);
+/// Age at which a message is sent again on another link, if its own does not get through.
+const STUCK: Duration = Duration::from_secs(2);
 
 /// Which of the two relays.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -298,14 +297,21 @@ impl Session {
         }
     }
 
-    /// Have the link carry again that has rested for the shortest time; whether there is one.
+    /// Have the link carry again that has rested for the shortest time and gets through; whether there is one.
     pub fn rouse(&mut self) -> bool {
         let resting = self
             .links
             .values_mut()
-            .filter(|link| link.rests.is_some() && !link.drains);
+            .filter(|link| link.rests.is_some() && !link.drains && !link.is_stuck);
         let latest = resting.max_by_key(|link| link.rests);
         latest.map(|link| link.rest(None)).is_some()
+    }
+
+    /// Whether a link does not get through while others do.
+    pub fn tell_stuck(&mut self, id: LinkId, is_stuck: bool) {
+        if let Some(link) = self.links.get_mut(&id) {
+            link.is_stuck = is_stuck;
+        }
     }
 
     /// Links that have rested for some time.

@@ -6,6 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod links;
+
 /// Xorshift: enough to choose.
 struct Random(u64);
 
@@ -221,11 +223,15 @@ impl World {
             1 => {
                 client.rouse();
             }
+            2 => {
+                let (id, does) = (self.pairs[index].id, self.random.below(2) == 0);
+                client.tell_stuck(id, does);
+            }
             _ => {}
         }
         if self.random.below(50) == 0 {
             for end in &mut self.ends {
-                end.session.tick(self.now, Duration::from_millis(50));
+                end.session.tick(self.now);
             }
         }
     }
@@ -453,18 +459,15 @@ fn a_window_grows_where_it_holds_its_sender_up_and_is_given_back_when_idle() {
     client
         .receive(link, &opened.message(), Duration::ZERO)
         .unwrap();
-    client.tick(Duration::from_secs(6), Duration::ZERO);
+    client.tick(Duration::from_secs(6));
     assert_eq!(client.streams[&id].credit, IDLE_WINDOW);
-    let mut nothing = |_: StreamId, _: &mut Vec<u8>, _: usize| Read::Nothing;
-    let mut said = std::iter::from_fn(|| {
-        client.next_message(link, 1_000, Duration::from_secs(6), &mut nothing)
-    });
     let expected = Frame::GiveBack {
         stream: id,
         until: IDLE_WINDOW,
         epoch: 1,
     };
-    assert!(said.any(|message| Frame::read(&message) == Ok(expected.clone())));
+    let messages = said(&mut client, link, Duration::from_secs(6));
+    assert!(holds(&messages, &expected));
     // what was announced before that is no longer true
     let late = Frame::Credit {
         stream: id,
@@ -482,13 +485,9 @@ fn a_silent_link_and_a_silent_relay_are_told() {
     let mut client = session(Side::Client, 4);
     let link = 0;
     client.join(link, Duration::ZERO);
-    let mut nothing = |_: StreamId, _: &mut Vec<u8>, _: usize| Read::Nothing;
     let second = Duration::from_secs;
     client.open("target", 80, second(1)).unwrap();
-    while client
-        .next_message(link, 1_000, second(1), &mut nothing)
-        .is_some()
-    {}
+    said(&mut client, link, second(1));
     assert!(client.silent(second(24)).is_empty());
     assert_eq!(client.silent(second(27)), [link]);
     assert!(!client.is_dead(second(25)) && client.is_dead(second(27)));
@@ -514,89 +513,4 @@ fn holds(messages: &[Message], frame: &Frame) -> bool {
     messages
         .iter()
         .any(|message| Frame::read(message).as_ref() == Ok(frame))
-}
-
-#[test]
-fn one_message_acknowledges_what_has_come_over_all_links() {
-    let mut server = session(Side::Server, 4);
-    let open = |stream| Frame::Open {
-        stream,
-        until: 9,
-        port: 1,
-        host: "a",
-    };
-    for link in [3, 8] {
-        server.join(link, Duration::ZERO);
-        said(&mut server, link, Duration::ZERO);
-        let message = open(link).message();
-        server.receive(link, &message, Duration::ZERO).unwrap();
-    }
-    let due = server.deadline().unwrap();
-    let early = said(&mut server, 3, due - Duration::from_millis(1));
-    let counts = vec![(3, 1), (8, 1)];
-    let all = Frame::Acknowledge { counts };
-    assert!(!holds(&early, &all));
-    assert!(holds(&said(&mut server, 3, due), &all));
-    assert_eq!(server.deadline(), None);
-    // whatever a link carried that is lost may not have come: it is said again
-    server.lose(3);
-    let counts = vec![(8, 1)];
-    assert!(holds(
-        &said(&mut server, 8, due),
-        &Frame::Acknowledge { counts }
-    ));
-}
-
-#[test]
-fn a_link_that_rests_carries_nothing_until_it_is_roused() {
-    let mut client = session(Side::Client, 4);
-    let mut server = session(Side::Server, 4);
-    let second = Duration::from_secs;
-    for link in [0, 1] {
-        client.join(link, Duration::ZERO);
-        server.join(link, Duration::ZERO);
-    }
-    for link in [1, 0] {
-        client.rest(link, second(1 + u64::from(link)));
-        for message in said(&mut client, link, second(2)) {
-            server.receive(link, &message, second(2)).unwrap();
-        }
-        assert!(!client.carries(link) && !server.carries(link));
-    }
-    client.open("target", 80, second(2)).unwrap();
-    assert!(said(&mut client, 0, second(2)).is_empty());
-    assert_eq!(client.rested(second(30), second(28)), [0]);
-    // the last that was put to rest comes first
-    assert!(client.rouse() && client.carries(1) && !client.carries(0));
-    let messages = said(&mut client, 1, second(3));
-    assert!(holds(&messages, &Frame::Rest { rests: false }));
-    assert!(messages.len() > 1, "and it carries");
-    assert!(client.rouse() && !client.rouse());
-}
-
-#[test]
-fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
-    let mut server = session(Side::Server, 4);
-    server.join(0, Duration::ZERO);
-    let open = Frame::Open {
-        stream: 0,
-        until: 9,
-        port: 1,
-        host: "a",
-    };
-    server.receive(0, &open.message(), Duration::ZERO).unwrap();
-    server.answer(0, frame::OK);
-    let before = server.streams[&0].granted;
-    // all but the first byte has come, and there is no credit left
-    let bytes = vec![7; before as usize - 1];
-    let data = Frame::Data {
-        stream: 0,
-        offset: 1,
-        last: false,
-        spent: true,
-        bytes: &bytes,
-    };
-    server.receive(0, &data.message(), Duration::ZERO).unwrap();
-    said(&mut server, 0, Duration::ZERO);
-    assert_eq!(server.streams[&0].granted, 2 * before);
 }

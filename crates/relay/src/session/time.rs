@@ -6,9 +6,8 @@ use super::{Event, FIRST_WINDOW, IDLE, IDLE_WINDOW, STUCK, Session, Waiting};
 use crate::frame::{self, Frame, StreamId};
 
 impl Session {
-    /// Looks at what has been waiting: to be called a few times a second, with the shortest round-trip
-    /// time of the links.
-    pub fn tick(&mut self, now: Duration, rtt: Duration) {
+    /// Looks at what has been waiting: to be called a few times a second.
+    pub fn tick(&mut self, now: Duration) {
         let every = self.limits.timeout / 3;
         if !self.streams.is_empty() {
             for link in self.links.values_mut() {
@@ -16,9 +15,7 @@ impl Session {
             }
         }
         let mut idle = Vec::new();
-        let mut is_stuck = self.kept_bytes > self.memory.kept.free();
         for (&id, stream) in &mut self.streams {
-            is_stuck |= stream.is_open && stream.sent == stream.credit;
             if now.saturating_sub(stream.sent_at) > IDLE
                 && stream.credit > stream.sent + FIRST_WINDOW
             {
@@ -34,18 +31,14 @@ impl Session {
                 epoch,
             });
         }
-        if is_stuck && self.links.len() > 1 {
-            self.free_the_stuck(now, STUCK.0.max(rtt * STUCK.1));
-        }
+        self.free_the_stuck(now);
     }
 
-    /// Has the oldest message of a link that does not get through sent on another, too.
-    fn free_the_stuck(&mut self, now: Duration, age: Duration) {
-        for link in self.links.values_mut() {
-            let oldest = link.kept.front_mut();
-            if let Some(kept) =
-                oldest.filter(|kept| !kept.copied && now.saturating_sub(kept.at) > age)
-            {
+    /// Has the next message of each link that does not get through sent on another, too.
+    fn free_the_stuck(&mut self, now: Duration) {
+        for link in self.links.values_mut().filter(|link| link.is_stuck) {
+            let oldest = link.kept.iter_mut().find(|kept| !kept.copied);
+            if let Some(kept) = oldest.filter(|kept| now.saturating_sub(kept.at) > STUCK) {
                 kept.copied = true;
                 self.counted.again += 1;
                 self.waiting.push_back(Waiting {
