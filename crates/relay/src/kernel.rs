@@ -75,26 +75,25 @@ pub(crate) fn info(socket: &TcpStream) -> io::Result<Info> {
     })
 }
 
-/// Most that the kernel is given ahead of what it may send.
-const AHEAD: (u32, u32) = (4_096, 131_072);
+/// Most that the kernel is given ahead of what it may send. [segments], [bytes]
+const AHEAD: (u32, u32) = (8, 131_072);
 
-/// What the kernel holds unsent at most of a connection with such segments. [bytes]
-fn ahead_bytes(mss: u32) -> u32 {
-    (8 * mss).clamp(AHEAD.0, AHEAD.1)
+/// What the kernel holds unsent at most of a connection: no more than its window, as what waits behind a small
+/// one comes much later than what others carry. [bytes]
+fn ahead_bytes(info: &Info) -> u32 {
+    (AHEAD.0.min(info.cwnd.max(1)) * info.mss).min(AHEAD.1)
 }
 
 /// Settings of a connection between relays, once it is connected.
 pub(crate) fn prepare(socket: &TcpStream) -> io::Result<()> {
-    socket.set_nodelay(true)?;
-    let ahead = ahead_bytes(info(socket)?.mss);
-    SockRef::from(socket).set_tcp_notsent_lowat(ahead)
+    socket.set_nodelay(true)
 }
 
-/// What a connection can take now. [bytes]
+/// What a connection can take now, once it is ready. [bytes]
 pub(crate) fn room(socket: &TcpStream) -> io::Result<usize> {
     let info = info(socket)?;
     let window = info.cwnd.saturating_sub(info.in_flight) as usize * info.mss as usize;
-    let ahead = window + ahead_bytes(info.mss) as usize;
+    let ahead = window + ahead_bytes(&info) as usize;
     let room = ahead.saturating_sub(info.unsent as usize);
     // whole segments, where there are several
     let mss = info.mss as usize;
@@ -111,6 +110,8 @@ pub(crate) fn room(socket: &TcpStream) -> io::Result<usize> {
 /// more is written than there is room for: the kernel is asked, and asked to tell.
 pub(crate) async fn is_ready(socket: &TcpStream) -> io::Result<()> {
     loop {
+        let ahead = ahead_bytes(&info(socket)?);
+        SockRef::from(socket).set_tcp_notsent_lowat(ahead)?;
         socket.writable().await?;
         let mut asked = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
         if poll(&mut asked, PollTimeout::ZERO)? > 0 {

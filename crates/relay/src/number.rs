@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::Info;
 use crate::session::LinkId;
 
-/// Silence after which a connection is stuck while others deliver, and how many of its own round-trip times it
-/// is at least.
-const STUCK: (Duration, u32) = (Duration::from_secs(2), 2);
+/// Silence after which a connection is stuck, and how many of its own round-trip times it is at least: while others
+/// deliver, and while all wait for it.
+const STUCK: (Duration, u32, u32) = (Duration::from_secs(2), 2, 1);
 /// Longest time for which a larger number is held. [intervals]
 const MOST_HOLD: usize = 100;
 
@@ -218,13 +218,17 @@ impl Number {
         ids.iter().max_by_key(key).copied()
     }
 
-    /// Whether a connection has delivered nothing for long of what it has, while another has.
-    pub(crate) fn is_stuck(&self, id: LinkId) -> bool {
+    /// Whether a connection has delivered nothing for long of what it has, while another has, or now that
+    /// all others may wait for it.
+    pub(crate) fn is_stuck(&self, id: LinkId, all_wait: Option<Duration>) -> bool {
         let newest = self.last.values().map(|last| last.delivered_at).max();
         let (Some(newest), Some(last)) = (newest, self.last.get(&id)) else {
             return false;
         };
-        newest.saturating_sub(last.waits_since) > STUCK.0.max(last.info.rtt * STUCK.1)
+        let silent = |until: Duration, rtts: u32| {
+            until.saturating_sub(last.waits_since) > STUCK.0.max(last.info.rtt * rtts)
+        };
+        silent(newest, STUCK.1) || all_wait.is_some_and(|now| silent(now, STUCK.2))
     }
 }
 
@@ -312,8 +316,10 @@ mod tests {
             );
             // 9 s after both have delivered something the other delivers again
             let is_stuck = at >= 9;
-            let found = [0, 1, 2].map(|id| number.is_stuck(id));
+            let found = [0, 1, 2].map(|id| number.is_stuck(id, None));
             assert_eq!(found, [is_stuck, false, false], "{at}");
+            let found = [0, 1, 2].map(|id| number.is_stuck(id, Some(second(at))));
+            assert_eq!(found, [at > 4, at > 4 && at < 9 || at > 13, false], "{at}");
         }
     }
 

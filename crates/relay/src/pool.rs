@@ -418,11 +418,12 @@ impl Pool {
         while !self.dead.get() {
             sleep(LOOK).await;
             let now = self.now();
+            let all_wait = self.session.borrow().is_held_up().then_some(now);
             for (&id, wire) in self.wires.borrow().iter() {
                 if let Ok(info) = kernel::info(&wire.socket) {
                     let mut number = self.number.borrow_mut();
                     number.look(id, info, now);
-                    let is_stuck = number.is_stuck(id);
+                    let is_stuck = number.is_stuck(id, all_wait);
                     self.session.borrow_mut().tell_stuck(id, is_stuck);
                 }
             }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::stream::Stream;
 use super::{Event, FIRST_WINDOW, IDLE, IDLE_WINDOW, STUCK, Session, Waiting};
 use crate::frame::{self, Frame, StreamId};
 
@@ -32,6 +33,12 @@ impl Session {
             });
         }
         self.free_the_stuck(now);
+    }
+
+    /// Whether a stream has used up its credit, or the session its memory, for what is not acknowledged.
+    pub fn is_held_up(&self) -> bool {
+        let spent = |stream: &Stream| stream.is_open && stream.sent == stream.credit;
+        self.kept_bytes > self.memory.kept.free() || self.streams.values().any(spent)
     }
 
     /// Has the next message of each link that does not get through sent on another, too.
