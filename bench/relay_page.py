@@ -56,7 +56,8 @@ def with_table(section: str, rows: Sequence[str]) -> str:
     lines = section.splitlines()
     there = [k for k, line in enumerate(lines) if line.startswith("|")]
     first, last = (there[0], there[-1] + 1) if there else (len(lines), len(lines))
-    return "\n".join([*lines[:first], *rows[1:], *lines[last:]]) + "\n"
+    before, after = ("\n".join(part).strip() for part in (lines[:first], lines[last:]))
+    return "\n\n".join(filter(None, [before, "\n".join(rows[1:]), after])) + "\n"
 
 
 # -- shares -----------------------------------------------------------------------------------
