@@ -30,8 +30,8 @@ def rights(request: pytest.FixtureRequest) -> None:
 
 
 def test_the_middle_of_a_row_has_more_connections_between_its_relays():
-    # all counts from the first packet on: what waits to be put in order at the end of a warm-up would be
-    # counted when it is read, and has gone over the air before
+    # all counts from the first packet on: what waits to be put in order at the end of a warm-up
+    # is read, and counted, later than it has gone over the air
     whole = {"warmup": "0 s"}
     answer = emulate(ROW, relays=True, settings=whole, sysctl={"net.ipv4.tcp_timestamps": "1"})
     flows = answer.flows
