@@ -89,37 +89,34 @@ pub(crate) fn prepare(socket: &TcpStream) -> io::Result<()> {
     socket.set_nodelay(true)
 }
 
-/// What a connection can take now, once it is ready. [bytes]
-pub(crate) fn room(socket: &TcpStream) -> io::Result<usize> {
-    let info = info(socket)?;
-    let window = info.cwnd.saturating_sub(info.in_flight) as usize * info.mss as usize;
-    let ahead = window + ahead_bytes(&info) as usize;
-    let room = ahead.saturating_sub(info.unsent as usize);
-    // whole segments, where there are several
-    let mss = info.mss as usize;
-    Ok(if room > mss {
-        room - room % mss
-    } else {
-        room.max(1)
-    })
-}
-
-/// Waits until the kernel holds little unsent of a connection.
+/// Waits until the kernel holds little unsent of a connection: what it can take then. [bytes]
 ///
 /// tokio remembers that a socket was writable until a write has failed. Here none fails, since no
 /// more is written than there is room for: the kernel is asked, and asked to tell.
-pub(crate) async fn is_ready(socket: &TcpStream) -> io::Result<()> {
+pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
     loop {
-        let ahead = ahead_bytes(&info(socket)?);
-        SockRef::from(socket).set_tcp_notsent_lowat(ahead)?;
         socket.writable().await?;
-        let mut asked = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
-        if poll(&mut asked, PollTimeout::ZERO)? > 0 {
-            return Ok(());
+        let info = info(socket)?;
+        let ahead = ahead_bytes(&info);
+        if 2 * info.unsent < ahead {
+            return Ok(room_of(&info, ahead));
         }
-        let later = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
-        let _ = socket.try_io(Interest::WRITABLE, later);
+        SockRef::from(socket).set_tcp_notsent_lowat(ahead)?;
+        let mut asked = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
+        if poll(&mut asked, PollTimeout::ZERO)? == 0 {
+            let later = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
+            let _ = socket.try_io(Interest::WRITABLE, later);
+        }
     }
+}
+
+/// What fits into a window and what may wait behind it, in whole segments where there are several.
+fn room_of(info: &Info, ahead: u32) -> usize {
+    let bytes = |count: u32| count as usize;
+    let mss = bytes(info.mss);
+    let window = bytes(info.cwnd.saturating_sub(info.in_flight)) * mss;
+    let room = window + bytes(ahead - info.unsent);
+    if room > mss { room - room % mss } else { room }
 }
 
 /// Lets a socket take connections to addresses of others, which TPROXY hands it.

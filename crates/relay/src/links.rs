@@ -85,8 +85,7 @@ async fn write(
 ) -> Result<(), NoiseError> {
     let mut sealed = Vec::new();
     loop {
-        kernel::is_ready(&wire.socket).await?;
-        let room = kernel::room(&wire.socket)?;
+        let room = kernel::room(&wire.socket).await?;
         let has_block = gather(pool, id, room, &mut out, &mut sealed)?;
         pool.dispatch();
         if sealed.is_empty() {

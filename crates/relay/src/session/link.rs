@@ -20,8 +20,6 @@ pub(super) struct Kept {
     pub(super) message: Message,
     /// What the budget was charged for it.
     pub(super) charged: usize,
-    /// When it was sent.
-    pub(super) at: Duration,
     /// Whether another link has it, too.
     pub(super) copied: bool,
 }
@@ -82,7 +80,7 @@ impl Link {
 
     /// Whether it takes messages that are kept.
     pub(super) fn takes(&self) -> bool {
-        !self.drains && self.rests.is_none() && self.kept.len() < MOST_KEPT
+        !self.drains && self.rests.is_none() && !self.is_stuck && self.kept.len() < MOST_KEPT
     }
 
     /// Have it carry nothing from some time on, or carry again, and tell the other end.
@@ -124,7 +122,6 @@ impl Link {
         self.kept.push_back(Kept {
             message: message.clone(),
             charged,
-            at: now,
             copied: false,
         });
     }

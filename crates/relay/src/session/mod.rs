@@ -51,8 +51,6 @@ const MOST_BLOCKS: usize = 40_000;
 const IDLE: Duration = Duration::from_secs(5);
 /// What it keeps. [bytes]
 const IDLE_WINDOW: u64 = 16_384;
-/// Age at which a message is sent again on another link, if its own does not get through.
-const STUCK: Duration = Duration::from_secs(2);
 
 /// Which of the two relays.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -307,7 +305,7 @@ impl Session {
         latest.map(|link| link.rest(None)).is_some()
     }
 
-    /// Whether a link does not get through while others do.
+    /// Whether a link does not get through: it is given nothing, and what it holds goes over others.
     pub fn tell_stuck(&mut self, id: LinkId, is_stuck: bool) {
         if let Some(link) = self.links.get_mut(&id) {
             link.is_stuck = is_stuck;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use super::link::Link;
 use super::stream::Stream;
-use super::{Event, FIRST_WINDOW, IDLE, IDLE_WINDOW, STUCK, Session, Waiting};
+use super::{Event, FIRST_WINDOW, IDLE, IDLE_WINDOW, Session, Waiting};
 use crate::frame::{self, Frame, StreamId};
 
 impl Session {
@@ -32,7 +33,7 @@ impl Session {
                 epoch,
             });
         }
-        self.free_the_stuck(now);
+        self.free_the_stuck();
     }
 
     /// Whether a stream has used up its credit, or the session its memory, for what is not acknowledged.
@@ -41,11 +42,13 @@ impl Session {
         self.kept_bytes > self.memory.kept.free() || self.streams.values().any(spent)
     }
 
-    /// Has the next message of each link that does not get through sent on another, too.
-    fn free_the_stuck(&mut self, now: Duration) {
+    /// Has the next message of each link that does not get through sent on another, too, if there is one.
+    fn free_the_stuck(&mut self) {
+        if !self.links.values().any(Link::takes) {
+            return;
+        }
         for link in self.links.values_mut().filter(|link| link.is_stuck) {
-            let oldest = link.kept.iter_mut().find(|kept| !kept.copied);
-            if let Some(kept) = oldest.filter(|kept| now.saturating_sub(kept.at) > STUCK) {
+            if let Some(kept) = link.kept.iter_mut().find(|kept| !kept.copied) {
                 kept.copied = true;
                 self.counted.again += 1;
                 self.waiting.push_back(Waiting {
