@@ -1,6 +1,7 @@
 //! The relay near the programs.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -38,17 +39,18 @@ pub(crate) struct Client {
     settings: ClientSettings,
     pub(crate) memory: Memory,
     pub(crate) pool: RefCell<Rc<Pool>>,
-    /// Name of the session, and whether the server knows it.
+    /// Name of the session.
     session: RefCell<String>,
-    is_known: Cell<bool>,
     /// Number of the next connection.
     next_link: Cell<LinkId>,
     /// Connections that are being made.
     dialing: Cell<u32>,
-    /// Pause before the next attempt, after one that failed.
+    /// Pause before the next attempt, as long as attempts fail: then there is one at a time.
     pause: Cell<Option<Duration>>,
     undecided: Arc<Semaphore>,
-    notes: mpsc::Sender<String>,
+    notes: mpsc::SyncSender<String>,
+    /// Targets of forwards that have failed, and why: each is told of once.
+    told: RefCell<HashSet<(String, u16, u8)>>,
     /// Streams that the server allows.
     streams: Cell<usize>,
     /// What was counted in sessions that are over.
@@ -99,7 +101,7 @@ impl Client {
         settings: ClientSettings,
         key: Key,
         memory: Memory,
-        notes: mpsc::Sender<String>,
+        notes: mpsc::SyncSender<String>,
     ) -> Rc<Client> {
         let streams = settings.memory.streams;
         let pool = begin(&settings, streams, &memory);
@@ -109,19 +111,19 @@ impl Client {
             memory,
             pool: RefCell::new(pool),
             session: RefCell::new(new_session()),
-            is_known: Cell::new(false),
             next_link: Cell::new(0),
             dialing: Cell::new(0),
             pause: Cell::new(None),
             undecided: Arc::new(Semaphore::new(MOST_UNDECIDED)),
             notes,
+            told: RefCell::default(),
             streams: Cell::new(streams),
             gone: Cell::default(),
         })
     }
 
     fn note(&self, text: String) {
-        let _ = self.notes.send(text);
+        let _ = self.notes.try_send(text); // nobody may read them
     }
 
     // -- the server ----------------------------------------------------------------------------
@@ -129,24 +131,15 @@ impl Client {
     /// Has as many connections as the rules ask for, for ever.
     pub(crate) async fn keep(self: Rc<Self>) {
         loop {
-            let pool = self.pool.borrow().clone();
-            if pool.is_dead() {
-                self.begin_anew();
-                continue;
-            }
+            let pool = self.living();
             let carrying = pool.carrying();
             let there = carrying.len() as u32 + self.dialing.get();
             let asked = pool.asked();
-            if let Some(pause) = self.pause.get() {
-                sleep(pause).await;
-                if self.pause.get().is_some() {
-                    self.pause.set(None);
-                    self.dial(&pool, pause);
-                }
-            } else if there < asked && pool.rouse() {
+            let has_server = pool.session.borrow().has_heard() && self.pause.get().is_none();
+            if there < asked && pool.rouse() {
                 continue;
-            } else if there < asked && (self.is_known.get() || self.dialing.get() == 0) {
-                self.dial(&pool, Duration::ZERO);
+            } else if there < asked && (has_server || self.dialing.get() == 0) {
+                self.dial(&pool);
                 continue;
             } else if carrying.len() as u32 > asked
                 && let Some(idlest) = pool.idlest(&carrying)
@@ -158,26 +151,36 @@ impl Client {
         }
     }
 
+    /// The pool, or another if it has been given up.
+    fn living(&self) -> Rc<Pool> {
+        if self.pool.borrow().is_dead() {
+            self.begin_anew();
+        }
+        self.pool.borrow().clone()
+    }
+
     fn begin_anew(&self) {
         let counted = self.pool.borrow().session.borrow().counted();
         self.gone.set(self.gone.get() + counted);
         *self.session.borrow_mut() = new_session();
-        self.is_known.set(false);
         *self.pool.borrow_mut() = begin(&self.settings, self.streams.get(), &self.memory);
     }
 
-    fn dial(self: &Rc<Self>, pool: &Rc<Pool>, paused: Duration) {
+    fn dial(self: &Rc<Self>, pool: &Rc<Pool>) {
         let (client, pool) = (self.clone(), pool.clone());
         client.dialing.set(client.dialing.get() + 1);
         spawn_local(async move {
-            let was_connected = pool.is_connected();
+            let paused = client.pause.get().unwrap_or_default();
+            sleep(paused).await;
+            let (was_connected, was_heard) =
+                (pool.is_connected(), pool.session.borrow().has_heard());
             match client.connect(&pool).await {
                 Ok(()) => {
                     client.pause.set(None);
-                    if !client.is_known.replace(true) {
-                        client.note("connected".into());
-                    } else if !was_connected {
-                        client.note("connected again".into());
+                    match (was_connected, was_heard) {
+                        (true, _) => {}
+                        (false, false) => client.note("connected".into()),
+                        (false, true) => client.note("connected again".into()),
                     }
                 }
                 Err(Failed::Unknown) => {
@@ -185,7 +188,7 @@ impl Client {
                     pool.abandon();
                 }
                 Err(Failed::Now(why)) => {
-                    if paused.is_zero() && !was_connected {
+                    if client.pause.get().is_none() && !was_connected {
                         client.note(format!("{}: {why}; trying again", client.name()));
                     }
                     let longer = (2 * paused).clamp(RETRY.0, RETRY.1);
@@ -193,7 +196,7 @@ impl Client {
                 }
             }
             client.dialing.set(client.dialing.get() - 1);
-            pool.changed.notify_one();
+            client.pool.borrow().changed.notify_one();
         });
     }
 
@@ -215,7 +218,7 @@ impl Client {
             version: VERSION,
             session: self.session.borrow().clone(),
             link,
-            resumes: self.is_known.get(),
+            resumes: pool.session.borrow().has_heard(),
             terms: self.settings.terms.clone(),
         };
         let hello = serde_json::to_vec(&hello).map_err(io::Error::from)?;
@@ -271,7 +274,14 @@ impl Client {
 
     /// Takes connections of programs, for ever.
     pub(crate) async fn take(self: Rc<Self>, listener: TcpListener, leads: Leads) {
-        while let Ok(permit) = self.undecided.clone().acquire_owned().await {
+        let decides = matches!(leads, Leads::Socks);
+        loop {
+            // only who speaks SOCKS may be long in saying where it goes
+            let undecided = self.undecided.clone();
+            let permit = match decides {
+                true => undecided.acquire_owned().await.ok(),
+                false => None,
+            };
             match listener.accept().await {
                 Ok((socket, _)) => {
                     let (client, leads) = (self.clone(), leads.clone());
@@ -284,15 +294,23 @@ impl Client {
         }
     }
 
+    /// Says once why a target of a forward is not reached: programs learn of a reset alone.
+    fn tell_of(&self, host: String, port: u16, code: u8) {
+        let text = format!("{host}:{port}: {}", frame::why(code));
+        if self.told.borrow_mut().insert((host, port, code)) {
+            self.note(text);
+        }
+    }
+
     async fn lead(
         &self,
         mut socket: TcpStream,
         leads: Leads,
-        undecided: OwnedSemaphorePermit,
+        undecided: Option<OwnedSemaphorePermit>,
     ) -> io::Result<()> {
         let is_socks = matches!(leads, Leads::Socks);
         let asked = match leads {
-            Leads::To(host, port) => Ok(Ok(Some((host, port)))),
+            Leads::To(ref host, port) => Ok(Ok(Some((host.clone(), port)))),
             Leads::There => Ok(socket.local_addr().map(|there| {
                 let there = SocketAddr::new(there.ip().to_canonical(), there.port());
                 Some((there.ip().to_string(), there.port()))
@@ -303,7 +321,7 @@ impl Client {
         let Some((host, port)) = asked.map_err(io::Error::from)?? else {
             return Ok(());
         };
-        let pool = self.pool.borrow().clone();
+        let pool = self.living();
         let opened = tokio::select! {
             opened = pool.open(&host, port) => opened,
             _ = gone(&socket) => return Ok(()),
@@ -315,7 +333,12 @@ impl Client {
         match opened {
             Ok(stream) => pool.plug(stream, socket),
             Err(_) if is_socks => {}
-            Err(_) => kernel::break_off(&socket),
+            Err(code) => {
+                if matches!(leads, Leads::To(..)) {
+                    self.tell_of(host, port, code);
+                }
+                kernel::break_off(&socket);
+            }
         }
         Ok(())
     }

@@ -132,6 +132,19 @@ pub const REFUSED: u8 = 5;
 /// Code of what has not answered in time.
 pub const TIMED_OUT: u8 = 6;
 
+/// What a code says.
+pub fn why(code: u8) -> &'static str {
+    match code {
+        OK => "connected",
+        NOT_ALLOWED => "the server lets nobody connect there (--to)",
+        NETWORK_UNREACHABLE => "its network cannot be reached",
+        HOST_UNREACHABLE => "no host of that name can be reached",
+        REFUSED => "nobody listens there",
+        TIMED_OUT => "no answer",
+        _ => "failed",
+    }
+}
+
 /// Bytes that are no frame.
 #[derive(Debug, Error, PartialEq)]
 #[error("{0}")]

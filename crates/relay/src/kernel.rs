@@ -8,7 +8,7 @@ use nix::getsockopt_impl;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::sockopt::{GetStruct, IpBindAddressNoPort};
 use nix::sys::socket::{getsockopt, setsockopt};
-use socket2::SockRef;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::Interest;
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -84,8 +84,21 @@ fn ahead_bytes(info: &Info) -> u32 {
     (AHEAD.0.min(info.cwnd.max(1)) * info.mss).min(AHEAD.1)
 }
 
-/// Settings of a connection between relays, once it is connected.
-pub(crate) fn prepare(socket: &TcpStream) -> io::Result<()> {
+/// Questions of the kernel that stay unanswered before an idle connection ends.
+const PROBES: u32 = 3;
+/// Longest time between two of them that Linux takes.
+const MOST_BETWEEN: Duration = Duration::from_secs(32_767);
+
+/// Settings of a connection between relays, once it is connected. One whose other end has vanished without a word ends
+/// some time after `timeout`, also where no stream makes the relays ask each other.
+pub(crate) fn prepare(socket: &TcpStream, timeout: Duration) -> io::Result<()> {
+    let between = timeout.min(MOST_BETWEEN);
+    let asks = TcpKeepalive::new()
+        .with_time(between)
+        .with_interval((between / PROBES).max(Duration::from_secs(1)))
+        .with_retries(PROBES);
+    SockRef::from(socket).set_tcp_keepalive(&asks)?;
+    SockRef::from(socket).set_tcp_user_timeout(Some(2 * timeout))?;
     socket.set_nodelay(true)
 }
 

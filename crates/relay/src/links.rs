@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
+use std::time::Duration;
 
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -54,7 +55,7 @@ pub(crate) fn join(
     socket: TcpStream,
     directions: Directions,
 ) -> io::Result<()> {
-    kernel::prepare(&socket)?;
+    kernel::prepare(&socket, Duration::from_secs_f64(pool.terms.timeout_s))?;
     let wire = Rc::new(Wire {
         socket,
         work: Notify::new(),

@@ -34,6 +34,7 @@ pub(crate) struct Metrics {
     streams_open: usize,
     streams_total: u64,
     streams_refused: u64,
+    streams_denied: u64,
     streams_reset: u64,
     sent_bytes: u64,
     taken_bytes: u64,
@@ -42,11 +43,13 @@ pub(crate) struct Metrics {
     connections_lost: u64,
     merging_bytes: usize,
     kept_bytes: usize,
-    handshakes: Handshakes,
+    /// At a server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handshakes: Option<Handshakes>,
 }
 
 impl Metrics {
-    fn of(pools: &[&Pool], memory: &Memory, handshakes: Handshakes) -> Metrics {
+    fn of(pools: &[&Pool], memory: &Memory, handshakes: Option<Handshakes>) -> Metrics {
         let mut metrics = Metrics {
             merging_bytes: memory.merging.used(),
             kept_bytes: memory.kept.used(),
@@ -72,6 +75,7 @@ impl Metrics {
     fn add(&mut self, counted: Counted) {
         self.streams_total += counted.streams;
         self.streams_refused += counted.refused;
+        self.streams_denied += counted.denied;
         self.streams_reset += counted.resets;
         self.sent_bytes += counted.sent_bytes;
         self.taken_bytes += counted.taken_bytes;
@@ -86,7 +90,7 @@ pub(crate) fn of_server(server: &Server) -> Metrics {
     server.forget_the_dead();
     let pools = server.pools.borrow();
     let live: Vec<&Pool> = pools.values().map(|pool| &**pool).collect();
-    let mut metrics = Metrics::of(&live, &server.memory, server.handshakes.get());
+    let mut metrics = Metrics::of(&live, &server.memory, Some(server.handshakes.get()));
     metrics.add(server.gone.get());
     metrics
 }
@@ -94,7 +98,7 @@ pub(crate) fn of_server(server: &Server) -> Metrics {
 /// A client's.
 pub(crate) fn of_client(client: &Client) -> Metrics {
     let pool = client.pool.borrow();
-    let mut metrics = Metrics::of(&[&pool], &client.memory, Handshakes::default());
+    let mut metrics = Metrics::of(&[&pool], &client.memory, None);
     metrics.add(client.gone.get());
     metrics
 }

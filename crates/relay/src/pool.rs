@@ -50,6 +50,8 @@ pub(crate) struct Pool {
     plugs: RefCell<HashMap<StreamId, Rc<Plug>>>,
     /// Streams that wait for the server's word.
     opening: RefCell<HashMap<StreamId, oneshot::Sender<u8>>>,
+    /// Streams whose targets are being connected to, at a server.
+    connecting: RefCell<HashMap<StreamId, AbortHandle>>,
     number: RefCell<Number>,
     /// What the rules of both sides ask for.
     wishes: Cell<(u32, u32)>,
@@ -90,6 +92,7 @@ impl Pool {
             wires: RefCell::default(),
             plugs: RefCell::default(),
             opening: RefCell::default(),
+            connecting: RefCell::default(),
             began: Instant::now(),
             allowed,
             came: Notify::new(),
@@ -198,6 +201,9 @@ impl Pool {
 
     /// Asks the server for a connection: the stream, or why there is none.
     pub(crate) async fn open(self: &Rc<Self>, host: &str, port: u16) -> Result<StreamId, u8> {
+        if self.is_dead() || host.is_empty() || host.len() > frame::MOST_HOST {
+            return Err(frame::FAILED);
+        }
         let now = self.now();
         let opened = self.session.borrow_mut().open(host, port, now);
         let Some(id) = opened else {
@@ -334,7 +340,9 @@ impl Pool {
     fn act(self: &Rc<Self>, event: Event) {
         match event {
             Event::Asked { stream, host, port } => {
-                spawn_local(Pool::connect(self.clone(), stream, host, port));
+                let task = spawn_local(Pool::connect(self.clone(), stream, host, port));
+                let mut connecting = self.connecting.borrow_mut();
+                connecting.insert(stream, task.abort_handle());
             }
             Event::Opened { stream, code } => self.tell(stream, code),
             Event::Data(stream) => self.flush(stream),
@@ -344,6 +352,9 @@ impl Pool {
                 }
             }
             Event::Reset { stream, code } => {
+                if let Some(task) = self.connecting.borrow_mut().remove(&stream) {
+                    task.abort();
+                }
                 self.unplug(stream, true);
                 self.tell(stream, code);
             }
@@ -364,6 +375,7 @@ impl Pool {
     async fn connect(self: Rc<Self>, stream: StreamId, host: String, port: u16) {
         let allowed = self.allowed.clone().unwrap_or_default();
         let connected = connect(&allowed, &host, port).await;
+        self.connecting.borrow_mut().remove(&stream);
         if !self.session.borrow().has(stream) {
             return; // the client has given up
         }
@@ -375,23 +387,24 @@ impl Pool {
         }
     }
 
-    /// Has those connections go on that have something to say, and of all that could carry data the
+    /// Has those connections go on that have something to say, and of all that could carry data and get through the
     /// one with most room.
     pub(crate) fn wake(&self) {
         let session = self.session.borrow();
         let wires = self.wires.borrow();
         let now = self.now();
-        let mut best: Option<(usize, &Rc<Wire>)> = None;
+        let mut best: Option<((bool, usize), &Rc<Wire>)> = None;
         for (&id, wire) in wires.iter() {
             let Some(room) = wire.room.get() else {
                 continue; // at work
             };
+            let fit = (!session.is_stuck(id), room);
             if session.says(id) || session.is_empty(id) {
                 wire.work.notify_one();
-            } else if best.is_none_or(|(most, _)| room > most)
+            } else if best.is_none_or(|(most, _)| fit > most)
                 && (session.acknowledges(now) || session.may_carry(id))
             {
-                best = Some((room, wire));
+                best = Some((fit, wire));
             }
         }
         if let Some((_, wire)) = best {

@@ -1,7 +1,7 @@
 //! A relay on a thread of its own, as a program holds it.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,15 +14,18 @@ use tokio::task::{LocalSet, spawn_local};
 
 use crate::budget::Budget;
 use crate::client::{Client, Leads};
+use crate::frame::MOST_HOST;
 use crate::kernel;
 use crate::metrics::{Metrics, of_client, of_server};
 use crate::noise::Key;
 use crate::server::Server;
 use crate::session::Memory;
-use crate::settings::{MemorySettings, Settings};
+use crate::settings::{ClientSettings, MemorySettings, Settings};
 
 /// Part of the memory that is for what is sent and not acknowledged.
 const KEPT_PART: usize = 3;
+/// Things that it has to tell and nobody has read; further ones are forgotten.
+const MOST_NOTES: usize = 256;
 /// Connections that wait to be taken.
 const BACKLOG: u32 = 1024;
 
@@ -33,7 +36,7 @@ pub enum RelayError {
     #[error("{0}")]
     Settings(String),
     /// An address cannot be listened at.
-    #[error("{0}: {1}")]
+    #[error("{0}: {why}", why = words(.1))]
     Listen(SocketAddr, io::Error),
     /// The system refused.
     #[error(transparent)]
@@ -67,7 +70,7 @@ impl Relay {
         let addresses = listeners.iter().map(|(each, _)| each.local_addr());
         let addresses = addresses.collect::<io::Result<Vec<_>>>()?;
         let (ask, asked) = tokio_mpsc::unbounded_channel();
-        let (tell, notes) = mpsc::channel();
+        let (tell, notes) = mpsc::sync_channel(MOST_NOTES);
         let thread = std::thread::Builder::new().name("relay".into());
         let thread = thread.spawn(move || run(settings, key, listeners, asked, tell))?;
         Ok(Relay {
@@ -117,6 +120,15 @@ impl Drop for Relay {
     }
 }
 
+/// What an error of the system says, without its number.
+fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
 type Listener = (std::net::TcpListener, Option<Leads>);
 
 fn check(settings: &Settings) -> Result<(Key, Vec<Listener>), RelayError> {
@@ -133,10 +145,16 @@ fn check(settings: &Settings) -> Result<(Key, Vec<Listener>), RelayError> {
             if let Some(complaint) = client.terms.complaint() {
                 return Err(RelayError::Settings(complaint));
             }
+            try_out(client)?;
             for &at in &client.socks {
                 listeners.push((listen(at, false)?, Some(Leads::Socks)));
             }
             for forward in &client.forwards {
+                if forward.host.is_empty() || forward.host.len() > MOST_HOST {
+                    return Err(refuse(&format!(
+                        "a host has from 1 to {MOST_HOST} characters"
+                    )));
+                }
                 let leads = Leads::To(forward.host.clone(), forward.port);
                 listeners.push((listen(forward.listen, false)?, Some(leads)));
             }
@@ -146,6 +164,27 @@ fn check(settings: &Settings) -> Result<(Key, Vec<Listener>), RelayError> {
         }
     }
     Ok((key, listeners))
+}
+
+/// Whether connections can be made as they are asked for, but for the server.
+fn try_out(client: &ClientSettings) -> Result<(), RelayError> {
+    let at = SocketAddr::new(client.from.unwrap_or(Ipv4Addr::LOCALHOST.into()), 0);
+    let socket = socket2::Socket::new(
+        socket2::Domain::for_address(at),
+        socket2::Type::STREAM,
+        None,
+    )?;
+    let congestion = &client.terms.congestion;
+    kernel::choose((&socket).into(), congestion).map_err(|error| {
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => "this kernel has none of that name".into(),
+            io::ErrorKind::PermissionDenied => "not allowed".into(),
+            _ => words(&error),
+        };
+        RelayError::Settings(format!("congestion: {congestion}: {why}"))
+    })?;
+    let bound = socket.bind(&at.into());
+    bound.map_err(|error| RelayError::Settings(format!("from: {}: {}", at.ip(), words(&error))))
 }
 
 fn listen(at: SocketAddr, is_transparent: bool) -> Result<std::net::TcpListener, RelayError> {
@@ -179,7 +218,7 @@ fn run(
     key: Key,
     listeners: Vec<Listener>,
     mut asked: tokio_mpsc::UnboundedReceiver<Asked>,
-    notes: mpsc::Sender<String>,
+    notes: mpsc::SyncSender<String>,
 ) {
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else {
         return;

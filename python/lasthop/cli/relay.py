@@ -5,12 +5,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lasthop.cli.boundary import warn
 from lasthop.cli.options import Json, cost, file_name, unset, whole_number
 from lasthop.cli.standing import needs_linux
 from lasthop.errors import UserError
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
     )
 
 MOST_PORT = 65_535
-MOST_CONNECTIONS = 128
 MOST_STREAMS = 8192
 MOST_HOLD = 100
 MEMORIES = ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB"))
 LEAST_MEMORY_BYTES = 1 << 20
 MOST_MEMORY_BYTES = 1 << 34
 TIMES = ((1e-3, "ms"), (1.0, "s"), (60.0, "min"))
+ECN = Path("/proc/sys/net/ipv4/tcp_ecn")
+MOST_HOST = 255
 FORMS = "HOST:PORT, with an IPv6 address in brackets"
 
 
@@ -51,7 +53,10 @@ def address(text: str, option: str) -> "Address":
     found = re.fullmatch(r"(?:\[([^\]]+)\]|([^:\[\]]+)):(\d+)", text.strip())
     if not found:
         raise UserError(f'{option}: "{text}" is not {FORMS}')
-    return Address(found[1] or found[2], port(found[3], option))
+    host = found[1] or found[2]
+    if len(host) > MOST_HOST:
+        raise UserError(f"{option}: {host[:20]}...: a host has at most {MOST_HOST} characters")
+    return Address(host, port(found[3], option))
 
 
 def own_address(text: str, option: str) -> "Address":
@@ -64,6 +69,8 @@ def own_host(text: str, option: str) -> str:
     """An address of this machine, in numbers, without a port."""
     host = "127.0.0.1" if text == "localhost" else text
     try:
+        if "%" in host:
+            raise ValueError("a zone")
         ipaddress.ip_address(host)
     except ValueError:
         raise UserError(
@@ -100,9 +107,19 @@ def target(text: str) -> "Target":
         try:
             ipaddress.ip_network(host)
         except ValueError as error:
-            raise UserError(f"--to: {error}") from None
+            raise UserError(f"--to: {error}", within(host)) from None
+    elif "%" in host or host.count(":") == 1 or (":" in host and not text.strip().startswith("[")):
+        raise UserError(f'--to: "{text}" is not {FORMS}')
     any_port = number == "*"
     return Target(None if host == "*" else host, None if any_port else port(number, "--to"))
+
+
+def within(host: str) -> str | None:
+    """The network that somebody may have meant."""
+    try:
+        return f"{ipaddress.ip_interface(host).network} is its network"
+    except ValueError:
+        return None
 
 
 def count(text: str, option: str, most: int) -> int:
@@ -157,6 +174,8 @@ def bounds_of(streams: str, memory: str) -> "Bounds":
 
 def connections_of(text: str) -> tuple[int, int]:
     """N, or FEWEST..MOST."""
+    from lasthop.relay.settings import MOST_CONNECTIONS
+
     least, dots, most = text.partition("..")
     numbers = (
         count(least, "--connections", MOST_CONNECTIONS),
@@ -229,7 +248,10 @@ def serve(
         patience_of(patience),
         bounds_of(streams, memory),
     )
-    become(settings, ["clients are awaited at {}"], [], {}, metrics, as_json=as_json)
+    where = ", ".join(to) if to else "anywhere that this machine can, its own loopback too"
+    doors, rest = ["clients are awaited at {}"], [f"they may connect to {where}"]
+    options = named("--listen", [settings.listen])
+    become(settings, doors, rest, {"to": to or []}, options, metrics, as_json=as_json)
 
 
 def connect(
@@ -261,19 +283,16 @@ def connect(
         ),
     ] = None,
     rule: Annotated[
-        str,
-        typer.Option(
-            metavar="RULE",
-            help="What the number of connections follows: rtt, utility or marks.",
-        ),
-    ] = "rtt",
+        str | None,
+        unset("RULE", "What the number of connections follows: rtt (default), utility or marks."),
+    ] = None,
     k: Annotated[
         str, typer.Option("--k", metavar="K", help="Connections for each second of round trip.")
     ] = "10",
     fairness: Annotated[
-        str, typer.Option(metavar="X", help="Of the utility; 1: log x, 2: -1/x.")
-    ] = "1",
-    weight: Annotated[str, typer.Option(metavar="X", help="Of the utility.")] = "1",
+        str | None, unset("X", "Of the utility; 1, the default: log x, 2: -1/x.")
+    ] = None,
+    weight: Annotated[str | None, unset("X", "Of the utility; by default 1.")] = None,
     connections: Annotated[
         str, typer.Option(metavar="N|N..N", help="Fewest and most connections, or how many.")
     ] = "1..16",
@@ -310,14 +329,31 @@ def connect(
     All streams share one pool of TCP connections, as many as the rule asks for, both ways.
     """
     needs_linux("relay")
-    from lasthop.relay.settings import LOOPBACK, SOCKS_PORT, ClientSettings, Terms, read_key
+    from lasthop.relay.settings import (
+        FIXED,
+        LOOPBACK,
+        RULES,
+        SOCKS_PORT,
+        Address,
+        ClientSettings,
+        Terms,
+        read_key,
+    )
 
+    there = address(server, "HOST:PORT")
+    if there.port == 0:
+        raise UserError(f"HOST:PORT: {server}: nobody listens at port 0")
     least, most = connections_of(connections)
+    if least == most and rule is not None:
+        raise UserError(f"--rule: {rule}: --connections {connections} leaves it nothing to decide")
+    for option, value in (("--fairness", fairness), ("--weight", weight)):
+        if value is not None and rule != "utility":
+            raise UserError(f"{option}: {value}: is for --rule utility alone")
     terms = Terms(
-        rule=rule_of(rule, fixed=least == most),
+        rule=FIXED if least == most else rule_of(rule or RULES[0]),
         k_per_s=positive(k, "--k"),
-        fairness=positive(fairness, "--fairness"),
-        weight=positive(weight, "--weight"),
+        fairness=positive(fairness or "1", "--fairness"),
+        weight=positive(weight or "1", "--weight"),
         connections=(least, most),
         interval_s=seconds(interval, "--interval", 0.1, 1000.0),
         smoothing=part(smoothing, "--smoothing"),
@@ -328,7 +364,7 @@ def connect(
     if not socks and not forwards and not transparent:
         socks = [f"{LOOPBACK}:{SOCKS_PORT}"]
     settings = ClientSettings(
-        address(server, "HOST:PORT"),
+        there,
         read_key(key),
         tuple(own_address(each, "--socks") for each in socks or []),
         tuple(forward(each) for each in forwards or []),
@@ -338,20 +374,36 @@ def connect(
         patience_of(patience),
         bounds_of(streams, memory),
     )
+    warn(*doubts(settings))
     doors = ["{} speaks SOCKS 5" for _ in settings.socks]
     doors += [f"{{}} leads to {one.target}" for one in settings.forwards]
     doors += ["{} takes what TPROXY hands it" for _ in settings.transparent]
     rest = [f"connections to {settings.server}: {terms}"]
-    become(settings, doors, rest, {"terms": terms.as_json()}, metrics, as_json=as_json)
+    options = {"congestion": "--congestion", "from": "--from"}
+    options |= named("--socks", settings.socks) | named("--tproxy", settings.transparent)
+    options |= named("--forward", (Address(*one.listen) for one in settings.forwards))
+    become(settings, doors, rest, {"terms": terms.as_json()}, options, metrics, as_json=as_json)
 
 
-def rule_of(text: str, *, fixed: bool) -> str:
-    """The rule, or that there is none."""
+def doubts(settings: "ClientSettings") -> Iterator[str]:
+    """What may not be meant so."""
+    for door in settings.socks:
+        if not ipaddress.ip_address(door.host).is_loopback:
+            yield f"--socks {door}: whoever reaches this port goes where the other relay may"
+    if settings.terms.rule == "marks" and ECN.exists() and ECN.read_text().strip() != "1":
+        yield (
+            "--rule marks: connections ask for no ECN here (sysctl -w net.ipv4.tcp_ecn=1): each "
+            "loss counts as an error of the channel"
+        )
+
+
+def rule_of(text: str) -> str:
+    """The rule."""
     from lasthop.relay.settings import RULES
 
     if text not in RULES:
         raise UserError(f'--rule: "{text}" is not {", ".join(RULES[:-1])} or {RULES[-1]}')
-    return "fixed" if fixed else text
+    return text
 
 
 def part(text: str, option: str) -> float:
@@ -365,11 +417,17 @@ def part(text: str, option: str) -> float:
     return value
 
 
+def named(option: str, addresses: "Iterable[Address]") -> dict[str, str]:
+    """By what an error at an address begins: with the option, too."""
+    return {str(at): f"{option} {at}" for at in addresses}
+
+
 def become(
     settings: "ClientSettings | ServerSettings",
     doors: list[str],
     rest: list[str],
     says: dict[str, Any],
+    options: dict[str, str],
     metrics: str | None,
     *,
     as_json: bool,
@@ -382,12 +440,15 @@ def become(
 
     at = None if metrics is None else own_address(metrics, "--metrics")
     if at is not None:
+        if at.port != 0 and str(at) in options:
+            raise UserError(f"--metrics {at}: the same as {options[str(at)]}")
         listener(at).close()  # refused here, in one line
     todo = {
         "relay": settings.as_json(),
         "doors": doors,
         "rest": rest,
         "says": says,
+        "options": options,
         "metrics": at,
         "json": as_json,
     }

@@ -20,10 +20,15 @@ from lasthop.emulation.traffic import Traffic
 from lasthop.errors import UserError
 from lasthop.models.reading import Csma, TcpFlow
 from lasthop.relay import Client, Server
-from lasthop.relay.settings import LOOPBACK, Address, Forward, Terms, new_key
+from lasthop.relay.settings import (
+    LOOPBACK,
+    MOST_CONNECTIONS,
+    Address,
+    Forward,
+    Terms,
+    new_key,
+)
 
-MOST_CONNECTIONS = 128
-"""What a relay takes at most."""
 PATIENCE_S = 3600.0
 """Nobody gives up before the run is over. [s]"""
 

@@ -9,9 +9,10 @@ A program that knows nothing of relays uses SOCKS 5, a forward or TPROXY (``last
 
 from lasthop.relay.programs import connect, open_connection
 from lasthop.relay.running import Client, Server
-from lasthop.relay.settings import Bounds, Forward, Target, Terms, new_key
+from lasthop.relay.settings import Address, Bounds, Forward, Target, Terms, new_key
 
 __all__ = [
+    "Address",
     "Bounds",
     "Client",
     "Forward",

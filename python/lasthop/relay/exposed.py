@@ -23,6 +23,7 @@ MEASURED = (
     ("streams_open", "gauge", "Streams."),
     ("streams_total", "counter", "Streams that have begun."),
     ("streams_refused", "counter", "Streams that were refused for want of room."),
+    ("streams_denied", "counter", "Streams to where the server lets nobody connect."),
     ("streams_reset", "counter", "Streams that broke off."),
     ("sent_bytes", "counter", "Payload handed to connections, each byte once."),
     ("taken_bytes", "counter", "Payload that programs have taken."),
@@ -45,8 +46,9 @@ class Metrics:
         """All metrics now."""
         status = self.status()
         yield from families("relay", (), MEASURED, [((), status)])
-        rows = [((how,), {"handshakes": count}) for how, count in status["handshakes"].items()]
-        yield from families("relay", ("outcome",), HANDSHAKES, rows)
+        if "handshakes" in status:  # at a server
+            rows = [((how,), {"handshakes": count}) for how, count in status["handshakes"].items()]
+            yield from families("relay", ("outcome",), HANDSHAKES, rows)
 
 
 def listener(at: Address) -> socket.socket:

@@ -5,6 +5,7 @@ Run as a script, with the file of the compiled part and a descriptor of what to 
     relay     what the relay is told
     doors     for each address at which it listens a text with {} for it
     rest      further lines; says  the same as an object
+    options   what errors begin with, and the option that is meant
     metrics   where metrics are served, if that is wanted
     json      whether lines are JSON
 
@@ -23,7 +24,7 @@ from typing import Any
 
 LOOK_S = 0.2
 USER_ERROR = 2
-ENDS = (signal.SIGINT, signal.SIGTERM)
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def compiled(path: str) -> ModuleType:
@@ -51,7 +52,9 @@ def main(core: str, descriptor: int) -> int:
     try:
         relay = compiled(core).Relay(json.dumps(todo["relay"]))
     except (OSError, ValueError) as error:
-        print(f"error: relay: {error}", file=sys.stderr)
+        what, _, why = str(error).partition(": ")
+        option = todo["options"].get(what)
+        print(f"error: {f'{option}: {why}' if option else error}", file=sys.stderr)
         return USER_ERROR
 
     def say(answer: dict[str, Any], text: str) -> None:
@@ -62,10 +65,10 @@ def main(core: str, descriptor: int) -> int:
         return found
 
     addresses = [written(each) for each in relay.addresses()]
-    doors = [text.format(at) for text, at in zip(todo["doors"], addresses, strict=True)]
-    say({"listen": addresses, **todo["says"]}, "\n".join(doors + todo["rest"]))
+    doors = [text.replace("{}", at, 1) for text, at in zip(todo["doors"], addresses, strict=True)]
     with serving(todo["metrics"], status):
-        while signal.sigtimedwait(ENDS, LOOK_S) is None:
+        say({"listen": addresses, **todo["says"]}, "\n".join(doors + todo["rest"]))
+        while not is_to_end():
             while (note := relay.note()) is not None:
                 say({"note": note}, note)
             if not relay.is_running():
@@ -75,6 +78,13 @@ def main(core: str, descriptor: int) -> int:
         print(json.dumps(status()), flush=True)
     relay.stop()
     return 0
+
+
+def is_to_end() -> bool:
+    """Wait for a signal that ends it, for some time."""
+    told = signal.sigtimedwait(ENDS, LOOK_S)
+    # one that was stopped and goes on is told of no signal
+    return told is not None and told.si_signo in ENDS
 
 
 def serving(at: list[Any] | None, status: Any) -> Any:
@@ -90,7 +100,12 @@ def serving(at: list[Any] | None, status: Any) -> Any:
 if __name__ == "__main__":
     try:
         code = main(sys.argv[1], int(sys.argv[2]))
-    except BrokenPipeError:
-        code = 141
+    except OSError as error:
+        code = USER_ERROR
+        if isinstance(error, BrokenPipeError):
+            code = 141
+        else:
+            where = error.filename or "standard output"
+            print(f"error: {where}: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)

@@ -47,12 +47,14 @@ def connect(
     OSError
         If there is no relay, or the target cannot be reached; ``errno`` says why.
     """
-    from python_socks import ProxyError
+    from python_socks import ProxyError, ProxyTimeoutError
     from python_socks.sync import Proxy
 
     proxy = Proxy.from_url(f"socks5://{bracketed(via[0])}:{via[1]}")
     try:
         stream: socket.socket = proxy.connect(host, port, timeout=timeout_s)
+    except ProxyTimeoutError:
+        raise too_late(host, port, timeout_s) from None
     except ProxyError as error:
         raise refused(error, host, port) from None
     stream.settimeout(None)
@@ -68,12 +70,14 @@ async def open_connection(
     """
     import asyncio
 
-    from python_socks import ProxyError
+    from python_socks import ProxyError, ProxyTimeoutError
     from python_socks.async_.asyncio import Proxy
 
     proxy = Proxy.from_url(f"socks5://{bracketed(via[0])}:{via[1]}")
     try:
         stream = await proxy.connect(host, port, timeout=timeout_s)
+    except ProxyTimeoutError:
+        raise too_late(host, port, timeout_s) from None
     except ProxyError as error:
         raise refused(error, host, port) from None
     return await asyncio.open_connection(sock=stream)
@@ -82,6 +86,11 @@ async def open_connection(
 def bracketed(host: str) -> str:
     """A host as it stands in a URL."""
     return f"[{host}]" if ":" in host else host
+
+
+def too_late(host: str, port: int, timeout_s: float | None) -> TimeoutError:
+    """No relay has answered in time."""
+    return TimeoutError(errno.ETIMEDOUT, f"{host}:{port}: no answer within {timeout_s} s")
 
 
 def refused(error: Any, host: str, port: int) -> OSError:

@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import stat
+from base64 import b64decode
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -14,12 +15,16 @@ LOOPBACK = "127.0.0.1"
 SERVER_PORT = 4700
 SOCKS_PORT = 1080
 KEY_MODE = 0o600
+KEY_BYTES = 32
 MOST_KEY_BYTES = 1024
 """No key's file is longer."""
 MIB = 1 << 20
 PATIENCE_S = 10.0
 RULES = ("rtt", "utility", "marks")
 """By what the number of connections goes; a number stands for itself."""
+FIXED = "fixed"
+"""The rule of a number that stands for itself."""
+MOST_CONNECTIONS = 128
 
 
 class Address(NamedTuple):
@@ -33,10 +38,10 @@ class Address(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """A port here that leads to a target there."""
+    """A port here that leads to a target there; a pair of host and port will do for either."""
 
-    listen: Address
-    target: Address
+    listen: Address | tuple[str, int]
+    target: Address | tuple[str, int]
 
 
 class Target(NamedTuple):
@@ -75,10 +80,22 @@ class Terms:
     timeout_s: float = 25.0
     """Silence after which the other relay counts as dead, and streams end with an error."""
 
+    def __post_init__(self) -> None:
+        if self.rule not in (*RULES, FIXED):
+            raise UserError(f'rule: "{self.rule}" is not {", ".join(RULES)} or {FIXED}')
+        match self.connections:
+            case (int(least), int(most)) if 1 <= least <= most <= MOST_CONNECTIONS:
+                pass
+            case other:
+                raise UserError(
+                    f"connections: {other}: must be a pair of fewest and most, "
+                    f"from 1 to {MOST_CONNECTIONS}"
+                )
+
     def as_json(self) -> dict[str, Any]:
         """As a relay takes them."""
         aim: dict[str, Any] = {"by": self.rule}
-        if self.rule != "fixed":
+        if self.rule != FIXED:
             aim["k"] = self.k_per_s
         if self.rule == "utility":
             aim |= {"fairness": self.fairness, "weight": self.weight}
@@ -105,7 +122,7 @@ class Terms:
             "marks": f"n = k T sqrt(1 + losses / marks), {k}, {every}, {bounds}",
             "utility": f"n = k T sqrt(U'(x) x^2 / 2), {k}, fairness {self.fairness:g}, "
             f"weight {self.weight:g}, {every}, {bounds}",
-            "fixed": f"n = {least}",
+            FIXED: f"n = {least}",
         }
         return f"{numbers[self.rule]}; {self.congestion}"
 
@@ -156,8 +173,8 @@ class ClientSettings:
             "key": self.key,
             "socks": [str(each) for each in self.socks],
             "forwards": [
-                {"listen": str(each.listen), "host": each.target.host, "port": each.target.port}
-                for each in self.forwards
+                {"listen": str(Address(*listen)), "host": target[0], "port": target[1]}
+                for listen, target in self.forwards
             ],
             "transparent": [str(each) for each in self.transparent],
             "terms": self.terms.as_json(),
@@ -184,7 +201,7 @@ class ServerSettings:
             "role": "server",
             "listen": str(self.listen),
             "key": self.key,
-            "allow": [{"host": host_as_json(one.host), "port": one.port} for one in self.allow],
+            "allow": [{"host": host_as_json(host), "port": port} for host, port in self.allow],
             "patience_s": self.patience_s,
             "sessions": self.clients,
             "memory": self.bounds.as_json(),
@@ -213,21 +230,36 @@ def write_key(path: Path) -> None:
     except OSError as error:
         hint = "another name; keys are not overwritten" if path.exists() else None
         raise UserError(f"{path}: {os.strerror(error.errno or 0)}", hint) from None
-    with os.fdopen(handle, "w") as file:
-        file.write(new_key() + "\n")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(new_key() + "\n")
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise UserError(f"{path}: {os.strerror(error.errno or 0)}") from None
 
 
 def read_key(path: Path) -> str:
     """The key in a file, which others must not be able to read."""
     try:
-        with path.open("rb") as file:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            text = file.read(MOST_KEY_BYTES)
+            text = file.read(MOST_KEY_BYTES) if stat.S_ISREG(mode) else b""
     except OSError as error:
         hint = f"lasthop relay key {path} makes one" if not path.exists() else None
         raise UserError(f"{path}: {os.strerror(error.errno or 0)}", hint) from None
-    if stat.S_ISREG(mode) and mode & 0o077:
+    if not stat.S_ISREG(mode):
+        raise UserError(f"{path}: is no file")
+    if mode & 0o077:
         raise UserError(
             f"{path}: others can read this key (mode {stat.S_IMODE(mode):o})", f"chmod 600 {path}"
         )
-    return text.decode("ascii", "replace").strip()
+    key = text.decode("ascii", "replace").strip()
+    try:
+        is_key = len(b64decode(key, validate=True)) == KEY_BYTES
+    except ValueError:
+        is_key = False
+    if not is_key:
+        raise UserError(
+            f"{path}: holds no key: {KEY_BYTES} bytes in base 64", "lasthop relay key makes one"
+        )
+    return key

@@ -155,6 +155,8 @@ pub struct Counted {
     pub streams: u64,
     /// Streams that were refused here: too many, or too little memory.
     pub refused: u64,
+    /// Streams to where the server lets nobody connect.
+    pub denied: u64,
     /// Streams that broke off.
     pub resets: u64,
     /// Payload handed to links for the first time. [bytes]
@@ -176,6 +178,7 @@ impl std::ops::Add for Counted {
         Counted {
             streams: self.streams + other.streams,
             refused: self.refused + other.refused,
+            denied: self.denied + other.denied,
             resets: self.resets + other.resets,
             sent_bytes: self.sent_bytes + other.sent_bytes,
             taken_bytes: self.taken_bytes + other.taken_bytes,
@@ -218,6 +221,7 @@ pub struct Session {
     ack_at: Option<Duration>,
     /// When something was heard last, or could first be expected.
     heard: Duration,
+    has_heard: bool,
     counted: Counted,
 }
 
@@ -240,6 +244,7 @@ impl Session {
             blocks: 0,
             ack_at: None,
             heard: now,
+            has_heard: false,
             counted: Counted::default(),
         }
     }
@@ -379,9 +384,19 @@ impl Session {
         is_asked && self.links.get(&id).is_some_and(Link::takes)
     }
 
-    /// When it has to acknowledge something.
+    /// When it has to acknowledge something, if it can.
     pub fn deadline(&self) -> Option<Duration> {
-        self.ack_at
+        self.ack_at.filter(|_| !self.links.is_empty())
+    }
+
+    /// Whether a link does not get through, as it was told.
+    pub fn is_stuck(&self, id: LinkId) -> bool {
+        self.links.get(&id).is_some_and(|link| link.is_stuck)
+    }
+
+    /// Whether anything has ever come.
+    pub fn has_heard(&self) -> bool {
+        self.has_heard
     }
 
     fn begin(&mut self, id: StreamId, credit: u64, now: Duration) -> bool {
@@ -446,6 +461,7 @@ impl Session {
         };
         stream.is_open = true;
         let until = stream.granted;
+        self.counted.denied += u64::from(code == frame::NOT_ALLOWED);
         self.tell(&Frame::Opened {
             stream: id,
             until,

@@ -18,6 +18,7 @@ impl Session {
             return Ok(());
         };
         self.heard = now;
+        self.has_heard = true;
         if is_kept(message) {
             let at = link.came(message.len(), now);
             self.acknowledge_by(at);
@@ -89,6 +90,7 @@ impl Session {
                     frame::OK => self.queue(id),
                     _ => self.forget(id),
                 }
+                self.counted.denied += u64::from(code == frame::NOT_ALLOWED);
                 self.events.push_back(Event::Opened { stream: id, code });
             }
             Frame::Data {
@@ -109,7 +111,10 @@ impl Session {
                 if added.is_err() {
                     return violation("data that contradict each other");
                 }
-                stream.wants_more |= spent;
+                if spent {
+                    stream.wants_more = true;
+                    stream.spent_at = stream.spent_at.max(Some(offset + bytes.len() as u64));
+                }
                 let after = stream.merge.len();
                 let has_next = stream.merge.next().is_some() || stream.merge.is_over();
                 self.blocks = self.blocks + after - before;
@@ -161,6 +166,8 @@ impl Session {
                     }
                     stream.their_epoch = epoch;
                     stream.give_back(until, &merging);
+                    // all that was left to the other side may have come before this
+                    self.look_at_credit(id);
                 }
             }
         }

@@ -28,7 +28,7 @@ impl Session {
         }
         let (message, charged) = if let Some(next) = self.waiting.pop_front() {
             (next.message, next.charged)
-        } else if let Some(message) = self.credit() {
+        } else if let Some(message) = self.credit(now) {
             (message, 0)
         } else {
             let message = self.block(room, now, read)?;
@@ -112,7 +112,7 @@ impl Session {
     }
 
     /// The next announcement of credit.
-    fn credit(&mut self) -> Option<Message> {
+    fn credit(&mut self, now: Duration) -> Option<Message> {
         while let Some(id) = self.due.pop_front() {
             let spare = self.memory.merging.spare() as u64;
             let Some(stream) = self.streams.get_mut(&id) else {
@@ -122,7 +122,7 @@ impl Session {
             let Some(until) = stream.to_grant(spare, self.limits.window) else {
                 continue;
             };
-            if stream.grant(until, &self.memory.merging) {
+            if stream.grant(until, now, &self.memory.merging) {
                 let epoch = stream.their_epoch;
                 let frame = Frame::Credit {
                     stream: id,

@@ -6,6 +6,10 @@ use super::LEAST_WINDOW;
 use super::merge::Merge;
 use crate::budget::Budget;
 
+/// Time after which credit is announced again that the other side waits for: at first, and how often it doubles.
+const REPEAT: Duration = Duration::from_secs(1);
+const MOST_DOUBLINGS: u32 = 4;
+
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) is_open: bool,
@@ -28,6 +32,11 @@ pub(super) struct Stream {
     pub(super) their_epoch: u32,
     /// Whether the other side has been held up by credit since the last announcement.
     pub(super) wants_more: bool,
+    /// Offset at which the other side had used up its credit, as far as is known here.
+    pub(super) spent_at: Option<u64>,
+    /// When credit was announced last, and how often that has been said again.
+    pub(super) announced_at: Duration,
+    pub(super) repeats: u32,
     /// Whether it stands among those that may have credit to announce.
     pub(super) is_due: bool,
     /// Whether the program knows that nothing more comes.
@@ -53,6 +62,9 @@ impl Stream {
             granted: window,
             their_epoch: 0,
             wants_more: false,
+            spent_at: None,
+            announced_at: now,
+            repeats: 0,
             is_due: false,
             told_end: false,
             charged: window as usize,
@@ -77,8 +89,16 @@ impl Stream {
         (!self.merge.is_over() && until >= self.granted + window / 2).then_some(until)
     }
 
+    /// Whether the other side waits for credit that has been announced for long: it may have been lost on its way.
+    pub(super) fn lacks_credit(&self, now: Duration) -> bool {
+        let pause = REPEAT * 2_u32.pow(self.repeats.min(MOST_DOUBLINGS));
+        self.spent_at == Some(self.merge.highest())
+            && self.granted > self.merge.highest()
+            && now.saturating_sub(self.announced_at) > pause
+    }
+
     /// Announces credit, if there is memory for it.
-    pub(super) fn grant(&mut self, until: u64, budget: &Budget) -> bool {
+    pub(super) fn grant(&mut self, until: u64, now: Duration, budget: &Budget) -> bool {
         let before = self.granted;
         self.granted = until;
         if !self.recharge(budget) {
@@ -87,6 +107,7 @@ impl Stream {
         }
         self.window = (until - self.merge.taken()).max(LEAST_WINDOW);
         self.wants_more = false;
+        (self.announced_at, self.repeats) = (now, 0);
         true
     }
 

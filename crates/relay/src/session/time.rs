@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::link::Link;
+use super::link::{Kept, Link};
 use super::stream::Stream;
 use super::{Event, FIRST_WINDOW, IDLE, IDLE_WINDOW, Session, Waiting};
 use crate::frame::{self, Frame, StreamId};
@@ -16,15 +16,27 @@ impl Session {
                 link.ping_if_silent(now, every);
             }
         }
-        let mut idle = Vec::new();
+        let (mut idle, mut lacking) = (Vec::new(), Vec::new());
         for (&id, stream) in &mut self.streams {
+            if stream.lacks_credit(now) {
+                (stream.announced_at, stream.repeats) = (now, stream.repeats + 1);
+                lacking.push((id, stream.granted, stream.their_epoch));
+            }
             if now.saturating_sub(stream.sent_at) > IDLE
+                && !stream.readable
                 && stream.credit > stream.sent + FIRST_WINDOW
             {
                 stream.credit = stream.sent + IDLE_WINDOW;
                 stream.epoch += 1;
                 idle.push((id, stream.credit, stream.epoch));
             }
+        }
+        for (stream, until, epoch) in lacking {
+            self.tell(&Frame::Credit {
+                stream,
+                until,
+                epoch,
+            });
         }
         for (stream, until, epoch) in idle {
             self.tell(&Frame::GiveBack {
@@ -42,20 +54,29 @@ impl Session {
         self.kept_bytes > self.memory.kept.free() || self.streams.values().any(spent)
     }
 
-    /// Has the next message of each link that does not get through sent on another, too, if there is one.
+    /// Of all messages on links that do not get through, has the one that is furthest behind sent on another, too, if there
+    /// is one: it holds a reader up soonest. One at a time, since what is only slow comes twice then.
     fn free_the_stuck(&mut self) {
         if !self.links.values().any(Link::takes) {
             return;
         }
-        for link in self.links.values_mut().filter(|link| link.is_stuck) {
-            if let Some(kept) = link.kept.iter_mut().find(|kept| !kept.copied) {
-                kept.copied = true;
-                self.counted.again += 1;
-                self.waiting.push_back(Waiting {
-                    message: kept.message.clone(),
-                    charged: 0,
-                });
+        let Session { links, streams, .. } = self;
+        let behind = |kept: &Kept| match Frame::read(&kept.message) {
+            Ok(Frame::Data { stream, offset, .. }) => {
+                let sent = streams.get(&stream).map_or(0, |stream| stream.sent);
+                sent.saturating_sub(offset)
             }
+            _ => u64::MAX,
+        };
+        let stuck = links.values_mut().filter(|link| link.is_stuck);
+        let next = stuck.filter_map(|link| link.kept.iter_mut().find(|kept| !kept.copied));
+        if let Some(kept) = next.max_by_key(|kept| behind(kept)) {
+            kept.copied = true;
+            self.counted.again += 1;
+            self.waiting.push_back(Waiting {
+                message: kept.message.clone(),
+                charged: 0,
+            });
         }
     }
 

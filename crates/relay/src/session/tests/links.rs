@@ -85,6 +85,62 @@ fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
     server.receive(0, &data.message(), Duration::ZERO).unwrap();
     said(&mut server, 0, Duration::ZERO);
     assert_eq!(server.streams[&0].granted, 2 * before);
+    // it is said again over another link, in case this one does not get through, until it is used
+    server.join(1, Duration::ZERO);
+    let mut repeats = |at: u64| {
+        let now = Duration::from_secs(at);
+        server.tick(now);
+        let is_credit = |message: &Message| {
+            let frame = Frame::read(message).unwrap();
+            matches!(frame, Frame::Credit { until, .. } if until == 2 * before)
+        };
+        let messages = said(&mut server, 1, now);
+        messages.iter().filter(|each| is_credit(each)).count()
+    };
+    assert_eq!([1, 2, 3, 4, 5, 6].map(&mut repeats), [0, 1, 0, 0, 1, 0]);
+    let bytes = vec![7; 9];
+    let data = Frame::Data {
+        stream: 0,
+        offset: before,
+        last: false,
+        spent: false,
+        bytes: &bytes,
+    };
+    server
+        .receive(1, &data.message(), Duration::from_secs(60))
+        .unwrap();
+    server.tick(Duration::from_secs(600));
+    let messages = said(&mut server, 1, Duration::from_secs(600));
+    assert!(
+        !messages
+            .iter()
+            .any(|each| matches!(Frame::read(each), Ok(Frame::Credit { .. })))
+    );
+}
+
+#[test]
+fn a_stream_that_waits_for_links_gives_no_credit_back() {
+    let given_back = |has_data: bool| {
+        let mut client = session(Side::Client, 4);
+        client.join(0, Duration::ZERO);
+        let id = client.open("target", 80, Duration::ZERO).unwrap();
+        let opened = Frame::Opened {
+            stream: id,
+            until: 1 << 18,
+            code: frame::OK,
+        };
+        client
+            .receive(0, &opened.message(), Duration::ZERO)
+            .unwrap();
+        if has_data {
+            client.readable(id);
+        }
+        client.tick(Duration::from_secs(60));
+        let mut messages = std::iter::from_fn(|| client.waiting.pop_front());
+        messages.any(|each| matches!(Frame::read(&each.message), Ok(Frame::GiveBack { .. })))
+    };
+    assert!(given_back(false));
+    assert!(!given_back(true), "it has data, and the links have no room");
 }
 
 #[test]
@@ -120,4 +176,45 @@ fn what_a_stuck_link_holds_goes_over_another() {
     assert_eq!(copies(&mut client, &[0, 1]), [0, 0], "no other takes it");
     assert_eq!(copies(&mut client, &[0]), [0, 1]);
     assert_eq!(copies(&mut client, &[0]), [0, 0], "once is enough");
+}
+
+#[test]
+fn credit_that_is_given_back_late_stops_no_stream() {
+    let mut server = session(Side::Server, 4);
+    server.join(0, Duration::ZERO);
+    let open = Frame::Open {
+        stream: 0,
+        until: 9,
+        port: 1,
+        host: "a",
+    };
+    server.receive(0, &open.message(), Duration::ZERO).unwrap();
+    server.answer(0, frame::OK);
+    said(&mut server, 0, Duration::ZERO);
+    // after a quiet time all credit but for 3000 bytes is given back on a slow link, and these come first on a quick one
+    let data = Frame::Data {
+        stream: 0,
+        offset: 0,
+        last: false,
+        spent: true,
+        bytes: &[7; 3_000],
+    };
+    server.receive(0, &data.message(), Duration::ZERO).unwrap();
+    while let Some(next) = server.next(0) {
+        let count = next.len();
+        server.take(0, count);
+    }
+    said(&mut server, 0, Duration::ZERO);
+    let back = Frame::GiveBack {
+        stream: 0,
+        until: 3_000,
+        epoch: 1,
+    };
+    server.receive(0, &back.message(), Duration::ZERO).unwrap();
+    let messages = said(&mut server, 0, Duration::ZERO);
+    let is_new = |message: &Message| {
+        let frame = Frame::read(message).unwrap();
+        matches!(frame, Frame::Credit { until, epoch: 1, .. } if until > 3_000)
+    };
+    assert!(messages.iter().any(is_new), "{messages:?}");
 }
