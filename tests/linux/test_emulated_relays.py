@@ -65,7 +65,7 @@ def test_the_kernel_follows_the_first_window():
 
     own_s, followed_s = in_time(seen, WINDOW_S)
     assert own_s < 0.5
-    assert followed_s < 0.9
+    assert followed_s < 1.1  # where an ACK is delayed, another round trip
 
 
 def test_the_kernel_follows_the_first_timeout_and_forgets_it():

@@ -288,6 +288,129 @@ def test_a_relay_tells_what_it_does_and_ends_when_it_is_told(tmp_path: Path) -> 
             assert process.wait(5) == 0
 
 
+def test_a_relay_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    with (
+        relays(tmp_path) as pair,
+        flooding(reads=True) as port,
+        relay.connect("127.0.0.1", port, via=pair.via) as one,
+    ):
+        for process in (pair.client, pair.server):
+            assert process is not None
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.6)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.6)
+            assert process.poll() is None
+        one.settimeout(PATIENCE_S)
+        assert one.recv(1)
+
+
+def test_programs_that_come_when_a_session_is_given_up_are_not_left_waiting(tmp_path: Path) -> None:
+    with relays(tmp_path, "--timeout", "1s") as pair:
+        relay_port = pair.via
+        assert pair.server is not None
+        pair.server.kill()
+        waited_s, begun_s = [], time.monotonic()
+
+        def ask() -> None:
+            asked_s = time.monotonic()
+            with suppress(OSError):
+                relay.connect("127.0.0.1", 9, via=relay_port, timeout_s=PATIENCE_S)
+            waited_s.append(time.monotonic() - asked_s)
+
+        threads = []
+        while time.monotonic() - begun_s < 4.0:
+            threads.append(threading.Thread(target=ask))
+            threads[-1].start()
+            time.sleep(0.05)
+        for thread in threads:
+            thread.join()
+        assert max(waited_s) < 5.0
+
+
+@contextmanager
+def hanging_up() -> Iterator[tuple[str, int, list[float]]]:
+    """A server that takes no client: where it is, and when each came."""
+    server = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    came: list[float] = []
+
+    def take() -> None:
+        with suppress(OSError):
+            while True:
+                server.accept()[0].close()
+                came.append(time.monotonic())
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    yield (*server.getsockname(), came)
+    server.shutdown(socket.SHUT_RDWR)
+    server.close()
+    thread.join()
+
+
+def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
+    """Of pauses from 0.1 s on that double up to 2 s there are six in 5 s."""
+    key = relay.new_key()
+    many = relay.Terms(rule="fixed", connections=(16, 16))
+    with hanging_up() as (host, port, came), relay.Client((host, port), key, many):
+        time.sleep(5.0)
+    assert 4 <= len(came) <= 7
+    with relay.Server(key) as server:
+        host, port = server.address
+        client = relay.Client((host, port), key, many)
+        while client.metrics()["connections"] < 16:
+            time.sleep(0.05)
+    with socket.create_server((host, port), backlog=1024) as away, client:
+        away.settimeout(0.1)
+        begun_s, count = time.monotonic(), 0
+        while time.monotonic() - begun_s < 5.0:
+            with suppress(TimeoutError):
+                away.accept()[0].close()
+                count += 1
+        # those that were under way when the server went, and then one at a time
+        assert count <= 16 + 7
+
+
+def test_a_stream_that_is_broken_off_is_connected_no_further() -> None:
+    """What leads nowhere would be tried for ten seconds, with a descriptor each."""
+    key = relay.new_key()
+    with (
+        socket.create_server(("127.0.0.1", 0), backlog=0) as full,
+        relay.Server(key) as server,
+        relay.Client(server.address, key) as client,
+    ):
+        port = full.getsockname()[1]
+        fill = [socket.socket() for _ in range(4)]
+        for one in fill:
+            one.setblocking(False)
+            with suppress(BlockingIOError):
+                one.connect(("127.0.0.1", port))
+        for _ in range(20):
+            with socket.create_connection(client.socks) as one:
+                one.sendall(b"\5\1\0")
+                assert one.recv(2) == b"\5\0"
+                one.sendall(b"\5\1\0\1\x7f\0\0\1" + port.to_bytes(2, "big"))
+                time.sleep(0.05)
+        time.sleep(0.5)
+        asking = sh(f"ss -Htn state syn-sent dport = :{port}").splitlines()
+        assert len(asking) <= len(fill)
+        for one in fill:
+            one.close()
+
+
+def test_a_client_that_vanishes_makes_room() -> None:
+    """Connections are asked by the kernel, without a stream, too."""
+    key = relay.new_key()
+    terms = relay.Terms(rule="fixed", connections=(3, 3), timeout_s=4.0)
+    with relay.Server(key) as server, relay.Client(server.address, key, terms) as client:
+        while client.metrics()["connections"] < 3:
+            time.sleep(0.01)
+        said = sh(f"ss -Htno state established sport = :{server.address[1]}").splitlines()
+        assert len(said) == 3
+        # of some a moment ago something was sent, whose timer goes first
+        assert all("timer:(keepalive,4" in line or "keepalive,3" in line for line in said)
+
+
 def test_json_lines_are_json(tmp_path: Path) -> None:
     relay_key = tmp_path / "key"
     subprocess.run([*PYTHON, LASTHOP, "relay", "key", str(relay_key)], check=True)

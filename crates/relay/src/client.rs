@@ -10,6 +10,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use socket2::SockRef;
+use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
@@ -324,7 +325,7 @@ impl Client {
         let pool = self.living();
         let opened = tokio::select! {
             opened = pool.open(&host, port) => opened,
-            _ = gone(&socket) => return Ok(()),
+            _ = gone(&socket, is_socks) => return Ok(()),
         };
         if is_socks {
             let code = opened.err().unwrap_or(frame::OK);
@@ -344,9 +345,12 @@ impl Client {
     }
 }
 
-/// Waits until a program has broken its connection.
-async fn gone(socket: &TcpStream) -> io::Result<()> {
-    socket.ready(tokio::io::Interest::ERROR).await?;
+/// Waits until a program has broken its connection, or has ended it where it waits for an answer to go on.
+async fn gone(socket: &TcpStream, waits: bool) -> io::Result<()> {
+    if waits && socket.peek(&mut [0]).await? == 0 {
+        return Ok(());
+    }
+    socket.ready(Interest::ERROR).await?;
     Ok(())
 }
 

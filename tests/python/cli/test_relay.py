@@ -1,5 +1,6 @@
 """What `lasthop relay` says to bad input: one line, and nothing is begun or overwritten."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,10 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--connections", "0"], '--connections: "0" is not a number from 1 to 128'),
         (["--connections", "5..2"], "--connections: 5..2: the fewest are more than the most"),
         (["--connections", "1..200"], '"200" is not a number from 1 to 128'),
+        (["--rule", "utility", "--connections", "4"], "--rule: utility: --connections 4 leaves it"),
+        (["--fairness", "2"], "--fairness: 2: is for --rule utility alone"),
+        (["--forward", f"1:{'a' * 256}:1"], "aaa...: a host has at most 255 characters"),
+        (["--socks", "127.0.0.1:9", "--metrics", "127.0.0.1:9"], "the same as --socks 127.0.0.1:9"),
         (["--rule", "fast"], '--rule: "fast" is not rtt, utility or marks'),
         (["--k", "-1"], '--k: "-1" is not a number above 0'),
         (["--k", "nan"], '--k: "nan" is not a number above 0'),
@@ -94,26 +99,31 @@ def test_keys_are_secret_and_not_overwritten(
     file.chmod(0o644)
     assert "others can read this key (mode 644)" in said(capsys, "serve", "--key", str(file))
     assert "lasthop relay key" in said(capsys, "serve", "--key", str(tmp_path / "none"))
+    file.chmod(0o600)
+    for text in ("", "abc", "ab" * 500):
+        file.write_text(text)
+        assert f"{file}: holds no key" in said(capsys, "serve", "--key", str(file))
+    os.mkfifo(tmp_path / "pipe")
+    assert "pipe: is no file" in said(capsys, "serve", "--key", str(tmp_path / "pipe"))
+    assert "Is a directory" in said(capsys, "serve", "--key", str(tmp_path))
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "told"),
+    ("words", "told"),
     [
-        ("abc", [], "key: must be 32 bytes in base 64"),
-        (None, ["--listen", "192.0.2.1:4700"], "192.0.2.1:4700: Cannot assign"),
-        (None, ["--metrics", "192.0.2.1:1"], "--metrics 192.0.2.1:1: Cannot assign"),
+        (["serve", "--listen", "192.0.2.1:4700"], "--listen 192.0.2.1:4700: Cannot assign"),
+        (["serve", "--metrics", "192.0.2.1:1"], "--metrics 192.0.2.1:1: Cannot assign"),
+        (["connect", "a:1", "--forward", "192.0.2.1:1:b:1"], "--forward 192.0.2.1:1: Cannot"),
+        (["connect", "a:1", "--congestion", "none"], "--congestion: none: this kernel has none"),
+        (["connect", "a:1", "--from", "192.0.2.1"], "--from: 192.0.2.1: Cannot assign"),
     ],
 )
-def test_what_the_relay_itself_refuses_is_one_line(
-    key: Path, text: str | None, words: list[str], told: str
-) -> None:
-    if text is not None:
-        key.write_text(text)
+def test_what_the_relay_itself_refuses_is_one_line(key: Path, words: list[str], told: str) -> None:
     # the command becomes the relay
-    command = [sys.executable, "-c", LASTHOP, "relay", "serve", "--key", str(key)]
-    if "--listen" not in words:
+    command = [sys.executable, "-c", LASTHOP, "relay", *words, "--key", str(key)]
+    if words[0] == "serve" and "--listen" not in words:
         command += ["--listen", "127.0.0.1:0"]
-    done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert told in done.stderr
     assert len(done.stderr.splitlines()) == 1
