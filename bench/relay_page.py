@@ -28,6 +28,8 @@ PAGE = DOCS / "reference/relay-measured.md"
 SHARES, PAPER = DOCS / "images/relay-share.png", DOCS / "images/relay-paper.png"
 SECTION = "\n## "
 REPLICATIONS = 10
+PAYLOAD_BYTES = 988
+"""Of a packet with timestamps."""
 KERNEL = {"handshake": True, "sack": True}
 """What the kernel's TCP has that the paper's has not."""
 
@@ -98,8 +100,13 @@ def share_picture() -> Figure:
         }
         for name, (colour, marker, values) in series.items():
             means = [100 * fmean(each) for each in values]
-            axes.plot(numbers, means, marker, color=colour, label=name)
+            around = [
+                [mean - 100 * min(each) for mean, each in zip(means, values, strict=True)],
+                [100 * max(each) - mean for mean, each in zip(means, values, strict=True)],
+            ]
+            axes.errorbar(numbers, means, around, fmt=marker, color=colour, label=name, capsize=3)
         axes.set_xticks(numbers)
+        axes.set_ylim(0, 100)
         axes.set_xlabel("connections of one user, beside one of another")
         axes.set_ylabel("share of the user [%]")
         axes.legend(loc="lower right")
@@ -176,6 +183,7 @@ def efficiency_rows(cost: Mapping[str, Any], paper: "Paper") -> Iterator[str]:
 
 WAYS = {
     "one": "one connection",
+    "plain": "connections without relays",
     "relays": "relays",
     "own": "relays, first timeout of 1 s",
 }
@@ -190,7 +198,7 @@ class Paper:
         self.simulated = {
             (topology, scheme, way): simulated(Case(topology, scheme, way, 1))
             for topology, scheme, way in cases
-            if way != "own"
+            if way not in ("own", "plain")
         }
 
     def of(self, topology: str, scheme: str, way: str) -> list[dict[str, Any]]:
@@ -216,14 +224,14 @@ class Paper:
     def rows(self) -> Iterator[str]:
         """A row for each case."""
         head = ["", "runs", "rates [packets/s]", "simulated", "connections", "simulated"]
-        head += ["gap", "simulated"]
+        head += ["gap", "simulated", "of the air [%]"]
         yield from table(head, iter(self.lines()))
 
     def lines(self) -> Iterator[list[str]]:
         """Cells of all rows."""
         for topology in ("a", "b", "c", "d"):
             best = network.best(topology)
-            yield [f"{topology}: the optimum", "", listed(best), "", "", "", "0", ""]
+            yield [f"{topology}: the optimum", "", listed(best), "", "", "", "0", "", ""]
             for scheme in ("lcsma", "hack", "nack"):
                 for way, words in WAYS.items():
                     if not self.of(topology, scheme, way):
@@ -240,13 +248,30 @@ class Paper:
                         listed(found["connections"]) if found and way != "one" else "",
                         f"{gap(emulated, best):.1f}",
                         f"{gap(found['rates'], best):.1f}" if found else "",
+                        listed(self.arrived(topology, scheme, way)),
                     ]
+
+    def arrived(self, topology: str, scheme: str, way: str) -> list[float]:
+        """Part of each user's packets on the air that programs got; in d links are shared. [%]"""
+        if topology == "d":
+            return []
+        alone_pps = network.SERVICE_PPS if scheme == "nack" else network.HACK_PPS
+        runs = self.of(topology, scheme, way)
+        rates = self.rates(topology, scheme, way).values()
+        sent = [
+            fmean(run["links"][str(link)]["airtime_fraction"] for run in runs) * alone_pps
+            for link in network.LINKS
+        ]
+        return [
+            100 * rate * (network.PACKET_BITS / 8 / PAYLOAD_BYTES) / each
+            for rate, each in zip(rates, sent, strict=True)
+        ]
 
     def picture(self) -> Figure:
         """Figure 6.2: rates of users beside the optimum."""
         with house_style(60.0, columns=2) as drawn:
-            every = drawn.subplots(1, 3, sharey=True)
-            for axes, topology in zip(every, network.TOPOLOGIES, strict=True):
+            every = drawn.subplots(1, 4, sharey=True)
+            for axes, topology in zip(every, (*network.TOPOLOGIES, "d"), strict=True):
                 self.bars(axes, topology)
             every[0].set_ylabel("rate [packets/s]")
             every[0].legend(loc="upper right")
@@ -257,17 +282,28 @@ class Paper:
         best = network.best(topology)
         series = [
             ("optimum", QUIET, list(best)),
-            ("h-ACK simulated", SIMULATION, self.simulated[topology, "hack", "relays"]["rates"]),
-            ("h-ACK emulated", EMULATION, list(self.rates(topology, "hack", "relays").values())),
-            ("n-ACK emulated", MODEL, list(self.rates(topology, "nack", "relays").values())),
+            *self.both(topology, "hack", SIMULATION),
+            *self.both(topology, "nack", EMULATION),
         ]
-        width = 0.2
+        width = 0.16
         for number, (name, colour, values) in enumerate(series):
-            places = [user + (number - 1.5) * width for user in range(1, len(values) + 1)]
-            axes.bar(places, values, width, color=colour, label=name)
+            places = [user + (number - 2) * width for user in range(1, len(values) + 1)]
+            hatch = "" if name.endswith("relays") or number == 0 else "/////"
+            axes.bar(
+                places, values, width, color=colour, label=name, hatch=hatch, edgecolor="white"
+            )
         axes.set_xticks(range(1, len(best) + 1))
         axes.set_xlabel("user")
         title(axes, f"topology {topology}")
+
+    def both(self, topology: str, scheme: str, colour: str) -> list[tuple[str, str, list[float]]]:
+        """A scheme simulated and through relays."""
+        words = network.WORDS[scheme]
+        through = list(self.rates(topology, scheme, "relays").values())
+        return [
+            (f"{words} simulated", colour, self.simulated[topology, scheme, "relays"]["rates"]),
+            (f"{words} relays", colour, through),
+        ]
 
 
 def simulated(case: Case) -> dict[str, list[float]]:
