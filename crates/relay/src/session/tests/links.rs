@@ -60,8 +60,8 @@ fn a_link_that_rests_carries_nothing_until_it_is_roused() {
     assert!(client.rouse() && !client.rouse());
 }
 
-#[test]
-fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
+/// A server with a stream, 0, over a link, 0.
+fn with_a_stream() -> Session {
     let mut server = session(Side::Server, 4);
     server.join(0, Duration::ZERO);
     let open = Frame::Open {
@@ -72,6 +72,12 @@ fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
     };
     server.receive(0, &open.message(), Duration::ZERO).unwrap();
     server.answer(0, frame::OK);
+    server
+}
+
+#[test]
+fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
+    let mut server = with_a_stream();
     let before = server.streams[&0].granted;
     // all but the first byte has come, and there is no credit left
     let bytes = vec![7; before as usize - 1];
@@ -180,16 +186,7 @@ fn what_a_stuck_link_holds_goes_over_another() {
 
 #[test]
 fn credit_that_is_given_back_late_stops_no_stream() {
-    let mut server = session(Side::Server, 4);
-    server.join(0, Duration::ZERO);
-    let open = Frame::Open {
-        stream: 0,
-        until: 9,
-        port: 1,
-        host: "a",
-    };
-    server.receive(0, &open.message(), Duration::ZERO).unwrap();
-    server.answer(0, frame::OK);
+    let mut server = with_a_stream();
     said(&mut server, 0, Duration::ZERO);
     // after a quiet time all credit but for 3000 bytes is given back on a slow link, and these come first on a quick one
     let data = Frame::Data {
