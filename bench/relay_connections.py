@@ -28,6 +28,10 @@ PACKETS, PACKET_BYTES, RATE_PPS = 1000, 1000, 200.0
 SETTLE_S, IDLE_S = 2.0, 4.0
 """Rest after the last stream, and a time for which nothing is done, before connections close."""
 
+LOOK_S, AROUND_S = 0.1, 1.0
+ESTABLISHED = "01"
+"""In /proc/net/tcp."""
+
 Cpu = np.ndarray
 """CPU time of the relay near the targets and of the one near the programs. [s]"""
 
@@ -52,7 +56,7 @@ def one_run() -> dict[str, Cpu]:
         with stream(relays[1]) as ends:
             for end in ends:
                 end.sendall(b"x")  # without a sample there is no step
-            await_connections(relays, MANY)
+            await_sockets(relays[0], MANY)
             opened_s = time.monotonic() - begun_s
             opened = cpu()
             send_slowly(*ends)
@@ -60,10 +64,7 @@ def one_run() -> dict[str, Cpu]:
         time.sleep(SETTLE_S)
         idle, idle_s = resting(cpu)
         await_connections(relays, 1)
-        before, before_s = cpu(), time.monotonic()
-        await_connections(relays, 0, "connections_resting")
-        closed_s = time.monotonic() - before_s
-        closed = cpu() - before - idle / idle_s * closed_s
+        closed = closing(relays[0], cpu)
     count = MANY - 1
     return {
         "open": (opened - begun - none / rest_s * opened_s) / count,
@@ -105,6 +106,45 @@ def resting(cpu: Callable[[], Cpu]) -> tuple[Cpu, float]:
     before, begun_s = cpu(), time.monotonic()
     time.sleep(IDLE_S)
     return cpu() - before, time.monotonic() - begun_s
+
+
+def closing(server: Any, cpu: Callable[[], Cpu]) -> Cpu:
+    """What is spent beside what is spent before and after, where all connections but one close."""
+    times, spent, left = [], [], MANY
+    closed_at = 0
+    while left > 1 or times[-1] < times[closed_at] + 2 * AROUND_S:
+        time.sleep(LOOK_S)
+        times.append(time.monotonic())
+        spent.append(cpu())
+        if left > 1:
+            left, closed_at = sockets(server), len(times) - 1
+        if times[-1] > times[0] + PATIENCE_S:
+            raise BenchError(f"{left} connections stay")
+    looks = round(AROUND_S / LOOK_S)
+    first, last = closed_at - looks, closed_at + looks
+    rates = [
+        (spent[until] - spent[since]) / (times[until] - times[since])
+        for since, until in ((0, first), (last - looks // 2, len(times) - 1))
+    ]
+    usual = sum(rates) / 2 * (times[last] - times[first])
+    return np.array(spent[last] - spent[first] - usual)
+
+
+def sockets(server: Any) -> int:
+    """Connections at a server, by what the kernel says: a relay's own word would cost it time."""
+    port = f":{server.address[1]:04X}"
+    rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+    return sum(row[1].endswith(port) and row[3] == ESTABLISHED for row in rows)
+
+
+def await_sockets(server: Any, count: int) -> None:
+    """Wait until a server has so many, and a moment for their handshakes."""
+    until_s = time.monotonic() + PATIENCE_S
+    while sockets(server) != count:
+        if time.monotonic() > until_s:
+            raise BenchError(f"not {count} connections: {server.metrics()}")
+        time.sleep(LOOK_S)
+    time.sleep(AROUND_S)
 
 
 def send_slowly(one: socket.socket, other: socket.socket) -> None:

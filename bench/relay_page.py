@@ -252,8 +252,8 @@ class Paper:
                     ]
 
     def arrived(self, topology: str, scheme: str, way: str) -> list[float]:
-        """Part of each user's packets on the air that programs got; in d links are shared. [%]"""
-        if topology == "d":
+        """Part of packets on the air that programs got; not of d nor of L-CSMA. [%]"""
+        if topology == "d" or scheme == "lcsma":
             return []
         alone_pps = network.SERVICE_PPS if scheme == "nack" else network.HACK_PPS
         runs = self.of(topology, scheme, way)
@@ -274,7 +274,7 @@ class Paper:
             for axes, topology in zip(every, (*network.TOPOLOGIES, "d"), strict=True):
                 self.bars(axes, topology)
             every[0].set_ylabel("rate [packets/s]")
-            every[0].legend(loc="upper right")
+            every[3].legend(loc="upper right")
             return drawn
 
     def bars(self, axes: Axes, topology: str) -> None:
