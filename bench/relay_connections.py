@@ -110,7 +110,9 @@ def resting(cpu: Callable[[], Cpu]) -> tuple[Cpu, float]:
 
 def closing(server: Any, cpu: Callable[[], Cpu]) -> Cpu:
     """What is spent beside what is spent before and after, where all connections but one close."""
-    times, spent, left = [], [], MANY
+    times: list[float] = []
+    spent: list[Cpu] = []
+    left = MANY
     closed_at = 0
     while left > 1 or times[-1] < times[closed_at] + 2 * AROUND_S:
         time.sleep(LOOK_S)
