@@ -349,12 +349,12 @@ def hanging_up() -> Iterator[tuple[str, int, list[float]]]:
 
 
 def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
-    """Of pauses from 0.1 s on that double there are five in 3 s."""
+    """Of pauses from 0.1 s on that double there are five in 3 s, and a sixth at 3.1 s."""
     key = relay.new_key()
     many = relay.Terms(rule="fixed", connections=(16, 16))
     with hanging_up() as (host, port, came), relay.Client((host, port), key, many):
         time.sleep(3.0)
-    assert 4 <= len(came) <= 5
+    assert 4 <= len(came) <= 6
     with relay.Server(key) as server:
         host, port = server.address
         client = relay.Client((host, port), key, many)
@@ -368,7 +368,7 @@ def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
                 away.accept()[0].close()
                 count += 1
         # those that were under way when the server went, and then one at a time
-        assert count <= 16 + 5
+        assert count <= 16 + 6
 
 
 def test_a_stream_that_is_broken_off_is_connected_no_further() -> None:
@@ -398,17 +398,33 @@ def test_a_stream_that_is_broken_off_is_connected_no_further() -> None:
             one.close()
 
 
+VANISHING = """
+import subprocess, time
+from lasthop import relay
+
+def lo(state):
+    subprocess.run(["ip", "link", "set", "lo", state], check=True)
+
+lo("up")
+key = relay.new_key()
+terms = relay.Terms(rule="fixed", connections=(3, 3), timeout_s=1.0)
+with relay.Server(key) as server, relay.Client(server.address, key, terms) as client:
+    while server.metrics()["connections"] < 3:
+        time.sleep(0.01)
+    lo("down")
+    begun_s = time.monotonic()
+    while server.metrics()["sessions"] and time.monotonic() - begun_s < 30:
+        time.sleep(0.1)
+    print(server.metrics()["sessions"])
+"""
+
+
 def test_a_client_that_vanishes_makes_room() -> None:
-    """Connections are asked by the kernel, without a stream, too."""
-    key = relay.new_key()
-    terms = relay.Terms(rule="fixed", connections=(3, 3), timeout_s=4.0)
-    with relay.Server(key) as server, relay.Client(server.address, key, terms) as client:
-        while client.metrics()["connections"] < 3:
-            time.sleep(0.01)
-        said = sh(f"ss -Htno state established sport = :{server.address[1]}").splitlines()
-        assert len(said) == 3
-        # of some a moment ago something was sent, whose timer goes first
-        assert all("timer:(keepalive,4" in line or "keepalive,3" in line for line in said)
+    """Without a word, and without a stream: connections are asked by the kernel."""
+    done = subprocess.run(
+        ["unshare", "--net", *PYTHON, VANISHING], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "0\n", done.stderr
 
 
 def test_json_lines_are_json(tmp_path: Path) -> None:

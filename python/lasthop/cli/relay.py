@@ -350,10 +350,10 @@ def connect(
         if value is not None and rule != "utility":
             raise UserError(f"{option}: {value}: is for --rule utility alone")
     terms = Terms(
-        rule=FIXED if least == most else rule_of(rule or RULES[0]),
+        rule=FIXED if least == most else rule_of(RULES[0] if rule is None else rule),
         k_per_s=positive(k, "--k"),
-        fairness=positive(fairness or "1", "--fairness"),
-        weight=positive(weight or "1", "--weight"),
+        fairness=positive("1" if fairness is None else fairness, "--fairness"),
+        weight=positive("1" if weight is None else weight, "--weight"),
         connections=(least, most),
         interval_s=seconds(interval, "--interval", 0.1, 1000.0),
         smoothing=part(smoothing, "--smoothing"),
