@@ -5,7 +5,7 @@ from textwrap import indent, wrap
 
 import typer
 
-from lasthop.studies.ledger import ClaimResult
+from lasthop.studies.ledger import CheckResult, ClaimResult
 from lasthop.studies.report import paper_value, predicted, simulated, tally
 
 WIDTH = 78
@@ -17,10 +17,13 @@ def print_ledger(results: Sequence[ClaimResult]) -> None:
     for result in results:
         typer.echo(f"{result.claim.id}: {result.verdict.value}")
         typer.echo("\n".join(_wrapped(result.claim.text)))
-        if any(check.simulated is not None or check.predicted for check in result.checks):
-            typer.echo(_table(result))
+        _print_checks(result.checks)
         for line in result.why.splitlines():
             typer.echo("\n".join(_wrapped(line)))
+        for each in result.beside:
+            title = f"beside it, {each.title}: {each.verdict.value}. {each.because}"
+            typer.echo("\n".join(_wrapped(title)))
+            _print_checks(each.checks)
         typer.echo()
     typer.echo(tally(results))
 
@@ -29,7 +32,14 @@ def _wrapped(text: str) -> list[str]:
     return wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
-def _table(result: ClaimResult) -> str:
+def _print_checks(checks: Sequence[CheckResult]) -> None:
+    if any(check.simulated is not None or check.predicted for check in checks):
+        typer.echo(_table(checks))
+        for softer in dict.fromkeys(check.softer for check in checks if check.softer):
+            typer.echo("\n".join(_wrapped(f"softer than the paper: {softer}")))
+
+
+def _table(checks: Sequence[CheckResult]) -> str:
     """Values of every check, its statement last and wrapped under itself."""
     rows = [HEADER] + [
         (
@@ -39,7 +49,7 @@ def _table(result: ClaimResult) -> str:
             simulated(check),
             check.what + (f" [{check.unit}]" if check.unit else ""),
         )
-        for check in result.checks
+        for check in checks
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER) - 1)]
     room = max(24, WIDTH - sum(widths) - 2 * len(widths) - 2)

@@ -2,7 +2,9 @@
 
 A claim is *reproduced* when lasthop's own run shows it, *deviates* when an honest run shows
 something else, *open* when no run decides it. Every verdict is computed here from measured values
-and the rules of ``claims.toml``; nothing is typed in by hand.
+and the rules of ``claims.toml``; nothing is typed in by hand. What stands *beside* a claim (the
+rule that another has replaced, a model of ours where the paper's is judged) has a verdict of its
+own, which does not count in the claim's.
 
 A quick run judges more strictly than a full one: it decides only what still holds with every
 interval ``quick_margin`` times as wide, so that the full run may settle what it leaves open but
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from lasthop.studies.findings import Finding
 from lasthop.studies.rules import (
     Judge,
     Number,
@@ -45,11 +48,40 @@ class CheckResult:
     unit: str
     inequality: bool
     model_verdict: Verdict | None
+    words: str
+    softer: str
+    reading: str
+    series: str
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of ``reproduce --json``."""
         names = ("what", "paper", "predicted", "simulated", "ci95", "rule")
-        return {name: getattr(self, name) for name in names} | {"verdict": self.verdict.value}
+        more = ("detail", "unit", "words", "softer", "reading", "series")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "verdict": self.verdict.value,
+            **{name: getattr(self, name) for name in more},
+            "model_verdict": None if self.model_verdict is None else self.model_verdict.value,
+        }
+
+
+@dataclass(frozen=True)
+class BesideResult:
+    """Checks that stand beside a claim, with the verdict that they would give."""
+
+    title: str
+    because: str
+    verdict: Verdict
+    checks: tuple[CheckResult, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of ``reproduce --json``."""
+        return {
+            "title": self.title,
+            "because": self.because,
+            "verdict": self.verdict.value,
+            "checks": [check.to_json() for check in self.checks],
+        }
 
 
 @dataclass(frozen=True)
@@ -60,6 +92,7 @@ class ClaimResult:
     verdict: Verdict
     why: str
     checks: tuple[CheckResult, ...]
+    beside: tuple[BesideResult, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of ``reproduce --json``."""
@@ -68,17 +101,34 @@ class ClaimResult:
             "verdict": self.verdict.value,
             "why": self.why,
             "checks": [check.to_json() for check in self.checks],
+            "beside": [each.to_json() for each in self.beside],
         }
 
 
 @dataclass(frozen=True)
 class Check:
-    """One statement that a run can decide."""
+    """One statement that a run can decide.
+
+    Parameters
+    ----------
+    words : str
+        The paper's own, which the rule judges.
+    softer : str
+        In what the rule is softer than they are.
+    reading : str
+        How they were read where they leave it open.
+    series : str
+        What a row of such checks is called, "eta, X = 1, 2, 3": the same for all of them.
+    """
 
     what: str
     rule: Number | Shape
     by_model: bool
     unit: str
+    words: str = ""
+    softer: str = ""
+    reading: str = ""
+    series: str = ""
 
     def studies(self) -> set[str]:
         """Return the names of the studies that measure its values."""
@@ -107,7 +157,26 @@ class Check:
             unit=self.unit,
             inequality=isinstance(self.rule, Shape),
             model_verdict=None if model.value is None or against_model else model.verdict,
+            words=self.words,
+            softer=self.softer,
+            reading=self.reading,
+            series=self.series,
         )
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Checks whose verdict is shown beside a claim's: what they are, and why they do not count."""
+
+    title: str
+    because: str
+    checks: tuple[Check, ...]
+
+    def result(self, values: Values, rules: Rules, quick: bool) -> BesideResult:
+        """Judge them by themselves."""
+        checks = tuple(check.result(values, rules, quick) for check in self.checks)
+        verdict = worst(check.verdict for check in checks)
+        return BesideResult(self.title, self.because, verdict, checks)
 
 
 @dataclass(frozen=True)
@@ -119,13 +188,20 @@ class Claim:
     text: str
     figure: str
     checks: tuple[Check, ...]
+    beside: tuple[Beside, ...] = ()
 
     def studies(self) -> set[str]:
         """Return the names of the studies, within its subject, that it rests on."""
-        return set().union(*(check.studies() for check in self.checks))
+        every = [*self.checks, *(check for each in self.beside for check in each.checks)]
+        return set().union(*(check.studies() for check in every))
 
     def result(
-        self, values: Values, rules: Rules, *, quick: bool = False, cause: str = ""
+        self,
+        values: Values,
+        rules: Rules,
+        *,
+        quick: bool = False,
+        findings: Sequence[Finding] = (),
     ) -> ClaimResult:
         """Judge the claim.
 
@@ -137,15 +213,19 @@ class Claim:
             Bands and precisions.
         quick : bool
             Whether the values come from a quick run.
-        cause : str
-            Why the run deviates, from the study that isolated it; used only if it does.
+        findings : sequence of Finding
+            What studies found that bears on it: where it deviates, the causes.
         """
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
         verdict = worst(check.verdict for check in checks)
-        return ClaimResult(self, verdict, _why(self, verdict, checks, cause), checks)
+        beside = tuple(each.result(values, rules, quick) for each in self.beside)
+        why = _why(self, verdict, checks, findings)
+        return ClaimResult(self, verdict, why, checks, beside)
 
 
-def _why(claim: Claim, verdict: Verdict, checks: Sequence[CheckResult], cause: str) -> str:
+def _why(
+    claim: Claim, verdict: Verdict, checks: Sequence[CheckResult], findings: Sequence[Finding]
+) -> str:
     unmeasured = [check for check in checks if check.detail == "no study runs it yet"]
     if len(unmeasured) == len(checks):
         return "no study runs it yet"
@@ -154,8 +234,10 @@ def _why(claim: Claim, verdict: Verdict, checks: Sequence[CheckResult], cause: s
         for check in checks
         if check.verdict is not Verdict.REPRODUCED
     ]
-    if verdict is Verdict.DEVIATES:
-        lines.append(f"cause: {cause}" if cause else "cause: not isolated yet")
+    lead = "cause" if verdict is Verdict.DEVIATES else "found"
+    lines += [f"{lead}: {finding}" for finding in findings]
+    if verdict is Verdict.DEVIATES and not findings:
+        lines.append("cause: not isolated yet")
     judged_by_model = [c for c, rule in zip(checks, claim.checks, strict=True) if not rule.by_model]
     model = [check for check in judged_by_model if check.model_verdict is not None]
     if model:
@@ -194,11 +276,14 @@ class Ledger:
         )
 
 
-_NUMBER_KEYS = {"what", "kind", "value", "paper", "range", "about", "at", "unit", "judge"}
+_COMMON_KEYS = {
+    *("what", "kind", "at", "unit", "judge"),
+    *("words", "where", "softer", "reading"),
+}
 _ALLOWED = {
-    "number": _NUMBER_KEYS,
-    "trend": {"what", "kind", "larger", "smaller", "at", "unit", "judge"},
-    "shape": {"what", "kind", "holds", "at", "unit", "judge"},
+    "number": {*_COMMON_KEYS, "value", "paper", "range", "about"},
+    "trend": {*_COMMON_KEYS, "larger", "smaller"},
+    "shape": {*_COMMON_KEYS, "holds"},
 }
 
 
@@ -226,10 +311,18 @@ def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:
     if subject not in subjects:
         raise RuleError(f"{entry['id']}: no such subject")
     try:
-        checks = tuple(check for table in entry["check"] for check in _checks(table))
+        beside = tuple(
+            Beside(each["title"], each["because"], _all_checks(each["check"]))
+            for each in entry.get("beside", ())
+        )
+        checks = _all_checks(entry["check"])
     except (RuleError, KeyError) as error:
         raise RuleError(f"{entry['id']}: {error}") from error
-    return Claim(entry["id"], subject, entry["text"], entry["figure"], checks)
+    return Claim(entry["id"], subject, entry["text"], entry["figure"], checks, beside)
+
+
+def _all_checks(tables: Sequence[Mapping[str, Any]]) -> tuple[Check, ...]:
+    return tuple(check for table in tables for check in _checks(table))
 
 
 def _checks(table: Mapping[str, Any]) -> list[Check]:
@@ -247,6 +340,10 @@ def _checks(table: Mapping[str, Any]) -> list[Check]:
             rule=_rule(table, place, paper),
             by_model=table.get("judge", "simulation") == "model",
             unit=table.get("unit", ""),
+            words=table.get("words", ""),
+            softer=table.get("softer", ""),
+            reading=table.get("reading", ""),
+            series=table["what"].replace("{}", ", ".join(map(in_words, places))),
         )
         for place, paper in zip(places, papers, strict=True)
     ]

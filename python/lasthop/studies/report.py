@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 
 from lasthop.digits import estimate, plain
-from lasthop.studies.ledger import CheckResult, ClaimResult
+from lasthop.studies.ledger import BesideResult, CheckResult, ClaimResult
 from lasthop.studies.rules import Verdict
 
 STYLE = """
@@ -17,7 +17,7 @@ th, td { text-align: left; padding: .2rem .6rem .2rem 0; border-bottom: 1px soli
 th { font-weight: 600 } td.value { white-space: nowrap }
 .reproduced { color: #00704f } .deviates { color: #b04500 } .open { color: #666 }
 .why { white-space: pre-line; color: #444 } figure { margin: 1rem 0 } img { max-width: 30rem }
-figure, img { width: 100% }
+figure, img { width: 100% } small { color: #666 } small.softer { color: #b04500 }
 """
 
 
@@ -120,11 +120,25 @@ def _figure(picture: Picture) -> str:
 
 def _claim(result: ClaimResult) -> str:
     claim = result.claim
-    rows = "".join(_check(check) for check in result.checks)
     why = f'<p class="why">{escape(result.why)}</p>' if result.why else ""
     return (
         f'<h3 id="{claim.id}">{claim.id} {_verdict(result.verdict)}</h3>'
         f"<p>{escape(claim.text)} (figure: {escape(claim.figure)})</p>{why}"
+        + _checks(result.checks)
+        + "".join(_beside(each) for each in result.beside)
+    )
+
+
+def _beside(result: BesideResult) -> str:
+    return (
+        f"<p>Beside it, {escape(result.title)}: {_verdict(result.verdict)}. "
+        f"{escape(result.because)}</p>{_checks(result.checks)}"
+    )
+
+
+def _checks(checks: Sequence[CheckResult]) -> str:
+    rows = "".join(_check(check) for check in checks)
+    return (
         "<table><tr><th>check</th><th>paper</th><th>predicted</th><th>simulated, 95 %</th>"
         f"<th>verdict</th></tr>{rows}</table>"
     )
@@ -132,8 +146,13 @@ def _claim(result: ClaimResult) -> str:
 
 def _check(check: CheckResult) -> str:
     unit = f" [{check.unit}]" if check.unit else ""
+    words = f"<br><small>“{escape(check.words)}”</small>" if check.words else ""
+    if check.reading:
+        words += f"<br><small>read as: {escape(check.reading)}</small>"
+    if check.softer:
+        words += f'<br><small class="softer">softer: {escape(check.softer)}</small>'
     return (
-        f'<tr title="{escape(check.rule)}"><td>{escape(check.what + unit)}</td>'
+        f'<tr title="{escape(check.rule)}"><td>{escape(check.what + unit)}{words}</td>'
         f"<td>{escape(paper_value(check))}</td>"
         f'<td class="value">{predicted(check)}</td><td class="value">{simulated(check)}</td>'
         f"<td>{_verdict(check.verdict)}</td></tr>"

@@ -13,6 +13,8 @@ from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
 from lasthop.run import ProgressCallback
 from lasthop.saving import text_writer, write_atomically
+from lasthop.studies import findings
+from lasthop.studies.findings import Finding
 from lasthop.studies.ledger import Claim, ClaimResult, Ledger, load
 from lasthop.studies.report import Picture, page
 from lasthop.studies.rules import Measured
@@ -68,9 +70,9 @@ class Reproduction:
     def _remarks(self, study: Study) -> list[str]:
         """Return what the study found, and what the model warns of in it."""
         runs = self.runs[study.key]
-        findings = [f"{claim}: {text}" for claim, text in study.findings(runs).items()]
+        found = [f"{claim}: {each}" for claim, each in findings.of(study, runs).items()]
         warnings = dict.fromkeys(remark for run in runs.values() for remark in run.remarks)
-        return findings + [f"model: {warning}" for warning in warnings]
+        return found + [f"model: {warning}" for warning in warnings]
 
     def _provenance(self) -> str:
         mode = "full run"
@@ -146,17 +148,17 @@ class Task:
         """
         runs = self.plan.run(directory, progress, jobs)
         values: dict[str, dict[str, Measured]] = {}
-        causes: dict[str, list[str]] = {}
+        found: dict[str, list[Finding]] = {}
         for study in self.studies:
             values.setdefault(study.subject, {}).update(study.values(runs[study.key]))
-            for claim, text in study.findings(runs[study.key]).items():
-                causes.setdefault(claim, []).append(text)
+            for name, finding in findings.of(study, runs[study.key]).items():
+                found.setdefault(name, []).append(finding)
         results = tuple(
             claim.result(
                 values.get(claim.subject, {}),
                 self.ledger.rules,
                 quick=self.quick,
-                cause="; ".join(causes.get(claim.id, [])),
+                findings=found.get(claim.id, ()),
             )
             for claim in self.claims
         )

@@ -191,13 +191,14 @@ class Number:
             return Judged(Verdict.OPEN, mean, half, "the model gives no value")
         if half is None:
             return Judged(Verdict.OPEN, mean, None, "no interval: fewer than two replications")
-        if half > judge.margin * width * max(abs(mean), abs(low), abs(high)):
-            reason = f"{estimate(mean, half)}: the interval is wider than ± {_percent(width)}"
-            return Judged(Verdict.OPEN, mean, half, reason)
+        largest = max(abs(mean), abs(low), abs(high))
         low, high = low - band * abs(low), high + band * abs(high)
         detail = f"{estimate(mean, half)} against {plain(low)}..{plain(high)}"
         if mean + half < low or mean - half > high:
             return Judged(Verdict.DEVIATES, mean, half, detail)
+        if half > judge.margin * width * largest:
+            reason = f"{estimate(mean, half)}: the interval is wider than ± {_percent(width)}"
+            return Judged(Verdict.OPEN, mean, half, reason)
         if judge.quick and not judge.model and (mean - half < low or mean + half > high):
             return Judged(Verdict.OPEN, mean, half, detail)
         return Judged(Verdict.REPRODUCED, mean, half, detail)

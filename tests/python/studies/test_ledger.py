@@ -3,8 +3,11 @@
 import pytest
 
 from lasthop.studies import ledger
+from lasthop.studies.findings import Finding
 from lasthop.studies.ledger import Ledger
 from lasthop.studies.rules import Measured, RuleError, Verdict, worst
+
+LOSSES = Finding("losses; without them 100", "demo-fig", ("still",))
 
 REPRODUCED, OPEN, DEVIATES = Verdict.REPRODUCED, Verdict.OPEN, Verdict.DEVIATES
 
@@ -54,9 +57,12 @@ SHAPE = '{ what = "w", kind = "shape", holds = ["fig.a < fig.b < 10", "2 * fig.a
         (93.99, 1.0, DEVIATES),
         (100.0, 2.0, REPRODUCED),  # half width of exactly 2 %
         (100.0, 2.01, OPEN),
-        (120.0, 2.4, DEVIATES),  # a large mean is allowed a half width in proportion
-        (120.0, 2.41, OPEN),
-        (0.0, 2.0, DEVIATES),  # a mean of zero is judged on the paper's scale
+        (105.5, 2.11, REPRODUCED),  # a large mean is allowed a half width in proportion
+        (105.5, 2.12, OPEN),
+        (0.0, 2.0, DEVIATES),
+        (120.0, 14.9, DEVIATES),  # outside the band by more than any half width
+        (120.0, 15.1, OPEN),
+        (0.0, 94.9, DEVIATES),
         (100.0, None, OPEN),
     ],
 )
@@ -171,17 +177,32 @@ def test_why_names_what_failed_the_cause_and_what_the_model_says():
     assert claim.result(values, book.rules).why == (
         "w: 120.0 ± 1.0 against 95.00..105.0\ncause: not isolated yet\nmodel: 1 of 1 checks hold"
     )
-    isolated = claim.result(values, book.rules, cause="losses; without them 100")
-    assert "cause: losses; without them 100" in isolated.why
+    isolated = claim.result(values, book.rules, findings=[LOSSES])
+    assert "cause: losses; without them 100 (study demo-fig, run still)" in isolated.why
     missed = claim.result({"fig.a": Measured(100.0, 1.0, predicted=120.0)}, book.rules)
     assert missed.verdict is REPRODUCED
     assert missed.why == "model: 0 of 1 checks hold, not: w"
 
 
-def test_a_cause_is_not_given_where_nothing_deviates():
+def test_what_was_found_is_told_whatever_the_verdict():
     book = one(NUMBER)
-    result = book.claims[0].result({"fig.a": Measured(100.0, 1.0)}, book.rules, cause="losses")
-    assert result.why == ""
+    values = {"fig.a": Measured(100.0, 1.0)}
+    result = book.claims[0].result(values, book.rules, findings=[LOSSES])
+    assert result.why == "found: losses; without them 100 (study demo-fig, run still)"
+
+
+def test_what_stands_beside_a_claim_is_judged_and_does_not_count():
+    first = f'{{ title = "first rule", because = "coarse", check = [{ABOUT}] }}'
+    book = ledger.load(f"{HEAD}check = [ {NUMBER} ]\nbeside = [ {first} ]")
+    [claim] = book.claims
+    result = claim.result({"fig.a": Measured(110.0, 1.0)}, book.rules)
+    assert result.verdict is DEVIATES
+    [beside] = result.beside
+    assert (beside.title, beside.because, beside.verdict) == ("first rule", "coarse", REPRODUCED)
+    assert beside.checks[0].detail == "110.0 ± 1.0 against 85.00..115.0"
+    elsewhere = first.replace("fig.a", "other.a")
+    book = ledger.load(f"{HEAD}check = [ {NUMBER} ]\nbeside = [ {elsewhere} ]")
+    assert book.claims[0].studies() == {"fig", "other"}
 
 
 @pytest.mark.parametrize("check", [NUMBER, ABOUT, RANGE, TREND, SHAPE])
@@ -279,7 +300,7 @@ def test_every_claim_of_every_subject_has_checks(subject, claims):
 def test_json_has_the_agreed_keys():
     book = one(NUMBER)
     result = book.claims[0].result({"fig.a": Measured(100.0, 1.0, 98.0)}, book.rules).to_json()
-    assert list(result) == ["id", "verdict", "why", "checks"]
+    assert list(result) == ["id", "verdict", "why", "checks", "beside"]
     assert result["checks"] == [
         {
             "what": "w",
@@ -289,5 +310,12 @@ def test_json_has_the_agreed_keys():
             "ci95": 1.0,
             "rule": "number: interval overlaps 5 %, half width at most 2 %",
             "verdict": "reproduced",
+            "detail": "100.0 ± 1.0 against 95.00..105.0",
+            "unit": "",
+            "words": "",
+            "softer": "",
+            "reading": "",
+            "series": "w",
+            "model_verdict": "reproduced",
         }
     ]

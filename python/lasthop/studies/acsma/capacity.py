@@ -12,8 +12,20 @@ from lasthop.studies.study import Quantity, Run, Runs, Study, along
 from lasthop.studies.sweep import Sweep
 
 LOAD = 0.95
-SCHEDULE = {1: 0.6, 2: 0.4, 3: 0.3, 4: 0.3}
-"""Air time of each link on the border: 2 alone 0.4 of the time, 1 with 3 or 4 0.3 each. [-]"""
+REPLICATIONS = 10
+"""Runs of each vector. [-]"""
+
+LIGHT_LOAD = 0.3
+"""A load that L-CSMA carries, beside the one that it does not. [-]"""
+
+VECTORS: Mapping[str, tuple[float, float, float]] = {
+    "even": (0.4, 0.3, 0.3),
+    "alone": (0.7, 0.15, 0.15),
+    "paired": (0.1, 0.45, 0.45),
+    "unequal": (0.3, 0.6, 0.1),
+}
+"""Vectors on the border, by the parts of the time in which link 2 sends alone, 1 with 3, and 1 with
+4. [-]"""
 
 WINDOWS_S = ((2000.0, 3000.0), (4000.0, 5000.0))
 """Times whose mean queues are compared. [s]"""
@@ -25,8 +37,10 @@ ACCESS: Mapping[str, Mapping[str, Any]] = {
 """Settings of `csma` for both kinds of access, with backoffs as (3.3) and (4.1) have them."""
 
 
-def _arrivals() -> dict[str, float]:
-    return {f"user-{link}": LOAD * part * network.THEORY_PPS for link, part in SCHEDULE.items()}
+def _arrivals(vector: str, load: float) -> dict[str, float]:
+    alone, third, fourth = VECTORS[vector]
+    schedule = {1: third + fourth, 2: alone, 3: third, 4: fourth}
+    return {f"user-{link}": load * part * network.THEORY_PPS for link, part in schedule.items()}
 
 
 def growth(early: Run, late: Run) -> Quantity:
@@ -45,27 +59,46 @@ def growth(early: Run, late: Run) -> Quantity:
     return along(fastest, queues)
 
 
-SWEEP = Sweep(
-    "{access}-{part}",
-    lambda access, part: network.scenario(
-        f"UDP at {LOAD:.0%} of the border",
+def _loaded(access: str, vector: str, load: float, part: int) -> dict[str, Any]:
+    tree = network.scenario(
+        f"UDP at {load:.0%} of the border",
         seconds=WINDOWS_S[part - 1],
-        udp_pps=_arrivals(),
+        udp_pps=_arrivals(vector, load),
         aqm=False,
         queue=1_000_000,
         **ACCESS[access],
-    ),
-    {"access": tuple(ACCESS), "part": (1, 2)},
+    )
+    return {**tree, "replications": REPLICATIONS}
+
+
+SWEEP = Sweep(
+    "{access}-{vector}-{load}-{part}",
+    _loaded,
+    {
+        "access": tuple(ACCESS),
+        "vector": tuple(VECTORS),
+        "load": (LOAD, LIGHT_LOAD),
+        "part": (1, 2),
+    },
 )
+
+ADAPTIVE = SWEEP.at(access="acsma", load=LOAD)
+LEGACY = SWEEP.at(access="lcsma", vector="even")
 
 
 def _measure(runs: Runs) -> dict[str, Quantity]:
-    return {f"growth_{access}": growth(*SWEEP.at(access=access).runs(runs)) for access in ACCESS}
+    values = {
+        f"growth_acsma_{vector}": growth(*ADAPTIVE.at(vector=vector).runs(runs))
+        for vector in VECTORS
+    }
+    values["growth_lcsma"] = growth(*LEGACY.at(load=LOAD).runs(runs))
+    values["growth_lcsma_light"] = growth(*LEGACY.at(load=LIGHT_LOAD).runs(runs))
+    return values
 
 
 STUDY = Study(
     key="acsma-capacity",
     title="Theorem 1: 95 % of the capacity region's border",
-    points=SWEEP.points(),
+    points={**ADAPTIVE.points(), **LEGACY.points()},
     measure=_measure,
 )

@@ -317,6 +317,15 @@ def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
     return Quantity(np.atleast_1d(sign * farthest.samples))
 
 
+def largest_distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
+    """Return how far the flow is that is farthest from its value in each replication, relative.
+    [-]
+    """
+    parts = [one / other - 1.0 for one, other in zip(runs, wanted, strict=True)]
+    samples = np.max([np.abs(part.samples) for part in parts], axis=0)
+    return Quantity(np.atleast_1d(samples))
+
+
 def window(run: Run, user: int) -> Quantity:
     """Return the mean window of a user's connections. [packets]"""
     rtt = quantity(run, "flows", f"user-{user}", "rtt_s")

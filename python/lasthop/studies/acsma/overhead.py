@@ -18,7 +18,11 @@ def efficiency(run: Run, user: int) -> Quantity:
 
 
 def _measure(runs: Runs) -> dict[str, Quantity]:
-    return {f"efficiency_{user}": efficiency(runs["nack"], user) for user in LINKS}
+    each = {user: efficiency(runs["nack"], user) for user in LINKS}
+    return {
+        **{f"efficiency_{user}": one for user, one in each.items()},
+        **{f"overhead_{user}": network.known(1.0) - one for user, one in each.items()},
+    }
 
 
 def _findings(runs: Runs) -> dict[str, str]:

@@ -105,6 +105,9 @@ def _off_in_words(runs: Runs, scheme: str) -> str:
 def _measure(runs: Runs) -> dict[str, Quantity]:
     values: dict[str, Quantity] = {}
     for topology in TOPOLOGIES:
+        hack = network.rates(runs[f"hack-{topology}"])
+        optimum = [network.known(one) for one in network.best(topology, network.BETA)]
+        values[f"largest_distance_{topology}"] = network.largest_distance(hack, optimum)
         for scheme in SCHEMES:
             run = runs[f"{scheme}-{topology}"]
             values[f"gap_{scheme}_{topology}"] = network.gap(run, topology)

@@ -3,7 +3,7 @@
 Where the paper does not say which, these are of n-ACK.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS, SCHEMES, USERS
 from lasthop.studies.picture import Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
+from lasthop.studies.study import (
+    Quantity,
+    Run,
+    Runs,
+    Study,
+    largest,
+    listed,
+    mean_of,
+    smallest,
+)
 from lasthop.studies.sweep import Sweep
 
 
@@ -128,6 +137,22 @@ KS = {"44_7": 44.7, "28_3": 28.3, "20": 20.0, "14": 14.0, "10": 10.0, "5": 5.0}
 """k with beta such that k^2 beta is `PRODUCT`, by the names of values."""
 
 
+ALIKE = ("28_3", "20", "14", "10")
+"""Those at which throughput is said to be the same."""
+
+
+def _widest(rates: Sequence[Sequence[Quantity]]) -> Quantity:
+    """Return the range of a flow's rates over settings, of the flow for which it is widest. [-]
+
+    It is relative to the mean; largest, smallest and flow are those by means over replications.
+    """
+    ranges = []
+    for each in zip(*rates, strict=True):
+        centre = float(np.mean([one.samples.mean() for one in each]))
+        ranges.append((largest(each) - smallest(each)) / centre)
+    return max(ranges, key=lambda one: float(one.samples.mean()))
+
+
 def _losses(run: Run, user: int) -> Quantity:
     lost = run.quantity("flows", f"user-{user}", "loss_probability")
     delivered = network.rate(run, user)
@@ -138,9 +163,10 @@ def _measure_product(runs: Runs) -> dict[str, Quantity]:
     values: dict[str, Quantity] = {}
     for name in KS:
         if name != "14":
-            values[f"distance_{name}"] = network.distance(
-                network.rates(runs[name]), network.rates(runs["14"])
-            )
+            pair = network.rates(runs[name]), network.rates(runs["14"])
+            values[f"distance_{name}"] = network.distance(*pair)
+            values[f"largest_distance_{name}"] = network.largest_distance(*pair)
+    values["distance_all"] = _widest([network.rates(runs[name]) for name in ALIKE])
     for user in LINKS:
         for name in ("44_7", "20"):
             values[f"losses_{name}_{user}"] = _losses(runs[name], user)

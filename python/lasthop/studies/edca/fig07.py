@@ -16,6 +16,9 @@ AP_LIMITS = (1, 2, 4, 8, 16, 28)
 STATION_LIMITS = (1, 2, 4)
 """TXOP limits of the stations, up to the receive window. [packets]"""
 
+SMALL = (1, 2)
+"""Limits of the access point that count as small. [packets]"""
+
 ORDERS = ("fifo", "mixed")
 
 
@@ -40,7 +43,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     """Return the throughput of every pair of limits, by order of the queue."""
     values = SWEEP.values(runs, {"{order}_{ap}_{station}": cell.throughput})
     for order in ORDERS:
-        values[f"{order}_gain_station_at_ap_1"] = values[f"{order}_1_4"] / values[f"{order}_1_1"]
+        for ap in SMALL:
+            gain = values[f"{order}_{ap}_4"] / values[f"{order}_{ap}_1"]
+            values[f"{order}_gain_station_at_ap_{ap}"] = gain
     return values | {"best_down": largest(SWEEP.at(order="fifo").read(runs, cell.throughput))}
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import DIRECTIONS
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.study import Quantity, Runs, Study, largest, smallest
 from lasthop.studies.sweep import Sweep
 
 COUNTS = (1, 2, 4, 7, 14, 28)
@@ -18,9 +18,15 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return throughput over that of seven stations."""
+    """Return throughput over that of seven stations, and the largest over the smallest."""
     seven = {way: cell.throughput(runs[f"{way}-{cell.STATIONS}"]) for way in DIRECTIONS}
-    return {
+    several = {way: SWEEP.at(way=way, count=COUNTS[1:]) for way in DIRECTIONS}
+    spreads = {
+        f"spread_{way}": largest(each) / smallest(each)
+        for way, sweep in several.items()
+        for each in [sweep.read(runs, cell.throughput)]
+    }
+    return spreads | {
         f"ratio_{way}_{count}": cell.throughput(runs[f"{way}-{count}"]) / seven[way]
         for way in DIRECTIONS
         for count in COUNTS

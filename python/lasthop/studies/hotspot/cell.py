@@ -129,14 +129,17 @@ def goodput(run: Run, station: str) -> Quantity:
 def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
     """Return how station 1's queue grows over one to six uploads. [packets, -]
 
-    These are what the second and the third upload add; the mean growth per upload from the third
-    on; and how straight it is there: the mean of the inner points over that of the outer ones, 1 on
-    a line.
+    These are what the second and the third upload add, and each of the later ones; the mean growth
+    per upload from the third on; and how straight it is there: the mean of the inner points over
+    that of the outer ones, 1 on a line.
     """
     one, two, three, four, five, six = queue
     return {
         "queue_step_2": two - one,
         "queue_step_3": three - two,
+        "queue_step_4": four - three,
+        "queue_step_5": five - four,
+        "queue_step_6": six - five,
         "queue_growth": (six - three) / 3.0,
         "queue_straightness": (four + five) / (three + six),
     }

@@ -74,9 +74,10 @@ def agreed_ratios(runs: Runs) -> list[Quantity]:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratio that each kind makes one."""
+    """Return the ratio that each kind makes one, and what the paper's weights make of air times."""
     return {
         "airtime_ratio": airtime_ratio(runs, "airtime"),
+        "airtime_ratio_by_rates": airtime_ratio(runs, "rate"),
         "flow_ratio": flow_ratio(runs["flow"]),
         "updown_ratio": updown_ratio(runs["direction"]),
     }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 
-from lasthop.stability import Case, HopfPoint, hopf_points
+from lasthop.stability import Case, HopfPoint, hopf_points, roots
 from lasthop.studies.study import Quantity, theory
 
 CAPACITIES = (50, 100, 200)
@@ -11,6 +11,15 @@ CAPACITIES = (50, 100, 200)
 
 LOW_TH, HIGH_TH = 50.0, 150.0
 """Ends of the range of the lower threshold, figures 2c, 4b and 4c. [packets]"""
+
+ALONG_TH = (50, 75, 100, 125, 150)
+"""Lower thresholds along the curves of figures 2c and 4c. [packets]"""
+
+MIDDLE_TH = 100.0
+"""Lower threshold at which both sides of the curve are looked at. [packets]"""
+
+ASIDE = 0.05
+"""How far from the curve, as a part of alpha. [-]"""
 
 
 @cache
@@ -40,13 +49,26 @@ def delays(model: str, name: str, parameter: str, values: Sequence[int]) -> dict
 
 
 def over_threshold(model: str, rtt: float) -> dict[str, Quantity]:
-    """Return alpha on the Hopf condition at both ends of the threshold, and how much it changes."""
+    """Return alpha on the Hopf condition over the threshold, and how much it changes [-]; on either
+    side of the curve, and with the default alpha at its end, the rate at which motions grow [1/s].
+    """
     low, high = (critical_alpha(model, rtt=rtt, min_th=b) for b in (LOW_TH, HIGH_TH))
+    middle = critical_alpha(model, rtt=rtt, min_th=MIDDLE_TH)
+    case = Case.of(model, rtt=rtt, min_th=MIDDLE_TH)
     return {
+        **{f"alpha_{b}": theory(critical_alpha(model, rtt=rtt, min_th=float(b))) for b in ALONG_TH},
+        "growth_above": theory(growth(case.with_(alpha=middle * (1.0 + ASIDE)))),
+        "growth_below": theory(growth(case.with_(alpha=middle * (1.0 - ASIDE)))),
+        "growth_default_150": theory(growth(Case.of(model, rtt=rtt, min_th=HIGH_TH))),
         "alpha_threshold_low": theory(low),
         "alpha_threshold_high": theory(high),
         "alpha_change": theory(abs(high / low - 1.0)),
     }
+
+
+def growth(case: Case) -> float:
+    """Return the rate at which small motions grow: real part of the rightmost root. [1/s]"""
+    return float(roots(case, 2).abscissa)
 
 
 def alpha_side(model: str, **values: float) -> str:

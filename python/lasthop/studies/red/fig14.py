@@ -15,7 +15,7 @@ LOW, HIGH = 10.0, 100.0
 READ = (20, 40, 60)
 """Thresholds at which the two curves are compared. [packets]"""
 
-CYCLES = (40, 42, 44)
+CYCLES = (38, 39, 40, 42, 44)
 """Thresholds at which the cycle is integrated. [packets]"""
 
 UNTIL = 600.0

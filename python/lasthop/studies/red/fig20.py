@@ -15,6 +15,9 @@ ALPHAS = (0.05, 0.07, 0.1, 0.125, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.326)
 PAPER_DELAY = 0.7751
 """Round-trip time of the Hopf point in appendix B. [s]"""
 
+SLOWER = 35.06
+"""Capacity per flow that makes it critical. [packets/s]"""
+
 DELAY = 0.273
 """Round-trip time of figure 4c. [s]"""
 
@@ -38,7 +41,9 @@ def cycles() -> Branch:
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return mu2 and beta2 at kappa_c, and the smallest mu2 along the curves of figure 4."""
+    """Return mu2 and beta2 at kappa_c, and the smallest mu2 along the curves of figure 4 and over
+    alpha.
+    """
     here = form()
     along = [form(min_th=b).mu2_of("kappa") for b in THRESHOLDS]
     along += [form_in_alpha(b).mu2_of("kappa") for b in THRESHOLDS]
@@ -46,6 +51,9 @@ def measure(_: Runs) -> dict[str, Quantity]:
         "mu2": theory(here.mu2_of("kappa")),
         "beta2": theory(here.beta2),
         "mu2_min": theory(min(along)),
+        "mu2_at_papers_delay_by_alpha": theory(form(alpha=ALPHAS[-1]).mu2_of("kappa")),
+        "mu2_at_papers_delay_by_capacity": theory(form(capacity=SLOWER).mu2_of("kappa")),
+        "mu2_min_alpha": theory(min(form(alpha=a).mu2_of("kappa") for a in ALPHAS)),
     }
 
 

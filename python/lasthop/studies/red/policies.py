@@ -17,7 +17,7 @@ from lasthop.studies.picture import Panel, Picture
 from lasthop.studies.red import router
 from lasthop.studies.red.experiment import OVER_RTT, Experiment
 from lasthop.studies.red.router import POLICIES
-from lasthop.studies.study import Quantity, Run, Runs, largest, listed
+from lasthop.studies.study import Quantity, Run, Runs, largest, listed, mean_of
 from lasthop.studies.sweep import Reading, Sweep
 
 WORDS: Mapping[str, str] = {"red": "RED 8/15", "threshold": "threshold 15"}
@@ -123,7 +123,8 @@ class Queues(Policies):
         for policy in POLICIES:
             ends = self.sweep.at(policy=policy, rtt=ENDS)
             values[f"queue_max_{policy}"] = largest(ends.read(runs, router.queue_max))
-        return values
+        ends = self.sweep.at(policy="threshold", rtt=ENDS)
+        return values | ends.values(runs, {"queue_mean_{policy}_{rtt}": router.queue_mean})
 
     def findings(self, runs: Runs) -> dict[str, str]:
         """Return what hangs on bins and mean packet, and what equal access rates do."""
@@ -194,11 +195,15 @@ class ParkingLot(Policies):
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return each policy's longest queue of all."""
         ends = {policy: self.sweep.at(policy=policy, rtt=ENDS).runs(runs) for policy in POLICIES}
+        [near, _] = ends["threshold"]
         return {
-            f"queue_max_{policy}": largest(
-                [router.queue_max(run, link) for run in of for link in LOT]
-            )
-            for policy, of in ends.items()
+            "queue_mean_threshold_10": mean_of([router.queue_mean(near, link) for link in LOT]),
+            **{
+                f"queue_max_{policy}": largest(
+                    [router.queue_max(run, link) for run in of for link in LOT]
+                )
+                for policy, of in ends.items()
+            },
         }
 
     def findings(self, runs: Runs) -> dict[str, str]:
@@ -299,6 +304,10 @@ class Costs(Policies):
             if not self.lot:  # where the policies have as many replications
                 red, threshold = self.sweep.at(rtt=rtt).read(runs, self.costs["throughput"])
                 values[f"throughput_ratio_{rtt}"] = threshold / red
+                red, threshold = self.sweep.at(rtt=rtt).read(runs, router.goodput)
+                values[f"goodput_ratio_{rtt}"] = threshold / red
+                red, threshold = self.sweep.at(rtt=rtt).read(runs, self.costs["loss"])
+                values[f"loss_ratio_{rtt}"] = threshold / red
             gain = values[f"completion_red_{rtt}"] - values[f"completion_threshold_{rtt}"]
             values[f"completion_gain_{rtt}"] = gain * comparable
         return values

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lasthop.studies.study import Quantity, Run, mean_of
 
@@ -325,6 +326,38 @@ def bulk(run: Run) -> list[str]:
 def throughput(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
     """Return what the links carry, summed over them. [Mb/s]"""
     return mean_of([utilisation(run, link) for link in links]) * (BOTTLENECK_MBPS * len(links))
+
+
+def goodput(run: Run) -> Quantity:
+    """Return the goodput of all classes. [Mb/s]"""
+    each = [run.quantity("classes", name, "goodput_bps") for name in run.items("classes")]
+    return mean_of(each) * (len(each) / 1e6)
+
+
+def relative_oscillation(run: Run, link: str = BOTTLENECK) -> Quantity:
+    """Return the standard deviation of the queue over its mean. [-]"""
+    return oscillation(run, link) / queue_mean(run, link)
+
+
+def likeness(runs: Sequence[Run], from_s: float) -> Quantity:
+    """Return how much the queue repeats itself, a value for each run. [-]
+
+    It is the highest correlation of the sampled queue with itself at a lag beyond the first zero
+    of that correlation: near 1 for a queue that oscillates, near 0 for one that varies randomly.
+    """
+    from lasthop.swing import likeness as correlation
+
+    tops = []
+    for run in runs:
+        times, packets = map(np.asarray, run.track("queues", BOTTLENECK, "occupancy_packets"))
+        like = correlation(packets[times > from_s])
+        tops.append(0.0 if like is None else _beyond_first_zero(like))
+    return Quantity(np.asarray(tops))
+
+
+def _beyond_first_zero(values: NDArray[np.float64]) -> float:
+    below = np.flatnonzero(values < 0.0)
+    return float(values[below[0] :].max()) if len(below) else 0.0
 
 
 def window(run: Run) -> Quantity:

@@ -27,6 +27,12 @@ THRESHOLDS: Mapping[str, tuple[int, int]] = {"8_15": (8, 15), "100_200": (100, 2
 QUEUES: Mapping[str, router.Tree] = {"averaged": RED, "plain": PLAIN}
 WORDS = {"averaged": "with averaging", "plain": "without"}
 
+SEEDS = (1, 2, 3, 4, 5)
+"""Runs over which the queue is sampled: the series is that of a run's first replication."""
+
+SAMPLED_S = (25, 125)
+"""Beginning of what is read of them, and their length. [s]"""
+
 BINS = (0.05, 0.1, 0.2, 0.5, 1.0)
 """Widths over which the least utilisation is shown. [s]"""
 
@@ -270,9 +276,41 @@ class Thresholds(Swings):
             {"pair": tuple(THRESHOLDS)},
         )
 
+    @property
+    def sampled(self) -> Sweep:
+        """Both pairs, with the queue over time."""
+        return Sweep(
+            "{pair}-seed-{seed}",
+            lambda pair, seed: {
+                **self.dumbbell(100, router.red(*THRESHOLDS[pair])),
+                "seed": seed,
+                "replications": 1,
+                "warmup": f"{SAMPLED_S[0]} s",
+                "duration": f"{SAMPLED_S[1]} s",
+                "record": {"series_interval": "100 ms"},
+            },
+            {"pair": tuple(THRESHOLDS), "seed": SEEDS},
+        )
+
+    def points(self) -> dict[str, router.Tree]:
+        """Return both pairs, and the runs whose queue is sampled."""
+        return {**self.sweep.points(), **self.sampled.points()}
+
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return how far the queues swing."""
-        return self.sweep.values(runs, {"oscillation_{pair}": router.oscillation})
+        """Return how far the queues swing, in packets and relative to their means, how much they
+        repeat themselves, and what windows and utilisation do.
+        """
+        likeness = {
+            f"likeness_{pair}": router.likeness(self.sampled.at(pair=pair).runs(runs), SAMPLED_S[0])
+            for pair in THRESHOLDS
+        }
+        return likeness | self.sweep.values(
+            runs,
+            {
+                "relative_oscillation_{pair}": router.relative_oscillation,
+                **{f"{name}_{{pair}}": reading for name, reading in SWINGING.items()},
+            },
+        )
 
     def findings(self, runs: Runs) -> dict[str, str]:
         """Return that the larger queue swings further because it is larger."""

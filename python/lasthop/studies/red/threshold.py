@@ -1,7 +1,11 @@
 """Section VI: what the round-trip time does to the threshold policy, Compound TCP and Reno."""
 
-from lasthop.studies.red.curves import critical
+from collections.abc import Sequence
+
+from lasthop.stability import Case
+from lasthop.studies.red.curves import critical, growth
 from lasthop.studies.study import Quantity, Runs, Study, theory
+from lasthop.studies.sweep import tag
 
 RULES = ("compound", "reno")
 """Window rules."""
@@ -11,6 +15,21 @@ DELAYS = (0.1, 1.0)
 
 PIPE = 100.0
 """Packets in flight, as many at both delays, so that the windows at rest are alike. [packets]"""
+
+CAPACITY = 100.0
+"""Capacity per flow that is held while the round-trip time grows. [packets/s]"""
+
+RTTS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+"""Round-trip times over which a setting is to stay stable. [s]"""
+
+POLICY_TH = 15.0
+"""The threshold of the paper's experiments. [packets]"""
+
+SHORT_RTTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
+"""Round-trip times at which it is looked at. [s]"""
+
+INSIDE = 0.01
+"""How far inside the stable side the setting lies at the shortest of them, relative. [-]"""
 
 OTHER_PIPES = (10.0, 250.0)
 """Packets in flight at the longer delay for comparison. [packets]"""
@@ -22,9 +41,40 @@ def critical_threshold(tcp: str, rtt: float, pipe: float) -> float:
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return the critical threshold at the shorter delay over that at the longer one."""
+    """Return the critical threshold at the shorter delay over that at the longer one, and over how
+    much of the round-trip times settings stay stable.
+    """
     ratios = {tcp: [critical_threshold(tcp, rtt, PIPE) for rtt in DELAYS] for tcp in RULES}
-    return {f"hopf_ratio_{tcp}": theory(short / long) for tcp, (short, long) in ratios.items()}
+    longer = {tcp: [critical_threshold(tcp, rtt, CAPACITY * rtt) for rtt in RTTS] for tcp in RULES}
+    red = [critical("red", "alpha", 0.01, 20.0, rtt=rtt, capacity=CAPACITY) for rtt in RTTS]
+    return {
+        **{f"hopf_ratio_{tcp}": theory(short / long) for tcp, (short, long) in ratios.items()},
+        **{f"stable_part_{tcp}": stable_part(edges, True) for tcp, edges in longer.items()},
+        **{
+            f"growth_{tag(rtt)}": theory(
+                growth(Case.of("threshold", q_th=POLICY_TH, capacity=CAPACITY, rtt=rtt))
+            )
+            for rtt in SHORT_RTTS
+        },
+        "stable_part_red": stable_part(
+            [point.value for point in red], all(point.unstable_above for point in red)
+        ),
+    }
+
+
+def stable_part(edges: Sequence[float], unstable_above: bool) -> Quantity:
+    """Return the part of the round-trip times at which a setting is stable that is just stable at
+    the shortest. [-]
+
+    Parameters
+    ----------
+    edges : sequence of float
+        The setting's critical values over the round-trip times, the shortest first.
+    unstable_above : bool
+        Whether the system is unstable above them, or below.
+    """
+    held = edges[0] * (1.0 - INSIDE if unstable_above else 1.0 + INSIDE)
+    return theory(sum((held < edge) == unstable_above for edge in edges) / len(edges))
 
 
 def findings(_: Runs) -> dict[str, str]:
@@ -34,8 +84,9 @@ def findings(_: Runs) -> dict[str, str]:
         for pipe in OTHER_PIPES
     )
     return {
-        "red-8": "with capacity held, the delay acts through the window, C tau: the critical "
-        f"threshold of Compound is {far}"
+        "red-8": "with capacity held, the delay acts through the window, C tau: a longer one lets a "
+        "larger threshold be stable, where averaged RED needs a larger alpha. The critical threshold "
+        f"of Compound is {far}"
     }
 
 

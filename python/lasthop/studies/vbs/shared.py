@@ -89,6 +89,7 @@ def measure_fairness(runs: Runs) -> dict[str, Quantity]:
         values[f"ratio_{error}"] = cell.ratio(shared)
         values[f"aggregate_ratio_{error}"] = cell.total(shared) / cell.total(plain)
         values[f"fair_rate_{error}"] = cell.total(shared) / 10.0
+        values[f"jain_{error}"] = shared.quantity("cells", "cell", "jain")
     return values
 
 
@@ -176,7 +177,7 @@ FIG07 = Study(
     key="vbs-fig07",
     title="Figure 7: tolerance, time and accuracy of Algorithm 1",
     points=TOL.points(),
-    measure=lambda runs: TOL.at(size=["small", "large"]).values(runs, TIME_AND_ACCURACY),
+    measure=lambda runs: TOL.values(runs, TIME_AND_ACCURACY),
     draw=TOLERANCE.draw,
 )
 

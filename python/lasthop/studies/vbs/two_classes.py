@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 from lasthop.studies.picture import Panel, Picture
 from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, listed
-from lasthop.studies.sweep import Reading, Sweep
+from lasthop.studies.sweep import Reading, Sweep, tag
 from lasthop.studies.vbs import cell
 
 ERRORS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
@@ -113,10 +114,20 @@ def findings_failures(runs: Runs) -> dict[str, str]:
 
 
 def measure_discards(runs: Runs) -> dict[str, Quantity]:
-    """Return discard probabilities of both classes."""
+    """Return discard probabilities of both classes, and how they change, with figure 11's attempts
+    and with table II's.
+    """
+    changes = {
+        f"change_{number}": discard(runs["0_3"], prefix) - discard(runs["0"], prefix)
+        for number, prefix in CLASSES.items()
+    }
+    stated = SETTINGS.at(attempts=cell.STATED_ATTEMPTS, frames="data")
     return {
+        **changes,
+        **stated.values(runs, {"stated_discard_2_{error}": partial(discard, prefix="low")}),
         "discard_2_0_15": discard(runs["0_15"], "low"),
         "discard_2_0_3": discard(runs["0_3"], "low"),
+        "discard_1_0": discard(runs["0"], "high"),
         "discard_1_0_3": discard(runs["0_3"], "high"),
     }
 
@@ -126,7 +137,36 @@ def measure_goodputs(runs: Runs) -> dict[str, Quantity]:
     table = {
         f"goodput_{number}_{{error}}": cell.goodput_of(prefix) for number, prefix in CLASSES.items()
     }
-    return CLAIMED.values(runs, {"ratio_{error}": cell.ratio, **table})
+    values = CLAIMED.values(runs, {"ratio_{error}": cell.ratio, **table})
+    for error, own in zip(cell.ERRORS, _by_papers_model(), strict=True):
+        for number, prefix in CLASSES.items():
+            each = [
+                item["goodput_bps"]["mean"]
+                for item in own["stations"]
+                if item["name"].startswith(prefix)
+            ]
+            seen = values[f"goodput_{number}_{tag(error)}"].samples
+            values[f"papers_goodput_{number}_{tag(error)}"] = Quantity(seen, sum(each) / 1e6)
+    return values
+
+
+@cache
+def _by_papers_model() -> list[Any]:
+    """Return what the paper's own model, as corrected, says at the errors that claims speak of."""
+    from lasthop.models.vbs import PAPER, predict
+    from lasthop.scenario import Scenario
+
+    return [predict(Scenario(tree).typed, PAPER) for tree in CLAIMED.points().values()]
+
+
+def measure_loss(runs: Runs) -> dict[str, Quantity]:
+    """Return the buffer's loss, beside our model's and beside the paper's own."""
+    values = CLAIMED.values(runs, {"loss_{error}": cell.buffer_loss})
+    for error, own in zip(cell.ERRORS, _by_papers_model(), strict=True):
+        [queue] = own["queues"]
+        seen = values[f"loss_{tag(error)}"].samples
+        values[f"papers_loss_{tag(error)}"] = Quantity(seen, queue["drop_probability"]["mean"])
+    return values
 
 
 def findings_goodputs(runs: Runs) -> dict[str, str]:
@@ -274,7 +314,10 @@ FIG11 = Study(
 FIG10 = Study(
     key="vbs-fig10",
     title="Figure 10: discards",
-    points=SWEEP.points(),
+    points={
+        **SWEEP.points(),
+        **SETTINGS.at(attempts=cell.STATED_ATTEMPTS, frames="data").points(),
+    },
     measure=measure_discards,
 )
 FIG12 = Study(
@@ -291,6 +334,6 @@ FIG13 = Study(
     key="vbs-fig13",
     title="Figure 13: buffer loss",
     points=SWEEP.points(),
-    measure=lambda runs: CLAIMED.values(runs, {"loss_{error}": cell.buffer_loss}),
+    measure=measure_loss,
     findings=findings_loss,
 )

@@ -1,0 +1,178 @@
+"""The verdicts on the papers' claims as pages show them, from the kept run of `claims`."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import claims
+
+from lasthop.digits import estimate, plain
+
+Tree = Mapping[str, Any]
+
+VERDICTS = ("reproduced", "deviates", "open")
+SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red")
+
+BEGIN = "<!-- verdicts of docs/reference/claims.json: `make docs-pages` writes them -->"
+END = "<!-- end of the verdicts -->"
+
+
+def claims_page() -> str:
+    """All verdicts, with their sums by subject."""
+    kept = claims.load()
+    lines = [
+        "# All claims and their verdicts",
+        "",
+        "Every checkable statement of the five papers, judged by a run of `lasthop reproduce`",
+        f"without arguments: version {kept['version']}, {kept['date']}. `python docs/claims.py`",
+        "repeats it. How a verdict is made is told in [Repeating the papers](../guide/reproduce.md);",
+        "the checks with their values, what stands beside them and the causes are on the",
+        "[pages of the papers](../papers/index.md).",
+        "",
+        *_sums(kept["claims"]),
+        "",
+        "| claim | statement | verdict | checks that hold | beside |",
+        "|---|---|---|---|---|",
+        *(_claim_row(claim) for claim in kept["claims"]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def paper_page(subject: str, text: str) -> str:
+    """The page of a paper with its verdicts brought up to date."""
+    block = "\n".join([BEGIN, "", *_verdicts(subject), "", END])
+    place = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    whole, count = place.subn(lambda _: block, text)
+    if count != 1:
+        raise ValueError(f"the page of {subject} has {count} places for its verdicts")
+    return whole
+
+
+def paper_pages(folder: Path) -> dict[Path, str]:
+    """The papers' pages as they should be."""
+    pages = {subject: folder / f"{subject}.md" for subject in SUBJECTS}
+    return {page: paper_page(name, page.read_text("utf-8")) for name, page in pages.items()}
+
+
+def _subject(claim: Tree) -> str:
+    name: str = claim["id"]
+    return name.rpartition("-")[0]
+
+
+def _sums(judged: Sequence[Tree]) -> Iterator[str]:
+    yield "| subject | claims | " + " | ".join(VERDICTS) + " |"
+    yield "|---|---|---|---|---|"
+    rows = {name: [one for one in judged if _subject(one) == name] for name in SUBJECTS}
+    for name, some in {**rows, "all": list(judged)}.items():
+        counts = Counter(one["verdict"] for one in some)
+        cells = " | ".join(str(counts[verdict]) for verdict in VERDICTS)
+        place = name if name == "all" else f"[{name}](../papers/{name}.md)"
+        yield f"| {place} | {len(some)} | {cells} |"
+
+
+def _claim_row(claim: Tree) -> str:
+    held = sum(check["verdict"] == "reproduced" for check in claim["checks"])
+    beside = "; ".join(f"{each['title']}: {each['verdict']}" for each in claim["beside"])
+    verdict = _marked(claim["verdict"], claim["verdict"])
+    return (
+        f"| {claim['id']} | {_cell(claim['statement'])} | {verdict} "
+        f"| {held} of {len(claim['checks'])} | {_cell(beside)} |"
+    )
+
+
+def _verdicts(subject: str) -> Iterator[str]:
+    kept = claims.load()
+    some = [claim for claim in kept["claims"] if _subject(claim) == subject]
+    counts = Counter(claim["verdict"] for claim in some)
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+    head = f"Version {kept['version']}, {kept['date']}"
+    yield f"{head}: {said}. In bold what deviates; 95 % intervals."
+    yield ""
+    yield "| claim | judged | paper | model | simulated | verdict |"
+    yield "|---|---|---|---|---|---|"
+    for claim in some:
+        name = claim["id"]
+        for row in _rows(claim["checks"]):
+            yield f"| {name} | {row}"
+            name = ""
+        for each in claim["beside"]:
+            for row in _rows(each["checks"], f"*{each['title']}:* "):
+                yield f"| | {row}"
+    yield ""
+    for claim in some:
+        found = list(_found(claim))
+        if found:
+            yield f"**{claim['id']}.** " + " ".join(found)
+            yield ""
+
+
+def _found(claim: Tree) -> Iterator[str]:
+    """What is to be said of a claim in sentences."""
+    for each in claim["beside"]:
+        yield f"Beside it, {each['title']}, {each['verdict']}: {each['because']}."
+    for key, lead in (("softer", "Softer than the paper"), ("reading", "Read as")):
+        for text in dict.fromkeys(check[key] for check in claim["checks"] if check[key]):
+            yield f"{lead}: {text}."
+    for line in claim["why"].splitlines():
+        lead, _, text = line.partition(": ")
+        if lead in ("cause", "found"):
+            yield _escaped(f"{lead.capitalize()}: {text}" + ("" if text.endswith(".") else "."))
+
+
+def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[str]:
+    """A row of cells for each row of checks that are alike."""
+    for series, group in groupby(checks, key=lambda check: check["series"]):
+        alike = list(group)
+        verdicts = list(dict.fromkeys(check["verdict"] for check in alike))
+        unit = f" [{alike[0]['unit']}]" if alike[0]["unit"] else ""
+        cells = [
+            lead + series + unit,
+            ", ".join(_paper(check) for check in alike),
+            ", ".join(_predicted(check) for check in alike),
+            ", ".join(_marked(_simulated(check), check["verdict"]) for check in alike),
+        ]
+        if len(set(cells[1].split(", "))) == 1:
+            cells[1] = cells[1].split(", ")[0]
+        worst = max(verdicts, key=("reproduced", "open", "deviates").index)
+        yield " | ".join(map(_cell, cells)) + f" | {_marked(worst, worst)} |"
+
+
+def _paper(check: Tree) -> str:
+    paper = check["paper"]
+    if isinstance(paper, float):
+        return plain(paper)
+    return "" if _is_shape(check) else str(paper)
+
+
+def _is_shape(check: Tree) -> bool:
+    rule: str = check["rule"]
+    return rule.startswith(("shape", "trend"))
+
+
+def _predicted(check: Tree) -> str:
+    if check["predicted"] is None:
+        return "-"
+    if _is_shape(check) and check["model_verdict"] is not None:
+        return "holds" if check["model_verdict"] == "reproduced" else "fails"
+    return plain(check["predicted"])
+
+
+def _simulated(check: Tree) -> str:
+    if check["simulated"] is None:
+        return "-"
+    return check["detail"] if _is_shape(check) else estimate(check["simulated"], check["ci95"])
+
+
+def _marked(text: str, verdict: str) -> str:
+    return f"**{text}**" if verdict == "deviates" else text
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([_*\[\]<>])", r"\\\1", text)

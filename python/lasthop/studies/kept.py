@@ -1,0 +1,164 @@
+"""A whole reproduction as one JSON object: what was measured, what it was measured from, verdicts.
+
+It holds every scenario as a fingerprint and, of its results, what measures read, so that values and
+verdicts can be computed from it once more without a simulation: if a setting, a measure or a rule
+has changed since, that shows.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lasthop.scenario import Scenario
+from lasthop.studies.ledger import ClaimResult
+from lasthop.studies.rules import Measured
+from lasthop.studies.study import Run, Runs, Study, Tree
+
+Kept = Mapping[str, Any]
+"""The object: ``runs`` by fingerprint; ``studies`` by key, each with ``points`` (fingerprints by
+name) and ``values``; ``claims`` as `lasthop reproduce --json` has them."""
+
+
+def fingerprint(scenario: Mapping[str, Any], model: str | None) -> str:
+    """Return what tells a scenario as a study wrote it, and the model that predicts it, apart."""
+    text = json.dumps([scenario, model], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def keep(
+    studies: Sequence[Study], runs: Mapping[str, Runs], results: Sequence[ClaimResult]
+) -> dict[str, Any]:
+    """Return the object of a reproduction.
+
+    Parameters
+    ----------
+    studies : sequence of Study
+        The studies that were run.
+    runs : mapping
+        What each ran, by its key.
+    results : sequence of ClaimResult
+        The judged claims.
+    """
+    read: dict[str, dict[str, Any]] = {}
+    table = {}
+    for study in studies:
+        watched = {name: _Watched(run) for name, run in runs[study.key].items()}
+        values = study.values({name: each.run for name, each in watched.items()})
+        points = {}
+        for name, each in watched.items():
+            points[name] = fingerprint(study.points[name], study.model)
+            _add(read.setdefault(points[name], {}), each.read())
+        table[study.key] = {
+            "points": points,
+            "values": {name: _written(value) for name, value in values.items()},
+        }
+    claims = [{**result.to_json(), "statement": result.claim.text} for result in results]
+    return {"runs": read, "studies": table, "claims": claims}
+
+
+def changed_points(study: Study, kept: Kept) -> list[str]:
+    """Return the points of a study that are not the scenarios that were kept."""
+    points: Mapping[str, str] = kept["studies"][study.key]["points"]
+    now = {name: fingerprint(tree, study.model) for name, tree in study.points.items()}
+    return sorted(name for name in {*points, *now} if points.get(name) != now.get(name))
+
+
+def runs_of(study: Study, kept: Kept) -> dict[str, Run]:
+    """Return the runs of a study with what its measure read of them."""
+    runs = {}
+    for name, print_ in kept["studies"][study.key]["points"].items():
+        run = kept["runs"][print_]
+        scenario = Scenario(study.points[name]) if run["scenario"] else {}
+        series = run.get("series", {})
+        runs[name] = Run(run["samples"], run["prediction"], series=series, scenario=scenario)
+    return runs
+
+
+def values_of(kept: Kept) -> dict[str, dict[str, Measured]]:
+    """Return the kept values by subject, under the names that ``claims.toml`` uses."""
+    values: dict[str, dict[str, Measured]] = {}
+    for key, study in kept["studies"].items():
+        subject = key.partition("-")[0]
+        some = {name: Measured(*value) for name, value in study["values"].items()}
+        values.setdefault(subject, {}).update(some)
+    return values
+
+
+def _written(value: Measured) -> list[float | None]:
+    return [value.simulated, value.ci95, value.predicted]
+
+
+def _add(known: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """Add what another study reads of the same run."""
+    for key, value in more.items():
+        if isinstance(value, dict):
+            _add(known.setdefault(key, {}), value)
+        elif key == "tracks":
+            known[key] = known.get(key, []) + value
+        elif key == "scenario":
+            known[key] = known.get(key, False) or value
+        else:
+            known[key] = value
+
+
+class _Looked(Mapping[str, Any]):
+    """A tree that remembers which leaves were read, and the names of all branches seen."""
+
+    def __init__(self, tree: Mapping[str, Any], seen: dict[str, Any]) -> None:
+        self._tree, self._seen = tree, seen
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._tree[key]
+        if not isinstance(value, Mapping):
+            self._seen[key] = value
+            return value
+        return _Looked(value, self._seen.setdefault(key, {}))
+
+    def __iter__(self) -> Iterator[str]:
+        for key, value in self._tree.items():
+            if isinstance(value, Mapping):
+                self._seen.setdefault(key, {})
+        return iter(self._tree)
+
+    def __len__(self) -> int:
+        return len(self._tree)
+
+
+class _Watched:
+    """A run, and what was read of it."""
+
+    def __init__(self, run: Run) -> None:
+        self._samples: dict[str, Any] = {}
+        self._prediction: dict[str, Any] = {}
+        self._scenario: dict[str, Any] = {}
+        self._series: dict[str, Any] = {}
+        samples: Tree = _Looked(run.samples, self._samples)
+        prediction: Tree = _Looked(run.prediction, self._prediction)
+        scenario = _Looked(run.scenario, self._scenario)
+        self.run = _sampled(run, self._series)(samples, prediction, run.remarks, {}, scenario)
+
+    def read(self) -> dict[str, Any]:
+        """Return it; of the scenario whether anything was."""
+        return {
+            "samples": self._samples,
+            "prediction": self._prediction,
+            **({"series": self._series} if self._series else {}),
+            "scenario": bool(self._scenario),
+        }
+
+
+def _sampled(run: Run, seen: dict[str, Any]) -> type[Run]:
+    """Return the class of a run that notes which of the time series of `run` are asked for."""
+
+    class Sampled(Run):
+        def track(
+            self, list_name: str, item: str, quantity: str
+        ) -> tuple[list[float], list[float]]:
+            times, values = run.track(list_name, item, quantity)
+            place = {"list": list_name, "name": item, "quantity": quantity}
+            seen["time_s"] = times
+            seen.setdefault("tracks", []).append({**place, "values": values})
+            return times, values
+
+    return Sampled

@@ -1,0 +1,36 @@
+"""What studies find names the runs that it is read from."""
+
+import numpy as np
+
+from lasthop.studies import findings
+from lasthop.studies.findings import Finding
+from lasthop.studies.study import Run, Study
+
+
+def text(runs):
+    less = runs["without"].quantity("queues", "ap", "drop_probability")
+    return {"demo-1": f"without losses {less}", "demo-2": "guess: chance"}
+
+
+STUDY = Study(key="demo-fig01", title="a figure", measure=lambda runs: {}, findings=text)
+RUN = Run({"queues": {"ap": {"drop_probability": [0.5, 0.5]}}})
+
+
+def test_a_finding_names_the_runs_that_were_read():
+    found = findings.of(STUDY, {"plain": RUN, "without": RUN})
+    assert found["demo-1"] == Finding("without losses 0.5000", "demo-fig01", ("without",))
+    assert str(found["demo-1"]) == "without losses 0.5000 (study demo-fig01, run without)"
+
+
+def test_of_many_runs_the_number_is_told():
+    points = tuple(map(str, np.arange(7)))
+    assert Finding("", "demo-fig01", points).source == "study demo-fig01, 7 runs"
+    assert Finding("", "demo-fig01", points[:2]).source == "study demo-fig01, runs 0, 1"
+
+
+def test_a_study_without_runs_asks_the_model_alone():
+    assert Finding("", "demo-fig01").source == "study demo-fig01, by the model alone"
+
+
+def test_a_guess_says_that_it_is_one_and_names_no_run():
+    assert str(findings.of(STUDY, {"without": RUN})["demo-2"]) == "guess: chance"

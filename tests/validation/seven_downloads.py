@@ -1,0 +1,183 @@
+"""Monte Carlo of paper 003's cell: seven TCP downloads, window 4, over IEEE 802.11b's DCF.
+
+Written from IEEE 802.11-2016 (clauses at the constants) and the definition of the cell in
+`docs/concepts/cell.md`, without a look at the engine, so that the two can be held against each
+other. Windows are constant, so TCP is a closed network: four packets per flow, each of them a
+segment in the access point's queue or a TCP ACK in its station's queue.
+
+All nodes hear everything and, as the definition has it, resume together after a collision as
+after a success. So time passes in rounds: an interframe space, idle slots until the first backoff
+runs out, and what is then sent. A frame has come to its queue only while another was on the air,
+hence there is no immediate access.
+"""
+
+from random import Random
+from statistics import mean, stdev
+from time import process_time
+from typing import NamedTuple
+
+STATIONS = 7
+WINDOW = 4
+"""Packets of each flow, segments and TCP ACKs together. [packets]"""
+PAYLOAD_BITS = 8 * 1460
+"""Payload of a segment (paper, table 2). [bit]"""
+TCP_IP_HEADERS_BITS = 8 * 40
+"""Headers of a segment, and all that a TCP ACK is (paper, table 2). [bit]"""
+LINK_HEADERS_BITS = 8 * (30 + 8)
+"""MAC header with frame check sequence, and LLC/SNAP header (paper, table 2). [bit]"""
+MAC_ACK_BITS = 8 * 14
+"""MAC ACK (9.3.1.4). [bit]"""
+
+DATA_RATE_BPS = 11e6
+CONTROL_RATE_BPS = 2e6
+LOWEST_RATE_BPS = 1e6
+"""Lowest mandatory rate, at which EIFS reckons with a MAC ACK (10.3.7). [bit/s]"""
+
+SLOT_S, SIFS_S, CWMAX = 20e-6, 10e-6, 1023
+"""Characteristics of the HR/DSSS PHY (table 16-4). [s, s, slots]"""
+PREAMBLE_S = 144e-6 + 48e-6
+"""Long preamble, and PLCP header at 1 Mb/s (16.2.2.2). [s]"""
+MOST_ATTEMPTS = 7
+"""Default of dot11ShortRetryLimit (annex C): RTS is off, so all frames are short (10.3.4.4)."""
+
+
+def frame_s(size_bits: int, rate_bps: float) -> float:
+    """Duration of a frame (16.3.4), not rounded up to whole microseconds as there. [s]"""
+    return PREAMBLE_S + size_bits / rate_bps
+
+
+SEGMENT_S = frame_s(LINK_HEADERS_BITS + TCP_IP_HEADERS_BITS + PAYLOAD_BITS, DATA_RATE_BPS)
+TCP_ACK_S = frame_s(LINK_HEADERS_BITS + TCP_IP_HEADERS_BITS, DATA_RATE_BPS)
+DIFS_S = SIFS_S + 2 * SLOT_S
+"""Idle time before a backoff goes on (10.3.2.3.5, 10.3.7). [s]"""
+AFTER_FRAME_S = SIFS_S + frame_s(MAC_ACK_BITS, CONTROL_RATE_BPS)
+"""What follows a frame that is received (10.3.2.9). [s]"""
+EIFS_S = SIFS_S + frame_s(MAC_ACK_BITS, LOWEST_RATE_BPS) + DIFS_S
+"""Instead of DIFS after a collision (10.3.2.3.7); the ACK timeout (10.3.2.9) ends with it. [s]"""
+
+
+class Run(NamedTuple):
+    """Results of one run."""
+
+    goodputs_bps: list[float]
+    """Payload that each station received, by time. [bit/s]"""
+    collided: list[int]
+    """Attempts that collided: of the stations, then of the access point. [frames]"""
+    sent: list[int]
+    """All attempts, in the same order. [frames]"""
+    given_up: int
+    """Frames whose last attempt failed. They are not lost here but begin anew. [frames]"""
+
+
+def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
+    """Run the cell, with the same CWmin for all, from a shuffled queue of the access point on.
+
+    No time is cut off: one round in five (CWmin 31) or ten (CWmin 7) finds all segments there.
+    What lasts for long is the order of that queue, and it is random.
+    """
+    random = Random(seed)
+    nodes, access_point = STATIONS + 1, STATIONS
+    # Whose segments wait at the access point, first to last, and TCP ACKs at each station.
+    ap_queue = [flow for flow in range(STATIONS) for _ in range(WINDOW)]
+    random.shuffle(ap_queue)
+    tcp_acks = [0] * STATIONS
+    contenders = {access_point}  # nodes with a frame to send
+
+    cw, failures = [cwmin] * nodes, [0] * nodes
+    idle_slots = 0  # since the beginning; the clock of all backoffs, which stops while busy
+    runs_out_at = [0] * nodes  # when each backoff does, in idle slots
+
+    received, collided, sent, given_up = [0] * STATIONS, [0] * nodes, [0] * nodes, 0
+    now_s, space_s = 0.0, DIFS_S
+
+    def draw(node: int) -> None:
+        """Begin a backoff, uniform on [0, CW] (10.3.3). It stands still while others send."""
+        runs_out_at[node] = idle_slots + int(random.random() * (cw[node] + 1))
+
+    def contend(node: int) -> None:
+        """Let the node have a frame to send, which came while the medium is busy.
+
+        A post-backoff that has not run out goes on; else there is a new one (10.3.3, 10.3.4.2).
+        """
+        if node not in contenders:
+            contenders.add(node)
+            if runs_out_at[node] <= idle_slots:
+                draw(node)
+
+    for node in range(nodes):
+        draw(node)
+    while now_s < duration_s:
+        first = min(runs_out_at[node] for node in contenders)
+        senders = sorted(node for node in contenders if runs_out_at[node] == first)
+        longest_s = SEGMENT_S if access_point in senders else TCP_ACK_S
+        now_s += space_s + (first - idle_slots) * SLOT_S + longest_s
+        idle_slots = first
+        for node in senders:
+            sent[node] += 1
+
+        if len(senders) > 1:
+            space_s = EIFS_S
+            for node in senders:
+                collided[node] += 1
+                failures[node] += 1
+                cw[node] = min(2 * cw[node] + 1, CWMAX)  # 10.3.3
+                if failures[node] == MOST_ATTEMPTS:  # 10.3.4.4
+                    given_up += 1
+                    failures[node], cw[node] = 0, cwmin
+                draw(node)
+            continue
+
+        now_s += AFTER_FRAME_S
+        space_s = DIFS_S
+        sender = senders[0]
+        failures[sender], cw[sender] = 0, cwmin
+        draw(sender)  # the next backoff, or a post-backoff if nothing is left (10.3.4.3)
+        if sender == access_point:
+            station = ap_queue.pop(0)
+            if not ap_queue:
+                contenders.remove(access_point)
+            received[station] += 1
+            tcp_acks[station] += 1
+            contend(station)
+        else:
+            tcp_acks[sender] -= 1
+            if not tcp_acks[sender]:
+                contenders.remove(sender)
+            ap_queue.append(sender)  # the server's next segment
+            contend(access_point)
+
+    goodputs_bps = [segments * PAYLOAD_BITS / now_s for segments in received]
+    return Run(goodputs_bps, collided, sent, given_up)
+
+
+def aggregate_goodput_bps(cwmin: int, duration_s: float, seed: int) -> float:
+    """Goodput of all seven downloads together. [bit/s]"""
+    return sum(simulate(cwmin, duration_s, seed).goodputs_bps)
+
+
+T_OF_FIVE = 2.776
+"""Student's t with four degrees of freedom, two-sided 95 %. [-]"""
+
+
+def mean_and_ci95(five: list[float]) -> tuple[float, float]:
+    """Mean of five replications, and half the width of its 95 % interval."""
+    if len(five) != 5:
+        raise ValueError("the quantile is that of five replications")
+    return mean(five), T_OF_FIVE * stdev(five) / 5**0.5
+
+
+def main() -> None:
+    """Print goodput by CWmin, five replications of 100 s each."""
+    for cwmin in (7, 15, 31, 63):
+        began_s = process_time()
+        runs = [simulate(cwmin, 100.0, seed) for seed in range(1, 6)]
+        goodput_bps, ci95_bps = mean_and_ci95([sum(run.goodputs_bps) for run in runs])
+        print(
+            f"CWmin {cwmin:2}: {goodput_bps / 1e6:.4f} +- {ci95_bps / 1e6:.4f} Mb/s,"
+            f" {sum(run.given_up for run in runs)} frames given up,"
+            f" {process_time() - began_s:.1f} s of processor time"
+        )
+
+
+if __name__ == "__main__":
+    main()
