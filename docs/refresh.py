@@ -1,7 +1,7 @@
 """Brings the generated parts of the documentation up to date: `make docs-pages`.
 
 Reference pages are written from the scenario schema, the command line and the registry of
-quantities. In the guides and the README every `$ lasthop` command of a `console` block and every
+quantities, the verdicts on the papers' claims from the kept run of all of them. In the guides and the README every `$ lasthop` command of a `console` block and every
 `>>>` of a `pycon` block is run and its output put in place, so that no number there is typed by
 hand. TOML blocks that begin with `# NAME.toml` are files for the commands that follow. A line of
 three dots in an output stands for lines left out, and is kept.
@@ -16,11 +16,13 @@ sys.path.insert(0, str(DOCS))
 
 import reference  # noqa: E402
 import transcripts  # noqa: E402
+import verdicts  # noqa: E402
 
 PAGES = {
     "docs/reference/scenario.md": reference.scenario_page,
     "docs/reference/cli.md": reference.cli_page,
     "docs/nomenclature.md": reference.nomenclature_page,
+    "docs/reference/claims.md": verdicts.claims_page,
 }
 """Generated pages, and what writes them."""
 
@@ -41,6 +43,7 @@ def rests_on_linear_algebra(path: Path) -> bool:
 def current() -> dict[Path, str]:
     """What each page would contain if it were brought up to date now."""
     pages = {ROOT / name: write() for name, write in PAGES.items()}
+    pages |= verdicts.paper_pages(DOCS / "papers")
     return pages | {path: transcripts.refreshed(path.read_text("utf-8")) for path in guides()}
 
 

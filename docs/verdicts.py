@@ -28,7 +28,7 @@ def claims_page() -> str:
         "",
         "Every checkable statement of the five papers, judged by a run of `lasthop reproduce`",
         f"without arguments: version {kept['version']}, {kept['date']}. `python docs/claims.py`",
-        "repeats it. How a verdict is made is told in [Repeating the papers](../guide/reproduce.md);",
+        "repeats it. [Repeating the papers](../guide/reproduce.md) tells how a verdict is made;",
         "the checks with their values, what stands beside them and the causes are on the",
         "[pages of the papers](../papers/index.md).",
         "",

@@ -34,6 +34,11 @@ def test_generated_page_is_up_to_date(page: str) -> None:
     assert (ROOT / page).read_text("utf-8") == refresh.PAGES[page](), REMEDY
 
 
+def test_verdicts_on_papers_pages_are_those_of_the_kept_run() -> None:
+    pages = refresh.verdicts.paper_pages(DOCS / "papers")
+    assert [p.name for p, text in pages.items() if p.read_text("utf-8") != text] == [], REMEDY
+
+
 LONG = {"tuning.md"}
 """Pages whose commands search for long; `test_tune.py` searches less."""
 PAGES = [

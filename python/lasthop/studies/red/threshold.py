@@ -84,9 +84,9 @@ def findings(_: Runs) -> dict[str, str]:
         for pipe in OTHER_PIPES
     )
     return {
-        "red-8": "with capacity held, the delay acts through the window, C tau: a longer one lets a "
-        "larger threshold be stable, where averaged RED needs a larger alpha. The critical threshold "
-        f"of Compound is {far}"
+        "red-8": "with capacity held, the delay acts through the window, C tau: a longer one lets "
+        "a larger threshold be stable, where averaged RED needs a larger alpha. The threshold "
+        f"of Compound at the Hopf condition is {far}"
     }
 
 
