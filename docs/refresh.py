@@ -1,10 +1,11 @@
 """Brings the generated parts of the documentation up to date: `make docs-pages`.
 
 Reference pages are written from the scenario schema, the command line and the registry of
-quantities, the verdicts on the papers' claims from the kept run of all of them. In the guides and the README every `$ lasthop` command of a `console` block and every
-`>>>` of a `pycon` block is run and its output put in place, so that no number there is typed by
-hand. TOML blocks that begin with `# NAME.toml` are files for the commands that follow. A line of
-three dots in an output stands for lines left out, and is kept.
+quantities, the verdicts on the papers' claims from the kept run of all of them. In the guides and
+the README every `$ lasthop` command of a `console` block and every `>>>` of a `pycon` block is run
+and its output put in place, so that no number there is typed by hand. TOML blocks that begin with
+`# NAME.toml` are files for the commands that follow. A line of three dots in an output stands for
+lines left out, and is kept.
 """
 
 import sys

@@ -15,7 +15,7 @@ from lasthop.studies.reproduction import SUBJECTS_STUDIED
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
 
-import claims  # noqa: E402
+import claims
 
 REMEDY = "run `python docs/claims.py` and look at what changed"
 STUDIES = {
@@ -38,9 +38,7 @@ def close(value):
 
 
 def test_every_study_and_every_claim_is_kept(whole):
-    read = {
-        f"{claim.subject}-{name}" for claim in ledger.load().claims for name in claim.studies()
-    }
+    read = {f"{claim.subject}-{name}" for claim in ledger.load().claims for name in claim.studies()}
     assert set(whole["studies"]) == read
     assert [one["id"] for one in whole["claims"]] == [one.id for one in ledger.load().claims]
 
@@ -74,9 +72,7 @@ def test_rules_give_the_kept_verdicts(whole):
     for claim, was in zip(book.claims, whole["claims"], strict=True):
         now = claim.result(values[claim.subject], book.rules).to_json()
         assert now["verdict"] == was["verdict"], (claim.id, REMEDY)
-        for one, other in zip(
-            [now, *now["beside"]], [was, *was["beside"]], strict=True
-        ):
+        for one, other in zip([now, *now["beside"]], [was, *was["beside"]], strict=True):
             assert one["verdict"] == other["verdict"], (claim.id, REMEDY)
             assert flat(one["checks"]) == flat(other["checks"]), (claim.id, REMEDY)
             assert numbers(one["checks"]) == close(numbers(other["checks"])), claim.id

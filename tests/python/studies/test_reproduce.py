@@ -1,13 +1,19 @@
 """`lasthop reproduce` on the command line."""
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
 from lasthop.cli import main
 from lasthop.errors import UserError
-from lasthop.studies import reproduction
+from lasthop.studies import kept, reproduction
 from lasthop.studies.reproduction import SUBJECTS_STUDIED, task
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
+
+import claims
 
 
 @pytest.fixture
@@ -71,9 +77,18 @@ def test_claims_choose_only_the_studies_they_rest_on():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS_STUDIED)
-def test_quick_and_full_verdicts_never_contradict(subject, tmp_path):
+def test_the_whole_run_is_the_kept_one_and_a_quick_one_does_not_contradict(subject, tmp_path):
+    whole = task([subject], quick=False).run(tmp_path)
+    again = kept.keep(whole.studies, whole.runs, whole.results)
+    samples = claims.samples()
+    changed = [
+        (key, part)
+        for key, run in again["runs"].items()
+        for part in ("samples", "series")
+        if samples[key].get(part) != run.get(part)
+    ]
+    assert changed == []
     quick = task([subject], quick=True).run(tmp_path).results
-    full = task([subject], quick=False).run(tmp_path).results
-    for one, other in zip(quick, full, strict=True):
+    for one, other in zip(quick, whole.results, strict=True):
         for check, settled in zip(one.checks, other.checks, strict=True):
             assert check.verdict.value in ("open", settled.verdict.value), (one.claim.id, check)

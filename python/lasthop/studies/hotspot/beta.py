@@ -48,6 +48,18 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values | {"recipe": values[f"cwmin_{cell.STATION_CWMIN}"]}
 
 
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what the windows make of beta."""
+    least, most = (beta(runs[f"{cwmin}"]) for cwmin in (CWMINS[-1], CWMINS[0]))
+    return {
+        "hotspot-15": (
+            f"beta is what the contention windows make it: with {cell.AP_CWMIN} at the access "
+            "point "
+            f"it is {least} at {CWMINS[-1]} of the station and {most} at {CWMINS[0]}"
+        )
+    }
+
+
 PICTURE = picture(
     "CWmin of the station [slots]",
     [
@@ -67,4 +79,5 @@ STUDY = Study(
     points=SWEEP.points(),
     measure=measure,
     draw=PICTURE.draw,
+    findings=findings,
 )

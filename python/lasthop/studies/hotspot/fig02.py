@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lasthop.studies.hotspot import cell
+from lasthop.studies.hotspot.fig09 import PROMPT, PROMPT_CWMIN
 from lasthop.studies.hotspot.sweeps import SLOW, connections
 from lasthop.studies.study import Figure, Quantity, Runs, Study
 
@@ -34,6 +35,19 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what raises eta where all upload."""
+    return {
+        "hotspot-14": (
+            "where all upload, a station with one upload queues a little, which lengthens its "
+            "round "
+            f"trip: eta is {cell.fairness(runs['up_up'])}, and {cell.fairness(runs['prompt'])} "
+            "with "
+            f"CWmin {PROMPT_CWMIN} at those stations"
+        )
+    }
+
+
 def draw(runs: Runs) -> Figure:
     """Draw goodputs over fairness levels."""
     from lasthop.plot.study import BarPanel, bar_figure
@@ -56,7 +70,8 @@ def draw(runs: Runs) -> Figure:
 STUDY = Study(
     key="hotspot-fig02",
     title="Figure 2: four cases, stations 1 to 5 from left to right",
-    points={case: tree for case, (_, tree) in CASES.items()},
+    points={**{case: tree for case, (_, tree) in CASES.items()}, "prompt": PROMPT},
     measure=measure,
+    findings=findings,
     draw=draw,
 )

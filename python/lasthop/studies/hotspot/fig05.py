@@ -11,6 +11,12 @@ from lasthop.studies.study import Quantity, Runs, Study
 
 SWEEP = connections("upload", "download")
 
+SMALLER = (20, 30, 36)
+"""Windows of two uploads that stay below the bound of Eq. (5). [packets]"""
+
+BETA_B = 1.2 * cell.AP_QUEUE
+"""That bound. [packets]"""
+
 UP, DOWN = "first/up/1", "others-1/down/1"
 
 
@@ -38,7 +44,18 @@ def findings(runs: Runs) -> dict[str, str]:
             f"eta would be {cell.fairness(one) * up / down} at one upload. Where nothing is lost "
             f"(AP buffer {LOSSLESS_QUEUE}) the round trips are {cell.rtt(lossless, DOWN)} and "
             f"{cell.rtt(lossless, UP)} s, and eta is {cell.fairness(lossless)}, the windows' ratio"
-        )
+        ),
+        "hotspot-4": (
+            "packets wait by chance long before the windows exceed beta B, where Eq. (5), a "
+            "balance "
+            f"of means, begins to fill the buffer: two uploads with {2 * cell.WINDOW} packets hold "
+            f"{cell.station_queue(runs['2'])}, and with windows of "
+            + ", ".join(
+                f"{window} packets {cell.station_queue(runs[f'window {window}'])}"
+                for window in SMALLER
+            )
+            + f", where beta B is {BETA_B:g}"
+        ),
     }
 
 
@@ -67,6 +84,14 @@ STUDY = Study(
             {"download": 1},
             ap_queue=LOSSLESS_QUEUE,
         ),
+        **{
+            f"window {window}": cell.scenario(
+                f"2 x upload of window {window} against download",
+                {"upload": 2, "tcp": {"window": window}},
+                {"download": 1},
+            )
+            for window in SMALLER
+        },
     },
     measure=measure,
     draw=PICTURE.draw,

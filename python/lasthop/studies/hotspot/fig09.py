@@ -11,6 +11,13 @@ PROMPT_CWMIN = 7
 """Window with which a station with one upload hardly queues. [slots]"""
 
 
+PROMPT = cell.scenario(
+    f"6 x upload against upload, CWmin {PROMPT_CWMIN} at the others",
+    {"upload": 6},
+    {"upload": 1, "cwmin": PROMPT_CWMIN},
+)
+
+
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return eta, the queue of station 1 with its growth, and the access point's queue."""
     table = {
@@ -67,11 +74,7 @@ STUDY = Study(
     title="Figure 9: X uploads against one upload of each other station",
     points={
         **SWEEP.points(),
-        "prompt": cell.scenario(
-            f"6 x upload against upload, CWmin {PROMPT_CWMIN} at the others",
-            {"upload": 6},
-            {"upload": 1, "cwmin": PROMPT_CWMIN},
-        ),
+        "prompt": PROMPT,
         "at once": cell.scenario(
             "6 x upload against upload, started at once",
             {"upload": 6},

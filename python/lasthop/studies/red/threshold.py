@@ -50,16 +50,15 @@ def measure(_: Runs) -> dict[str, Quantity]:
     return {
         **{f"hopf_ratio_{tcp}": theory(short / long) for tcp, (short, long) in ratios.items()},
         **{f"stable_part_{tcp}": stable_part(edges, True) for tcp, edges in longer.items()},
-        **{
-            f"growth_{tag(rtt)}": theory(
-                growth(Case.of("threshold", q_th=POLICY_TH, capacity=CAPACITY, rtt=rtt))
-            )
-            for rtt in SHORT_RTTS
-        },
+        **{f"growth_{tag(rtt)}": theory(_growth(rtt)) for rtt in SHORT_RTTS},
         "stable_part_red": stable_part(
             [point.value for point in red], all(point.unstable_above for point in red)
         ),
     }
+
+
+def _growth(rtt: float) -> float:
+    return growth(Case.of("threshold", q_th=POLICY_TH, capacity=CAPACITY, rtt=rtt))
 
 
 def stable_part(edges: Sequence[float], unstable_above: bool) -> Quantity:
@@ -86,7 +85,13 @@ def findings(_: Runs) -> dict[str, str]:
     return {
         "red-8": "with capacity held, the delay acts through the window, C tau: a longer one lets "
         "a larger threshold be stable, where averaged RED needs a larger alpha. The threshold "
-        f"of Compound at the Hopf condition is {far}"
+        f"of Compound at the Hopf condition is {far}. With threshold {POLICY_TH:g} small motions "
+        "grow "
+        f"at {_growth(SHORT_RTTS[0]):.1f}/s at {SHORT_RTTS[0] * 1e3:g} ms, where C tau is "
+        f"{CAPACITY * SHORT_RTTS[0]:g} packet, less than the windows of a fluid, and at "
+        f"{_growth(SHORT_RTTS[1]):.2f}/s at {SHORT_RTTS[1] * 1e3:g} ms: short round trips "
+        "destabilise "
+        "it, not long ones"
     }
 
 
