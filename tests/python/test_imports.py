@@ -108,7 +108,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "gateway": {"_core", "control", "daemon", "errors", "linux", "scenario", "typed"},
     "relay": {"_core", "daemon", "errors"},
     "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
-    "studies": {*ANSWERS, *KEPT, "plot", "predict", "stability"},
+    "studies": {*ANSWERS, *KEPT, "plot", "predict", "stability", "swing"},
     "lasthop": {*ANSWERS, "compare", "emulation", "predict", "relay", "studies", "sweep", "tune"},
 }
 """Rooms that a room may import; the command line may import all."""
