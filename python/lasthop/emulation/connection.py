@@ -10,6 +10,7 @@ from statistics import fmean
 from lasthop.emulation.places import Ends
 from lasthop.emulation.traffic import Traffic
 from lasthop.linux.tcp import (
+    abort,
     clamp_window,
     empty_error_queue,
     forbid_quick_acks,
@@ -192,10 +193,12 @@ class Connection:
         return values
 
     def close(self) -> None:
-        """Close every socket."""
-        for one in (self.client, self.listener, self.server):
-            if one is not None:
+        """Close every socket, and let nothing that has not arrived outlive it."""
+        for one in filter(None, (self.client, self.listener, self.server)):
+            if self.is_over:
                 one.close()
+            else:
+                abort(one)
 
 
 def connection(

@@ -122,6 +122,17 @@ def is_acknowledged(connection: socket.socket) -> bool:
     return bool(outstanding <= 1)  # its FIN counts as a byte
 
 
+def abort(connection: socket.socket) -> None:
+    """Close a socket, if it is open, and forget what it has not sent: else the kernel tries for
+    minutes to send it to a host that is gone, keeps the namespace that long, and counts it as the
+    memory of TCP, of which all namespaces have one.
+    """
+    if connection.fileno() < 0:
+        return
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
 def tcp_info(connection: socket.socket) -> TcpInfo:
     """What the kernel says of a connection."""
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
