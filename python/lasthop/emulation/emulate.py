@@ -43,6 +43,13 @@ from lasthop.scenario import Scenario, ScenarioLike
 
 Progress = Callable[[float, float], object]
 """Function that is called with the time passed and the duration. [s]"""
+Watch = Callable[[Places, Sequence[Driven]], contextlib.AbstractContextManager[object]]
+"""What is open beside a run, of its places and flows."""
+
+
+def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractContextManager[None]:
+    """Nothing beside a run."""
+    return contextlib.nullcontext()
 
 
 class Emulation(Answer):
@@ -120,6 +127,7 @@ def emulate(
     sysctl: Mapping[str, str] | None = None,
     relays: bool = False,
     follow: Collection[str] = (),
+    watch: Watch = unwatched,
 ) -> Emulation:
     """Emulate a scenario once, in real time: the engine's network, the kernel's TCP and UDP.
 
@@ -162,6 +170,10 @@ def emulate(
     follow : collection of str
         Settings of the scenario's ``tcp`` in which the kernel's TCP has its own way, unless they
         are named here: ``"initial_rto"``, by a BPF program, and ``"initial_window"``.
+    watch : callable, optional
+        Given the places and the flows' sockets before anything is sent, returns a context manager
+        that is left behind the run, while sockets and places are still there: for who reads what
+        the kernel says of them, or sets what a scenario has no word for.
 
     Raises
     ------
@@ -211,7 +223,8 @@ def emulate(
         stack.callback(traffic.close)
         programs = Programs(places, foreground, beside, stack, quiet=quiet)
         capture = stack.enter_context(capture_file(pcapng, checked))
-        lists = run(checked, places, traffic, programs, progress, capture)
+        with watch(places, flows):
+            lists = run(checked, places, traffic, programs, progress, capture)
         captured = capture.ended(lists.pop("capture", None))
         lists = without(lists, places.ways)
         answer = Emulation(
