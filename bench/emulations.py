@@ -11,23 +11,20 @@ not late.
 """
 
 import argparse
-import json
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from runs import OUT, Runs, Table, kept
 
 from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
 from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import fig08, shared
 
-HERE = Path(__file__).parent
-RUNS = HERE / "out" / "emulations.jsonl"
-
-Table = Mapping[str, Any]
+RUNS = Runs(OUT / "emulations.jsonl")
 
 SEEDS = 5
 TIMES = {"warmup": "10 s", "duration": "60 s"}
@@ -194,20 +191,7 @@ def emulated(case: Case, seed: int) -> dict[str, Any]:
     from lasthop.emulation import emulate
 
     times = SHORT if case.suite in ONCE else TIMES
-    return kept(emulate({**case.tree, **times, "seed": seed}).summary)
-
-
-def kept(summary: Table) -> dict[str, Any]:
-    """Means of a result's lists."""
-    return {
-        name: {
-            item["name"]: {
-                key: value["mean"] for key, value in item.items() if isinstance(value, Mapping)
-            }
-            for item in summary.get(name, [])
-        }
-        for name in LISTS
-    }
+    return kept(emulate({**case.tree, **times, "seed": seed}).summary, LISTS)
 
 
 def lateness_s(seen: Table) -> float:
@@ -220,16 +204,9 @@ def wait(seen: Table) -> float:
     return float(seen["totals"]["run"].get("processor_wait", 0.0))
 
 
-def known() -> dict[str, dict[str, Any]]:
-    """Runs that have been run, by their keys."""
-    lines = RUNS.read_text().splitlines() if RUNS.exists() else []
-    return {line["key"]: line["seen"] for line in map(json.loads, lines)}
-
-
 def run(suites: Sequence[str], jobs: int) -> None:
     """Run what has not been run."""
-    done = known()
-    RUNS.parent.mkdir(exist_ok=True)
+    done = RUNS.known()
     for suite in suites:
         seeds = range(1, 2 if suite in ONCE else SEEDS + 1)
         plan = [
@@ -243,8 +220,7 @@ def run(suites: Sequence[str], jobs: int) -> None:
             for number, ended in enumerate(as_completed(running), start=1):
                 one, seed = running[ended]
                 seen = ended.result()
-                with RUNS.open("a") as file:
-                    file.write(json.dumps({"key": one.key(seed), "seen": seen}) + "\n")
+                RUNS.add(one.key(seed), seen)
                 late_ms = 1e3 * lateness_s(seen)
                 print(f"{number}/{len(plan)} {one.key(seed)}: {late_ms:.2f} ms late", flush=True)
 

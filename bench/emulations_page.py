@@ -1,6 +1,5 @@
 """Page and picture of what `emulations.py` has run: docs/reference/emulation-measured.md."""
 
-import json
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,9 +7,10 @@ from pathlib import Path
 from statistics import fmean
 
 import emulations
-from emulations import Case, Table
+from emulations import Case
 from matplotlib.axes import Axes
-from scenes_page import table
+from pages import table
+from runs import OUT, Runs, Table, by_replication, kept
 
 import lasthop as lh
 from lasthop.emulation.lateness import LATE_S
@@ -22,7 +22,7 @@ from lasthop.studies.vbs import cell, fig08
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/emulation-measured.md"
 IMAGE = DOCS / "images/testbed.png"
-SIMULATED = emulations.HERE / "out" / "emulations-simulated.jsonl"
+SIMULATED = Runs(OUT / "emulations-simulated.jsonl")
 REPLICATIONS = 20
 
 Reading = Callable[[Table], float]
@@ -34,7 +34,7 @@ ACCEPTED = {"utilisation": 0.03, "queue": 0.15, "drops": 0.2}
 
 def write() -> None:
     """Write what has been run anew; sections of suites that have not been run stay as they are."""
-    done, simulated = emulations.known(), Simulated()
+    done, simulated = emulations.RUNS.known(), Simulated()
     before = PAGE.read_text().split(SECTION)
     parts = (part.strip() for part in page(before, done, simulated))
     PAGE.write_text(f"\n\n{SECTION}".join(parts) + "\n")
@@ -51,8 +51,7 @@ class Simulated:
     """Simulated and predicted figures of the same scenarios; simulations are kept."""
 
     def __init__(self) -> None:
-        lines = SIMULATED.read_text().splitlines() if SIMULATED.exists() else []
-        self.known = {line["key"]: line["seen"] for line in map(json.loads, lines)}
+        self.known = SIMULATED.known()
 
     def of(self, case: Case) -> list[Table]:
         """What each replication has measured."""
@@ -61,23 +60,9 @@ class Simulated:
             print(f"simulating {key}", flush=True)
             # Jain's index, for one, depends on how long is looked at
             tree = {**case.tree, **emulations.TIMES, "replications": REPLICATIONS}
-            self.known[key] = by_replication(lh.simulate(tree))
-            with SIMULATED.open("a") as file:
-                file.write(json.dumps({"key": key, "seen": self.known[key]}) + "\n")
+            self.known[key] = by_replication(lh.simulate(tree), emulations.LISTS)
+            SIMULATED.add(key, self.known[key])
         return list(self.known[key])
-
-
-def by_replication(answer: "lh.Result") -> list[Table]:
-    """The lists of a result for each of its replications."""
-    found: list[dict[str, dict[str, dict[str, float]]]] = []
-    for name in emulations.LISTS:
-        rows = answer.samples[answer.samples["list"] == name]
-        columns = (rows[key].tolist() for key in ("replication", "name", "quantity", "value"))
-        for number, item, quantity, value in zip(*columns, strict=True):
-            while len(found) <= number:
-                found.append({name: {} for name in emulations.LISTS})
-            found[number][name].setdefault(item, {})[quantity] = value
-    return list(found)
 
 
 # -- readings -----------------------------------------------------------------------------------
@@ -130,7 +115,7 @@ def shown(found: Estimate | None, digits: int) -> str:
 def predicted(case: Case) -> Table | None:
     """The model's figures, if it has a solution."""
     try:
-        return emulations.kept(lh.predict(dict(case.tree)).summary)
+        return kept(lh.predict(dict(case.tree)).summary, emulations.LISTS)
     except ConvergenceError:
         return None
 

@@ -16,8 +16,8 @@ import relay_cost
 import relay_paper
 import relay_share
 from matplotlib.axes import Axes
+from pages import rewrite, table
 from relay_paper import Case
-from scenes_page import table
 
 import lasthop as lh
 from lasthop.plot.figure import EMULATION, MODEL, QUIET, SIMULATION, Figure, house_style, title
@@ -26,7 +26,6 @@ from lasthop.studies.acsma import network
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/relay-measured.md"
 SHARES, PAPER = DOCS / "images/relay-share.png", DOCS / "images/relay-paper.png"
-SECTION = "\n## "
 REPLICATIONS = 10
 PAYLOAD_BYTES = 988
 """Of a packet with timestamps."""
@@ -45,21 +44,9 @@ def main() -> None:
         "Paper 001 with Linux's TCP": paper.rows(),
         "Efficiency": efficiency_rows(cost, paper),
     }
-    before, *sections = PAGE.read_text().split(SECTION)
-    named = {each.splitlines()[0]: each for each in sections}
-    named |= {name: with_table(named[name], list(rows)) for name, rows in tables.items()}
-    PAGE.write_text(SECTION.join([before, *named.values()]))
+    rewrite(PAGE, tables)
     share_picture().savefig(SHARES)
     paper.picture().savefig(PAPER)
-
-
-def with_table(section: str, rows: Sequence[str]) -> str:
-    """A section with its table anew."""
-    lines = section.splitlines()
-    there = [k for k, line in enumerate(lines) if line.startswith("|")]
-    first, last = (there[0], there[-1] + 1) if there else (len(lines), len(lines))
-    before, after = ("\n".join(part).strip() for part in (lines[:first], lines[last:]))
-    return "\n\n".join(filter(None, [before, "\n".join(rows[1:]), after])) + "\n"
 
 
 # -- shares -----------------------------------------------------------------------------------

@@ -18,12 +18,13 @@ from statistics import mean, median
 from typing import Any
 
 import uml
+from runs import OUT, Runs
 from scene_inside import BIN_S, LATENESS, Scene
 from tc_network import CROWD
 
 HERE = Path(__file__).parent
 INSIDE = HERE / "scene_inside.py"
-RUNS = HERE / "out" / "scenes.jsonl"
+RUNS = Runs(OUT / "scenes.jsonl")
 DEADLINE_S = 900.0
 MEMORY_MB = 1024
 
@@ -307,20 +308,13 @@ def carried_out(case: Case) -> Table:
     return dict(seen)
 
 
-def known() -> dict[str, Table]:
-    """Runs that have been run, by their keys."""
-    lines = RUNS.read_text().splitlines() if RUNS.exists() else []
-    return {line["key"]: line["seen"] for line in map(json.loads, lines)}
-
-
 def run(claims: Sequence[str], seeds: int, jobs: int) -> None:
     """Run what has not been run."""
     if (reason := uml.missing()) is not None:
         print(f"scenes: left out: {reason}")
         return
-    done = known()
+    done = RUNS.known()
     plan = [each for each in cases(claims, range(1, seeds + 1)) if each.key not in done]
-    RUNS.parent.mkdir(exist_ok=True)
     with ThreadPoolExecutor(jobs) as pool:
         running = {pool.submit(carried_out, case): case for case in plan}
         for done_one in as_completed(running):
@@ -330,8 +324,7 @@ def run(claims: Sequence[str], seeds: int, jobs: int) -> None:
             except uml.UmlError as error:
                 print(f"{case.key}: {error}", flush=True)
                 continue
-            with RUNS.open("a") as file:
-                file.write(json.dumps({"key": case.key, "seen": seen}) + "\n")
+            RUNS.add(case.key, seen)
             print(case.key, flush=True)
 
 

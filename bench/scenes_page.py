@@ -8,6 +8,7 @@ from statistics import median
 
 import quic
 import scenes
+from pages import table
 from scene_inside import LATENESS
 from scenes import Case, Figures, Table
 
@@ -25,7 +26,7 @@ def write() -> None:
 
 def by_claim() -> dict[str, dict[str, list[Table]]]:
     """Runs by claim and label, in the order of the seeds."""
-    done = scenes.known()
+    done = scenes.RUNS.known()
     found: dict[str, dict[str, list[Table]]] = defaultdict(lambda: defaultdict(list))
     for case in scenes.cases(tuple(scenes.SCENES), range(1, MOST_SEEDS + 1)):
         if case.key in done:
@@ -45,15 +46,6 @@ def page(runs: Mapping[str, Runs]) -> Iterator[str]:
         yield from uplink_udp(json.loads(quic.RUNS_FILE.read_text()))
     yield ""
     yield from FLOOD.splitlines()
-
-
-def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
-    """A table in Markdown."""
-    yield ""
-    yield f"| {' | '.join(head)} |"
-    yield f"|{'---|' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
 
 
 def spread(values: Sequence[float], digits: int, unit: float = 1) -> str:

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from matplotlib.axes import Axes
-from scenes_page import table
+from pages import rewrite, table
 from short_queues import LONGEST_TRANSFER_S, QUEUES, RTTS_S, Case, cases
 
 from lasthop.plot.figure import EMULATION, MODEL, SIMULATION, Figure, house_style, title
@@ -14,7 +14,6 @@ from lasthop.plot.figure import EMULATION, MODEL, SIMULATION, Figure, house_styl
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/queue-measured.md"
 IMAGE = DOCS / "images/short-queues.png"
-SECTION = "## "
 LAWS = {"newreno": "NewReno", "compound": "Compound"}
 COLOURS = {"simulated": SIMULATION, "emulated": EMULATION, "enforced": MODEL, "in uml": MODEL}
 MARKERS = {"simulated": "o", "emulated": "x", "enforced": "+", "in uml": "+"}
@@ -33,13 +32,13 @@ Known: TypeAlias = Mapping[tuple[str, str], Seen]
 
 def write(done: Known) -> None:
     """Write what has been run anew; sections of series that have not been stay as they are."""
-    before, *sections = PAGE.read_text().split(f"\n{SECTION}")
-    by_title = {each.splitlines()[0]: each for each in sections}
+    tables: dict[str, Iterator[str]] = {}
     for series, heading in HEADINGS.items():
         mine = [case for case in cases() if case.series == series]
         if all((case.key, way) in done for case in mine for way in case.ways()):
-            by_title[heading] = with_tables(by_title[heading], series, mine, done)
-    PAGE.write_text(f"\n{SECTION}".join([before, *by_title.values()]))
+            is_short = series == "transfers"
+            tables[heading] = transfers(mine, done) if is_short else compared(series, mine, done)
+    rewrite(PAGE, tables)
     if all((c.key, way) in done for c in cases() if c.series == "queues" for way in c.ways()):
         picture(done).savefig(IMAGE)
 
@@ -53,16 +52,6 @@ HEADINGS = {
     "why": "What differs, taken away",
 }
 """Sections of the page, by series."""
-
-
-def with_tables(section: str, series: str, mine: Sequence[Case], done: Known) -> str:
-    """A section with its tables anew; other lines stay."""
-    lines = section.rstrip().splitlines()
-    tables = [k for k, line in enumerate(lines) if line.startswith("|")]
-    first, last = (tables[0], tables[-1] + 1) if tables else (len(lines), len(lines))
-    rows = transfers(mine, done) if series == "transfers" else compared(series, mine, done)
-    made = list(rows)[1:]
-    return "\n".join([*lines[:first], *made, *lines[last:]]) + "\n"
 
 
 def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:

@@ -1,0 +1,39 @@
+"""Pages whose tables are written anew from what was run, while the words around them stay."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+SECTION = "\n## "
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table in Markdown, behind an empty line."""
+    yield ""
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def rewrite(
+    page: Path, tables: Mapping[str, Iterable[str]], pictures: Mapping[str, str] | None = None
+) -> None:
+    """Give sections of a page, named by their titles, the lines of their tables, and those that
+    have none yet their pictures.
+    """
+    before, *sections = page.read_text().split(SECTION)
+    named = {each.splitlines()[0]: each for each in sections}
+    named |= {name: with_table(named[name], list(rows)) for name, rows in tables.items()}
+    for name, picture in (pictures or {}).items():
+        if picture not in named[name]:
+            named[name] = named[name].replace("\n", f"\n\n{picture}\n", 1)
+    page.write_text(SECTION.join([before, *named.values()]))
+
+
+def with_table(section: str, rows: Sequence[str]) -> str:
+    """A section with its table anew."""
+    lines = section.splitlines()
+    there = [k for k, line in enumerate(lines) if line.startswith("|")]
+    first, last = (there[0], there[-1] + 1) if there else (len(lines), len(lines))
+    before, after = ("\n".join(part).strip() for part in (lines[:first], lines[last:]))
+    return "\n\n".join(filter(None, [before, "\n".join(rows[1:]), after])) + "\n"

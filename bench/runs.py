@@ -1,0 +1,69 @@
+"""Runs that are kept as lines of a file, and not run again; what is kept of a result."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import lasthop as lh
+
+Table = Mapping[str, Any]
+Lists = dict[str, dict[str, dict[str, float]]]
+"""Quantities by list and name."""
+
+OUT = Path(__file__).parent / "out"
+
+
+class Runs:
+    """Lines `{"key": ..., "seen": ...}` of a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def lines(self) -> Iterator[tuple[str, Any]]:
+        """All that was added, in that order."""
+        text = self.path.read_text() if self.path.exists() else ""
+        for line in map(json.loads, text.splitlines()):
+            yield line["key"], line["seen"]
+
+    def known(self) -> dict[str, Any]:
+        """What has been run, by its keys; what was added last counts."""
+        return dict(self.lines())
+
+    def add(self, key: str, seen: object) -> None:
+        """Keep a run."""
+        self.path.parent.mkdir(exist_ok=True)
+        with self.path.open("a") as file:
+            file.write(json.dumps({"key": key, "seen": seen}) + "\n")
+
+
+def kept(summary: Table, lists: Sequence[str]) -> Lists:
+    """Means of a result's lists."""
+    return {
+        name: {
+            item["name"]: {
+                key: value["mean"] for key, value in item.items() if isinstance(value, Mapping)
+            }
+            for item in summary.get(name, [])
+        }
+        for name in lists
+    }
+
+
+def by_replication(answer: "lh.Result", lists: Sequence[str]) -> list[Lists]:
+    """The same of each of a simulation's replications."""
+    tree = answer.sample_tree
+    return [
+        {
+            name: {
+                item: {
+                    quantity: value
+                    for quantity, values in quantities.items()
+                    if (value := values[number]) is not None
+                }
+                for item, quantities in tree.get(name, {}).items()
+            }
+            for name in lists
+        }
+        for number in range(answer.replications)
+    ]
