@@ -1,0 +1,380 @@
+"""The engine's TCP beside Linux's: the same queues under either, at 20 Mbit/s and elsewhere.
+
+    python bench/kernel_tcp.py                                 runs what has not been run
+    python bench/kernel_tcp.py --only 'cubic, 12'              points whose names match
+    python bench/kernel_tcp.py --only ... --variant no-rack    with something taken away
+    python bench/kernel_tcp.py --page                          docs/reference/kernel-tcp-measured.md
+
+A point is a scenario; it is simulated, and emulated three times side by side: the engine's queue
+between Linux's sockets, in real time. Every run is a line of out/kernel_tcp.jsonl, and is not run
+again: `--anew` runs simulations again, `--late-again` what was late (99th percentile above 2 ms, or
+sockets that waited for a processor for half of the time), which counts for nothing.
+
+A variant sets something of the kernel, of the scenario, or of both; `--list` names points and
+variants. Others are made of `--sysctl`, `--parameter`, `--set` and `--no-quick-acks`, with a name
+of your choice in `--variant`. Parameters of modules are the whole machine's while such runs last.
+"""
+
+import argparse
+import contextlib
+import multiprocessing
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from kernel_tcp_points import (
+    AS_THEY_ARE,
+    SYSCTLS,
+    VARIANTS,
+    WINDOW_PACKETS,
+    Point,
+    Variant,
+    in_long_part,
+    points,
+)
+from kernel_tcp_watch import SAMPLED_S, Watch, track
+from runs import OUT, Lists, Runs, by_replication, kept
+
+import lasthop as lh
+from lasthop.cli.options import pairs
+from lasthop.emulation import emulate
+from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
+
+SEEDS, REPLICATIONS = 3, 20
+LISTS = ("flows", "classes", "cells", "queues", "links", "totals")
+JOBS = 9
+"""Runs of 20 Mbit/s side by side that two processors carry in time."""
+STARTING_S = 3.0
+"""What a batch takes beside its runs, before any was timed. [s]"""
+PARAMETERS = Path("/sys/module")
+RECEIVE_LIMIT = Path("/proc/sys/net/core/rmem_max")
+
+Figures = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A point with a variant, in real time."""
+
+    point: Point
+    variant: Variant
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """What tells it from others."""
+        return f"{named(self.point, self.variant)}, seed {self.seed}"
+
+
+def named(point: Point, variant: Variant) -> str:
+    """A point with a variant, in words."""
+    return f"{point.name}, {variant.name}" if variant.name else point.name
+
+
+def simulated_key(point: Point, variant: Variant) -> str:
+    """What tells a simulation from others."""
+    return f"{named(point, variant)}, simulated"
+
+
+# -- what is compared ---------------------------------------------------------------------------
+
+
+def figures(lists: Lists) -> Figures:
+    """Of one run: goodput of all, losses of any kind and at the queue, mean queue, Jain's index,
+    segments sent again.
+    """
+    queue = "ap" if "ap" in lists["queues"] else "bottleneck"
+    whole = lists["cells"].get("cell") or lists["classes"]["flow"]
+    drops = lists["queues"][queue]["drop_probability"]
+    return {
+        "goodput_bps": whole["goodput_bps"],
+        "loss": whole.get("loss_probability", drops),
+        "drops": drops,
+        "queue_packets": lists["queues"][queue]["occupancy_packets"],
+        "jain": whole["jain"],
+        "retransmissions": sum(each["retransmissions"] for each in lists["flows"].values()),
+    }
+
+
+def simulated(point: Point, variant: Variant, seconds: float | None) -> dict[str, Any]:
+    """By the engine: each replication, and windows of the first."""
+    settings = {**variant.settings, "record.series_interval": f"{SAMPLED_S} s"}
+    result = lh.simulate(point.timed(seconds), settings=settings, replications=REPLICATIONS)
+    runs = by_replication(result, LISTS)
+    found = [result.track("flows", name, "cwnd_packets") for name in runs[0]["flows"]]
+    tracks = [each for each in found if each is not None]
+    windows = [list(sample) for sample in zip(*(values for _, values in tracks), strict=True)]
+    return {
+        "runs": [figures(each) for each in runs],
+        "track": track(tracks[0][0], windows),
+        "variant": asdict(variant),
+    }
+
+
+def emulated(run: Run, seconds: float | None, *, is_first: bool = False) -> dict[str, Any]:
+    """By the kernel, in real time: figures, windows, counters."""
+    point, variant = run.point, run.variant
+    tree = {**point.timed(seconds), "seed": run.seed}
+    watch = Watch(point.congestion, lh.Scenario(tree).typed.warmup_s, run.seed, is_first=is_first)
+    began_s = processor_s()
+    answer = emulate(
+        tree,
+        settings=variant.settings,
+        quick_acks=variant.quick_acks,
+        sysctl={**SYSCTLS, **variant.sysctls},
+        watch=watch,
+    )
+    return {
+        "figures": figures(kept(answer.summary, LISTS)),
+        "late_s": answer.lateness_p99_s,
+        "wait": answer.total("processor_wait") or 0.0,
+        "at_work": answer.total("at_work_fraction"),
+        "processor_s": round(processor_s() - began_s, 2),
+        "real_time": is_first,
+        "track": watch.track(),
+        "counters": watch.counted,
+        "variant": asdict(variant),
+    }
+
+
+def processor_s() -> float:
+    """What this process has taken of a processor. [s]"""
+    spent = os.times()
+    return spent.user + spent.system
+
+
+def is_late(seen: Mapping[str, Any]) -> bool:
+    """Whether an emulation does not count."""
+    return bool(seen["late_s"] > LATE_S or seen["wait"] >= MUCH_WAITING)
+
+
+# -- runs ---------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def set_parameters(wanted: Mapping[str, str]) -> Iterator[None]:
+    """Have the kernel's modules so meanwhile, for the whole machine."""
+    with contextlib.ExitStack() as stack:
+        for name, value in wanted.items():
+            module, _, parameter = name.partition(".")
+            file = PARAMETERS / module / "parameters" / parameter
+            stack.callback(file.write_text, file.read_text())
+            file.write_text(value)
+        yield
+
+
+def batches(runs: Iterable[Run], jobs: float) -> Iterator[list[Run]]:
+    """Runs that go on side by side: of the same parameters, and no more work than that."""
+    for _, same in groupby(runs, lambda run: (run.variant.name, run.point.duration_s)):
+        batch: list[Run] = []
+        for run in same:
+            if batch and sum(each.point.load for each in [*batch, run]) > jobs:
+                yield batch
+                batch = []
+            batch.append(run)
+        yield batch
+
+
+def in_turn(chosen: Sequence[Point], variants: Sequence[Variant]) -> Iterator[Run]:
+    """All runs of these points: the three of a point follow one another."""
+    for variant in variants:
+        for point in chosen:
+            for seed in range(1, SEEDS + 1):
+                yield Run(point, variant, seed)
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How runs in real time are made."""
+
+    jobs: int
+    """Side by side, in runs of 20 Mbit/s."""
+    budget_s: float
+    seconds: float | None
+    """Length of shorter runs."""
+    is_first: bool
+    """Whether sockets go before everything else on this machine."""
+
+    def lasts_s(self, batch: Sequence[Run]) -> float:
+        """How long the runs of a batch last. [s]"""
+        return max(run.point.lasts_s(self.seconds) for run in batch)
+
+
+def side_by_side(
+    pool: Executor, batch: Sequence[Run], manner: Manner
+) -> Iterator[tuple[Run, dict[str, Any]]]:
+    """A batch, each run as it ends."""
+    emulate_one = partial(emulated, seconds=manner.seconds, is_first=manner.is_first)
+    with set_parameters(batch[0].variant.parameters):
+        running = {pool.submit(emulate_one, run): run for run in batch}
+        for ended in as_completed(running):
+            yield running[ended], ended.result()
+
+
+def processes(count: int) -> ProcessPoolExecutor:
+    """A process for each run: TCP's settings are of threads, and lateness is of processes."""
+    fork = multiprocessing.get_context("forkserver")
+    fork.set_forkserver_preload(["lasthop.emulation", "lasthop.cli.options"])
+    return ProcessPoolExecutor(count, mp_context=fork)
+
+
+def emulate_all(runs: Runs, plan: Sequence[Run], manner: Manner) -> None:
+    """Run what has not been run, until the time is over."""
+    todo = list(batches(plan, manner.jobs))
+    began_s, beyond_s = time.monotonic(), STARTING_S
+    with processes(max(map(len, todo), default=1)) as pool:
+        for number, batch in enumerate(todo):
+            left_s = sum(manner.lasts_s(each) + beyond_s for each in todo[number:])
+            next_s = manner.lasts_s(batch) + beyond_s
+            if time.monotonic() - began_s + next_s > manner.budget_s:
+                print(f"stopped: {left_s / 60:.1f} minutes are left to run", flush=True)
+                return
+            print(
+                f"batch {number + 1} of {len(todo)}, {len(batch)} runs from "
+                f'"{batch[0].key}" on; {left_s / 60:.1f} minutes left',
+                flush=True,
+            )
+            batch_began_s = time.monotonic()
+            for run, seen in side_by_side(pool, batch, manner):
+                runs.add(run.key, {**seen, "beside": len(batch)})
+                print(f"  {said(run, seen)}", flush=True)
+            beyond_s = max(0.0, time.monotonic() - batch_began_s - manner.lasts_s(batch))
+
+
+def said(run: Run, seen: Mapping[str, Any]) -> str:
+    """A run in a line."""
+    found = seen["figures"]
+    return (
+        f"{run.key}: {found['goodput_bps'] / 1e6:.2f} Mb/s, {100 * found['loss']:.3f} % lost, "
+        f"queue {found['queue_packets']:.1f}; {1e3 * seen['late_s']:.2f} ms late, "
+        f"sockets waited {100 * seen['wait']:.0f} %"
+        + (" (does not count)" if is_late(seen) else "")
+    )
+
+
+def simulate_all(
+    runs: Runs, chosen: Sequence[tuple[Point, Variant]], seconds: float | None, *, anew: bool
+) -> None:
+    """Simulate what has not been simulated: before anything runs in real time."""
+    done = runs.known()
+    for point, variant in chosen:
+        key = simulated_key(point, variant)
+        if point.is_simulated and (anew or key not in done):
+            runs.add(key, simulated(point, variant, seconds))
+            print(key, flush=True)
+
+
+def of_seconds(seconds: float | None) -> Runs:
+    """Where runs of a length are kept."""
+    return Runs(OUT / f"kernel_tcp{'' if seconds is None else f'-{seconds:g}s'}.jsonl")
+
+
+# -- what is asked for --------------------------------------------------------------------------
+
+
+def asked_variants(options: argparse.Namespace) -> list[Variant]:
+    """Those that are named, or the one that is made of settings."""
+    said_so = (
+        dict(pairs(options.sysctl, "--sysctl", "NAME=VALUE", "net.ipv4.tcp_recovery=0")),
+        dict(pairs(options.parameter, "--parameter", "NAME=VALUE", "tcp_cubic.hystart=0")),
+        dict(pairs(options.set, "--set", "PATH=VALUE", "tcp.prr=false")),
+    )
+    names = options.variant or []
+    if any(said_so) or options.no_quick_acks:
+        if len(names) != 1 or names[0] in VARIANTS:
+            raise SystemExit("settings want one --variant with a name that is not taken")
+        return [Variant(names[0], names[0], *said_so, not options.no_quick_acks)]
+    if unknown := [name for name in names if name not in VARIANTS]:
+        raise SystemExit(f"{unknown[0]}: no such variant; there are {', '.join(VARIANTS)}")
+    return [VARIANTS[name] for name in names] or [AS_THEY_ARE]
+
+
+def check_same(done: Mapping[str, Any], variants: Sequence[Variant]) -> None:
+    """A name stands for one variant in all records."""
+    made = {seen["variant"]["name"]: Variant(**seen["variant"]) for seen in done.values()}
+    for variant in variants:
+        other = made.get(variant.name, variant)
+        if replace(other, words=variant.words) != variant:
+            raise SystemExit(f"{variant.name}: other runs of this name had {other}")
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", metavar="PATTERN", help="points whose names match")
+    parser.add_argument("--long-part", action="store_true", help="what `make test-long` runs")
+    parser.add_argument("--engine", action="store_true", help="simulations alone")
+    parser.add_argument("--kernel", action="store_true", help="emulations alone")
+    parser.add_argument("--jobs", type=int, default=JOBS, help="side by side, in 20 Mbit/s")
+    parser.add_argument(
+        "--real-time", action="store_true", help="sockets before all else on this machine"
+    )
+    parser.add_argument("--budget-minutes", type=float, default=float("inf"), metavar="N")
+    parser.add_argument("--seconds", type=float, help="shorter runs, which are kept elsewhere")
+    parser.add_argument("--anew", action="store_true", help="simulate again")
+    parser.add_argument("--late-again", action="store_true", help="emulate again what was late")
+    parser.add_argument("--variant", action="append", metavar="NAME")
+    parser.add_argument("--sysctl", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--parameter", action="append", default=[], metavar="MODULE.NAME=VALUE")
+    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
+    parser.add_argument("--no-quick-acks", action="store_true")
+    parser.add_argument("--list", action="store_true", help="name points and variants")
+    parser.add_argument("--page", action="store_true", help="write the page")
+    return parser
+
+
+def main() -> None:
+    """Run what has not been run, or write the page."""
+    options = arguments().parse_args()
+    runs = of_seconds(options.seconds)
+    if options.page:
+        import kernel_tcp_page
+
+        kernel_tcp_page.write(runs, options.seconds)
+        return
+    pattern = re.compile(options.only or "")
+    chosen = [
+        point
+        for point in points()
+        if pattern.search(point.name) and (in_long_part(point) or not options.long_part)
+    ]
+    if options.list:
+        print(*(point.name for point in chosen), sep="\n")
+        print(*(f"--variant {one.name}: {one.words}" for one in VARIANTS.values()), sep="\n")
+        return
+    variants = asked_variants(options)
+    done = runs.known()
+    check_same(done, variants)
+    if not options.kernel:
+        both = [(point, variant) for variant in variants for point in chosen]
+        simulate_all(runs, both, options.seconds, anew=options.anew)
+    if not options.engine:
+        check_room()
+        plan = [
+            run
+            for run in in_turn(chosen, variants)
+            if run.key not in done or (options.late_again and is_late(done[run.key]))
+        ]
+        budget_s = 60 * options.budget_minutes
+        manner = Manner(options.jobs, budget_s, options.seconds, options.real_time)
+        emulate_all(runs, plan, manner)
+
+
+def check_room() -> None:
+    """A receive window needs room, which the kernel grants twice of what is asked for."""
+    least = WINDOW_PACKETS * 1460
+    if os.geteuid() != 0:
+        raise SystemExit("needs root: the kernel's TCP runs in network namespaces")
+    if int(RECEIVE_LIMIT.read_text()) < least:
+        raise SystemExit(f"receive windows are short: sysctl -w net.core.rmem_max={least}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,353 @@
+"""Page and pictures of what `kernel_tcp.py` has run: docs/reference/kernel-tcp-measured.md."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from kernel_tcp import SEEDS, Run, is_late, simulated_key
+from kernel_tcp_points import (
+    AS_THEY_ARE,
+    LAWS,
+    QUEUES,
+    RTTS_MS,
+    SUITES,
+    VARIANTS,
+    Point,
+    Variant,
+    grid,
+    points,
+)
+from matplotlib.axes import Axes
+from pages import rewrite, table
+from runs import OUT, Runs
+
+from lasthop.estimates import Estimate
+from lasthop.plot.figure import EMULATION, MODEL, QUIET, SIMULATION, Figure, house_style, title
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = DOCS / "reference/kernel-tcp-measured.md"
+APART, WINDOWS = "kernel-tcp.png", "kernel-tcp-windows.png"
+"""Pictures: how far they part, and windows over time."""
+PICTURES = {
+    "Where they part": "![Linux over the engine: goodput, losses and queue of every point]"
+    f"(../images/{APART})",
+    "CUBIC": f"![Windows of a single flow over time](../images/{WINDOWS})",
+}
+"""By section."""
+
+QUANTITIES: Mapping[str, tuple[str, float, int, float]] = {
+    "goodput_bps": ("goodput [Mb/s]", 1e-6, 2, 0.05),
+    "loss": ("lost [%]", 100, 3, 0.15),
+    "queue_packets": ("queue [packets]", 1, 1, 0.15),
+    "jain": ("Jain's index", 1, 3, float("inf")),
+}
+"""Title, factor, digits, and by what part the kernel's may differ from the engine's."""
+COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "sent again": ("run", "sender", ("RetransSegs",)),
+    "timeouts": ("run", "sender", ("TCPTimeouts",)),
+    "lost again": ("run", "sender", ("TCPLostRetransmit",)),
+    "probes": ("run", "sender", ("TCPLossProbes",)),
+    "probes that repaired": ("run", "sender", ("TCPLossProbeRecovery",)),
+    "undone": (
+        "run",
+        "sender",
+        ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo"),
+    ),
+    "timeouts without loss": ("run", "sender", ("TCPSpuriousRTOs",)),
+    "SACKs that waited": ("run", "receiver", ("TCPAckCompressed",)),
+    "HyStart by train, delay": (
+        "warmup",
+        "sender",
+        ("TCPHystartTrainDetect", "TCPHystartDelayDetect"),
+    ),
+}
+"""Columns of the kernel's counters: when, at which end, and which, added up; of HyStart each."""
+DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
+"""Queues whose windows are drawn."""
+
+MUCH = 0.1
+"""What may differ by more is drawn on a logarithmic axis. [-]"""
+
+Seen = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Both:
+    """What was run of a point with a variant."""
+
+    point: Point
+    variant: Variant
+    engine: Seen | None
+    """The simulation."""
+    kernel: Sequence[Seen]
+    """Emulations that kept time."""
+    late: Sequence[tuple[Run, Seen]]
+
+    def of_engine(self, key: str) -> Estimate | None:
+        """A quantity of all replications."""
+        return None if self.engine is None else estimate([run[key] for run in self.engine["runs"]])
+
+    def of_kernel(self, key: str) -> Estimate | None:
+        """A quantity of all runs."""
+        return estimate([run["figures"][key] for run in self.kernel])
+
+    def apart(self, key: str) -> float | None:
+        """How far the kernel's is from the engine's, as a part of the engine's."""
+        ours, theirs = self.of_engine(key), self.of_kernel(key)
+        if ours is None or theirs is None or ours.mean == theirs.mean:
+            return None
+        return theirs.mean / ours.mean - 1 if ours.mean else float("inf")
+
+    def is_sure(self, key: str) -> bool:
+        """Whether the intervals of the two do not touch."""
+        ours, theirs = self.of_engine(key), self.of_kernel(key)
+        if ours is None or theirs is None:
+            return False
+        return abs(ours.mean - theirs.mean) > (ours.ci95 or 0.0) + (theirs.ci95 or 0.0)
+
+    def parts(self) -> Iterator[str]:
+        """In what the two part, in words."""
+        for key, (words, *_, allowed) in QUANTITIES.items():
+            apart = self.apart(key)
+            if apart is not None and abs(apart) > allowed:
+                much = "none in the engine" if apart == float("inf") else f"{apart:+.0%}"
+                yield f"{words.split(' [')[0]} {much}{'' if self.is_sure(key) else ' (?)'}"
+
+
+def estimate(values: Sequence[float]) -> Estimate | None:
+    """Mean and interval, of anything."""
+    return Estimate.of(values) if values else None
+
+
+class Measured:
+    """All that was run."""
+
+    def __init__(self, runs: Runs) -> None:
+        self.done = runs.known()
+
+    def of(self, point: Point, variant: Variant = AS_THEY_ARE) -> Both:
+        """What was run of a point."""
+        each = [Run(point, variant, seed) for seed in range(1, SEEDS + 1)]
+        known = [(run, self.done[run.key]) for run in each if run.key in self.done]
+        return Both(
+            point,
+            variant,
+            self.done.get(simulated_key(point, variant)),
+            [seen for _, seen in known if not is_late(seen)],
+            [(run, seen) for run, seen in known if is_late(seen)],
+        )
+
+    def all(self) -> list[Both]:
+        """Every point as it is, if it was run."""
+        return [one for point in points() if (one := self.of(point)).kernel or one.engine]
+
+    def variants(self) -> list[Variant]:
+        """Those that were run, also of names that only records know."""
+        found: dict[str, Variant] = {}
+        for seen in self.done.values():
+            made = seen["variant"]
+            found.setdefault(made["name"], VARIANTS.get(made["name"], Variant(**made)))
+        return [each for name, each in found.items() if name]
+
+
+# -- tables -------------------------------------------------------------------------------------
+
+
+def write(runs: Runs, seconds: float | None) -> None:
+    """Write page and pictures; those of shorter runs beside the records."""
+    measured = Measured(runs)
+    page, images = PAGE, DOCS / "images"
+    if seconds is not None:
+        page, images = OUT / f"kernel-tcp-{seconds:g}s.md", OUT
+        page.write_text(PAGE.read_text())
+    tables = {
+        LAWS["newreno"]: of_law(measured, "newreno"),
+        LAWS["cubic"]: of_law(measured, "cubic"),
+        LAWS["bbr"]: of_law(measured, "bbr"),
+        "Where they part": parted(measured),
+        "What differs, taken away": taken_away(measured),
+        "A router with sixty flows": of_suite(measured, "router", ("law", "acknowledged")),
+        "Cells": of_suite(measured, "cell", ("cell", "law")),
+        "Lateness": late(measured),
+    }
+    rewrite(page, tables, PICTURES)
+    apart_picture(measured).savefig(images / APART)
+    windows_picture(measured).savefig(images / WINDOWS)
+    print(page)
+
+
+def of_law(measured: Measured, law: str) -> Iterator[str]:
+    """The grid under a law."""
+    mine = [point for point in grid() if point.name.startswith(f"{law}, ")]
+    return compared([measured.of(point) for point in mine], ("flows", "RTT [ms]", "queue"))
+
+
+def of_suite(measured: Measured, suite: str, head: tuple[str, ...]) -> Iterator[str]:
+    """The points of a suite."""
+    return compared([measured.of(point) for point in SUITES[suite]()], head)
+
+
+def compared(rows: Sequence[Both], head: tuple[str, ...]) -> Iterator[str]:
+    """Both ways, and in what they part; without a simulation the kernel's alone."""
+    known = [one for one in rows if one.kernel or one.engine]
+    if not known:
+        return iter(())
+    has_engine = any(one.engine for one in known)
+    titles = [words for words, *_ in QUANTITIES.values()]
+    if has_engine:
+        columns = [f"{words}: {way}" for words in titles for way in ("engine", "Linux")]
+        return table([*head, *columns, "apart"], ([*one.point.row, *cells(one)] for one in known))
+    rows_of_kernel = (
+        [*one.point.row, *(shown(one.of_kernel(key), key) for key in QUANTITIES)] for one in known
+    )
+    return table([*head, *titles], rows_of_kernel)
+
+
+def cells(one: Both) -> Iterator[str]:
+    """Every quantity both ways, and what is apart."""
+    for key in QUANTITIES:
+        yield shown(one.of_engine(key), key)
+        yield shown(one.of_kernel(key), key)
+    yield ", ".join(one.parts())
+
+
+def shown(found: Estimate | None, key: str) -> str:
+    """A quantity with its interval."""
+    if found is None:
+        return ""
+    _, factor, digits, _ = QUANTITIES[key]
+    half = "" if found.ci95 is None else f" ± {factor * found.ci95:.{digits}f}"
+    return f"{factor * found.mean:.{digits}f}{half}"
+
+
+def parted(measured: Measured) -> Iterator[str]:
+    """Points where engine and kernel part, with what the kernel counts of its rules."""
+    rows = (
+        [one.point.name, ", ".join(one.parts()), *(counted(one, name) for name in COUNTERS)]
+        for one in measured.all()
+        if any(one.parts())
+    )
+    return table(["point", "Linux beside the engine", *COUNTERS], rows)
+
+
+def counted(one: Both, name: str) -> str:
+    """A counter of the kernel, the mean of its runs."""
+    when, end, words = COUNTERS[name]
+    sums = [
+        fmean(seen["counters"][when][end].get(word, 0) for seen in one.kernel) for word in words
+    ]
+    return ", ".join(f"{each:.1f}" for each in (sums if when == "warmup" else [sum(sums)]))
+
+
+def taken_away(measured: Measured) -> Iterator[str]:
+    """Variants below the points as they are; a way that was not run anew is that of the point."""
+    head = ["point", "variant"]
+    columns = [
+        f"{words}: {way}" for words, *_ in QUANTITIES.values() for way in ("engine", "Linux")
+    ]
+
+    def rows() -> Iterator[Sequence[str]]:
+        variants = measured.variants()
+        for point in points():
+            base = measured.of(point)
+            found = [measured.of(point, each) for each in variants]
+            there = [one for one in found if one.engine or one.kernel]
+            for one in [base, *there] if there else []:
+                whole = Both(
+                    point,
+                    one.variant,
+                    one.engine or base.engine,
+                    one.kernel or base.kernel,
+                    one.late,
+                )
+                yield [point.name, one.variant.words, *cells(whole)]
+
+    return table([*head, *columns, "apart"], rows())
+
+
+def late(measured: Measured) -> Iterator[str]:
+    """Runs that do not count."""
+    every = [*measured.all()]
+    every += [measured.of(point, each) for each in measured.variants() for point in points()]
+    rows = (
+        [run.key, f"{1e3 * seen['late_s']:.2f}", f"{100 * seen['wait']:.0f}", str(seen["beside"])]
+        for one in every
+        for run, seen in one.late
+    )
+    return table(["left out", "late [ms]", "sockets waited [%]", "side by side"], rows)
+
+
+# -- pictures -----------------------------------------------------------------------------------
+
+
+def apart_picture(measured: Measured) -> Figure:
+    """Linux over the engine: goodput, loss and queue of every point of the grid."""
+    keys = ("goodput_bps", "loss", "queue_packets")
+    laws = ("newreno", "cubic")
+    with house_style(150.0, columns=2) as drawn:
+        axes = drawn.subplots(len(keys), len(laws), sharex=True, sharey="row")
+        for column, law in zip(axes.T, laws, strict=True):
+            mine = [point for point in grid() if point.name.startswith(f"{law}, ")]
+            title(column[0], LAWS[law])
+            for axis, key in zip(column, keys, strict=True):
+                ratios(axis, [measured.of(point) for point in mine], key)
+            column[-1].set_xticks(range(len(QUEUES)), list(QUEUES), rotation=40, ha="right")
+        for row, key in zip(axes, keys, strict=True):
+            row[0].set_ylabel(f"{QUANTITIES[key][0].split(' [')[0]}, Linux / engine")
+        axes[0][1].legend(ncols=2, loc="upper center")
+        return drawn
+
+
+def ratios(axis: Axes, mine: Sequence[Both], key: str) -> None:
+    """One quantity, by queue; colours are round trips, crosses are twelve flows."""
+    allowed = QUANTITIES[key][3]
+    axis.axhspan(1 - allowed, 1 + allowed, color=QUIET, alpha=0.2, linewidth=0)
+    for number, rtt_ms in enumerate(RTTS_MS):
+        for flows, marker in (("1", "o"), ("12", "x")):
+            these = [one for one in mine if one.point.row[:2] == (flows, str(rtt_ms))]
+            known = [(k, apart) for k, one in enumerate(these) if (apart := one.apart(key))]
+            axis.plot(
+                [k + 0.2 * (number - 1) for k, _ in known],
+                [1 + apart for _, apart in known],
+                marker,
+                color=(SIMULATION, MODEL, EMULATION)[number],
+                fillstyle="none",
+                label=f"{flows} of {rtt_ms} ms",
+            )
+    if allowed > MUCH:
+        axis.set_yscale("log", base=2)
+        axis.yaxis.set_major_formatter("{x:g}")
+
+
+def windows_picture(measured: Measured) -> Figure:
+    """A single flow's window over time."""
+    laws = ("newreno", "cubic")
+    rows = [(law, queue) for law in laws for queue in DRAWN]
+    with house_style(40.0 * len(rows), columns=2) as drawn:
+        axes = drawn.subplots(len(rows), len(RTTS_MS), sharex=True)
+        for row, (law, queue) in zip(axes, rows, strict=True):
+            for axis, rtt_ms in zip(row, RTTS_MS, strict=True):
+                name = f"{law}, 1 of {rtt_ms} ms, {queue}"
+                [point] = [each for each in grid() if each.name == name]
+                tracks(axis, measured.of(point))
+                title(axis, f"{LAWS[law]}, {rtt_ms} ms, {queue}")
+            row[0].set_ylabel("window [packets]")
+        for axis in axes[-1]:
+            axis.set_xlabel("time [s]")
+        axes[0][0].legend()
+        return drawn
+
+
+def tracks(axis: Axes, one: Both) -> None:
+    """Windows of the first simulation and of the first emulation."""
+    ways = (
+        ("engine", [one.engine] if one.engine else [], SIMULATION),
+        ("Linux", one.kernel[:1], EMULATION),
+    )
+    for label, seen, colour in ways:
+        for each in seen:
+            found = each["track"]
+            axis.plot(found["time_s"], found["first"], color=colour, linewidth=0.8, label=label)
+    axis.set_ylim(bottom=0)

@@ -1,0 +1,175 @@
+"""What the kernel says of its TCP during an emulation: windows, and the counters of `nstat`."""
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from random import Random
+from statistics import fmean
+from typing import Any, Self, TextIO
+
+from lasthop.emulation.connection import Connection
+from lasthop.emulation.places import Places
+from lasthop.emulation.traffic import Driven
+from lasthop.linux.netns import Namespace
+from lasthop.linux.scheduling import FIRST
+from lasthop.linux.tcp import set_congestion, tcp_info
+
+SAMPLED_S = 0.1
+COUNTERS = ("/proc/thread-self/net/netstat", "/proc/thread-self/net/snmp")
+KEPT = ("TcpExt", "Tcp")
+"""Groups of counters."""
+STATES = ("RtoAlgorithm", "RtoMin", "RtoMax", "MaxConn", "CurrEstab")
+"""What stands among counters and does not count."""
+
+Counts = Mapping[str, int]
+
+
+class Watch:
+    """Open beside an emulation: sets what a scenario cannot say, and reads.
+
+    Parameters
+    ----------
+    congestion : str, optional
+        The kernel's name of the law that every connection has in place of the scenario's.
+    warmup_s : float
+        When counting begins.
+    seed : int
+        For what a simulation draws, too: when each flow starts.
+    is_first : bool
+        Whether the thread that drives the sockets is a real-time one, too, behind the one that
+        carries packets.
+    """
+
+    def __init__(
+        self, congestion: str | None, warmup_s: float, seed: int, *, is_first: bool = False
+    ) -> None:
+        self.congestion = congestion
+        self.warmup_s = warmup_s
+        self.random = Random(seed)
+        self.is_first = is_first
+        self.driver = 0
+        """The thread that drives the sockets."""
+        self.connections: list[Connection] = []
+        self.ends: dict[str, list[TextIO]] = {}
+        self.at_first: dict[str, Counts] = {}
+        self.counted: dict[str, dict[str, Counts]] = {"warmup": {}, "run": {}}
+        """Counters of senders and receivers, in the warm-up and behind it."""
+        self.times_s: list[float] = []
+        self.windows: list[list[int]] = []
+        """A sample of every connection's at each of these times. [packets]"""
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.follow)
+        self.stack = ExitStack()
+
+    def __call__(self, _places: Places, flows: Sequence[Driven]) -> Self:
+        """The sockets are there."""
+        self.connections = [each for each in flows if isinstance(each, Connection)]
+        for each in self.connections:
+            late_s = self.random.uniform(0.0, each.flow.start_spread_s)
+            each.flow = replace(each.flow, start_s=each.flow.start_s + late_s)
+            if self.congestion is not None:
+                for one in filter(None, (each.client, each.listener)):
+                    set_congestion(one, self.congestion)
+        ends = [each.ends for each in self.connections]
+        self.ends = {
+            "sender": self.opened(each.sender.namespace for each in ends),
+            "receiver": self.opened(each.receiver.namespace for each in ends),
+        }
+        return self
+
+    def opened(self, namespaces: Iterable[Namespace]) -> list[TextIO]:
+        """Files of counters; each shows those of the namespace in which it was opened."""
+        found = {each.descriptor: each for each in namespaces}.values()
+        return [
+            self.stack.enter_context(namespace.run(partial(open, path)))
+            for namespace in found
+            for path in COUNTERS
+        ]
+
+    def __enter__(self) -> Self:
+        self.at_first = self.counts()
+        self.driver = threading.get_native_id()
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.thread.join()
+        self.counted["run"] = grown(self.at_first, self.counts())
+        self.stack.close()
+
+    def follow(self) -> None:
+        """Look at every window now and then; let the counters' warm-up end."""
+        began_s, due_s = time.monotonic(), self.warmup_s
+        while not self.ended.wait(SAMPLED_S):
+            if self.is_first:  # now that the emulator has given it its own priority
+                self.is_first = False
+                os.sched_setscheduler(self.driver, os.SCHED_FIFO, os.sched_param(FIRST - 1))
+            now_s = time.monotonic() - began_s
+            if now_s >= due_s:
+                counts, due_s = self.counts(), float("inf")
+                self.counted["warmup"] = grown(self.at_first, counts)
+                self.at_first = counts
+            self.times_s.append(now_s)
+            self.windows.append([window(each) for each in self.connections])
+
+    def counts(self) -> dict[str, Counts]:
+        """Counters as they are."""
+        return {end: of_files(files) for end, files in self.ends.items()}
+
+    def track(self) -> dict[str, Any]:
+        """Windows over time: the first connection's, and the mean of those that have begun."""
+        return track(self.times_s, self.windows)
+
+
+def window(connection: Connection) -> int:
+    """Its congestion window; 0: it has not begun. [packets]"""
+    one = connection.sender
+    if one is None or one.fileno() < 0:
+        return 0
+    info = tcp_info(one)
+    return info.cwnd_packets if info.rtt_s > 0 else 0
+
+
+def track(times_s: Sequence[float], windows: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Windows over time, short enough to be kept."""
+    begun = [[each for each in sample if each > 0] for sample in windows]
+    return {
+        "time_s": [round(each, 2) for each in times_s],
+        "first": [round(sample[0], 1) for sample in windows],
+        "mean": [round(fmean(sample), 1) if sample else 0 for sample in begun],
+    }
+
+
+def of_files(files: Iterable[TextIO]) -> Counts:
+    """Counters of TCP in files of this form, added up::
+
+    TcpExt: SyncookiesSent SyncookiesRecv TW
+    TcpExt: 0 0 17
+    """
+    found: Counter[str] = Counter()
+    for file in files:
+        file.seek(0)
+        lines = file.read().splitlines()
+        for names, values in zip(lines[::2], lines[1::2], strict=True):
+            group, *words = names.split()
+            if group.rstrip(":") in KEPT:
+                found.update(dict(zip(words, map(int, values.split()[1:]), strict=True)))
+    return found
+
+
+def grown(before: Mapping[str, Counts], after: Mapping[str, Counts]) -> dict[str, Counts]:
+    """What has been counted between two looks, without zeros."""
+    return {
+        end: {
+            name: value - before[end].get(name, 0)
+            for name, value in counts.items()
+            if name not in STATES and value != before[end].get(name, 0)
+        }
+        for end, counts in after.items()
+    }
