@@ -1,0 +1,42 @@
+"""Linux's TCP under the queues of `bench/kernel_tcp.py`, side by side: that they run and deliver.
+
+What they deliver is measured by the bench, in runs of a minute.
+"""
+
+from concurrent.futures import as_completed
+
+import pytest
+from kernel_tcp import Run, emulated, processes
+from kernel_tcp_points import AS_THEY_ARE, VARIANTS, Point, points
+
+from emulating import skip_without_rights
+
+LENGTH_S = 5.0
+NAMES = (
+    "newreno, 1 of 10 ms, drop-tail 1 BDP",
+    "newreno, 12 of 200 ms, drop-tail 1/4 BDP",
+    "cubic, 1 of 50 ms, CoDel",
+    "cubic, 12 of 10 ms, RED",
+    "bbr, 1 of 50 ms, 1 BDP, 1 % lost",
+    "hot-spot, cubic",
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def rights(request: pytest.FixtureRequest) -> None:
+    skip_without_rights(request)
+
+
+def test_every_kind_of_point_runs_and_delivers() -> None:
+    named: dict[str, Point] = {point.name: point for point in points()}
+    variants = [AS_THEY_ARE] * (len(NAMES) - 1) + [VARIANTS["no-rack-tlp"]]
+    runs = [Run(named[name], one, 1) for name, one in zip(NAMES, variants, strict=True)]
+    with processes(len(runs)) as pool:
+        running = {pool.submit(emulated, run, LENGTH_S): run for run in runs}
+        seen = {running[ended].key: ended.result() for ended in as_completed(running)}
+    for key, one in seen.items():
+        print(f"{key}: {one['figures']}, {1e3 * one['late_s']:.2f} ms late")
+        assert one["figures"]["goodput_bps"] > 0, key
+        assert one["figures"]["queue_packets"] > 0, key
+        assert max(one["track"]["mean"]) > 0, key
+        assert one["counters"]["run"]["sender"]["OutSegs"] > 0, key
