@@ -8,7 +8,7 @@ SHELL := /bin/bash
 .PHONY: rust-tests rust-lint rust-docs rust-release instructions
 .PHONY: python-lint python-types python-tests kernel determinism validation site check-stages test-stages
 # Parts of test-long.
-PARTS := laws rust python validation kernel
+PARTS := laws rust python validation kernel tcp
 .PHONY: $(PARTS:%=long-%)
 
 VENV := .venv
@@ -52,7 +52,7 @@ help:
 	@echo "make demo       compare a hot-spot's prediction with its simulation: a table and a picture"
 	@echo "make test       everything CI runs: make check, documentation, kernel, validation (ten minutes or so)"
 	@echo "make check      format, lints, types, unit tests (two minutes or so once built)"
-	@echo "make test-long  what takes longer, in parts: make test-long PART=laws, rust, python, validation, kernel"
+	@echo "make test-long  what takes longer, in parts: make test-long PART=laws, rust, python, validation, kernel, tcp"
 	@echo "make test-linux the gateway and the emulator in the kernel, without a clock (root)"
 	@echo "make soak       a gateway for an hour (SOAK_S=3600), with all that happens: nothing grows or stays broken (root)"
 	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them); ONLY=instructions a part"
@@ -177,6 +177,10 @@ long-validation: build $(VENV)/.documenting
 
 long-kernel: build $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) -m "slow or measured" $(KERNEL) $(LINUX)
+
+# Linux's TCP beside the engine's; what has been run is not run again.
+long-tcp: build
+	@$(STAGE) $@ $(BIN)/python bench/kernel_tcp.py --long-part --budget-minutes 40
 
 bench: build
 	$(BIN)/python bench/run.py $(if $(ONLY),--only $(ONLY))
