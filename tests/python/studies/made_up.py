@@ -1,0 +1,46 @@
+"""Runs of made-up numbers, and answers worked by hand beside what a study measures of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from lasthop.scenario import Scenario
+from lasthop.studies.study import Quantity, Run, Study
+
+Pair = tuple[float, float]
+"""A quantity in two replications."""
+
+
+def a_run(
+    *,
+    scenario: Mapping[str, Any] | None = None,
+    **lists: Mapping[str, Mapping[str, Sequence[float]]],
+) -> Run:
+    """Return a run with these samples by list, item and quantity.
+
+    ``a_run(stations={"first": {"goodput_bps": (1e6, 2e6)}})``
+    """
+    return Run(lists, scenario=scenario or {})
+
+
+def expect(found: Mapping[str, Quantity], **worked: Pair) -> None:
+    """Compare all that was measured, each value in both replications, with answers by hand."""
+    assert set(found) == set(worked)
+    for name, pair in worked.items():
+        assert tuple(found[name].samples) == pytest.approx(pair), name
+
+
+def normalised(study: Study) -> dict[str, Mapping[str, Any]]:
+    """Return every scenario of a study with all its defaults."""
+    return {point: Scenario(tree).to_dict() for point, tree in study.points.items()}
+
+
+def only(tree: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """Return a part of a table."""
+    return {key: tree[key] for key in keys}
+
+
+def every(items: Sequence[Mapping[str, Any]], key: str) -> set[Any]:
+    """Return the values that a key has in some tables."""
+    return {item[key] for item in items}

@@ -1,0 +1,617 @@
+"""The studies of paper 002 measure what their claims say, and are set up as the paper is.
+
+Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
+quantities that are not asked for stand beside those that are, and none of them is the answer.
+"""
+
+import pytest
+
+from lasthop.studies.hotspot import (
+    beta,
+    fig02,
+    fig04,
+    fig05,
+    fig06,
+    fig09,
+    fig12,
+    fig13,
+    multirate,
+    shared,
+    two_stations,
+    udp,
+    windows,
+)
+from lasthop.studies.study import Run
+
+from .made_up import Pair, a_run, every, expect, normalised, only
+
+CONNECTIONS = (1, 2, 3, 4, 5, 6)
+WINDOWS = (6, 9, 12, 16, 20, 24, 30, 36, 42)
+
+ETA: dict[int, Pair] = {1: (2, 3), 2: (4, 5), 3: (6, 8), 4: (8, 9), 5: (9, 10), 6: (9.5, 11)}
+"""Fairness levels by connections of station 1."""
+QUEUE: dict[int, Pair] = {
+    1: (1, 2),
+    2: (3, 5),
+    3: (30, 41),
+    4: (70, 80),
+    5: (115, 121),
+    6: (150, 164),
+}
+"""Packets in station 1 by its connections."""
+SHAPE: dict[str, Pair] = {
+    "queue_step_2": (2, 3),  # 3 - 1, 5 - 2
+    "queue_step_3": (27, 36),  # 30 - 3, 41 - 5
+    "queue_growth": (40, 41),  # (150 - 30) / 3, (164 - 41) / 3
+    "queue_straightness": (
+        185 / 180,
+        201 / 205,
+    ),  # (70 + 115) / (30 + 150), (80 + 121) / (41 + 164)
+}
+OTHERS = (0.05, 0.1, 0.15, 0.1)
+"""Shares of the four others, 0.1 in the mean."""
+
+
+def a_cell(
+    eta: Pair, queue: Pair = (77, 78), total_mbps: Pair = (55, 66), ap: Pair = (71, 73)
+) -> Run:
+    """Return a run of station 1 beside four others, of this fairness level: 0.1 eta against 0.1."""
+    first = {
+        "goodput_share": [0.1 * one for one in eta],
+        "goodput_bps": (3.1e6, 3.7e6),
+        "queue_packets": queue,
+        "collision_rate": (0.3, 0.4),
+    }
+    stations = {"first": first}
+    for k, share in enumerate(OTHERS, 1):
+        stations[f"others-{k}"] = {
+            "goodput_share": (share, share),
+            "goodput_bps": (k * 1e5, k * 2e5),
+            "queue_packets": (13, 17),
+        }
+    cell = {"goodput_bps": [1e6 * one for one in total_mbps], "updown_ratio": (0.7, 0.9)}
+    queues = {"queue_packets": ap, "collision_rate": (0.2, 0.25)}
+    return a_run(stations=stations, cells={"cell": cell}, aps={"ap": queues})
+
+
+def by_connections() -> dict[str, Run]:
+    return {str(x): a_cell(ETA[x], QUEUE[x], ap=(70 + x, 60 + x)) for x in CONNECTIONS}
+
+
+# -- what is measured --------------------------------------------------------------------------
+
+
+def test_goodput_of_the_station_with_one_and_with_two_downloads():
+    stations = {
+        "first": {"goodput_bps": (3.2e6, 3.4e6), "goodput_share": (0.6, 0.7)},
+        "others-1": {"goodput_bps": (1.6e6, 1.5e6), "goodput_share": (0.4, 0.3)},
+    }
+    found = two_stations.STUDY.measure({"one against two": a_run(stations=stations)})
+    expect(found, goodput_1=(1.6, 1.5), goodput_2=(3.2, 3.4))
+
+
+def test_figure_2_has_the_four_levels_and_goodputs_with_and_without_the_slow_station():
+    runs = {
+        "up_down": a_cell((2, 3)),
+        "down_down": a_cell((6, 5)),
+        "up_up": a_cell((2.5, 2.4)),
+        "multirate": a_cell((3, 10)),
+    }
+    expect(
+        fig02.STUDY.measure(runs),
+        eta_up_down=(2, 3),
+        eta_down_down=(6, 5),
+        eta_up_up=(2.5, 2.4),
+        eta_multirate=(3, 10),
+        eta_multirate_over_single=(0.5, 2),  # 3 / 6, 10 / 5
+        **{
+            f"goodput_{case}_{station}": pair
+            for case in ("down_down", "multirate")
+            for station, pair in {
+                1: (3.1, 3.7),
+                2: (0.1, 0.2),
+                3: (0.2, 0.4),
+                4: (0.3, 0.6),
+                5: (0.4, 0.8),
+            }.items()
+        },
+    )
+
+
+def test_goodputs_of_figure_2_are_of_the_case_that_they_name():
+    runs = {case: a_cell((1, 1)) for case in ("up_down", "down_down", "up_up", "multirate")}
+    first = dict(runs["multirate"].samples["stations"]["first"], goodput_bps=(0.5e6, 0.6e6))
+    stations = {**runs["multirate"].samples["stations"], "first": first}
+    found = fig02.STUDY.measure({**runs, "multirate": a_run(stations=stations)})
+    assert tuple(found["goodput_multirate_1"].samples) == (0.5, 0.6)
+    assert tuple(found["goodput_down_down_1"].samples) == (3.1, 3.7)
+
+
+def test_figure_5_has_levels_and_queue_of_station_1_and_how_they_grow():
+    expect(
+        fig05.STUDY.measure(by_connections()),
+        **{f"eta_{x}": ETA[x] for x in CONNECTIONS},
+        **{f"queue_{x}": QUEUE[x] for x in CONNECTIONS},
+        rise_1_3=(4, 5),  # 6 - 2, 8 - 3
+        rise_4_6=(1.5, 2),  # 9.5 - 8, 11 - 9
+        **SHAPE,
+    )
+
+
+def test_figure_6_has_levels():
+    expect(fig06.STUDY.measure(by_connections()), **{f"eta_{x}": ETA[x] for x in CONNECTIONS})
+
+
+def test_figure_9_has_the_access_points_queue_too():
+    expect(
+        fig09.STUDY.measure(by_connections()),
+        **{f"eta_{x}": ETA[x] for x in CONNECTIONS},
+        **{f"queue_{x}": QUEUE[x] for x in CONNECTIONS},
+        **{f"ap_queue_{x}": (70 + x, 60 + x) for x in CONNECTIONS},
+        **SHAPE,
+    )
+
+
+@pytest.mark.parametrize("study", [multirate.FIG07, multirate.FIG10], ids=lambda one: one.name)
+def test_figures_7_and_10_compare_the_slow_station_with_the_same_at_full_rate(study):
+    runs = {f"slow-{x}": a_cell(ETA[x]) for x in CONNECTIONS}
+    runs |= {f"fast-{x}": a_cell((4, 2 * x)) for x in CONNECTIONS}
+    expect(
+        study.measure(runs),
+        **{f"eta_{x}": ETA[x] for x in CONNECTIONS},
+        eta_ratio_1=(0.5, 1.5),  # 2 / 4, 3 / 2
+        eta_ratio_2=(1, 1.25),  # 4 / 4, 5 / 4
+        eta_ratio_3=(1.5, 8 / 6),
+        eta_ratio_4=(2, 9 / 8),
+        eta_ratio_5=(2.25, 1),  # 9 / 4, 10 / 10
+        eta_ratio_6=(2.375, 11 / 12),
+    )
+
+
+@pytest.mark.parametrize("study", [windows.FIG08, windows.FIG11], ids=lambda one: one.name)
+def test_figures_8_and_11_have_levels_by_window(study):
+    runs = {str(w): a_cell((w / 100, w / 50)) for w in WINDOWS}
+    expect(study.measure(runs), **{f"eta_{w}": (w / 100, w / 50) for w in WINDOWS})
+
+
+def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_that_of_window_29():
+    def run(cwmin: int) -> Run:
+        flows = {
+            "first/udp-up/1": {"goodput_bps": (cwmin * 1e5, cwmin * 1e5), "loss": (0.1, 0.2)},
+            "first/udp-down/1": {"goodput_bps": (2e6, 4e6), "loss": (0.3, 0.4)},
+        }
+        return a_run(flows=flows, scenario={"stations": [{"cwmin": cwmin}]})
+
+    found = beta.STUDY.measure({str(cwmin): run(cwmin) for cwmin in range(24, 36)})
+    worked = {f"cwmin_{cwmin}": (cwmin / 20, cwmin / 40) for cwmin in range(24, 36)}
+    expect(found, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s over 2 and over 4 Mb/s
+    # the chain: 1.199 at the recipe, 1 where both have the access point's window, 34
+    assert found["recipe"].predicted == pytest.approx(1.199, abs=5e-4)
+    assert found["cwmin_34"].predicted == pytest.approx(1.0)
+
+
+def test_with_the_bottleneck_levels_are_of_each_figure_and_goodputs_are_means_over_it():
+    def points(kind: str, figure: int, factor: float) -> dict[str, Run]:
+        along = WINDOWS if figure in (8, 11) else CONNECTIONS
+        return {
+            f"{kind}-fig{figure:02d}-{x}": a_cell(
+                (figure + x / 100, figure - x / 100),
+                total_mbps=(factor * (figure + x), factor * figure),
+            )
+            for x in along
+        }
+
+    figures = (5, 6, 7, 8, 9, 10, 11)
+    runs: dict[str, Run] = {}
+    for figure in figures:
+        runs |= points("with", figure, 1.0) | points("without", figure, 2.0)
+    levels = {
+        f"eta_fig{figure:02d}_{x}": (figure + x / 100, figure - x / 100)
+        for figure in figures
+        for x in (WINDOWS if figure in (8, 11) else CONNECTIONS)
+    }
+    expect(
+        shared.STUDY.measure(runs),
+        **levels,
+        with_fig05=(8.5, 5),  # 5 and the mean of 1 to 6, 3.5
+        with_fig06=(9.5, 6),
+        with_fig07=(10.5, 7),
+        with_fig08=(8 + 195 / 9, 8),  # the nine windows are 195 packets in all
+        with_fig09=(12.5, 9),
+        without_fig05=(17, 10),  # twice as much
+        without_fig06=(19, 12),
+        without_fig07=(21, 14),
+        without_fig08=(16 + 390 / 9, 16),
+        without_fig09=(25, 18),
+    )
+
+
+def test_figure_4_has_the_mean_rate_of_each_phase():
+    def run(*mbps: float) -> Run:
+        link = {
+            "capacity_bps": [1e6 * one for one in mbps],
+            "goodput_bps": (2.2e6, 2.3e6),
+            "ping_rtt_p95_s": (0.05, 0.06),
+        }
+        return a_run(links={"vsb": link})
+
+    runs = {"idle": run(6, 5.9), "one": run(5.4, 5.3), "two": run(2.4, 2.5), "after": run(5.2, 5.1)}
+    expect(
+        fig04.STUDY.measure(runs),
+        capacity_idle=(6, 5.9),
+        capacity_one=(5.4, 5.3),
+        capacity_two=(2.4, 2.5),
+        capacity_after=(5.2, 5.1),
+    )
+
+
+def two(first: Pair, other: Pair, first_share: Pair, other_share: Pair) -> Run:
+    """Return a run of station 1 and another one; goodputs in Mb/s."""
+    stations = {
+        name: {"goodput_bps": [1e6 * one for one in goodput], "goodput_share": share}
+        for name, goodput, share in (
+            ("first", first, first_share),
+            ("others-1", other, other_share),
+        )
+    }
+    return a_run(stations=stations)
+
+
+def test_figure_12_has_goodputs_before_and_the_level_after():
+    runs = {
+        "before": two((4, 3.8), (1, 1.2), (0.8, 0.76), (0.2, 0.24)),
+        "after": two((2.5, 2.4), (2.6, 2.3), (0.4, 0.6), (0.5, 0.4)),
+    }
+    expect(
+        fig12.STUDY.measure(runs),
+        goodput_four_before=(4, 3.8),
+        goodput_one_before=(1, 1.2),
+        eta_after=(0.8, 1.5),  # 0.4 / 0.5, 0.6 / 0.4
+    )
+
+
+def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
+    def run(first: Pair, other: Pair, updown: Pair) -> Run:
+        stations = {
+            "first": {"goodput_bps": first, "goodput_share": (0.3, 0.4)},
+            "others-1": {"goodput_bps": other, "goodput_share": (0.1, 0.2)},
+            "others-2": {"goodput_bps": (9e6, 9e6), "goodput_share": (0.1, 0.2)},
+        }
+        return a_run(stations=stations, cells={"cell": {"updown_ratio": updown}})
+
+    runs = {
+        "airtime": run((1e6, 3e6), (2e6, 2e6), (3, 4)),
+        "rate": run((7e6, 7e6), (1e6, 1e6), (5, 6)),
+        "flow": run((4e6, 8e6), (2e6, 1e6), (7, 8)),
+        "direction": run((1e6, 1e6), (1e6, 1e6), (0.9, 1.1)),
+    }
+    # On the air are preamble 192, 1536 B, SIFS 10 and a MAC ACK of 192 + 56 us, then half as much
+    # with a TCP ACK of 76 B. [us]
+    slow = 192 + 8 * 1536 / 2 + 10 + 248 + (192 + 8 * 76 / 2 + 10 + 248) / 2
+    fast = 192 + 8 * 1536 / 11 + 10 + 248 + (192 + 8 * 76 / 11 + 10 + 248) / 2
+    expect(
+        fig13.STUDY.measure(runs),
+        airtime_ratio=(0.5 * slow / fast, 1.5 * slow / fast),  # goodputs 1 / 2, 3 / 2
+        flow_ratio=(0.5, 2),  # 4 / 4 over 2, 8 / 4 over 1
+        updown_ratio=(0.9, 1.1),
+    )
+
+
+def test_beside_datagrams_goodput_is_that_of_both_tcp_stations():
+    def run(first: Pair, other: Pair) -> Run:
+        stations = {
+            "first": {"goodput_bps": first, "goodput_share": (0.9, 0.8)},
+            "others-1": {"goodput_bps": other, "goodput_share": (0.1, 0.3)},
+            "senders-1": {"goodput_bps": (3e6, 3e6), "goodput_share": (0.4, 0.5)},
+        }
+        return a_run(stations=stations)
+
+    runs = {
+        "estimated": run((1e6, 1.2e6), (2e6, 0.8e6)),
+        "plain": run((0.1e6, 0.2e6), (0.3e6, 0.5e6)),
+        "none": run((5e6, 5e6), (4e6, 4e6)),
+    }
+    expect(
+        udp.STUDY.measure(runs),
+        tcp_goodput_estimated=(3, 2),  # 1 + 2, 1.2 + 0.8
+        tcp_goodput_plain=(0.4, 0.7),  # 0.1 + 0.3, 0.2 + 0.5
+        eta=(0.5, 1.5),  # 1 / 2, 1.2 / 0.8
+    )
+
+
+# -- how it is set up --------------------------------------------------------------------------
+
+TESTBED = (
+    two_stations.STUDY,
+    fig02.STUDY,
+    fig05.STUDY,
+    fig06.STUDY,
+    multirate.FIG07,
+    windows.FIG08,
+    fig09.STUDY,
+    multirate.FIG10,
+    windows.FIG11,
+    shared.STUDY,
+    fig04.STUDY,
+    fig12.STUDY,
+    fig13.STUDY,
+    udp.STUDY,
+    beta.STUDY,
+)
+"""All studies of the paper."""
+
+BUFFERS = {"lossless": 400, "short-without": 5, "short-with": 5}
+"""Points with another buffer of the access point, to isolate a cause. [packets]"""
+PROMPT = {"prompt": 7}
+"""Points with another window of the others, likewise."""
+
+
+@pytest.mark.parametrize("study", TESTBED, ids=lambda one: one.name)
+def test_every_scenario_is_of_the_papers_test_bed(study):
+    for point, tree in normalised(study).items():
+        # "The 802.11 transmission mode is 802.11b" (line 164 of the text)
+        assert tree["cell"]["phy"] == "802.11b"
+        # "a Cisco Aironet 1200 Access Point (having 75 packets of buffer space)" (164)
+        assert tree["cell"]["ap"]["queue_packets"] == BUFFERS.get(point, 75), point
+        # one recipe for the paper's beta of 1.2: the access point's window, the stations' below
+        assert tree["cell"]["ap"]["cwmin"] == 34
+        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164): they cost nothing
+        assert only(tree["wire"], "rate_bps", "loss") == {"rate_bps": None, "loss": 0.0}
+        assert {one["congestion"] for one in tcp(tree)} <= {"reno"}  # a3 (321)
+        assert {one["handshake"] for one in tcp(tree)} <= {False}
+
+
+def tcp(tree) -> list[dict]:
+    return [flow["tcp"] for flow in tree["flows"] if "tcp" in flow]
+
+
+@pytest.mark.parametrize("study", TESTBED, ids=lambda one: one.name)
+def test_every_connection_has_the_papers_window_and_delayed_acks(study):
+    for point, tree in normalised(study).items():
+        for flow in tree["flows"]:
+            if "tcp" not in flow:
+                continue
+            # "the TCP receiver window of all connections is equal to 42 packets" (180, 198, 208)
+            own = flow["station"] == "first" and window_of_station_1(study.name, point)
+            assert flow["tcp"]["window_packets"] == (own or 42), point
+            # "The TCP version is Reno with delayed ACK" (a3, 321); packets of 1500 bytes (174)
+            each = flow["station"] == "first" and point == "still-each"
+            assert flow["tcp"]["delayed_ack"] is not each, point
+            assert flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] == 1500
+
+
+def window_of_station_1(study: str, point: str) -> int | None:
+    """Figures 8 and 11: "from 6 packets (i.e., about 8 kbytes) to 42 packets" (208)."""
+    if point.startswith("still-"):
+        return 6
+    swept = study in ("fig08", "fig11") or any(one in point for one in ("fig08", "fig11"))
+    return int(point.rpartition("-")[2]) if swept else None
+
+
+def counts(tree) -> dict[tuple[str, str], int]:
+    """Number of connections by station's group and direction."""
+    found: dict[tuple[str, str], int] = {}
+    for flow in tree["flows"]:
+        key = flow["class"], flow["direction"]
+        found[key] = found.get(key, 0) + 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("study", "prefix", "first", "others"),
+    [
+        (fig05.STUDY, "", "up", "down"),  # 180
+        (fig06.STUDY, "", "down", "down"),  # 198
+        (multirate.FIG07, "slow-", "down", "down"),  # 204
+        (multirate.FIG07, "fast-", "down", "down"),
+        (fig09.STUDY, "", "up", "up"),  # 364
+        (multirate.FIG10, "slow-", "up", "up"),  # 367
+        (multirate.FIG10, "fast-", "up", "up"),
+        (shared.STUDY, "with-fig05-", "up", "down"),
+        (shared.STUDY, "with-fig06-", "down", "down"),
+        (shared.STUDY, "with-fig07-", "down", "down"),
+        (shared.STUDY, "with-fig09-", "up", "up"),
+        (shared.STUDY, "with-fig10-", "up", "up"),
+        (shared.STUDY, "without-fig05-", "up", "down"),
+        (shared.STUDY, "without-fig06-", "down", "down"),
+        (shared.STUDY, "without-fig07-", "down", "down"),
+        (shared.STUDY, "without-fig09-", "up", "up"),
+    ],
+)
+def test_station_1_has_1_to_6_connections_against_one_of_each_other(study, prefix, first, others):
+    """ "varying from 1 to 6; the other stations have only one" (180)."""
+    trees = normalised(study)
+    for x in CONNECTIONS:
+        tree = trees[f"{prefix}{x}"]
+        assert counts(tree) == {("first", first): x, ("others", others): 4}
+        assert [one["name"] for one in tree["stations"]] == [
+            "first",
+            *(f"others-{k}" for k in (1, 2, 3, 4)),
+        ]
+        slow = prefix.startswith("slow") or prefix[-6:-1] in ("fig07", "fig10")
+        # "STA 1 has a physical transmission rate of 2 Mbit/sec; the other four 11" (204)
+        assert tree["stations"][0]["rate_bps"] == (2e6 if slow else 11e6)
+        assert every(tree["stations"][1:], "rate_bps") == {11e6}
+        assert every(tree["stations"], "cwmin") == {29}
+        assert (tree["vsb"] is not None) == prefix.startswith("with-")
+    assert f"{prefix}0" not in trees
+    assert f"{prefix}7" not in trees
+
+
+@pytest.mark.parametrize(
+    ("study", "prefix", "direction"),
+    [
+        (windows.FIG08, "", "down"),
+        (windows.FIG11, "", "up"),
+        (shared.STUDY, "with-fig08-", "down"),
+        (shared.STUDY, "with-fig11-", "up"),
+        (shared.STUDY, "without-fig08-", "down"),
+    ],
+)
+def test_windows_are_swept_for_one_connection_of_each(study, prefix, direction):
+    trees = normalised(study)
+    for window in WINDOWS:
+        tree = trees[f"{prefix}{window}"]
+        assert counts(tree) == {("first", direction): 1, ("others", direction): 4}
+        assert every(tree["stations"], "rate_bps") == {11e6}  # 208
+
+
+LENGTHS = {"fig04": None, "fig12": None}
+
+
+@pytest.mark.parametrize("study", TESTBED, ids=lambda one: one.name)
+def test_runs_take_three_minutes_and_ten_times_the_papers_ten(study):
+    """ "Each measurement lasts three minutes and is repeated ten times" (174)."""
+    few = {"vsb": 20, "fig13": 20, "udp": 20, "fig04": 20, "fig12": 20}
+    for point, tree in normalised(study).items():
+        if study.name not in LENGTHS:
+            assert tree["duration_s"] == 180, point
+        beside = study.name in few and (study.name != "vsb" or point.startswith("agreed-"))
+        assert tree["replications"] == (20 if beside else 100), point
+
+
+def test_starts_are_a_second_apart_but_where_the_paper_says_when():
+    tree = normalised(fig09.STUDY)
+    assert sorted(flow["start_s"] for flow in tree["6"]["flows"]) == list(range(10))
+    assert every(tree["at once"]["flows"], "start_s") == {0.0}
+    assert every(tree["prompt"]["stations"][1:], "cwmin") == {7}
+    assert tree["prompt"]["stations"][0]["cwmin"] == 29
+
+
+def test_figure_2_is_of_the_four_cases():
+    trees = normalised(fig02.STUDY)
+    cases = {
+        "up_down": {("first", "up"): 1, ("others", "down"): 4},
+        "down_down": {("first", "down"): 6, ("others", "down"): 4},
+        "up_up": {("first", "up"): 6, ("others", "up"): 4},
+        "multirate": {("first", "down"): 6, ("others", "down"): 4},
+    }
+    assert {name: counts(tree) for name, tree in trees.items()} == cases
+    rates = {name: tree["stations"][0]["rate_bps"] for name, tree in trees.items()}
+    assert rates == {"up_down": 11e6, "down_down": 11e6, "up_up": 11e6, "multirate": 2e6}
+
+
+def test_the_introduction_has_two_stations_with_one_and_two_downloads():
+    [tree] = normalised(two_stations.STUDY).values()
+    assert counts(tree) == {("first", "down"): 2, ("others", "down"): 1}
+    assert len(tree["stations"]) == 2  # "two stations both operating at 11 Mbit/sec" (19)
+    assert every(tree["stations"], "rate_bps") == {11e6}
+
+
+def test_the_bottleneck_is_that_of_section_4():
+    for study in (shared.STUDY, fig04.STUDY, fig12.STUDY, fig13.STUDY, udp.STUDY):
+        for point, tree in normalised(study).items():
+            if tree["vsb"] is None or tree["vsb"]["rate_bps"] is not None:
+                continue
+            # "a FIFO queue of size 200 packets for each station" (146)
+            assert tree["vsb"]["queue_packets"] == 200
+            # "its maximum possible value (set equal to 6 Mbit/sec)" (160)
+            assert tree["vsb"]["wce"]["max_bps"] == 6e6
+            rule = "agreement" if point.startswith("agreed") else "paper"
+            assert tree["vsb"]["wce"]["rule"] == rule, point
+            # "uplink UDP packets must not be sent to the VSB" (611)
+            assert tree["vsb"]["udp"] == "down"
+
+
+def test_figure_4_begins_at_25_and_57_seconds():
+    trees = normalised(fig04.STUDY)
+    for prefix in ("", "agreed-"):
+        for phase, (begin, end) in {
+            "idle": (5, 25),
+            "one": (35, 57),
+            "two": (67, 95),
+            "after": (107, 140),
+        }.items():
+            tree = trees[f"{prefix}{phase}"]
+            assert (tree["warmup_s"], round(tree["duration_s"])) == (begin, end)
+            fast, *slow = tree["flows"]
+            # "At the 25 seconds time instant, a station ... of 11 Mbit/sec" (160)
+            assert only(fast, "station", "direction", "start_s", "stop_s") == {
+                "station": "first",
+                "direction": "down",
+                "start_s": 25,
+                "stop_s": None,
+            }
+            # "At time instant 57 s, another station ... 2 Mbit/sec" (160)
+            starts = [(one["station"], one["start_s"], one["stop_s"]) for one in slow]
+            ends = {"two": None, "after": 95}
+            assert starts == ([("others", 57, ends[phase])] if phase in ends else [])
+            assert [one["rate_bps"] for one in tree["stations"]] == [11e6, 2e6]
+    assert trees["alone"]["vsb"] is None
+    assert [one["rate_bps"] for one in trees["alone"]["stations"]] == [11e6]
+    assert trees["alone"]["duration_s"] == 60
+
+
+def test_figure_12_is_of_four_connections_from_60_s_on_and_a_bottleneck_from_165_s_on():
+    trees = normalised(fig12.STUDY)
+    assert set(trees) == {"before", "after", "agreed-after"}
+    for point, tree in trees.items():
+        # "The STA without the accelerator starts the download at time 0s, with ... 60s" (237)
+        starts = [(flow["station"], flow["direction"], flow["start_s"]) for flow in tree["flows"]]
+        assert sorted(starts) == [*[("first", "down", 60)] * 4, ("others-1", "down", 0)]
+        assert every(tree["stations"], "rate_bps") == {11e6}  # caption (373)
+        assert tree["wire"]["delay_s"] == 0.02
+        period = (75, 165) if point == "before" else (175, 285)
+        assert (tree["warmup_s"], tree["duration_s"]) == period
+        # "after 165 seconds the VSB becomes active" (237)
+        begins = None if tree["vsb"] is None else tree["vsb"]["start_s"]
+        assert begins == (None if point == "before" else 165)
+
+
+def test_other_kinds_of_fairness_are_of_cells_that_show_them():
+    trees = normalised(fig13.STUDY)
+    wanted = {
+        "airtime": ({("first", "down"): 1, ("others", "down"): 4}, 2e6),
+        "rate": ({("first", "down"): 1, ("others", "down"): 4}, 2e6),
+        "flow": ({("first", "down"): 4, ("others", "up"): 4}, 11e6),
+        "direction": ({("first", "up"): 4, ("others", "down"): 4}, 11e6),
+    }
+    for prefix in ("", "agreed-"):
+        for kind, (connections, rate) in wanted.items():
+            tree = trees[f"{prefix}{kind}"]
+            assert tree["vsb"]["fairness"] == kind
+            assert counts(tree) == connections
+            assert tree["stations"][0]["rate_bps"] == rate
+    assert set(trees) == {f"{prefix}{kind}" for prefix in ("", "agreed-") for kind in wanted}
+
+
+def test_datagrams_are_sent_up_by_three_stations_beside_four_downloads_and_one():
+    trees = normalised(udp.STUDY)
+    for kind, tree in trees.items():
+        assert [one["group"] for one in tree["stations"]] == ["first", "others", *["senders"] * 3]
+        assert counts(tree) == {("first", "down"): 4, ("others", "down"): 1, ("senders", "up"): 3}
+        assert every([one["udp"] for one in tree["flows"] if "udp" in one], "rate_bps") == {4e6}
+        aware = {"estimated": True, "plain": False, "none": None}[kind]
+        assert (tree["vsb"] and tree["vsb"]["udp_aware"]) is aware
+    assert trees["plain"]["vsb"]["wce"]["timeout_s"] == 20
+    assert trees["estimated"]["vsb"]["wce"]["timeout_s"] == 3
+
+
+def test_beta_is_measured_with_greedy_datagrams_both_ways():
+    """ "a greedy downstream UDP connection and a greedy upstream UDP connection" (174)."""
+    trees = normalised(beta.STUDY)
+    assert list(trees) == [str(cwmin) for cwmin in range(24, 36)]
+    for point, tree in trees.items():
+        [station] = tree["stations"]
+        assert station["cwmin"] == int(point)
+        assert counts(tree) == {("first", "up"): 1, ("first", "down"): 1}
+
+
+def test_points_that_isolate_a_cause_differ_in_it_alone():
+    trees = normalised(shared.STUDY)
+    for way, name in (("down", "download"), ("up", "upload")):
+        assert counts(trees[f"still-{name}"]) == {("first", way): 1, ("others", way): 4}
+    assert counts(trees["still-each"]) == {("first", "up"): 1, ("others", "up"): 4}
+    still = {trees[f"still-{name}"]["vsb"]["rate_bps"] for name in ("download", "upload", "each")}
+    assert still == {4.5e6}
+    for point in BUFFERS:
+        assert counts(trees[point]) == {("first", "down"): 6, ("others", "down"): 4}
+        assert (trees[point]["vsb"] is not None) == (point == "short-with")
+    for study, first, others, rate in (
+        (fig05.STUDY, "up", "down", 11e6),
+        (multirate.FIG07, "down", "down", 2e6),
+        (multirate.FIG10, "up", "up", 2e6),
+    ):
+        tree = normalised(study)["lossless"]
+        assert counts(tree) == {("first", first): 1, ("others", others): 4}
+        assert tree["stations"][0]["rate_bps"] == rate
