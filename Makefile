@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-long test-linux soak bench docs docs-pages build clean
+.PHONY: help demo check test test-long test-linux soak mutations bench docs docs-pages build clean
 # Stages of check and test.
 .PHONY: rust-tests rust-lint rust-docs rust-release instructions
 .PHONY: python-lint python-types python-tests kernel determinism validation site check-stages test-stages
@@ -55,6 +55,7 @@ help:
 	@echo "make test-long  what takes longer, in parts: make test-long PART=laws, rust, python, validation, kernel, tcp"
 	@echo "make test-linux the gateway and the emulator in the kernel, without a clock (root)"
 	@echo "make soak       a gateway for an hour (SOAK_S=3600), with all that happens: nothing grows or stays broken (root)"
+	@echo "make mutations  faults of a line in studies and rules: does a test notice? SEED=n draws the same again"
 	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them); ONLY=instructions a part"
 	@echo "make docs       the documentation site, in site/"
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
@@ -158,6 +159,9 @@ test-linux: kernel
 SOAK_S ?= 3600
 soak: build
 	@$(BIN)/python tests/linux/soak.py --seconds $(SOAK_S)
+
+mutations: $(VENV)/.tested $(VENV)/.documenting
+	@$(BIN)/python tests/mutations/mutations.py --seed $(SEED)
 
 # Each part by itself: a quiet machine for what is measured, all cores for the rest.
 test-long:

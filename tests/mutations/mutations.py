@@ -1,0 +1,464 @@
+"""Does a test notice when a line of studies, rules or ledger is wrong?
+
+    make mutations SEED=7              about half an hour on two cores
+    .venv/bin/python tests/mutations/mutations.py --seed 7
+
+Faults of one line each are drawn (`faults.py` says which), so many of each kind, by the seed alone.
+Each is put into a fresh copy of the tree, and the suites of `make test` that could notice are run
+on it, the closest first, up to the first test that fails. A test that fails without the fault, too,
+does not count. The table says which test caught a fault, or that it survived: then a test is
+missing. Exits with 1 if one survived.
+
+A fault that is proven to change nothing is drawn again, and listed as such. Proofs are: the file
+compiles to the same code; or, for measures, settings and the ledger, everything that they put out
+is the same (`outputs.py` says what, and how far that goes). Rules are there for every number, so
+that only the first is a proof for them.
+
+**What could notice** is a test whose file, or the page that it runs, names studies, claims or
+`reproduce`: `NAMED`. Nothing else of the package loads a study. `--blind` proves that: it makes the
+studies unreadable and runs all other quick suites, all of which must pass. Tests of studies of one
+subject notice nothing of another: no study imports one of another subject, which `outputs.py`
+asserts, and a fault of the ledger is in a claim of one subject.
+
+What is finished stays in out/mutations, by tree and seed: after Ctrl-C the same command goes on.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from faults import CLAIMS, KINDS, Fault, queues
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "out" / "mutations"
+CLOSE = "tests/python/studies"
+QUICK = ("tests/python", "tests/equations")
+NAMED = re.compile(r"studies|claims|reproduce|refresh|rglob|plot\.(family|points|study)")
+"""Words of the files of tests that could notice a fault."""
+LEFT_OUT = (".git", ".venv", ".peers", "target", "out", "site", ".*_cache", ".hypothesis")
+"""What a copy of the tree goes without."""
+PATIENCE_S = 1800.0
+"""What a fault may take, on a busy machine: tests that do not end have noticed it, too. [s]"""
+PYTEST = ("-m", "pytest", "-W", "error", "-q", "-p", "no:cacheprovider")
+FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", re.MULTILINE)
+
+
+class Stopped(Exception):
+    """Ctrl-C was pressed."""
+
+
+class Processes:
+    """What was started, to be ended by Ctrl-C."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+        self.stopped = False
+
+    def run(self, tree: Path, *arguments: str, patience_s: float = PATIENCE_S) -> str | None:
+        """Run Python on a tree; return what it prints, or None if it does not end."""
+        environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
+        with self._lock:
+            if self.stopped:
+                raise Stopped
+            process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=tree,
+                env=environment,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            self._running.add(process)
+        try:
+            return process.communicate(timeout=patience_s)[0]
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            self._end(process)
+            if self.stopped:
+                raise Stopped
+
+    def stop(self) -> None:
+        """End everything."""
+        with self._lock:
+            self.stopped = True
+            for process in self._running:
+                _kill(process)
+
+    def _end(self, process: "subprocess.Popen[str]") -> None:
+        if process.poll() is None:
+            _kill(process)
+            process.communicate()
+        with self._lock:
+            self._running.discard(process)
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What became of a fault.
+
+    Parameters
+    ----------
+    fault : Fault
+    test : str
+        The test that noticed it; "" if none did.
+    proof : str
+        Why it changes nothing; "" if that is not proven.
+    seconds : float
+    """
+
+    fault: Fault
+    test: str
+    proof: str
+    seconds: float
+
+    def to_json(self) -> str:
+        """Return a line of the file of finished ones."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of(cls, line: str) -> "Finished":
+        """Return what such a line says."""
+        tree = json.loads(line)
+        return cls(**{**tree, "fault": Fault(**tree["fault"])})
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A tree, and what is tried on copies of it.
+
+    Parameters
+    ----------
+    root : Path
+        The tree, which stays as it is.
+    processes : Processes
+    structures : Path
+        Names in runs of every scenario, for `outputs.py`.
+    """
+
+    root: Path
+    processes: Processes
+    structures: Path
+
+    def tried(self, fault: Fault) -> Finished:
+        """Run the suites on a copy with the fault, and look for a proof where none notices."""
+        began_s = time.monotonic()
+
+        def finished(test: str = "", proof: str = "") -> Finished:
+            return Finished(fault, test, proof, time.monotonic() - began_s)
+
+        original = (self.root / fault.file).read_text("utf-8")
+        changed = fault.applied(original)
+        if fault.file.endswith(".py") and same_code(original, changed):
+            return finished(proof="the same code")
+        with copied(self.root) as tree:
+            (tree / fault.file).write_text(changed, "utf-8")
+            close, rest = suites(self.root, fault)
+            if test := self.noticed(tree, close):
+                return finished(test)
+            if fault.kind != "rules" and self.same_outputs(tree, fault):
+                return finished(proof="the same outputs")
+            return finished(self.noticed(tree, rest))
+
+    def noticed(self, tree: Path, files: Sequence[str]) -> str:
+        """Return the first test that fails on a tree and not without the fault; "" if none does."""
+        deselected: list[str] = []
+        while True:
+            without = [f"--deselect={one}" for one in deselected]
+            printed = self.processes.run(tree, *PYTEST, "-x", *files, *without)
+            if printed is None:
+                return f"did not end in {PATIENCE_S:g} s"
+            found = FAILED.search(printed)
+            if found is None:
+                if re.search(r"\d+ passed", printed):
+                    return ""
+                return f"pytest: {printed.strip().splitlines()[-1]}"
+            if not self.fails_anyhow(found[1]):
+                return found[1]
+            deselected.append(found[1])
+
+    def fails_anyhow(self, test: str) -> bool:
+        """Whether a test, or the collection of its file, fails on the tree without a fault."""
+        how = () if "::" in test else ("--collect-only",)
+        with copied(self.root) as tree:
+            printed = self.processes.run(tree, *PYTEST, *how, test)
+        return printed is None or FAILED.search(printed) is not None
+
+    def same_outputs(self, tree: Path, fault: Fault) -> bool:
+        """Whether all outputs are as they are without the fault, and its line ran for them."""
+        mine, without = (self.outputs(one, fault.file) for one in (tree, self.root))
+        if mine is None or without is None or mine["outputs"] != without["outputs"]:
+            return False
+        return fault.file == CLAIMS or fault.line in mine["ran"]
+
+    def outputs(self, tree: Path, file: str) -> Any:
+        """Return what a tree puts out, where a file matters."""
+        script = str(Path(__file__).parent / "outputs.py")
+        printed = self.processes.run(tree, script, str(self.structures), file)
+        with suppress(ValueError, IndexError, AttributeError):
+            return json.loads((printed or "").strip().splitlines()[-1])
+        return None
+
+    def prepare(self) -> None:
+        """Find the structures of runs, once."""
+        if not self.structures.exists():
+            script = str(Path(__file__).parent / "outputs.py")
+            part = self.structures.with_suffix(".part")
+            printed = self.processes.run(self.root, script, str(part))
+            if not part.exists():
+                raise SystemExit(f"no structures of runs:\n{printed}")
+            part.replace(self.structures)
+
+
+def same_code(one: str, other: str) -> bool:
+    """Whether two texts compile to the same code, but for the places of lines."""
+    return _code(compile(one, "", "exec")) == _code(compile(other, "", "exec"))
+
+
+def _code(code: CodeType) -> tuple[object, ...]:
+    constants = [
+        _code(one) if isinstance(one, CodeType) else (type(one), repr(one))
+        for one in code.co_consts
+    ]
+    return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars
+
+
+@contextmanager
+def copied(root: Path) -> Iterator[Path]:
+    """A fresh copy of the tree, with the compiled engine."""
+    with tempfile.TemporaryDirectory(prefix="lasthop-mutation-") as directory:
+        tree = Path(directory) / "tree"
+        shutil.copytree(root, tree, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
+        yield tree
+
+
+def suites(root: Path, fault: Fault) -> tuple[list[str], list[str]]:
+    """Return files of tests of studies, the closest first, and all others that could notice."""
+    words = closeness(fault)
+    subject = subject_of(root, fault)
+
+    def distance(file: str) -> tuple[int, str]:
+        name = Path(file).stem
+        return min((k for k, word in enumerate(words) if word in name), default=len(words)), file
+
+    close = [
+        str(path.relative_to(root))
+        for path in (root / CLOSE).glob("test_*.py")
+        if subject is None or not of_others(path.read_text("utf-8"), subject)
+    ]
+    return sorted(close, key=distance), [file for file in others(root) if named(root / file)]
+
+
+def subject_of(root: Path, fault: Fault) -> str | None:
+    """Return the subject of a study or of a claim; None where a fault is of all."""
+    if fault.file != CLAIMS:
+        return None if fault.kind == "rules" else Path(fault.file).parent.name
+    lines = (root / CLAIMS).read_text("utf-8").splitlines()[: fault.line]
+    ids = re.findall(r'^id = "(\w+)-\d+"', "\n".join(lines), re.MULTILINE)
+    return ids[-1] if ids else None
+
+
+def of_others(text: str, subject: str) -> bool:
+    """Whether a file of tests is about studies of other subjects alone."""
+    subjects = set(re.findall(r"lasthop\.studies\.(?:(hotspot|edca|vbs|acsma|red)\b)", text))
+    return bool(subjects) and subject not in subjects and "reproduction" not in text
+
+
+def closeness(fault: Fault) -> Sequence[str]:
+    """Return words in names of files of tests, the closest to the fault first."""
+    if fault.kind == "claims":
+        return "claims", "kept", "ledger", "theory", "reproduce"
+    if fault.kind == "rules":
+        return Path(fault.file).stem, "ledger", "study", "sweep", "claims", "kept", "reproduce"
+    subject = Path(fault.file).parent.name
+    routers = ("router", "theory") if subject == "red" else ()
+    return f"measures_{subject}", f"settings_{subject}", subject, *routers, "kept", "claims"
+
+
+def others(root: Path) -> list[str]:
+    """Return all other quick files of tests, and those of validation that read studies."""
+    quick = [path for part in QUICK for path in (root / part).rglob("test_*.py")]
+    validation = [path for path in (root / "tests/validation").glob("test_*.py") if named(path)]
+    files = [str(path.relative_to(root)) for path in [*quick, *validation]]
+    return sorted(file for file in files if not file.startswith(CLOSE))
+
+
+def named(path: Path) -> bool:
+    """Whether a file of tests names what could be wrong."""
+    return NAMED.search(path.read_text("utf-8")) is not None
+
+
+def blind(bench: Bench) -> bool:
+    """Whether suites that are left out pass where no study can be read."""
+    with copied(bench.root) as tree:
+        for path in (tree / "python/lasthop/studies").rglob("*.py"):
+            path.write_text('raise RuntimeError("a study is read")\n', "utf-8")
+        (tree / CLAIMS).write_text("a study is read\n", "utf-8")
+        files = [file for file in others(bench.root) if not named(bench.root / file)]
+        printed = bench.processes.run(tree, *PYTEST, *files, patience_s=2 * PATIENCE_S)
+    failed = FAILED.findall(printed or "did not end")
+    failed = [test for test in failed if not bench.fails_anyhow(test)]
+    print("\n".join(failed) or f"{len(files)} files of tests pass without any study")
+    return printed is not None and not failed
+
+
+# -- a seed ------------------------------------------------------------------------------------
+
+
+class Seed:
+    """All faults of a seed, those that are finished and those to come."""
+
+    def __init__(self, bench: Bench, seed: str, counts: Mapping[str, int]) -> None:
+        self.bench = bench
+        self.counts = counts
+        self.queues = queues(bench.root, seed)
+        self.file = OUT / f"{fingerprint(bench.root)}-{seed}.jsonl"
+        self.known: dict[Fault, Finished] = {}
+        with suppress(FileNotFoundError):
+            each = map(Finished.of, self.file.read_text("utf-8").splitlines())
+            self.known = {one.fault: one for one in each}
+
+    def drawn(self) -> list[Fault]:
+        """Return the faults that count, and those drawn for nothing before: in order, by kind."""
+        found = []
+        for kind, count in self.counts.items():
+            wanted = count
+            for fault in self.queues[kind]:
+                if not wanted:
+                    break
+                found.append(fault)
+                wanted -= not (fault in self.known and self.known[fault].proof)
+        return found
+
+    def run(self, workers: int) -> None:
+        """Try every fault that is not finished, so many at a time."""
+        pool = ThreadPoolExecutor(workers)
+        running: dict[Future[Finished], Fault] = {}
+        try:
+            while True:
+                for fault in self.drawn():
+                    waits = fault not in self.known and fault not in running.values()
+                    if waits and len(running) < workers:
+                        running[pool.submit(self.bench.tried, fault)] = fault
+                if not running:
+                    return
+                done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
+                for one in done:
+                    del running[one]
+                    self.keep(one.result())
+                self.progress(list(running.values()))
+        except BaseException:
+            self.bench.processes.stop()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def keep(self, finished: Finished) -> None:
+        """Note what became of a fault, at once."""
+        self.known[finished.fault] = finished
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("a", encoding="utf-8") as file:
+            file.write(finished.to_json() + "\n")
+        print(f"\r\033[K{finished.fault.place}: {_outcome(finished)}", file=sys.stderr)
+
+    def progress(self, running: Sequence[Fault]) -> None:
+        """Show how far it is, where somebody looks."""
+        if sys.stderr.isatty():
+            done = [one for one in map(self.known.get, self.drawn()) if one and not one.proof]
+            caught = sum(bool(one.test) for one in done)
+            under_way = ", ".join(fault.place for fault in running)
+            text = f"{len(done)} of {sum(self.counts.values())}, {caught} caught; {under_way}"
+            print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)
+
+    def table(self) -> tuple[str, int]:
+        """Return the table of what is finished, and how many survived."""
+        every = [self.known[fault] for fault in self.drawn() if fault in self.known]
+        judged = [one for one in every if not one.proof]
+        lines = []
+        for number, one in enumerate(judged, 1):
+            fault = one.fault
+            lines += [
+                f"{number:2}  {fault.kind:8}  {fault.place}  {one.seconds:.0f} s",
+                f"    - {fault.before.strip()}",
+                f"    + {fault.after.strip()}",
+                f"    {_outcome(one)}",
+            ]
+        for one in every:
+            if one.proof:
+                fault = one.fault
+                lines += [
+                    f" =  {fault.kind:8}  {fault.place}  {one.seconds:.0f} s",
+                    f"    - {fault.before.strip()}",
+                    f"    + {fault.after.strip()}",
+                    f"    changes nothing: {one.proof}; drawn again",
+                ]
+        caught = sum(bool(one.test) for one in judged)
+        return "\n".join([*lines, f"{caught} of {len(judged)} caught"]), len(judged) - caught
+
+
+def _outcome(finished: Finished) -> str:
+    if finished.proof:
+        return f"changes nothing: {finished.proof}"
+    return f"caught by {finished.test}" if finished.test else "survived"
+
+
+def fingerprint(root: Path) -> str:
+    """Fingerprint of all that may decide what becomes of a fault."""
+    found = hashlib.sha256()
+    for part in ("python", "tests", "docs", "examples"):
+        for path in sorted((root / part).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                found.update(str(path.relative_to(root)).encode())
+                found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def main() -> int:
+    """Draw, try, and print the table."""
+    parser = argparse.ArgumentParser(description="Faults of a line: does a test notice?")
+    parser.add_argument("--seed", default=str(int(time.time())), help="draws the same again")
+    parser.add_argument("--workers", type=int, default=2, help="faults tried at a time")
+    parser.add_argument("--blind", action="store_true", help="prove what cannot notice")
+    options = parser.parse_args()
+    bench = Bench(ROOT, Processes(), OUT / f"{fingerprint(ROOT)}-structures.json.gz")
+    if options.blind:
+        return 0 if blind(bench) else 1
+    counts = ", ".join(f"{count} in {kind}" for kind, count in KINDS.items())
+    print(f"faults are drawn from SEED={options.seed}: {counts}", flush=True)
+    seed = Seed(bench, options.seed, KINDS)
+    try:
+        bench.prepare()
+        seed.run(options.workers)
+    except (KeyboardInterrupt, Stopped):
+        print(f"\n{seed.table()[0]}\nstopped; the same command goes on")
+        return 130
+    text, survived = seed.table()
+    print(f"\n{text}")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

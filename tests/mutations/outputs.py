@@ -1,0 +1,265 @@
+"""What studies and ledger put out, as fingerprints: the proof that a fault changes nothing.
+
+    PYTHONPATH=TREE/python python tests/mutations/outputs.py STRUCTURES [FILE]
+
+prints a JSON object: fingerprints of the parsed ledger and, for each study, of its scenarios (full
+and quick, normalised), of what it measures and finds, and of the verdicts on that; and the lines of
+FILE that ran meanwhile.
+
+What is measured comes from runs. Those of `KEPT`, a full run that the tree keeps, are taken where
+there is one. Beside them stand made-up runs with the lists, items and quantities of real ones
+(STRUCTURES has them; `structures` finds them by short runs of the tree without a fault): `WORLDS`
+of numbers that hang on the names alone, so that no two are equal but where a world says so.
+
+The proof is sound for scenarios and for the ledger, which have no input: all that they are is
+compared. It is one by data for measures: a fault counts as without effect only if its line ran and
+everything put out was the same in every world, to the last bit, so that what it changes is of no
+weight for numbers in general position, for ties, for numbers that lack, nor for those of `KEPT`.
+For rules, which are there for every number, data prove nothing: see `mutations.py`.
+"""
+
+import gzip
+import hashlib
+import json
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib import import_module, resources
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+KEPT = Path("docs/reference/claims.json.gz")
+"""A full run that the tree keeps: ``runs.STUDY.POINT`` with samples, perhaps prediction, series."""
+
+Structure = Mapping[str, Any]
+"""Quantities of a run by list and item, times of its series and the names of its tracks."""
+
+SECONDS = (1, 20, 200)
+"""Lengths of runs that are tried for a structure: what starts late needs a longer one. [s]"""
+REPLICATIONS = 3
+
+
+def structures(into: Path) -> None:
+    """Write the structure of every scenario, by `Scenario.key`, found by short runs."""
+    from lasthop.scenario import Scenario
+
+    found: dict[str, Structure] = {}
+    for study in all_studies():
+        for each in (study, study.shortened(0.3)):
+            for tree in each.points.values():
+                scenario = Scenario(tree)
+                if scenario.key not in found:
+                    found[scenario.key] = _structure(tree, scenario)
+    into.parent.mkdir(parents=True, exist_ok=True)
+    into.write_bytes(gzip.compress(json.dumps(found).encode()))
+
+
+def _structure(tree: Mapping[str, Any], scenario: Any) -> Structure:
+    import lasthop as lh
+
+    for seconds in SECONDS:
+        short = {**tree, "duration": f"{seconds}.5 s", "warmup": "0 s", "replications": 1}
+        with suppress(lh.ScenarioError):
+            result = lh.simulate(short)
+            break
+    else:
+        result = lh.simulate({**tree, "replications": 1})
+    lists: dict[str, dict[str, list[str]]] = {}
+    rows: Iterable[Any] = result.samples.itertuples(index=False)
+    for row in rows:
+        lists.setdefault(row.list, {}).setdefault(row.name, []).append(row.quantity)
+    keys = ["list", "name", "quantity"]
+    series: Any = result.series
+    tracks = [] if series.empty else list(series.groupby(keys, sort=False).groups)
+    length_s = scenario["duration_s"]
+    times = [round(length_s * k / 400, 9) for k in range(1, 401)] if tracks else []
+    return {"lists": lists, "tracks": [list(track) for track in tracks], "times": times}
+
+
+def _generic(draw: random.Random, size: int, name: str) -> list[float]:
+    return [draw.uniform(0.05, 0.95) for _ in range(size)]
+
+
+def _larger(draw: random.Random, size: int, name: str) -> list[float]:
+    return [draw.uniform(0.5, 20.0) for _ in range(size)]
+
+
+def _tied(draw: random.Random, size: int, name: str) -> list[float]:
+    return [float(draw.randrange(3)) for _ in range(size)]
+
+
+def _lacking(draw: random.Random, size: int, name: str) -> list[float]:
+    return [float("nan") if draw.random() < 0.1 else draw.uniform(0.1, 9.0) for _ in range(size)]
+
+
+World = Callable[[random.Random, int, str], list[float]]
+WORLDS: Mapping[str, World] = {
+    "generic": _generic,
+    "larger": _larger,
+    "tied": _tied,
+    "lacking": _lacking,
+}
+"""So many numbers for a name: in general position, twice; with ties and zeros; some missing."""
+
+
+def made_up(key: str, structure: Structure, world: str, scenario: Any, replications: int) -> Any:
+    """Return a run of these names with numbers that hang on world, scenario and name alone."""
+    from lasthop.studies.study import Run
+
+    def numbers(*name: str, size: int = replications) -> list[float]:
+        return WORLDS[world](random.Random(f"{world} {key} {name}"), size, name[-1])
+
+    lists = structure["lists"]
+    samples = {
+        part: {
+            item: {name: numbers(part, item, name) for name in names}
+            for item, names in items.items()
+        }
+        for part, items in lists.items()
+    }
+    predicted = world != "larger"
+    prediction = {
+        part: {
+            item: {name: numbers("predicted", part, item, name, size=1)[0] for name in names}
+            for item, names in items.items()
+        }
+        for part, items in lists.items()
+        if predicted
+    }
+    tracks = [
+        {"list": part, "name": item, "quantity": name, "values": values}
+        for part, item, name in structure["tracks"]
+        for values in [numbers("track", part, item, name, size=len(structure["times"]))]
+    ]
+    series = {"time_s": structure["times"], "tracks": tracks}
+    return Run(samples, prediction, ("a remark",), series, scenario)
+
+
+def kept(study: str) -> dict[str, Any] | None:
+    """Return the runs of a study that the tree keeps; None where it keeps none."""
+    from lasthop.studies.study import Run
+
+    if not KEPT.exists():
+        return None
+    runs = json.loads(gzip.decompress(KEPT.read_bytes())).get("runs", {}).get(study)
+    if runs is None:
+        return None
+    return {
+        point: Run(run["samples"], run.get("prediction", {}), (), run.get("series", {}))
+        for point, run in runs.items()
+    }
+
+
+def all_studies() -> Iterator[Any]:
+    """Return the studies of every subject."""
+    from lasthop.studies.reproduction import SUBJECTS_STUDIED
+
+    for subject in SUBJECTS_STUDIED:
+        yield from import_module(f"lasthop.studies.{subject}").STUDIES
+
+
+def outputs(known: Mapping[str, Structure], wanted: Callable[[Any], bool]) -> dict[str, str]:
+    """Return fingerprints of all that is put out, by what it is."""
+    from lasthop.studies import ledger
+
+    book = ledger.load()
+    found = {"ledger": _fingerprint(repr(book))}
+    for study in filter(wanted, all_studies()):
+        for form, one in (("full", study), ("quick", study.shortened(0.3))):
+            found[f"{study.key} {form}"] = "; ".join(_of_study(one, known, book))
+    return found
+
+
+def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator[str]:
+    from lasthop.scenario import Scenario
+
+    scenarios = {point: Scenario(tree) for point, tree in study.points.items()}
+    yield _fingerprint(*scenarios, *(scenario.to_json() for scenario in scenarios.values()))
+    if any(scenario.key not in known for scenario in scenarios.values()):
+        yield "other scenarios"
+        return
+    worlds = {
+        world: {
+            point: made_up(scenario.key, known[scenario.key], world, scenario, REPLICATIONS)
+            for point, scenario in scenarios.items()
+        }
+        for world in (WORLDS if scenarios else list(WORLDS)[:1])
+    }
+    if (runs := kept(study.key)) is not None:
+        worlds["kept"] = runs
+    for world, runs in worlds.items():
+        yield f"{world} {_fingerprint(*_told(study, runs, book))}"
+
+
+def _told(study: Any, runs: Any, book: Any) -> Iterator[str]:
+    """Return as text what is measured, found and judged, or how it fails."""
+    values = {}
+    try:
+        for name, quantity in study.measure(runs).items():
+            yield f"{name} {quantity.samples.tobytes().hex()} {quantity.predicted!r}"
+        values = study.values(runs)
+    except Exception as error:
+        yield repr(error)
+    try:
+        yield repr(study.findings(runs))
+    except Exception as error:
+        yield repr(error)
+    for claim in book.select([study.subject]):
+        for quick in (False, True):
+            try:
+                yield repr(claim.result(values, book.rules, quick=quick).to_json())
+            except Exception as error:
+                yield repr(error)
+
+
+def _fingerprint(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+
+def ran(file: str) -> set[int]:
+    """Return the set into which the lines of a file go as they run, from now on."""
+    lines: set[int] = set()
+
+    def inside(frame: FrameType, event: str, argument: object) -> Any:
+        lines.add(frame.f_lineno)
+        return inside
+
+    def call(frame: FrameType, event: str, argument: object) -> Any:
+        return inside if frame.f_code.co_filename.endswith(file) else None
+
+    sys.settrace(call)
+    return lines
+
+
+def concerned(file: str) -> Callable[[Any], bool]:
+    """Return which studies a file can change: those of its subject, since none imports another's.
+
+    None hangs on the ledger, which only judges.
+    """
+    folder, _, name = file.removeprefix("python/lasthop/").rpartition("/")
+    subject = folder.removeprefix("studies/")
+    if name == "claims.toml":
+        return lambda study: False
+    studies = Path(str(resources.files("lasthop.studies")))
+    for path in studies.glob("*/*.py"):
+        strange = f"studies.{subject}" in path.read_text("utf-8")
+        assert path.parent.name == subject or not strange, f"{path} imports studies of {subject}"
+    return lambda study: bool(study.subject == subject)
+
+
+def main() -> None:
+    """Print what the tree on the path puts out."""
+    store, *rest = sys.argv[1:]
+    if not rest:
+        structures(Path(store))
+        return
+    file = rest[0]
+    lines = ran(file)
+    known = json.loads(gzip.decompress(Path(store).read_bytes()))
+    print(json.dumps({"outputs": outputs(known, concerned(file)), "ran": sorted(lines)}))
+
+
+if __name__ == "__main__":
+    main()

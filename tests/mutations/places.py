@@ -1,0 +1,184 @@
+"""Where the faults of studies may lie: code that measures, and code that sets scenarios up.
+
+A study names its scenarios (`points`) and what it measures (`measure`) as arguments of `Study`.
+From there every name is followed, within the studies: functions, constants, methods. What `points`
+leads to are the settings. What `measure` leads to and `points` does not are the measures.
+"""
+
+import ast
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+STUDIES = "python/lasthop/studies"
+
+
+class Module:
+    """A file of Python."""
+
+    def __init__(self, root: Path, file: str) -> None:
+        self.file = file
+        self.text = (root / file).read_text("utf-8")
+        self.lines = self.text.splitlines()
+        self.tree = ast.parse(self.text)
+
+    @cached_property
+    def dump(self) -> str:
+        """The syntax tree as text."""
+        return ast.dump(self.tree)
+
+    @property
+    def name(self) -> str:
+        """Name of the module."""
+        return self.file.removeprefix("python/").removesuffix(".py").replace("/", ".")
+
+    @property
+    def package(self) -> str:
+        """Name of its package."""
+        return self.name.rpartition(".")[0]
+
+    def code(self) -> list[ast.AST]:
+        """Return what stands in the file but imports."""
+        return [one for one in self.tree.body if not isinstance(one, ast.Import | ast.ImportFrom)]
+
+    @cached_property
+    def imported(self) -> dict[str, str]:
+        """Names that the file imports, with the whole path of each."""
+        return {
+            alias.asname or alias.name: f"{node.module}.{alias.name}"
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+
+    @cached_property
+    def modules(self) -> set[str]:
+        """Names of studies' modules that the file imports."""
+        prefix = STUDIES.removeprefix("python/").replace("/", ".") + "."
+        return {
+            name
+            for name, path in self.imported.items()
+            if path.startswith(prefix) and path.count(".") == 3 and name.islower()
+        }
+
+    @cached_property
+    def constants(self) -> dict[str, object]:
+        """Constants of the file whose values stand there."""
+        found = {}
+        for name, node in self.definitions.items():
+            value = getattr(node, "value", None)
+            if name.isupper() and isinstance(node, ast.Assign) and value is not None:
+                try:
+                    found[name] = ast.literal_eval(value)
+                except ValueError:
+                    continue
+        return found
+
+    @cached_property
+    def definitions(self) -> dict[str, ast.AST]:
+        """What the file defines, by name."""
+        return definitions(self.tree.body)
+
+    @cached_property
+    def methods(self) -> dict[str, list[ast.AST]]:
+        """Methods of its classes, by name."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in self.tree.body:
+            if isinstance(node, ast.ClassDef):
+                for name, method in definitions(node.body).items():
+                    found.setdefault(name, []).append(method)
+        return found
+
+
+def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
+    """Return what some statements define, by name."""
+    found: dict[str, ast.AST] = {}
+    for node in body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found[name] = node
+            case ast.Assign(targets=targets):
+                names = (one for target in targets for one in ast.walk(target))
+                found |= {one.id: node for one in names if isinstance(one, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                found[name] = node
+    return found
+
+
+Place = tuple[Module, ast.AST, dict[str, ast.AST]]
+"""A part of a file, and what is defined right around it."""
+
+
+class Places:
+    """All studies of a tree."""
+
+    def __init__(self, root: Path) -> None:
+        files = sorted((root / STUDIES).glob("*/*.py"))
+        modules = [Module(root, str(file.relative_to(root))) for file in files]
+        self.modules = {module.name: module for module in modules}
+
+    def settings(self) -> list[tuple[Module, list[ast.AST]]]:
+        """Return what the scenarios of points are made of, by file."""
+        return self._by_file(self._reached("points"))
+
+    def measures(self) -> list[tuple[Module, list[ast.AST]]]:
+        """Return what measures, by file, but for what scenarios are made of too."""
+        settings = {id(node) for _, node, _ in self._reached("points")}
+        mine = [one for one in self._reached("measure") if id(one[1]) not in settings]
+        return self._by_file(mine)
+
+    def _by_file(self, places: Sequence[Place]) -> list[tuple[Module, list[ast.AST]]]:
+        found: dict[str, list[ast.AST]] = {}
+        for module, node, _ in places:
+            found.setdefault(module.name, []).append(node)
+        return [(self.modules[name], nodes) for name, nodes in sorted(found.items())]
+
+    def _reached(self, argument: str) -> list[Place]:
+        """Return everything that an argument of any study leads to."""
+        waiting = list(self._roots(argument))
+        seen: dict[int, Place] = {}
+        while waiting:
+            place = waiting.pop()
+            if id(place[1]) not in seen:
+                seen[id(place[1])] = place
+                waiting += self._named(place)
+        return list(seen.values())
+
+    def _roots(self, argument: str) -> Iterable[Place]:
+        for module in self.modules.values():
+            for top in module.tree.body:
+                inside = definitions(top.body) if isinstance(top, ast.FunctionDef) else {}
+                for node in ast.walk(top):
+                    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Study":
+                        for keyword in node.keywords:
+                            if keyword.arg == argument:
+                                yield module, keyword.value, inside
+
+    def _named(self, place: Place) -> Iterable[Place]:
+        """Return what the names in a part of a file stand for."""
+        module, top, inside = place
+        for node in ast.walk(top):
+            match node:
+                case ast.Name(id=name, ctx=ast.Load()) if name in inside:
+                    yield module, inside[name], inside
+                case ast.Name(id=name, ctx=ast.Load()):
+                    yield from self._known(module, name)
+                case ast.Attribute(value=ast.Name(id=alias), attr=name) if alias in module.modules:
+                    other = self.modules.get(module.imported[alias])
+                    if other is not None:
+                        yield from self._known(other, name)
+                case ast.Attribute(attr=name):
+                    for other in self.modules.values():
+                        if other.package == module.package:
+                            for method in other.methods.get(name, ()):
+                                yield other, method, {}
+
+    def _known(self, module: Module, name: str) -> Iterable[Place]:
+        if name in module.definitions:
+            node = module.definitions[name]
+            if not isinstance(node, ast.ClassDef):
+                yield module, node, {}
+        elif name in module.imported:
+            path, _, last = module.imported[name].rpartition(".")
+            if path in self.modules:
+                yield from self._known(self.modules[path], last)
