@@ -443,6 +443,8 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, help="faults tried at a time")
     parser.add_argument("--blind", action="store_true", help="prove what cannot notice")
     options = parser.parse_args()
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.default_int_handler)
     bench = Bench(ROOT, Processes(), OUT / f"{fingerprint(ROOT)}-structures.json.gz")
     if options.blind:
         return 0 if blind(bench) else 1
