@@ -177,6 +177,8 @@ def test_figure_7_has_throughput_by_limits_and_the_gain_of_the_stations_limit():
         **{f"{order}_{ap}_{sta}": pair for (order, ap, sta), pair in goodputs.items()},
         fifo_gain_station_at_ap_1=(1.4 / 1.1, 1.5),  # 1.8 / 1.2
         mixed_gain_station_at_ap_1=(2.4 / 2.1, 2.8 / 2.2),
+        fifo_gain_station_at_ap_2=(2.4 / 2.1, 2.8 / 2.2),
+        mixed_gain_station_at_ap_2=(4.4 / 4.1, 4.8 / 4.2),
         best_down=(28.4, 28.8),  # of FIFO alone, at (28, 4)
     )
 
@@ -313,6 +315,8 @@ def test_throughput_over_that_of_seven_stations():
         ratio_up_7=(1, 1),
         ratio_up_14=(7.6 / 7, 1),
         ratio_up_28=(10 / 7, 1),
+        spread_down=(1.2, 2),  # 7 over 4 stations: 6 / 5, 8 / 4
+        spread_up=(10 / 5.5, 1),  # 28 over 2
     )
 
 

@@ -42,6 +42,9 @@ QUEUE: dict[int, Pair] = {
 SHAPE: dict[str, Pair] = {
     "queue_step_2": (2, 3),  # 3 - 1, 5 - 2
     "queue_step_3": (27, 36),  # 30 - 3, 41 - 5
+    "queue_step_4": (40, 39),  # 70 - 30, 80 - 41
+    "queue_step_5": (45, 41),  # 115 - 70, 121 - 80
+    "queue_step_6": (35, 43),  # 150 - 115, 164 - 121
     "queue_growth": (40, 41),  # (150 - 30) / 3, (164 - 41) / 3
     "queue_straightness": (
         185 / 180,
@@ -292,6 +295,7 @@ def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
     expect(
         fig13.STUDY.measure(runs),
         airtime_ratio=(0.5 * slow / fast, 1.5 * slow / fast),  # goodputs 1 / 2, 3 / 2
+        airtime_ratio_by_rates=(7 * slow / fast, 7 * slow / fast),  # 7 / 1
         flow_ratio=(0.5, 2),  # 4 / 4 over 2, 8 / 4 over 1
         updown_ratio=(0.9, 1.1),
     )
@@ -376,6 +380,7 @@ def test_every_connection_has_the_papers_window_and_delayed_acks(study):
             assert flow["tcp"]["window_packets"] == (own or 42), point
             # "The TCP version is Reno with delayed ACK" (a3, 321); packets of 1500 bytes (174)
             each = flow["station"] == "first" and point == "still-each"
+            each = each or point.startswith("each-")
             assert flow["tcp"]["delayed_ack"] is not each, point
             assert flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] == 1500
 
@@ -384,6 +389,8 @@ def window_of_station_1(study: str, point: str) -> int | None:
     """Figures 8 and 11: "from 6 packets (i.e., about 8 kbytes) to 42 packets" (208)."""
     if point.startswith("still-"):
         return 6
+    if point.startswith("window "):
+        return int(point.removeprefix("window "))
     swept = study in ("fig08", "fig11") or any(one in point for one in ("fig08", "fig11"))
     return int(point.rpartition("-")[2]) if swept else None
 
@@ -486,6 +493,9 @@ def test_figure_2_is_of_the_four_cases():
         "up_up": {("first", "up"): 6, ("others", "up"): 4},
         "multirate": {("first", "down"): 6, ("others", "down"): 4},
     }
+    prompt = trees.pop("prompt")
+    assert counts(prompt) == cases["up_up"]
+    assert prompt["stations"][1]["cwmin"] == 7
     assert {name: counts(tree) for name, tree in trees.items()} == cases
     rates = {name: tree["stations"][0]["rate_bps"] for name, tree in trees.items()}
     assert rates == {"up_down": 11e6, "down_down": 11e6, "up_up": 11e6, "multirate": 2e6}
