@@ -237,7 +237,7 @@ def _why(
     lead = "cause" if verdict is Verdict.DEVIATES else "found"
     lines += [f"{lead}: {finding}" for finding in findings]
     if verdict is Verdict.DEVIATES and not findings:
-        lines.append("cause: not isolated yet")
+        lines.append("no run isolates why")
     judged_by_model = [c for c, rule in zip(checks, claim.checks, strict=True) if not rule.by_model]
     model = [check for check in judged_by_model if check.model_verdict is not None]
     if model:

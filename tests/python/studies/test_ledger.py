@@ -175,7 +175,7 @@ def test_why_names_what_failed_the_cause_and_what_the_model_says():
     values = {"fig.a": Measured(120.0, 1.0, predicted=101.0)}
     claim = book.claims[0]
     assert claim.result(values, book.rules).why == (
-        "w: 120.0 ± 1.0 against 95.00..105.0\ncause: not isolated yet\nmodel: 1 of 1 checks hold"
+        "w: 120.0 ± 1.0 against 95.00..105.0\nno run isolates why\nmodel: 1 of 1 checks hold"
     )
     isolated = claim.result(values, book.rules, findings=[LOSSES])
     assert "cause: losses; without them 100 (study demo-fig, run still)" in isolated.why
