@@ -12,8 +12,8 @@ from lasthop.studies.study import Study
 ANALYSIS = [*(f"red-{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 18)), "vbs-16"]
 
 DEVIATES = {"vbs-16", "red-6", "red-8"}
-"""0.164 is where the sufficient condition ends, not the exact one; 0.7751 s is not critical with the
-default parameters; at 10 ms C tau is one packet."""
+"""0.164 is where the sufficient condition ends, not the exact one; 0.7751 s is not critical with
+the default parameters; at 10 ms C tau is one packet."""
 
 
 @cache
