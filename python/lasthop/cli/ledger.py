@@ -21,7 +21,8 @@ def print_ledger(results: Sequence[ClaimResult]) -> None:
         for line in result.why.splitlines():
             typer.echo("\n".join(_wrapped(line)))
         for each in result.beside:
-            title = f"beside it, {each.title}: {each.verdict.value}. {each.because}"
+            because = each.because[:1].upper() + each.because[1:]
+            title = f"beside it, {each.title}: {each.verdict.value}. {because}"
             typer.echo("\n".join(_wrapped(title)))
             _print_checks(each.checks)
         typer.echo()

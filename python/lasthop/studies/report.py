@@ -132,7 +132,7 @@ def _claim(result: ClaimResult) -> str:
 def _beside(result: BesideResult) -> str:
     return (
         f"<p>Beside it, {escape(result.title)}: {_verdict(result.verdict)}. "
-        f"{escape(result.because)}</p>{_checks(result.checks)}"
+        f"{escape(result.because[:1].upper() + result.because[1:])}</p>{_checks(result.checks)}"
     )
 
 

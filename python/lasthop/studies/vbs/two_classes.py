@@ -311,9 +311,8 @@ def findings_loss(runs: Runs) -> dict[str, str]:
     return {
         "vbs-8": (
             f"the paper's model is off by {', '.join(papers)}, by two errors that cancel: it "
-            "halves a "
-            "window at every loss, and forgets the time of recovery. "
-            f"at p_w = {cell.ERRORS_STATED} the model, whose overflows lose several packets of a "
+            "halves a window at every loss, and forgets the time of recovery. "
+            f"At p_w = {cell.ERRORS_STATED} our model, whose overflows lose several packets of a "
             f"window at once, is off by {', '.join(bursts)}; with losses that are independent of "
             f"each other it would be {', '.join(off)}"
         )
