@@ -245,7 +245,14 @@ DELAYS_US = (
 
 
 def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
-    special = {0: (4, 5), 300: (4.1, 4.2), 308: (4.4, 5.5), 309: (4.3, 6), 600: (4.2, 4.6)}
+    special: dict[int, Pair] = {
+        0: (4, 5),
+        300: (4.1, 4.2),
+        308: (4.4, 5.5),
+        309: (4.3, 6),
+        500: (3.5, 4.5),
+        600: (4.2, 4.6),
+    }
     runs = {}
     for delay in DELAYS_US:
         run = a_cell(special.get(delay, (4, 4.5)))
@@ -254,8 +261,8 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
     found = fig10.STUDY.measure(runs)
     expect(
         found,
-        deviation=(0.1, 0.5),  # of 4.4 and of 6 from the analysis, 4
-        spread=(0.1, 0.2),  # of 4.4 from 4, of 6 from 5, the run without delay
+        deviation=(0.125, 0.5),  # of 3.5 and of 6 from the analysis, 4
+        spread=(0.125, 0.2),  # of 3.5 from 4, of 6 from 5, the run without delay
         before_bump=(4.1, 4.2),
         bump=(4.4, 5.5),
         after_bump=(4.2, 4.6),
