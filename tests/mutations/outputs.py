@@ -13,8 +13,9 @@ of numbers that hang on the names alone, so that no two are equal but where a wo
 
 The proof is sound for scenarios and for the ledger, which have no input: all that they are is
 compared. It is one by data for measures: a fault counts as without effect only if its line ran and
-everything put out was the same in every world, to the last bit, so that what it changes is of no
-weight for numbers in general position, for ties, for numbers that lack, nor for those of `KEPT`.
+everything put out was the same in every world, to eleven digits (the last ones hang on the order of
+sums), so that what it changes is of no weight for numbers in general position, for ties, for numbers
+that lack, nor for those of `KEPT`.
 For rules, which are there for every number, data prove nothing: see `mutations.py`.
 """
 
@@ -198,7 +199,8 @@ def _told(study: Any, runs: Any, book: Any) -> Iterator[str]:
     values = {}
     try:
         for name, quantity in study.measure(runs).items():
-            yield f"{name} {quantity.samples.tobytes().hex()} {quantity.predicted!r}"
+            numbers = [*quantity.samples.ravel(), quantity.predicted]
+            yield f"{name} {[None if one is None else f'{one:.11g}' for one in numbers]}"
         values = study.values(runs)
     except Exception as error:
         yield repr(error)
