@@ -3,7 +3,7 @@
     make mutations SEED=7              about half an hour on two cores
     .venv/bin/python tests/mutations/mutations.py --seed 7
 
-Faults of one line each are drawn (`faults.py` says which), so many of each kind, by the seed alone.
+Faults of one line each are drawn (`fault.py` says which), so many of each kind, by the seed alone.
 Each is put into a fresh copy of the tree, and the suites of `make test` that could notice are run
 on it, the closest first, up to the first test that fails. A test that fails without the fault, too,
 does not count. The table says which test caught a fault, or that it survived: then a test is
@@ -43,7 +43,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from faults import CLAIMS, KINDS, Fault, queues
+from fault import CLAIMS, KINDS, Fault, queues
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "out" / "mutations"

@@ -13,9 +13,9 @@ of numbers that hang on the names alone, so that no two are equal but where a wo
 
 The proof is sound for scenarios and for the ledger, which have no input: all that they are is
 compared. It is one by data for measures: a fault counts as without effect only if its line ran and
-everything put out was the same in every world, to eleven digits (the last ones hang on the order of
-sums), so that what it changes is of no weight for numbers in general position, for ties, for numbers
-that lack, nor for those of `KEPT`.
+everything put out was the same in every world, to eleven digits (the last ones hang on the order
+of sums). Then what it changes is of no weight for numbers in general position, for ties, for
+numbers that lack, nor for those of `KEPT`.
 For rules, which are there for every number, data prove nothing: see `mutations.py`.
 """
 

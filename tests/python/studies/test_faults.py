@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 sys.path.append(str(ROOT / "tests" / "mutations"))
 
-import faults  # noqa: E402
+import fault as faults  # noqa: E402
 import mutations  # noqa: E402
 from places import Places  # noqa: E402
 
