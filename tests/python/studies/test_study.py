@@ -59,6 +59,11 @@ def test_a_number_of_a_whole_curve_is_taken_in_each_replication_and_of_the_predi
     assert (list(both.samples), both.predicted) == ([10.0, 41.0], 53.0)
 
 
+def test_curves_of_different_numbers_of_replications_are_refused():
+    with pytest.raises(ValueError, match="shorter"):
+        along(lambda one, other: float(one @ other), [quantity(1.0, 2.0)], [quantity(1.0)])
+
+
 def test_the_largest_and_the_smallest_are_found_among_means_and_among_predictions():
     curve = [quantity(1.0, 5.0, predicted=9.0), quantity(4.0, 4.0, predicted=7.0)]
     assert (list(largest(curve).samples), largest(curve).predicted) == ([4.0, 4.0], 9.0)
