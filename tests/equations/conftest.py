@@ -31,6 +31,7 @@ TCP = {
     "hystart": False,
     "ecn": False,
     "sack": False,
+    "rack": False,
     "prr": False,
     "window_packets": 42,
     "initial_cwnd_packets": 2,

@@ -106,6 +106,7 @@ class Tcp(Table):
     hystart: bool
     ecn: bool
     sack: bool
+    rack: bool
     prr: bool
     window_packets: int
     initial_cwnd_packets: int

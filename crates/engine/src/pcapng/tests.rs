@@ -28,6 +28,7 @@ fn scenario() -> Scenario {
         hystart: false,
         ecn: false,
         sack: false,
+        rack: false,
         prr: false,
         congestion: CongestionControl::NewReno,
         window_packets: 42,

@@ -10,8 +10,10 @@
 //! | `sender.rs` | sequence numbers, retransmission timer, what may be sent | RFC 9293, RFC 6298 |
 //! | `sender/opening.rs` | SYN, SYN-ACK, and what a lost one costs | RFC 9293, RFC 6298, RFC 5681 |
 //! | `recovery.rs` | which ACK starts, continues or ends loss recovery | RFC 5681, RFC 6582 |
-//! | `sack.rs` | which blocks a receiver reports | RFC 2018 |
+//! | `sack.rs` | which blocks a receiver reports | RFC 2018, RFC 2883 |
 //! | `scoreboard.rs` | what the sender concludes from them: pipe, losses, next segment | RFC 6675 |
+//! | `rack.rs`, `rack/`, `sender/timed.rs` | losses found by time | RFC 8985, section 6 |
+//! | `tlp.rs` | probes for a lost tail | RFC 8985, section 7 |
 //! | `sender/ecn.rs` | what the echo of a mark means to the sender | RFC 3168 |
 //! | `prr.rs` | how many segments leave on each ACK of a recovery | RFC 9937 |
 //! | `congestion/` | the size of the window, one algorithm a file | RFC 5681, RFC 6582 |
@@ -29,6 +31,7 @@ mod congestion;
 #[cfg(test)]
 mod pipe;
 mod prr;
+mod rack;
 mod receiver;
 mod recovery;
 #[cfg(test)]
@@ -41,6 +44,7 @@ mod sender;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod tlp;
 
 pub(crate) use congestion::ControlPart;
 pub use congestion::{

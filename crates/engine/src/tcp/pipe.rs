@@ -184,6 +184,7 @@ impl<'a> Pipe<'a> {
                 cwr,
             } = segment;
             assert!(!(retransmission && ecn == Ecn::Capable), "{segment:?}");
+            assert!(!self.sender.knows_of(number), "{segment:?} had been SACKed");
             let ce = ecn == Ecn::Capable && (self.marking)(number);
             let again = if retransmission { " again" } else { "" };
             self.note(|| format!("send {number}{again}"));

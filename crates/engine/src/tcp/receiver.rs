@@ -59,7 +59,7 @@ impl Receiver {
             window: settings.window_packets,
             ece: false,
             ahead: Ring::new(settings.window_packets),
-            reporter: settings.sack.then(Box::default),
+            reporter: settings.sack.then(|| Reporter::new(settings.rack).into()),
         }
     }
 
@@ -115,15 +115,25 @@ impl Receiver {
     /// A segment that is not the next one: ahead of a gap, or it arrived before.
     #[inline(never)]
     fn on_other_segment(&mut self, number: u32) -> Received {
-        if number > self.rcv_nxt && number - self.rcv_nxt < self.window {
-            self.ahead.insert(number);
-            if let Some(reporter) = &mut self.reporter {
+        let is_ahead = number > self.rcv_nxt && number - self.rcv_nxt < self.window;
+        let twice = number < self.rcv_nxt || is_ahead && self.ahead.contains(number);
+        let mut tells = false;
+        if let Some(reporter) = &mut self.reporter {
+            tells = twice && reporter.on_duplicate(number);
+            if is_ahead {
                 reporter.on_arrival(number);
             }
         }
+        if is_ahead {
+            self.ahead.insert(number);
+        }
+        let mut ack = self.ack();
+        if tells && ack.sack == 0 {
+            ack.sack = self.report();
+        }
         Received {
             delivered: 0,
-            ack: Some(self.ack()),
+            ack: Some(ack),
         }
     }
 

@@ -78,6 +78,15 @@ impl Ring {
         })
     }
 
+    /// The least number of that range that is in the set.
+    pub(super) fn first_present(&self, from: u32, to: u32) -> Option<u32> {
+        spans(from, to).find_map(|(first, bits)| {
+            let present = bits & self.words[self.place(first).0];
+            let base = first - first % u64::BITS;
+            (present != 0).then(|| base + present.trailing_zeros())
+        })
+    }
+
     /// The run of numbers in the set around `number`, which is in it too: the first of the run, and one
     /// past its last. At least one number of any window of the ring's size must be absent.
     pub(super) fn run(&self, number: u32) -> (u32, u32) {
@@ -150,6 +159,7 @@ mod tests {
                 prop_assert_eq!(ring.count(from, n), plain.range(from..n).count() as u32);
                 let absent = (n..to).find(|m| !plain.contains(m));
                 prop_assert_eq!(ring.first_absent(n, to), absent);
+                prop_assert_eq!(ring.first_present(n, to), plain.range(n..to).next().copied());
                 if plain.contains(&n) {
                     let first = (from..n).rev().take_while(|m| plain.contains(m)).last();
                     let past = (n..).find(|m| !plain.contains(m)).unwrap();

@@ -1,6 +1,6 @@
 //! Selective acknowledgements: what a receiver reports.
 //!
-//! Reference: RFC 2018, section 4.
+//! References: RFC 2018, section 4; RFC 2883 (D-SACK), section 4.
 //!
 //! A packet is a small value that is copied from queue to queue, so it carries only the number of
 //! its SACK option. The blocks wait here, at the connection's receiver, until that packet arrives:
@@ -8,7 +8,8 @@
 //! forgotten when a later one arrives.
 //!
 //! Differs from the RFC in: three blocks at most, as many as fit beside a timestamp; the bytes of
-//! the option are not counted. Differs from Linux in: no D-SACK (RFC 2883).
+//! the option are not counted. Differs from Linux in: a D-SACK, which tells of a segment that arrived twice,
+//! only where the sender has a use for it.
 
 use std::collections::VecDeque;
 
@@ -31,12 +32,29 @@ pub type Blocks = [(u32, u32); MOST_BLOCKS];
 pub(super) struct Reporter {
     /// The segment that arrived last, then one segment of each block reported last, the latest block first.
     recent: [u32; MOST_BLOCKS + 1],
+    /// Whether segments that arrive twice are reported.
+    dsack: bool,
+    /// A segment that arrived twice, until it is reported.
+    twice: Option<u32>,
     /// Number of the option at the front of `under_way`, less 1.
     front: u32,
     under_way: VecDeque<Blocks>,
 }
 
 impl Reporter {
+    pub(super) fn new(dsack: bool) -> Reporter {
+        Reporter {
+            dsack,
+            ..Reporter::default()
+        }
+    }
+
+    /// Segment `number` arrived twice; whether its ACK needs an option for that.
+    pub(super) fn on_duplicate(&mut self, number: u32) -> bool {
+        self.twice = self.dsack.then_some(number);
+        self.dsack
+    }
+
     /// Segment `number` arrived ahead of a gap: its block comes first from now on.
     pub(super) fn on_arrival(&mut self, number: u32) {
         self.recent.rotate_right(1);
@@ -47,6 +65,7 @@ impl Reporter {
     pub(super) fn report(&mut self, rcv_nxt: u32, ahead: &Ring) -> u16 {
         let mut blocks = Blocks::default();
         let mut known = 0;
+        let twice = self.twice.take().map(|number| (number, number + 1));
         for number in self.recent {
             let reported = blocks[..known]
                 .iter()
@@ -57,6 +76,9 @@ impl Reporter {
             }
         }
         self.recent = [blocks[0].0, blocks[1].0, blocks[2].0, 0];
+        if let Some(twice) = twice {
+            blocks = [twice, blocks[0], blocks[1]];
+        }
         if self.under_way.len() == MOST_KEPT {
             self.forget(1);
         }
@@ -84,6 +106,13 @@ impl Reporter {
         self.under_way.drain(..options as usize);
         self.front = (self.front + options) % NUMBERS;
     }
+}
+
+/// The segment that these blocks of an ACK up to `next` say arrived twice: the first block lies below the ACK
+/// or within the second (RFC 2883, section 4).
+pub(super) fn dsack(next: u32, blocks: &Blocks) -> Option<u32> {
+    let [(from, to), (low, high), _] = *blocks;
+    (from < to && (to <= next || low <= from && to <= high)).then_some(from)
 }
 
 #[cfg(test)]
@@ -144,6 +173,35 @@ mod tests {
             side.ring.remove(number);
         }
         assert_eq!(side.blocks(5, 12), [(12, 13), (10, 11), (6, 8)]);
+    }
+
+    /// RFC 2883, sections 4.1 and 4.3: the segment that arrived twice comes first, the others stay as they are.
+    #[test]
+    fn a_segment_that_arrived_twice_comes_first() {
+        let mut side = Side {
+            reporter: Reporter::new(true),
+            ..Side::new()
+        };
+        side.blocks(1, 3);
+        assert_eq!(side.blocks(1, 5), [(5, 6), (3, 4)]);
+        assert!(side.reporter.on_duplicate(3));
+        let blocks = side.blocks(1, 3);
+        assert_eq!(blocks, [(3, 4), (3, 4), (5, 6)]);
+        assert_eq!(side.blocks(1, 6), [(5, 7), (3, 4)]);
+        assert!(side.reporter.on_duplicate(0));
+        assert_eq!(side.blocks(1, 7), [(0, 1), (5, 8), (3, 4)]);
+        assert!(!Reporter::new(false).on_duplicate(0));
+    }
+
+    #[test]
+    fn a_dsack_is_told_from_other_blocks() {
+        let none = (0, 0);
+        assert_eq!(dsack(4, &[none, none, none]), None);
+        assert_eq!(dsack(4, &[(6, 8), none, none]), None);
+        assert_eq!(dsack(4, &[(6, 8), (10, 12), none]), None);
+        assert_eq!(dsack(4, &[(0, 1), none, none]), Some(0));
+        assert_eq!(dsack(4, &[(3, 4), (6, 8), none]), Some(3));
+        assert_eq!(dsack(4, &[(7, 8), (6, 9), none]), Some(7));
     }
 
     #[test]

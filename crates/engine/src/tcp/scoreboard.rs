@@ -14,8 +14,8 @@
 //! - The rescue retransmission is of a tail above all that was SACKed or sent again; the RFC's
 //!   words include a segment that was sent again just before.
 //!
-//! Differs from Linux in: no RACK-TLP (RFC 8985): a retransmission that gets lost is repaired by a
-//! timeout, as in the RFC, and a lost tail likewise.
+//! A retransmission that gets lost is repaired by a timeout, as in the RFC, and a lost tail likewise. Linux
+//! finds losses by time, see [`super::rack`].
 
 use super::prr::{Progress, RateReduction};
 use super::ring::Ring;

@@ -18,16 +18,17 @@
 mod ecn;
 mod opening;
 mod selective;
+mod timed;
 
 use ecn::Marks;
 use opening::Opening;
 pub use opening::Syn;
+use selective::Board;
 
 use super::Ack;
 use super::congestion::{Congestion, NewAck};
 use super::recovery::{Reaction, Recovery, Repair};
 use super::rtt::RttEstimator;
-use super::scoreboard::Scoreboard;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Ecn;
 use crate::tcp::TcpSettings;
@@ -73,9 +74,9 @@ pub struct Sender {
     recovery: Recovery,
     congestion: Congestion,
     /// With SACK: what is known to have arrived.
-    scoreboard: Option<Box<Scoreboard>>,
-    /// Whether the scoreboard has something to say: from the first sign of a loss until the loss is
-    /// repaired.
+    scoreboard: Option<Box<Board>>,
+    /// Whether a scoreboard has something to say: from the first sign of a loss until the loss is
+    /// repaired, and always where it has times.
     by_scoreboard: bool,
     /// Whether a timeout in fast recovery halves ssthresh once more.
     rto_halves_again: bool,
@@ -103,10 +104,8 @@ impl Sender {
             repair: congestion.repair(),
             recovery: Recovery::START,
             congestion,
-            scoreboard: settings
-                .sack
-                .then(|| Scoreboard::new(settings.window_packets, settings.prr).into()),
-            by_scoreboard: false,
+            scoreboard: settings.sack.then(|| Board::new(settings).into()),
+            by_scoreboard: settings.rack,
             rto_halves_again: settings.rto_halves_again,
             marks: Marks::new(settings.ecn),
             opening: Opening::new(settings.handshake),
@@ -176,32 +175,41 @@ impl Sender {
         Some(self.segment(number, retransmission))
     }
 
-    /// Expiry of the retransmission timer; [`Time::NEVER`] when it is off.
+    /// Expiry of the retransmission timer, or with RACK of the timer that is armed; [`Time::NEVER`] when it is off.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.deadline
     }
 
     /// The retransmission timer expired: back off, collapse the window and send everything
-    /// from `snd_una` on again (RFC 6298, rules 5.4 to 5.6). Poll for segments afterwards.
+    /// from `snd_una` on again (RFC 6298, rules 5.4 to 5.6); or, with RACK, another timer did. Poll for
+    /// segments afterwards.
     pub fn on_timer(&mut self, now: Time) {
         debug_assert!(now >= self.deadline, "timer called before its deadline");
         if self.repeats_syn() {
             return;
         }
+        if self.takes_by_time(now) {
+            return;
+        }
+        self.collapse(self.flight());
+        self.by_scoreboard = self.scoreboard.is_some();
+        self.go_back();
+        self.restart_timer(now);
+    }
+
+    /// The retransmission timer expired with `flight` segments out: back off, collapse the window.
+    fn collapse(&mut self, flight: u32) {
         let first = self.rtt.backoffs() == 0;
         let kept = match (self.recovery.is_fast(), self.rto_halves_again) {
             (true, true) => 0.5,
             (true, false) => 1.0,
             (false, _) => f64::INFINITY,
         };
-        self.congestion.on_rto(self.flight(), first, kept);
+        self.congestion.on_rto(flight, first, kept);
         self.recovery.on_timeout(self.snd_max);
-        self.by_scoreboard = self.scoreboard.is_some();
         self.reduced();
-        self.go_back();
         self.rtt.back_off();
-        self.restart_timer(now);
     }
 
     /// Congestion window; in fast recovery with its inflation. [packets]

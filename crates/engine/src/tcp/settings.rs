@@ -20,6 +20,8 @@ table! {
         ecn: bool = flag().default(false);
         /// Selective acknowledgements and recovery by them (RFC 6675); not with congestion "tahoe".
         sack: bool = flag().default(false);
+        /// Losses found by time, and probes for a lost tail (RACK-TLP, RFC 8985); needs sack.
+        rack: bool = flag().default(false);
         /// Proportional rate reduction in recovery (RFC 9937); needs sack.
         prr: bool = flag().default(false);
         /// Whether connections are opened: SYN and SYN-ACK take a round trip, and may be lost.
@@ -60,8 +62,8 @@ fn congestion(layers: &Layers) -> Result<CongestionControl, Refused> {
 }
 
 impl TcpSettings {
-    /// Tahoe has no recovery in which a scoreboard could say what is missing, and proportional rate
-    /// reduction can count only with a scoreboard. A problem of a shared value is told once.
+    /// Tahoe has no recovery in which a scoreboard could say what is missing; RACK and proportional rate
+    /// reduction need one. A problem of a shared value is told once.
     pub(crate) fn check(layers: Layers, problems: &mut Problems) {
         let on = |key| layers.said(key).filter(|said| said.value);
         let congestion = layers.said(TcpSettings::congestion);
@@ -73,12 +75,15 @@ impl TcpSettings {
                            again after a loss; allowed is false";
             problems.add(sack.origin, &sack.path, message.to_owned());
         }
-        if let Some(prr) = on(TcpSettings::prr)
-            && on(TcpSettings::sack).is_none()
-            && !problems.concern(&prr.path)
-        {
-            let message = "true needs selective acknowledgements; allowed is false, or sack = true";
-            problems.add(prr.origin, &prr.path, message.to_owned());
+        for needy in [on(TcpSettings::rack), on(TcpSettings::prr)] {
+            if let Some(needy) = needy
+                && on(TcpSettings::sack).is_none()
+                && !problems.concern(&needy.path)
+            {
+                let message =
+                    "true needs selective acknowledgements; allowed is false, or sack = true";
+                problems.add(needy.origin, &needy.path, message.to_owned());
+            }
         }
     }
 }

@@ -143,7 +143,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
     (
         (
             prop::sample::select(CongestionControl::ALL.to_vec()),
-            any::<[bool; 4]>(),
+            any::<[bool; 5]>(),
         ),
         prop_oneof![1..100u32, Just(65_535)],
         1..20u32,
@@ -153,17 +153,19 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
     )
         .prop_map(
             |(
-                (congestion, [hystart, ecn, sack, prr]),
+                (congestion, [hystart, ecn, sack, rack, prr]),
                 window,
                 initial,
                 delayed_ack,
                 min_rto,
                 segments,
             )| {
+                let sack = sack && congestion != CongestionControl::Tahoe;
                 TcpSettings {
                     hystart,
                     ecn,
-                    sack: sack && congestion != CongestionControl::Tahoe,
+                    sack,
+                    rack: sack && rack,
                     prr,
                     window_packets: window,
                     initial_cwnd_packets: initial,

@@ -86,6 +86,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         hystart: false,
         ecn: false,
         sack: false,
+        rack: false,
         prr: false,
         window_packets,
         initial_cwnd_packets: 2,

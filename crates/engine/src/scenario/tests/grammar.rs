@@ -226,8 +226,8 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
 
 /// The setting without which the key at `path` has no effect: its path and value.
 fn needed(path: &str, key: &Key) -> Option<(String, &'static str)> {
-    if key.name == "prr" {
-        return Some((path.replace("prr", "sack"), "true"));
+    if let "prr" | "rack" = key.name {
+        return Some((path.replace(key.name, "sack"), "true"));
     }
     if key.name == "collider_wait" {
         return Some((path.replace("collider_wait", "ack_timeout"), "250 us"));

@@ -18,8 +18,8 @@ fn assert_said(cases: &[(&str, &str)]) {
 fn unknown_keys_list_the_known_ones() {
     assert_eq!(
         said_of("[tcp]\nwindwo = 5"),
-        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, compound, hystart, ecn, sack, \
-         prr, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
+        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, compound, hystart, \
+         ecn, sack, rack, prr, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
          initial_rto, rto_halves_again\n\
          hint: did you mean `window`?"
     );
@@ -311,6 +311,10 @@ fn recovery_options_go_with_what_they_need() {
             "tcp.prr`: true needs selective acknowledgements; allowed is false, or sack = true",
         ),
         (
+            "tcp.rack = true",
+            "tcp.rack`: true needs selective acknowledgements; allowed is false, or sack = true",
+        ),
+        (
             "tcp = { sack = true, congestion = \"tahoe\" }",
             "tcp.sack`: true contradicts the congestion control \"tahoe\", which sends everything \
              again after a loss; allowed is false",
@@ -323,7 +327,7 @@ fn recovery_options_go_with_what_they_need() {
         "x.toml:7: `tcp.prr`: true needs selective acknowledgements; allowed is false, or sack = \
          true"
     );
-    let both = SMALL.to_owned() + "[tcp]\nsack = true\nprr = true\ncongestion = \"cubic\"";
+    let both = SMALL.to_owned() + "[tcp]\nsack = true\nrack = true\nprr = true\ncongestion = \"cubic\"";
     assert!(toml(&both, &[]).is_ok());
 }
 

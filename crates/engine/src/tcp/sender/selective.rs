@@ -11,11 +11,31 @@
 //!
 //! While all arrives in order there is nothing to select: the sender does what it does without SACK.
 
+use super::timed::Timed;
 use super::{Segment, Sender};
 use crate::kernel::time::Time;
 use crate::tcp::recovery::{DUPACK_THRESHOLD, Recovery};
 use crate::tcp::scoreboard::{NextSeg, Scoreboard, Update};
-use crate::tcp::{Ack, Blocks};
+use crate::tcp::{Ack, Blocks, TcpSettings};
+
+/// How a sender with SACK finds losses.
+#[derive(Clone, Debug)]
+pub(super) enum Board {
+    /// By three SACKed segments above.
+    Counted(Scoreboard),
+    /// By time.
+    Timed(Box<Timed>),
+}
+
+impl Board {
+    pub(super) fn new(settings: &TcpSettings) -> Board {
+        if settings.rack {
+            Board::Timed(Timed::new(settings).into())
+        } else {
+            Board::Counted(Scoreboard::new(settings.window_packets, settings.prr))
+        }
+    }
+}
 
 impl Sender {
     /// Whether this ACK is to be given to [`on_sack`](Sender::on_sack), with its blocks.
@@ -34,6 +54,16 @@ impl Sender {
         let Some(mut board) = self.scoreboard.take() else {
             return;
         };
+        match &mut *board {
+            Board::Counted(board) => self.on_counted_ack(now, ack, blocks, board),
+            Board::Timed(timed) => self.on_timed_ack(now, ack, blocks, timed),
+        }
+        self.scoreboard = Some(board);
+    }
+
+    /// An ACK arrived, whose mark has been heeded.
+    #[inline]
+    fn on_counted_ack(&mut self, now: Time, ack: Ack, blocks: &Blocks, board: &mut Scoreboard) {
         if ack.next >= self.snd_una && self.snd_una < self.snd_max {
             let before = self.snd_una;
             let recovers = matches!(self.recovery, Recovery::Fast { .. });
@@ -44,7 +74,7 @@ impl Sender {
                 self.snd_nxt = self.snd_nxt.max(ack.next);
             }
             let acked = ack.next - before;
-            self.judge(now, acked, update, &mut board);
+            self.judge(now, acked, update, board);
             if acked > 0 && !recovers && !ack.ece {
                 self.grow(now, acked);
             }
@@ -55,7 +85,6 @@ impl Sender {
             }
         }
         self.by_scoreboard = self.recovery != Recovery::START || !board.is_empty();
-        self.scoreboard = Some(board);
     }
 
     /// What an ACK of `acked` new segments means to recovery.
@@ -116,11 +145,20 @@ impl Sender {
     #[inline(never)]
     pub(super) fn next_by_scoreboard(&mut self, now: Time) -> Option<Segment> {
         let mut board = self.scoreboard.take()?;
-        let next = match self.recovery {
-            Recovery::Fast { recover, .. } => self.next_in_recovery(recover, &mut board),
-            Recovery::Open { .. } | Recovery::Careful { .. } => self.next_in_order(&mut board),
+        let next = match &mut *board {
+            Board::Counted(board) => self.next_by_count(now, board),
+            Board::Timed(timed) => self.next_by_time(now, timed),
         };
         self.scoreboard = Some(board);
+        next
+    }
+
+    #[inline]
+    fn next_by_count(&mut self, now: Time, board: &mut Scoreboard) -> Option<Segment> {
+        let next = match self.recovery {
+            Recovery::Fast { recover, .. } => self.next_in_recovery(recover, board),
+            Recovery::Open { .. } | Recovery::Careful { .. } => self.next_in_order(board),
+        };
         let (number, retransmission) = next?;
         if self.deadline == Time::NEVER {
             self.restart_timer(now); // RFC 6298, rule 5.1
@@ -129,7 +167,7 @@ impl Sender {
     }
 
     /// One past the last segment that the receive window and the flow's length allow.
-    fn right_edge(&self) -> u32 {
+    pub(super) fn right_edge(&self) -> u32 {
         let edge = self
             .snd_una
             .saturating_add(self.congestion.receive_window());

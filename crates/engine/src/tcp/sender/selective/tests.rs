@@ -10,8 +10,10 @@ use crate::tcp::pipe::{MS, Pipe, plain, settings};
 impl Sender {
     /// Segments taken to be in the network.
     pub(in crate::tcp) fn in_network(&self) -> u32 {
-        let Some(board) = &self.scoreboard else {
-            return self.flight();
+        let board = match self.scoreboard.as_deref() {
+            None => return self.flight(),
+            Some(Board::Timed(timed)) => return timed.rack.in_flight(),
+            Some(Board::Counted(board)) => board,
         };
         match self.recovery {
             Recovery::Fast { .. } => board.pipe(self.snd_una, self.snd_max),
@@ -19,10 +21,22 @@ impl Sender {
         }
     }
 
+    /// Whether `number` was SACKed.
+    pub(in crate::tcp) fn knows_of(&self, number: u32) -> bool {
+        match self.scoreboard.as_deref() {
+            None => false,
+            Some(Board::Timed(timed)) => timed.rack.is_sacked(number),
+            Some(Board::Counted(board)) => board.is_sacked(number),
+        }
+    }
+
     /// The bound of what may be in the network when the next segment leaves; none for the first of
     /// a recovery, for rate reduction and without SACK.
     pub(in crate::tcp) fn room(&self) -> Option<u32> {
-        let board = self.scoreboard.as_ref()?;
+        let board = match self.scoreboard.as_deref()? {
+            Board::Timed(timed) => return timed.room(self.congestion.usable()),
+            Board::Counted(board) => board,
+        };
         let recovers = matches!(self.recovery, Recovery::Fast { .. });
         let free = recovers && (board.first || board.counts());
         (!free).then(|| self.congestion.usable())

@@ -1,0 +1,235 @@
+//! Segments in the network, in the order in which they were sent.
+//!
+//! A list through a ring of slots, one for each segment outstanding: whatever is sent, sent again or
+//! leaves costs the same at any window, and who looks for what was sent long ago begins at its front.
+//! The ring doubles when the flight outgrows it, and never shrinks.
+
+use crate::kernel::time::Time;
+
+/// A transmission of a segment. RACK_sent_after() is the order of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Sent {
+    /// Transmissions before it.
+    order: u64,
+    /// Segment.xmit_ts.
+    pub(super) xmit_ts: Time,
+}
+
+impl Sent {
+    /// Before all others.
+    pub(super) const NEVER: Sent = Sent {
+        order: 0,
+        xmit_ts: Time::ZERO,
+    };
+}
+
+/// A segment's last transmission, and its neighbours while it is in the list.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    sent: Sent,
+    before: u32,
+    after: u32,
+}
+
+/// No segment: numbers end below it.
+const NONE: u32 = u32::MAX;
+
+/// Slots to begin with.
+const FEWEST: usize = 16;
+
+#[derive(Clone, Debug)]
+pub(super) struct Flying {
+    slots: Vec<Slot>,
+    oldest: u32,
+    newest: u32,
+    /// Segments in the list.
+    held: u32,
+    /// Transmissions so far.
+    sent: u64,
+}
+
+impl Flying {
+    pub(super) fn new() -> Flying {
+        let empty = Slot {
+            sent: Sent::NEVER,
+            before: NONE,
+            after: NONE,
+        };
+        Flying {
+            slots: vec![empty; FEWEST],
+            oldest: NONE,
+            newest: NONE,
+            held: 0,
+            sent: 0,
+        }
+    }
+
+    /// Segments in the network.
+    #[inline]
+    pub(super) fn held(&self) -> u32 {
+        self.held
+    }
+
+    /// The segment sent first.
+    #[inline]
+    pub(super) fn oldest(&self) -> Option<u32> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// The segment sent next after `number`.
+    #[inline]
+    pub(super) fn after(&self, number: u32) -> Option<u32> {
+        let after = self.slot(number).after;
+        (after != NONE).then_some(after)
+    }
+
+    /// The last transmission of `number`, which is outstanding.
+    #[inline]
+    pub(super) fn sent(&self, number: u32) -> Sent {
+        self.slot(number).sent
+    }
+
+    /// Makes room for segments from `snd_una` up to and including `number`, which is to be sent.
+    #[inline]
+    pub(super) fn make_room(&mut self, snd_una: u32, number: u32) {
+        if (number - snd_una) as usize >= self.slots.len() {
+            self.grow(snd_una, number);
+        }
+    }
+
+    /// `number` is sent at `now`, no earlier than any other.
+    #[inline]
+    pub(super) fn push(&mut self, now: Time, number: u32) {
+        self.sent += 1;
+        let before = self.newest;
+        *self.slot_mut(number) = Slot {
+            sent: Sent {
+                order: self.sent,
+                xmit_ts: now,
+            },
+            before,
+            after: NONE,
+        };
+        self.link(before, number);
+        self.newest = number;
+        self.held += 1;
+    }
+
+    /// `number`, which is in the list, leaves it.
+    #[inline]
+    pub(super) fn remove(&mut self, number: u32) {
+        let Slot { before, after, .. } = *self.slot(number);
+        self.link(before, after);
+        self.held -= 1;
+    }
+
+    /// `before` and `after` are neighbours from now on.
+    #[inline]
+    fn link(&mut self, before: u32, after: u32) {
+        match before {
+            NONE => self.oldest = after,
+            before => self.slot_mut(before).after = after,
+        }
+        match after {
+            NONE => self.newest = before,
+            after => self.slot_mut(after).before = before,
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, snd_una: u32, number: u32) {
+        let old = self.clone();
+        let length = (number - snd_una + 1).next_power_of_two() as usize;
+        self.slots.resize(length, old.slots[0]);
+        for known in snd_una..number {
+            *self.slot_mut(known) = *old.slot(known);
+        }
+    }
+
+    #[inline]
+    fn slot(&self, number: u32) -> &Slot {
+        &self.slots[number as usize & (self.slots.len() - 1)] // the length is a power of two
+    }
+
+    #[inline]
+    fn slot_mut(&mut self, number: u32) -> &mut Slot {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[number as usize & mask]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    impl Flying {
+        fn all(&self) -> Vec<u32> {
+            std::iter::successors(self.oldest(), |&number| self.after(number)).collect()
+        }
+    }
+
+    #[test]
+    fn what_is_sent_again_goes_to_the_end() {
+        let mut flying = Flying::new();
+        for number in 0..5 {
+            flying.push(Time(10), number);
+        }
+        flying.remove(1);
+        flying.remove(3);
+        assert_eq!(flying.all(), [0, 2, 4]);
+        flying.push(Time(20), 5);
+        flying.push(Time(20), 1);
+        assert_eq!(flying.all(), [0, 2, 4, 5, 1]);
+        let at = |number| flying.sent(number).xmit_ts;
+        assert_eq!((at(0), at(1)), (Time(10), Time(20)));
+        assert!(flying.sent(4) < flying.sent(5) && flying.sent(5) < flying.sent(1));
+        assert_eq!(flying.held(), 5);
+    }
+
+    proptest! {
+        /// Against a plain list: segments are sent, leave and are sent again, while the window grows.
+        #[test]
+        fn the_order_is_that_of_a_plain_list(
+            steps in prop::collection::vec((0..4_u8, 0..200_u32, 0..3_u64), 1..400),
+        ) {
+            let mut flying = Flying::new();
+            let mut plain: Vec<u32> = Vec::new();
+            let mut last = vec![Time::ZERO; 400];
+            let (mut now, mut snd_una, mut snd_max) = (Time::ZERO, 0, 0);
+            for (what, which, later) in steps {
+                now = Time(now.0 + later);
+                let out = snd_max - snd_una;
+                let chosen = snd_una + which % out.max(1);
+                let is_out = plain.iter().position(|&n| n == chosen);
+                match (what, is_out) {
+                    (0 | 1, _) => {
+                        flying.make_room(snd_una, snd_max);
+                        flying.push(now, snd_max);
+                        plain.push(snd_max);
+                        last[snd_max as usize] = now;
+                        snd_max += 1;
+                    }
+                    (2, Some(place)) => {
+                        flying.remove(chosen);
+                        plain.remove(place);
+                        if chosen == snd_una {
+                            snd_una += 1;
+                        }
+                    }
+                    (_, None) if chosen < snd_max => {
+                        flying.push(now, chosen);
+                        plain.push(chosen);
+                        last[chosen as usize] = now;
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(&flying.all(), &plain);
+                prop_assert_eq!(flying.held() as usize, plain.len());
+                for number in snd_una..snd_max {
+                    prop_assert_eq!(flying.sent(number).xmit_ts, last[number as usize]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! The sender with RACK-TLP: losses by time, probes, three timers that take turns.
+//!
+//! Reference: RFC 8985; what it leaves open is as in [`super::selective`].
+//!
+//! In recovery lost segments leave before new ones while fewer than cwnd are in the network, or as many as
+//! proportional rate reduction lets out. A timeout takes for lost what RACK would, and `snd_una`
+//! (section 6.3); nothing is sent again that may still be under way, so `snd_nxt` never goes back.
+//!
+//! One timer is armed at a time (section 8): for reordering, for a probe, or for retransmission. The last of
+//! these keeps its deadline meanwhile, and is never late because of the others.
+//!
+//! A retransmission that gets lost is one loss more of the same recovery and reduces the window no further, as
+//! in Linux; RFC 5681, section 4.3, would. What was lost above `recover` begins the next recovery.
+
+use super::selective::Board;
+use super::{Recovery, Segment, Sender};
+use crate::kernel::time::{Span, Time};
+use crate::tcp::prr::{Progress, RateReduction};
+use crate::tcp::rack::{Rack, Standing, Step};
+use crate::tcp::sack::dsack;
+use crate::tcp::scoreboard::Update;
+use crate::tcp::tlp::{LossProbe, Outlook};
+use crate::tcp::{Ack, Blocks, TcpSettings};
+
+/// What a sender with RACK-TLP knows beyond others.
+#[derive(Clone, Debug)]
+pub(super) struct Timed {
+    pub(super) rack: Rack,
+    probe: LossProbe,
+    /// Whether a probe has to leave.
+    probes: bool,
+    /// Whether the next lost segment is the first of a recovery, which leaves whatever is in the network.
+    first: bool,
+    /// Segments that left since the first SACK after the last progress, which FlightSize does not count.
+    limited: u32,
+    reduces: bool,
+    reduction: Option<Reduction>,
+    /// When the retransmission timer expires.
+    rto: Time,
+}
+
+/// Proportional rate reduction of one recovery.
+#[derive(Clone, Copy, Debug)]
+struct Reduction {
+    rate: RateReduction,
+    /// cwnd of RFC 9937: what was in the network after the last ACK, and could leave then. [packets]
+    cwnd: u32,
+}
+
+/// What an ACK, or the reordering timer, tells.
+#[derive(Clone, Copy, Debug)]
+struct News {
+    /// Segments that moved `snd_una`.
+    acked: u32,
+    /// FlightSize before it. [packets]
+    flight: u32,
+    update: Update,
+}
+
+/// A timer of section 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    Reordering,
+    Probe,
+    Retransmission,
+}
+
+impl Timed {
+    pub(super) fn new(settings: &TcpSettings) -> Timed {
+        let delay = settings.delayed_ack.then_some(settings.ack_delay);
+        Timed {
+            rack: Rack::new(settings.window_packets),
+            probe: LossProbe::new(delay.unwrap_or(Span::ZERO)),
+            probes: false,
+            first: false,
+            limited: 0,
+            reduces: settings.prr,
+            reduction: None,
+            rto: Time::NEVER,
+        }
+    }
+
+    /// The armed timer, and when it expires.
+    #[inline]
+    fn timer(&self) -> (Timer, Time) {
+        let (timer, at) = match (self.rack.deadline(), self.probe.deadline()) {
+            (Time::NEVER, probe) => (Timer::Probe, probe),
+            (reordering, _) => (Timer::Reordering, reordering),
+        };
+        // a probe that is due with the retransmission timer leaves in its place (section 7.2)
+        if at == Time::NEVER || at > self.rto && timer == Timer::Reordering {
+            (Timer::Retransmission, self.rto)
+        } else {
+            (timer, at.min(self.rto))
+        }
+    }
+
+    /// Whether a segment may leave where the window is `cwnd`.
+    #[inline]
+    fn has_room(&self, cwnd: u32) -> bool {
+        let cwnd = self.reduction.map_or(cwnd, |reduction| reduction.cwnd);
+        self.rack.in_flight() < cwnd || self.first && self.rack.has_lost()
+    }
+
+    /// An ACK in fast recovery, which reduces the window to `ssthresh`; `safe`: as in RFC 9937.
+    fn reduce(&mut self, update: Update, safe: bool, ssthresh: u32) {
+        let in_flight = self.rack.in_flight();
+        if let Some(Reduction { rate, cwnd }) = &mut self.reduction {
+            let delivered = update.delivered;
+            rate.on_ack(
+                Progress {
+                    delivered,
+                    in_flight,
+                    safe,
+                },
+                ssthresh,
+            );
+            *cwnd = in_flight + rate.sndcnt();
+        }
+    }
+}
+
+impl Sender {
+    /// An ACK arrived, whose mark has been heeded.
+    pub(super) fn on_timed_ack(&mut self, now: Time, ack: Ack, blocks: &Blocks, timed: &mut Timed) {
+        let (before, flight) = (self.snd_una, self.flight_size(timed));
+        if ack.next < before {
+            return;
+        }
+        let twice = dsack(ack.next, blocks);
+        let repaired = timed.probe.on_ack(&ack, ack.next == before, twice);
+        if repaired {
+            self.on_repair_by_probe();
+        }
+        if twice.is_some() {
+            timed.rack.on_dsack(ack.next, self.snd_max);
+        }
+        if before == self.snd_max {
+            return;
+        }
+        let acked = ack.next - before;
+        let update = timed.rack.on_ack(Step {
+            now,
+            before,
+            next: ack.next,
+            snd_max: self.snd_max,
+            echo: ack.echo,
+            blocks,
+        });
+        if acked > 0 {
+            self.rtt.on_sample(now.since(ack.echo), self.flight());
+            timed.probe.on_sample();
+            timed.limited = 0;
+            self.snd_una = ack.next;
+            timed.rto = match self.snd_una == self.snd_max {
+                true => Time::NEVER,
+                false => now + self.rtt.rto(),
+            };
+        }
+        let recovered = self.recovery.is_fast();
+        let news = News {
+            acked,
+            flight,
+            update,
+        };
+        self.judge_by_time(now, news, timed);
+        let reduced = repaired || recovered || self.recovery.is_fast();
+        if acked > 0 && !reduced && !ack.ece {
+            self.grow(now, acked);
+        }
+        if update.delivered > 0 {
+            self.plan_probe(now, timed);
+        }
+        self.deadline = timed.timer().1;
+    }
+
+    /// What an ACK means to recovery.
+    fn judge_by_time(&mut self, now: Time, news: News, timed: &mut Timed) {
+        let News { acked, update, .. } = news;
+        let mut begins = false;
+        match self.recovery {
+            Recovery::Fast { recover, .. } | Recovery::Careful { recover }
+                if self.snd_una >= recover =>
+            {
+                self.end_recovery(timed);
+                begins = timed.rack.has_repeated(); // lost since this recovery began
+            }
+            Recovery::Fast { .. } | Recovery::Careful { .. } => {}
+            Recovery::Open { .. } if acked > 0 => self.recovery = Recovery::START,
+            Recovery::Open { dupacks: 0 } if update.news > 0 => {
+                self.recovery = Recovery::Open { dupacks: 1 };
+                timed.limited = 0;
+            }
+            Recovery::Open { .. } => {}
+        }
+        let found = timed.rack.detect_loss(now, self.standing());
+        match self.recovery {
+            Recovery::Open { .. } if begins || timed.rack.has_lost() => {
+                self.begin_timed_recovery(now, news, timed);
+            }
+            Recovery::Fast { .. } => {
+                timed.reduce(update, acked > 0 && found == 0, self.congestion.usable());
+            }
+            Recovery::Open { .. } | Recovery::Careful { .. } => {}
+        }
+    }
+
+    fn end_recovery(&mut self, timed: &mut Timed) {
+        if self.recovery.is_fast() {
+            self.congestion.on_recovered();
+        }
+        self.recovery = Recovery::START;
+        timed.first = false;
+        timed.reduction = None;
+        timed.rack.on_recovered();
+    }
+
+    fn begin_timed_recovery(&mut self, now: Time, news: News, timed: &mut Timed) {
+        let News { flight, update, .. } = news;
+        self.recovery = Recovery::Fast {
+            recover: self.snd_max,
+            partial: false,
+        };
+        if !self.reduced_in_this_window() {
+            self.congestion.decrease(flight);
+            self.reduced();
+        }
+        timed.probe.init();
+        timed.first = true;
+        timed.reduction = timed.reduces.then(|| Reduction {
+            rate: RateReduction::new(update.outstanding),
+            cwnd: 0,
+        });
+        timed.reduce(update, false, self.congestion.usable());
+        timed.rto = now + self.rtt.rto();
+        self.fast_retransmits += 1;
+    }
+
+    /// A probe has repaired the loss of the last segment: the window pays for it (section 7.4.2).
+    #[cold]
+    fn on_repair_by_probe(&mut self) {
+        if matches!(self.recovery, Recovery::Open { .. }) && !self.reduced_in_this_window() {
+            self.congestion.decrease(self.flight());
+            self.reduced();
+            self.fast_retransmits += 1;
+        }
+    }
+
+    /// FlightSize: in recovery without what has been SACKed or lost, which is of the window before, otherwise
+    /// without the segments of limited transmit (RFC 5681, section 3.2).
+    fn flight_size(&self, timed: &Timed) -> u32 {
+        match self.recovery {
+            Recovery::Open { .. } => self.flight() - timed.limited,
+            Recovery::Fast { .. } | Recovery::Careful { .. } => timed.rack.in_flight(),
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            recovers: !matches!(self.recovery, Recovery::Open { .. }),
+            srtt: self.rtt.srtt(),
+        }
+    }
+
+    /// Section 7.2.
+    #[inline]
+    fn plan_probe(&self, now: Time, timed: &mut Timed) {
+        if timed.rack.sacked() == 0 && matches!(self.recovery, Recovery::Open { .. }) {
+            timed.probe.schedule(Outlook {
+                now,
+                flight: self.flight(),
+                srtt: self.rtt.srtt(),
+            });
+        } else {
+            timed.probe.cancel();
+        }
+    }
+
+    /// The deadline has come; whether RACK-TLP takes it.
+    pub(super) fn takes_by_time(&mut self, now: Time) -> bool {
+        let Some(mut board) = self.scoreboard.take() else {
+            return false;
+        };
+        let takes = match &mut *board {
+            Board::Timed(timed) => {
+                self.on_timed_deadline(now, timed);
+                true
+            }
+            Board::Counted(_) => false,
+        };
+        self.scoreboard = Some(board);
+        takes
+    }
+
+    fn on_timed_deadline(&mut self, now: Time, timed: &mut Timed) {
+        match timed.timer().0 {
+            Timer::Reordering => {
+                timed.rack.detect_loss(now, self.standing());
+                if timed.rack.has_lost() && matches!(self.recovery, Recovery::Open { .. }) {
+                    let outstanding = self.flight() - timed.rack.sacked();
+                    let nothing = News {
+                        acked: 0,
+                        flight: self.flight_size(timed),
+                        update: Update {
+                            delivered: 0,
+                            news: 0,
+                            outstanding,
+                        },
+                    };
+                    self.begin_timed_recovery(now, nothing, timed);
+                }
+            }
+            Timer::Probe => {
+                timed.probes = true;
+                timed.probe.cancel();
+                timed.rto = now + self.rtt.rto();
+            }
+            Timer::Retransmission => self.on_timed_rto(now, timed),
+        }
+        self.deadline = timed.timer().1;
+    }
+
+    fn on_timed_rto(&mut self, now: Time, timed: &mut Timed) {
+        let standing = self.standing();
+        self.collapse(self.flight_size(timed));
+        timed.rack.on_rto(now, self.snd_una, standing);
+        timed.probe.init();
+        timed.first = true;
+        timed.reduction = None;
+        timed.rto = now + self.rtt.rto();
+    }
+
+    /// The next segment to send.
+    pub(super) fn next_by_time(&mut self, now: Time, timed: &mut Timed) -> Option<Segment> {
+        let (number, again) = match timed.probes {
+            true => self.next_probe(timed),
+            false => self.next_in_window(timed)?,
+        };
+        if again {
+            timed.rack.on_sent_again(now, number);
+        } else {
+            timed.rack.on_sent(now, self.snd_una, number);
+            self.snd_max += 1;
+            self.snd_nxt = self.snd_max;
+            timed.limited += u32::from(self.recovery == Recovery::Open { dupacks: 1 });
+        }
+        if timed.rto == Time::NEVER {
+            timed.rto = now + self.rtt.rto(); // RFC 6298, rule 5.1
+        }
+        if std::mem::take(&mut timed.probes) {
+            timed.probe.on_sent(self.snd_max, again);
+        } else if !again {
+            self.plan_probe(now, timed);
+        }
+        self.deadline = timed.timer().1;
+        Some(self.segment(number, again))
+    }
+
+    /// Section 7.3: a new segment if there is one, else the last one again.
+    #[cold]
+    fn next_probe(&self, timed: &Timed) -> (u32, bool) {
+        debug_assert!(timed.rack.sacked() == 0, "a probe behind a gap");
+        if self.snd_max < self.right_edge() {
+            (self.snd_max, false)
+        } else {
+            (self.snd_max - 1, true)
+        }
+    }
+
+    #[inline]
+    fn next_in_window(&self, timed: &mut Timed) -> Option<(u32, bool)> {
+        if !timed.has_room(self.congestion.usable()) {
+            return None;
+        }
+        let next = match timed.rack.first_lost(self.snd_una, self.snd_max) {
+            Some(number) => (number, true),
+            None if self.snd_max < self.right_edge() => (self.snd_max, false),
+            None => return None,
+        };
+        timed.first = false;
+        if let Some(reduction) = &mut timed.reduction {
+            reduction.rate.on_sent();
+        }
+        Some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests;
