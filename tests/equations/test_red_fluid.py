@@ -188,6 +188,7 @@ def test_networks_are_this_models() -> None:
 
 REFUSED = {
     "cubic": ({"tcp__congestion": "cubic"}, "grows by the time since the last loss"),
+    "cubic_linux": ({"tcp__congestion": "cubic_linux"}, "grows by the time since the last loss"),
     "westwood": ({"tcp__congestion": "westwood"}, "falls to what the path has carried"),
     "tahoe": ({"tcp__congestion": "tahoe"}, "begins anew"),
     "another discipline": ({"queue": "{ codel = {} }"}, "codel, which no fluid model"),

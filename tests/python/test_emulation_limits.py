@@ -47,8 +47,8 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
         ),
         (
             'tcp.congestion = "africa"\n[station.a]\ndownload = 1',
-            "flow a/down/1: congestion africa; the emulator has reno, newreno, cubic, compound, "
-            "illinois",
+            "flow a/down/1: congestion africa; the emulator has reno, newreno, cubic, cubic_linux, "
+            "compound, illinois",
         ),
         ('tcp.congestion = "compound"\n[station.a]\ndownload = 1', None),
         (
@@ -97,7 +97,8 @@ CLASSES = {"class": {"all": {"share": 1, "station": "a"}}}
         ({**ON_AIR, "flow": {"f": {"route": ["1"]}}}, None),
         (
             {**ON_AIR, "flow": {"f": {"route": ["1"]}}, "tcp": {"congestion": "africa"}},
-            "flow f: congestion africa; the emulator has reno, newreno, cubic, compound, illinois",
+            "flow f: congestion africa; the emulator has reno, newreno, cubic, cubic_linux, "
+            "compound, illinois",
         ),
         (
             {**QUICK, "flow": {"f": {"route": ["1"], "udp": "greedy"}}},

@@ -17,7 +17,7 @@ from lasthop.models.reading import (
 from lasthop.models.reading import Scenario as Typed
 from lasthop.scenario import Scenario
 
-CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic"}
+CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic", "cubic_linux": "cubic"}
 """The kernel's name of each congestion control that it has; its Reno is NewReno with SACK."""
 KNOWN = (*CONGESTION, *CONTROLS)
 """Those, and those that an emulation loads for itself."""

@@ -48,7 +48,8 @@ mod tlp;
 
 pub(crate) use congestion::ControlPart;
 pub use congestion::{
-    CompoundSettings, CongestionControl, Control, Law, NewAck, OutsideControl, Window,
+    CompoundSettings, CongestionControl, Control, CubicLinuxSettings, Law, NewAck, OutsideControl,
+    Window,
 };
 pub use receiver::{Received, Receiver};
 pub use recovery::Repair;

@@ -12,7 +12,9 @@
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::tcp::CongestionControl::{self, Africa, Compound, Cubic, Illinois, NewReno, Westwood};
+use crate::tcp::CongestionControl::{
+    self, Africa, Compound, Cubic, CubicLinux, Illinois, NewReno, Westwood,
+};
 use crate::tcp::TcpSettings;
 
 /// Growth per round trip at window `w`, `t` round trips after a loss at window `before`.
@@ -57,6 +59,12 @@ const CUBIC: Law = Law {
     },
     decrease: |w| 0.7 * w,
     ..RENO
+};
+
+/// Likewise: packets are whole, ACKs are of a segment each.
+const CUBIC_LINUX: Law = Law {
+    congestion: CubicLinux,
+    ..CUBIC
 };
 
 const ILLINOIS: Law = Law {
@@ -190,6 +198,17 @@ fn cubic_on_a_short_path_has_renos_window() {
     near(found, 38.73, 0.05);
 }
 
+/// W_est grows by 8/15 packets a round trip, 0.53 as in the RFC, and in whole packets.
+#[test]
+fn linuxs_cubic_on_a_short_path_has_renos_window() {
+    let short = Law {
+        rtt: 100,
+        ..CUBIC_LINUX
+    };
+    let found = simulated(&short, 30_000, |n| n % 1_000 == 999);
+    near(found, 38.73, 0.05);
+}
+
 /// AIMD(a, b): sqrt(a (2 - b) / (2 b p)), with a = 10 and b = 1/8 where there is no queue.
 #[test]
 fn illinois_with_periodic_loss() {
@@ -231,7 +250,7 @@ fn independent_losses_lead_to_the_window_of_the_fluid_law() {
     };
     // T. Ott, J. Kemperman, M. Mathis 1996: 1.3098 / sqrt(p)
     near(losses(&RENO, 0.0), 41.42, 0.03);
-    for law in [&RENO, &COMPOUND, &CUBIC, &AFRICA] {
+    for law in [&RENO, &COMPOUND, &CUBIC, &CUBIC_LINUX, &AFRICA] {
         let mut stream = Streams::new(1, 0).stream("losses");
         let found = simulated(law, 150_000, |_| stream.chance(p));
         near(found, losses(law, law.pause), 0.08);

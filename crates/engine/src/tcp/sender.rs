@@ -105,7 +105,7 @@ impl Sender {
             recovery: Recovery::START,
             congestion,
             scoreboard: settings.sack.then(|| Board::new(settings).into()),
-            by_scoreboard: settings.rack,
+            by_scoreboard: settings.sack && settings.rack,
             rto_halves_again: settings.rto_halves_again,
             marks: Marks::new(settings.ecn),
             opening: Opening::new(settings.handshake),

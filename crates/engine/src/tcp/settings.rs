@@ -1,6 +1,6 @@
 //! What a file says of TCP connections.
 
-use super::congestion::{CompoundSettings, CongestionControl};
+use super::congestion::{CompoundSettings, CongestionControl, CubicLinuxSettings};
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
@@ -14,6 +14,8 @@ table! {
         congestion: CongestionControl = word().default(CongestionControl::NewReno), by congestion;
         /// Parameters of Compound TCP.
         within compound: CompoundSettings = inner().depends("the published values");
+        /// Parameters of Linux's CUBIC.
+        within cubic_linux: CubicLinuxSettings = inner().depends("the kernel's");
         /// HyStart++: the first slow start ends when the round-trip time rises, not with a loss.
         hystart: bool = flag().default(false);
         /// Explicit congestion notification (RFC 3168): queues that can mark do so in place of drops.
@@ -63,27 +65,33 @@ fn congestion(layers: &Layers) -> Result<CongestionControl, Refused> {
 
 impl TcpSettings {
     /// Tahoe has no recovery in which a scoreboard could say what is missing; RACK and proportional rate
-    /// reduction need one. A problem of a shared value is told once.
+    /// reduction need one. Linux's CUBIC has HyStart of its own. A problem of a shared value is told once.
     pub(crate) fn check(layers: Layers, problems: &mut Problems) {
+        let congestion = layers.said(TcpSettings::congestion).map(|said| said.value);
         let on = |key| layers.said(key).filter(|said| said.value);
-        let congestion = layers.said(TcpSettings::congestion);
-        if let Some(sack) = on(TcpSettings::sack)
-            && congestion.is_some_and(|said| said.value == CongestionControl::Tahoe)
-            && !problems.concern(&sack.path)
-        {
-            let message = "true contradicts the congestion control \"tahoe\", which sends everything \
-                           again after a loss; allowed is false";
-            problems.add(sack.origin, &sack.path, message.to_owned());
-        }
-        for needy in [on(TcpSettings::rack), on(TcpSettings::prr)] {
-            if let Some(needy) = needy
-                && on(TcpSettings::sack).is_none()
-                && !problems.concern(&needy.path)
+        let lacks_sack = on(TcpSettings::sack).is_none();
+        let mut refuse = |key, is_wrong, message: &str| {
+            if is_wrong
+                && let Some(said) = on(key)
+                && !problems.concern(&said.path)
             {
-                let message =
-                    "true needs selective acknowledgements; allowed is false, or sack = true";
-                problems.add(needy.origin, &needy.path, message.to_owned());
+                problems.add(said.origin, &said.path, message.to_owned());
             }
+        };
+        refuse(
+            TcpSettings::sack,
+            congestion == Some(CongestionControl::Tahoe),
+            "true contradicts the congestion control \"tahoe\", which sends everything again after a loss; \
+             allowed is false",
+        );
+        refuse(
+            TcpSettings::hystart,
+            congestion == Some(CongestionControl::CubicLinux),
+            "true adds HyStart++ to the congestion control \"cubic_linux\", which has HyStart; allowed is false",
+        );
+        for key in [TcpSettings::rack, TcpSettings::prr] {
+            let message = "true needs selective acknowledgements; allowed is false, or sack = true";
+            refuse(key, lacks_sack, message);
         }
     }
 }

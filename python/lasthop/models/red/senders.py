@@ -40,6 +40,7 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
         return RULES[name], {}
     why = {
         "cubic": "grows by the time since the last loss",
+        "cubic_linux": "grows by the time since the last loss",
         "tahoe": "begins anew from one packet with each loss",
         "westwood": "falls to what the path has carried",
     }

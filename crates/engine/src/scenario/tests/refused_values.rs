@@ -18,7 +18,7 @@ fn assert_said(cases: &[(&str, &str)]) {
 fn unknown_keys_list_the_known_ones() {
     assert_eq!(
         said_of("[tcp]\nwindwo = 5"),
-        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, compound, hystart, \
+        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, compound, cubic_linux, hystart, \
          ecn, sack, rack, prr, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
          initial_rto, rto_halves_again\n\
          hint: did you mean `window`?"
@@ -311,6 +311,11 @@ fn recovery_options_go_with_what_they_need() {
             "tcp.prr`: true needs selective acknowledgements; allowed is false, or sack = true",
         ),
         (
+            "tcp = { hystart = true, congestion = \"cubic_linux\" }",
+            "tcp.hystart`: true adds HyStart++ to the congestion control \"cubic_linux\", which has HyStart; \
+             allowed is false",
+        ),
+        (
             "tcp.rack = true",
             "tcp.rack`: true needs selective acknowledgements; allowed is false, or sack = true",
         ),
@@ -327,7 +332,8 @@ fn recovery_options_go_with_what_they_need() {
         "x.toml:7: `tcp.prr`: true needs selective acknowledgements; allowed is false, or sack = \
          true"
     );
-    let both = SMALL.to_owned() + "[tcp]\nsack = true\nrack = true\nprr = true\ncongestion = \"cubic\"";
+    let both =
+        SMALL.to_owned() + "[tcp]\nsack = true\nrack = true\nprr = true\ncongestion = \"cubic\"";
     assert!(toml(&both, &[]).is_ok());
 }
 

@@ -18,6 +18,8 @@
 mod africa;
 mod compound;
 mod cubic;
+mod cubic_linux;
+mod hybrid;
 mod hystart;
 mod illinois;
 #[cfg(test)]
@@ -38,6 +40,8 @@ use africa::Africa;
 use compound::Compound;
 pub use compound::CompoundSettings;
 use cubic::Cubic;
+use cubic_linux::CubicLinux;
+pub use cubic_linux::CubicLinuxSettings;
 use hystart::HyStart;
 use illinois::Illinois;
 use newreno::NewReno;
@@ -61,6 +65,8 @@ words! {
         Compound = "compound",
         /// The window as a cubic function of the time since the last loss (RFC 9438).
         Cubic = "cubic",
+        /// CUBIC in whole packets and with HyStart, as Linux has it (Ha et al. 2008).
+        CubicLinux = "cubic_linux",
         /// Reno with an increase and a decrease that depend on the queueing delay (Liu et al. 2008).
         Illinois = "illinois",
         /// HighSpeed TCP while the queue is short, Reno otherwise (King et al. 2005).
@@ -155,6 +161,7 @@ algorithms! {
         NewReno(NewReno) = |_| NewReno;
         Compound(Box<Compound>) = |settings| Compound::new(settings.compound).into();
         Cubic(Box<Cubic>) = |_| Box::default();
+        CubicLinux(Box<CubicLinux>) = |settings| CubicLinux::new(settings.cubic_linux).into();
         Illinois(Box<Illinois>) = |_| Illinois::new().into();
         Africa(Box<Africa>) = |_| Africa::new().into();
         Westwood(Box<Westwood>) = |_| Westwood::new().into();
@@ -464,6 +471,21 @@ mod tests {
                 };
                 self.law.on_ack(&mut self.window, ack);
             }
+        }
+
+        /// One ACK of `segments` after a pause of `later` nanoseconds, which is its round-trip time too.
+        pub(super) fn acked(&mut self, later: u64, segments: u32) {
+            self.now += Span(later);
+            self.rtt.on_sample(Span(later), segments);
+            self.acked += segments;
+            let ack = NewAck {
+                now: self.now,
+                acked: segments,
+                snd_una: self.acked,
+                snd_nxt: self.acked + self.window.cwnd as u32,
+                rtt: &self.rtt,
+            };
+            self.law.on_ack(&mut self.window, ack);
         }
     }
 

@@ -1,0 +1,485 @@
+//! CUBIC as Linux computes it: in whole packets, by segments acknowledged, with HyStart.
+//!
+//! References: S. Ha, I. Rhee, L. Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS Operating
+//! Systems Review 42(5), 2008; Linux 6.x, `tcp_cubic.c` and `tcp_cong.c`, whose names stand in the docstrings.
+//!
+//! ```text
+//! cwnd + 1 per segment acknowledged, up to ssthresh             slow start
+//! cwnd + 1 per cnt segments acknowledged                        congestion avoidance
+//! target = origin + 410/1024/1000 (t - K)^3                     t from the epoch's start, plus delay_min
+//! cnt    = cwnd / (target - cwnd), else 100 cwnd;               at most 20 before the first loss;
+//!          at most cwnd / (W_est - cwnd), at least 2            W_est + 1 per 15/8 cwnd segments
+//! ssthresh = max(717/1024 cwnd, 2)                              a loss
+//! origin = cwnd, or (1024 + 717)/2048 cwnd where it was below   fast convergence
+//! ```
+//!
+//! Beside [`super::cubic`]: growth counts segments and not ACKs, so that delayed ACKs do not halve it; the
+//! window is looked at once a tick of 1 ms, and again 31 ms later if it has not moved; before the first loss
+//! it grows by 5 % a round trip at most from the end of slow start on, never by more than half; a loss takes
+//! its part of cwnd, not of FlightSize; slow start ends by HyStart, [`super::hybrid`].
+//!
+//! Differs from Linux in: HZ is 1000 whatever the kernel was built with; the cube root is exact, Linux's within
+//! 0.2 % on average; no sample of the delay counts while a recovery lasts; an idle application does not
+//! move the epoch; in a timeout during recovery ssthresh may fall once more. Windows that the receiver
+//! bounds do not grow, as Linux's validation has it (RFC 7661).
+
+use super::hybrid::HybridSlowStart;
+use super::{LEAST_SSTHRESH, Law, NewAck, Window};
+use crate::kernel::time::{Span, Time};
+use crate::notation::setting::flag;
+use crate::table;
+
+table! {
+    /// Parameters of Linux's CUBIC (congestion = "cubic_linux").
+    pub struct CubicLinuxSettings: Copy in "cubic_linux" {
+        /// HyStart: slow start ends when ACKs come as fast as the path carries, or late.
+        hystart: bool = flag().fallback(true);
+    }
+}
+
+/// `BICTCP_BETA_SCALE`, and times are in 1/1024 s (`BICTCP_HZ`).
+const SCALE: u64 = 1024;
+
+/// `beta`: 717/1024 of the window stay.
+const BETA: u64 = 717;
+
+/// `cube_rtt_scale`: C in 1/10240 packets a cubic second.
+const C: u64 = 410;
+
+/// `beta_scale`: W_est takes this many eighths of a window for a packet, 8 (1 + beta) / (3 (1 - beta)).
+const FRIENDLY: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
+
+/// `HZ`. [1/s]
+const HZ: u64 = 1_000;
+
+const TICK: u64 = 1_000_000_000 / HZ;
+
+#[derive(Clone, Debug)]
+pub(super) struct CubicLinux {
+    hystart: Option<HybridSlowStart>,
+    /// Segments that have to be acknowledged for a packet more.
+    cnt: u64,
+    /// `snd_cwnd_cnt`: segments acknowledged of those.
+    credit: u64,
+    /// `last_max_cwnd`. [packets]
+    w_max: u64,
+    /// Window and tick of the last look.
+    last: (u64, u64),
+    epoch: Option<Epoch>,
+    /// `delay_min`, once there is a sample.
+    delay_min: Option<Span>,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// `epoch_start`. [ticks]
+    start: u64,
+    /// `bic_K`. [1/1024 s]
+    k: u64,
+    /// `bic_origin_point`. [packets]
+    origin: u64,
+    /// `ack_cnt`: segments acknowledged that W_est has not taken in.
+    acked: u64,
+    /// `tcp_cwnd`, W_est: window of a Reno flow in its place. [packets]
+    w_est: u64,
+}
+
+impl Epoch {
+    fn begin(start: u64, cwnd: u64, w_max: u64) -> Epoch {
+        let below = w_max.saturating_sub(cwnd);
+        Epoch {
+            start,
+            k: cube_root((1 << 40) / C * below),
+            origin: w_max.max(cwnd),
+            acked: 0,
+            w_est: cwnd,
+        }
+    }
+
+    /// The window that is aimed at `t` after the start. [packets, 1/1024 s]
+    fn target(&self, t: u64) -> u64 {
+        let offset = u128::from(t.abs_diff(self.k));
+        let delta = ((u128::from(C) * offset * offset * offset) >> 40) as u64;
+        if t < self.k {
+            self.origin.saturating_sub(delta)
+        } else {
+            self.origin + delta
+        }
+    }
+
+    /// Takes in what was acknowledged.
+    fn follow_reno(&mut self, cwnd: u64) {
+        let each = (cwnd * FRIENDLY) >> 3;
+        // as many packets as leave more than 0 and at most `each` over
+        let packets = self.acked.saturating_sub(1) / each;
+        self.acked -= packets * each;
+        self.w_est += packets;
+    }
+}
+
+/// The whole part of the cube root.
+fn cube_root(value: u64) -> u64 {
+    let near = libm::cbrt(value as f64) as u64;
+    let fits = |root: u64| root.pow(3) <= value;
+    if fits(near + 1) {
+        near + 1
+    } else if fits(near) {
+        near
+    } else {
+        near - 1
+    }
+}
+
+/// `usecs_to_jiffies`, which rounds up.
+fn ticks(span: Span) -> u64 {
+    span.0.div_ceil(TICK)
+}
+
+impl CubicLinux {
+    pub(super) fn new(settings: CubicLinuxSettings) -> CubicLinux {
+        CubicLinux {
+            hystart: settings.hystart.then(HybridSlowStart::new),
+            cnt: 0,
+            credit: 0,
+            w_max: 0,
+            last: (0, 0),
+            epoch: None,
+            delay_min: None,
+        }
+    }
+
+    /// `bictcp_reset`, after a timeout.
+    fn reset(&mut self) {
+        let hystart = self.hystart.is_some();
+        *self = CubicLinux::new(CubicLinuxSettings { hystart });
+    }
+
+    /// `cubictcp_acked`: takes the sample of an ACK. None counts in the first second of an epoch.
+    fn on_sample(&mut self, window: &mut Window, ack: &NewAck) {
+        let Some(rtt) = ack.rtt.last_sample() else {
+            return;
+        };
+        if self
+            .epoch
+            .is_some_and(|epoch| tick(ack.now) - epoch.start < HZ)
+        {
+            return;
+        }
+        let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
+        self.delay_min = Some(delay_min);
+        let cwnd = window.cwnd;
+        if cwnd < window.ssthresh
+            && let Some(hystart) = &mut self.hystart
+            && hystart.on_ack(ack, cwnd as u32, rtt, delay_min)
+        {
+            window.ssthresh = cwnd;
+        }
+    }
+
+    /// `bictcp_update`: sets `cnt` after `acked` segments at the window `cwnd`.
+    fn update(&mut self, now: Time, cwnd: u64, acked: u64) {
+        let now = tick(now);
+        if let Some(epoch) = &mut self.epoch {
+            epoch.acked += acked;
+        }
+        if self.last.0 == cwnd && now - self.last.1 <= HZ / 32 {
+            return;
+        }
+        let (w_max, delay) = (self.w_max, ticks(self.delay_min.unwrap_or(Span::ZERO)));
+        let begins = self.epoch.is_none();
+        let epoch = self.epoch.get_or_insert_with(|| Epoch {
+            acked,
+            ..Epoch::begin(now, cwnd, w_max)
+        });
+        if begins || now != self.last.1 {
+            self.last = (cwnd, now);
+            let target = epoch.target((now - epoch.start + delay) * SCALE / HZ);
+            self.cnt = match target.checked_sub(cwnd) {
+                None | Some(0) => 100 * cwnd,
+                Some(above) => cwnd / above,
+            };
+            if w_max == 0 {
+                self.cnt = self.cnt.min(20);
+            }
+        }
+        epoch.follow_reno(cwnd);
+        if epoch.w_est > cwnd {
+            self.cnt = self.cnt.min(cwnd / (epoch.w_est - cwnd));
+        }
+        self.cnt = self.cnt.max(2);
+    }
+
+    /// `tcp_cong_avoid_ai`: by how much the window grows for `acked` segments. Credit that a larger `cnt` left
+    /// is one packet at most.
+    fn increase(&mut self, acked: u64) -> u64 {
+        let mut packets = 0;
+        if self.credit >= self.cnt {
+            self.credit = 0;
+            packets = 1;
+        }
+        self.credit += acked;
+        packets += self.credit / self.cnt;
+        self.credit %= self.cnt;
+        packets
+    }
+
+    /// `cubictcp_recalc_ssthresh` of the window `cwnd`. [packets]
+    fn recalc_ssthresh(&mut self, cwnd: f64) -> f64 {
+        let cwnd = cwnd as u64;
+        self.epoch = None;
+        self.credit = 0; // tcp_init_cwnd_reduction
+        self.w_max = if cwnd < self.w_max {
+            cwnd * (SCALE + BETA) / (2 * SCALE)
+        } else {
+            cwnd
+        };
+        ((cwnd * BETA / SCALE) as f64).max(LEAST_SSTHRESH)
+    }
+}
+
+/// The tick of an instant.
+fn tick(now: Time) -> u64 {
+    now.0 / TICK
+}
+
+impl Law for CubicLinux {
+    /// `cubictcp_cong_avoid`.
+    fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
+        self.on_sample(window, &ack);
+        if window.cwnd >= window.receive {
+            return; // not limited by cwnd
+        }
+        let mut acked = ack.acked;
+        if window.cwnd < window.ssthresh {
+            let room = (window.ssthresh - window.cwnd).ceil() as u32;
+            let grown = acked.min(room);
+            window.cwnd = (window.cwnd + f64::from(grown)).min(window.ssthresh);
+            acked -= grown;
+            if acked == 0 {
+                return;
+            }
+        }
+        self.update(ack.now, window.cwnd as u64, u64::from(acked));
+        let packets = self.increase(u64::from(acked));
+        window.add(packets as f64);
+    }
+
+    fn decrease(&mut self, window: &Window, _flight: u32) -> f64 {
+        self.recalc_ssthresh(window.cwnd)
+    }
+
+    fn on_rto(&mut self, window: &mut Window, flight: u32, first: bool) {
+        if first {
+            window.ssthresh = self.recalc_ssthresh(window.cwnd.max(f64::from(flight)));
+        }
+        self.reset();
+        window.collapse();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::congestion::tests::{Driver, MS};
+    use proptest::prelude::*;
+
+    fn driver(cwnd: f64) -> Driver<CubicLinux> {
+        Driver::new(CubicLinux::new(CubicLinuxSettings { hystart: false }), cwnd)
+    }
+
+    /// After a loss at 100 packets: 70, K = cbrt(30 * 2^40/410) = 4316.97/1024 s, cut (RFC 9438: 4.217 s).
+    #[test]
+    fn the_window_function_worked_by_hand() {
+        let epoch = Epoch::begin(0, 70, 100);
+        assert_eq!((epoch.k, epoch.origin, epoch.w_est), (4316, 100, 70));
+        assert_eq!(epoch.target(0), 71); // 30 - 29.99 packets, cut to 29
+        assert_eq!(epoch.target(4316), 100);
+        // 410 * 1024^3 / 2^40 = 0.4 of a packet a second away, cut to nothing; 3.2 two seconds away
+        assert_eq!(
+            (epoch.target(4316 - 1024), epoch.target(4316 + 1024)),
+            (100, 100)
+        );
+        assert_eq!(
+            (epoch.target(4316 - 2048), epoch.target(4316 + 2048)),
+            (97, 103)
+        );
+        let plateau = Epoch::begin(0, 50, 0);
+        assert_eq!((plateau.k, plateau.origin), (0, 50));
+    }
+
+    #[test]
+    fn losses_leave_seven_tenths_in_whole_packets_and_converge_fast() {
+        let mut driver = driver(100.0);
+        assert_eq!(driver.law.decrease(&driver.window, 3), 70.0); // 70.02
+        assert_eq!(driver.law.w_max, 100);
+        driver.window.cwnd = 81.0;
+        assert_eq!(driver.law.decrease(&driver.window, 3), 56.0); // 56.7
+        assert_eq!(driver.law.w_max, 68); // 81 * 1741/2048 = 68.9
+        driver.window.cwnd = 2.0;
+        assert_eq!(driver.law.decrease(&driver.window, 3), 2.0);
+    }
+
+    /// An ACK of k segments adds k, and what is left beyond ssthresh counts in congestion avoidance.
+    #[test]
+    fn slow_start_counts_segments() {
+        let mut driver = driver(10.0);
+        driver.window.ssthresh = 15.0;
+        driver.acked(10 * MS, 2);
+        assert_eq!(driver.window.cwnd, 12.0);
+        driver.acked(10 * MS, 2);
+        assert_eq!(driver.window.cwnd, 14.0);
+        driver.acked(10 * MS, 4);
+        // 15 and three segments over, of 20 for the next packet
+        assert_eq!(
+            (driver.window.cwnd, driver.law.credit, driver.law.cnt),
+            (15.0, 3, 20)
+        );
+    }
+
+    /// Before the first loss 20 segments make a packet: 5 % a round trip.
+    #[test]
+    fn before_a_loss_it_grows_by_a_twentieth_a_round_trip() {
+        let mut driver = driver(200.0);
+        driver.round(10 * MS);
+        assert_eq!(driver.window.cwnd, 210.0);
+        driver.round(10 * MS);
+        assert_eq!(driver.window.cwnd, 220.0); // 210/20, cut
+    }
+
+    /// RTT 10 ms at 14 packets: W_est takes 14 * 15/8 = 26 segments for a packet, so that the window grows
+    /// by one in two round trips, half a round trip later.
+    #[test]
+    fn on_a_short_path_it_grows_as_reno_would() {
+        let mut driver = driver(20.0);
+        driver.window.ssthresh = driver.law.decrease(&driver.window, 20);
+        driver.window.deflate();
+        assert_eq!(driver.window.cwnd, 14.0);
+        let windows: Vec<f64> = (0..12)
+            .map(|_| {
+                driver.round(10 * MS);
+                driver.window.cwnd
+            })
+            .collect();
+        let grown = windows[11] - 14.0;
+        assert!((5.0..=7.0).contains(&grown), "{windows:?}");
+    }
+
+    /// Far above its plateau the window grows by half a round trip, never by more.
+    #[test]
+    fn two_segments_make_a_packet_at_most() {
+        let mut driver = driver(100.0);
+        driver.law.w_max = 100;
+        driver.round(100 * MS);
+        driver.now += Span(100_000 * MS);
+        driver.acked(MS, 1);
+        assert_eq!(driver.law.cnt, 2);
+        let before = driver.window.cwnd;
+        driver.round(100 * MS);
+        // a segment may be left over from before
+        assert_eq!(driver.window.cwnd, before + (before / 2.0).ceil());
+    }
+
+    #[test]
+    fn a_timeout_keeps_seven_tenths_as_threshold_and_forgets_all_else() {
+        let mut driver = driver(100.0);
+        driver.round(100 * MS);
+        driver.law.on_rto(&mut driver.window, 100, true);
+        assert_eq!(driver.window.cwnd, 1.0);
+        assert_eq!(driver.window.ssthresh, 73.0); // 105 * 0.7
+        assert_eq!((driver.law.w_max, driver.law.delay_min), (0, None));
+        driver.law.on_rto(&mut driver.window, 1, false);
+        assert_eq!(driver.window.ssthresh, 73.0);
+    }
+
+    /// A queue grows from 100 ms on: HyStart ends slow start by delay, at the window of that instant.
+    #[test]
+    fn slow_start_ends_with_the_delay() {
+        let settings = CubicLinuxSettings { hystart: true };
+        let mut driver = Driver::new(CubicLinux::new(settings), 10.0);
+        driver.window.ssthresh = driver.window.receive;
+        driver.round(100 * MS); // one ACK each 10 ms: no train
+        assert_eq!(driver.window.cwnd, 20.0);
+        driver.round(110 * MS);
+        assert_eq!(driver.window.cwnd, 40.0); // 10 ms are less than 12.5
+        driver.round(120 * MS);
+        // the ninth ACK of the round: before it adds its segment
+        assert_eq!(driver.window.ssthresh, 48.0);
+    }
+
+    proptest! {
+        #[test]
+        fn cube_roots_are_whole(root in 0..2_000_000_u64, above in any::<u64>()) {
+            let (cube, next) = (root.pow(3), (root + 1).pow(3));
+            prop_assert_eq!(cube_root(cube + above % (next - cube)), root);
+        }
+
+        /// Counted segment by segment, as a loop has it.
+        #[test]
+        fn w_est_and_credit_are_those_of_plain_loops(
+            cwnd in 2..500_u64,
+            acks in prop::collection::vec((1..40_u64, 2..60_u64), 1..60),
+        ) {
+            let mut epoch = Epoch::begin(0, cwnd, 0);
+            let mut law = driver(1.0).law;
+            let (mut ack_cnt, mut w_est) = (0, cwnd);
+            let (mut credit, mut grown, mut found) = (0, 0, 0);
+            for (acked, cnt) in acks {
+                epoch.acked += acked;
+                epoch.follow_reno(cwnd);
+                ack_cnt += acked;
+                while ack_cnt > cwnd * 15 / 8 {
+                    ack_cnt -= cwnd * 15 / 8;
+                    w_est += 1;
+                }
+                prop_assert_eq!((epoch.acked, epoch.w_est), (ack_cnt, w_est));
+
+                law.cnt = cnt;
+                found += law.increase(acked);
+                if credit >= cnt {
+                    (credit, grown) = (0, grown + 1);
+                }
+                for _ in 0..acked {
+                    credit += 1;
+                    if credit == cnt {
+                        (credit, grown) = (0, grown + 1);
+                    }
+                }
+                prop_assert_eq!((law.credit, found), (credit, grown));
+            }
+        }
+
+        /// Beside the function in real numbers, C = 0.4: within a packet and a fiftieth, at any tick until
+        /// twice K. What is cut from C, K and the target makes the difference.
+        #[test]
+        fn the_target_is_rfc_9438s(w_max in 50..20_000_u64, part in 0.0..2.0_f64) {
+            let cwnd = w_max * 7 / 10;
+            let epoch = Epoch::begin(0, cwnd, w_max);
+            let k = libm::cbrt((w_max - cwnd) as f64 / 0.4);
+            let t = (part * k * 1024.0) as u64;
+            let since = t as f64 / 1024.0 - k;
+            let expected = w_max as f64 + 0.4 * since * since * since;
+            let found = epoch.target(t) as f64;
+            prop_assert!((found - expected).abs() <= 1.0 + expected / 50.0, "{} {}", found, expected);
+        }
+
+        /// A long path, away from Reno's region: a round trip later the window is where the function is, within
+        /// what it grows in a round trip and two packets.
+        #[test]
+        fn the_window_follows_its_target(w_max in 400..4_000_u64, seconds in 1..12_u64) {
+            let mut driver = driver(w_max as f64);
+            driver.window.ssthresh = driver.law.decrease(&driver.window, 1);
+            driver.window.deflate();
+            let rtt = 200;
+            for _ in 0..seconds * 1_000 / rtt {
+                driver.round(rtt * MS);
+            }
+            let epoch = driver.law.epoch.unwrap();
+            let at = |ms: u64| epoch.target((tick(driver.now) - epoch.start + ms) * 1024 / 1000) as f64;
+            let cwnd = driver.window.cwnd;
+            let (low, high) = (at(0) - 2.0, at(2 * rtt) + 2.0);
+            let friendly = epoch.w_est as f64;
+            prop_assert!(cwnd <= high.max(friendly) && cwnd >= low.min(1.5 * at(0)) * 0.97, "{} {} {}", low, cwnd, high);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! HyStart: slow start ends when ACKs come back as fast as the path carries, or later than before.
+//!
+//! References: S. Ha, I. Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9), 2011; the
+//! parameters are those of Linux (`tcp_cubic.c`, 6.x), where CUBIC has it.
+//!
+//! ```text
+//! train: ACKs at most 2 ms apart from the beginning of a round on, for longer than half of the least delay
+//!        and its cushion                                        --> ssthresh = cwnd
+//! delay: the least RTT of the round, of more than 8 samples, above delay_min + clamp(delay_min/8, 4, 16 ms)
+//!                                                               --> ssthresh = cwnd
+//! ```
+//!
+//! Both only from 16 packets on, and once until the next timeout. A round begins with an ACK of a segment
+//! sent after the last one began.
+//!
+//! Differs from Linux in: the cushion, which makes up for segments that hosts send and take in bunches, is its
+//! upper bound, 1 ms, which Linux falls short of above 2 Gbit/s alone; round-trip times are those that
+//! timestamps give, with the time that a delayed ACK waited; after a timeout a round begins with the next ACK.
+
+use super::NewAck;
+use crate::kernel::time::{Span, Time};
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000 * US;
+
+/// `hystart_low_window`. [packets]
+const LOW_WINDOW: u32 = 16;
+
+/// `hystart_ack_delta_us`.
+const ACK_DELTA: Span = Span(2 * MS);
+
+/// `HYSTART_MIN_SAMPLES`.
+const MIN_SAMPLES: u32 = 8;
+
+/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`.
+const DELAY_MIN: Span = Span(4 * MS);
+const DELAY_MAX: Span = Span(16 * MS);
+
+/// Most that `hystart_ack_delay` says.
+const CUSHION: Span = Span(MS);
+
+#[derive(Clone, Debug)]
+pub(super) struct HybridSlowStart {
+    /// Whether the end was found.
+    found: bool,
+    round_start: Time,
+    /// The round is over once more than this is acknowledged.
+    end_seq: u32,
+    /// The last ACK of the train.
+    last_ack: Time,
+    /// Least round-trip time of the round.
+    curr_rtt: Span,
+    samples: u32,
+}
+
+impl HybridSlowStart {
+    pub(super) fn new() -> HybridSlowStart {
+        HybridSlowStart {
+            found: false,
+            round_start: Time::ZERO,
+            end_seq: 0,
+            last_ack: Time::ZERO,
+            curr_rtt: Span(u64::MAX),
+            samples: 0,
+        }
+    }
+
+    /// An ACK in slow start at the window `cwnd`, with a round-trip time `rtt` of which the least is
+    /// `delay_min`: whether slow start is over.
+    pub(super) fn on_ack(&mut self, ack: &NewAck, cwnd: u32, rtt: Span, delay_min: Span) -> bool {
+        if self.found {
+            return false;
+        }
+        if ack.snd_una > self.end_seq {
+            self.begin_round(ack);
+        }
+        if cwnd < LOW_WINDOW {
+            return false;
+        }
+        let train = self.is_train(ack.now, delay_min);
+        let late = self.is_late(rtt, delay_min);
+        self.found = train || late;
+        self.found
+    }
+
+    fn begin_round(&mut self, ack: &NewAck) {
+        *self = HybridSlowStart {
+            round_start: ack.now,
+            end_seq: ack.snd_nxt,
+            last_ack: ack.now,
+            ..HybridSlowStart::new()
+        };
+    }
+
+    fn is_train(&mut self, now: Time, delay_min: Span) -> bool {
+        if now.since(self.last_ack) > ACK_DELTA {
+            return false;
+        }
+        self.last_ack = now;
+        let half = Span((delay_min + CUSHION).0 / 2);
+        now.since(self.round_start) > half
+    }
+
+    fn is_late(&mut self, rtt: Span, delay_min: Span) -> bool {
+        self.curr_rtt = self.curr_rtt.min(rtt);
+        if self.samples < MIN_SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        let threshold = Span(delay_min.0 / 8).max(DELAY_MIN).min(DELAY_MAX);
+        self.curr_rtt > delay_min + threshold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::rtt::RttEstimator;
+
+    /// ACK number `snd_una` at `ms` while 100 segments are out.
+    fn ack(hystart: &mut HybridSlowStart, us: u64, snd_una: u32, cwnd: u32, rtt: u64) -> bool {
+        let estimator = RttEstimator::new(Span(1), Span(1));
+        let ack = NewAck {
+            now: Time(us * US),
+            acked: 1,
+            snd_una,
+            snd_nxt: snd_una + 100,
+            rtt: &estimator,
+        };
+        hystart.on_ack(&ack, cwnd, Span(rtt * MS), Span(40 * MS))
+    }
+
+    /// Half of 40 ms and the cushion: 20.5 ms. A gap of more than 2 ms breaks the train for good.
+    #[test]
+    fn a_train_of_half_the_least_delay_ends_slow_start() {
+        let mut hystart = HybridSlowStart::new();
+        let mut ended = None;
+        for k in 0..40 {
+            // 1 ms apart, of the round that begins with the first
+            if ack(&mut hystart, 1_000 * k, 1 + k as u32, 50, 40) {
+                ended = Some(k);
+                break;
+            }
+        }
+        assert_eq!(ended, Some(21));
+        assert!(!ack(&mut hystart, 22_000, 23, 50, 400), "once");
+
+        let mut hystart = HybridSlowStart::new();
+        for k in 0..40 {
+            let pause = if k > 10 { 2_001 } else { 0 };
+            assert!(
+                !ack(&mut hystart, 1_000 * k + pause, 1 + k as u32, 50, 40),
+                "{k}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_train_is_of_one_round() {
+        let mut hystart = HybridSlowStart::new();
+        for k in 0..40 {
+            // ten segments a round
+            let snd_una = 1 + 101 * (k / 10) as u32 + (k % 10) as u32;
+            assert!(!ack(&mut hystart, 1_000 * k, snd_una, 50, 40), "{k}");
+        }
+    }
+
+    /// 40 ms and an eighth: 45 ms are not too late, 46 ms are, by the ninth sample.
+    #[test]
+    fn nine_late_samples_of_a_round_end_slow_start() {
+        for (rtt, ends) in [(45, None), (46, Some(9))] {
+            let mut hystart = HybridSlowStart::new();
+            let mut late = |n: u64| ack(&mut hystart, 3_000 * n, n as u32, 50, rtt);
+            assert_eq!((1..=30).find(|&n| late(n)), ends);
+        }
+        // one sample in time is enough
+        let mut hystart = HybridSlowStart::new();
+        for n in 1..=30 {
+            let rtt = if n == 5 { 40 } else { 90 };
+            assert!(!ack(&mut hystart, 3_000 * n, n as u32, 50, rtt));
+        }
+    }
+
+    #[test]
+    fn small_windows_are_left_alone() {
+        let mut hystart = HybridSlowStart::new();
+        for n in 1..=30 {
+            assert!(!ack(&mut hystart, 100 * n, n as u32, 15, 400));
+        }
+    }
+}
