@@ -33,6 +33,7 @@ TCP = {
     "sack": False,
     "rack": False,
     "prr": False,
+    "undo": False,
     "window_packets": 42,
     "initial_cwnd_packets": 2,
     "delayed_ack": True,

@@ -108,6 +108,7 @@ class Tcp(Table):
     sack: bool
     rack: bool
     prr: bool
+    undo: bool
     window_packets: int
     initial_cwnd_packets: int
     delayed_ack: bool

@@ -30,6 +30,7 @@ fn scenario() -> Scenario {
         sack: false,
         rack: false,
         prr: false,
+        undo: false,
         congestion: CongestionControl::NewReno,
         window_packets: 42,
         initial_cwnd_packets: 2,

@@ -13,6 +13,7 @@
 //! | `sack.rs` | which blocks a receiver reports | RFC 2018, RFC 2883 |
 //! | `scoreboard.rs` | what the sender concludes from them: pipe, losses, next segment | RFC 6675 |
 //! | `rack.rs`, `rack/`, `sender/timed.rs` | losses found by time | RFC 8985, section 6 |
+//! | `sender/undo.rs` | recoveries that nothing was lost for | RFC 3522, RFC 4015 |
 //! | `tlp.rs` | probes for a lost tail | RFC 8985, section 7 |
 //! | `sender/ecn.rs` | what the echo of a mark means to the sender | RFC 3168 |
 //! | `prr.rs` | how many segments leave on each ACK of a recovery | RFC 9937 |

@@ -277,6 +277,18 @@ impl Rack {
         }
     }
 
+    /// Segments were late, not lost: those that were not sent again may be under way.
+    #[cold]
+    pub(super) fn forgive(&mut self, snd_una: u32, snd_max: u32) {
+        self.window.on_reordering();
+        // each before those put back already, unless it was sent again in between
+        for number in (snd_una..snd_max).rev() {
+            if self.lost.remove(number) {
+                self.flying.put_back(number);
+            }
+        }
+    }
+
     /// When a segment sent at `xmit_ts` is lost, unless it has arrived.
     #[inline]
     fn due(&self, xmit_ts: Time, standing: Standing) -> Time {

@@ -13,12 +13,13 @@
 //! - The timer is restarted by a fast retransmit, as BSD, Linux and ns-2 do; RFC 6298 alone
 //!   would let it expire while the retransmission is under way.
 //! - A bulk flow is never idle, so cwnd is not reset after idle time (RFC 5681, section 4.1).
-//! - Spurious timeouts are neither found nor undone (RFC 5682 and RFC 4015 are not used).
+//! - Spurious timeouts are found and undone only where `undo` asks for it (`undo.rs`); no F-RTO (RFC 5682).
 
 mod ecn;
 mod opening;
 mod selective;
 mod timed;
+mod undo;
 
 use ecn::Marks;
 use opening::Opening;

@@ -26,6 +26,8 @@ table! {
         rack: bool = flag().default(false);
         /// Proportional rate reduction in recovery (RFC 9937); needs sack.
         prr: bool = flag().default(false);
+        /// Recoveries that nothing was lost for are undone (RFC 3522, RFC 4015); needs rack.
+        undo: bool = flag().default(false);
         /// Whether connections are opened: SYN and SYN-ACK take a round trip, and may be lost.
         handshake: bool = flag().default(true);
         /// Receive window in packets.
@@ -69,7 +71,8 @@ impl TcpSettings {
     pub(crate) fn check(layers: Layers, problems: &mut Problems) {
         let congestion = layers.said(TcpSettings::congestion).map(|said| said.value);
         let on = |key| layers.said(key).filter(|said| said.value);
-        let lacks_sack = on(TcpSettings::sack).is_none();
+        let [lacks_sack, lacks_rack] =
+            [TcpSettings::sack, TcpSettings::rack].map(|key| on(key).is_none());
         let mut refuse = |key, is_wrong, message: &str| {
             if is_wrong
                 && let Some(said) = on(key)
@@ -93,5 +96,10 @@ impl TcpSettings {
             let message = "true needs selective acknowledgements; allowed is false, or sack = true";
             refuse(key, lacks_sack, message);
         }
+        refuse(
+            TcpSettings::undo,
+            lacks_rack,
+            "true needs losses found by time; allowed is false, or rack = true",
+        );
     }
 }

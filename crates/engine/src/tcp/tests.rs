@@ -143,7 +143,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
     (
         (
             prop::sample::select(CongestionControl::ALL.to_vec()),
-            any::<[bool; 5]>(),
+            any::<[bool; 6]>(),
         ),
         prop_oneof![1..100u32, Just(65_535)],
         1..20u32,
@@ -153,7 +153,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
     )
         .prop_map(
             |(
-                (congestion, [hystart, ecn, sack, rack, prr]),
+                (congestion, [hystart, ecn, sack, rack, undo, prr]),
                 window,
                 initial,
                 delayed_ack,
@@ -166,6 +166,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
                     ecn,
                     sack,
                     rack: sack && rack,
+                    undo,
                     prr,
                     window_packets: window,
                     initial_cwnd_packets: initial,

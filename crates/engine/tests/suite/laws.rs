@@ -152,7 +152,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
             zeta,
         });
     (
-        (congestion, compound, any::<[bool; 5]>()),
+        (congestion, compound, any::<[bool; 6]>()),
         1..80_u32,
         any::<bool>(),
         0..3_u32,
@@ -161,7 +161,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
     )
         .prop_map(
             |(
-                (congestion, compound, [hystart, ecn, sack, rack, prr]),
+                (congestion, compound, [hystart, ecn, sack, rack, undo, prr]),
                 window,
                 delayed_ack,
                 more,
@@ -175,6 +175,7 @@ fn tcp_settings() -> impl Strategy<Value = TcpSettings> {
                     ecn,
                     sack: sack && congestion != CongestionControl::Tahoe,
                     rack: sack && rack && congestion != CongestionControl::Tahoe,
+                    undo,
                     prr: sack && prr && congestion != CongestionControl::Tahoe,
                     delayed_ack,
                     ack_processing: Span(processing * 1000),

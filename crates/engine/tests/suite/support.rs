@@ -88,6 +88,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         sack: false,
         rack: false,
         prr: false,
+        undo: false,
         window_packets,
         initial_cwnd_packets: 2,
         delayed_ack: false,

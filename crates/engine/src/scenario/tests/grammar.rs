@@ -224,11 +224,17 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
     })
 }
 
-/// The setting without which the key at `path` has no effect: its path and value.
-fn needed(path: &str, key: &Key) -> Option<(String, &'static str)> {
-    if let "prr" | "rack" = key.name {
-        return Some((path.replace(key.name, "sack"), "true"));
+/// The settings without which the key at `path` has no effect: their paths and values.
+fn needed(path: &str, key: &Key) -> Vec<(String, &'static str)> {
+    let on = |other| (path.replace(key.name, other), "true");
+    match key.name {
+        "prr" | "rack" => vec![on("sack")],
+        "undo" => vec![on("sack"), on("rack")],
+        _ => needed_one(path, key).into_iter().collect(),
     }
+}
+
+fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
     if key.name == "collider_wait" {
         return Some((path.replace("collider_wait", "ack_timeout"), "250 us"));
     }
@@ -270,14 +276,11 @@ fn every_key_changes_the_scenario() {
             return;
         };
         let changes = bases.iter().any(|base| {
-            let setting = (path, value);
-            let (before, after) = match needed(path, key) {
-                Some((at, given)) => {
-                    let there = (at.as_str(), given);
-                    (toml(base, &[there]), toml(base, &[there, setting]))
-                }
-                None => (toml(base, &[]), toml(base, &[setting])),
-            };
+            let there = needed(path, key);
+            let mut given: Vec<_> = there.iter().map(|(at, given)| (at.as_str(), *given)).collect();
+            let before = toml(base, &given);
+            given.push((path, value));
+            let after = toml(base, &given);
             matches!((before, after), (Ok(before), Ok(after)) if before.to_json() != after.to_json())
         });
         assert!(changes, "{path} = {value} has no effect");

@@ -79,6 +79,13 @@ words! {
     }
 }
 
+/// A window that may be restored. [packets]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prior {
+    cwnd: f64,
+    ssthresh: f64,
+}
+
 /// An ACK of new data, as far as a law of growth needs to know it.
 #[derive(Clone, Copy)]
 pub struct NewAck<'a> {
@@ -188,6 +195,18 @@ impl Congestion {
             algorithm: Algorithm::new(settings),
             hystart: settings.hystart.then(|| HyStart::new().into()),
         }
+    }
+
+    /// The window before a reduction that may be undone.
+    pub(super) fn prior(&self) -> Prior {
+        let Window { cwnd, ssthresh, .. } = self.window;
+        Prior { cwnd, ssthresh }
+    }
+
+    /// A reduction was needless: the window is no less than before it (RFC 4015, section 3.5).
+    pub(super) fn restore(&mut self, prior: Prior) {
+        self.window.cwnd = self.window.cwnd.max(prior.cwnd);
+        self.window.ssthresh = self.window.ssthresh.max(prior.ssthresh);
     }
 
     /// The connection begins with a window of one packet: a SYN was lost (RFC 5681, section 3.1).

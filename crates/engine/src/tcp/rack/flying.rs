@@ -115,6 +115,18 @@ impl Flying {
         self.held += 1;
     }
 
+    /// `number`, which has left the list without being sent again, is back in its place.
+    pub(super) fn put_back(&mut self, number: u32) {
+        let sent = self.sent(number);
+        let (mut before, mut after) = (NONE, self.oldest);
+        while after != NONE && self.sent(after) < sent {
+            (before, after) = (after, self.slot(after).after);
+        }
+        self.link(before, number);
+        self.link(number, after);
+        self.held += 1;
+    }
+
     /// `number`, which is in the list, leaves it.
     #[inline]
     pub(super) fn remove(&mut self, number: u32) {
@@ -221,6 +233,11 @@ mod tests {
                         flying.push(now, chosen);
                         plain.push(chosen);
                         last[chosen as usize] = now;
+                    }
+                    (3, Some(place)) => {
+                        flying.remove(chosen);
+                        flying.put_back(chosen);
+                        prop_assert_eq!(plain[place], chosen);
                     }
                     _ => {}
                 }

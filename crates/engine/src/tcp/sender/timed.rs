@@ -13,6 +13,7 @@
 //! in Linux; RFC 5681, section 4.3, would. What was lost above `recover` begins the next recovery.
 
 use super::selective::Board;
+use super::undo::Undo;
 use super::{Recovery, Segment, Sender};
 use crate::kernel::time::{Span, Time};
 use crate::tcp::prr::{Progress, RateReduction};
@@ -35,6 +36,8 @@ pub(super) struct Timed {
     limited: u32,
     reduces: bool,
     reduction: Option<Reduction>,
+    undoes: bool,
+    undo: Option<Undo>,
     /// When the retransmission timer expires.
     rto: Time,
 }
@@ -76,6 +79,8 @@ impl Timed {
             limited: 0,
             reduces: settings.prr,
             reduction: None,
+            undoes: settings.undo,
+            undo: None,
             rto: Time::NEVER,
         }
     }
@@ -158,13 +163,14 @@ impl Sender {
             };
         }
         let recovered = self.recovery.is_fast();
+        let undone = acked > 0 && self.undoes_by(&ack, timed);
         let news = News {
             acked,
             flight,
             update,
         };
         self.judge_by_time(now, news, timed);
-        let reduced = repaired || recovered || self.recovery.is_fast();
+        let reduced = repaired || recovered || undone || self.recovery.is_fast();
         if acked > 0 && !reduced && !ack.ece {
             self.grow(now, acked);
         }
@@ -210,6 +216,7 @@ impl Sender {
             self.congestion.on_recovered();
         }
         self.recovery = Recovery::START;
+        timed.undo = None;
         timed.first = false;
         timed.reduction = None;
         timed.rack.on_recovered();
@@ -221,6 +228,8 @@ impl Sender {
             recover: self.snd_max,
             partial: false,
         };
+        let undoes = timed.undoes && !timed.rack.has_repeated();
+        timed.undo = undoes.then(|| Undo::new(self.congestion.prior()));
         if !self.reduced_in_this_window() {
             self.congestion.decrease(flight);
             self.reduced();
@@ -234,6 +243,21 @@ impl Sender {
         timed.reduce(update, false, self.congestion.usable());
         timed.rto = now + self.rtt.rto();
         self.fast_retransmits += 1;
+    }
+
+    /// Whether an ACK of new data says that the recovery is needless, which is undone then.
+    fn undoes_by(&mut self, ack: &Ack, timed: &mut Timed) -> bool {
+        let Some(decision) = timed.undo.and_then(|undo| undo.decided_by(ack)) else {
+            return false;
+        };
+        timed.undo = None;
+        let Some(prior) = decision else {
+            return false;
+        };
+        self.end_recovery(timed);
+        self.congestion.restore(prior);
+        timed.rack.forgive(self.snd_una, self.snd_max);
+        true
     }
 
     /// A probe has repaired the loss of the last segment: the window pays for it (section 7.4.2).
@@ -322,6 +346,11 @@ impl Sender {
 
     fn on_timed_rto(&mut self, now: Time, timed: &mut Timed) {
         let standing = self.standing();
+        match &mut timed.undo {
+            Some(undo) => undo.begin_anew(),
+            None if timed.undoes => timed.undo = Some(Undo::new(self.congestion.prior())),
+            None => {}
+        }
         self.collapse(self.flight_size(timed));
         timed.rack.on_rto(now, self.snd_una, standing);
         timed.probe.init();
@@ -338,6 +367,9 @@ impl Sender {
         };
         if again {
             timed.rack.on_sent_again(now, number);
+            if let Some(undo) = &mut timed.undo {
+                undo.on_sent_again(now, number);
+            }
         } else {
             timed.rack.on_sent(now, self.snd_una, number);
             self.snd_max += 1;

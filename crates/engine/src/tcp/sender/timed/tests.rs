@@ -117,20 +117,20 @@ fn three_sacked_segments_close_the_window() {
         &from_ten(),
         "
         0 open         |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000  # 1 gets lost
-        100 ack 1      |10 11               |11.000 | 11 | P 300  # 0: slow start; probe after 2 SRTT
-        101 ack 1 2    |12                  |11.000 | 11 | R 126  # sent at 0, RACK.rtt 101, window 25
-        102 ack 1 2-3  |13                  |11.000 | 11 | R 127  # RACK.rtt 102
-        103 ack 1 2-4  |1'                  | 5.500 | 10 | T 403  # window 0: lost. (13 - 2)/2; 5-13, 1'
+        100 ack 1      |10 11               |11.000 | 11 | P 300   # 0: slow start; probe after 2 SRTT
+        101 ack 1 2    |12                  |11.000 | 11 | R 126   # sent at 0, RACK.rtt 101, window 25
+        102 ack 1 2-3  |13                  |11.000 | 11 | R 127   # RACK.rtt 102
+        103 ack 1 2-4  |1'                  | 5.500 | 10 | T 403   # window 0: lost. (13 - 2)/2; 5-13, 1'
         104 ack 1 2-5  |                    | 5.500 |  9 | T 403
         105 ack 1 2-6  |                    | 5.500 |  8 | T 403
         106 ack 1 2-7  |                    | 5.500 |  7 | T 403
         107 ack 1 2-8  |                    | 5.500 |  6 | T 403
-        108 ack 1 2-9  |                    | 5.500 |  5 | T 403  # 10-13, 1'
+        108 ack 1 2-9  |                    | 5.500 |  5 | T 403   # 10-13, 1'
         200 ack 1 2-10 |14                  | 5.500 |  5 | T 403
         200 ack 1 2-11 |15                  | 5.500 |  5 | T 403
         201 ack 1 2-12 |16                  | 5.500 |  5 | T 403
         202 ack 1 2-13 |17                  | 5.500 |  5 | T 403
-        203 ack 14     |18                  | 5.500 |  5 | P 403  # 1', 100 after it left: over; probes again
+        203 ack 14     |18                  | 5.500 |  5 | P 403   # 1', 100 after it left: over; probes again
         208 ack 15     |19                  | 5.682 |  5 | P 408
         ",
     );
@@ -151,7 +151,7 @@ fn a_quarter_of_the_round_trip_later_it_is_lost() {
         100 ack 1     |          |11.000 |  4 | P 300
         101 ack 1 2   |          |11.000 |  3 | R 126
         102 ack 1 2-3 |          |11.000 |  2 | R 127
-        127 timer     |1'        | 2.000 |  2 | T 427  # 4/2
+        127 timer     |1'        | 2.000 |  2 | T 427   # 4/2
         130 ack 1 2-4 |          | 2.000 |  1 | T 427
         227 ack 5     |          | 2.000 |  0 | -
         ",
@@ -169,12 +169,12 @@ fn who_has_seen_reordering_waits() {
         0 open        |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000
         100 ack 1     |10 11               |11.000 | 11 | P 300
         101 ack 1 2   |12                  |11.000 | 11 | R 126
-        102 ack 3     |13 14               |12.000 | 12 | P 302  # 1 arrives late: reordering
+        102 ack 3     |13 14               |12.000 | 12 | P 302      # 1 arrives late: reordering
         103 ack 3 4   |15                  |12.000 | 12 | R 128
         104 ack 3 4-5 |16                  |12.000 | 12 | R 129
-        105 ack 3 4-6 |17                  |12.000 | 12 | R 130  # three, and a window all the same
+        105 ack 3 4-6 |17                  |12.000 | 12 | R 130      # three, and a window all the same
         106 ack 3 4-7 |18                  |12.000 | 12 | R 131
-        127 ack 8     |19 20               |13.000 | 13 | P 327  # 3 arrives late
+        127 ack 8     |19 20               |13.000 | 13 | P 327      # 3 arrives late
         128 ack 8 9   |21                  |13.000 | 13 | R 153
         153 timer     |8'                  | 6.500 | 13 | T 438.677  # 8 has got lost: (14 - 1)/2
         ",
@@ -190,12 +190,12 @@ fn a_retransmission_that_gets_lost_is_sent_again() {
         "
         0 open         |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000  # 1 gets lost
         100 ack 1      |10 11               |11.000 | 11 | P 300
-        101 ack 1 2-9  |1' 12 13            | 5.500 |  5 | T 401  # all at once; 11/2
-        200 ack 1 2-11 |14 15               | 5.500 |  5 | T 401  # 10 and 11 had left before 1'
-        201 ack 1 2-12 |1' 16               | 5.500 |  5 | T 401  # 12 after it: lost again
+        101 ack 1 2-9  |1' 12 13            | 5.500 |  5 | T 401   # all at once; 11/2
+        200 ack 1 2-11 |14 15               | 5.500 |  5 | T 401   # 10 and 11 had left before 1'
+        201 ack 1 2-12 |1' 16               | 5.500 |  5 | T 401   # 12 after it: lost again
         202 ack 1 2-13 |17                  | 5.500 |  5 | T 401
         300 ack 1 2-15 |18 19               | 5.500 |  5 | T 401
-        301 ack 16     |20                  | 5.500 |  5 | P 501  # over: 12 and more were sent in recovery
+        301 ack 16     |20                  | 5.500 |  5 | P 501   # over: 12 and more were sent in recovery
         302 ack 17     |21                  | 5.682 |  5 | P 502
         ",
     );
@@ -212,11 +212,11 @@ fn a_lost_tail_is_probed() {
     let sender = check(
         &ten,
         "
-        0 open      |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000  # 7, 8, 9 get lost
+        0 open      |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000    # 7, 8, 9 get lost
         100 ack 1   |                    |11.000 |  9 | P 300
         101 ack 7   |                    |12.000 |  3 | P 301
-        301 timer   |9'                  |12.000 |  3 | T 591  # 200 after the last ACK; RTO 290 from here
-        401 ack 7 9 |7' 8'               | 2.000 |  2 | T 691  # 7 and 8 left long before: 3/2, at least 2
+        301 timer   |9'                  |12.000 |  3 | T 591     # 200 after the last ACK; RTO 290 from here
+        401 ack 7 9 |7' 8'               | 2.000 |  2 | T 691     # 7 and 8 left long before: 3/2, at least 2
         501 ack 8   |                    | 2.000 |  1 | T 767.25
         501 ack 10  |                    | 2.000 |  0 | -
         ",
@@ -235,9 +235,9 @@ fn a_repair_by_probe_costs_a_halving() {
         0 more 10   |0 1 2 3 4 5 6 7 8 9                 |10.000 | 10 | T 1000  # 9 gets lost
         100 ack 9   |                                    |11.000 |  1 | P 300
         300 timer   |9'                                  |11.000 |  1 | T 600
-        400 ack 10  |                                    |12.000 |  0 | -  # of the original or of the probe?
-        410 more 12 |10 11 12 13 14 15 16 17 18 19 20 21 |12.000 | 12 | T 660  # no probe until that is known
-        510 ack 11  |                                    | 6.000 | 11 | P 710  # no D-SACK before: a loss, 12/2
+        400 ack 10  |                                    |12.000 |  0 | -       # of the original or of the probe?
+        410 more 12 |10 11 12 13 14 15 16 17 18 19 20 21 |12.000 | 12 | T 660   # no probe until that is known
+        510 ack 11  |                                    | 6.000 | 11 | P 710   # no D-SACK before: a loss, 12/2
         511 ack 12  |                                    | 6.167 | 10 | P 711
         ",
     );
@@ -250,11 +250,11 @@ fn a_needless_probe_costs_nothing() {
     let sender = check(
         &from_ten(),
         "
-        0 more 10     |0 1 2 3 4 5 6 7 8 9                 |10.000 | 10 | T 1000  # 9 is late
+        0 more 10     |0 1 2 3 4 5 6 7 8 9                 |10.000 | 10 | T 1000     # 9 is late
         100 ack 9     |                                    |11.000 |  1 | P 300
         300 timer     |9'                                  |11.000 |  1 | T 600
-        310 ack 10 @0 |                                    |12.000 |  0 | -  # 9; SRTT 126.25
-        400 ack 10 9  |                                    |12.000 |  0 | -  # D-SACK: 9' as well
+        310 ack 10 @0 |                                    |12.000 |  0 | -          # 9; SRTT 126.25
+        400 ack 10 9  |                                    |12.000 |  0 | -          # D-SACK: 9' as well
         410 more 12   |10 11 12 13 14 15 16 17 18 19 20 21 |12.000 | 12 | P 662.5
         510 ack 11    |                                    |13.000 | 11 | P 761.406
         ",
@@ -268,10 +268,10 @@ fn a_probe_is_new_data_if_there_is_some() {
     check(
         &from_ten(),
         "
-        0 open       |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000  # all but 0 and 12 get lost
+        0 open       |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000     # all but 0 and 12 get lost
         100 ack 1    |10 11               |11.000 | 11 | P 300
-        300 timer    |12                  |11.000 | 12 | T 600  # one more than cwnd
-        400 ack 1 12 |1' 2' 3' 4' 5' 6'   | 6.000 |  6 | T 700  # eleven are lost: 12/2
+        300 timer    |12                  |11.000 | 12 | T 600      # one more than cwnd
+        400 ack 1 12 |1' 2' 3' 4' 5' 6'   | 6.000 |  6 | T 700      # eleven are lost: 12/2
         500 ack 7 12 |7' 8' 9' 10' 11' 13 | 6.000 |  6 | T 791.667
         ",
     );
@@ -283,11 +283,11 @@ fn a_timeout_follows_a_lost_probe() {
     let sender = check(
         &from_ten(),
         "
-        0 open    |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000  # all but 0 get lost
+        0 open    |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000      # all but 0 get lost
         100 ack 1 |10 11               |11.000 | 11 | P 300
-        300 timer |12                  |11.000 | 12 | T 600  # lost as well
-        600 timer |1'                  | 1.000 |  1 | T 1200  # all left longer ago than 125
-        700 ack 2 |2' 3'               | 2.000 |  2 | T 991.667  # slow start
+        300 timer |12                  |11.000 | 12 | T 600       # lost as well
+        600 timer |1'                  | 1.000 |  1 | T 1200      # all left longer ago than 125
+        700 ack 2 |2' 3'               | 2.000 |  2 | T 991.667   # slow start
         800 ack 4 |4' 5' 6'            | 3.000 |  3 | T 1083.681
         ",
     );
@@ -302,11 +302,11 @@ fn a_timeout_spares_what_was_sent_lately() {
         "
         0 open         |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000  # 1 gets lost
         100 ack 1      |10 11               |11.000 | 11 | P 300
-        101 ack 1 2-4  |1'                  | 5.500 |  8 | T 401  # lost again
-        390 ack 1 2-11 |12 13 14 15         | 5.500 |  5 | T 401  # 5-11 were late
+        101 ack 1 2-4  |1'                  | 5.500 |  8 | T 401   # lost again
+        390 ack 1 2-11 |12 13 14 15         | 5.500 |  5 | T 401   # 5-11 were late
         401 timer      |1'                  | 1.000 |  5 | T 1001  # 12-15 may be under way: 1 alone, whatever they are
         490 ack 1 2-12 |                    | 1.000 |  4 | T 1001  # four are more than cwnd
-        501 ack 16     |16 17               | 2.000 |  2 | P 701  # 1': over
+        501 ack 16     |16 17               | 2.000 |  2 | P 701   # 1': over
         502 ack 17     |18 19               | 3.000 |  3 | P 702
         ",
     );
@@ -323,14 +323,14 @@ fn a_burst_of_losses_with_rate_reduction() {
     check(
         &prr,
         "
-        0 open         |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000  # 0 to 5 get lost
+        0 open         |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000     # 0 to 5 get lost
         100 ack 0 6    |10                  |10.000 | 10 | R 125
         101 ack 0 6-7  |11                  |10.000 | 10 | R 126
-        102 ack 0 6-8  |0'                  | 5.000 |  4 | T 1102  # below ssthresh: 1 for 1
+        102 ack 0 6-8  |0'                  | 5.000 |  4 | T 1102     # below ssthresh: 1 for 1
         103 ack 0 6-9  |1'                  | 5.000 |  4 | T 1102
         200 ack 0 6-10 |2'                  | 5.000 |  4 | T 1102
         201 ack 0 6-11 |3'                  | 5.000 |  4 | T 1102
-        202 ack 1 6-11 |4' 5'               | 5.000 |  5 | T 502  # safe: one more
+        202 ack 1 6-11 |4' 5'               | 5.000 |  5 | T 502      # safe: one more
         203 ack 2 6-11 |12                  | 5.000 |  5 | T 494.667  # at ssthresh
         300 ack 3 6-11 |13                  | 5.000 |  5 | T 583.681
         ",
@@ -343,15 +343,74 @@ fn a_dsack_widens_the_window() {
     check(
         &from_ten(),
         "
-        0 open        |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000  # 1 is late
+        0 open        |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000     # 1 is late
         100 ack 1     |10 11               |11.000 | 11 | P 300
         101 ack 1 2-4 |1'                  | 5.500 |  8 | T 401
         110 ack 5 @0  |                    | 5.500 |  7 | T 403.542  # of the original: tells nothing of 1'
         200 ack 12    |12 13 14 15 16      | 5.500 |  5 | P 400.404  # all; recovery is over
         201 ack 12 1  |                    | 5.500 |  5 | P 400.404  # 1': D-SACK
         300 ack 13    |17                  | 5.682 |  5 | P 500.387
-        301 ack 13 15 |18                  | 5.682 |  5 | R 351  # 13 left at 200: RACK.rtt 101, window 50
-        351 ack 14 15 |19                  | 5.858 |  5 | R 401  # just in time; RACK.rtt 151
+        301 ack 13 15 |18                  | 5.682 |  5 | R 351      # 13 left at 200: RACK.rtt 101, window 50
+        351 ack 14 15 |19                  | 5.858 |  5 | R 401      # just in time; RACK.rtt 151
         ",
     );
+}
+
+fn undoing() -> TcpSettings {
+    TcpSettings {
+        undo: true,
+        ..from_ten()
+    }
+}
+
+/// As above, 1 is late: the ACK echoes the time of its original.
+#[test]
+fn a_needless_recovery_is_undone() {
+    let sender = check(
+        &undoing(),
+        "
+        0 open        |0 1 2 3 4 5 6 7 8 9     |10.000 | 10 | T 1000     # 1 is late
+        100 ack 1     |10 11                   |11.000 | 11 | P 300
+        101 ack 1 2-4 |1'                      | 5.500 |  8 | T 401      # 11/2
+        110 ack 5 @0  |12 13 14 15             |11.000 | 11 | P 310.417  # 1, not 1': back to 11, no growth
+        201 ack 5 1   |                        |11.000 | 11 | P 310.417  # 1'
+        202 ack 12    |16 17 18 19 20 21 22 23 |12.000 | 12 | P 402.408
+        ",
+    );
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
+}
+
+/// 1 was lost: the ACK echoes the time of the retransmission, and that is that. Another one later changes
+/// nothing.
+#[test]
+fn a_needed_recovery_is_not_undone() {
+    check(
+        &undoing(),
+        "
+        0 open            |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000     # 1, 5, and then 10 and 11 get lost
+        100 ack 1         |10 11               |11.000 | 11 | P 300
+        101 ack 1 2-4 6-9 |1' 5' 12            | 5.500 |  5 | T 401      # 11/2
+        201 ack 5 6-9     |10' 11' 13          | 5.500 |  5 | T 492.667  # 1': 10 and 11 had left before it
+        202 ack 10 @0     |14                  | 5.500 |  5 | T 507.033  # too late to tell
+        ",
+    );
+}
+
+/// Nothing comes for 600 ms, the timer expires, and then all that was sent at first is acknowledged.
+#[test]
+fn a_needless_timeout_is_undone() {
+    let sender = check(
+        &undoing(),
+        "
+        0 open            |0 1 2 3 4 5 6 7 8 9           |10.000 | 10 | T 1000
+        100 ack 1         |10 11                         |11.000 | 11 | P 300
+        300 timer         |12                            |11.000 | 12 | T 600       # probe
+        600 timer         |1'                            | 1.000 |  1 | T 1200      # and all others are taken for lost
+        650 ack 2 @0      |                              |11.000 | 11 | P 872.917   # 1: back to 11, eleven are under way
+        651 ack 3 @0      |13 14                         |12.000 | 12 | P 896.398   # slow start goes on
+        652 ack 12 @100   |15 16 17 18 19 20 21 22 23 24 |13.000 | 13 | P 915.285
+        750 ack 13 1 @300 |25 26                         |14.000 | 14 | P 1024.655  # 12 and 1'
+        ",
+    );
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 1));
 }
