@@ -25,6 +25,7 @@ fn scenario() -> Scenario {
     let tcp = Transport::Tcp(TcpSettings {
         handshake: true,
         compound: CompoundSettings::usual().unwrap(),
+        cubic_linux: CubicLinuxSettings::usual().unwrap(),
         hystart: false,
         ecn: false,
         sack: false,

@@ -27,7 +27,7 @@ pub use crate::mac::{
 };
 pub use crate::packet::Direction;
 pub use crate::queue::*;
-pub use crate::tcp::{CompoundSettings, CongestionControl, TcpSettings};
+pub use crate::tcp::{CompoundSettings, CongestionControl, CubicLinuxSettings, TcpSettings};
 
 /// A whole experiment.
 #[derive(Clone, Debug, PartialEq)]

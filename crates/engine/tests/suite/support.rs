@@ -83,6 +83,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         handshake: false,
         congestion: CongestionControl::NewReno,
         compound: CompoundSettings::usual().expect("published values"),
+        cubic_linux: CubicLinuxSettings::usual().expect("the kernel's"),
         hystart: false,
         ecn: false,
         sack: false,
