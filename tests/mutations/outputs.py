@@ -211,7 +211,8 @@ def _told(study: Any, runs: Any, book: Any) -> Iterator[str]:
     for claim in book.select([study.subject]):
         for quick in (False, True):
             try:
-                yield repr(claim.result(values, book.rules, quick=quick).to_json())
+                text = json.dumps(claim.result(values, book.rules, quick=quick).to_json())
+                yield repr(json.loads(text, parse_float=lambda digits: f"{float(digits):.11g}"))
             except Exception as error:
                 yield repr(error)
 
