@@ -115,7 +115,8 @@ def along(function: Callable[..., float], *curves: Sequence[Quantity]) -> Quanti
     lines = [[point.predicted for point in curve] for curve in curves]
     if any(value is None for line in lines for value in line):
         return Quantity(samples)
-    return Quantity(samples, float(function(*(np.asarray(line, np.float64) for line in lines))))
+    predicted = float(function(*(np.asarray(line, np.float64) for line in lines)))
+    return Quantity(samples, predicted if np.isfinite(predicted) else None)
 
 
 def largest(quantities: Sequence[Quantity]) -> Quantity:

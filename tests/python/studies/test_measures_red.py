@@ -275,8 +275,7 @@ def test_flows_are_those_of_sections_5_and_6(name):
         elif is_lot(name):
             wanted = {"through": 30, "first": 30, "second": 30}  # 671
         elif name == "fig11":
-            # halves of 27 and of 28: one Compound flow is missing
-            wanted = {"compound": 26, "cubic": 28, "udp": 8, "web": 2}
+            wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 2}  # 14 and 13 Compound flows
         elif is_mixed(name):
             wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 1}  # 542
         else:

@@ -86,3 +86,8 @@ def test_values_of_a_study_go_by_its_name():
     )
     assert study.values({}) == {"fig01.eta": Measured(1.0, 0.0, None)}
     assert study.key == "demo-fig01"
+
+
+def test_a_curve_of_which_the_prediction_has_no_number_has_no_prediction():
+    curve = [quantity(1.0, predicted=1.0)]
+    assert along(lambda values: float("nan"), curve).predicted is None

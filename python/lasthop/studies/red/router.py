@@ -167,10 +167,10 @@ def dumbbell(
     """
     rtts = [rtt_ms] if isinstance(rtt_ms, int | float) else list(rtt_ms)
     flows: dict[str, Any] = {}
-    for rtt in rtts:
+    for group, rtt in enumerate(rtts):
         suffix = "" if len(rtts) == 1 else f"-{rtt:g}ms"
         own = {"rtt": f"{rtt:g} ms"}
-        for name, table in _traffic(mixed, len(rtts), megabytes).items():
+        for name, table in _traffic(mixed, group, len(rtts), megabytes).items():
             flows[name + suffix] = {**table, **own}
     shape = {"dumbbell": {"bottleneck": f"{BOTTLENECK_MBPS} Mbps", **HOST, "access_spread": spread}}
     words = f"RTT {' and '.join(f'{rtt:g}' for rtt in rtts)} ms, {_words(queue)}"
@@ -218,14 +218,20 @@ WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
 """Fifty PackMime connections a second. They offer 3.2 Mb/s here, where the paper says 2 Mb/s."""
 
 
-def _traffic(mixed: bool, groups: int, megabytes: int | None) -> dict[str, dict[str, Any]]:
-    """Return classes of flows of one of so many groups."""
+def _traffic(
+    mixed: bool, group: int, groups: int, megabytes: int | None
+) -> dict[str, dict[str, Any]]:
+    """Return classes of flows of one of so many groups; the first ones take what is left over."""
+
+    def part(flows: int) -> int:
+        return flows // groups + (group < flows % groups)
+
     if not mixed:
-        return {"flow": {"count": FLOWS // groups, **_finite(megabytes)}}
+        return {"flow": {"count": part(FLOWS), **_finite(megabytes)}}
     return {
-        "compound": {"count": 27 // groups, **_finite(megabytes)},
-        "cubic": {**CUBIC, "count": 28 // groups, **_finite(megabytes)},
-        "udp": {"count": 8 // groups, "udp": "1 Mbps"},
+        "compound": {"count": part(27), **_finite(megabytes)},
+        "cubic": {**CUBIC, "count": part(28), **_finite(megabytes)},
+        "udp": {"count": part(8), "udp": "1 Mbps"},
         "web": {**WEB, "web": 50 / groups},
     }
 
