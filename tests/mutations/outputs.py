@@ -26,13 +26,15 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from importlib import import_module, resources
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-KEPT = Path("docs/reference/claims.json.gz")
-"""A full run that the tree keeps: ``runs.STUDY.POINT`` with samples, perhaps prediction, series."""
+KEPT = Path("docs/reference/claims.json")
+SAMPLES = Path("docs/reference/claims-samples.json.gz")
+"""A full run that the tree keeps, see `lasthop.studies.kept`."""
 
 Structure = Mapping[str, Any]
 """Quantities of a run by list and item, times of its series and the names of its tracks."""
@@ -138,19 +140,20 @@ def made_up(key: str, structure: Structure, world: str, scenario: Any, replicati
     return Run(samples, prediction, ("a remark",), series, scenario)
 
 
-def kept(study: str) -> dict[str, Any] | None:
-    """Return the runs of a study that the tree keeps; None where it keeps none."""
-    from lasthop.studies.study import Run
-
+@cache
+def whole() -> Mapping[str, Any]:
+    """Return the full run that the tree keeps; empty where it keeps none."""
     if not KEPT.exists():
-        return None
-    runs = json.loads(gzip.decompress(KEPT.read_bytes())).get("runs", {}).get(study)
-    if runs is None:
-        return None
-    return {
-        point: Run(run["samples"], run.get("prediction", {}), (), run.get("series", {}))
-        for point, run in runs.items()
-    }
+        return {}
+    runs = json.loads(gzip.decompress(SAMPLES.read_bytes()))
+    return {**json.loads(KEPT.read_text("utf-8")), "runs": runs}
+
+
+def kept(study: Any) -> Mapping[str, Any] | None:
+    """Return the runs of a study that the tree keeps; None where it keeps none."""
+    from lasthop.studies.kept import runs_of
+
+    return runs_of(study, whole()) if study.key in whole().get("studies", {}) else None
 
 
 def all_studies() -> Iterator[Any]:
@@ -188,7 +191,7 @@ def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator
         }
         for world in (WORLDS if scenarios else list(WORLDS)[:1])
     }
-    if (runs := kept(study.key)) is not None:
+    if (runs := kept(study)) is not None:
         worlds["kept"] = runs
     for world, runs in worlds.items():
         yield f"{world} {_fingerprint(*_told(study, runs, book))}"
