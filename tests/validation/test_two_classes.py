@@ -1,0 +1,135 @@
+"""Two classes of five downloads, class 2 with errors on the air, by the engine and by Monte Carlo.
+
+The Monte Carlo (`two_classes_monte_carlo.py`) was written from the standard and the RFCs. What
+Linux, ns-2 and both programs give side by side is in `docs/reference/two-classes.md`.
+"""
+
+import sys
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+import lasthop as lh
+from lasthop.estimates import Estimate
+from lasthop.studies.vbs import cell
+
+sys.path.append(str(Path(__file__).parent))
+
+from two_classes_monte_carlo import AP, Cell, Run, simulate
+from two_classes_tcp import NEVER, Rules, Segment
+
+ENGINE = Rules(timer_at_retransmit=True, timeout_in_recovery="keep", samples="half")
+"""The engine's rules: docs/concepts/tcp.md."""
+
+UNKNOWN = 0.03
+"""What may part the two beside their intervals. With all rules alike that are known to differ the
+ratio of the engine is 2 to 4 % above the Monte Carlo's, with NewReno and with Compound, and the
+cause has not been found. A rule that matters is far beyond: with limited transmit counted in what a
+loss halves the ratio is 12 % lower, with a random packet lost by a full queue 10 %."""
+
+
+def simulated(error: float, seconds: tuple[float, float], replications: int) -> lh.Result:
+    """The cell by the engine, with NewReno."""
+    tree = cell.scenario("two classes of five", cell.classes(error), seconds=seconds)
+    settings = {"tcp.congestion": "newreno"}
+    return lh.simulate(tree, replications=replications, settings=settings, jobs=1)
+
+
+def of_class(result: lh.Result, prefix: str, quantity: str, kind: str = "flows") -> list[float]:
+    """Means of a class's flows or stations, a replication each."""
+    items = result.sample_tree[kind].items()
+    own = [values[quantity] for name, values in items if name.startswith(prefix)]
+    return [fmean(each) for each in zip(*own, strict=True)]
+
+
+class Counting(Run):
+    """A run that counts segments that have arrived."""
+
+    arrived = 0
+
+    def deliver(self, number: int, now_s: float, out: list[Segment]) -> None:
+        self.arrived += number == AP
+        super().deliver(number, now_s, out)
+
+
+def test_packets_of_the_monte_carlo_are_conserved() -> None:
+    one = Counting(Cell(), Rules(), seed=1)
+    one.run(NEVER, 20.0)
+    offered = sum(counts.offered for counts in one.counts)
+    lost = [counts.overflowed + counts.given_up for counts in one.counts]
+    assert offered > 9000
+    assert min(lost) > 0
+    assert offered == one.arrived + sum(lost) + len(one.nodes[AP].queue)
+    assert sum(counts.delivered for counts in one.counts) <= one.arrived
+
+
+def test_without_errors_classes_are_equal_and_the_queue_loses_as_much_in_both() -> None:
+    result = simulated(0.0, (5.0, 30.0), replications=10)
+    runs = [simulate(Cell(error=0.0), ENGINE, seed, 5.0, 30.0) for seed in range(1, 3)]
+    assert {run[f"given up % {own}"] for run in runs for own in "12"} == {0.0}
+    # Five flows a class and 25 s: the ratio of a run has a standard deviation of 0.1.
+    assert fmean(run["ratio"] for run in runs) == pytest.approx(1.0, abs=0.2)
+    total = fmean(run["goodput 1"] + run["goodput 2"] for run in runs)
+    # The air is always in use, so that little but the medium decides; runs differ by 0.3 %.
+    assert result.cells["goodput_bps"].iloc[0] / 1e6 == pytest.approx(total, rel=0.01)
+    lost = fmean(run[f"buffer % {own}"] for run in runs for own in "12")
+    engines = 100 * fmean(result.flows["loss_probability"])
+    # Some 250 packets a run are lost, which differ by 4 % from run to run.
+    assert engines == pytest.approx(lost, rel=0.1)
+
+
+@pytest.fixture(scope="module")
+def engine() -> lh.Result:
+    return simulated(0.3, (20.0, 200.0), replications=40)
+
+
+@pytest.fixture(scope="module")
+def monte_carlo() -> list[dict[str, float]]:
+    return [simulate(Cell(), ENGINE, seed) for seed in range(1, 17)]
+
+
+def ratio(values: list[float]) -> tuple[float, float]:
+    """Mean and half width of the 95 % interval."""
+    found = Estimate.of(values)
+    assert found.ci95 is not None
+    assert found.ci95 < 0.03 * found.mean
+    return found.mean, found.ci95
+
+
+@pytest.mark.slow
+def test_ratio_of_the_classes_is_the_monte_carlos(
+    engine: lh.Result, monte_carlo: list[dict[str, float]]
+) -> None:
+    classes = (of_class(engine, own, "goodput_bps") for own in ("high", "low"))
+    mean, half = ratio([first / second for first, second in zip(*classes, strict=True)])
+    expected, its_half = ratio([run["ratio"] for run in monte_carlo])
+    assert mean == pytest.approx(expected, abs=half + its_half + UNKNOWN * expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("own", "prefix"), [("1", "high"), ("2", "low")])
+def test_losses_at_the_queue_and_on_the_air_are_the_monte_carlos(
+    engine: lh.Result, monte_carlo: list[dict[str, float]], own: str, prefix: str
+) -> None:
+    # Sixteen runs leave 2 % open in either; 5 % is what the ratio's 3 % make of losses, which go
+    # by the square of a window.
+    given_up = fmean(of_class(engine, prefix, "downlink_discard_probability", "stations"))
+    buffer = fmean(of_class(engine, prefix, "loss_probability")) - given_up
+    assert 100 * buffer == pytest.approx(mean_of(monte_carlo, f"buffer % {own}"), rel=0.05)
+    assert 100 * given_up == pytest.approx(
+        mean_of(monte_carlo, f"given up % {own}"), rel=0.05, abs=0.01
+    )
+
+
+@pytest.mark.slow
+def test_what_a_loss_halves_makes_a_tenth_of_the_gap(monte_carlo: list[dict[str, float]]) -> None:
+    counted = Rules(timer_at_retransmit=True, limited_transmit=True, limited_counts=True)
+    fewer = [simulate(Cell(), counted, seed)["ratio"] for seed in range(1, 9)]
+    mean, half = ratio(fewer)
+    assert mean + half < 0.93 * mean_of(monte_carlo, "ratio")
+
+
+def mean_of(runs: list[dict[str, float]], name: str) -> float:
+    """Mean over runs."""
+    return fmean(run[name] for run in runs)

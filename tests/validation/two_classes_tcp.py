@@ -1,0 +1,424 @@
+"""TCP of the Monte Carlo of two classes, from the RFCs: a sender that always has data, a receiver.
+
+RFC 5681, 6298, 6582, 6675, 7323, and Compound by Tan et al. 2006. Each rule that the RFCs leave
+open, or that simulators and kernels have otherwise, is a field of `Rules`, so that one alone can be
+switched. Written before `crates/engine` was read.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal, NamedTuple
+
+NEVER = math.inf
+THRESHOLD = 3
+"""Duplicate ACKs, or segments reported above it, after which a segment is taken for lost."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules of TCP; the first of each is the RFCs', where they say something."""
+
+    congestion: Literal["newreno", "compound"] = "newreno"
+    window: int = 45
+    """Receive window. [packets]"""
+    initial_window: int = 2
+    sack: bool = False
+    """RFC 6675: all holes known are repaired within a round trip."""
+    rack: bool = False
+    """With SACK: whether what was sent again is taken for lost, and sent once more, when something
+    that was sent later has arrived (RFC 8985), and does not wait for the timer."""
+    timer_at_retransmit: bool = False
+    """Whether fast retransmit starts the timer anew: no RFC says so; ns-2 and Linux do."""
+    timer_at_partial: Literal["first", "every"] = "first"
+    """Partial ACKs that start it anew: RFC 6582's impatient or slow-but-steady variant."""
+    whole: bool = False
+    """Whether windows are of whole segments, as Linux counts: they grow by one after as many ACKs
+    as they have segments, and halves are rounded down; or by their inverse with each ACK
+    (RFC 5681, eq. 3)."""
+    limited_transmit: bool = False
+    """RFC 3042."""
+    limited_counts: bool = False
+    """Whether what a loss halves contains what limited transmit has sent, against RFC 5681."""
+    decrease: Literal["flight", "cwnd"] = "flight"
+    """What a loss halves: RFC 5681, eq. (4), or cwnd, as ns-2 does."""
+    timeout_in_recovery: Literal["flight", "keep", "ssthresh"] = "flight"
+    """ssthresh by a timeout in fast recovery: half of the flight (RFC 5681), that of the recovery,
+    or half of it (ns-2)."""
+    min_rto_s: float = 0.2
+    floor: Literal["sum", "variance"] = "sum"
+    """What is at least min_rto: the timeout (RFC 6298), or its part 4 RTTVAR (Linux)."""
+    samples: Literal["each", "half", "round"] = "each"
+    """Samples of the round-trip time: of each ACK by timestamps with gains divided by how many a
+    round has, or by half of it, which RFC 7323, appendix G, has for delayed ACKs; or one timed
+    segment at a time, never of one sent again (RFC 6298)."""
+    granularity_s: float = 0.0
+    """The clock's, to which samples are rounded up."""
+
+    # Compound
+    alpha: float = 0.125
+    beta: float = 0.5
+    k: float = 0.75
+    gamma: float = 30.0
+    zeta: float = 0.5
+
+
+class Segment(NamedTuple):
+    """A segment, or an ACK, whose number is the segment that is expected next."""
+
+    flow: int
+    number: int
+    sent_s: float
+    """When it was sent; of an ACK what it echoes."""
+    sacked: frozenset[int] = frozenset()
+
+
+@dataclass
+class Counts:
+    """What has happened to a flow since the end of the warm-up."""
+
+    delivered: int = 0
+    offered: int = 0
+    overflowed: int = 0
+    given_up: int = 0
+    again: int = 0
+    recoveries: int = 0
+    timeouts: int = 0
+    timeouts_in_recovery: int = 0
+    spurious: int = 0
+    """Timeouts of which the segment had arrived, or was still on its way."""
+    windows: float = 0.0
+    """Sum of windows over samples."""
+    samples: int = 0
+
+
+class Receiver:
+    """A receiver, which acknowledges each segment at once."""
+
+    def __init__(self, flow: int, rules: Rules) -> None:
+        self.flow = flow
+        self.rules = rules
+        self.next = 0
+        self.ahead: set[int] = set()
+        self.recent_s = 0.0
+        """When the last segment in order was sent, which ACKs echo (RFC 7323, 4.3)."""
+
+    def take(self, segment: Segment) -> Segment:
+        """Take a segment; return its ACK."""
+        if segment.number == self.next:
+            self.recent_s = segment.sent_s
+            self.next += 1
+            while self.next in self.ahead:
+                self.ahead.remove(self.next)
+                self.next += 1
+        elif segment.number > self.next:
+            self.ahead.add(segment.number)
+        sacked = frozenset(self.ahead) if self.rules.sack else frozenset()
+        return Segment(self.flow, self.next, self.recent_s, sacked)
+
+
+class Sender:
+    """A sender that always has data."""
+
+    def __init__(self, flow: int, rules: Rules, counts: Counts) -> None:
+        self.flow = flow
+        self.rules = rules
+        self.counts = counts
+        self.una = 0
+        self.next = 0
+        self.end = 0
+        """Behind the last segment that was ever sent."""
+        self.cwnd = float(rules.initial_window)
+        self.dwnd = 0.0
+        self.ssthresh = NEVER
+        self.duplicates = 0
+        self.counted = 0
+        """ACKs since the window has grown, if it grows by whole segments."""
+        self.limited = 0
+        """Segments that limited transmit has sent since the last ACK of new data."""
+        self.recovering = False
+        self.recover = -1
+        self.partials = 0
+        self.sacked: set[int] = set()
+        self.repaired: set[int] = set()
+        self.sent_s: dict[int, float] = {}
+        """With RACK: when what is outstanding was sent last."""
+        self.newest_s = 0.0
+        """When the latest of all segments that have arrived was sent."""
+        # timer
+        self.srtt_s = 0.0
+        self.rttvar_s = 0.0
+        self.rto_s = 1.0
+        self.doublings = 0
+        self.timer_s = NEVER
+        self.timed: tuple[int, float] | None = None
+        # rounds of Compound
+        self.base_s = NEVER
+        self.round_end = 0
+        self.round_rtts_s: list[float] = []
+        self.round_window = 0.0
+
+    # -- windows ------------------------------------------------------------------------------
+
+    @property
+    def window(self) -> float:
+        """Congestion window. [packets]"""
+        return self.cwnd + self.dwnd
+
+    def flight(self) -> int:
+        """Segments outstanding."""
+        return self.end - self.una
+
+    def reduce(self) -> None:
+        """A loss."""
+        extra = 0 if self.rules.limited_counts else self.limited
+        base = self.window if self.rules.decrease == "cwnd" else float(self.flight() - extra)
+        base = min(base, float(self.rules.window))
+        left = base / 2.0
+        if self.rules.congestion == "compound":
+            left = base * (1.0 - self.rules.beta)
+            own = min(self.cwnd, base) / 2.0
+            self.dwnd = max(0.0, left - own)
+            left = own + self.dwnd
+        if self.rules.whole:
+            left = float(int(left))
+        self.ssthresh = max(left, 2.0)
+
+    def set_window(self, window: float) -> None:
+        """Set the sum of both windows."""
+        self.dwnd = min(self.dwnd, max(0.0, window - 1.0))
+        self.cwnd = window - self.dwnd
+
+    def grow(self) -> None:
+        """An ACK of new data outside recovery."""
+        window = self.window
+        if window < self.ssthresh:
+            self.cwnd += 1.0
+        elif self.rules.whole:
+            self.counted += 1
+            if self.counted >= int(window):
+                self.counted = 0
+                self.cwnd += 1.0
+        else:
+            self.cwnd += 1.0 / window
+
+    # -- sending ------------------------------------------------------------------------------
+
+    def send(self, number: int, now_s: float, out: list[Segment]) -> None:
+        """Send a segment, new or again."""
+        again = number < self.end
+        out.append(Segment(self.flow, number, now_s))
+        if self.rules.rack:
+            self.sent_s[number] = now_s
+        if again:
+            self.counts.again += 1
+            if self.timed is not None and self.timed[0] >= number:
+                self.timed = None  # Karn
+        else:
+            self.end = number + 1
+            if self.timed is None:
+                self.timed = (number, now_s)
+        if self.timer_s == NEVER:
+            self.start_timer(now_s)
+
+    def fill(self, now_s: float, out: list[Segment], extra: int = 0) -> None:
+        """Send what the window allows."""
+        if self.rules.sack and self.recovering:
+            self.fill_by_pipe(now_s, out)
+            return
+        limit = self.una + min(int(self.window + 1e-9) + extra, self.rules.window)
+        while self.next < limit:
+            if not (self.next < self.end and self.next in self.sacked):
+                self.send(self.next, now_s, out)
+            self.next += 1
+
+    def fill_by_pipe(self, now_s: float, out: list[Segment]) -> None:
+        """Send in a recovery of RFC 6675."""
+        sacked = self.sacked
+        above = sorted(sacked)
+        third = above[-THRESHOLD] if len(above) >= THRESHOLD else -1
+        lost = [
+            number
+            for number in range(self.una, self.end)
+            if number not in sacked and (number < third or number == self.una)
+        ]
+        unrepaired = [number for number in lost if number not in self.repaired]
+        pipe = self.flight() - len(sacked) - len(unrepaired)
+        while pipe < int(self.window + 1e-9):
+            if unrepaired:
+                number = unrepaired.pop(0)
+                self.repaired.add(number)
+                self.send(number, now_s, out)
+            elif self.end < self.una + self.rules.window:
+                self.send(self.end, now_s, out)
+                self.next = self.end
+            else:
+                break
+            pipe += 1
+
+    # -- timer --------------------------------------------------------------------------------
+
+    def start_timer(self, now_s: float) -> None:
+        """Start the timer anew."""
+        self.timer_s = now_s + min(60.0, self.rto_s * 2**self.doublings)
+
+    def measure(self, rtt_s: float) -> None:
+        """A sample of the round-trip time."""
+        rules = self.rules
+        if rules.granularity_s:
+            rtt_s = math.ceil(rtt_s / rules.granularity_s) * rules.granularity_s
+        if self.srtt_s == 0.0:
+            self.srtt_s, self.rttvar_s = rtt_s, rtt_s / 2.0
+        else:
+            samples = 1.0
+            if rules.samples != "round":
+                expected = self.flight() / (1.0 if rules.samples == "each" else 2.0)
+                samples = max(1.0, math.ceil(expected))
+            self.rttvar_s += (abs(self.srtt_s - rtt_s) - self.rttvar_s) / (4.0 * samples)
+            self.srtt_s += (rtt_s - self.srtt_s) / (8.0 * samples)
+        spread_s = max(rules.granularity_s, 4.0 * self.rttvar_s)
+        if rules.floor == "variance":
+            self.rto_s = self.srtt_s + max(spread_s, rules.min_rto_s)
+        else:
+            self.rto_s = max(self.srtt_s + spread_s, rules.min_rto_s)
+        self.doublings = 0
+
+    def expire(self, now_s: float, out: list[Segment]) -> None:
+        """The timer has run out."""
+        self.counts.timeouts += 1
+        again_in_a_row = self.doublings > 0
+        if self.recovering:
+            self.counts.timeouts_in_recovery += 1
+            match self.rules.timeout_in_recovery:
+                case "flight":
+                    self.ssthresh = max(self.flight() / 2.0, 2.0)
+                case "ssthresh":
+                    self.ssthresh = max(self.ssthresh / 2.0, 2.0)
+        elif not again_in_a_row:
+            self.reduce()
+        self.recovering = False
+        self.repaired.clear()
+        self.dwnd = 0.0
+        self.cwnd = 1.0
+        self.recover = self.end - 1
+        self.duplicates = 0
+        self.next = self.una
+        self.doublings += 1
+        self.timer_s = NEVER
+        self.timed = None
+        self.fill(now_s, out)
+        self.start_timer(now_s)
+
+    # -- ACKs ---------------------------------------------------------------------------------
+
+    def take(self, ack: Segment, now_s: float, out: list[Segment]) -> None:
+        """Take an ACK."""
+        if self.rules.rack:
+            self.find_lost_again(ack)
+        if ack.sacked:
+            self.sacked = {number for number in ack.sacked if number >= ack.number}
+        if ack.number > self.una:
+            self.advance(ack, now_s, out)
+        elif ack.number == self.una and self.flight() > 0:
+            self.duplicate(now_s, out)
+
+    def find_lost_again(self, ack: Segment) -> None:
+        """What was sent again and is overtaken is to be sent once more."""
+        arrived = [number for number in self.sent_s if number < ack.number or number in ack.sacked]
+        for number in arrived:
+            self.newest_s = max(self.newest_s, self.sent_s.pop(number))
+        for number in list(self.repaired):
+            if self.sent_s.get(number, NEVER) < self.newest_s:
+                self.repaired.remove(number)
+
+    def advance(self, ack: Segment, now_s: float, out: list[Segment]) -> None:
+        """An ACK of new data."""
+        gained = ack.number - self.una
+        self.limited = 0
+        self.una = ack.number
+        self.next = max(self.next, self.una)
+        self.sacked = {number for number in self.sacked if number >= self.una}
+        if self.rules.samples != "round":
+            self.measure(now_s - ack.sent_s)
+        elif self.timed is not None and ack.number > self.timed[0]:
+            self.measure(now_s - self.timed[1])
+            self.timed = None
+        self.watch_round(now_s - ack.sent_s, ack.number)
+        restart = True
+        if self.recovering and ack.number <= self.recover:
+            self.partials += 1
+            restart = self.partials == 1 or self.rules.timer_at_partial == "every"
+            if not self.rules.sack:
+                self.set_window(max(1.0, self.window - gained + 1.0))
+                self.send(self.una, now_s, out)
+        elif self.recovering:
+            self.recovering = False
+            self.duplicates = 0
+            self.repaired.clear()
+            self.set_window(self.ssthresh)
+        else:
+            self.duplicates = 0
+            self.grow()
+        if self.flight() == 0:
+            self.timer_s = NEVER
+        elif restart:
+            self.start_timer(now_s)
+        self.fill(now_s, out)
+
+    def duplicate(self, now_s: float, out: list[Segment]) -> None:
+        """An ACK that acknowledges nothing new."""
+        self.duplicates += 1
+        if self.recovering:
+            if not self.rules.sack:
+                self.cwnd += 1.0
+            self.fill(now_s, out)
+        elif self.duplicates == THRESHOLD:
+            if self.una > self.recover:  # else they may be of what a timeout has sent again
+                self.begin_recovery(now_s, out)
+        elif (
+            (self.rules.limited_transmit or self.rules.sack)
+            and self.duplicates < THRESHOLD
+            and self.next == self.end
+        ):
+            before = self.end
+            self.fill(now_s, out, extra=self.duplicates)
+            self.limited += self.end - before
+
+    def begin_recovery(self, now_s: float, out: list[Segment]) -> None:
+        """Fast retransmit."""
+        self.counts.recoveries += 1
+        self.reduce()
+        self.recovering = True
+        self.partials = 0
+        self.recover = self.end - 1
+        self.set_window(self.ssthresh)
+        if self.rules.timer_at_retransmit:
+            self.timer_s = NEVER
+        if self.rules.sack:
+            self.repaired = {self.una}
+        else:
+            self.cwnd += 3.0
+        self.send(self.una, now_s, out)
+        self.fill(now_s, out)
+
+    # -- Compound -----------------------------------------------------------------------------
+
+    def watch_round(self, rtt_s: float, number: int) -> None:
+        """The delay window changes once a round trip."""
+        if self.rules.congestion != "compound":
+            return
+        rules = self.rules
+        self.base_s = min(self.base_s, rtt_s)
+        self.round_rtts_s.append(rtt_s)
+        if number <= self.round_end:
+            return
+        if not self.recovering and self.round_window > 0.0 and self.window >= self.ssthresh:
+            window = self.round_window
+            queued = window * (1.0 - self.base_s / fmean(self.round_rtts_s))
+            if queued < rules.gamma:
+                self.dwnd += max(0.0, rules.alpha * window**rules.k - 1.0)
+            else:
+                self.dwnd = max(0.0, self.dwnd - rules.zeta * queued)
+        self.round_end = self.end
+        self.round_rtts_s.clear()
+        self.round_window = min(self.window, float(rules.window))
