@@ -1,7 +1,5 @@
 """Page and picture of what `emulations.py` has run: docs/reference/emulation-measured.md."""
 
-import os
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -10,7 +8,7 @@ import emulations
 from emulations import Case
 from matplotlib.axes import Axes
 from pages import table
-from runs import OUT, Runs, Table, by_replication, kept
+from runs import OUT, Runs, Table, by_replication, kept, machine
 
 import lasthop as lh
 from lasthop.emulation.lateness import LATE_S
@@ -131,11 +129,6 @@ def page(before: Sequence[str], done: Mapping[str, Table], simulated: Simulated)
             yield "\n".join(section(done, simulated))
         elif number < len(before):
             yield before[number]
-
-
-def machine() -> str:
-    """Where runs were made."""
-    return f"Linux {'.'.join(platform.release().split('.')[:2])}, {os.cpu_count()} processors"
 
 
 def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:

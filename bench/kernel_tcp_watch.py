@@ -116,7 +116,11 @@ class Watch:
                 self.counted["warmup"] = grown(self.at_first, counts)
                 self.at_first = counts
             self.times_s.append(now_s)
-            self.windows.append([window(each) for each in self.connections])
+            self.look()
+
+    def look(self) -> None:
+        """Note every window."""
+        self.windows.append([window(each) for each in self.connections])
 
     def counts(self) -> dict[str, Counts]:
         """Counters as they are."""

@@ -1,6 +1,8 @@
 """Runs that are kept as lines of a file, and not run again; what is kept of a result."""
 
 import json
+import os
+import platform
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,11 @@ class Runs:
         self.path.parent.mkdir(exist_ok=True)
         with self.path.open("a") as file:
             file.write(json.dumps({"key": key, "seen": seen}) + "\n")
+
+
+def machine() -> str:
+    """Where runs are made."""
+    return f"Linux {'.'.join(platform.release().split('.')[:2])}, {os.cpu_count()} processors"
 
 
 def kept(summary: Table, lists: Sequence[str]) -> Lists:
