@@ -1,11 +1,11 @@
 """Brings the generated parts of the documentation up to date: `make docs-pages`.
 
 Reference pages are written from the scenario schema, the command line and the registry of
-quantities, the verdicts on the papers' claims from the kept run of all of them. In the guides and
-the README every `$ lasthop` command of a `console` block and every `>>>` of a `pycon` block is run
-and its output put in place, so that no number there is typed by hand. TOML blocks that begin with
-`# NAME.toml` are files for the commands that follow. A line of three dots in an output stands for
-lines left out, and is kept.
+quantities, the verdicts on the papers' claims from the kept run of all of them, and two classes by
+everybody's TCP from kept points. In the guides and the README every `$ lasthop` command of a
+`console` block and every `>>>` of a `pycon` block is run and its output put in place, so that no
+number there is typed by hand. TOML blocks that begin with `# NAME.toml` are files for the commands
+that follow. A line of three dots in an output stands for lines left out, and is kept.
 """
 
 import sys
@@ -17,6 +17,7 @@ sys.path.insert(0, str(DOCS))
 
 import reference  # noqa: E402
 import transcripts  # noqa: E402
+import two_classes_page  # noqa: E402
 import verdicts  # noqa: E402
 
 PAGES = {
@@ -24,6 +25,7 @@ PAGES = {
     "docs/reference/cli.md": reference.cli_page,
     "docs/nomenclature.md": reference.nomenclature_page,
     "docs/reference/claims.md": verdicts.claims_page,
+    "docs/reference/two-classes.md": two_classes_page.page,
 }
 """Generated pages, and what writes them."""
 

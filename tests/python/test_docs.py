@@ -39,6 +39,13 @@ def test_verdicts_on_papers_pages_are_those_of_the_kept_run() -> None:
     assert [p.name for p, text in pages.items() if p.read_text("utf-8") != text] == [], REMEDY
 
 
+def test_every_point_of_two_classes_is_on_its_page() -> None:
+    kept = refresh.two_classes_page.load()["points"]
+    page = (DOCS / "reference" / "two-classes.md").read_text("utf-8")
+    hidden = [one for one in kept if refresh.two_classes_page.ratio(one) not in page]
+    assert [(one["source"], one["rule"], one["min_rto_s"]) for one in hidden] == []
+
+
 LONG = {"tuning.md"}
 """Pages whose commands search for long; `test_tune.py` searches less."""
 PAGES = [
