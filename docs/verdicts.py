@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import claims
+import two_classes_page
 
 from lasthop.digits import estimate, plain
 
@@ -37,8 +38,37 @@ def claims_page() -> str:
         "| claim | statement | verdict | checks that hold | beside |",
         "|---|---|---|---|---|",
         *(_claim_row(claim) for claim in kept["claims"]),
+        "",
+        *emulated(two_classes_page.load()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def emulated(kept: Tree) -> Iterator[str]:
+    """What Linux's TCP in real time says of claims; it decides no verdict."""
+    every: Sequence[Tree] = kept["points"]
+    simulated = two_classes_page.Kept(every)
+    own = [one for one in every if one["source"] == "Linux"]
+    yield "## Emulated"
+    yield ""
+    yield "Verdicts are the simulator's. Beside them stand runs in real time with Linux's TCP. They"
+    yield "bear on vbs-2, whether class 1 gets more, and on vbs-7, what either class gets: two"
+    yield "classes of five at p_w = 0.3, with 4 attempts. ± is the half width of the 95 % interval."
+    yield f"{', '.join(sorted({one['on'] for one in own}))}; {kept['date']};"
+    yield f"{two_classes_page.lateness(own)}. [All sources and rules](two-classes.md)."
+    yield ""
+    yield "| TCP | runs | class 1 / class 2 | class 1 [Mb/s] | class 2 [Mb/s] | latest, p99 [ms] |"
+    yield "|---|---|---|---|---|---|"
+    for one in own:
+        yield _emulated_row(f"Linux, {one['rule']}", one, f"{1e3 * one['late_p99_s']:.2f}")
+    for rule in ("NewReno", "Compound"):
+        yield _emulated_row(f"simulated, {rule}", simulated.of(two_classes_page.ENGINE, rule), "")
+
+
+def _emulated_row(name: str, one: Tree, late: str) -> str:
+    classes = (two_classes_page.megabits(one, own) for own in (0, 1))
+    cells = [name, str(one["runs"]), two_classes_page.ratio(one), *classes, late]
+    return f"| {' | '.join(cells)} |"
 
 
 def paper_page(subject: str, text: str) -> str:

@@ -39,6 +39,17 @@ def test_verdicts_on_papers_pages_are_those_of_the_kept_run() -> None:
     assert [p.name for p, text in pages.items() if p.read_text("utf-8") != text] == [], REMEDY
 
 
+def test_claims_have_what_was_emulated_with_machine_and_lateness() -> None:
+    kept = refresh.two_classes_page.load()
+    text = "\n".join(refresh.verdicts.emulated(kept))
+    ours = [one for one in kept["points"] if one["source"] == "Linux"]
+    assert len(ours) == 4
+    assert all(f"| Linux, {one['rule']} | {one['runs']} | " in text for one in ours)
+    assert all(one["on"] in text for one in ours)
+    assert "vbs-2" in text
+    assert "vbs-7" in text
+
+
 def test_every_point_of_two_classes_is_on_its_page() -> None:
     kept = refresh.two_classes_page.load()["points"]
     page = (DOCS / "reference" / "two-classes.md").read_text("utf-8")
