@@ -182,7 +182,7 @@ fn words_and_flags_are_listed() {
         (
             r#"tcp.congestion = "renno""#,
             "tcp.congestion`: \"renno\" is unknown; allowed are \"tahoe\", \"reno\", \"newreno\", \
-             \"compound\", \"cubic\", \"illinois\", \"africa\", \"westwood\"\n\
+             \"compound\", \"cubic\", \"cubic_linux\", \"illinois\", \"africa\", \"westwood\"\n\
              hint: did you mean \"reno\"?",
         ),
         (
