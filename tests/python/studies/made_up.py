@@ -24,8 +24,8 @@ def a_run(
     return Run(lists, scenario=scenario or {})
 
 
-def expect(found: Mapping[str, Quantity], **worked: Pair) -> None:
-    """Compare all that was measured, each value in both replications, with answers by hand."""
+def expect(found: Mapping[str, Quantity], **worked: tuple[float, ...]) -> None:
+    """Compare all that was measured, each value in every replication, with answers by hand."""
     assert set(found) == set(worked)
     for name, pair in worked.items():
         assert tuple(found[name].samples) == pytest.approx(pair, nan_ok=True), name

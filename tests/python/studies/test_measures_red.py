@@ -25,6 +25,19 @@ WINDOW: Pair = (9, 12)
 SYNCHRONY: Pair = (0.4, 0.6)
 
 
+def by_class(total_mbps: Pair) -> dict[str, list[float]]:
+    """Return goodputs of the classes that add up to this [bit/s]: 8 Mb/s of datagrams, 2 Mb/s of
+    web, and of what is left a quarter of Compound and three of CUBIC.
+    """
+    left = [1e6 * (one - 10) for one in total_mbps]
+    return {
+        "compound": [0.25 * one for one in left],
+        "cubic": [0.75 * one for one in left],
+        "udp": [8e6, 8e6],
+        "web": [2e6, 2e6],
+    }
+
+
 def a_router(links: tuple[str, ...] = ONE, **asked: Pair | tuple[Pair, ...]) -> Run:
     """Return a run of two bulk classes, beside datagrams and web, over one or two queues.
 
@@ -48,8 +61,10 @@ def a_router(links: tuple[str, ...] = ONE, **asked: Pair | tuple[Pair, ...]) -> 
                 pair = asked[name]
                 lists[part][link][name] = pair[k] if isinstance(pair[0], tuple) else pair
         lists[part]["elsewhere"] = dict.fromkeys(quantities, (77, 78))
+    goodputs = by_class(asked.get("goodput_mbps", (90, 80)))  # type: ignore[arg-type]
     classes = {
         name: {
+            "goodput_bps": goodputs[name],
             "cwnd_packets": (WINDOW[0] + off, WINDOW[1] + off),
             "synchronisation": (SYNCHRONY[0] + off / 10, SYNCHRONY[1] + off / 10),
             "jain": (0.9, 0.8),
@@ -128,16 +143,78 @@ def test_figures_8_and_12_have_the_least_utilisation_and_the_longest_queues_at_2
     )
 
 
+WAVE = (10, 10, 0, 0)
+REPEATED = WAVE * 16
+"""A square wave of 64 samples: like itself every four of them, and its opposite in between."""
+STILL = (5,) * 32 + WAVE * 8
+"""The same wave in the second half alone, behind its mean.
+
+Of the 32 products of the wave with itself 28 are left at a lag of four, and all are as large; of
+all 64 pairs there are 60. The correlation is 28 / 32 over 60 / 64, 14 / 15.
+"""
+FALLEN = (10,) * 32 + (0,) * 32
+"""A step. At lags of up to an eighth, 8, at most 7 of 57 pairs are unlike, so that the correlation
+has no zero.
+"""
+CONSTANT = (7,) * 64
+
+
+def sampled(values: tuple[float, ...]) -> Run:
+    """Return a run whose bottleneck's queue has these values every 100 ms from 25 s on.
+
+    Before, the last time 25 s itself, are others, and so are those of another queue.
+    """
+    early = [99, 3, 88, 1, 2]
+    times = [round(25 + 0.1 * (k + 1 - len(early)), 1) for k in range(len(early) + len(values))]
+    other = [k % 3 for k in range(len(times))]
+    tracks = [
+        {"list": "queues", "name": "elsewhere", "quantity": "occupancy_packets", "values": other},
+        {"list": "links", "name": "bottleneck", "quantity": "utilisation", "values": other},
+        {
+            "list": "queues",
+            "name": "bottleneck",
+            "quantity": "occupancy_packets",
+            "values": [*early, *values],
+        },
+    ]
+    return Run({}, series={"time_s": times, "tracks": tracks})
+
+
 @pytest.mark.parametrize("name", ["fig09", "fig13"])
-def test_figures_9_and_13_have_how_far_queues_swing(name):
+def test_figures_9_and_13_have_how_far_queues_swing_and_how_much_they_repeat_themselves(name):
     runs = {
-        "8_15": a_router(occupancy_sd_packets=(3, 4)),
-        "100_200": a_router(occupancy_sd_packets=(30, 35)),
+        "8_15": a_router(occupancy_sd_packets=(3, 4), occupancy_packets=(6, 16)),
+        "100_200": a_router(
+            occupancy_sd_packets=(30, 35),
+            occupancy_packets=(120, 140),
+            utilisation=(0.99, 0.98),
+            utilisation_min=(0.7, 0.6),
+        ),
     }
-    expect(measure(name, runs), oscillation_8_15=(3, 4), oscillation_100_200=(30, 35))
+    queues = {
+        "8_15": (REPEATED, STILL, FALLEN, CONSTANT, REPEATED),
+        "100_200": (FALLEN, FALLEN, STILL, FALLEN, STILL),
+    }
+    for pair, each in queues.items():
+        runs |= {f"{pair}-seed-{seed}": sampled(one) for seed, one in enumerate(each, 1)}
+    expect(
+        measure(name, runs),
+        oscillation_8_15=(3, 4),
+        oscillation_100_200=(30, 35),
+        relative_oscillation_8_15=(0.5, 0.25),  # 3 / 6, 4 / 16
+        relative_oscillation_100_200=(0.25, 0.25),  # 30 / 120, 35 / 140
+        utilisation_8_15=(0.91, 0.92),
+        utilisation_100_200=(0.99, 0.98),
+        utilisation_min_8_15=(0.81, 0.82),
+        utilisation_min_100_200=(0.7, 0.6),
+        synchrony_8_15=SYNCHRONY,
+        synchrony_100_200=SYNCHRONY,
+        likeness_8_15=(1, 14 / 15, 0, 0, 1),
+        likeness_100_200=(0, 0, 14 / 15, 0, 14 / 15),
+    )
 
 
-def test_figure_15_has_utilisations_and_the_longest_queue_at_10_or_200_ms():
+def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
     runs, worked = {}, {}
     for policy, longest in (("red", (40, 60)), ("threshold", (15, 14))):
         for rtt in RTTS:
@@ -145,15 +222,25 @@ def test_figure_15_has_utilisations_and_the_longest_queue_at_10_or_200_ms():
             # longer in between, where it is not read
             most = {10: (8, 9), 200: longest}.get(rtt, (70, 80))
             runs[f"{policy}-{rtt}"] = a_router(
-                utilisation=mean, utilisation_min=least, occupancy_max_packets=most
+                utilisation=mean,
+                utilisation_min=least,
+                occupancy_max_packets=most,
+                occupancy_packets=(rtt / 20, rtt / 40) if policy == "threshold" else (30, 31),
             )
             worked[f"utilisation_{policy}_{rtt}"] = mean
             worked[f"utilisation_min_{policy}_{rtt}"] = least
     found = measure("fig15", runs)
-    expect(found, **worked, queue_max_red=(40, 60), queue_max_threshold=(15, 14))
+    expect(
+        found,
+        **worked,
+        queue_max_red=(40, 60),
+        queue_max_threshold=(15, 14),
+        queue_mean_threshold_10=(0.5, 0.25),  # 10 / 20, 10 / 40
+        queue_mean_threshold_200=(10, 5),
+    )
 
 
-def test_figure_17_has_the_longest_of_both_queues_at_both_ends():
+def test_figure_17_has_the_longest_of_both_queues_at_both_ends_and_their_mean_at_10_ms():
     runs = {}
     for policy, longest in (("red", (35, 45)), ("threshold", (15, 13))):
         for rtt in RTTS:
@@ -162,18 +249,32 @@ def test_figure_17_has_the_longest_of_both_queues_at_both_ends():
         # the second link at 10 ms with RED, the first one at 200 ms with the threshold
         where = (10, ((5, 6), longest)) if policy == "red" else (200, (longest, (5, 6)))
         runs[f"{policy}-{where[0]}"] = a_router(LOT, occupancy_max_packets=where[1])
-    expect(measure("fig17", runs), queue_max_red=(35, 45), queue_max_threshold=(15, 13))
+    runs["threshold-10"] = a_router(
+        LOT, occupancy_packets=((4, 6), (8, 7)), occupancy_max_packets=((5, 6), (7, 8))
+    )
+    expect(
+        measure("fig17", runs),
+        queue_max_red=(35, 45),
+        queue_max_threshold=(15, 13),
+        queue_mean_threshold_10=(6, 6.5),  # (4 + 8) / 2, (6 + 7) / 2
+    )
 
 
 @pytest.mark.parametrize("name", ["fig18", "fig18_mixed"])
-def test_figure_18_has_delay_loss_and_completion_and_ratio_and_gain_of_the_threshold(name):
+def test_figure_18_has_delay_loss_and_completion_and_ratios_and_gain_of_the_threshold(name):
     runs, worked = {}, {}
     for rtt in RTTS:
         runs[f"red-{rtt}"] = a_router(
-            sojourn_s=(rtt / 1e4, rtt / 1e3), utilisation=(0.8, 0.5), drop_probability=(0.03, 0.01)
+            sojourn_s=(rtt / 1e4, rtt / 1e3),
+            utilisation=(0.8, 0.5),
+            drop_probability=(0.03, 0.01),
+            goodput_mbps=(80, 40 + rtt),
         )
         runs[f"threshold-{rtt}"] = a_router(
-            sojourn_s=(rtt / 1e5, rtt / 2e4), utilisation=(0.4, 1), drop_probability=(0.02, 0.04)
+            sojourn_s=(rtt / 1e5, rtt / 2e4),
+            utilisation=(0.4, 1),
+            drop_probability=(0.02, 0.04),
+            goodput_mbps=(60, 20 + rtt / 2),
         )
         runs[f"finite-red-{rtt}"] = a_router(completion_s=(3000 + rtt, 3500))
         runs[f"finite-threshold-{rtt}"] = a_router(completion_s=(2700, 3000 + rtt))
@@ -185,6 +286,8 @@ def test_figure_18_has_delay_loss_and_completion_and_ratio_and_gain_of_the_thres
             f"completion_red_{rtt}": (3000 + rtt, 3500),  # 5 s off in either flow
             f"completion_threshold_{rtt}": (2700, 3000 + rtt),
             f"throughput_ratio_{rtt}": (0.5, 2),  # 0.4 / 0.8, 1 / 0.5
+            f"goodput_ratio_{rtt}": (0.75, 0.5),  # of all four classes: 60 / 80, half of 40 + rtt
+            f"loss_ratio_{rtt}": (2 / 3, 4),  # 0.02 / 0.03, 0.04 / 0.01
             # transfers of 500 MB alone are compared with the paper's five minutes
             f"completion_gain_{rtt}": (300 + rtt, 500 - rtt) if name == "fig18" else NONE,
         }
@@ -342,7 +445,7 @@ def stated_queue(name: str, point: str) -> dict:
         return {"discipline": "threshold", "threshold_packets": 15}
     low, high = (8, 15) if name[:5] in ("fig15", "fig17", "fig18", "fig19") else (50, 100)
     if name in ("fig09", "fig13"):
-        low, high = map(int, point.split("_"))
+        low, high = map(int, point.partition("-")[0].split("_"))
     red |= {"min_th_packets": low, "max_th_packets": high}
     if point.startswith(("plain", "abrupt")):
         red["weight"] = 1
@@ -369,6 +472,8 @@ def replications(name: str, point: str) -> int:
         return 5
     if "bin" in point:
         return 20 if name == "fig15" else 5
+    if "seed" in point:
+        return 1
     if name == "fig11":
         return 20
     if not any(part.isdigit() for part in point.split("-")):
@@ -384,7 +489,9 @@ def test_runs_take_500_s_of_which_the_last_25_are_read(name):
     """ "the last 25 seconds of each simulation" (660)."""
     for point, tree in scenarios(name).items():
         length = tree["warmup_s"], tree["duration_s"]
-        if point.startswith("finite"):
+        if "seed" in point:
+            assert length == (25, 125), point  # 100 s of which the queue is sampled
+        elif point.startswith("finite"):
             assert length == (0, 6000 if name == "fig18" else 600), point
         else:
             assert length == (475, 500), point
@@ -406,3 +513,15 @@ def test_sweeps_are_over_these_round_trips():
     }.items():
         wanted = [f"{prefix}{rtt}" for prefix in prefixes for rtt in RTTS]
         assert list(scenarios(name))[: len(wanted)] == wanted
+
+
+@pytest.mark.parametrize("name", ["fig09", "fig13"])
+def test_queues_of_both_thresholds_are_sampled_every_100_ms_in_five_runs_of_their_own(name):
+    trees = dict(scenarios(name))
+    for pair in ("8_15", "100_200"):
+        assert trees.pop(pair)["record"]["series_interval_s"] is None
+        for seed in (1, 2, 3, 4, 5):
+            tree = trees.pop(f"{pair}-seed-{seed}")
+            assert tree["seed"] == seed
+            assert tree["record"]["series_interval_s"] == 0.1
+    assert not trees
