@@ -31,11 +31,13 @@ def study(number: int, direction: str) -> Study:
             cell.fairness(runs[f"{kind}slow-1"]) / cell.fairness(runs[f"{kind}fast-1"])
             for kind in ("", "each-")
         )
+        acknowledged = f"with an ACK for each segment {each}"
+        if direction == "download":
+            acknowledged += ", so that it is the delayed ACK that tells the rates apart"
         return {
             "hotspot-6": (
-                f"one {direction} each: eta at 2 Mb/s is {one} of that at 11 Mb/s; with an ACK for "
-                f"each segment {each}, so that it is the delayed ACK that tells the rates apart, "
-                f"and where nothing is lost (AP buffer {LOSSLESS_QUEUE}) eta at 2 Mb/s is "
+                f"one {direction} each: eta at 2 Mb/s is {one} of that at 11 Mb/s; {acknowledged}; "
+                f"where nothing is lost (AP buffer {LOSSLESS_QUEUE}) eta at 2 Mb/s is "
                 f"{cell.fairness(runs['lossless'])}"
             )
         }
