@@ -29,7 +29,7 @@ def _points(topology: str) -> dict[str, dict[str, object]]:
         for scheme in SHOWN
     }
     for scheme in SHOWN[1:]:
-        points[f"{scheme}-smooth"] = network.scenario(
+        points[f"{scheme}-smoother"] = network.scenario(
             f"topology {topology}, {WORDS[scheme]}, smoothed",
             topology,
             **RULES[scheme],
@@ -94,7 +94,7 @@ def _measure_hops(runs: Runs) -> dict[str, Quantity]:
 def _hop_findings(runs: Runs) -> dict[str, str]:
     middle = {scheme: network.rate(runs[scheme], "middle") for scheme in SHOWN}
     with_entropy = network.best("d", network.BETA)[runs["nack"].items("flows").index("middle")]
-    smooth = [network.rate(runs[f"{scheme}-smooth"], "middle") for scheme in SHOWN[1:]]
+    smooth = [network.rate(runs[f"{scheme}-smoother"], "middle") for scheme in SHOWN[1:]]
     interval_s = runs["nack"].scenario["csma"]["connections_interval_s"]
     return {
         "acsma-14": (
@@ -128,7 +128,7 @@ def _measure_wires(runs: Runs) -> dict[str, Quantity]:
 def _wire_findings(runs: Runs) -> dict[str, str]:
     each = {scheme: listed(network.rates(runs[scheme])) for scheme in SHOWN}
     optimal = ", ".join(f"{value:.4g}" for value in network.best("e"))
-    smooth = network.gap(runs["nack-smooth"], "e")
+    smooth = network.gap(runs["nack-smoother"], "e")
     return {
         "acsma-15": (
             f"packets/s of {', '.join(runs['nack'].items('flows'))}: {each['lcsma']} over L-CSMA, "
