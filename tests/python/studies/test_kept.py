@@ -32,9 +32,15 @@ def whole():
     return {**claims.load(), "runs": claims.samples()}
 
 
-def close(value):
+def close(one, other):
     """The same but for the last digits of linear algebra, which depend on the processor."""
-    return pytest.approx(value, rel=1e-6, abs=1e-9, nan_ok=True)
+    if one is None or other is None:
+        return one is other
+    return one == pytest.approx(other, rel=1e-6, abs=1e-9, nan_ok=True)
+
+
+def all_close(some, others):
+    return all(close(one, other) for one, other in zip(some, others, strict=True))
 
 
 def test_every_study_and_every_claim_is_kept(whole):
@@ -55,7 +61,8 @@ def test_measures_read_the_same_of_the_runs(whole, key):
     was = whole["studies"][key]["values"]
     now = {name: [one.simulated, one.ci95, one.predicted] for name, one in values.items()}
     assert now.keys() == was.keys(), REMEDY
-    assert {name: one for name, one in now.items() if one != close(was[name])} == {}, REMEDY
+    changed = {name: one for name, one in now.items() if not all_close(one, was[name])}
+    assert changed == {}, REMEDY
 
 
 def flat(checks):
@@ -75,7 +82,7 @@ def test_rules_give_the_kept_verdicts(whole):
         for one, other in zip([now, *now["beside"]], [was, *was["beside"]], strict=True):
             assert one["verdict"] == other["verdict"], (claim.id, REMEDY)
             assert flat(one["checks"]) == flat(other["checks"]), (claim.id, REMEDY)
-            assert numbers(one["checks"]) == close(numbers(other["checks"])), claim.id
+            assert all_close(numbers(one["checks"]), numbers(other["checks"])), claim.id
         beside = [{k: each[k] for k in ("title", "because")} for each in now["beside"]]
         assert beside == [{k: each[k] for k in ("title", "because")} for each in was["beside"]]
 
