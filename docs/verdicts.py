@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -160,14 +160,18 @@ def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[str]:
         unit = f" [{alike[0]['unit']}]" if alike[0]["unit"] else ""
         cells = [
             lead + series + unit,
-            ", ".join(_paper(check) for check in alike),
-            ", ".join(_predicted(check) for check in alike),
-            ", ".join(_marked(_simulated(check), check["verdict"]) for check in alike),
+            _listed(_paper(check) for check in alike),
+            _listed(_predicted(check) for check in alike),
+            _listed(_marked(_simulated(check), check["verdict"]) for check in alike),
         ]
-        if len(set(cells[1].split(", "))) == 1:
-            cells[1] = cells[1].split(", ")[0]
         worst = max(verdicts, key=("reproduced", "open", "deviates").index)
         yield " | ".join(map(_cell, cells)) + f" | {_marked(worst, worst)} |"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    """Texts in a row; one where all are the same."""
+    row = list(texts)
+    return row[0] if len(set(row)) == 1 else ", ".join(row)
 
 
 def _paper(check: Tree) -> str:
