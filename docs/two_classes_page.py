@@ -168,15 +168,19 @@ RULES_HEAD = ("rule", "least RTO [s]", "Monte Carlo", "engine", "ns-2, Linux")
 def rules(kept: Kept) -> Iterator[Sequence[str]]:
     """One rule at a time."""
     whose = {theirs: rule for rule, theirs in ITSELF.items()}
+
+    def named(source: str, rule: str) -> str:
+        return whose.get((source, rule), rule)
+
     shown = {
-        (whose.get((source, rule), rule), at)
+        (named(source, rule), at)
         for source, rule, at in kept.points
         if source in (MONTE_CARLO, TRIAL)
         or (source, rule) in whose
         or (source == ENGINE and at > 0.2)
     }
     shown -= {(rule, 0.2) for rule in ALL[MONTE_CARLO] if rule != FIRST}
-    order = list(dict.fromkeys(whose.get((source, rule), rule) for source, rule, _ in kept.points))
+    order = list(dict.fromkeys(named(source, rule) for source, rule, _ in kept.points))
     for rule, at in sorted(shown, key=lambda key: (order.index(key[0]), key[1])):
         trial = kept.ratio(TRIAL, rule, at)
         itself = kept.ratio(*ITSELF[rule], at) if rule in ITSELF else ""

@@ -191,8 +191,8 @@ def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator
         }
         for world in (WORLDS if scenarios else list(WORLDS)[:1])
     }
-    if (runs := kept(study)) is not None:
-        worlds["kept"] = runs
+    if (real := kept(study)) is not None:
+        worlds["kept"] = dict(real)
     for world, runs in worlds.items():
         yield f"{world} {_fingerprint(*_told(study, runs, book))}"
 
