@@ -61,7 +61,7 @@ def growth(early: Run, late: Run) -> Quantity:
 
 def _loaded(access: str, vector: str, load: float, part: int) -> dict[str, Any]:
     tree = network.scenario(
-        f"UDP at {load:.0%} of the border",
+        f"UDP at {load:.0%} of the border, {vector}",
         seconds=WINDOWS_S[part - 1],
         udp_pps=_arrivals(vector, load),
         aqm=False,
