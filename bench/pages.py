@@ -7,12 +7,15 @@ SECTION = "\n## "
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table in Markdown, behind an empty line."""
+    """A table in Markdown, behind an empty line; where there is no row, that there is none."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
     yield ""
+    if not lines:
+        yield "None so far."
+        return
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
+    yield from lines
 
 
 def rewrite(
