@@ -27,13 +27,19 @@ it at 200 ms with four products."""
 NEAREST: Tree = {
     "window": WINDOW_PACKETS,
     "sack": True,
+    "rack": True,
     "prr": True,
+    "undo": True,
+    "byte_counting": True,
     "initial_window": 10,
     "min_rto": "200 ms",
     "ack_delay": "40 ms",
 }
-"""The engine's settings that are nearest to Linux: SACK with proportional rate reduction, initial
-window, least timeout, and the delayed-ACK timer, which is 40 ms there for a steady stream."""
+"""The engine's settings that are nearest to Linux: SACK, losses found by time, proportional rate
+reduction, needless recoveries undone, growth by segments, initial window, least timeout, and the
+delayed-ACK timer, which is 40 ms there for a steady stream."""
+ENGINE_LAWS = {"cubic": "cubic_linux"}
+"""The engine's law where Linux's is not its law of that name."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,7 @@ def one_queue(law: str, flows: int, rtt_ms: float, link: Tree) -> Tree:
     return {
         "link": {"bottleneck": {**ends, "rate": f"{RATE_BPS} bps", **link}},
         "flow": {"flow": {**ends, "count": flows, "rtt": f"{rtt_ms} ms", "start_spread": "1 s"}},
-        "tcp": {**NEAREST, "congestion": law, "hystart": law == "cubic"},
+        "tcp": {**NEAREST, "congestion": ENGINE_LAWS.get(law, law)},
     }
 
 
@@ -180,7 +186,7 @@ PAPER_000 = {"phy": "802.11g-long", "llc": "0 B", "ap_queue": 100} | dict.fromke
 def cells() -> Iterator[Point]:
     """802.11 cells whose access point has a drop-tail queue that overflows."""
     for law, word in (("newreno", "Reno"), ("cubic", "CUBIC"), ("compound", "Compound")):
-        tcp = {**NEAREST, "congestion": law, "hystart": law == "cubic"}
+        tcp = {**NEAREST, "congestion": ENGINE_LAWS.get(law, law)}
         for error in (0.0, 0.3):
             name = f"two classes, p_w {error:g}"
             tree = {
@@ -276,6 +282,7 @@ VARIANTS = {
         Variant("no-metrics", "no route remembers anything", ipv4(no_metrics_save=1)),
         Variant("each-sack", "no ACK with SACK waits for others", ipv4(comp_sack_nr=0)),
         Variant("no-reordering", "three duplicate ACKs for ever", ipv4(max_reordering=3)),
+        Variant("no-deferral", "no segment waits for others", ipv4(tso_win_divisor=255)),
         Variant("small-queue", "128 kB below TCP", ipv4(limit_output_bytes=131072)),
         Variant("each-ack", "each segment acknowledged", settings={"tcp.delayed_ack": "false"}),
         Variant("no-quick-acks", "no quick ACKs", quick_acks=False),

@@ -258,7 +258,7 @@ def _conflicts(scenario: CsmaScenario) -> Iterator[str]:
             )
     adaptive = csma.access == "adaptive" and any(link.r is None for link in csma.links)
     unbound = adaptive and not csma.aqm and csma.r_max is None
-    if unbound and any(flow.transport == "tcp" for flow in csma.flows):
+    if unbound and any(flow.tcp is not None for flow in csma.flows):
         most = csma.r_per_packet * csma.queue_packets
         yield (
             "`csma.aqm` = false without r_max: nothing but full queues tells TCP what a link "

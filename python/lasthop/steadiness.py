@@ -68,7 +68,7 @@ def _short_warmup(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[st
 def _lasting(scenario: Scenario) -> set[str]:
     """Flows that send from before the end of the warm-up on, without an end."""
     if isinstance(scenario, CsmaScenario):
-        return {flow.name for flow in scenario.csma.flows if flow.transport == "tcp"}
+        return {flow.name for flow in scenario.csma.flows if flow.tcp is not None}
     return {
         flow.name
         for flow in scenario.tcp_flows

@@ -29,6 +29,7 @@ TCP = {
     "congestion": "reno",
     "compound": {"alpha": 0.125, "beta": 0.5, "k": 0.75, "gamma_packets": 30.0, "zeta": 1.0},
     "hystart": False,
+    "byte_counting": False,
     "ecn": False,
     "sack": False,
     "rack": False,

@@ -317,3 +317,20 @@ def test_losses_are_doubted_where_timeouts_count_and_not_elsewhere() -> None:
 def test_receive_window_below_rest_is_refused() -> None:
     with pytest.raises(ModelError, match="most_window = 16, the receive window, ends"):
         predict(scenario(tcp__window=16))
+
+
+@pytest.mark.parametrize("congestion", ["reno", "newreno", "compound"])
+def test_growth_by_segments_is_growth_by_acks_where_each_is_acknowledged(congestion: str) -> None:
+    def rest(**settings: Any) -> Any:
+        return list(fluid(scenario(tcp__congestion=congestion, **settings)).case.equilibrium)
+
+    each = rest()
+    delayed = rest(tcp__delayed_ack=True)
+    assert rest(tcp__delayed_ack=True, tcp__byte_counting=True) == each != delayed
+
+
+def test_flows_that_grow_otherwise_are_no_one_fluid() -> None:
+    tree = scenario(tcp__delayed_ack=True)
+    tree["flows"][0]["tcp"]["byte_counting"] = True
+    with pytest.raises(ModelError, match="byte_counting"):
+        fluid(tree)

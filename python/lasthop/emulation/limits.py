@@ -161,7 +161,7 @@ def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     first queue is full.
     """
     if flow.udp.arrivals == "greedy" and isinstance(scenario, CsmaScenario):
-        longest = max(user.mss_bytes + user.header_bytes for user in scenario.csma.flows)
+        longest = max(user.transport.packet_bytes for user in scenario.csma.flows)
         return GREEDY * scenario.csma.active_rate_pps(flow.udp.packet_bytes / longest)
     rate_bps = flow.udp.rate_bps
     if flow.udp.arrivals == "greedy":

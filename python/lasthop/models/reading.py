@@ -104,6 +104,7 @@ class Tcp(Table):
     congestion: str
     compound: Compound
     hystart: bool
+    byte_counting: bool
     ecn: bool
     sack: bool
     rack: bool
@@ -125,6 +126,16 @@ class Tcp(Table):
     def segments_per_ack(self) -> int:
         """Segments that an ACK answers. [segments]"""
         return DELAYED_ACK if self.delayed_ack else 1
+
+    @property
+    def segments_per_step(self) -> int:
+        """Segments that are acknowledged for each step of the window's growth. [segments]"""
+        return 1 if self.byte_counting else self.segments_per_ack
+
+    @property
+    def outgrows_acks(self) -> bool:
+        """Whether its window grows by more than a step for an ACK."""
+        return self.segments_per_step < self.segments_per_ack
 
     @property
     def payload_bytes(self) -> int:
@@ -151,6 +162,13 @@ class Udp(Table):
         return self.payload_bytes + self.header_bytes
 
 
+def carrier(tcp: Tcp | None, udp: Udp | None) -> Tcp | Udp:
+    """The one of the two that there is."""
+    found = udp or tcp
+    assert found is not None, "data goes over TCP or UDP"
+    return found
+
+
 class Web(Table):
     """Web traffic: connections that come and go."""
 
@@ -170,9 +188,7 @@ class Report(Table):
     @property
     def transport(self) -> Tcp | Udp:
         """What carries the reports."""
-        carrier = self.udp or self.tcp
-        assert carrier is not None, "a report goes over TCP or UDP"
-        return carrier
+        return carrier(self.tcp, self.udp)
 
 
 class Flow(Table, ABC):
@@ -448,10 +464,17 @@ class CsmaFlow(Table):
     route: tuple[str, ...]
     weight: float
     marginal_utility: tuple[tuple[float, float], ...] | None
-    transport: Literal["tcp", "udp"]
-    greedy: bool
-    mss_bytes: int
-    header_bytes: int
+    start_s: float
+    start_spread_s: float
+    stop_s: float | None
+    tcp: Tcp | None = None
+    """Settings of its connections; None: it sends datagrams."""
+    udp: Udp | None = None
+
+    @property
+    def transport(self) -> Tcp | Udp:
+        """What carries its data."""
+        return carrier(self.tcp, self.udp)
 
 
 class CsmaPace(Table):

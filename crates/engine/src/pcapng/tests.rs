@@ -27,6 +27,7 @@ fn scenario() -> Scenario {
         compound: CompoundSettings::usual().unwrap(),
         cubic_linux: CubicLinuxSettings::usual().unwrap(),
         hystart: false,
+        byte_counting: false,
         ecn: false,
         sack: false,
         rack: false,

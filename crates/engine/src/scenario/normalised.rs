@@ -71,7 +71,7 @@ impl Scenario {
 }
 
 /// Adds the settings of a transport.
-fn carry(json: &mut Json, transport: &Transport) {
+pub(super) fn carry(json: &mut Json, transport: &Transport) {
     match transport {
         Transport::Tcp(tcp) => json["tcp"] = tcp.json(),
         Transport::Udp(udp) => json["udp"] = udp.json(),

@@ -50,6 +50,8 @@ pub(super) struct Rack {
     latest: Sent,
     /// RACK.rtt.
     rtt: Span,
+    /// When that segment left that was sent last of those which the last ACK tells of and which were sent once.
+    once: Option<Time>,
     /// RACK.fack: one past the highest segment known to have arrived.
     fack: u32,
     window: ReorderingWindow,
@@ -90,6 +92,7 @@ impl Rack {
             flying: Flying::new(),
             latest: Sent::NEVER,
             rtt: Span::ZERO,
+            once: None,
             fack: 0,
             window: ReorderingWindow::new(),
             deadline: Time::NEVER,
@@ -117,6 +120,18 @@ impl Rack {
     /// Whether a segment was sent again and is not known to have arrived.
     pub(super) fn has_repeated(&self) -> bool {
         self.again.held > 0
+    }
+
+    /// When that segment left that was sent last of those which the last ACK tells of and which were sent once.
+    #[inline]
+    pub(super) fn sent_once(&self) -> Option<Time> {
+        self.once
+    }
+
+    /// When a segment left last.
+    #[inline]
+    pub(super) fn sent(&self, number: u32) -> Time {
+        self.flying.sent(number).xmit_ts
     }
 
     /// When the reordering timer expires; [`Time::NEVER`] when it is off.
@@ -190,6 +205,7 @@ impl Rack {
             self.rtt = now.since(latest.xmit_ts);
             self.latest = self.latest.max(latest);
         }
+        self.once = arrived.once;
         if let Some(sent) = arrived.once {
             self.window.on_sample(now, now.since(sent));
         }

@@ -143,7 +143,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
     (
         (
             prop::sample::select(CongestionControl::ALL.to_vec()),
-            any::<[bool; 6]>(),
+            any::<[bool; 7]>(),
         ),
         prop_oneof![1..100u32, Just(65_535)],
         1..20u32,
@@ -153,7 +153,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
     )
         .prop_map(
             |(
-                (congestion, [hystart, ecn, sack, rack, undo, prr]),
+                (congestion, [hystart, byte_counting, ecn, sack, rack, undo, prr]),
                 window,
                 initial,
                 delayed_ack,
@@ -163,6 +163,7 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
                 let sack = sack && congestion != CongestionControl::Tahoe;
                 TcpSettings {
                     hystart,
+                    byte_counting,
                     ecn,
                     sack,
                     rack: sack && rack,

@@ -89,7 +89,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
             "section 5.1", f"`csma.link.{given[0]}.r` is given, but not that of every link"
         )
     for flow in csma.flows:
-        if flow.transport == "udp" and (adaptive or not flow.greedy):
+        if flow.udp is not None and (adaptive or flow.udp.arrivals != "greedy"):
             raise ModelError(
                 "section 3.4",
                 f"`flow.{flow.class_name}.udp`: solved are TCP, and greedy sources over links "
@@ -110,7 +110,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
             "legacy access is solved for saturated links; what flows get that pass several links, "
             f"or share one, is not known {of('4.1')}"
         )
-    sizes = {flow.mss_bytes for flow in csma.flows}
+    sizes = {flow.transport.payload_bytes for flow in csma.flows}
     if len(sizes) > 1:
         listed = ", ".join(map(str, sorted(sizes)))
         yield f"segments of {listed} bytes; a link serves equally many of each {of('5.3.3')}"

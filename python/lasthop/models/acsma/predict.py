@@ -120,7 +120,7 @@ def network_of(scenario: CsmaScenario) -> Network:
     csma = scenario.csma
     names = [link.name for link in csma.links]
     pairs = [(link.name, other) for link in csma.links for other in link.conflicts]
-    bits = 8.0 * max(flow.mss_bytes + flow.header_bytes for flow in csma.flows)
+    bits = 8.0 * max(flow.transport.packet_bytes for flow in csma.flows)
     wired = {
         link.name: link.rate_bps / bits
         for link in scenario.links
@@ -259,7 +259,7 @@ def _saturated(csma: Csma, network: Network, log_fugacity: Floats) -> _Answer:
 def _flows(csma: Csma, answer: _Answer) -> list[Quantities]:
     """Flows in the order of the scenario, rates as goodputs."""
     goodput = {
-        flow.name: answer.flows[flow.name].pop("rate_pps") * 8.0 * flow.mss_bytes
+        flow.name: answer.flows[flow.name].pop("rate_pps") * 8.0 * flow.transport.payload_bytes
         for flow in csma.flows
         if "rate_pps" in answer.flows[flow.name]
     }

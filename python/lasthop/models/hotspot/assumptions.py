@@ -77,6 +77,8 @@ def check_scenario(scenario: CellScenario) -> Iterator[str]:
         )
     if not all(tcp.delayed_ack for tcp in connections):
         yield "a3: immediate ACKs are beyond the paper; solved with one segment per ACK (b = 1)"
+    if any(tcp.outgrows_acks for tcp in connections):
+        yield "a3: windows of the model grow by ACKs, not by what they cover (`byte_counting`)"
     if any(tcp.delayed_ack and tcp.window_packets == 1 for tcp in connections):
         yield "a3: with a window of one segment every delayed ACK waits for its timer (footnote 15)"
     for what in unsteady(scenario, scenario.flows):

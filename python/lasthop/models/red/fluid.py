@@ -192,6 +192,7 @@ def likeness(tcp: Tcp) -> Mapping[str, object]:
         "compound": tcp.compound,
         "ecn": tcp.ecn,
         "delayed_ack": tcp.delayed_ack,
+        "byte_counting": tcp.byte_counting,
         "mss_bytes": tcp.mss_bytes,
         "header_bytes": tcp.header_bytes,
     }

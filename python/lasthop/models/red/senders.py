@@ -27,13 +27,13 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     """
     name = tcp.congestion
     if name in RENO:
-        return (delayed_reno() if tcp.delayed_ack else RULES["reno"]), {}
+        return (delayed_reno() if tcp.segments_per_step > 1 else RULES["reno"]), {}
     if name == "compound":
         compound = tcp.compound
         parameters = {"alpha": compound.alpha, "k": compound.k, "beta": compound.beta}
-        return (delayed_compound() if tcp.delayed_ack else RULES["compound-reno"]), parameters
+        return (delayed_compound() if tcp.segments_per_step > 1 else RULES["compound-reno"]), parameters
     if name in ("illinois", "africa"):
-        if tcp.delayed_ack:
+        if tcp.segments_per_step > 1:
             raise ModelError(
                 "table I", f"`tcp.delayed_ack` = true with {name}, whose rule is for every ACK"
             )

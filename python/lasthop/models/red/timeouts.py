@@ -79,7 +79,7 @@ def reno_loss(found: Fluid, tcp: Tcp) -> float | None:
         for group in found.groups:
             rtt = group.rtt_s + waiting / p["capacity"]
             rto = max(tcp.min_rto_s, rtt)
-            rates += len(group.flows) * send_rate(loss, WIDEST, rtt, rto, tcp.segments_per_ack)
+            rates += len(group.flows) * send_rate(loss, WIDEST, rtt, rto, tcp.segments_per_step)
         return (1.0 - loss) * rates / found.flows - float(p["capacity"])
 
     least, most = 1e-9, 0.99

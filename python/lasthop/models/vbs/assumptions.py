@@ -171,6 +171,8 @@ def _doubts(scenario: CellScenario) -> Iterator[str]:
         yield "section IV-B: colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`"
     if any(flow.tcp.prr or flow.tcp.hystart for flow in scenario.tcp_flows):
         yield "section IV-A: neither rate reduction nor HyStart++ is in the window's chain"
+    if any(flow.tcp.outgrows_acks for flow in scenario.tcp_flows):
+        yield "section IV-A: windows of the chain grow by ACKs, not by what they cover"
     if any(flow.tcp.ack_processing_s > 0.0 for flow in scenario.tcp_flows):
         yield "section IV-B: the time that receivers take for an ACK is left out"
     if any(station.snr_db is not None for station in scenario.stations):

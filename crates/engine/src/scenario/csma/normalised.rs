@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::model::LinkSettings;
+use super::super::normalised::carry;
 use super::*;
 
 impl Csma {
@@ -88,16 +89,17 @@ impl Csma {
             Hop::Wireless(link) => self.links[*link].name.as_str(),
             Hop::Wired(link) => wired[*link].name.as_str(),
         };
-        json!({
+        let mut json = json!({
             "name": flow.name,
             "class": flow.class,
             "route": flow.route.iter().map(name).collect::<Vec<_>>(),
             "weight": flow.weight,
             "marginal_utility": flow.marginal_utility.as_ref().map(Marginals::points),
-            "transport": if flow.is_tcp() { "tcp" } else { "udp" },
-            "greedy": flow.is_greedy(),
-            "mss_bytes": flow.payload_bytes(),
-            "header_bytes": flow.header_bytes(),
-        })
+            "start_s": flow.start.seconds(),
+            "start_spread_s": flow.start_spread.seconds(),
+            "stop_s": flow.stop.map(Span::seconds),
+        });
+        carry(&mut json, &flow.transport);
+        json
     }
 }

@@ -289,6 +289,41 @@ fn every_key_changes_the_scenario() {
     assert!(keys > 90, "{keys} keys visited");
 }
 
+/// Runs are known by their normalised scenario: over a conflict graph, too, it has all that a flow was given.
+#[test]
+fn every_key_of_a_flow_over_a_conflict_graph_changes_the_scenario() {
+    let network = "duration = \"100 s\"\ncsma = { connections = \"one\", link = { a = {} } }\n";
+    for (flow, tables, least) in [
+        ("flow.a.route = [\"a\"]", ["flow.a.", "tcp."], 40),
+        (
+            "flow.a = { route = [\"a\"], udp = \"1 Mbps\" }",
+            ["flow.a.udp.", "udp."],
+            4,
+        ),
+    ] {
+        let base = format!("{network}{flow}");
+        let mut changed = 0;
+        each_key(Root::table(), "", &mut |path, key| {
+            let is_of_flow = tables.iter().any(|table| path.starts_with(table));
+            let Some(value) = sample(path, key).filter(|_| is_of_flow) else {
+                return;
+            };
+            let there = needed(path, key);
+            let mut given: Vec<_> = there
+                .iter()
+                .map(|(at, given)| (at.as_str(), *given))
+                .collect();
+            let before = toml(&base, &given);
+            given.push((path, value));
+            if let (Ok(before), Ok(after)) = (before, toml(&base, &given)) {
+                assert_ne!(before.to_json(), after.to_json(), "{path} = {value}");
+                changed += 1;
+            }
+        });
+        assert!(changed >= least, "{flow}: {changed} keys");
+    }
+}
+
 #[test]
 fn every_congestion_control_of_the_grammar_has_its_name_in_the_model() {
     for congestion in CongestionControl::ALL {

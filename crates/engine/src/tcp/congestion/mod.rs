@@ -7,7 +7,7 @@
 //! Differs from RFC 5681 and Linux in:
 //! - Growth is counted per ACK: 1 in slow start, 1/cwnd in congestion avoidance, whatever the
 //!   ACK covers. With delayed ACKs the window grows by half a packet per RTT, as Padhye's
-//!   b = 2 assumes. RFC 3465 (appropriate byte counting), which Linux follows, is not used.
+//!   b = 2 assumes. Linux counts what an ACK covers; so does `byte_counting` (`extras.rs`).
 //! - cwnd never exceeds the receive window except while it is inflated in fast recovery (ns-2
 //!   caps it alike; Linux validates it, RFC 7661). Nothing is sent beyond the receive window
 //!   even then.
@@ -19,6 +19,7 @@ mod africa;
 mod compound;
 mod cubic;
 mod cubic_linux;
+mod extras;
 mod hybrid;
 mod hystart;
 mod illinois;
@@ -42,7 +43,7 @@ pub use compound::CompoundSettings;
 use cubic::Cubic;
 use cubic_linux::CubicLinux;
 pub use cubic_linux::CubicLinuxSettings;
-use hystart::HyStart;
+use extras::Extras;
 use illinois::Illinois;
 use newreno::NewReno;
 pub(crate) use outside::ControlPart;
@@ -101,13 +102,24 @@ pub struct NewAck<'a> {
     pub rtt: &'a RttEstimator,
 }
 
+impl NewAck<'_> {
+    /// As many ACKs of one segment each.
+    fn one_by_one(self) -> impl Iterator<Item = Self> {
+        (0..self.acked).rev().map(move |later| NewAck {
+            acked: 1,
+            snd_una: self.snd_una - later,
+            ..self
+        })
+    }
+}
+
 /// The congestion control of one sender: its window and the algorithm that governs it.
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
     window: Window,
     algorithm: Algorithm,
-    /// Watches over the first slow start, if asked for and until it is over.
-    hystart: Option<Box<HyStart>>,
+    /// What growth is beside the algorithm's, if it is anything.
+    extras: Option<Box<Extras>>,
 }
 
 /// The algorithms: variant, state, how it begins; and the events, each of which is passed on to the one in
@@ -193,7 +205,7 @@ impl Congestion {
                 slow_start_gain: 1.0,
             },
             algorithm: Algorithm::new(settings),
-            hystart: settings.hystart.then(|| HyStart::new().into()),
+            extras: Extras::new(settings),
         }
     }
 
@@ -235,23 +247,36 @@ impl Congestion {
 
     #[inline(always)]
     pub(super) fn on_ack(&mut self, ack: NewAck) {
-        if self.hystart.is_some() {
-            self.watch_slow_start(&ack);
+        if self.extras.is_some() {
+            self.on_ack_with_extras(ack);
+        } else {
+            self.algorithm.on_ack(&mut self.window, ack);
         }
-        self.algorithm.on_ack(&mut self.window, ack);
     }
 
     #[cold]
-    fn watch_slow_start(&mut self, ack: &NewAck) {
-        if let Some(hystart) = &mut self.hystart
-            && hystart.on_ack(&mut self.window, ack).is_break()
-        {
+    fn on_ack_with_extras(&mut self, ack: NewAck) {
+        let Some(extras) = &mut self.extras else {
+            return;
+        };
+        let times = extras.times(&ack);
+        if extras.ends_slow_start(&mut self.window, &ack) {
             self.leave_first_slow_start();
+        }
+        if times == 1 {
+            self.algorithm.on_ack(&mut self.window, ack);
+        } else {
+            for one in ack.one_by_one() {
+                self.algorithm.on_ack(&mut self.window, one);
+            }
         }
     }
 
     fn leave_first_slow_start(&mut self) {
-        self.hystart = None;
+        self.extras = self
+            .extras
+            .take()
+            .and_then(|extras| extras.without_hystart());
         self.window.slow_start_gain = 1.0;
     }
 
@@ -509,14 +534,14 @@ mod tests {
     }
 
     impl Congestion {
-        /// An ACK of one segment, of no round-trip time in particular.
-        fn acked(&mut self) {
+        /// An ACK of so many segments, of no round-trip time in particular.
+        fn acked(&mut self, segments: u32) {
             let rtt = RttEstimator::new(Span(1), Span(1));
             self.on_ack(NewAck {
                 now: Time::ZERO,
-                acked: 1,
-                snd_una: 1,
-                snd_nxt: 1,
+                acked: segments,
+                snd_una: segments,
+                snd_nxt: segments,
                 rtt: &rtt,
             });
         }
@@ -535,7 +560,7 @@ mod tests {
     fn window_starts_at_the_initial_window_in_slow_start() {
         let mut c = congestion(CongestionControl::NewReno);
         assert_eq!(numbers(&c), (2.0, 42.0));
-        c.acked();
+        c.acked(1);
         assert_eq!(numbers(&c), (3.0, 42.0));
     }
 
@@ -568,22 +593,52 @@ mod tests {
             let mut c = congestion(choice);
             c.on_rto(20, true, f64::INFINITY);
             for _ in 0..9 {
-                c.acked(); // slow start, 1 to 10
+                c.acked(1); // slow start, 1 to 10
             }
             assert_eq!(numbers(&c), (10.0, 10.0));
             for _ in 0..10 {
-                c.acked();
+                c.acked(1);
             }
             // 10 + 1/10 + 1/10.1 + ...: less than 11, since the window grows meanwhile
             assert!((10.95..11.0).contains(&c.cwnd()), "{}", c.cwnd());
         }
     }
 
+    /// With two segments an ACK: of ten packets in congestion avoidance, half a packet in a window of ACKs, or by
+    /// segments a whole one, as by as many ACKs of one; 1 or 2 an ACK in slow start.
+    #[test]
+    fn an_ack_counts_once_or_by_the_segments_that_it_covers() {
+        let after = |choice, byte_counting, covered: u32, acks: u32| {
+            let mut c = Congestion::new(&TcpSettings {
+                byte_counting,
+                ..settings(choice)
+            });
+            c.window.ssthresh = 10.0;
+            for _ in 0..acks {
+                c.acked(covered);
+            }
+            c.cwnd()
+        };
+        for choice in [CongestionControl::Tahoe, CongestionControl::NewReno] {
+            assert_eq!(after(choice, false, 2, 4), 6.0);
+            assert_eq!(after(choice, true, 2, 4), 10.0);
+            // eight segments of slow start, then ten
+            assert_eq!(
+                after(choice, true, 2, 4 + 5),
+                after(choice, false, 1, 8 + 10)
+            );
+            assert!((10.95..11.0).contains(&after(choice, true, 2, 4 + 5)));
+            assert!((10.45..10.5).contains(&after(choice, false, 2, 8 + 5)));
+        }
+        let linux = |byte_counting| after(CongestionControl::CubicLinux, byte_counting, 2, 9);
+        assert_eq!(linux(true), linux(false));
+    }
+
     #[test]
     fn window_never_grows_beyond_the_receive_window() {
         let mut c = congestion(CongestionControl::NewReno);
         for _ in 0..100 {
-            c.acked();
+            c.acked(1);
         }
         assert_eq!((c.cwnd(), c.usable()), (42.0, 42));
     }

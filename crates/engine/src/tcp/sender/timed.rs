@@ -6,6 +6,10 @@
 //! proportional rate reduction lets out. A timeout takes for lost what RACK would, and `snd_una`
 //! (section 6.3); nothing is sent again that may still be under way, so `snd_nxt` never goes back.
 //!
+//! As in Linux, ACKs that only SACK give round-trip samples, too, of segments sent once; and such an ACK of what
+//! was sent before the first hole was sent again restarts the retransmission timer, since the retransmission
+//! stands behind all of that in the queue.
+//!
 //! One timer is armed at a time (section 8): for reordering, for a probe, or for retransmission. The last of
 //! these keeps its deadline meanwhile, and is never late because of the others.
 //!
@@ -161,6 +165,11 @@ impl Sender {
                 true => Time::NEVER,
                 false => now + self.rtt.rto(),
             };
+        } else if let Some(sent) = timed.rack.sent_once() {
+            self.rtt.on_sample(now.since(sent), self.flight());
+            if sent < timed.rack.sent(self.snd_una) {
+                timed.rto = now + self.rtt.rto();
+            }
         }
         let recovered = self.recovery.is_fast();
         let undone = acked > 0 && self.undoes_by(&ack, timed);
@@ -346,10 +355,8 @@ impl Sender {
 
     fn on_timed_rto(&mut self, now: Time, timed: &mut Timed) {
         let standing = self.standing();
-        match &mut timed.undo {
-            Some(undo) => undo.begin_anew(),
-            None if timed.undoes => timed.undo = Some(Undo::new(self.congestion.prior())),
-            None => {}
+        if timed.undoes && timed.undo.is_none() {
+            timed.undo = Some(Undo::new(self.congestion.prior()));
         }
         self.collapse(self.flight_size(timed));
         timed.rack.on_rto(now, self.snd_una, standing);

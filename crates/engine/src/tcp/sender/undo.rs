@@ -6,6 +6,9 @@
 //! called for it. If that left before the retransmission, the original has arrived: it was late, not lost.
 //! Then the window is what it was, nothing more is sent again, and RACK knows of reordering.
 //!
+//! A timeout in a recovery that is not decided is decided with it: where the first retransmission arrives the loss
+//! was real, however early the timer was.
+//!
 //! Differs from RFC 4015 in: cwnd comes back as a whole, as in Linux, so that what it has room for may leave at
 //! once; the sample of the late original alone makes the RTO longer.
 //! Differs from Linux in: one ACK decides, no partial undo and none by D-SACKs. F-RTO (RFC 5682), which does
@@ -27,11 +30,6 @@ pub(super) struct Undo {
 impl Undo {
     pub(super) fn new(prior: Prior) -> Undo {
         Undo { prior, first: None }
-    }
-
-    /// A timeout in a recovery that has not proved to be needed: what comes after it decides.
-    pub(super) fn begin_anew(&mut self) {
-        self.first = None;
     }
 
     /// `number` is sent again.

@@ -120,18 +120,18 @@ fn three_sacked_segments_close_the_window() {
         100 ack 1      |10 11               |11.000 | 11 | P 300   # 0: slow start; probe after 2 SRTT
         101 ack 1 2    |12                  |11.000 | 11 | R 126   # sent at 0, RACK.rtt 101, window 25
         102 ack 1 2-3  |13                  |11.000 | 11 | R 127   # RACK.rtt 102
-        103 ack 1 2-4  |1'                  | 5.500 | 10 | T 403   # window 0: lost. (13 - 2)/2; 5-13, 1'
-        104 ack 1 2-5  |                    | 5.500 |  9 | T 403
-        105 ack 1 2-6  |                    | 5.500 |  8 | T 403
-        106 ack 1 2-7  |                    | 5.500 |  7 | T 403
-        107 ack 1 2-8  |                    | 5.500 |  6 | T 403
-        108 ack 1 2-9  |                    | 5.500 |  5 | T 403   # 10-13, 1'
-        200 ack 1 2-10 |14                  | 5.500 |  5 | T 403
-        200 ack 1 2-11 |15                  | 5.500 |  5 | T 403
-        201 ack 1 2-12 |16                  | 5.500 |  5 | T 403
-        202 ack 1 2-13 |17                  | 5.500 |  5 | T 403
-        203 ack 14     |18                  | 5.500 |  5 | P 403   # 1', 100 after it left: over; probes again
-        208 ack 15     |19                  | 5.682 |  5 | P 408
+        103 ack 1 2-4  |1'                  | 5.500 | 10 | T 381.127   # window 0: lost. (13 - 2)/2; 5-13, 1'
+        104 ack 1 2-5  |                    | 5.500 |  9 | T 376.394
+        105 ack 1 2-6  |                    | 5.500 |  8 | T 372.017
+        106 ack 1 2-7  |                    | 5.500 |  7 | T 367.983
+        107 ack 1 2-8  |                    | 5.500 |  6 | T 364.276
+        108 ack 1 2-9  |                    | 5.500 |  5 | T 360.884   # 10-13, 1'
+        200 ack 1 2-10 |14                  | 5.500 |  5 | T 447.524
+        200 ack 1 2-11 |15                  | 5.500 |  5 | T 442.354
+        201 ack 1 2-12 |16                  | 5.500 |  5 | T 438.99
+        202 ack 1 2-13 |17                  | 5.500 |  5 | T 435.761
+        203 ack 14     |18                  | 5.500 |  5 | P 404.152   # 1', 100 after it left: over; probes again
+        208 ack 15     |19                  | 5.682 |  5 | P 409.104
         ",
     );
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
@@ -151,8 +151,8 @@ fn a_quarter_of_the_round_trip_later_it_is_lost() {
         100 ack 1     |          |11.000 |  4 | P 300
         101 ack 1 2   |          |11.000 |  3 | R 126
         102 ack 1 2-3 |          |11.000 |  2 | R 127
-        127 timer     |1'        | 2.000 |  2 | T 427   # 4/2
-        130 ack 1 2-4 |          | 2.000 |  1 | T 427
+        127 timer     |1'        | 2.000 |  2 | T 381.715   # 4/2
+        130 ack 1 2-4 |          | 2.000 |  1 | T 382.17
         227 ack 5     |          | 2.000 |  0 | -
         ",
     );
@@ -169,14 +169,14 @@ fn who_has_seen_reordering_waits() {
         0 open        |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000
         100 ack 1     |10 11               |11.000 | 11 | P 300
         101 ack 1 2   |12                  |11.000 | 11 | R 126
-        102 ack 3     |13 14               |12.000 | 12 | P 302      # 1 arrives late: reordering
+        102 ack 3     |13 14               |12.000 | 12 | P 302.041      # 1 arrives late: reordering
         103 ack 3 4   |15                  |12.000 | 12 | R 128
         104 ack 3 4-5 |16                  |12.000 | 12 | R 129
         105 ack 3 4-6 |17                  |12.000 | 12 | R 130      # three, and a window all the same
         106 ack 3 4-7 |18                  |12.000 | 12 | R 131
-        127 ack 8     |19 20               |13.000 | 13 | P 327      # 3 arrives late
+        127 ack 8     |19 20               |13.000 | 13 | P 327.648      # 3 arrives late
         128 ack 8 9   |21                  |13.000 | 13 | R 153
-        153 timer     |8'                  | 6.500 | 13 | T 438.677  # 8 has got lost: (14 - 1)/2
+        153 timer     |8'                  | 6.500 | 13 | T 408.271  # 8 has got lost: (14 - 1)/2
         ",
     );
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
@@ -190,13 +190,13 @@ fn a_retransmission_that_gets_lost_is_sent_again() {
         "
         0 open         |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000  # 1 gets lost
         100 ack 1      |10 11               |11.000 | 11 | P 300
-        101 ack 1 2-9  |1' 12 13            | 5.500 |  5 | T 401   # all at once; 11/2
-        200 ack 1 2-11 |14 15               | 5.500 |  5 | T 401   # 10 and 11 had left before 1'
-        201 ack 1 2-12 |1' 16               | 5.500 |  5 | T 401   # 12 after it: lost again
-        202 ack 1 2-13 |17                  | 5.500 |  5 | T 401
-        300 ack 1 2-15 |18 19               | 5.500 |  5 | T 401
-        301 ack 16     |20                  | 5.500 |  5 | P 501   # over: 12 and more were sent in recovery
-        302 ack 17     |21                  | 5.682 |  5 | P 502
+        101 ack 1 2-9  |1' 12 13            | 5.500 |  5 | T 392.854   # all at once; 11/2
+        200 ack 1 2-11 |14 15               | 5.500 |  5 | T 485.006   # 10 and 11 had left before 1'
+        201 ack 1 2-12 |1' 16               | 5.500 |  5 | T 485.006   # 12 after it: lost again
+        202 ack 1 2-13 |17                  | 5.500 |  5 | T 475.765
+        300 ack 1 2-15 |18 19               | 5.500 |  5 | T 568.942
+        301 ack 16     |20                  | 5.500 |  5 | P 501.069   # over: 12 and more were sent in recovery
+        302 ack 17     |21                  | 5.682 |  5 | P 502.066
         ",
     );
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
@@ -271,8 +271,8 @@ fn a_probe_is_new_data_if_there_is_some() {
         0 open       |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000     # all but 0 and 12 get lost
         100 ack 1    |10 11               |11.000 | 11 | P 300
         300 timer    |12                  |11.000 | 12 | T 600      # one more than cwnd
-        400 ack 1 12 |1' 2' 3' 4' 5' 6'   | 6.000 |  6 | T 700      # eleven are lost: 12/2
-        500 ack 7 12 |7' 8' 9' 10' 11' 13 | 6.000 |  6 | T 791.667
+        400 ack 1 12 |1' 2' 3' 4' 5' 6'   | 6.000 |  6 | T 691.667      # eleven are lost: 12/2
+        500 ack 7 12 |7' 8' 9' 10' 11' 13 | 6.000 |  6 | T 783.681
         ",
     );
 }
@@ -300,14 +300,15 @@ fn a_timeout_spares_what_was_sent_lately() {
     let sender = check(
         &from_ten(),
         "
-        0 open         |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000  # 1 gets lost
+        0 more 12      |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000        # 1 gets lost
         100 ack 1      |10 11               |11.000 | 11 | P 300
-        101 ack 1 2-4  |1'                  | 5.500 |  8 | T 401   # lost again
-        390 ack 1 2-11 |12 13 14 15         | 5.500 |  5 | T 401   # 5-11 were late
-        401 timer      |1'                  | 1.000 |  5 | T 1001  # 12-15 may be under way: 1 alone, whatever they are
-        490 ack 1 2-12 |                    | 1.000 |  4 | T 1001  # four are more than cwnd
-        501 ack 16     |16 17               | 2.000 |  2 | P 701   # 1': over
-        502 ack 17     |18 19               | 3.000 |  3 | P 702
+        101 ack 1 2-4  |1'                  | 5.500 |  8 | T 392.854     # lost again
+        390 ack 1 2-11 |                    | 5.500 |  1 | T 709.482     # 5-11 were late
+        600 more 8     |12 13 14 15         | 5.500 |  5 | T 709.482
+        709.482204 timer |1'                | 1.000 |  5 | T 1348.447  # 12-15 may be under way: 1 alone, whatever they are
+        800 ack 1 2-12 |                    | 1.000 |  4 | T 1126.251    # four are more than cwnd
+        810 ack 16     |16 17               | 2.000 |  2 | P 1020.787    # 1': over
+        811 ack 17     |18 19               | 3.000 |  3 | P 1020.439
         ",
     );
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
@@ -326,13 +327,13 @@ fn a_burst_of_losses_with_rate_reduction() {
         0 open         |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000     # 0 to 5 get lost
         100 ack 0 6    |10                  |10.000 | 10 | R 125
         101 ack 0 6-7  |11                  |10.000 | 10 | R 126
-        102 ack 0 6-8  |0'                  | 5.000 |  4 | T 1102     # below ssthresh: 1 for 1
-        103 ack 0 6-9  |1'                  | 5.000 |  4 | T 1102
-        200 ack 0 6-10 |2'                  | 5.000 |  4 | T 1102
-        201 ack 0 6-11 |3'                  | 5.000 |  4 | T 1102
-        202 ack 1 6-11 |4' 5'               | 5.000 |  5 | T 502      # safe: one more
-        203 ack 2 6-11 |12                  | 5.000 |  5 | T 494.667  # at ssthresh
-        300 ack 3 6-11 |13                  | 5.000 |  5 | T 583.681
+        102 ack 0 6-8  |0'                  | 5.000 |  4 | T 386.232     # below ssthresh: 1 for 1
+        103 ack 0 6-9  |1'                  | 5.000 |  4 | T 380.109
+        200 ack 0 6-10 |2'                  | 5.000 |  4 | T 469.753
+        201 ack 0 6-11 |3'                  | 5.000 |  4 | T 463.702
+        202 ack 1 6-11 |4' 5'               | 5.000 |  5 | T 457.945      # safe: one more
+        203 ack 2 6-11 |12                  | 5.000 |  5 | T 452.469  # at ssthresh
+        300 ack 3 6-11 |13                  | 5.000 |  5 | T 543.263
         ",
     );
 }
@@ -345,11 +346,11 @@ fn a_dsack_widens_the_window() {
         "
         0 open        |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000     # 1 is late
         100 ack 1     |10 11               |11.000 | 11 | P 300
-        101 ack 1 2-4 |1'                  | 5.500 |  8 | T 401
-        110 ack 5 @0  |                    | 5.500 |  7 | T 403.542  # of the original: tells nothing of 1'
-        200 ack 12    |12 13 14 15 16      | 5.500 |  5 | P 400.404  # all; recovery is over
-        201 ack 12 1  |                    | 5.500 |  5 | P 400.404  # 1': D-SACK
-        300 ack 13    |17                  | 5.682 |  5 | P 500.387
+        101 ack 1 2-4 |1'                  | 5.500 |  8 | T 392.854
+        110 ack 5 @0  |                    | 5.500 |  7 | T 395.732  # of the original: tells nothing of 1'
+        200 ack 12    |12 13 14 15 16      | 5.500 |  5 | P 400.443  # all; recovery is over
+        201 ack 12 1  |                    | 5.500 |  5 | P 400.443  # 1': D-SACK
+        300 ack 13    |17                  | 5.682 |  5 | P 500.425
         301 ack 13 15 |18                  | 5.682 |  5 | R 351      # 13 left at 200: RACK.rtt 101, window 50
         351 ack 14 15 |19                  | 5.858 |  5 | R 401      # just in time; RACK.rtt 151
         ",
@@ -371,10 +372,10 @@ fn a_needless_recovery_is_undone() {
         "
         0 open        |0 1 2 3 4 5 6 7 8 9     |10.000 | 10 | T 1000     # 1 is late
         100 ack 1     |10 11                   |11.000 | 11 | P 300
-        101 ack 1 2-4 |1'                      | 5.500 |  8 | T 401      # 11/2
-        110 ack 5 @0  |12 13 14 15             |11.000 | 11 | P 310.417  # 1, not 1': back to 11, no growth
-        201 ack 5 1   |                        |11.000 | 11 | P 310.417  # 1'
-        202 ack 12    |16 17 18 19 20 21 22 23 |12.000 | 12 | P 402.408
+        101 ack 1 2-4 |1'                      | 5.500 |  8 | T 392.854      # 11/2
+        110 ack 5 @0  |12 13 14 15             |11.000 | 11 | P 310.457  # 1, not 1': back to 11, no growth
+        201 ack 5 1   |                        |11.000 | 11 | P 310.457  # 1'
+        202 ack 12    |16 17 18 19 20 21 22 23 |12.000 | 12 | P 402.448
         ",
     );
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
@@ -389,11 +390,27 @@ fn a_needed_recovery_is_not_undone() {
         "
         0 open            |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000     # 1, 5, and then 10 and 11 get lost
         100 ack 1         |10 11               |11.000 | 11 | P 300
-        101 ack 1 2-4 6-9 |1' 5' 12            | 5.500 |  5 | T 401      # 11/2
-        201 ack 5 6-9     |10' 11' 13          | 5.500 |  5 | T 492.667  # 1': 10 and 11 had left before it
-        202 ack 10 @0     |14                  | 5.500 |  5 | T 507.033  # too late to tell
+        101 ack 1 2-4 6-9 |1' 5' 12            | 5.500 |  5 | T 392.854      # 11/2
+        201 ack 5 6-9     |10' 11' 13          | 5.500 |  5 | T 484.864  # 1': 10 and 11 had left before it
+        202 ack 10 @0     |14                  | 5.500 |  5 | T 499.617  # too late to tell
         ",
     );
+}
+
+/// The first retransmission of a recovery has arrived: what it was sent for was lost, though the timer came early.
+#[test]
+fn an_early_timeout_does_not_undo_the_recovery_before_it() {
+    let sender = check(
+        &undoing(),
+        "
+        0 open             |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000     # 1 gets lost
+        100 ack 1          |10 11               |11.000 | 11 | P 300
+        101 ack 1 2-4      |1'                  | 5.500 |  8 | T 392.854
+        392.854166 timer   |1'                  | 1.000 |  1 | T 976.562  # all are late
+        393 ack 12 @101    |12 13               | 2.000 |  2 | P 601.041
+        ",
+    );
+    assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
 /// Nothing comes for 600 ms, the timer expires, and then all that was sent at first is acknowledged.
