@@ -57,7 +57,11 @@ class Scenario(Mapping[str, Any]):
         With everything that is wrong in ``problems``.
     """
 
-    __slots__ = ("_checked", "_json", "_typed", "_view")
+    __slots__ = ("_checked", "_json", "_read", "_typed")
+    _checked: _core.Scenario
+    _json: str
+    _read: Mapping[str, Any] | None
+    _typed: "Typed | None"
 
     def __init__(
         self,
@@ -67,7 +71,8 @@ class Scenario(Mapping[str, Any]):
         pairs = settings.items() if isinstance(settings, Mapping) else settings
         added = tuple((path, as_setting(value)) for path, value in pairs)
         if isinstance(source, Scenario) and not added:
-            self._take(source.checked)
+            self._checked, self._json = source._checked, source._json
+            self._read, self._typed = source._read, source._typed
             return
         known: list[File] = []
         if isinstance(source, Scenario):
@@ -83,9 +88,16 @@ class Scenario(Mapping[str, Any]):
 
     def _take(self, checked: _core.Scenario) -> None:
         self._checked = checked
-        self._json: str = checked.to_json()
-        self._view: Mapping[str, Any] = _frozen(json.loads(self._json))
-        self._typed: Typed | None = None
+        self._json = checked.to_json()
+        self._read = None
+        self._typed = None
+
+    @property
+    def _view(self) -> Mapping[str, Any]:
+        """The tree, made when it is first read: a scenario that is only simulated needs none."""
+        if self._read is None:
+            self._read = _frozen(json.loads(self._json))
+        return self._read
 
     def __getstate__(self) -> _core.Scenario:
         return self._checked
