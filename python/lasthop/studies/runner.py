@@ -7,6 +7,7 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +88,9 @@ class _Tally:
 
     def __init__(self, scenarios: Sequence[Scenario], progress: ProgressCallback | None) -> None:
         self._progress = progress
-        self._replications = sum(each["replications"] for each in scenarios)
-        self._total = sum(each["replications"] * each["duration_s"] for each in scenarios)
+        each = [(one.typed.replications, one.typed.duration_s) for one in scenarios]
+        self._replications = sum(replications for replications, _ in each)
+        self._total = sum(replications * duration_s for replications, duration_s in each)
         self._before = (0, 0.0)
 
     def report(self, seen: Progress) -> bool | None:
@@ -108,8 +110,8 @@ class _Tally:
     def finish(self, scenario: Scenario) -> None:
         """Count a run as done."""
         replications, simulated = self._before
-        more = scenario["replications"]
-        self._before = (replications + more, simulated + more * scenario["duration_s"])
+        more, duration_s = scenario.typed.replications, scenario.typed.duration_s
+        self._before = (replications + more, simulated + more * duration_s)
 
 
 def _simulated(scenario: Scenario, tally: _Tally, jobs: int | None) -> dict[str, Any]:
@@ -120,12 +122,19 @@ def _simulated(scenario: Scenario, tally: _Tally, jobs: int | None) -> dict[str,
     if result.interrupted:
         raise KeyboardInterrupt
     tally.finish(scenario)
-    tree: dict[str, dict[str, dict[str, list[Any]]]] = {}
-    rows: Iterable[Any] = result.samples.itertuples(index=False)
-    for row in rows:
-        items = tree.setdefault(row.list, {}).setdefault(row.name, {})
-        items.setdefault(row.quantity, []).append(row.value)
+    tree = {
+        list_name: {
+            name: {quantity: _numbers(values) for quantity, values in quantities.items()}
+            for name, quantities in items.items()
+        }
+        for list_name, items in result.sample_tree.items()
+    }
     return {"samples": tree, **_series(result)}
+
+
+def _numbers(values: Iterable[float | None]) -> list[float]:
+    """Return values of replications, NaN where one gave none."""
+    return [nan if value is None else value for value in values]
 
 
 def _series(result: Result) -> dict[str, Any]:
