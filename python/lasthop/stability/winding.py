@@ -181,7 +181,8 @@ def _perron(matrix: Any) -> Any:
     if size == 1:
         return matrix[..., 0, 0] + small[..., 0, 0]
     vector = np.ones((*matrix.shape[:-1], 1))
+    positive = matrix + small
     for _ in range(POWERS):
-        vector = (matrix + small) @ vector + small * vector
+        vector = positive @ vector + small * vector
         vector = vector / vector.max(axis=-2, keepdims=True)
     return ((matrix @ vector) / vector).max(axis=(-2, -1))

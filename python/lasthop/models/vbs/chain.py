@@ -51,9 +51,14 @@ def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
         growth begins, by l. [-]
     """
     size = len(up)
-    climb = np.maximum(up, RARE).tolist()
-    low, high = np.floor(landing).astype(int).tolist(), np.ceil(landing).astype(int).tolist()
-    repeat = np.minimum(again, 1.0 - RARE).tolist()
+    climbs = np.maximum(up, RARE)
+    climb, falls = climbs.tolist(), (1.0 - climbs).tolist()
+    floor, ceiling, at = np.floor(landing), np.ceil(landing), np.arange(1.0, size + 1.0)
+    low, high = floor.astype(int).tolist(), ceiling.astype(int).tolist()
+    repeats = np.minimum(again, 1.0 - RARE)
+    repeat = repeats.tolist()
+    # an event, or a half of it, may land where it began
+    own = (0.5 * ((at == floor).astype(float) + (at == ceiling)) * repeats).tolist()
     grown, events = [0.0] * size, [0.0] * size
     following = [0.0] * size  # events that follow others, by the window where they begin
     landed = [0.0] * size  # what has landed at a window, from those above and from itself
@@ -61,12 +66,12 @@ def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
     for k in range(size - 1, -1, -1):
         if k < size - 1:
             grown[k] = sum(landed[: k + 1]) / climb[k]
-        own = 0.5 * ((low[k] == k + 1) + (high[k] == k + 1)) * repeat[k]
-        events[k] = ((1.0 - climb[k]) * grown[k] + following[k]) / (1.0 - own)
+        events[k] = (falls[k] * grown[k] + following[k]) / (1.0 - own[k])
+        half = 0.5 * events[k]
         for window in (low[k] - 1, high[k] - 1):
-            landed[window] += 0.5 * events[k]
+            landed[window] += half
             if window != k:
-                following[window] += 0.5 * events[k] * repeat[window]
+                following[window] += half * repeat[window]
         if events[k] > LARGE:
             grown, events, following, landed = (
                 [one / LARGE for one in values] for values in (grown, events, following, landed)

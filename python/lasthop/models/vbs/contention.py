@@ -185,13 +185,14 @@ def discard_prob(failures: Floats) -> float:
     failures : ndarray
         Failure probability of each attempt; equal ones give Eq. (16). [-]
     """
-    return float(np.prod(failures))
+    return float(failures.prod())
 
 
 def _reached(failures: Floats) -> Floats:
     """Probability that each attempt is made, from those that the ones before fail; last axis."""
-    before = np.cumprod(failures, axis=-1)[..., :-1]
-    return np.concatenate([np.ones((*failures.shape[:-1], 1)), before], axis=-1)
+    reached = np.ones(failures.shape)
+    failures[..., :-1].cumprod(axis=-1, out=reached[..., 1:])
+    return reached
 
 
 class _Solver:
@@ -206,6 +207,7 @@ class _Solver:
         self.frozen = cell.frozen and options.slots == "scenario"
         self.ap = backoff(cell.ap, self.frozen)
         self.stations = [backoff(one.access, self.frozen) for one in cell.stations]
+        self.mine = [np.flatnonzero(self.home == own).tolist() for own in range(len(self.counts))]
         self.down_errors = np.array([one.down.error for one in cell.classes])
         self.up_errors = np.array([one.up.error for one in cell.classes])
         self.collisions = np.zeros(len(self.counts))  # of stations, in slots where all contend
@@ -215,7 +217,7 @@ class _Solver:
         """Move all probabilities; returns the largest change."""
         self._ap()
         self._stations()
-        idle = float(np.prod((1.0 - self.open_attempts) ** self.counts))
+        idle = float(((1.0 - self.open_attempts) ** self.counts).prod())
         self.some_station = 1.0 - idle
         if self.draining:
             collisions = self._draining()
@@ -255,15 +257,16 @@ class _Solver:
         self.attempts, self.open_attempts = np.zeros(size), np.zeros(size)
         self.busy, self.failures = np.zeros(size), np.zeros(size)
         self.station_discards = np.zeros(len(self.home))
-        for own, waits in enumerate(self.stations):
+        for own, (waits, mine) in enumerate(zip(self.stations, self.mine, strict=True)):
             slots = 0.0
             failed = 0.0
-            hit = self.collisions[own] * (1.0 - waits.at_once)
-            for one in np.flatnonzero(self.home == own):
+            contended = 1.0 - waits.at_once
+            hit = self.collisions[own] * contended
+            for one in mine:
                 fails = 1.0 - (1.0 - self.up_errors[one]) * (1.0 - hit)
                 reached = _reached(fails)
                 self.attempts[own] += taken[one] * reached.sum()
-                self.open_attempts[own] += taken[one] * (reached @ (1.0 - waits.at_once))
+                self.open_attempts[own] += taken[one] * (reached @ contended)
                 slots += taken[one] * (reached @ waits.slots)
                 failed += taken[one] * (reached @ fails)
                 self.station_discards[one] = discard_prob(fails)

@@ -2,6 +2,7 @@ r"""Section IV-D: the components put together, and solved from several starting 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -147,12 +148,21 @@ class _Components:
         overflow = np.zeros(len(counts))
         rates = np.zeros(len(self.groups))
         responses: list[Response | None] = [None] * len(counts)
+
+        @cache
+        def flow(k: int, rate: float) -> Response:
+            return self._flow(k, rate, at, mac, rtt)
+
+        def arrivals(k: int, rate: float, times: Floats) -> float:
+            one = flow(k, rate) if times is rtt else self._flow(k, rate, at, mac, times)
+            return self._accepted(k, one, at, mac, rate) / float(times[k])
+
         for index, (group, target) in enumerate(zip(self.groups, self.targets, strict=True)):
 
             def excess(
                 rate: float, times: Floats = rtt, group: list[int] = group, part: float = target
             ) -> float:
-                arriving = [self._arriving(k, rate, at, mac, times) for k in group]
+                arriving = [arrivals(k, rate, times) for k in group]
                 return float(counts[group] @ np.array(arriving)) - part * mac.service_rate
 
             room_s = (cell.buffer_packets - at.occupancy) / mac.service_rate
@@ -167,7 +177,7 @@ class _Components:
                 held = arriving / mac.service_rate * at.occupancy
                 self.unfilled = self._cannot_fill(index, held, mac)
             for k in group:
-                one = self._flow(k, rate, at, mac, rtt)
+                one = flow(k, rate)
                 responses[k] = one
                 accepted[k] = self._accepted(k, one, at, mac, rate) / rtt[k]
                 overflow[k] = self._overflow(k, one, rate)
@@ -219,11 +229,6 @@ class _Components:
         again = float(discard + (0.0 if one.upload else at.overflow[k]))
         timer = Timer(rto_s / float(rtt[k]), min(again, 0.99))
         return respond(growth, one.law.beta, hazard, timer)
-
-    def _arriving(self, k: int, rate: float, at: _State, mac: Contention, rtt: Floats) -> float:
-        """Packets of a connection that enter the AP's queue. [1/s]"""
-        flow = self._flow(k, rate, at, mac, rtt)
-        return self._accepted(k, flow, at, mac, rate) / float(rtt[k])
 
     def _accepted(self, k: int, flow: Response, at: _State, mac: Contention, rate: float) -> float:
         """Packets of a connection that enter the AP's queue in a round trip."""

@@ -20,6 +20,10 @@ from lasthop.models.vbs.chain import Floats
 MOST_LOST = 16
 """Losses of one flow in one burst that are told apart. [packets]"""
 
+ROWS = np.arange(MOST_LOST + 1)
+FACTORIALS = np.array([float(factorial(k)) for k in ROWS])
+"""Numbers of losses, and their factorials. [packets], [-]"""
+
 CERTAIN = 0.999
 """Largest loss probability that the chain is given. [-]"""
 
@@ -75,17 +79,15 @@ def losses_in_episode(own: Floats, spread: Floats) -> Floats:
     spread : ndarray
         Mean losses among those that meet any packet; Poisson.
     """
-    rows = np.arange(MOST_LOST + 1)
-    factorials = np.array([float(factorial(k)) for k in range(MOST_LOST + 1)])
-    poisson = np.exp(-spread) * spread ** rows[:, None] / factorials[:, None]
+    poisson = np.exp(-spread) * spread ** ROWS[:, None] / FACTORIALS[:, None]
     whole = np.floor(own).astype(int)
     rest = own - whole
-    result: Floats = np.zeros((len(rows), len(spread)))
+    result: Floats = np.zeros((len(ROWS), len(spread)))
     for shift in np.unique(whole):
         those = whole == shift
         for more, part in ((0, 1.0 - rest[those]), (1, rest[those])):
             first = min(int(shift) + more, MOST_LOST)
-            result[first:, those] += part * poisson[: len(rows) - first, those]
+            result[first:, those] += part * poisson[: len(ROWS) - first, those]
     return result
 
 
