@@ -1,31 +1,18 @@
 """Claims on the stability analyses: judged by the models alone."""
 
-from functools import cache
-
 import pytest
 
 from lasthop.studies.ledger import load
 from lasthop.studies.reproduction import task
 from lasthop.studies.rules import Measured, Verdict
-from lasthop.studies.study import Study
+
+from .brief import by_models_alone
 
 ANALYSIS = [*(f"red-{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 18)), "vbs-16"]
 
 DEVIATES = {"vbs-16", "red-6", "red-8"}
 """0.164 is where the sufficient condition ends, not the exact one; 0.7751 s is not critical with
 the default parameters; at 10 ms C tau is one packet."""
-
-
-@cache
-def measured(subject: str, name: str) -> dict[str, Measured]:
-    [study] = [each for each in studies_of(subject) if each.name == name]
-    assert not study.points
-    return study.values({})
-
-
-@cache
-def studies_of(subject: str) -> tuple[Study, ...]:
-    return task([name for name in ANALYSIS if name.startswith(subject)], quick=False).studies
 
 
 QUICK = {"red-1", "vbs-16"}
@@ -40,7 +27,7 @@ def test_verdict_is_computed_from_the_model(name: str) -> None:
     [claim] = ledger.select([name])
     values: dict[str, Measured] = {}
     for study in task([name], quick=False).studies:
-        values |= measured(study.subject, study.name)
+        values |= by_models_alone(study.key)
     result = claim.result(values, ledger.rules)
     expected = Verdict.DEVIATES if name in DEVIATES else Verdict.REPRODUCED
     assert result.verdict is expected, result.why
