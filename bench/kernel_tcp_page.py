@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -21,6 +22,7 @@ from kernel_tcp_points import (
 )
 from matplotlib.axes import Axes
 from pages import rewrite, table
+from PIL import Image
 from runs import OUT, Runs
 
 from lasthop.estimates import Estimate
@@ -30,6 +32,8 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/kernel-tcp-measured.md"
 APART, WINDOWS = "kernel-tcp.png", "kernel-tcp-windows.png"
 """Pictures: how far they part, and windows over time."""
+DOTS_PER_INCH, COLOURS = 240, 32
+"""Of the windows over time, whose many lines would take a megabyte. [1/inch, -]"""
 PICTURES = {
     "Where they part": "![Linux over the engine: goodput, losses and queue of every point]"
     f"(../images/{APART})",
@@ -174,7 +178,7 @@ def write(runs: Runs, seconds: float | None) -> None:
     }
     rewrite(page, tables, PICTURES)
     apart_picture(measured).savefig(images / APART)
-    windows_picture(measured).savefig(images / WINDOWS)
+    keep_small(windows_picture(measured), images / WINDOWS)
     print(page)
 
 
@@ -338,6 +342,15 @@ def windows_picture(measured: Measured) -> Figure:
             axis.set_xlabel("time [s]")
         axes[0][0].legend()
         return drawn
+
+
+def keep_small(drawn: Figure, path: Path) -> None:
+    """Save a picture of thin lines with few colours, as a quarter of the bytes."""
+    rendered = BytesIO()
+    drawn.savefig(rendered, dpi=DOTS_PER_INCH)
+    with Image.open(rendered) as whole:
+        few = whole.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
 
 
 def tracks(axis: Axes, one: Both) -> None:
