@@ -205,6 +205,8 @@ class Study:
         a model alone is asked.
     measure : callable
         From the runs to the values that the claims read.
+    shown : callable
+        From the runs to values that tables of the documentation show and no claim reads.
     draw : callable, optional
         From the runs to the figure.
     findings : callable
@@ -220,6 +222,7 @@ class Study:
     title: str
     points: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     measure: Callable[[Runs], Mapping[str, Quantity]]
+    shown: Callable[[Runs], Mapping[str, Quantity]] = lambda _: {}
     draw: Callable[[Runs], Figure] | None = None
     findings: Callable[[Runs], Mapping[str, str]] = lambda _: {}
     model: str | None = None
@@ -237,7 +240,8 @@ class Study:
 
     def values(self, runs: Runs) -> dict[str, Measured]:
         """Return what the study measured, under the names that ``claims.toml`` uses."""
-        return {f"{self.name}.{name}": q.measured() for name, q in self.measure(runs).items()}
+        found = {**self.measure(runs), **self.shown(runs)}
+        return {f"{self.name}.{name}": each.measured() for name, each in found.items()}
 
     def shortened(self, share: float) -> "Study":
         """Return what a quick run takes.

@@ -1,6 +1,7 @@
 """Figures 6.2 to 6.4, tables 6.1 and 6.2: the cure beside L-CSMA and the optimum."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from lasthop.studies.acsma.network import (
 )
 from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, listed
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Reading, Sweep
 
 PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
 """Utility gaps of L-CSMA, table 6.1. [-]"""
@@ -118,6 +119,17 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
                 values[f"off_{scheme}_{topology}_{user}"] = one
         for user in LINKS:
             values[f"lcsma_{topology}_{user}"] = network.rate(runs[f"lcsma-{topology}"], user)
+    return values
+
+
+def _shown(runs: Runs) -> dict[str, Quantity]:
+    values: dict[str, Quantity] = {}
+    for topology in TOPOLOGIES:
+        table: dict[str, Reading] = {
+            "gap_{variant}_{scheme}_{topology}": partial(network.gap, topology=topology),
+            "total_{variant}_{scheme}_{topology}": network.total,
+        }
+        values |= VARIED.at(scheme="nack", topology=topology).values(runs, table)
     return values
 
 
@@ -224,6 +236,7 @@ FIG6_2 = Study(
     title="Figure 6.2, tables 6.1 and 6.2: throughputs in topologies a, b and c",
     points={**BY_SCHEME.points(), **ISOLATING.points(), **VARIED.points(), **ALONE},
     measure=_measure,
+    shown=_shown,
     findings=_findings,
     draw=PICTURE.draw,
 )
@@ -264,6 +277,13 @@ def _measure_settling(runs: Runs) -> dict[str, Quantity]:
 IN_A = Sweep(
     "{variant}", lambda variant: network.variant("nack", variant), {"variant": tuple(VARIANTS)}
 )
+
+
+def _shown_connections(runs: Runs) -> dict[str, Quantity]:
+    of_users: dict[str, Reading] = {
+        f"connections_{{variant}}_{user}": partial(network.connections, user=user) for user in LINKS
+    }
+    return IN_A.values(runs, of_users)
 
 
 def _of_nack(runs: Runs, reading: Callable[[Run, int], Quantity]) -> str:
@@ -308,6 +328,7 @@ FIG6_3 = Study(
         "light": network.scenario("topology a, n-ACK, short ACKs", **network.LIGHT),
     },
     measure=_measure_settling,
+    shown=_shown_connections,
     findings=_settling_findings,
     draw=SETTLED.draw,
 )

@@ -317,6 +317,14 @@ def _measure_ks(runs: Runs) -> dict[str, Quantity]:
     )
 
 
+def _shown_ks(runs: Runs) -> dict[str, Quantity]:
+    return {
+        f"total_{k}_{name}": network.total(runs[f"{k}-{name}"])
+        for k in FEW_KS
+        for name in network.VARIANTS
+    }
+
+
 def _k_findings(runs: Runs) -> dict[str, str]:
     second = listed(BY_K.at(kind=PLAIN).read(runs, lambda run: network.rate(run, 2)))
     best = [network.best("a", network.BETA, k) for k in FEW_KS]
@@ -338,6 +346,7 @@ FIG6_12 = Study(
     title="Figures 6.12 and 6.13, table 6.4: k",
     points=BY_K.points(),
     measure=_measure_ks,
+    shown=_shown_ks,
     findings=_k_findings,
     draw=_picture({f"{k}": f"k = {k}" for k in FEW_KS}).draw,
 )

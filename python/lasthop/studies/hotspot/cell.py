@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lasthop.studies.study import Quantity, Run, mean_of
+from lasthop.studies.sweep import Reading
 
 STATION_CWMIN = 29
 AP_CWMIN = 34
@@ -148,6 +149,15 @@ def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
 def station_queue(run: Run) -> Quantity:
     """Return the mean occupancy of station 1's buffer. [packets]"""
     return run.quantity("stations", "first", "queue_packets")
+
+
+def ap_loss(run: Run) -> Quantity:
+    """Return the part of packets that the access point's buffer loses, the model's p. [-]"""
+    return run.quantity("queues", run.items("aps")[0], "drop_probability")
+
+
+STANDING: Mapping[str, Reading] = {"queue_{x}": station_queue, "loss_{x}": ap_loss}
+"""What tables show of every point of a sweep, by names of values."""
 
 
 def ap_queue(run: Run) -> Quantity:

@@ -70,6 +70,13 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return SWEEP.values(runs, {"capacity_{phase}": capacity})
 
 
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return how long pings take in each phase, and both with C by agreement. [ms, Mb/s]"""
+    pings = SWEEP.values(runs, {"ping_p95_{phase}": p95})
+    agreed = {"agreed_capacity_{phase}": capacity, "agreed_ping_p95_{phase}": p95}
+    return pings | AGREED.values(runs, agreed)
+
+
 def findings(runs: Runs) -> dict[str, str]:
     """Return how near C is to what the cell can carry, and how long pings take."""
     alone = runs["alone"].quantity("cells", "cell", "goodput_bps") / 1e6
@@ -111,6 +118,7 @@ STUDY = Study(
     title="Figure 4: the estimated rate while stations come and go",
     points={**SWEEP.points(), **AGREED.points(), "alone": free({"first": "11 Mbps"})},
     measure=measure,
+    shown=shown,
     draw=PICTURE.draw,
     findings=findings,
 )

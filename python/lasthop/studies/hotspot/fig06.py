@@ -30,5 +30,6 @@ STUDY = Study(
     title="Figure 6: X downloads against one download of each other station",
     points=SWEEP.points(),
     measure=measure,
+    shown=lambda runs: SWEEP.values(runs, cell.STANDING),
     draw=PICTURE.draw,
 )

@@ -64,6 +64,16 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return both goodputs after together, and all after with C by agreement. [Mb/s, -]"""
+    after, agreed = runs["after"], runs[AGREED]
+    return {
+        "total_after": of_four(after) + of_one(after),
+        "agreed_eta_after": cell.fairness(agreed),
+        "agreed_total_after": of_four(agreed) + of_one(agreed),
+    }
+
+
 def findings(runs: Runs) -> dict[str, str]:
     """Return what the other estimator gives."""
     after, agreed = runs["after"], runs[AGREED]
@@ -94,6 +104,7 @@ STUDY = Study(
     title="Figure 12: four connections against one over the Internet",
     points={**SWEEP.points(), AGREED: cell.by_agreement(scenario("after"))},
     measure=measure,
+    shown=shown,
     draw=PICTURE.draw,
     findings=findings,
 )

@@ -83,6 +83,13 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     }
 
 
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return the same with C by agreement. [-]"""
+    names = ("airtime_ratio", "airtime_ratio_by_rates", "flow_ratio", "updown_ratio")
+    ratios = zip(names, agreed_ratios(runs), strict=True)
+    return {f"agreed_{name}": ratio for name, ratio in ratios}
+
+
 def findings(runs: Runs) -> dict[str, str]:
     """Return what the paper's weights give."""
     return {
@@ -120,6 +127,7 @@ STUDY = Study(
         **{f"agreed-{kind}": cell.by_agreement(scenario(kind)) for kind in KINDS},
     },
     measure=measure,
+    shown=shown,
     draw=draw,
     findings=findings,
 )

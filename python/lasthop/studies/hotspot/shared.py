@@ -100,6 +100,16 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return the same with C by agreement. [-, Mb/s]"""
+    values: dict[str, Quantity] = {}
+    for figure, sweep in AGREED.items():
+        values |= sweep.values(runs, {f"agreed_eta_{figure}_{{x}}": cell.fairness})
+    for figure in MEASURED:
+        values[f"agreed_{figure}"] = mean_of(AGREED[figure].read(runs, total))
+    return values
+
+
 def findings(runs: Runs) -> dict[str, str]:
     """Return where the queues stand and what the bottleneck costs."""
     small = runs["with-fig08-6"]
@@ -181,6 +191,7 @@ STUDY = Study(
         "short-with": {**buffered(SHORT_QUEUE), "vsb": dict(VSB)},
     },
     measure=measure,
+    shown=shown,
     draw=PICTURE.draw,
     findings=findings,
 )

@@ -26,6 +26,7 @@ def study(number: int, direction: str) -> Study:
         title=f"Figure {number}: {direction}s, receive window of station 1 from 6 to 42 packets",
         points=sweep.points(),
         measure=lambda runs: sweep.values(runs, {"eta_{x}": cell.fairness}),
+        shown=lambda runs: sweep.values(runs, cell.STANDING),
         draw=picture("receive window of station 1, W₁ [packets]", [panel]).draw,
     )
 

@@ -47,6 +47,11 @@ class Experiment(ABC):
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return the values that claims read."""
 
+    def shown(self, runs: Runs) -> dict[str, Quantity]:
+        """Return the values that tables show and no claim reads."""
+        del runs
+        return {}
+
     def findings(self, runs: Runs) -> dict[str, str]:
         """Return what the runs isolate."""
         del runs
@@ -71,6 +76,7 @@ class Experiment(ABC):
             title=self.title,
             points=self.points(),
             measure=self.measure,
+            shown=self.shown,
             findings=self.findings,
             draw=self.picture().draw,
         )

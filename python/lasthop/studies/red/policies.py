@@ -126,6 +126,11 @@ class Queues(Policies):
         ends = self.sweep.at(policy="threshold", rtt=ENDS)
         return values | ends.values(runs, {"queue_mean_{policy}_{rtt}": router.queue_mean})
 
+    def shown(self, runs: Runs) -> dict[str, Quantity]:
+        """Return least utilisations by the width of bins."""
+        name = "utilisation_min_{queue}_bin_{bin_s}"
+        return self.binned.values(runs, {name: router.least_utilisation})
+
     def findings(self, runs: Runs) -> dict[str, str]:
         """Return what hangs on bins and mean packet, and what equal access rates do."""
         fine, coarse = (

@@ -81,6 +81,12 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return {f"ratio_{k}": ratio for k, ratio in enumerate(ratios, 1)}
 
 
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return the ratio that the regulator holds in each phase."""
+    ratios = AVERAGED.at(law="regulated").read(runs, cell.ratio)
+    return {f"regulated_ratio_{k}": ratio for k, ratio in enumerate(ratios, 1)}
+
+
 def settling_s(runs: Runs, law: str) -> str:
     """Return for each change the end of the last window that is over 5 % off the target. [s]"""
     times = []
@@ -126,6 +132,7 @@ STUDY = Study(
     title="Figure 18: users come and go",
     points=SWEEP.points(),
     measure=measure,
+    shown=shown,
     findings=findings,
     draw=PICTURE.draw,
 )

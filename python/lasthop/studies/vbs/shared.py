@@ -93,6 +93,25 @@ def measure_fairness(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
+def blocked(name: str) -> Reading:
+    """Return the reading of the part of a class's packets that the queue refuses. [-]"""
+    return lambda run: run.quantity("classes", name, "drop_probability")
+
+
+def shown_fairness(runs: Runs) -> dict[str, Quantity]:
+    """Return goodputs [Mb/s] and what is blocked of each class by either law, and the regulator's
+    ratio.
+    """
+    laws = SWEEP.at(law=tuple(cell.LAWS), error=cell.ERRORS[1:])
+    of_classes = {
+        f"{name}_{number}_{{law}}_{{error}}": reading(prefix)
+        for number, prefix in two_classes.CLASSES.items()
+        for name, reading in {"goodput": cell.goodput_of, "blocked": blocked}.items()
+    }
+    ratios = laws.at(law="regulated").values(runs, {"ratio_{law}_{error}": cell.ratio})
+    return laws.values(runs, of_classes) | ratios
+
+
 def findings_fairness(runs: Runs) -> dict[str, str]:
     """Return what equal shares cost, with any queue."""
     slow = cell.total(runs["all-0_3"])
@@ -210,6 +229,7 @@ FIG14 = Study(
         },
     },
     measure=measure_occupancy,
+    shown=lambda runs: {"occupancy_regulated": cell.occupancy(runs["regulated"])},
     findings=findings_occupancy,
     draw=draw_occupancy,
 )
@@ -223,6 +243,7 @@ FIG15 = Study(
         "fair-0_3": cell.scenario("fair queues, p_w 0.3", cell.classes(0.3), queue=FAIR),
     },
     measure=measure_fairness,
+    shown=shown_fairness,
     findings=findings_fairness,
     draw=SHARED.draw,
 )

@@ -63,6 +63,11 @@ def _measured(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
     )
 
 
+def _regulated(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
+    """Return the regulator's ratio."""
+    return sweep.at(law="regulated").values(runs, {f"ratio_regulated_{setting}": ratio})
+
+
 def findings_errors(runs: Runs) -> dict[str, str]:
     """Return why Algorithm 1 leaves a gap, and that the regulator does not."""
     held = listed(BY_ERROR.at(law="regulated").read(runs, ratio))
@@ -115,6 +120,7 @@ FIG16 = Study(
     title=f"Figure 16: uploads and downloads, room for {LARGE} packets",
     points=BY_ERROR.points(),
     measure=measure_errors,
+    shown=lambda runs: _regulated(BY_ERROR, "{error}", runs),
     findings=findings_errors,
     draw=_picture(
         BY_ERROR, "error", Abscissa("channel errors $p_w$ of all stations [-]", ticks=ERRORS)
@@ -126,6 +132,7 @@ FIG17 = Study(
     title="Figure 17: uploads and downloads, p_w 0.2",
     points=BY_BUFFER.points(),
     measure=measure_buffers,
+    shown=lambda runs: _regulated(BY_BUFFER, "{buffer}", runs),
     findings=findings_buffers,
     draw=_picture(BY_BUFFER, "buffer", Abscissa("room at the AP [packets]", ticks=BUFFERS)).draw,
 )
