@@ -1,0 +1,66 @@
+"""Seven downloads by the engine and by a Monte Carlo of the same cell, kept.
+
+``python docs/downloads.py`` runs both, in a minute, and writes
+``reference/seven-downloads.json``, from which `validation.md` has its table (`make docs-pages`).
+"""
+
+import json
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import lasthop as lh
+
+DOCS = Path(__file__).resolve().parent
+KEPT = DOCS / "reference" / "seven-downloads.json"
+EXAMPLE = DOCS.parent / "examples" / "seven-downloads.toml"
+
+CWMINS = (31, 15, 7)
+"""Smallest contention windows of all nodes. [slots]"""
+
+REPLICATIONS, DURATION_S = 5, 1000.0
+"""Runs of each, and their length. [-, s]"""
+
+MIN_RTO = "1 s"
+"""With 200 ms, the default, frames that only wait for long are sent again at CWmin 7."""
+
+
+def load() -> Any:
+    """What was run: date and points."""
+    return json.loads(KEPT.read_text("utf-8"))
+
+
+def point(cwmin: int) -> dict[str, Any]:
+    """Goodput of the cell by both. [bit/s]"""
+    sys.path.append(str(DOCS.parent / "tests" / "validation"))
+    from seven_downloads import mean_and_ci95, simulate
+
+    changes = {"cell.cwmin": cwmin, "duration": f"{DURATION_S} s", "tcp.min_rto": MIN_RTO}
+    cell = lh.simulate(EXAMPLE, replications=REPLICATIONS, settings=changes).cells.iloc[0]
+    runs = [simulate(cwmin, DURATION_S, seed) for seed in range(1, REPLICATIONS + 1)]
+    mean_bps, ci95_bps = mean_and_ci95([sum(run.goodputs_bps) for run in runs])
+    return {
+        "cwmin": cwmin,
+        "engine": {
+            "mean_bps": float(cell.goodput_bps),
+            "ci95_bps": float(cell.goodput_bps_ci95),
+        },
+        "monte_carlo": {"mean_bps": mean_bps, "ci95_bps": ci95_bps},
+    }
+
+
+def main() -> None:
+    """Run all and keep them."""
+    whole = {
+        "date": date.today().isoformat(),
+        "replications": REPLICATIONS,
+        "duration_s": DURATION_S,
+        "points": [point(cwmin) for cwmin in CWMINS],
+    }
+    KEPT.write_text(json.dumps(whole, indent=1) + "\n", "utf-8")
+    print(KEPT)
+
+
+if __name__ == "__main__":
+    main()
