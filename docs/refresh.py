@@ -1,11 +1,11 @@
 """Brings the generated parts of the documentation up to date: `make docs-pages`.
 
 Reference pages are written from the scenario schema, the command line and the registry of
-quantities, the verdicts on the papers' claims from the kept run of all of them, and two classes by
-everybody's TCP from kept points. In the guides and the README every `$ lasthop` command of a
-`console` block and every `>>>` of a `pycon` block is run and its output put in place, so that no
-number there is typed by hand. TOML blocks that begin with `# NAME.toml` are files for the commands
-that follow. A line of three dots in an output stands for lines left out, and is kept.
+quantities, the verdicts on the papers' claims and the tables beside them from kept runs, and two
+classes by everybody's TCP from kept points. In the guides and the README every `$ lasthop` command
+of a `console` block and every `>>>` of a `pycon` block is run and its output put in place, so that
+no number there is typed by hand. TOML blocks that begin with `# NAME.toml` are files for the
+commands that follow. A line of three dots in an output stands for lines left out, and is kept.
 """
 
 import sys
@@ -16,6 +16,7 @@ ROOT = DOCS.parent
 sys.path.insert(0, str(DOCS))
 
 import reference  # noqa: E402
+import tables  # noqa: E402
 import transcripts  # noqa: E402
 import two_classes_page  # noqa: E402
 import verdicts  # noqa: E402
@@ -43,10 +44,19 @@ def rests_on_linear_algebra(path: Path) -> bool:
     return "$ lasthop stability" in path.read_text("utf-8")
 
 
+def with_results() -> dict[Path, str]:
+    """Pages whose verdicts and tables come from kept runs, as they should be."""
+    pages = verdicts.paper_pages(DOCS / "papers")
+    for name in tables.OF_PAGES:
+        path = DOCS / name
+        pages[path] = tables.filled(name, pages.get(path) or path.read_text("utf-8"))
+    return pages
+
+
 def current() -> dict[Path, str]:
     """What each page would contain if it were brought up to date now."""
     pages = {ROOT / name: write() for name, write in PAGES.items()}
-    pages |= verdicts.paper_pages(DOCS / "papers")
+    pages |= with_results()
     return pages | {path: transcripts.refreshed(path.read_text("utf-8")) for path in guides()}
 
 

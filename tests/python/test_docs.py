@@ -11,11 +11,15 @@ import typer
 import lasthop
 from lasthop import _core
 from lasthop.cli.app import app
+from lasthop.studies import kept
+from lasthop.studies.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS))
 
+import beside  # noqa: E402
+import downloads  # noqa: E402
 import reference  # noqa: E402
 import refresh  # noqa: E402
 import transcripts  # noqa: E402
@@ -34,9 +38,26 @@ def test_generated_page_is_up_to_date(page: str) -> None:
     assert (ROOT / page).read_text("utf-8") == refresh.PAGES[page](), REMEDY
 
 
-def test_verdicts_on_papers_pages_are_those_of_the_kept_run() -> None:
-    pages = refresh.verdicts.paper_pages(DOCS / "papers")
+def test_verdicts_and_tables_of_pages_are_those_of_the_kept_runs() -> None:
+    pages = refresh.with_results()
     assert [p.name for p, text in pages.items() if p.read_text("utf-8") != text] == [], REMEDY
+
+
+@pytest.mark.parametrize("study", beside.STUDIES, ids=lambda study: study.key)
+def test_tables_beside_claims_are_of_these_scenarios(study: Study) -> None:
+    assert kept.changed_points(study, beside.read()) == [], "run `python docs/beside.py`"
+
+
+def test_seven_downloads_are_of_these_settings() -> None:
+    was = downloads.load()
+    assert [point["cwmin"] for point in was["points"]] == list(downloads.CWMINS)
+    assert was["replications"] == downloads.REPLICATIONS
+    assert was["duration_s"] == downloads.DURATION_S
+
+
+def test_a_page_without_a_place_for_a_table_is_refused() -> None:
+    with pytest.raises(ValueError, match="its tables are"):
+        refresh.tables.filled("validation.md", "no place")
 
 
 def test_claims_have_what_was_emulated_with_machine_and_lateness() -> None:

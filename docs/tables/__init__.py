@@ -1,0 +1,46 @@
+"""Tables of results on pages, from kept runs.
+
+A page has a place for each of its tables, between two comments; `filled` brings them up to date.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from tables import acsma, edca, hotspot, red, validation, vbs
+
+Tables = Mapping[str, Callable[[], Iterator[str]]]
+
+OF_PAGES: Mapping[str, Tables] = {
+    "papers/hotspot.md": hotspot.TABLES,
+    "papers/edca.md": edca.TABLES,
+    "papers/vbs.md": vbs.TABLES,
+    "papers/acsma.md": acsma.TABLES,
+    "papers/red.md": red.TABLES,
+    "validation.md": validation.TABLES,
+}
+"""What writes the lines of each table, by page and name."""
+
+PLACE = re.compile(
+    r"^( *)(<!-- table (\S+) of [^>]*-->).*?(<!-- end of table -->)", re.DOTALL | re.MULTILINE
+)
+
+
+def filled(page: str, text: str) -> str:
+    """The text of a page with its tables brought up to date.
+
+    Raises
+    ------
+    ValueError
+        It has not one place for each of its tables.
+    """
+    known = OF_PAGES[page]
+    places = [place[3] for place in PLACE.finditer(text)]
+    if sorted(places) != sorted(known):
+        raise ValueError(f"{page} has places for {places}, its tables are {list(known)}")
+
+    def written(place: re.Match[str]) -> str:
+        indent, begin, name, end = place.groups()
+        lines = [begin, "", *known[name](), "", end]
+        return "\n".join(f"{indent}{line}".rstrip() for line in lines)
+
+    return PLACE.sub(written, text)

@@ -1,0 +1,72 @@
+"""Tables of the page on TCP over adaptive CSMA."""
+
+from collections.abc import Callable, Iterator
+
+import beside
+
+from lasthop.studies.acsma import network
+from lasthop.studies.acsma.settings import FEW_KS
+from tables.cells import Values, listed, table
+
+ACSMA = Values("acsma")
+
+Users = tuple[int, ...]
+
+USERS = {"a": 4, "b": 4, "c": 4, "d": 3}
+"""Number of users, by topology."""
+
+
+def variants() -> Iterator[str]:
+    """n-ACK by the paper, by its words and under each variant."""
+
+    def row(words: str, cell: Callable[[str], str], start: str, later: str) -> list[str]:
+        names = (
+            [f"fig6_2.total_{start}nack_{topology}" for topology in network.TOPOLOGIES],
+            [f"fig6_2.gap_{start}nack_{topology}" for topology in network.TOPOLOGIES],
+            [f"fig6_3.connections_{start or 'nack_'}{user}" for user in network.LINKS],
+            [f"fig6_12.total_{k}{later}" for k in FEW_KS],
+        )
+        return [words, *(listed(map(cell, each)) for each in names)]
+
+    yield from table(
+        [
+            *("n-ACK", "totals in a, b, c", "gaps in a, b, c"),
+            *("connections in a", f"totals at k = {listed(map(str, FEW_KS))}"),
+        ],
+        [
+            row("paper", ACSMA.stated, "", ""),
+            row("by the words", ACSMA.simulated, "", ""),
+            *(
+                row(one.words, ACSMA.simulated, f"{name}_", f"_{name}")
+                for name, one in network.VARIANTS.items()
+            ),
+        ],
+    )
+
+
+def errors() -> Iterator[str]:
+    """Connections, rates, totals and gaps where links lose packets, by rule of connections."""
+    rows = []
+    for place in beside.WITH_ERRORS.places():
+        point = beside.WITH_ERRORS.point(place).replace("-", "_")
+        users = network.LINKS[: USERS[place["topology"]]]
+
+        def means(name: str, digits: int, point: str = point, users: Users = users) -> str:
+            names = (f"errors.{name}_{point}_{user}" for user in users)
+            return listed(f"{ACSMA.of(each).simulated:.{digits}f}" for each in names)
+
+        rows.append(
+            [
+                place["topology"],
+                f"{place['error']:.0%}",
+                f"`{place['rule']}`",
+                means("connections", 1),
+                means("rate", 0),
+                ACSMA.simulated(f"errors.total_{point}"),
+                ACSMA.simulated(f"errors.gap_{point}"),
+            ]
+        )
+    yield from table(["topology", "errors", "connections", "n", "packets/s", "total", "gap"], rows)
+
+
+TABLES = {"variants": variants, "errors": errors}

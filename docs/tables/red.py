@@ -1,0 +1,105 @@
+"""Tables of the page on Compound TCP with RED."""
+
+from collections.abc import Iterator
+from math import nan
+
+import beside
+
+from lasthop.models.red import fluid
+from lasthop.models.red.timeouts import reno_loss
+from lasthop.scenario import Scenario
+from lasthop.stability.errors import NoEquilibriumError
+from lasthop.studies.red.policies import COARSE_S, FINE_S, PAPERS_MEGABYTES
+from lasthop.studies.red.router import FLOWS, POLICIES
+from lasthop.studies.sweep import tag
+from tables.cells import Values, table
+
+RED = Values("red")
+
+
+def _reno(load: str) -> str:
+    """Loss at which Reno with timeouts fills the link; a dash where the fluid is refused. [%]"""
+    known = Scenario(beside.load_of(load)).typed
+    try:
+        found = reno_loss(fluid(known), known.tcp_flows[0].tcp)
+    except NoEquilibriumError:
+        return "-"
+    return "-" if found is None else f"{100.0 * found:.2f}"
+
+
+def loads() -> Iterator[str]:
+    """Window, loss and use of flows through a queue, by fluid and packets."""
+    rows = []
+    for load, (words, _, flows, rtts) in beside.LOADS.items():
+        window, loss, use = (f"loads.{name}_{load}" for name in ("window", "loss", "use"))
+        rows.append(
+            [
+                words,
+                f"{flows}",
+                " and ".join(map(str, rtts)),
+                RED.predicted(window),
+                RED.simulated(window),
+                RED.predicted(loss, 100.0),
+                _reno(load),
+                RED.simulated(loss, 100.0),
+                RED.predicted(use, 100.0),
+                RED.simulated(use, 100.0),
+            ]
+        )
+    yield from table(
+        [
+            *("queue", "flows", "RTT [ms]", "window, fluid", "packets", "loss [%], fluid"),
+            *("Reno", "packets", "use [%], fluid", "packets"),
+        ],
+        rows,
+    )
+
+
+SENDERS = {
+    "compound": "Compound, as published",
+    "newreno": "NewReno",
+    "delayed": "Compound, delayed ACKs",
+    "sack": "Compound, SACK",
+}
+
+PAPERS_MEGABITS = 8.0 * PAPERS_MEGABYTES
+"""What each flow transfers in the paper. [Mbit]"""
+
+
+def senders() -> Iterator[str]:
+    """Goodput of sixty flows at 200 ms by what their senders do."""
+    rows = []
+    for sender, words in SENDERS.items():
+        names = [f"senders.goodput_{sender}_{policy}" for policy in POLICIES]
+        red, threshold = (
+            FLOWS * PAPERS_MEGABITS / (RED.of(name).simulated or nan) for name in names
+        )
+        rows.append([words, *map(RED.simulated, names), f"{red - threshold:+.0f}"])
+    yield from table(
+        [
+            *("TCP", "RED [Mb/s]", "threshold"),
+            f"{PAPERS_MEGABYTES} MB a flow at that rate: RED less threshold [s]",
+        ],
+        rows,
+    )
+
+
+QUEUES = {"threshold": "threshold", "red": "RED", "red500": "RED, 500 B"}
+
+
+def bins() -> Iterator[str]:
+    """Least utilisation at 200 ms by the width of bins."""
+    names = "fig15.utilisation_min_{}_bin_{}"
+    yield from table(
+        ["bins", *(f"{words} [%]" for words in QUEUES.values())],
+        [
+            [
+                f"{width_s:g} s",
+                *(RED.simulated(names.format(queue, tag(width_s)), 100.0) for queue in QUEUES),
+            ]
+            for width_s in (FINE_S, COARSE_S)
+        ],
+    )
+
+
+TABLES = {"loads": loads, "senders": senders, "bins": bins}

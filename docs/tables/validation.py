@@ -1,0 +1,28 @@
+"""Tables of the page on validation."""
+
+from collections.abc import Iterator
+
+import downloads
+
+from lasthop.digits import estimate
+from tables.cells import table
+
+
+def seven_downloads() -> Iterator[str]:
+    """Goodput of seven downloads by the engine and by Monte Carlo."""
+    yield from table(
+        ["CWmin", "engine [Mb/s]", "Monte Carlo [Mb/s]"],
+        [
+            [
+                f"{point['cwmin']}",
+                *(
+                    estimate(*(point[way][key] / 1e6 for key in ("mean_bps", "ci95_bps")))
+                    for way in ("engine", "monte_carlo")
+                ),
+            ]
+            for point in downloads.load()["points"]
+        ],
+    )
+
+
+TABLES = {"seven-downloads": seven_downloads}

@@ -1,0 +1,147 @@
+"""Tables of the page on Compound TCP over WiFi and virtual buffer sharing."""
+
+from collections.abc import Iterator
+
+import beside
+
+from lasthop.studies.sweep import tag
+from lasthop.studies.vbs import cell
+from tables.cells import Values, listed, table
+
+VBS = Values("vbs")
+
+CLASSES = ("1", "2")
+LAWS = {"vbs": "Algorithm 1", "regulated": "regulator"}
+
+
+def _off(name: str) -> str:
+    """By how much the model is off the simulated mean. [%]"""
+    found = VBS.of(name)
+    assert found.simulated
+    assert found.predicted is not None
+    return f"{100.0 * (found.predicted / found.simulated - 1.0):+.1f} %"
+
+
+def model() -> Iterator[str]:
+    """Goodput of the classes and the buffer's loss, by simulation and both models."""
+    settings = [
+        *((cell.ATTEMPTS, error, "", "fig13") for error in cell.ERRORS),
+        *((cell.STATED_ATTEMPTS, error, "stated_", "fig11") for error in cell.ERRORS[1:]),
+    ]
+    rows = []
+    for attempts, error, start, study in settings:
+        names = [f"{start}goodput_{number}_{tag(error)}" for number in CLASSES]
+        loss = f"{start}loss_{tag(error)}"
+        rows.append(
+            [
+                f"{attempts}",
+                f"{error:g}",
+                listed(VBS.simulated(f"fig11.{name}") for name in names),
+                listed(_off(f"fig11.{name}") for name in names),
+                listed(_off(f"fig11.papers_{name}") for name in names),
+                VBS.simulated(f"{study}.{loss}", 100.0),
+                VBS.predicted(f"{study}.{loss}", 100.0),
+                VBS.predicted(f"{study}.papers_{loss}", 100.0),
+            ]
+        )
+    yield from table(
+        [
+            *("attempts", "$p_w$", "classes simulated [Mb/s]", "model", "the paper's own"),
+            *("drops simulated [%]", "model", "the paper's own"),
+        ],
+        rows,
+    )
+
+
+def steady() -> Iterator[str]:
+    """What either law gives the classes, and blocks of them, by simulation and model."""
+    rows = []
+    for law, words in LAWS.items():
+        for error in map(tag, cell.ERRORS[1:]):
+            goodputs, blocked = (
+                [f"fig15.{name}_{number}_{law}_{error}" for number in CLASSES]
+                for name in ("goodput", "blocked")
+            )
+            rows.append(
+                [
+                    words,
+                    error.replace("_", "."),
+                    listed(map(VBS.simulated, goodputs)),
+                    listed(map(VBS.predicted, goodputs)),
+                    listed(VBS.simulated(name, 100.0) for name in blocked),
+                    listed(VBS.predicted(name, 100.0) for name in blocked),
+                ]
+            )
+    yield from table(
+        [
+            *("law", "$p_w$", "classes simulated [Mb/s]", "model"),
+            *("blocked simulated [%]", "model"),
+        ],
+        rows,
+    )
+
+
+def controller() -> Iterator[str]:
+    """Algorithm 1 beside the regulator."""
+    ratios = [f"ratio_{phase}" for phase in (1, 2, 3)]
+    rows = {
+        "mean queue, target 60 [packets]": (
+            ["fig14.occupancy_two_classes"],
+            ["fig14.occupancy_regulated"],
+        ),
+        "class ratio, p_w = 0.3": (["fig15.ratio_0_3"], ["fig15.ratio_regulated_0_3"]),
+        "ratio 1.11 with 5:5, 7:5, 5:7 users, 8 attempts": (
+            [f"fig18.{name}" for name in ratios],
+            [f"fig18.regulated_{name}" for name in ratios],
+        ),
+        **{
+            f"uploads over downloads, p_w = 0.2, room {room}": (
+                [f"fig17.ratio_vbs_{room}"],
+                [f"fig17.ratio_regulated_{room}"],
+            )
+            for room in (50, 100, 150)
+        },
+        "blocked of class 1, class 2, p_w = 0.3 [%]": (
+            [f"fig15.blocked_{number}_vbs_0_3" for number in CLASSES],
+            [f"fig15.blocked_{number}_regulated_0_3" for number in CLASSES],
+        ),
+    }
+    yield from table(
+        ["", *LAWS.values()],
+        [
+            [
+                words,
+                *(
+                    listed(VBS.simulated(name, 100.0 if "[%]" in words else 1.0) for name in names)
+                    for names in both
+                ),
+            ]
+            for words, both in rows.items()
+        ],
+    )
+
+
+def unequal() -> Iterator[str]:
+    """Shares of the queue that either law leaves where targets are not the connections'."""
+    rows = []
+    for case in beside.UNEQUAL:
+        high, low, target, error = case
+        names = {law: f"unequal.{beside.of_target(law, case)}" for law in LAWS}
+        seen = VBS.of(names["vbs"]).simulated
+        assert seen is not None
+        way = (seen - target) / (high / (high + low) - target)
+        errors = f", $p_w = {error:g}$" if error else ""
+        rows.append(
+            [
+                f"{high}:{low}, {target:g}{errors}",
+                VBS.simulated(names["vbs"]),
+                f"{way:.2f}",
+                VBS.simulated(names["regulated"]),
+            ]
+        )
+    yield from table(
+        ["users, $h^*$ of class 1", "Algorithm 1", "part of the way", "regulator"], rows
+    )
+
+
+TABLES = {"unequal": unequal, "model": model, "steady": steady, "controller": controller}
