@@ -88,6 +88,17 @@ def test_values_of_a_study_go_by_its_name():
     assert study.key == "demo-fig01"
 
 
+def test_values_that_tables_show_stand_beside_those_that_claims_read():
+    study = Study(
+        key="paper-figure",
+        title="a figure",
+        measure=lambda _: {"read": Quantity(np.array([2.0]))},
+        shown=lambda _: {"shown": Quantity(np.array([3.0]))},
+    )
+    values = {name: value.simulated for name, value in study.values({}).items()}
+    assert values == {"figure.read": 2.0, "figure.shown": 3.0}
+
+
 def test_a_curve_of_which_the_prediction_has_no_number_has_no_prediction():
     curve = [quantity(1.0, predicted=1.0)]
     assert along(lambda values: float("nan"), curve).predicted is None
