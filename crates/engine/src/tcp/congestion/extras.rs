@@ -1,7 +1,8 @@
 //! How growth may differ from a law's: HyStart++ in the first slow start, and ACKs that count by what they cover.
 //!
-//! Reference: RFC 3465 (appropriate byte counting), without its limit L, as Linux has it: an ACK of n segments
-//! counts as n ACKs. Linux's CUBIC counts segments by itself.
+//! Reference: RFC 3465 (appropriate byte counting), without its limit L, as Linux has it. Reno's window grows by
+//! one once a whole window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`; with any other law an
+//! ACK of n segments counts as n ACKs. Linux's CUBIC counts segments by itself.
 
 use super::hystart::HyStart;
 use super::{CongestionControl, NewAck, Window};
@@ -11,7 +12,30 @@ use crate::tcp::TcpSettings;
 pub(super) struct Extras {
     /// Watches over the first slow start, until it is over.
     hystart: Option<HyStart>,
-    counts_segments: bool,
+    count: Count,
+}
+
+/// What an ACK counts for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    /// One.
+    Ack,
+    /// As many ACKs as it covers segments.
+    Acks,
+    /// Its segments: so many are acknowledged since the window grew in congestion avoidance.
+    Segments(u32),
+}
+
+impl Count {
+    fn new(settings: &TcpSettings) -> Count {
+        use CongestionControl::{CubicLinux, NewReno, Reno, Tahoe};
+        match settings.congestion {
+            _ if !settings.byte_counting => Count::Ack,
+            CubicLinux => Count::Ack,
+            Tahoe | Reno | NewReno => Count::Segments(0),
+            _ => Count::Acks,
+        }
+    }
 }
 
 impl Extras {
@@ -19,8 +43,7 @@ impl Extras {
     pub(super) fn new(settings: &TcpSettings) -> Option<Box<Extras>> {
         Extras {
             hystart: settings.hystart.then(HyStart::new),
-            counts_segments: settings.byte_counting
-                && settings.congestion != CongestionControl::CubicLinux,
+            count: Count::new(settings),
         }
         .if_any()
     }
@@ -31,18 +54,37 @@ impl Extras {
         hystart.is_some_and(|hystart| hystart.on_ack(window, ack).is_break())
     }
 
-    /// The first slow start is over.
-    pub(super) fn without_hystart(mut self) -> Option<Box<Extras>> {
+    /// The first slow start is over, or the window was reduced.
+    pub(super) fn begin_anew(mut self) -> Option<Box<Extras>> {
         self.hystart = None;
+        if let Count::Segments(counted) = &mut self.count {
+            *counted = 0;
+        }
         self.if_any()
     }
 
-    /// For how many ACKs an ACK counts.
-    pub(super) fn times(&self, ack: &NewAck) -> u32 {
-        if self.counts_segments { ack.acked } else { 1 }
+    pub(super) fn count(&mut self) -> &mut Count {
+        &mut self.count
     }
 
     fn if_any(self) -> Option<Box<Extras>> {
-        (self.hystart.is_some() || self.counts_segments).then(|| self.into())
+        (self.hystart.is_some() || self.count != Count::Ack).then(|| self.into())
     }
+}
+
+/// Reno's growth by `acked` segments, of which `counted` are those since it last grew in congestion avoidance.
+pub(super) fn grow_by_segments(window: &mut Window, counted: &mut u32, acked: u32) {
+    let mut left = acked;
+    while left > 0 && window.slow_start() {
+        left -= 1;
+    }
+    let whole = window.cwnd.max(1.0) as u32;
+    if *counted >= whole {
+        *counted = 0; // counted for a larger window
+        window.add(1.0);
+    }
+    *counted += left;
+    let steps = *counted / whole;
+    *counted -= steps * whole;
+    window.add(f64::from(steps));
 }

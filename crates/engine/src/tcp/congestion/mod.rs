@@ -43,7 +43,7 @@ pub use compound::CompoundSettings;
 use cubic::Cubic;
 use cubic_linux::CubicLinux;
 pub use cubic_linux::CubicLinuxSettings;
-use extras::Extras;
+use extras::{Count, Extras, grow_by_segments};
 use illinois::Illinois;
 use newreno::NewReno;
 pub(crate) use outside::ControlPart;
@@ -259,24 +259,23 @@ impl Congestion {
         let Some(extras) = &mut self.extras else {
             return;
         };
-        let times = extras.times(&ack);
-        if extras.ends_slow_start(&mut self.window, &ack) {
-            self.leave_first_slow_start();
-        }
-        if times == 1 {
-            self.algorithm.on_ack(&mut self.window, ack);
-        } else {
-            for one in ack.one_by_one() {
-                self.algorithm.on_ack(&mut self.window, one);
+        let ends = extras.ends_slow_start(&mut self.window, &ack);
+        match extras.count() {
+            Count::Ack => self.algorithm.on_ack(&mut self.window, ack),
+            Count::Acks => {
+                for one in ack.one_by_one() {
+                    self.algorithm.on_ack(&mut self.window, one);
+                }
             }
+            Count::Segments(counted) => grow_by_segments(&mut self.window, counted, ack.acked),
+        }
+        if ends {
+            self.leave_first_slow_start();
         }
     }
 
     fn leave_first_slow_start(&mut self) {
-        self.extras = self
-            .extras
-            .take()
-            .and_then(|extras| extras.without_hystart());
+        self.extras = self.extras.take().and_then(|extras| extras.begin_anew());
         self.window.slow_start_gain = 1.0;
     }
 
@@ -604,33 +603,53 @@ mod tests {
         }
     }
 
-    /// With two segments an ACK: of ten packets in congestion avoidance, half a packet in a window of ACKs, or by
-    /// segments a whole one, as by as many ACKs of one; 1 or 2 an ACK in slow start.
+    /// ACKs of two segments, from two packets: in slow start 1 or 2 an ACK. From ten, half a packet in a window of
+    /// ACKs, or a whole one once ten segments are acknowledged, none before that; a part of the next window counts.
     #[test]
     fn an_ack_counts_once_or_by_the_segments_that_it_covers() {
-        let after = |choice, byte_counting, covered: u32, acks: u32| {
+        let begun = |choice, byte_counting| {
             let mut c = Congestion::new(&TcpSettings {
                 byte_counting,
                 ..settings(choice)
             });
             c.window.ssthresh = 10.0;
-            for _ in 0..acks {
-                c.acked(covered);
+            c
+        };
+        let after = |choice, byte_counting, covered: &[u32]| {
+            let mut c = begun(choice, byte_counting);
+            for &segments in covered {
+                c.acked(segments);
             }
             c.cwnd()
         };
         for choice in [CongestionControl::Tahoe, CongestionControl::NewReno] {
-            assert_eq!(after(choice, false, 2, 4), 6.0);
-            assert_eq!(after(choice, true, 2, 4), 10.0);
-            // eight segments of slow start, then ten
-            assert_eq!(
-                after(choice, true, 2, 4 + 5),
-                after(choice, false, 1, 8 + 10)
-            );
-            assert!((10.95..11.0).contains(&after(choice, true, 2, 4 + 5)));
-            assert!((10.45..10.5).contains(&after(choice, false, 2, 8 + 5)));
+            assert_eq!(after(choice, false, &[2; 4]), 6.0);
+            assert!((10.45..10.5).contains(&after(choice, false, &[2; 8 + 5])));
+            for (covered, cwnd) in [
+                (&[2; 4][..], 10.0),
+                (&[3; 3], 10.0), // one more than slow start takes
+                (&[3, 3, 3, 8], 10.0),
+                (&[3, 3, 3, 9], 11.0),
+                (&[2; 4 + 4], 10.0),
+                (&[2; 4 + 5], 11.0),
+                (&[2; 4 + 10], 11.0), // ten of eleven
+                (&[2; 4 + 11], 12.0), // one more than eleven
+                (&[8, 33], 13.0),     // three windows of ten
+            ] {
+                assert_eq!(after(choice, true, covered), cwnd, "{covered:?}");
+            }
+            let mut c = begun(choice, true);
+            (0..8).for_each(|_| c.acked(2));
+            c.decrease(20); // what was counted before a loss counts no more
+            (0..4).for_each(|_| c.acked(2));
+            assert_eq!(c.cwnd(), 10.0);
         }
-        let linux = |byte_counting| after(CongestionControl::CubicLinux, byte_counting, 2, 9);
+        let compound = CongestionControl::Compound;
+        assert_eq!(
+            after(compound, true, &[2; 9]),
+            after(compound, false, &[1; 18])
+        );
+        let linux = |byte_counting| after(CongestionControl::CubicLinux, byte_counting, &[2; 9]);
         assert_eq!(linux(true), linux(false));
     }
 
