@@ -283,6 +283,13 @@ VARIANTS = {
         Variant("each-sack", "no ACK with SACK waits for others", ipv4(comp_sack_nr=0)),
         Variant("no-reordering", "three duplicate ACKs for ever", ipv4(max_reordering=3)),
         Variant("no-deferral", "no segment waits for others", ipv4(tso_win_divisor=255)),
+        Variant(
+            "prompt",
+            "no segment waits for others, no quick ACKs",
+            ipv4(tso_win_divisor=255),
+            quick_acks=False,
+        ),
+        Variant("wide", "a receive window that nothing reaches", settings={"tcp.window": "5000"}),
         Variant("small-queue", "128 kB below TCP", ipv4(limit_output_bytes=131072)),
         Variant("each-ack", "each segment acknowledged", settings={"tcp.delayed_ack": "false"}),
         Variant("no-quick-acks", "no quick ACKs", quick_acks=False),
