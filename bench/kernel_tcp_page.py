@@ -1,7 +1,7 @@
 """Page and pictures of what `kernel_tcp.py` has run: docs/reference/kernel-tcp-measured.md."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from statistics import fmean
@@ -68,6 +68,23 @@ COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     ),
 }
 """Columns of the kernel's counters: when, at which end, and which, added up; of HyStart each."""
+CAUSES: Mapping[str, str] = {
+    "newreno, 1 of 10 ms, drop-tail 1 BDP": "no-deferral",
+    "newreno, 1 of 10 ms, 1 BDP, 0.1 % lost": "no-deferral",
+    "newreno, 1 of 50 ms, drop-tail 1/4 BDP": "no-deferral",
+    "newreno, 1 of 50 ms, drop-tail 1 BDP": "no-deferral",
+    "newreno, 1 of 200 ms, drop-tail 4 BDP": "wide",
+    "newreno, 1 of 200 ms, CoDel": "no-quick-acks",
+    "newreno, 12 of 10 ms, drop-tail 1 BDP": "no-quick-acks",
+    "cubic, 1 of 10 ms, drop-tail 1/4 BDP": "no-deferral",
+    "cubic, 1 of 50 ms, drop-tail 1 BDP": "no-quick-acks",
+    "cubic, 1 of 200 ms, drop-tail 1/4 BDP": "each-ack",
+    "cubic, 1 of 200 ms, CoDel": "no-quick-acks",
+}
+"""The variant, of those that were run of a point, that isolates what parts there: it brings the two
+nearest to one another. Chosen after the runs were seen; the page shows what it leaves."""
+SWITCHED = ("by-acks", "no-rack", "no-undo", "no-prr", "bare", "rfc-cubic", "no-hystart")
+"""Variants of the engine that were run of the whole grid."""
 DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
 """Queues whose windows are drawn."""
 
@@ -111,6 +128,11 @@ class Both:
             return False
         return abs(ours.mean - theirs.mean) > (ours.ci95 or 0.0) + (theirs.ci95 or 0.0)
 
+    def parts_by(self, key: str) -> bool:
+        """Whether the two surely part in a quantity."""
+        apart = self.apart(key)
+        return apart is not None and abs(apart) > QUANTITIES[key][3] and self.is_sure(key)
+
     def parts(self) -> Iterator[str]:
         """In what the two part, in words."""
         for key, (words, *_, allowed) in QUANTITIES.items():
@@ -143,6 +165,11 @@ class Measured:
             [(run, seen) for run, seen in known if is_late(seen)],
         )
 
+    def beside(self, point: Point, variant: Variant) -> Both:
+        """A variant; a way that was not run anew is that of the point as it is."""
+        base, one = self.of(point), self.of(point, variant)
+        return replace(one, engine=one.engine or base.engine, kernel=one.kernel or base.kernel)
+
     def all(self) -> list[Both]:
         """Every point as it is, if it was run."""
         return [one for point in points() if (one := self.of(point)).kernel or one.engine]
@@ -171,6 +198,7 @@ def write(runs: Runs, seconds: float | None) -> None:
         LAWS["cubic"]: of_law(measured, "cubic"),
         LAWS["bbr"]: of_law(measured, "bbr"),
         "Where they part": parted(measured),
+        "Rule by rule": switched(measured),
         "What differs, taken away": taken_away(measured),
         "A router with sixty flows": of_suite(measured, "router", ("law", "acknowledged")),
         "Cells": of_suite(measured, "cell", ("cell", "law")),
@@ -229,11 +257,43 @@ def shown(found: Estimate | None, key: str) -> str:
 def parted(measured: Measured) -> Iterator[str]:
     """Points where engine and kernel part, with what the kernel counts of its rules."""
     rows = (
-        [one.point.name, ", ".join(one.parts()), *(counted(one, name) for name in COUNTERS)]
+        [
+            one.point.name,
+            ", ".join(one.parts()),
+            isolated(measured, one.point),
+            *(counted(one, name) for name in COUNTERS),
+        ]
         for one in measured.all()
         if any(one.parts())
     )
-    return table(["point", "Linux beside the engine", *COUNTERS], rows)
+    return table(["point", "Linux beside the engine", "isolated by", *COUNTERS], rows)
+
+
+def isolated(measured: Measured, point: Point) -> str:
+    """The variant that isolates what parts at a point, and what it leaves."""
+    name = CAUSES.get(point.name)
+    if name is None:
+        return ""
+    one = measured.beside(point, VARIANTS[name])
+    return f"{one.variant.words}: {', '.join(one.parts()) or 'nothing parts'}"
+
+
+def switched(measured: Measured) -> Iterator[str]:
+    """How many points of the grid surely part, by what the engine goes without."""
+    keys = [key for key, (*_, allowed) in QUANTITIES.items() if allowed < float("inf")]
+    titles = [QUANTITIES[key][0].split(" [")[0] for key in keys]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for variant in (AS_THEY_ARE, *(VARIANTS[name] for name in SWITCHED)):
+            for law, words in LAWS.items():
+                mine = [point for point in grid() if point.name.startswith(f"{law}, ")]
+                there = [point for point in mine if measured.of(point, variant).engine]
+                both = [measured.beside(point, variant) for point in there]
+                if both:
+                    counts = [str(sum(one.parts_by(key) for one in both)) for key in keys]
+                    yield [variant.words, words, str(len(both)), *counts]
+
+    return table(["the engine", "law", "points", *(f"{each} apart" for each in titles)], rows())
 
 
 def counted(one: Both, name: str) -> str:
@@ -246,7 +306,7 @@ def counted(one: Both, name: str) -> str:
 
 
 def taken_away(measured: Measured) -> Iterator[str]:
-    """Variants below the points as they are; a way that was not run anew is that of the point."""
+    """Variants of the kernel below the points as they are."""
     head = ["point", "variant"]
     columns = [
         f"{words}: {way}" for words, *_ in QUANTITIES.values() for way in ("engine", "Linux")
@@ -255,18 +315,10 @@ def taken_away(measured: Measured) -> Iterator[str]:
     def rows() -> Iterator[Sequence[str]]:
         variants = measured.variants()
         for point in points():
-            base = measured.of(point)
-            found = [measured.of(point, each) for each in variants]
-            there = [one for one in found if one.engine or one.kernel]
-            for one in [base, *there] if there else []:
-                whole = Both(
-                    point,
-                    one.variant,
-                    one.engine or base.engine,
-                    one.kernel or base.kernel,
-                    one.late,
-                )
-                yield [point.name, one.variant.words, *cells(whole)]
+            there = [each for each in variants if measured.of(point, each).kernel]
+            for variant in [AS_THEY_ARE, *there] if there else []:
+                one = measured.beside(point, variant)
+                yield [point.name, variant.words, *cells(one)]
 
     return table([*head, *columns, "apart"], rows())
 

@@ -265,14 +265,29 @@ def of_cubic(**values: object) -> dict[str, str]:
     return {f"tcp_cubic.{name}": str(value) for name, value in values.items()}
 
 
+BY_COUNTING = {"tcp.rack": "false", "tcp.undo": "false"}
+"""Losses by three duplicate ACKs."""
+BY_ACKS = {"tcp.byte_counting": "false"}
+RFC_CUBIC = {"tcp.congestion": "cubic", "tcp.hystart": "true"}
+"""Of points with CUBIC."""
+BARE = {**BY_COUNTING, **BY_ACKS}
+
 VARIANTS = {
     each.name: each
     for each in (
-        Variant("no-rack", "no RACK", ipv4(recovery=0)),
+        Variant("no-rack", "no RACK", ipv4(recovery=0), settings=BY_COUNTING),
         Variant("no-tlp", "no tail loss probes", ipv4(early_retrans=0)),
         Variant("no-rack-tlp", "no RACK, no tail loss probes", ipv4(recovery=0, early_retrans=0)),
         Variant("no-frto", "no F-RTO", ipv4(frto=0)),
-        Variant("no-undo", "no D-SACK, so that nothing is undone by it", ipv4(dsack=0)),
+        Variant(
+            "no-undo",
+            "nothing is undone, in Linux not by D-SACK",
+            ipv4(dsack=0),
+            settings={"tcp.undo": "false"},
+        ),
+        Variant("by-acks", "growth by ACKs", settings=BY_ACKS),
+        Variant("rfc-cubic", "CUBIC and HyStart++ of the RFCs", settings=RFC_CUBIC),
+        Variant("bare", "growth by ACKs, no RACK", settings=BARE),
         Variant(
             "timestamps",
             "timestamps, 12 bytes a packet",
@@ -301,7 +316,7 @@ VARIANTS = {
             "no-hystart",
             "no HyStart",
             parameters=of_cubic(hystart=0),
-            settings={"tcp.hystart": "false"},
+            settings={"tcp.cubic_linux.hystart": "false"},
         ),
         Variant("hystart-delay", "HyStart by delay alone", parameters=of_cubic(hystart_detect=2)),
         Variant("hystart-train", "HyStart by trains", parameters=of_cubic(hystart_detect=1)),

@@ -19,6 +19,10 @@ from lasthop.scenario import Scenario
 from lasthop.store import Store
 from lasthop.studies.study import Run, Runs, Study, Tree
 
+PREDICTION_S = 1800.0
+"""What a study's prediction may take: long enough that no busy machine refuses one which another
+gives. [s]"""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -172,7 +176,7 @@ class _Reader:
         kept = self._store.find(scenario.key)
         samples, series = kept["samples"], kept.get("series", {})
         try:
-            prediction = predict(scenario, model=model)
+            prediction = predict(scenario, model=model, max_time_s=PREDICTION_S)
         except (ModelError, ConvergenceError, TooCostlyError) as error:
             return Run(samples, remarks=(str(error),), series=series, scenario=scenario)
         remarks = tuple(prediction.warnings)
