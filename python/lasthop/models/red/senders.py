@@ -31,7 +31,8 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     if name == "compound":
         compound = tcp.compound
         parameters = {"alpha": compound.alpha, "k": compound.k, "beta": compound.beta}
-        return (delayed_compound() if tcp.segments_per_step > 1 else RULES["compound-reno"]), parameters
+        by_acks = tcp.segments_per_step > 1
+        return (delayed_compound() if by_acks else RULES["compound-reno"]), parameters
     if name in ("illinois", "africa"):
         if tcp.segments_per_step > 1:
             raise ModelError(
