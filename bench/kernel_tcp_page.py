@@ -70,7 +70,6 @@ COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 """Columns of the kernel's counters: when, at which end, and which, added up; of HyStart each."""
 CAUSES: Mapping[str, str] = {
     "newreno, 1 of 10 ms, drop-tail 1 BDP": "no-deferral",
-    "newreno, 1 of 10 ms, 1 BDP, 0.1 % lost": "no-deferral",
     "newreno, 1 of 50 ms, drop-tail 1/4 BDP": "no-deferral",
     "newreno, 1 of 50 ms, drop-tail 1 BDP": "no-deferral",
     "newreno, 1 of 200 ms, drop-tail 4 BDP": "wide",
@@ -88,8 +87,8 @@ SWITCHED = ("by-acks", "no-rack", "no-undo", "no-prr", "bare", "rfc-cubic", "no-
 DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
 """Queues whose windows are drawn."""
 
-MUCH = 0.1
-"""What may differ by more is drawn on a logarithmic axis. [-]"""
+MUCH, TICKS = 0.1, (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
+"""What may differ by more is drawn on a logarithmic axis, with these ticks. [-]"""
 
 Seen = Mapping[str, Any]
 
@@ -352,7 +351,7 @@ def apart_picture(measured: Measured) -> Figure:
             column[-1].set_xticks(range(len(QUEUES)), list(QUEUES), rotation=40, ha="right")
         for row, key in zip(axes, keys, strict=True):
             row[0].set_ylabel(f"{QUANTITIES[key][0].split(' [')[0]}, Linux / engine")
-        axes[0][1].legend(ncols=2, loc="upper center")
+        axes[1][1].legend(ncols=2, loc="upper center")
         return drawn
 
 
@@ -374,6 +373,7 @@ def ratios(axis: Axes, mine: Sequence[Both], key: str) -> None:
             )
     if allowed > MUCH:
         axis.set_yscale("log", base=2)
+        axis.set_yticks(TICKS)
         axis.yaxis.set_major_formatter("{x:g}")
 
 

@@ -309,7 +309,10 @@ VARIANTS = {
         Variant("each-ack", "each segment acknowledged", settings={"tcp.delayed_ack": "false"}),
         Variant("no-quick-acks", "no quick ACKs", quick_acks=False),
         Variant(
-            "no-sack", "no SACK", ipv4(sack=0), settings={"tcp.sack": "false", "tcp.prr": "false"}
+            "no-sack",
+            "no SACK",
+            ipv4(sack=0),
+            settings={**BY_COUNTING, "tcp.sack": "false", "tcp.prr": "false"},
         ),
         Variant("no-prr", "no proportional rate reduction", settings={"tcp.prr": "false"}),
         Variant(
