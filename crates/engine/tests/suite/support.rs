@@ -85,6 +85,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         compound: CompoundSettings::usual().expect("published values"),
         cubic_linux: CubicLinuxSettings::usual().expect("the kernel's"),
         hystart: false,
+        byte_counting: false,
         ecn: false,
         sack: false,
         rack: false,
