@@ -34,6 +34,9 @@ use crate::kernel::time::{Span, Time};
 use crate::packet::Ecn;
 use crate::tcp::TcpSettings;
 
+/// Segments that a delayed ACK covers (RFC 5681, section 4.2).
+const DELAYED_ACK: u32 = 2;
+
 /// A data segment to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -272,6 +275,7 @@ impl Sender {
         self.retransmit = false;
 
         let mut restart = true;
+        let after_loss = matches!(self.recovery, Recovery::Careful { .. });
         match self.recovery.on_new_ack(self.repair, ack.next) {
             Reaction::Partial { first } => {
                 self.congestion.on_partial_ack(acked);
@@ -280,7 +284,9 @@ impl Sender {
             }
             Reaction::Recovered => self.congestion.on_recovered(),
             _ if ack.ece => {} // RFC 3168, section 6.1.2
-            _ => self.grow(now, acked),
+            // what had arrived above a hole is acknowledged with it
+            _ if after_loss => self.grow(now, acked, acked.min(DELAYED_ACK)),
+            _ => self.grow(now, acked, acked),
         }
         if self.snd_una == self.snd_max {
             self.deadline = Time::NEVER; // RFC 6298, rule 5.2
@@ -311,12 +317,13 @@ impl Sender {
         }
     }
 
-    /// New data was acknowledged outside fast recovery.
+    /// New data was acknowledged outside fast recovery; `delivered`: as in [`NewAck`].
     #[inline(always)]
-    fn grow(&mut self, now: Time, acked: u32) {
+    fn grow(&mut self, now: Time, acked: u32, delivered: u32) {
         self.congestion.on_ack(NewAck {
             now,
             acked,
+            delivered,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             rtt: &self.rtt,

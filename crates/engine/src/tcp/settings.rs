@@ -18,7 +18,7 @@ table! {
         within cubic_linux: CubicLinuxSettings = inner().depends("the kernel's");
         /// HyStart++: the first slow start ends when the round-trip time rises, not with a loss.
         hystart: bool = flag().default(false);
-        /// Growth by the segments that ACKs cover, not by ACKs (RFC 3465, without its limit, as Linux).
+        /// Growth by the segments that ACKs newly tell of, not by ACKs (RFC 3465, without its limit, as Linux).
         byte_counting: bool = flag().default(false);
         /// Explicit congestion notification (RFC 3168): queues that can mark do so in place of drops.
         ecn: bool = flag().default(false);

@@ -250,7 +250,7 @@ impl Law for CubicLinux {
         if window.cwnd >= window.receive {
             return; // not limited by cwnd
         }
-        let mut acked = ack.acked;
+        let mut acked = ack.delivered;
         if window.cwnd < window.ssthresh {
             let room = (window.ssthresh - window.cwnd).ceil() as u32;
             let grown = acked.min(room);

@@ -1,8 +1,10 @@
 //! How growth may differ from a law's: HyStart++ in the first slow start, and ACKs that count by what they cover.
 //!
-//! Reference: RFC 3465 (appropriate byte counting), without its limit L, as Linux has it. Reno's window grows by
-//! one once a whole window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`; with any other law an
-//! ACK of n segments counts as n ACKs. Linux's CUBIC counts segments by itself.
+//! Reference: RFC 3465 (appropriate byte counting). Reno's window grows by one once a whole window of segments is
+//! acknowledged, as in Linux's `tcp_cong_avoid_ai`; with any other law an ACK of n segments counts as n ACKs.
+//! Linux's CUBIC counts segments by itself. As in Linux no limit L bounds what an ACK counts for, but a segment
+//! counts once: what was SACKed does not count again. Without SACK, where Linux counts duplicate ACKs, an ACK
+//! counts for two segments at most until all that was sent before a loss is acknowledged.
 
 use super::hystart::HyStart;
 use super::{CongestionControl, NewAck, Window};

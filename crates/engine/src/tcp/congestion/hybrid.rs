@@ -123,6 +123,7 @@ mod tests {
         let ack = NewAck {
             now: Time(us * US),
             acked: 1,
+            delivered: 1,
             snd_una,
             snd_nxt: snd_una + 100,
             rtt: &estimator,

@@ -9,8 +9,8 @@
 //!     --5 rounds--> congestion avoidance from here: ssthresh = cwnd
 //! ```
 //!
-//! Differs from the RFC in: growth is counted per ACK, 1 or 1/4, so that L = 8, which bounds
-//! what an ACK of many segments adds, has nothing to bound.
+//! Differs from the RFC in: growth is 1 or 1/4 an ACK, so that L = 8, which bounds what an ACK of many segments
+//! adds, has nothing to bound; with `byte_counting` it is as much a segment, without bound.
 
 use std::ops::ControlFlow;
 

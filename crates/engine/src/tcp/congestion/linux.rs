@@ -106,6 +106,7 @@ impl Trace {
         let ack = NewAck {
             now: Time::ZERO,
             acked: 1,
+            delivered: 1,
             snd_una: self.una,
             snd_nxt: self.una + flight,
             rtt: &self.rtt,

@@ -94,6 +94,9 @@ pub struct NewAck<'a> {
     pub now: Time,
     /// Segments it acknowledges.
     pub acked: u32,
+    /// Segments that it is the first to tell of: less than `acked` where some of those were SACKed before, and more
+    /// where it SACKs others. Without SACK, after a loss, two at most.
+    pub delivered: u32,
     /// First segment not acknowledged, after this ACK.
     pub snd_una: u32,
     /// Next segment to send.
@@ -103,11 +106,13 @@ pub struct NewAck<'a> {
 }
 
 impl NewAck<'_> {
-    /// As many ACKs of one segment each.
+    /// As many ACKs of one segment each as it is the first to tell of.
     fn one_by_one(self) -> impl Iterator<Item = Self> {
-        (0..self.acked).rev().map(move |later| NewAck {
+        let last = self.acked.saturating_sub(1);
+        (0..self.delivered).rev().map(move |later| NewAck {
             acked: 1,
-            snd_una: self.snd_una - later,
+            delivered: 1,
+            snd_una: self.snd_una - later.min(last),
             ..self
         })
     }
@@ -267,7 +272,7 @@ impl Congestion {
                     self.algorithm.on_ack(&mut self.window, one);
                 }
             }
-            Count::Segments(counted) => grow_by_segments(&mut self.window, counted, ack.acked),
+            Count::Segments(counted) => grow_by_segments(&mut self.window, counted, ack.delivered),
         }
         if ends {
             self.leave_first_slow_start();
@@ -508,6 +513,7 @@ mod tests {
                 let ack = NewAck {
                     now: self.now,
                     acked: 1,
+                    delivered: 1,
                     snd_una: self.acked,
                     snd_nxt,
                     rtt: &self.rtt,
@@ -524,6 +530,7 @@ mod tests {
             let ack = NewAck {
                 now: self.now,
                 acked: segments,
+                delivered: segments,
                 snd_una: self.acked,
                 snd_nxt: self.acked + self.window.cwnd as u32,
                 rtt: &self.rtt,
@@ -539,6 +546,7 @@ mod tests {
             self.on_ack(NewAck {
                 now: Time::ZERO,
                 acked: segments,
+                delivered: segments,
                 snd_una: segments,
                 snd_nxt: segments,
                 rtt: &rtt,

@@ -76,7 +76,7 @@ impl Sender {
             let acked = ack.next - before;
             self.judge(now, acked, update, board);
             if acked > 0 && !recovers && !ack.ece {
-                self.grow(now, acked);
+                self.grow(now, acked, update.delivered);
             }
             if self.snd_una == self.snd_max {
                 self.deadline = Time::NEVER;

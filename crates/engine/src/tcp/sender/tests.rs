@@ -341,3 +341,24 @@ fn old_acks_change_nothing() {
 fn a_sender_stays_small() {
     assert!(size_of::<Sender>() <= 192, "{}", size_of::<Sender>());
 }
+
+/// By segments: the first is lost and sent again after a timeout, and the ACK covers the nine behind it as well,
+/// which arrived before. It counts as a delayed ACK; what is acknowledged later counts in full.
+#[test]
+fn after_a_timeout_an_ack_counts_two_segments_at_most() {
+    for congestion in [Tahoe, Reno, NewReno] {
+        let counting = TcpSettings {
+            byte_counting: true,
+            ..from_ten(congestion)
+        };
+        check(
+            &counting,
+            "
+open|0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10
+timeout|0'                  | 1.000 |  5.0 |  1
+ack 10|10 11 12            | 3.000 |  5.0 |  3
+ack 13|13 14 15 16 17      | 5.000 |  5.0 |  5
+",
+        );
+    }
+}

@@ -181,7 +181,7 @@ impl Sender {
         self.judge_by_time(now, news, timed);
         let reduced = repaired || recovered || undone || self.recovery.is_fast();
         if acked > 0 && !reduced && !ack.ece {
-            self.grow(now, acked);
+            self.grow(now, acked, update.delivered);
         }
         if update.delivered > 0 {
             self.plan_probe(now, timed);

@@ -314,6 +314,28 @@ fn a_timeout_spares_what_was_sent_lately() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 1));
 }
 
+/// As above, by segments: of the fifteen that the last ACK acknowledges eleven had been SACKed.
+#[test]
+fn what_was_sacked_does_not_count_again() {
+    let counting = TcpSettings {
+        byte_counting: true,
+        ..from_ten()
+    };
+    check(
+        &counting,
+        "
+        0 more 12      |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000
+        100 ack 1      |10 11               |11.000 | 11 | P 300
+        101 ack 1 2-4  |1'                  | 5.500 |  8 | T 392.854
+        390 ack 1 2-11 |                    | 5.500 |  1 | T 709.482
+        600 more 12    |12 13 14 15         | 5.500 |  5 | T 709.482
+        709.482204 timer |1'                | 1.000 |  5 | T 1348.447
+        800 ack 1 2-12 |                    | 1.000 |  4 | T 1126.251
+        810 ack 16     |16 17 18            | 3.000 |  3 | P 1020.787  # two up to ssthresh of 2.5, then two of three
+        ",
+    );
+}
+
 /// As [`super::super::selective`] has it with counting: one leaves for each that arrives.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
