@@ -9,8 +9,9 @@ network namespace of their own, this one as the router whose interface is shaped
 translated as at home. `alone` needs nobody: the sink is in a namespace too, behind netem. `TASK` is
 JSON: `interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `sysctls` (of the
 senders, words), `rtt_s` and `quickack` (no delayed ACKs; both in `alone`), `pacing_bps` (of each
-flow, or null), `bucket_s` (of the shaper, or null), `warmup_s`, `length_s`, `bytes` (of each flow;
-0: without end), `patience_s` (for those). The last line of the output is what was seen.
+flow, or null), `bucket_s` (of the shaper, or null), `starts_s` (of each flow, ascending; if it is
+left out, all at once), `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end), `patience_s`
+(for those). The last line of the output is what was seen.
 """
 
 import json
@@ -184,6 +185,14 @@ def pushed(ends: Sequence[socket.socket], end_s: float) -> None:
                     continue
 
 
+def started(ends: Sequence[socket.socket], task: dict[str, Any]) -> None:
+    """Let one after the other begin to send, until the warm-up is over."""
+    began_s = time.monotonic()
+    behind = [*task.get("starts_s", [0.0] * len(ends))[1:], task["warmup_s"]]
+    for number, until_s in enumerate(behind, 1):
+        pushed(ends[:number], began_s + until_s)
+
+
 def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> list[float | None]:
     """How long it takes each to get so many bytes acknowledged, all beginning at once; None for
     those that take too long. [s]
@@ -213,7 +222,7 @@ def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> li
 
 def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]) -> dict[str, Any]:
     """What flows without end do to the queue, and it to them."""
-    pushed(ends, time.monotonic() + task["warmup_s"])
+    started(ends, task)
     watch = Watch(shaped)
     before, counted, began_s = acked(ends), shaped.counters(), time.monotonic()
     watch.start()
@@ -228,14 +237,16 @@ def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]
     return {
         "utilisation": bits / over_s / shaped.wanted.rate_bps,
         "queue_packets": fmean(watch.lengths),
+        "waiting_packets": fmean(each - (each > 0) for each in watch.lengths),
+        "goodput_bps": sum(goodputs),
         "drop_probability": dropped / (sent + dropped),
         "jain": sum(goodputs) ** 2 / len(goodputs) / sum(each**2 for each in goodputs),
         "least_share": min(goodputs) / fmean(goodputs),
     }
 
 
-def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, Any]:
-    """One run, through a queue of an interface of this namespace."""
+def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Namespace, Shaped]:
+    """Senders, and the queue of an interface of this namespace that they meet."""
     there = joined(stack, task)
     wanted = config.read(task["interface"].replace("OUTGOING", interface))
     log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
@@ -244,6 +255,12 @@ def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, An
     shaped = stack.enter_context(Shaped(wanted, log))
     offload.set_merging(OURS, False)
     shaped.up()
+    return there, shaped
+
+
+def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, Any]:
+    """One run, through a queue of an interface of this namespace."""
+    there, shaped = set_up(stack, task, interface)
     names = stack.enter_context(loaded([task["congestion"]]))
     ends = connected(there, task, names.get(task["congestion"], task["congestion"]))
     for end in ends:

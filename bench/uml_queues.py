@@ -1,0 +1,283 @@
+"""The kernel's RED and CoDel beside the engine's, at 10 Mbit/s: under TCP, and under datagrams.
+
+    python bench/uml_queues.py                          runs what has not been run
+    python bench/uml_queues.py --only 'CoDel' --way uml     points and ways that match
+    python bench/uml_queues.py --page                   a section of kernel-tcp-measured.md
+
+Each point is run four ways. `simulated`: the engine's TCP through the engine's queue. `emulated`:
+this machine's TCP through the engine's queue, in real time. `uml`: the TCP of user-mode Linux
+through the kernel's own queue, which `lasthop queue` makes, behind netem. `uml-emulated`: the same
+TCP of user-mode Linux through the engine's queue, so that the last two differ by the queue alone.
+
+With a kernel that has a time of its own (`uml_kernel.py`) the last two do not depend on how busy
+the machine is. Datagrams pass the two queues without any TCP (`datagrams`). Every run is a line of
+out/uml-queues.jsonl, and is not run again; what was late is left out of the page.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import uml
+from kernel_tcp import (
+    SEEDS,
+    Manner,
+    Run,
+    check_room,
+    emulate_all,
+    in_turn,
+    simulated,
+    simulated_key,
+)
+from kernel_tcp_points import (
+    AS_THEY_ARE,
+    LAWS,
+    PACKET_BYTES,
+    RTTS_MS,
+    SYSCTLS,
+    Point,
+    Tree,
+    Variant,
+    codel,
+    one_queue,
+    red,
+)
+from runs import OUT, Runs
+from short_queues import INSIDE, PORT
+from uml_queues_datagrams import LOADS, Load, by_engine
+
+from lasthop.linux.tc import PACKET_BYTES as FRAME_BYTES
+
+RATE_BPS = 10_000_000
+RUNS = Runs(OUT / "uml-queues.jsonl")
+OWN = Path(__file__).with_name("uml_queues_inside.py")
+FLOWS = (1, 6)
+WARMUP_S, DURATION_S = 10.0, 40.0
+JOBS = 9
+WEIGHT = 2.0**-9
+"""Of RED's average: a power of two, as the kernel has it. [-]"""
+DEADLINE_S = 900.0
+NAMES = {LAWS["newreno"]: "reno", LAWS["cubic"]: "cubic"}
+"""What the kernel calls the laws."""
+WAYS = ("simulated", "emulated", "uml", "uml-emulated", "datagrams")
+VARIANTS: Mapping[str, Variant] = {
+    each.name: each
+    for each in (
+        Variant(
+            "no-idle",
+            "the engine's RED, whose average does not fall while the link is idle",
+            settings={"link.bottleneck.queue.red.mean_packet": '"65535 B"'},
+        ),
+    )
+}
+"""Simulated, and emulated in user-mode Linux, where they change the point's queue."""
+
+
+# -- points -------------------------------------------------------------------------------------
+
+
+def linux_red(bdp: float) -> Tree:
+    """RED as Linux can have it: all is dropped beyond the upper threshold, and drops are uniform
+    on 1 to 1/p packets apart.
+    """
+    queue = red(bdp)["queue"]
+    more = {"weight": WEIGHT, "gentle": False, "wait": False}
+    return {"queue": {**queue, "red": {**queue["red"], **more}}}
+
+
+QUEUES: Mapping[str, Callable[[float], Tree]] = {"RED": linux_red, "CoDel": codel}
+
+
+def points() -> Iterator[Point]:
+    """All of them."""
+    for law in ("newreno", "cubic"):
+        for queue, keys in QUEUES.items():
+            for flows in FLOWS:
+                for rtt_ms in RTTS_MS:
+                    bdp = RATE_BPS * rtt_ms / 1e3 / (8 * PACKET_BYTES)
+                    link = {"rate": f"{RATE_BPS} bps", **keys(bdp)}
+                    yield Point(
+                        "queues",
+                        f"{law}, {flows} of {rtt_ms} ms, {queue}",
+                        one_queue(law, flows, rtt_ms, link),
+                        (LAWS[law], str(flows), str(rtt_ms), queue),
+                        warmup_s=WARMUP_S,
+                        duration_s=DURATION_S,
+                        load=0.5,
+                    )
+
+
+def variants_of(point: Point) -> Iterator[Variant]:
+    """As it is, and what changes its queue."""
+    yield AS_THEY_ARE
+    if "red" in queue_of(point):
+        yield from VARIANTS.values()
+
+
+def queue_of(point: Point) -> Mapping[str, Any]:
+    """The queue of its bottleneck."""
+    found: Mapping[str, Any] = point.tree["link"]["bottleneck"]["queue"]
+    return found
+
+
+# -- user-mode Linux ----------------------------------------------------------------------------
+
+
+def key_of(run: Run, way: str) -> str:
+    """What tells a run in user-mode Linux from others."""
+    return f"{run.key}, {way}"
+
+
+def frame_rate_bps() -> int:
+    """Rate of a shaper, which counts Ethernet headers, for a link of IP packets. [bit/s]"""
+    return round(RATE_BPS * FRAME_BYTES / PACKET_BYTES)
+
+
+def task_of_queue(queue: Mapping[str, Any], rtt_s: float) -> dict[str, Any]:
+    """What `short_queues_inside.py` is told of the queue and the way.
+
+    A packet in service has left HTB; the wire behind is longer by the time of one.
+    """
+    interface = {"name": "OUTGOING", "rate": f"{frame_rate_bps()} bps", "queue": queue}
+    sysctls = " ".join(f"'{name}={value}'" for name, value in SYSCTLS.items())
+    return {
+        "interface": json.dumps({"interface": interface}),
+        "port": PORT,
+        "sack": True,
+        "sysctls": sysctls,
+        "quickack": False,
+        "rtt_s": rtt_s + 8 * PACKET_BYTES / RATE_BPS,
+        "bucket_s": None,
+    }
+
+
+def task_of(run: Run) -> dict[str, Any]:
+    """The flows as well."""
+    draw, flows = Random(run.seed), run.point.tree["flow"]["flow"]["count"]
+    return {
+        **task_of_queue(queue_of(run.point), int(run.point.row[2]) / 1e3),
+        "flows": flows,
+        "congestion": NAMES[run.point.row[0]],
+        "pacing_bps": None,
+        "starts_s": sorted(draw.uniform(0.0, 1.0) for _ in range(flows)),
+        "warmup_s": WARMUP_S,
+        "length_s": DURATION_S - WARMUP_S,
+        "bytes": 0,
+        "patience_s": 0.0,
+    }
+
+
+def in_uml(run: Run) -> dict[str, Any]:
+    """The kernel's queue; a packet in service is added to what waits."""
+    found = uml.answer(INSIDE, "alone", json.dumps(task_of(run)), deadline_s=DEADLINE_S)
+    figures = {
+        "goodput_bps": found["goodput_bps"],
+        "drops": found["drop_probability"],
+        "queue_packets": found["waiting_packets"] + found["utilisation"],
+        "jain": found["jain"],
+    }
+    return {"figures": figures, "seen": found}
+
+
+def emulated_in_uml(run: Run) -> dict[str, Any]:
+    """The engine's queue there."""
+    task = {
+        "point": asdict(run.point),
+        "variant": asdict(run.variant),
+        "seed": run.seed,
+    }
+    found: dict[str, Any] = uml.answer(OWN, "emulated", json.dumps(task), deadline_s=DEADLINE_S)
+    return found
+
+
+def datagrams_in_uml(load: Load, seed: int) -> dict[str, Any]:
+    """Datagrams through the kernel's queue."""
+    task = {
+        **task_of_queue(load.queue, 0.0),
+        **load.task(seed),
+    }
+    found: dict[str, Any] = uml.answer(OWN, "datagrams", json.dumps(task), deadline_s=DEADLINE_S)
+    return found
+
+
+# -- runs ---------------------------------------------------------------------------------------
+
+
+def simulate_all(chosen: Sequence[Point]) -> None:
+    """What has not been simulated."""
+    done = RUNS.known()
+    for point in chosen:
+        for variant in variants_of(point):
+            if (key := simulated_key(point, variant)) not in done:
+                RUNS.add(key, simulated(point, variant, None))
+                print(key, flush=True)
+
+
+def emulate_here(chosen: Sequence[Point], budget_s: float) -> None:
+    """What has not been emulated, sockets before all else."""
+    check_room()
+    done = RUNS.known()
+    plan = [run for run in in_turn(chosen, [AS_THEY_ARE]) if run.key not in done]
+    emulate_all(RUNS, plan, Manner(JOBS, budget_s, None, is_first=True))
+
+
+def run_in_uml(chosen: Sequence[Point], way: str) -> None:
+    """What has not been run there, by the kernel's queue or the engine's."""
+    make = in_uml if way == "uml" else emulated_in_uml
+    done = RUNS.known()
+    for point in chosen:
+        for variant in variants_of(point) if way == "uml-emulated" else [AS_THEY_ARE]:
+            for seed in range(1, SEEDS + 1):
+                run = Run(point, variant, seed)
+                if (key := key_of(run, way)) not in done:
+                    RUNS.add(key, found := make(run))
+                    print(f"{key}: {found['figures']}", flush=True)
+
+
+def run_datagrams() -> None:
+    """Datagrams both ways."""
+    done = RUNS.known()
+    for load in LOADS:
+        for seed in range(1, SEEDS + 1):
+            for way, make in (("engine", by_engine), ("uml", datagrams_in_uml)):
+                if (key := load.key(way, seed)) not in done:
+                    RUNS.add(key, found := make(load, seed))
+                    print(f"{key}: {found}", flush=True)
+
+
+def main() -> None:
+    """Run what has not been run, or write the section."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", metavar="PATTERN", default="", help="points whose names match")
+    parser.add_argument("--way", action="append", choices=WAYS, help="all")
+    parser.add_argument("--budget-minutes", type=float, default=float("inf"), metavar="N")
+    parser.add_argument("--page", action="store_true", help="write the section")
+    asked = parser.parse_args()
+    if asked.page:
+        import uml_queues_page
+
+        uml_queues_page.write(RUNS)
+        return
+    chosen = [point for point in points() if re.search(asked.only, point.name)]
+    ways = asked.way or WAYS
+    if any("uml" in way or way == "datagrams" for way in ways) and (lacks := uml.missing()):
+        raise SystemExit(lacks)
+    for way in ways:
+        match way:
+            case "simulated":
+                simulate_all(chosen)
+            case "emulated":
+                emulate_here(chosen, 60 * asked.budget_minutes)
+            case "datagrams":
+                run_datagrams()
+            case _:
+                run_in_uml(chosen, way)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Datagrams through RED and CoDel, for `uml_queues.py`: loads, the engine, and laws worked by hand.
+
+A load is 1.1 times what the link carries. Through CoDel it comes at a constant rate: drops follow
+the law, one each interval / sqrt(n), until the queue is below the target. Through RED it comes at
+random: the average settles where one in eleven is dropped.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from runs import by_replication
+
+import lasthop as lh
+
+RATE_BPS = 10_000_000
+PACKET_BYTES, HEADER_BYTES = 1500, 28
+PACKETS_PER_S = RATE_BPS / (8 * PACKET_BYTES)
+OVERLOAD = 1.1
+TARGET_S, INTERVAL_S = 0.005, 0.1
+LOOKS_S = (0.5, 1.0, 2.0, 3.0)
+"""When drops are counted that CoDel's law foretells: the queue is above its target until then."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Datagrams and a queue."""
+
+    name: str
+    queue: Mapping[str, Any]
+    is_random: bool
+    """Whether gaps are exponential."""
+    looks_s: tuple[float, ...]
+    """When drops are counted; the last time is the end."""
+    settled_s: float
+    """When what is averaged begins."""
+
+    def key(self, way: str, seed: int) -> str:
+        """What tells a run from others."""
+        return f"datagrams, {self.name}, {way}, seed {seed}"
+
+    def task(self, seed: int) -> dict[str, Any]:
+        """What `uml_queues_inside.py` is told."""
+        return {
+            "payload_bytes": PACKET_BYTES - HEADER_BYTES,
+            "packets_per_s": OVERLOAD * PACKETS_PER_S,
+            "is_random": self.is_random,
+            "seed": seed,
+            "looks_s": self.looks_s,
+            "settled_s": self.settled_s,
+        }
+
+    def tree(self, length_s: float, warmup_s: float) -> dict[str, Any]:
+        """The scenario."""
+        payload = 8 * (PACKET_BYTES - HEADER_BYTES) * OVERLOAD * PACKETS_PER_S
+        udp = {
+            "rate": f"{payload} bps",
+            "arrivals": "poisson" if self.is_random else "constant",
+            "packet": f"{PACKET_BYTES - HEADER_BYTES} B",
+            "header": f"{HEADER_BYTES} B",
+        }
+        ends = {"from": "left", "to": "right"}
+        return {
+            "duration": f"{length_s} s",
+            "warmup": f"{warmup_s} s",
+            "link": {"bottleneck": {**ends, "rate": f"{RATE_BPS} bps", "queue": self.queue}},
+            "flow": {"flow": {**ends, "rtt": "10 ms", "start_spread": "0 s", "udp": udp}},
+        }
+
+
+LOADS = (
+    Load("CoDel", {"limit": 1000, "codel": {}}, False, (*LOOKS_S, 20.0), 5.0),
+    Load(
+        "RED",
+        {
+            "limit": 150,
+            "red": {
+                "min_th": 50,
+                "max_th": 100,
+                "weight": 2.0**-9,
+                "gentle": False,
+                "wait": False,
+                "mean_packet": f"{PACKET_BYTES} B",
+            },
+        },
+        True,
+        (20.0, 60.0),
+        10.0,
+    ),
+)
+
+
+def by_engine(load: Load, seed: int) -> dict[str, Any]:
+    """Drops until each look, part lost, and mean queue, the packet in service included."""
+    drops = []
+    for look_s in load.looks_s:
+        offered = OVERLOAD * PACKETS_PER_S * look_s
+        drops.append(round(queue_of(load.tree(look_s, 0.0), seed)["drop_probability"] * offered, 1))
+    settled = queue_of(load.tree(load.looks_s[-1], load.settled_s), seed)
+    return {
+        "drops": drops,
+        "lost": settled["drop_probability"],
+        "queue_packets": settled["occupancy_packets"],
+    }
+
+
+def queue_of(tree: Mapping[str, Any], seed: int) -> Mapping[str, float]:
+    """Quantities of the queue in a simulation."""
+    [lists] = by_replication(lh.simulate(tree, seed=seed, replications=1), ("queues",))
+    return lists["queues"]["bottleneck"]
+
+
+# -- by hand ------------------------------------------------------------------------------------
+
+
+def first_drop_s() -> float:
+    """When CoDel drops first: an interval behind the packet that waited for the target. [s]
+
+    The n-th packet of the overload waits for n (1/C - 1/(1.1 C)).
+    """
+    each_s = (1 - 1 / OVERLOAD) / PACKETS_PER_S
+    return (TARGET_S / each_s) / PACKETS_PER_S + INTERVAL_S
+
+
+def codel_drops(looks_s: Sequence[float], *, is_newton: bool) -> list[int]:
+    """Drops until each time, while packets are above the target: one each interval / sqrt(n).
+
+    With `is_newton` the square root is Linux's, one step of Newton's for each drop.
+    """
+    times = list(drop_times(max(looks_s), newton_roots() if is_newton else roots()))
+    return [sum(each <= look_s for each in times) for look_s in looks_s]
+
+
+def drop_times(end_s: float, inverse_roots: Iterator[float]) -> Iterator[float]:
+    """When packets are dropped. [s]"""
+    at_s = first_drop_s()
+    while at_s <= end_s:
+        yield at_s
+        at_s += INTERVAL_S * next(inverse_roots)
+
+
+def roots() -> Iterator[float]:
+    """1 / sqrt(n) of n = 1, 2, ..."""
+    count = 1
+    while True:
+        yield 1 / sqrt(count)
+        count += 1
+
+
+def newton_roots() -> Iterator[float]:
+    """The same as Linux has it, to 16 bits (codel_impl.h)."""
+    root, count = 0xFFFF, 1
+    while True:
+        yield root / 0x10000
+        count += 1
+        whole = root << 16
+        root = (((((3 << 32) - count * (whole * whole >> 32)) >> 2) * whole) >> 31) >> 16
+
+
+def red_mean_packets(min_th: float, max_th: float, max_p: float) -> float:
+    """Where RED's average settles: the mean gap of drops uniform on 1 to 1/p is (1 + 1/p) / 2."""
+    gap = OVERLOAD / (OVERLOAD - 1)
+    return min_th + (max_th - min_th) / (2 * gap - 1) / max_p

@@ -1,0 +1,93 @@
+"""What `uml_queues.py` runs in user-mode Linux beside `short_queues_inside.py`.
+
+    uml_queues_inside.py emulated TASK
+    uml_queues_inside.py datagrams TASK
+
+`emulated` is the engine's queue under the TCP of this kernel: `point`, `variant`, `seed`.
+`datagrams` sends them through the kernel's queue: what `short_queues_inside.py alone` is told of
+it, and `payload_bytes`, `packets_per_s`, `is_random`, `seed`, `looks_s`, `settled_s`. The last line
+of the output is what was seen, as JSON.
+"""
+
+import json
+import socket
+import sys
+import time
+from contextlib import ExitStack
+from random import Random
+from statistics import fmean
+from typing import Any
+
+from kernel_tcp import Run, emulated
+from kernel_tcp_points import Point, Variant
+from short_queues_inside import NEAR, SAMPLED_S, SINK, joined_sink, set_up
+
+from lasthop.linkqueue.shaped import Shaped
+from lasthop.linux.netns import Namespace
+
+DISCARD = 9
+"""A port where nobody listens."""
+
+
+def by_engine(task: dict[str, Any]) -> dict[str, Any]:
+    """The engine's queue under the kernel's TCP."""
+    point = Point(**{**task["point"], "row": tuple(task["point"]["row"])})
+    found = emulated(Run(point, Variant(**task["variant"]), task["seed"]), None)
+    return {key: found[key] for key in ("figures", "late_s", "wait", "counters", "variant")}
+
+
+def by_kernel(task: dict[str, Any]) -> dict[str, Any]:
+    """Datagrams through the kernel's queue."""
+    with ExitStack() as stack:
+        joined_sink(stack, task)
+        there, shaped = set_up(stack, task, NEAR)
+        return sent(there, shaped, task)
+
+
+def sent(there: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, Any]:
+    """Drops until each look, part lost behind the warm-up, and mean queue there."""
+    out = there.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    payload, draw, rate = bytes(task["payload_bytes"]), Random(task["seed"]), task["packets_per_s"]
+    looks_s, drops, waiting = list(task["looks_s"]), [], []
+    began_s = time.monotonic()
+    next_s, sample_s, late_s = 0.0, 0.0, 0.0
+    at_first: tuple[int, int] | None = None
+    offered = 0
+    while looks_s:
+        due_s = min(next_s, sample_s, looks_s[0])
+        now_s = time.monotonic() - began_s
+        if due_s > now_s:
+            time.sleep(due_s - now_s)
+        else:
+            late_s = max(late_s, now_s - due_s)
+        if due_s == looks_s[0]:
+            looks_s.pop(0)
+            drops.append(shaped.counters()[1].dropped_packets)
+        elif due_s == next_s:
+            out.sendto(payload, (SINK, DISCARD))
+            offered += 1
+            next_s += draw.expovariate(rate) if task["is_random"] else 1 / rate
+        else:
+            sample_s += SAMPLED_S
+            _, queue = shaped.counters()
+            if due_s >= task["settled_s"]:
+                at_first = at_first or (queue.dropped_packets, offered)
+                waiting.append(queue.backlog_packets)
+    assert at_first is not None
+    return {
+        "drops": drops,
+        "lost": (drops[-1] - at_first[0]) / (offered - at_first[1]),
+        "queue_packets": fmean(waiting) + 1,  # the link never rests
+        "late_s": late_s,
+    }
+
+
+def main() -> None:
+    """Run one."""
+    role, argument = sys.argv[1:]
+    found = {"emulated": by_engine, "datagrams": by_kernel}[role](json.loads(argument))
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Section of docs/reference/kernel-tcp-measured.md on what `uml_queues.py` has run."""
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import Any
+
+from kernel_tcp import SEEDS, Run, is_late, simulated_key
+from kernel_tcp_page import PAGE, estimate
+from kernel_tcp_points import AS_THEY_ARE, Point
+from pages import rewrite, table
+from runs import Runs
+from uml_queues import VARIANTS, key_of, points
+from uml_queues_datagrams import LOADS, LOOKS_S, Load, codel_drops, red_mean_packets
+
+from lasthop.estimates import Estimate
+
+SECTION = "The kernel's RED and CoDel"
+QUANTITIES = {
+    "goodput_bps": ("goodput [Mb/s]", 1e-6, 2, 0.05),
+    "drops": ("lost at the queue [%]", 100, 3, 0.15),
+    "queue_packets": ("queue [packets]", 1, 1, 0.15),
+}
+"""Title, factor, digits, and by what part two queues may differ under the same TCP."""
+LATE_DATAGRAMS_S = 0.002
+
+
+class Measured:
+    """All that was run."""
+
+    def __init__(self, runs: Runs) -> None:
+        self.done = runs.known()
+
+    def figures(self, point: Point, way: str, variant: Any = AS_THEY_ARE) -> list[dict[str, float]]:
+        """Of each run of a point that kept time."""
+        if way == "simulated":
+            found = self.done.get(simulated_key(point, variant))
+            return [] if found is None else found["runs"]
+        each = [Run(point, variant, seed) for seed in range(1, SEEDS + 1)]
+        keys = [run.key if way == "emulated" else key_of(run, way) for run in each]
+        seen = [self.done[key] for key in keys if key in self.done]
+        return [one["figures"] for one in seen if "late_s" not in one or not is_late(one)]
+
+    def of(self, point: Point, way: str, key: str, variant: Any = AS_THEY_ARE) -> Estimate | None:
+        """A quantity of all runs."""
+        return estimate([figures[key] for figures in self.figures(point, way, variant)])
+
+
+def write(runs: Runs) -> None:
+    """Write the section's tables."""
+    measured = Measured(runs)
+    rewrite(PAGE, {SECTION: [*under_tcp(measured), "", *under_datagrams(measured)]})
+    print(PAGE)
+
+
+def under_tcp(measured: Measured) -> Iterator[str]:
+    """A row a point; the last column is the kernel's queue beside the engine's under one TCP."""
+    ways = {
+        "simulated": "engine's TCP and queue",
+        "emulated": "Linux 6.18, engine's queue",
+        "uml-emulated": "Linux 6.1, engine's queue",
+        "uml": "Linux 6.1, kernel's queue",
+    }
+    head = ["law", "flows", "RTT [ms]", "queue"]
+    head += [f"{words}: {way}" for words, *_ in QUANTITIES.values() for way in ways.values()]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for point in points():
+            if measured.figures(point, "uml"):
+                cells = [
+                    shown(measured.of(point, way, key), key) for key in QUANTITIES for way in ways
+                ]
+                yield [*point.row, *cells, ", ".join(parts(measured, point))]
+                yield from without_idle(measured, point, list(ways), len(head))
+
+    return table([*head, "apart"], rows())
+
+
+def without_idle(
+    measured: Measured, point: Point, ways: Sequence[str], width: int
+) -> Iterator[Sequence[str]]:
+    """The same with the engine's RED as the kernel's is below HTB, where that changes it."""
+    variant = VARIANTS["no-idle"]
+    if not measured.figures(point, "uml-emulated", variant):
+        return
+    if not any(parts(measured, point)):
+        return
+    cells = [
+        "" if way in ("emulated", "uml") else shown(measured.of(point, way, key, variant), key)
+        for key in QUANTITIES
+        for way in ways
+    ]
+    row = [*point.row[:3], f"{point.row[3]}, no idle time", *cells]
+    yield [*row, ", ".join(parts(measured, point, variant))]
+
+
+def parts(measured: Measured, point: Point, variant: Any = AS_THEY_ARE) -> Iterator[str]:
+    """In what the two queues part under the TCP of user-mode Linux."""
+    for key, (words, _, _, allowed) in QUANTITIES.items():
+        ours = measured.of(point, "uml-emulated", key, variant)
+        theirs = measured.of(point, "uml", key)
+        if ours is None or theirs is None or ours.mean == 0:
+            continue
+        apart = theirs.mean / ours.mean - 1
+        if abs(apart) > allowed:
+            is_sure = abs(ours.mean - theirs.mean) > (ours.ci95 or 0.0) + (theirs.ci95 or 0.0)
+            yield f"{words.split(' [')[0].split(' at')[0]} {apart:+.0%}{'' if is_sure else ' (?)'}"
+
+
+def shown(found: Estimate | None, key: str) -> str:
+    """A quantity with its interval."""
+    if found is None:
+        return ""
+    _, factor, digits, _ = QUANTITIES[key]
+    half = "" if found.ci95 is None else f" ± {factor * found.ci95:.{digits}f}"
+    return f"{factor * found.mean:.{digits}f}{half}"
+
+
+def under_datagrams(measured: Measured) -> Iterator[str]:
+    """Drops that the laws foretell, and what the two queues did."""
+    codel, red = LOADS
+    exact, newton = (codel_drops(LOOKS_S, is_newton=is_newton) for is_newton in (False, True))
+    settings = red.queue["red"]
+    settled = red_mean_packets(settings["min_th"], settings["max_th"], 0.1) + 1
+    head = [
+        "datagrams at 1.1 times the rate",
+        *("by hand", "by hand with Linux's root", "engine", "kernel"),
+    ]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for number, look_s in enumerate(LOOKS_S):
+            by_hand = [str(exact[number]), str(newton[number])]
+            cells = [mean(measured, codel, way, "drops", number) for way in ("engine", "uml")]
+            yield [f"CoDel: dropped within {look_s:g} s", *by_hand, *cells]
+        for load, words in ((codel, "CoDel, 5 to 20 s"), (red, "RED, 10 to 60 s")):
+            ways = [mean(measured, load, way, "lost", None, 100) for way in ("engine", "uml")]
+            yield [f"{words}: lost [%]", f"{100 / 11:.2f}", "", *ways]
+            ways = [mean(measured, load, way, "queue_packets", None) for way in ("engine", "uml")]
+            yield [f"{words}: queue [packets]", f"{settled:.1f}" if load is red else "", "", *ways]
+
+    return table(head, rows())
+
+
+def mean(
+    measured: Measured, load: Load, way: str, key: str, number: int | None, factor: float = 1
+) -> str:
+    """Of the runs that kept time."""
+    keys = [load.key(way, seed) for seed in range(1, SEEDS + 1)]
+    seen = [measured.done[each] for each in keys if each in measured.done]
+    values = [
+        factor * (one[key] if number is None else one[key][number])
+        for one in seen
+        if one.get("late_s", 0.0) <= LATE_DATAGRAMS_S
+    ]
+    digits = 0 if key == "drops" else 1 + (key == "lost")
+    return f"{fmean(values):.{digits}f}" if values else ""
