@@ -2,7 +2,8 @@
 
 A load is 1.1 times what the link carries. Through CoDel it comes at a constant rate: drops follow
 the law, one each interval / sqrt(n), until the queue is below the target. Through RED it comes at
-random: the average settles where one in eleven is dropped.
+random: the average settles where one in eleven is dropped. Two bursts of twice the rate, with a
+pause between them, show whether the average falls while nothing comes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +36,19 @@ class Load:
     """When drops are counted; the last time is the end."""
     settled_s: float
     """When what is averaged begins."""
+    overload: float = OVERLOAD
+    pause_s: tuple[float, float] | None = None
+    """When nothing is sent."""
+
+    @property
+    def packets_per_s(self) -> float:
+        """How many come while they come."""
+        return self.overload * PACKETS_PER_S
+
+    def offered(self, until_s: float) -> float:
+        """How many have come by then."""
+        begins_s, ends_s = self.pause_s or (until_s, until_s)
+        return self.packets_per_s * (min(until_s, begins_s) + max(0.0, until_s - ends_s))
 
     def key(self, way: str, seed: int) -> str:
         """What tells a run from others."""
@@ -44,7 +58,8 @@ class Load:
         """What `uml_queues_inside.py` is told."""
         return {
             "payload_bytes": PACKET_BYTES - HEADER_BYTES,
-            "packets_per_s": OVERLOAD * PACKETS_PER_S,
+            "packets_per_s": self.packets_per_s,
+            "pause_s": self.pause_s,
             "is_random": self.is_random,
             "seed": seed,
             "looks_s": self.looks_s,
@@ -53,41 +68,41 @@ class Load:
 
     def tree(self, length_s: float, warmup_s: float) -> dict[str, Any]:
         """The scenario."""
-        payload = 8 * (PACKET_BYTES - HEADER_BYTES) * OVERLOAD * PACKETS_PER_S
         udp = {
-            "rate": f"{payload} bps",
+            "rate": f"{8 * (PACKET_BYTES - HEADER_BYTES) * self.packets_per_s} bps",
             "arrivals": "poisson" if self.is_random else "constant",
             "packet": f"{PACKET_BYTES - HEADER_BYTES} B",
             "header": f"{HEADER_BYTES} B",
         }
         ends = {"from": "left", "to": "right"}
+        flow = {**ends, "rtt": "10 ms", "start_spread": "0 s", "udp": udp}
+        begins_s, ends_s = self.pause_s or (length_s, length_s)
+        flows = {"first": {**flow, "stop": f"{min(begins_s, length_s)} s"}}
+        if ends_s < length_s:
+            flows["second"] = {**flow, "start": f"{ends_s} s"}
         return {
             "duration": f"{length_s} s",
             "warmup": f"{warmup_s} s",
             "link": {"bottleneck": {**ends, "rate": f"{RATE_BPS} bps", "queue": self.queue}},
-            "flow": {"flow": {**ends, "rtt": "10 ms", "start_spread": "0 s", "udp": udp}},
+            "flow": flows,
         }
 
 
+RED: Mapping[str, Any] = {
+    "limit": 150,
+    "red": {
+        "min_th": 50,
+        "max_th": 100,
+        "weight": 2.0**-9,
+        "gentle": False,
+        "wait": False,
+        "mean_packet": f"{PACKET_BYTES} B",
+    },
+}
 LOADS = (
     Load("CoDel", {"limit": 1000, "codel": {}}, False, (*LOOKS_S, 20.0), 5.0),
-    Load(
-        "RED",
-        {
-            "limit": 150,
-            "red": {
-                "min_th": 50,
-                "max_th": 100,
-                "weight": 2.0**-9,
-                "gentle": False,
-                "wait": False,
-                "mean_packet": f"{PACKET_BYTES} B",
-            },
-        },
-        True,
-        (20.0, 60.0),
-        10.0,
-    ),
+    Load("RED", RED, True, (20.0, 60.0), 10.0),
+    Load("RED, two bursts", RED, False, (1.0, 6.0, 6.15), 0.0, 2.0, (1.0, 6.0)),
 )
 
 
@@ -95,8 +110,8 @@ def by_engine(load: Load, seed: int) -> dict[str, Any]:
     """Drops until each look, part lost, and mean queue, the packet in service included."""
     drops = []
     for look_s in load.looks_s:
-        offered = OVERLOAD * PACKETS_PER_S * look_s
-        drops.append(round(queue_of(load.tree(look_s, 0.0), seed)["drop_probability"] * offered, 1))
+        lost = queue_of(load.tree(look_s, 0.0), seed)["drop_probability"]
+        drops.append(round(lost * load.offered(look_s), 1))
     settled = queue_of(load.tree(load.looks_s[-1], load.settled_s), seed)
     return {
         "drops": drops,

@@ -5,8 +5,8 @@
 
 `emulated` is the engine's queue under the TCP of this kernel: `point`, `variant`, `seed`.
 `datagrams` sends them through the kernel's queue: what `short_queues_inside.py alone` is told of
-it, and `payload_bytes`, `packets_per_s`, `is_random`, `seed`, `looks_s`, `settled_s`. The last line
-of the output is what was seen, as JSON.
+it, and `payload_bytes`, `packets_per_s`, `is_random`, `pause_s` (from, to; or null), `seed`,
+`looks_s`, `settled_s`. The last line of the output is what was seen, as JSON.
 """
 
 import json
@@ -49,6 +49,7 @@ def sent(there: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, An
     out = there.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     payload, draw, rate = bytes(task["payload_bytes"]), Random(task["seed"]), task["packets_per_s"]
     looks_s, drops, waiting = list(task["looks_s"]), [], []
+    begins_s, ends_s = task["pause_s"] or (float("inf"), float("inf"))
     began_s = time.monotonic()
     next_s, sample_s, late_s = 0.0, 0.0, 0.0
     at_first: tuple[int, int] | None = None
@@ -67,6 +68,8 @@ def sent(there: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, An
             out.sendto(payload, (SINK, DISCARD))
             offered += 1
             next_s += draw.expovariate(rate) if task["is_random"] else 1 / rate
+            if begins_s <= next_s < ends_s:
+                next_s = ends_s
         else:
             sample_s += SAMPLED_S
             _, queue = shaped.counters()

@@ -1,6 +1,7 @@
 """Section of docs/reference/kernel-tcp-measured.md on what `uml_queues.py` has run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -9,8 +10,8 @@ from kernel_tcp_page import PAGE, estimate
 from kernel_tcp_points import AS_THEY_ARE, Point
 from pages import rewrite, table
 from runs import Runs
-from uml_queues import VARIANTS, key_of, points
-from uml_queues_datagrams import LOADS, LOOKS_S, Load, codel_drops, red_mean_packets
+from uml_queues import key_of, points
+from uml_queues_datagrams import LOADS, LOOKS_S, OVERLOAD, Load, codel_drops, red_mean_packets
 
 from lasthop.estimates import Estimate
 
@@ -70,33 +71,14 @@ def under_tcp(measured: Measured) -> Iterator[str]:
                     shown(measured.of(point, way, key), key) for key in QUANTITIES for way in ways
                 ]
                 yield [*point.row, *cells, ", ".join(parts(measured, point))]
-                yield from without_idle(measured, point, list(ways), len(head))
 
     return table([*head, "apart"], rows())
 
 
-def without_idle(
-    measured: Measured, point: Point, ways: Sequence[str], width: int
-) -> Iterator[Sequence[str]]:
-    """The same with the engine's RED as the kernel's is below HTB, where that changes it."""
-    variant = VARIANTS["no-idle"]
-    if not measured.figures(point, "uml-emulated", variant):
-        return
-    if not any(parts(measured, point)):
-        return
-    cells = [
-        "" if way in ("emulated", "uml") else shown(measured.of(point, way, key, variant), key)
-        for key in QUANTITIES
-        for way in ways
-    ]
-    row = [*point.row[:3], f"{point.row[3]}, no idle time", *cells]
-    yield [*row, ", ".join(parts(measured, point, variant))]
-
-
-def parts(measured: Measured, point: Point, variant: Any = AS_THEY_ARE) -> Iterator[str]:
+def parts(measured: Measured, point: Point) -> Iterator[str]:
     """In what the two queues part under the TCP of user-mode Linux."""
     for key, (words, _, _, allowed) in QUANTITIES.items():
-        ours = measured.of(point, "uml-emulated", key, variant)
+        ours = measured.of(point, "uml-emulated", key)
         theirs = measured.of(point, "uml", key)
         if ours is None or theirs is None or ours.mean == 0:
             continue
@@ -117,39 +99,44 @@ def shown(found: Estimate | None, key: str) -> str:
 
 def under_datagrams(measured: Measured) -> Iterator[str]:
     """Drops that the laws foretell, and what the two queues did."""
-    codel, red = LOADS
+    codel, red, bursts = LOADS
     exact, newton = (codel_drops(LOOKS_S, is_newton=is_newton) for is_newton in (False, True))
     settings = red.queue["red"]
     settled = red_mean_packets(settings["min_th"], settings["max_th"], 0.1) + 1
-    head = [
-        "datagrams at 1.1 times the rate",
-        *("by hand", "by hand with Linux's root", "engine", "kernel"),
-    ]
+    lost = f"{100 * (1 - 1 / OVERLOAD):.2f}"
 
     def rows() -> Iterator[Sequence[str]]:
         for number, look_s in enumerate(LOOKS_S):
-            by_hand = [str(exact[number]), str(newton[number])]
-            cells = [mean(measured, codel, way, "drops", number) for way in ("engine", "uml")]
+            cells = both(measured, codel, partial(dropped, number), 0)
+            by_hand = str(exact[number]), str(newton[number])
             yield [f"CoDel: dropped within {look_s:g} s", *by_hand, *cells]
         for load, words in ((codel, "CoDel, 5 to 20 s"), (red, "RED, 10 to 60 s")):
-            ways = [mean(measured, load, way, "lost", None, 100) for way in ("engine", "uml")]
-            yield [f"{words}: lost [%]", f"{100 / 11:.2f}", "", *ways]
-            ways = [mean(measured, load, way, "queue_packets", None) for way in ("engine", "uml")]
-            yield [f"{words}: queue [packets]", f"{settled:.1f}" if load is red else "", "", *ways]
+            cells = both(measured, load, lambda seen: 100 * seen["lost"], 2)
+            yield [f"{words}: lost [%]", lost, "", *cells]
+            by_hand_queue = f"{settled:.1f}" if load is red else ""
+            cells = both(measured, load, lambda seen: seen["queue_packets"], 1)
+            yield [f"{words}: queue [packets]", by_hand_queue, "", *cells]
+        begins_s, ends_s = bursts.pause_s or (0.0, 0.0)
+        count = bursts.offered(bursts.looks_s[-1]) - bursts.offered(ends_s)
+        cells = both(measured, bursts, lambda seen: seen["drops"][2] - seen["drops"][1], 0)
+        words = f"dropped of {count:.0f} that come {ends_s - begins_s:g} s behind a burst"
+        yield [f"RED: {words}", "0", "", *cells]
 
+    head = ("datagrams", "by hand", "by hand, Linux's root", "engine", "kernel")
     return table(head, rows())
 
 
-def mean(
-    measured: Measured, load: Load, way: str, key: str, number: int | None, factor: float = 1
-) -> str:
-    """Of the runs that kept time."""
-    keys = [load.key(way, seed) for seed in range(1, SEEDS + 1)]
-    seen = [measured.done[each] for each in keys if each in measured.done]
-    values = [
-        factor * (one[key] if number is None else one[key][number])
-        for one in seen
-        if one.get("late_s", 0.0) <= LATE_DATAGRAMS_S
-    ]
-    digits = 0 if key == "drops" else 1 + (key == "lost")
-    return f"{fmean(values):.{digits}f}" if values else ""
+def dropped(number: int, seen: Mapping[str, Any]) -> float:
+    """Drops until a look."""
+    return float(seen["drops"][number])
+
+
+def both(
+    measured: Measured, load: Load, of: Callable[[Mapping[str, Any]], float], digits: int
+) -> Iterator[str]:
+    """The mean of the runs that kept time, of the engine's queue and of the kernel's."""
+    for way in ("engine", "uml"):
+        keys = [load.key(way, seed) for seed in range(1, SEEDS + 1)]
+        seen = [measured.done[each] for each in keys if each in measured.done]
+        values = [of(one) for one in seen if one.get("late_s", 0.0) <= LATE_DATAGRAMS_S]
+        yield f"{fmean(values):.{digits}f}" if values else ""
