@@ -1,14 +1,13 @@
-"""Datagrams through RED and CoDel, for `uml_queues.py`: loads, the engine, and laws worked by hand.
+"""Datagrams through RED and CoDel, for `uml_queues.py`: loads, and the engine.
 
 A load is 1.1 times what the link carries. Through CoDel it comes at a constant rate: drops follow
-the law, one each interval / sqrt(n), until the queue is below the target. Through RED it comes at
+the law, which `uml_queues_codel.py` works out. Through RED it comes at
 random: the average settles where one in eleven is dropped. Two bursts of twice the rate, with a
 pause between them, show whether the average falls while nothing comes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 from runs import by_replication
@@ -19,7 +18,6 @@ RATE_BPS = 10_000_000
 PACKET_BYTES, HEADER_BYTES = 1500, 28
 PACKETS_PER_S = RATE_BPS / (8 * PACKET_BYTES)
 OVERLOAD = 1.1
-TARGET_S, INTERVAL_S = 0.005, 0.1
 LOOKS_S = (0.5, 1.0, 2.0, 3.0)
 """When drops are counted that CoDel's law foretells: the queue is above its target until then."""
 
@@ -127,50 +125,6 @@ def queue_of(tree: Mapping[str, Any], seed: int) -> Mapping[str, float]:
 
 
 # -- by hand ------------------------------------------------------------------------------------
-
-
-def first_drop_s() -> float:
-    """When CoDel drops first: an interval behind the packet that waited for the target. [s]
-
-    The n-th packet of the overload waits for n (1/C - 1/(1.1 C)).
-    """
-    each_s = (1 - 1 / OVERLOAD) / PACKETS_PER_S
-    return (TARGET_S / each_s) / PACKETS_PER_S + INTERVAL_S
-
-
-def codel_drops(looks_s: Sequence[float], *, is_newton: bool) -> list[int]:
-    """Drops until each time, while packets are above the target: one each interval / sqrt(n).
-
-    With `is_newton` the square root is Linux's, one step of Newton's for each drop.
-    """
-    times = list(drop_times(max(looks_s), newton_roots() if is_newton else roots()))
-    return [sum(each <= look_s for each in times) for look_s in looks_s]
-
-
-def drop_times(end_s: float, inverse_roots: Iterator[float]) -> Iterator[float]:
-    """When packets are dropped. [s]"""
-    at_s = first_drop_s()
-    while at_s <= end_s:
-        yield at_s
-        at_s += INTERVAL_S * next(inverse_roots)
-
-
-def roots() -> Iterator[float]:
-    """1 / sqrt(n) of n = 1, 2, ..."""
-    count = 1
-    while True:
-        yield 1 / sqrt(count)
-        count += 1
-
-
-def newton_roots() -> Iterator[float]:
-    """The same as Linux has it, to 16 bits (codel_impl.h)."""
-    root, count = 0xFFFF, 1
-    while True:
-        yield root / 0x10000
-        count += 1
-        whole = root << 16
-        root = (((((3 << 32) - count * (whole * whole >> 32)) >> 2) * whole) >> 31) >> 16
 
 
 def red_mean_packets(min_th: float, max_th: float, max_p: float) -> float:

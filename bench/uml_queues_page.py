@@ -11,7 +11,8 @@ from kernel_tcp_points import AS_THEY_ARE, Point
 from pages import rewrite, table
 from runs import Runs
 from uml_queues import key_of, points
-from uml_queues_datagrams import LOADS, LOOKS_S, OVERLOAD, Load, codel_drops, red_mean_packets
+from uml_queues_codel import worked_out
+from uml_queues_datagrams import LOADS, LOOKS_S, OVERLOAD, PACKETS_PER_S, Load, red_mean_packets
 
 from lasthop.estimates import Estimate
 
@@ -100,7 +101,16 @@ def shown(found: Estimate | None, key: str) -> str:
 def under_datagrams(measured: Measured) -> Iterator[str]:
     """Drops that the laws foretell, and what the two queues did."""
     codel, red, bursts = LOADS
-    exact, newton = (codel_drops(LOOKS_S, is_newton=is_newton) for is_newton in (False, True))
+    each = [
+        worked_out(
+            codel.packets_per_s,
+            PACKETS_PER_S,
+            codel.looks_s,
+            codel.settled_s,
+            is_newton=is_newton,
+        )
+        for is_newton in (False, True)
+    ]
     settings = red.queue["red"]
     settled = red_mean_packets(settings["min_th"], settings["max_th"], 0.1) + 1
     lost = f"{100 * (1 - 1 / OVERLOAD):.2f}"
@@ -108,21 +118,28 @@ def under_datagrams(measured: Measured) -> Iterator[str]:
     def rows() -> Iterator[Sequence[str]]:
         for number, look_s in enumerate(LOOKS_S):
             cells = both(measured, codel, partial(dropped, number), 0)
-            by_hand = str(exact[number]), str(newton[number])
+            by_hand = [str(one.drops[number]) for one in each]
             yield [f"CoDel: dropped within {look_s:g} s", *by_hand, *cells]
-        for load, words in ((codel, "CoDel, 5 to 20 s"), (red, "RED, 10 to 60 s")):
+        laws = {
+            "CoDel, 5 to 20 s": (
+                codel,
+                [f"{100 * one.lost:.2f}" for one in each],
+                [f"{one.queue_packets:.1f}" for one in each],
+            ),
+            "RED, 10 to 60 s": (red, [lost, ""], [f"{settled:.1f}", ""]),
+        }
+        for words, (load, parts_lost, queues) in laws.items():
             cells = both(measured, load, lambda seen: 100 * seen["lost"], 2)
-            yield [f"{words}: lost [%]", lost, "", *cells]
-            by_hand_queue = f"{settled:.1f}" if load is red else ""
+            yield [f"{words}: lost [%]", *parts_lost, *cells]
             cells = both(measured, load, lambda seen: seen["queue_packets"], 1)
-            yield [f"{words}: queue [packets]", by_hand_queue, "", *cells]
+            yield [f"{words}: queue [packets]", *queues, *cells]
         begins_s, ends_s = bursts.pause_s or (0.0, 0.0)
         count = bursts.offered(bursts.looks_s[-1]) - bursts.offered(ends_s)
         cells = both(measured, bursts, lambda seen: seen["drops"][2] - seen["drops"][1], 0)
         words = f"dropped of {count:.0f} that come {ends_s - begins_s:g} s behind a burst"
         yield [f"RED: {words}", "0", "", *cells]
 
-    head = ("datagrams", "by hand", "by hand, Linux's root", "engine", "kernel")
+    head = ("datagrams", "worked out", "with Linux's root", "engine", "kernel")
     return table(head, rows())
 
 
