@@ -239,10 +239,18 @@ def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]
         "queue_packets": fmean(watch.lengths),
         "waiting_packets": fmean(each - (each > 0) for each in watch.lengths),
         "goodput_bps": sum(goodputs),
-        "drop_probability": dropped / (sent + dropped),
-        "jain": sum(goodputs) ** 2 / len(goodputs) / sum(each**2 for each in goodputs),
-        "least_share": min(goodputs) / fmean(goodputs),
+        "drop_probability": dropped / max(sent + dropped, 1),
+        "jain": shares(goodputs)[0],
+        "least_share": shares(goodputs)[1],
     }
+
+
+def shares(goodputs: Sequence[float]) -> tuple[float, float]:
+    """Jain's index, and the least over the mean; 1 if nothing gets through."""
+    if not any(goodputs):
+        return 1.0, 1.0
+    jain = sum(goodputs) ** 2 / len(goodputs) / sum(each**2 for each in goodputs)
+    return jain, min(goodputs) / fmean(goodputs)
 
 
 def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Namespace, Shaped]:

@@ -1,9 +1,9 @@
 """Datagrams through RED and CoDel, for `uml_queues.py`: loads, and the engine.
 
 A load is 1.1 times what the link carries. Through CoDel it comes at a constant rate: drops follow
-the law, which `uml_queues_codel.py` works out. Through RED it comes at
-random: the average settles where one in eleven is dropped. Two bursts of twice the rate, with a
-pause between them, show whether the average falls while nothing comes.
+the law, which `uml_queues_codel.py` works out. Through RED it comes at random: the average settles
+where one in eleven is dropped. Two bursts of twice the rate, with a pause between them, show
+whether the average falls while nothing comes.
 """
 
 from collections.abc import Mapping
@@ -18,6 +18,8 @@ RATE_BPS = 10_000_000
 PACKET_BYTES, HEADER_BYTES = 1500, 28
 PACKETS_PER_S = RATE_BPS / (8 * PACKET_BYTES)
 OVERLOAD = 1.1
+MAX_P = 0.1
+"""Of RED just below its upper threshold. [-]"""
 LOOKS_S = (0.5, 1.0, 2.0, 3.0)
 """When drops are counted that CoDel's law foretells: the queue is above its target until then."""
 
@@ -91,6 +93,7 @@ RED: Mapping[str, Any] = {
     "red": {
         "min_th": 50,
         "max_th": 100,
+        "max_p": MAX_P,
         "weight": 2.0**-9,
         "gentle": False,
         "wait": False,
@@ -100,7 +103,7 @@ RED: Mapping[str, Any] = {
 LOADS = (
     Load("CoDel", {"limit": 1000, "codel": {}}, False, (*LOOKS_S, 20.0), 5.0),
     Load("RED", RED, True, (20.0, 60.0), 10.0),
-    Load("RED, two bursts", RED, False, (1.0, 6.0, 6.15), 0.0, 2.0, (1.0, 6.0)),
+    Load("RED, two bursts", RED, False, (1.0, 6.0, 6.15), 6.0, 2.0, (1.0, 6.0)),
 )
 
 
@@ -127,7 +130,14 @@ def queue_of(tree: Mapping[str, Any], seed: int) -> Mapping[str, float]:
 # -- by hand ------------------------------------------------------------------------------------
 
 
-def red_mean_packets(min_th: float, max_th: float, max_p: float) -> float:
-    """Where RED's average settles: the mean gap of drops uniform on 1 to 1/p is (1 + 1/p) / 2."""
-    gap = OVERLOAD / (OVERLOAD - 1)
-    return min_th + (max_th - min_th) / (2 * gap - 1) / max_p
+def red_mean_packets(lost: float, *, is_linux: bool) -> float:
+    """Where RED's queue settles if so much of the load is lost, the packet in service included.
+
+    Drops are uniform on 1 to 1/p packets apart in Linux, on 1 to 1/p - 1 in the engine, so that the
+    mean gap is (1 + 1/p) / 2, or 1 / (2 p); and p rises to 0.1 between the thresholds.
+    """
+    settings = RED["red"]
+    probability = 1 / (2 / lost - is_linux)
+    return float(
+        settings["min_th"] + (settings["max_th"] - settings["min_th"]) * probability / MAX_P + 1
+    )

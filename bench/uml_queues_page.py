@@ -50,37 +50,45 @@ class Measured:
 def write(runs: Runs) -> None:
     """Write the section's tables."""
     measured = Measured(runs)
-    rewrite(PAGE, {SECTION: [*under_tcp(measured), "", *under_datagrams(measured)]})
+    everywhere = {
+        "simulated": "engine's TCP and queue",
+        "emulated": "Linux, engine's queue",
+        "uml": "user-mode Linux, kernel's queue",
+    }
+    alone = {"uml-emulated": "engine's queue", "uml": "kernel's queue"}
+    lines = [
+        *under_tcp(measured, everywhere),
+        "",
+        "User-mode Linux alone, with either queue:",
+        *under_tcp(measured, alone),
+        "",
+        "Datagrams at 1.1 times the rate:",
+        *under_datagrams(measured),
+    ]
+    rewrite(PAGE, {SECTION: lines})
     print(PAGE)
 
 
-def under_tcp(measured: Measured) -> Iterator[str]:
-    """A row a point; the last column is the kernel's queue beside the engine's under one TCP."""
-    ways = {
-        "simulated": "engine's TCP and queue",
-        "emulated": "Linux 6.18, engine's queue",
-        "uml-emulated": "Linux 6.1, engine's queue",
-        "uml": "Linux 6.1, kernel's queue",
-    }
+def under_tcp(measured: Measured, ways: Mapping[str, str]) -> Iterator[str]:
+    """A row a point that was run in each of these ways."""
     head = ["law", "flows", "RTT [ms]", "queue"]
     head += [f"{words}: {way}" for words, *_ in QUANTITIES.values() for way in ways.values()]
 
     def rows() -> Iterator[Sequence[str]]:
         for point in points():
-            if measured.figures(point, "uml"):
+            if all(measured.figures(point, way) for way in ways):
                 cells = [
                     shown(measured.of(point, way, key), key) for key in QUANTITIES for way in ways
                 ]
-                yield [*point.row, *cells, ", ".join(parts(measured, point))]
+                yield [*point.row, *cells, ", ".join(parts(measured, point, [*ways][-2:]))]
 
     return table([*head, "apart"], rows())
 
 
-def parts(measured: Measured, point: Point) -> Iterator[str]:
-    """In what the two queues part under the TCP of user-mode Linux."""
+def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str]:
+    """In what the kernel's queue, the second way, parts from the engine's."""
     for key, (words, _, _, allowed) in QUANTITIES.items():
-        ours = measured.of(point, "uml-emulated", key)
-        theirs = measured.of(point, "uml", key)
+        ours, theirs = (measured.of(point, way, key) for way in ways)
         if ours is None or theirs is None or ours.mean == 0:
             continue
         apart = theirs.mean / ours.mean - 1
@@ -111,8 +119,6 @@ def under_datagrams(measured: Measured) -> Iterator[str]:
         )
         for is_newton in (False, True)
     ]
-    settings = red.queue["red"]
-    settled = red_mean_packets(settings["min_th"], settings["max_th"], 0.1) + 1
     lost = f"{100 * (1 - 1 / OVERLOAD):.2f}"
 
     def rows() -> Iterator[Sequence[str]]:
@@ -120,26 +126,22 @@ def under_datagrams(measured: Measured) -> Iterator[str]:
             cells = both(measured, codel, partial(dropped, number), 0)
             by_hand = [str(one.drops[number]) for one in each]
             yield [f"CoDel: dropped within {look_s:g} s", *by_hand, *cells]
-        laws = {
-            "CoDel, 5 to 20 s": (
-                codel,
-                [f"{100 * one.lost:.2f}" for one in each],
-                [f"{one.queue_packets:.1f}" for one in each],
-            ),
-            "RED, 10 to 60 s": (red, [lost, ""], [f"{settled:.1f}", ""]),
-        }
-        for words, (load, parts_lost, queues) in laws.items():
-            cells = both(measured, load, lambda seen: 100 * seen["lost"], 2)
-            yield [f"{words}: lost [%]", *parts_lost, *cells]
-            cells = both(measured, load, lambda seen: seen["queue_packets"], 1)
-            yield [f"{words}: queue [packets]", *queues, *cells]
+        of_codel = [f"{100 * one.lost:.2f}" for one in each]
+        yield ["CoDel, 5 to 20 s: lost [%]", *of_codel, *both(measured, codel, part_lost, 2)]
+        of_codel = [f"{one.queue_packets:.1f}" for one in each]
+        yield ["CoDel, 5 to 20 s: queue [packets]", *of_codel, *both(measured, codel, queue, 1)]
+        yield ["RED, 10 to 60 s: lost [%]", lost, lost, *both(measured, red, part_lost, 2)]
+        of_red = [
+            f"{red_mean_packets(fmean(map(part_lost, seen)) / 100, is_linux=way == 'uml'):.1f}"
+            for way in ("engine", "uml")
+            if (seen := kept(measured, red, way))
+        ]
+        yield ["RED, 10 to 60 s: queue [packets]", *of_red, *both(measured, red, queue, 1)]
         begins_s, ends_s = bursts.pause_s or (0.0, 0.0)
-        count = bursts.offered(bursts.looks_s[-1]) - bursts.offered(ends_s)
-        cells = both(measured, bursts, lambda seen: seen["drops"][2] - seen["drops"][1], 0)
-        words = f"dropped of {count:.0f} that come {ends_s - begins_s:g} s behind a burst"
-        yield [f"RED: {words}", "0", "", *cells]
+        words = f"RED, a burst {ends_s - begins_s:g} s behind another: lost [%]"
+        yield [words, "0.00", "", *both(measured, bursts, part_lost, 2)]
 
-    head = ("datagrams", "worked out", "with Linux's root", "engine", "kernel")
+    head = ("datagrams", "worked out", "with Linux's rules", "engine", "kernel")
     return table(head, rows())
 
 
@@ -148,12 +150,27 @@ def dropped(number: int, seen: Mapping[str, Any]) -> float:
     return float(seen["drops"][number])
 
 
+def part_lost(seen: Mapping[str, Any]) -> float:
+    """Part that was lost. [%]"""
+    return 100 * float(seen["lost"])
+
+
+def queue(seen: Mapping[str, Any]) -> float:
+    """Mean queue. [packets]"""
+    return float(seen["queue_packets"])
+
+
+def kept(measured: Measured, load: Load, way: str) -> list[Mapping[str, Any]]:
+    """Runs that kept time."""
+    keys = [load.key(way, seed) for seed in range(1, SEEDS + 1)]
+    seen = [measured.done[each] for each in keys if each in measured.done]
+    return [one for one in seen if one.get("late_s", 0.0) <= LATE_DATAGRAMS_S]
+
+
 def both(
     measured: Measured, load: Load, of: Callable[[Mapping[str, Any]], float], digits: int
 ) -> Iterator[str]:
-    """The mean of the runs that kept time, of the engine's queue and of the kernel's."""
+    """The mean through the engine's queue, and through the kernel's."""
     for way in ("engine", "uml"):
-        keys = [load.key(way, seed) for seed in range(1, SEEDS + 1)]
-        seen = [measured.done[each] for each in keys if each in measured.done]
-        values = [of(one) for one in seen if one.get("late_s", 0.0) <= LATE_DATAGRAMS_S]
-        yield f"{fmean(values):.{digits}f}" if values else ""
+        seen = kept(measured, load, way)
+        yield f"{fmean(map(of, seen)):.{digits}f}" if seen else ""
