@@ -87,6 +87,10 @@ def under_tcp(measured: Measured, ways: Mapping[str, str]) -> Iterator[str]:
 
 def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str]:
     """In what the kernel's queue, the second way, parts from the engine's."""
+    goodput = measured.of(point, ways[-1], "goodput_bps")
+    if goodput is not None and goodput.mean == 0:
+        yield "stands still"
+        return
     for key, (words, _, _, allowed) in QUANTITIES.items():
         ours, theirs = (measured.of(point, way, key) for way in ways)
         if ours is None or theirs is None or ours.mean == 0:
@@ -130,7 +134,7 @@ def under_datagrams(measured: Measured) -> Iterator[str]:
         yield ["CoDel, 5 to 20 s: lost [%]", *of_codel, *both(measured, codel, part_lost, 2)]
         of_codel = [f"{one.queue_packets:.1f}" for one in each]
         yield ["CoDel, 5 to 20 s: queue [packets]", *of_codel, *both(measured, codel, queue, 1)]
-        yield ["RED, 10 to 60 s: lost [%]", lost, lost, *both(measured, red, part_lost, 2)]
+        yield ["RED, 10 to 60 s: lost [%]", lost, "", *both(measured, red, part_lost, 2)]
         of_red = [
             f"{red_mean_packets(fmean(map(part_lost, seen)) / 100, is_linux=way == 'uml'):.1f}"
             for way in ("engine", "uml")
