@@ -76,7 +76,7 @@ def under_tcp(measured: Measured, ways: Mapping[str, str]) -> Iterator[str]:
 
     def rows() -> Iterator[Sequence[str]]:
         for point in points():
-            if all(measured.figures(point, way) for way in ways):
+            if all(len(measured.figures(point, way)) > 1 for way in ways):
                 cells = [
                     shown(measured.of(point, way, key), key) for key in QUANTITIES for way in ways
                 ]
