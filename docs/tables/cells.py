@@ -22,12 +22,12 @@ def _values() -> Mapping[str, Mapping[str, Measured]]:
 @cache
 def _stated() -> Mapping[tuple[str, str], float]:
     return {
-        (claim.subject, check.rule.value): check.rule.low
+        (claim.subject, check.rule.value): check.rule.span[0]
         for claim in ledger.load().claims
         for check in claim.checks
         if isinstance(check.rule, Number)
-        and check.rule.low is not None
-        and check.rule.low == check.rule.high
+        and check.rule.span is not None
+        and len(set(check.rule.span)) == 1
     }
 
 

@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from itertools import compress
 from typing import Any
 
 from lasthop.studies.findings import Finding
@@ -144,7 +145,7 @@ class Check:
         detail = model.detail if self.by_model else shown.detail
         if not self.by_model and simulation.verdict is not shown.verdict:
             detail += ": too close for a quick run"
-        against_model = isinstance(self.rule, Number) and self.rule.low is None
+        against_model = isinstance(self.rule, Number) and self.rule.span is None
         return CheckResult(
             what=self.what,
             paper=self.rule.paper(),
@@ -238,8 +239,8 @@ def _why(
     lines += [f"{lead}: {finding}" for finding in findings]
     if verdict is Verdict.DEVIATES and not findings:
         lines.append("no run isolates why")
-    judged_by_model = [c for c, rule in zip(checks, claim.checks, strict=True) if not rule.by_model]
-    model = [check for check in judged_by_model if check.model_verdict is not None]
+    simulated = compress(checks, (not check.by_model for check in claim.checks))
+    model = [check for check in simulated if check.model_verdict is not None]
     if model:
         missed = [check.what for check in model if check.model_verdict is not Verdict.REPRODUCED]
         held = len(model) - len(missed)
@@ -307,7 +308,7 @@ def load(text: str | None = None) -> Ledger:
 
 
 def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:
-    subject = entry["id"].rsplit("-", 1)[0]
+    subject = entry["id"].rpartition("-")[0]
     if subject not in subjects:
         raise RuleError(f"{entry['id']}: no such subject")
     try:
@@ -368,8 +369,8 @@ def _rule(table: Mapping[str, Any], place: str, paper: float | str | None) -> Nu
         return Shape(f"{key('larger')} > {key('smaller')}", (pair,), trend=True)
     about = bool(table.get("about", False))
     if paper == "model":
-        return Number(key("value"), None, None, about)
+        return Number(key("value"), None, about)
     if (paper is None) == ("range" not in table):
         raise RuleError("a number needs either `paper` or `range`")
     low, high = (paper, paper) if paper is not None else table["range"]
-    return Number(key("value"), float(low), float(high), about)
+    return Number(key("value"), (float(low), float(high)), about)

@@ -4,7 +4,6 @@
 simulation, by its intervals, and the model, whose values have none.
 """
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,19 +13,16 @@ from lasthop.digits import estimate, plain
 
 
 class Verdict(Enum):
-    """Outcome of a check or a claim."""
+    """Outcome of a check or a claim, from the best to the worst."""
 
     REPRODUCED = "reproduced"
     OPEN = "open"
     DEVIATES = "deviates"
 
 
-_RANK = {Verdict.REPRODUCED: 0, Verdict.OPEN: 1, Verdict.DEVIATES: 2}
-
-
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the worst verdict: `deviates` before `open` before `reproduced`."""
-    return max(verdicts, key=_RANK.__getitem__)
+    return max(verdicts, key=list(Verdict).index)
 
 
 class RuleError(ValueError):
@@ -154,11 +150,10 @@ class Term:
 
 @dataclass(frozen=True)
 class Number:
-    """The rule that `value` agrees with `low`..`high`, or with the model where both are None."""
+    """The rule that `value` agrees with the paper's `span`, or with the model where it is None."""
 
     value: str
-    low: float | None
-    high: float | None
+    span: tuple[float, float] | None
     about: bool
 
     def reads(self) -> set[str]:
@@ -167,9 +162,10 @@ class Number:
 
     def paper(self) -> float | str | None:
         """Return the paper's value for display."""
-        if self.low is None or self.high is None:
+        if self.span is None:
             return "model"
-        return self.low if self.low == self.high else f"{plain(self.low)}..{plain(self.high)}"
+        low, high = self.span
+        return low if low == high else f"{plain(low)}..{plain(high)}"
 
     def describe(self, rules: Rules) -> str:
         """Return the rule in words."""
@@ -179,19 +175,17 @@ class Number:
     def judge(self, judge: Judge) -> Judged:
         """Compare the interval with the band around the paper's value."""
         band, width = self._limits(judge.rules)
-        low, high = self.low, self.high
-        if low is None or high is None:
-            measured = judge.values.get(self.value)
-            low = high = None if measured is None else measured.predicted
         found = judge.estimate(self.value)
         if found is None or found.mean is None:
             return _undecided(found)
         mean, half = found.mean, found.half
-        if low is None or high is None:
+        span = self.span or _predicted(judge.values[self.value])
+        if span is None:
             return Judged(Verdict.OPEN, mean, half, "the model gives no value")
         if half is None:
             return Judged(Verdict.OPEN, mean, None, "no interval: fewer than two replications")
-        largest = max(abs(mean), abs(low), abs(high))
+        low, high = span
+        largest = max(map(abs, (mean, low, high)))
         low, high = low - band * abs(low), high + band * abs(high)
         detail = f"{estimate(mean, half)} against {plain(low)}..{plain(high)}"
         if mean + half < low or mean - half > high:
@@ -207,6 +201,11 @@ class Number:
         if self.about:
             return rules.band_about, rules.half_width_about
         return rules.band, rules.half_width
+
+
+def _predicted(measured: Measured) -> tuple[float, float] | None:
+    model = measured.predicted
+    return None if model is None else (model, model)
 
 
 @dataclass(frozen=True)
@@ -248,22 +247,22 @@ class Shape:
     def judge(self, judge: Judge) -> Judged:
         """Judge every inequality; the answer is the worst, then the tightest."""
         outcomes = [_below(left, right, judge) for left, right in self.inequalities]
+        failed = [one for one in outcomes if one.verdict is Verdict.DEVIATES]
         unknown = [one for one in outcomes if one.value is None]
-        candidates = [one for one in outcomes if one.verdict is Verdict.DEVIATES] or unknown
-        return min(candidates or outcomes, key=_clearance)
+        if unknown and not failed:
+            return unknown[0]
+        return min(failed or outcomes, key=_clearance)
 
 
 def _clearance(judged: Judged) -> float:
-    if judged.value is None:
-        return -math.inf
-    return judged.value - (judged.half or 0.0)
+    return (judged.value or 0.0) - (judged.half or 0.0)
 
 
 def _below(left: Term, right: Term, judge: Judge) -> Judged:
     """Judge ``left < right`` by the gap between them and the sum of their half widths."""
     a, b = left.estimate(judge), right.estimate(judge)
     if a is None or b is None or a.mean is None or b.mean is None:
-        return _undecided(None if a is None or b is None else a)
+        return _undecided(a, b)
     gap = b.mean - a.mean
     if a.half is None or b.half is None:
         return Judged(Verdict.OPEN, gap, None, "no interval: fewer than two replications")
@@ -276,6 +275,6 @@ def _below(left: Term, right: Term, judge: Judge) -> Judged:
     return Judged(Verdict.OPEN, gap, reach, f"{detail}: within the intervals")
 
 
-def _undecided(estimate: Weighed | None) -> Judged:
-    reason = "no study runs it yet" if estimate is None else "the run gave no value"
+def _undecided(*sides: Weighed | None) -> Judged:
+    reason = "no study runs it yet" if None in sides else "the run gave no value"
     return Judged(Verdict.OPEN, None, None, reason)
