@@ -5,12 +5,13 @@ import pytest
 from lasthop.studies import ledger
 from lasthop.studies.findings import Finding
 from lasthop.studies.ledger import Ledger
-from lasthop.studies.rules import Measured, RuleError, Verdict, worst
+from lasthop.studies.rules import Measured, RuleError, Rules, Verdict, worst
 
 LOSSES = Finding("losses; without them 100", "demo-fig", ("still",))
 
 REPRODUCED, OPEN, DEVIATES = Verdict.REPRODUCED, Verdict.OPEN, Verdict.DEVIATES
 
+RULES = Rules(band=0.05, half_width=0.02, band_about=0.15, half_width_about=0.05, quick_margin=2.0)
 HEAD = """
 [rules]
 band = 0.05
@@ -98,7 +99,16 @@ def test_negative_paper_values_have_their_band_the_right_way_round():
     assert judge(check, a=Measured(100.0, 0.5)) is DEVIATES
 
 
+def test_a_half_width_is_allowed_in_proportion_to_the_largest_of_mean_and_ends():
+    check = RANGE.replace("[2, 6]", "[-100, -50]")
+    assert judge(check, a=Measured(-97.0, 2.0)) is REPRODUCED
+    assert judge(check, a=Measured(-97.0, 2.01)) is OPEN
+    assert judge(check, a=Measured(-102.0, 2.04)) is REPRODUCED
+    assert judge(check, a=Measured(-102.0, 2.05)) is OPEN
+
+
 def test_agreement_is_judged_against_the_models_value():
+    assert judge(AGREES) is OPEN
     assert judge(AGREES, a=Measured(100.0, 1.0, predicted=103.0)) is REPRODUCED
     assert judge(AGREES, a=Measured(100.0, 1.0, predicted=110.0)) is DEVIATES
     assert judge(AGREES, a=Measured(100.0, 1.0)) is OPEN
@@ -134,7 +144,56 @@ def test_shape_needs_every_inequality_outside_its_intervals(a, b, verdict):
     assert judge(SHAPE, a=Measured(*a), b=Measured(*b)) is verdict
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "verdict"),
+    [
+        ((3.0, 0.4), (2.0, 0.1), REPRODUCED),
+        ((-3.8, 0.05), (2.0, 0.1), OPEN),  # 0.2 above -4; the intervals reach 0.05 + 0.2
+        ((-4.3, 0.05), (2.0, 0.1), DEVIATES),
+    ],
+)
+def test_a_negative_factor_turns_the_value_and_not_its_interval(a, b, verdict):
+    check = '{ what = "w", kind = "shape", holds = ["fig.a > -2 * fig.b"] }'
+    assert judge(check, a=Measured(*a), b=Measured(*b)) is verdict
+
+
+def test_a_shape_of_which_a_value_lacks_is_open_unless_another_inequality_fails():
+    assert judge(SHAPE, a=Measured(3.0, 0.4)) is OPEN
+    assert judge(SHAPE, a=Measured(0.3, 0.1)) is DEVIATES  # twice 0.3 is below 1
+    assert judge(SHAPE, b=Measured(5.0, 0.5)) is OPEN
+    assert judge(SHAPE, b=Measured(11.0, 0.5)) is DEVIATES
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "detail"),
+    [
+        (Measured(3.0, 0.1), None, "no study runs it yet"),
+        (None, Measured(2.0, 0.1), "no study runs it yet"),
+        (None, None, "no study runs it yet"),
+        (Measured(3.0, 0.1), Measured(predicted=2.0), "the run gave no value"),
+        (Measured(predicted=3.0), Measured(2.0, 0.1), "the run gave no value"),
+        (Measured(3.0, 0.1), Measured(2.0), "no interval: fewer than two replications"),
+        (Measured(3.0), Measured(2.0, 0.1), "no interval: fewer than two replications"),
+        (Measured(3.0, 0.1), Measured(2.0, 0.1), "2.00 ± 0.10 < 3.00 ± 0.10"),
+    ],
+)
+def test_a_trend_says_what_it_rests_on_or_what_it_lacks(a, b, detail):
+    values = {"fig.a": a, "fig.b": b}
+    book = one(TREND)
+    known = {key: value for key, value in values.items() if value is not None}
+    [check] = book.claims[0].result(known, book.rules).checks
+    assert check.detail == detail
+
+
 def test_shape_shows_the_tightest_margin():
+    check = SHAPE.replace('"fig.a < fig.b < 10", "2 * fig.a > 1"', '"fig.a < 5", "fig.b < 4.8"')
+    book = one(check)
+    values = {"fig.a": Measured(3.0, 1.5), "fig.b": Measured(3.0, 0.1)}  # left: 0.5 and 1.7
+    [check] = book.claims[0].result(values, book.rules).checks
+    assert (check.simulated, check.ci95) == (2.0, 1.5)
+
+
+def test_shape_shows_the_tightest_margin_of_a_chain():
     book = one(SHAPE)
     values = {"fig.a": Measured(3.0, 0.4), "fig.b": Measured(5.0, 0.5)}
     [check] = book.claims[0].result(values, book.rules).checks
@@ -226,10 +285,33 @@ def test_a_quick_run_leaves_open_what_a_full_run_decides_narrowly():
     assert judge(NUMBER, quick=True, a=Measured(107.5, 1.0)) is DEVIATES
 
 
-def test_a_quick_run_reports_intervals_as_measured():
-    book = one(NUMBER)
-    [check] = book.claims[0].result({"fig.a": Measured(100.0, 1.0)}, book.rules, quick=True).checks
-    assert check.ci95 == 1.0
+@pytest.mark.parametrize(
+    ("mean", "half", "verdict"),
+    [
+        (97.0, 1.0, REPRODUCED),  # twice the half width ends where the band does
+        (96.9, 1.0, OPEN),
+        (103.0, 1.0, REPRODUCED),
+        (103.1, 1.0, OPEN),
+        (100.0, 2.0, REPRODUCED),  # twice 2 % where a full run has 2 %
+        (100.0, 2.01, OPEN),
+    ],
+)
+def test_a_quick_run_decides_what_lies_within_the_band_with_twice_its_interval(mean, half, verdict):
+    assert judge(NUMBER, quick=True, a=Measured(mean, half)) is verdict
+
+
+def test_a_quick_run_reports_intervals_as_measured_and_what_was_too_close():
+    def check(rule, mean, predicted=None):
+        book = one(rule)
+        values = {"fig.a": Measured(mean, 1.0, predicted)}
+        return book.claims[0].result(values, book.rules, quick=True).checks[0]
+
+    assert check(NUMBER, 100.0).ci95 == 1.0
+    assert check(NUMBER, 100.0).detail == "100.0 ± 1.0 against 95.00..105.0"
+    close = "105.5 ± 1.0 against 95.00..105.0: too close for a quick run"
+    assert check(NUMBER, 105.5).detail == close
+    by_model = NUMBER.replace("paper", 'judge = "model", paper')
+    assert check(by_model, 105.5, predicted=100.0).detail == "100.0 against 95.00..105.0"
 
 
 def test_at_repeats_a_check_with_its_own_paper_value():
@@ -265,6 +347,9 @@ def test_parts_of_names_are_told_in_words(place, words):
         ('{ what = "w", kind = "trend", larger = "fig.a", smaller = "3" }', "not a value"),
         ('{ what = "w", kind = "shape", holds = ["fig.a"] }', "no inequality"),
         ('{ what = "w", kind = "shape", holds = ["fig.a < fig.b * 2"] }', "not a number"),
+        ('{ what = "w", kind = "shape", holds = ["fig.a < 2 * 3"] }', "not a number"),
+        ('{ what = "w", kind = "shape", holds = ["fig.a < fig.b * fig.c"] }', "not a number"),
+        ('{ what = "w", kind = "shape", holds = ["fig.a < 2 * fig.b * 3"] }', "not a number"),
         (NUMBER.replace("paper", "papre"), "unknown keys: papre"),
         (NUMBER.replace("number", "guess"), "guess"),
     ],
@@ -272,6 +357,23 @@ def test_parts_of_names_are_told_in_words(place, words):
 def test_a_rule_without_sense_is_refused(check, message):
     with pytest.raises(RuleError, match=message):
         one(check)
+
+
+def test_there_is_a_number_of_the_paper_for_each_place():
+    check = '{ what = "w {}", kind = "number", value = "fig.a_{}", at = [1, 2], paper = [3, 4, 5] }'
+    with pytest.raises(ValueError, match="longer"):
+        one(check)
+
+
+def test_a_claim_has_the_words_and_the_figure_of_its_entry():
+    [claim] = one(NUMBER).claims
+    assert (claim.id, claim.subject) == ("demo-1", "demo")
+    assert (claim.text, claim.figure) == ("something", "1")
+
+
+def test_the_rules_are_those_that_the_head_of_claims_tells():
+    """Bands of 5 and 15 %, half widths of 2 and 5 %, and twice the interval for a quick run."""
+    assert ledger.load().rules == ledger.load(f"{HEAD}check = []").rules == RULES
 
 
 def test_a_claim_given_twice_is_refused():

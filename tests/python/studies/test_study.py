@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from lasthop.studies.rules import Measured
-from lasthop.studies.study import Quantity, Run, Study, along, largest, mean_of, smallest
+from lasthop.studies.study import (
+    Quantity,
+    Run,
+    Study,
+    along,
+    largest,
+    listed,
+    mean_of,
+    smallest,
+)
 
 
 def quantity(*samples: float, predicted: float | None = None) -> Quantity:
@@ -55,6 +64,8 @@ def test_a_number_of_a_whole_curve_is_taken_in_each_replication_and_of_the_predi
     spread = along(lambda values: float(np.ptp(values)), curve)
     assert (list(spread.samples), spread.predicted) == ([2.0, 1.0], 5.0)
     assert along(lambda values: float(values[0]), [quantity(1.0)]).predicted is None
+    half = [quantity(1.0, predicted=2.0), quantity(1.0)]
+    assert along(lambda values: float(values[0]), half).predicted is None
     both = along(lambda one, other: float(one @ other), curve, curve)
     assert (list(both.samples), both.predicted) == ([10.0, 41.0], 53.0)
 
@@ -69,6 +80,9 @@ def test_the_largest_and_the_smallest_are_found_among_means_and_among_prediction
     assert (list(largest(curve).samples), largest(curve).predicted) == ([4.0, 4.0], 9.0)
     assert (list(smallest(curve).samples), smallest(curve).predicted) == ([1.0, 5.0], 7.0)
     assert largest([quantity(1.0, predicted=1.0), quantity(2.0)]).predicted is None
+    wide = [quantity(1.0, 9.0), quantity(4.0, 5.0)]  # means of 5 and 4.5
+    assert list(largest(wide).samples) == [1.0, 9.0]
+    assert list(smallest(wide).samples) == [4.0, 5.0]
 
 
 def test_a_run_pairs_samples_with_predictions():
@@ -85,7 +99,7 @@ def test_values_of_a_study_go_by_its_name():
         key="demo-fig01", title="a figure", measure=lambda runs: {"eta": quantity(1.0, 1.0)}
     )
     assert study.values({}) == {"fig01.eta": Measured(1.0, 0.0, None)}
-    assert study.key == "demo-fig01"
+    assert (study.subject, study.name) == ("demo", "fig01")
 
 
 def test_values_that_tables_show_stand_beside_those_that_claims_read():
@@ -102,3 +116,38 @@ def test_values_that_tables_show_stand_beside_those_that_claims_read():
 def test_a_curve_of_which_the_prediction_has_no_number_has_no_prediction():
     curve = [quantity(1.0, predicted=1.0)]
     assert along(lambda values: float("nan"), curve).predicted is None
+
+
+def test_values_are_told_with_their_intervals():
+    # t(0.975, 2) = 4.302653, over the root of three
+    told = [quantity(1.0, 2.0, 3.0), quantity(10.0)]
+    assert [str(one) for one in told] == ["2.0 ± 2.5", "10.00"]
+    assert listed(told) == "2.0 ± 2.5, 10.00"
+
+
+def test_a_quick_run_takes_a_share_of_the_replications_at_least_two_or_its_own_form():
+    cell = {"duration": "1 s", "cell": {"phy": "802.11b"}, "station": {"a": {"udp_up": "greedy"}}}
+    points = {f"{many}": {**cell, "replications": many} for many in (2, 5, 10, 30)}
+    study = Study(key="demo-fig01", title="a figure", points=points, measure=lambda _: {})
+    quick = study.shortened(0.3)
+    assert {name: tree["replications"] for name, tree in quick.points.items()} == {
+        "2": 2,
+        "5": 2,
+        "10": 3,
+        "30": 9,
+    }
+    own = Study(key="demo-fig01", title="short", measure=lambda _: {})
+    longer = Study(key="demo-fig01", title="long", measure=lambda _: {}, quick=own)
+    assert longer.shortened(0.3) is own
+
+
+def test_a_track_is_found_by_list_item_and_quantity():
+    names = [(part, item, what) for part in "ab" for item in "cd" for what in "ef"]
+    tracks = [
+        {"list": part, "name": item, "quantity": what, "values": [float(k)]}
+        for k, (part, item, what) in enumerate(names)
+    ]
+    run = Run({}, series={"time_s": [0.5], "tracks": tracks})
+    assert [run.track(*one) for one in names] == [([0.5], [float(k)]) for k in range(8)]
+    with pytest.raises(KeyError):
+        run.track("a", "c", "g")

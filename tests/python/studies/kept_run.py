@@ -1,0 +1,25 @@
+"""What tests of the kept run share: where it is, and when its numbers are the same."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
+
+import claims
+
+__all__ = ["REMEDY", "all_close", "claims"]
+
+REMEDY = "run `python docs/claims.py` and look at what changed"
+
+
+def close(one, other):
+    """The same but for the last digits of linear algebra, which depend on the processor."""
+    if one is None or other is None:
+        return one is other
+    return one == pytest.approx(other, rel=1e-6, abs=1e-9, nan_ok=True)
+
+
+def all_close(some, others):
+    return all(close(one, other) for one, other in zip(some, others, strict=True))
