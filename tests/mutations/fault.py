@@ -25,6 +25,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import Path
 
 from places import Module, Places
@@ -101,8 +102,25 @@ class Queue:
                 yield fault
 
 
+@dataclass(frozen=True)
+class Stock:
+    """All faults of a kind, and whether one of them makes sense."""
+
+    faults: Sequence[Fault]
+    makes_sense: Callable[[Fault], bool]
+
+
 def queues(root: Path, seed: str) -> dict[str, Queue]:
     """Return what may be drawn of each kind, in the order of this seed."""
+    return {
+        kind: Queue(stock.faults, stock.makes_sense, f"{seed} {kind}")
+        for kind, stock in stocks(root).items()
+    }
+
+
+@cache
+def stocks(root: Path) -> dict[str, Stock]:
+    """Return the faults of a tree by kind: it is read once for all seeds."""
     places = Places(root)
     rules = [Module(root, file) for file in RULES]
     text = (root / CLAIMS).read_text("utf-8")
@@ -120,11 +138,8 @@ def queues(root: Path, seed: str) -> dict[str, Queue]:
         "settings": places.settings(),
         "rules": [(module, module.code()) for module in rules],
     }
-    found = {
-        kind: Queue(_in_python(kind, wanted), differs, f"{seed} {kind}")
-        for kind, wanted in code.items()
-    }
-    return {**found, "claims": Queue(in_claims(text), reads_otherwise, f"{seed} claims")}
+    found = {kind: Stock(_in_python(kind, wanted), differs) for kind, wanted in code.items()}
+    return {**found, "claims": Stock(list(in_claims(text)), reads_otherwise)}
 
 
 # -- Python ------------------------------------------------------------------------------------

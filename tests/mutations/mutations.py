@@ -38,7 +38,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -47,6 +47,7 @@ from fault import CLAIMS, KINDS, Fault, queues
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "out" / "mutations"
+SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red")
 CLOSE = "tests/python/studies"
 QUICK = ("tests/python", "tests/equations")
 NAMED = re.compile(r"studies|claims|reproduce|refresh|rglob|plot\.(family|points|study)")
@@ -156,12 +157,18 @@ class Bench:
         The tree, which stays as it is.
     processes : Processes
     structures : Path
-        Names in runs of every scenario, for `outputs.py`.
+        Names in runs of every scenario, for `outputs.py`; found when they are first needed.
+    failing : dict
+        Whether a test fails without a fault, of those that were asked about.
+    lock : threading.Lock
+        What is found once for all faults is found by one thread.
     """
 
     root: Path
     processes: Processes
     structures: Path
+    failing: dict[str, bool] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def tried(self, fault: Fault) -> Finished:
         """Run the suites on a copy with the fault, and look for a proof where none notices."""
@@ -177,18 +184,18 @@ class Bench:
         with copied(self.root) as tree:
             (tree / fault.file).write_text(changed, "utf-8")
             close, rest = suites(self.root, fault)
-            if test := self.noticed(tree, close):
+            strangers = not_of(subject_of(self.root, fault))
+            if test := self.noticed(tree, [*strangers, *close]):
                 return finished(test)
             if fault.kind != "rules" and self.same_outputs(tree, fault):
                 return finished(proof="the same outputs")
-            return finished(self.noticed(tree, rest))
+            return finished(self.noticed(tree, [*strangers, *rest]))
 
-    def noticed(self, tree: Path, files: Sequence[str]) -> str:
+    def noticed(self, tree: Path, wanted: Sequence[str]) -> str:
         """Return the first test that fails on a tree and not without the fault; "" if none does."""
-        deselected: list[str] = []
         while True:
-            without = [f"--deselect={one}" for one in deselected]
-            printed = self.processes.run(tree, *PYTEST, "-x", *files, *without)
+            without = [f"--deselect={one}" for one, fails in [*self.failing.items()] if fails]
+            printed = self.processes.run(tree, *PYTEST, "-x", *wanted, *without)
             if printed is None:
                 return f"did not end in {PATIENCE_S:g} s"
             found = FAILED.search(printed)
@@ -198,14 +205,15 @@ class Bench:
                 return f"pytest: {printed.strip().splitlines()[-1]}"
             if not self.fails_anyhow(found[1]):
                 return found[1]
-            deselected.append(found[1])
 
     def fails_anyhow(self, test: str) -> bool:
         """Whether a test, or the collection of its file, fails on the tree without a fault."""
-        how = () if "::" in test else ("--collect-only",)
-        with copied(self.root) as tree:
-            printed = self.processes.run(tree, *PYTEST, *how, test)
-        return printed is None or FAILED.search(printed) is not None
+        if test not in self.failing:
+            how = () if "::" in test else ("--collect-only",)
+            with copied(self.root) as tree:
+                printed = self.processes.run(tree, *PYTEST, *how, test)
+            self.failing[test] = printed is None or FAILED.search(printed) is not None
+        return self.failing[test]
 
     def same_outputs(self, tree: Path, fault: Fault) -> bool:
         """Whether all outputs are as they are without the fault, and its line ran for them."""
@@ -216,6 +224,8 @@ class Bench:
 
     def outputs(self, tree: Path, file: str) -> Any:
         """Return what a tree puts out, where a file matters."""
+        with self.lock:
+            self.prepare()
         script = str(Path(__file__).parent / "outputs.py")
         printed = self.processes.run(tree, script, str(self.structures), file)
         with suppress(ValueError, IndexError, AttributeError):
@@ -283,19 +293,25 @@ def subject_of(root: Path, fault: Fault) -> str | None:
 
 def of_others(text: str, subject: str) -> bool:
     """Whether a file of tests is about studies of other subjects alone."""
-    subjects = set(re.findall(r"lasthop\.studies\.(?:(hotspot|edca|vbs|acsma|red)\b)", text))
+    subjects = set(re.findall(rf"lasthop\.studies\.({'|'.join(SUBJECTS)})\b", text))
     return bool(subjects) and subject not in subjects and "reproduction" not in text
+
+
+def not_of(subject: str | None) -> list[str]:
+    """Return options of pytest that leave out tests of the studies of other subjects."""
+    others = [f"[{one}-" for one in SUBJECTS if one != subject]
+    return ["-k", f"not ({' or '.join(others)})"] if subject else []
 
 
 def closeness(fault: Fault) -> Sequence[str]:
     """Return words in names of files of tests, the closest to the fault first."""
     if fault.kind == "claims":
-        return "claims", "kept", "ledger", "theory", "reproduce"
+        return "papers", "verdicts", "ledger", "kept", "reproduce"
     if fault.kind == "rules":
-        return Path(fault.file).stem, "ledger", "study", "sweep", "claims", "kept", "reproduce"
+        return Path(fault.file).stem, "ledger", "study", "sweep", "papers", "verdicts"
     subject = Path(fault.file).parent.name
     routers = ("router", "theory") if subject == "red" else ()
-    return f"measures_{subject}", f"settings_{subject}", subject, *routers, "kept", "claims"
+    return f"measures_{subject}", "settings", "kept", *routers, subject
 
 
 def others(root: Path) -> list[str]:
@@ -425,10 +441,13 @@ def _outcome(finished: Finished) -> str:
     return f"caught by {finished.test}" if finished.test else "survived"
 
 
-def fingerprint(root: Path) -> str:
-    """Fingerprint of all that may decide what becomes of a fault."""
+PARTS = ("python", "tests", "docs", "examples")
+
+
+def fingerprint(root: Path, parts: Sequence[str] = PARTS) -> str:
+    """Fingerprint of all that may decide what becomes of a fault, or of parts of it."""
     found = hashlib.sha256()
-    for part in ("python", "tests", "docs", "examples"):
+    for part in parts:
         for path in sorted((root / part).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 found.update(str(path.relative_to(root)).encode())
@@ -445,14 +464,14 @@ def main() -> int:
     options = parser.parse_args()
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.default_int_handler)
-    bench = Bench(ROOT, Processes(), OUT / f"{fingerprint(ROOT)}-structures.json.gz")
+    runs = fingerprint(ROOT, parts=("python",))
+    bench = Bench(ROOT, Processes(), OUT / f"{runs}-structures.json.gz")
     if options.blind:
         return 0 if blind(bench) else 1
     counts = ", ".join(f"{count} in {kind}" for kind, count in KINDS.items())
     print(f"faults are drawn from SEED={options.seed}: {counts}", flush=True)
     seed = Seed(bench, options.seed, KINDS)
     try:
-        bench.prepare()
         seed.run(options.workers)
     except (KeyboardInterrupt, Stopped):
         print(f"\n{seed.table()[0]}\nstopped; the same command goes on")
