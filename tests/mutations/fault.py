@@ -12,7 +12,8 @@ In Python a fault replaces one expression, found by its syntax tree:
   constant of its own, by a name of the same sort that stands nearest.
 
 In ``claims.toml`` it is text: a digit of a paper's value, of a band or of a bound, a sign, a key of
-the same study, larger and smaller, a place of `at`, `about`, `judge`.
+same study, larger and smaller, a place of `at`, `about`, `judge`.
+title, the paper's words) stays as it is.
 
 Docstrings, annotations, decorators, titles, messages and f-strings stay as they are. A fault is one
 changed line, and the file can still be read.
@@ -442,7 +443,7 @@ def nearest(names: Sequence[str], name: str) -> list[str]:
 
 # -- the ledger --------------------------------------------------------------------------------
 
-WHAT = re.compile(r'what = "[^"]*"')
+TOLD = re.compile(r'\b(what|unit|words|where|softer|reading) = "(\\.|[^"\\])*"')
 DIGITS = re.compile(r"(?<![\w.{])\d[\d.]*(?:e-?\d+)?(?![\w.}])")
 VALUE = re.compile(r"\b[a-z][a-z0-9_]*\.[a-z{][a-z0-9_{}]*")
 AT = re.compile(r"at = \[([^\]]*)\]")
@@ -475,8 +476,7 @@ def _judging(line: str) -> str:
         return ""
     if re.match(r"(text|figure|id) = |#|\s*#", line):
         return ""
-    blank = WHAT.sub(lambda found: " " * len(found[0]), line)
-    return re.sub(r'unit = "[^"]*"', lambda found: " " * len(found[0]), blank)
+    return TOLD.sub(lambda found: " " * len(found[0]), line)
 
 
 def _in_check(line: str, every: Sequence[str]) -> Iterator[str]:
