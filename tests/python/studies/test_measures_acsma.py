@@ -8,9 +8,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from math import exp, sqrt
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from lasthop.models.acsma import fluid, optimum
+from lasthop.models.acsma.optimum import RENO
+from lasthop.models.acsma.utility import AlphaFair
 from lasthop.studies.acsma import STUDIES, network, settings, theory
 from lasthop.studies.study import Quantity, Run
 
@@ -302,6 +307,40 @@ def test_the_fluid_systems_are_those_of_mp_in_a_to_c_and_of_ep_in_e(monkeypatch)
         "distance_reciprocal": 0.6,
         "distance_sqrt": 0.7,
     }
+
+
+@pytest.mark.parametrize(
+    ("rule", "utility", "worth"),
+    [
+        ("rtt", "", RENO),
+        ("utility", "log", AlphaFair(1, 0.01)),  # w log x
+        ("utility", "reciprocal", AlphaFair(2, 1)),  # -w / x
+        ("utility", "sqrt", AlphaFair(0.5, 1e-4)),  # 2 w sqrt(x)
+    ],
+)
+def test_a_fluid_system_sets_out_from_three_rates_and_rests_as_far_as_the_worst_of_them(
+    monkeypatch, rule, utility, worth
+):
+    wanted = np.array([300.0, 20.0, 280.0, 290.0])
+    ends = {10: 1.02, 100: [1.0, 0.7, 1.1, 1.0], 400: 0.9}
+
+    def best(net, k, beta):
+        assert ({flow.utility for flow in net.flows}, net.service_rate_pps) == ({worth}, 600)
+        assert (k, beta) == (10, 200)
+        return SimpleNamespace(rates_pps=wanted)
+
+    def settle(system, state):
+        start = state[0]
+        assert list(state[:4]) == [start] * 4
+        assert list(state[4:]) == [1e-3] * 4
+        assert (system.rule, system.rtt_s, system.per_packet) == (rule, 1.0, 3e-5)
+        return SimpleNamespace(state=np.concatenate([wanted * ends.pop(start), state[4:]]))
+
+    monkeypatch.setattr(optimum, "optimum", best)
+    monkeypatch.setattr(fluid, "settle", settle)
+    far = theory.rest_distance.__wrapped__("a", rule, utility)
+    assert far == pytest.approx(0.3)
+    assert ends == {}
 
 
 def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():

@@ -42,11 +42,14 @@ def test_studies_of_models_alone_are_these():
 
 
 class Points:
-    """Hopf points by model, parameter and settings, each asked for within a range around it."""
+    """Hopf points by model, parameter and settings, each asked for within the range of its study.
 
-    def __init__(self, **rest: float) -> None:
+    Round-trip times are looked for from 2 to 200 packets in flight.
+    """
+
+    def __init__(self, **ranges: tuple[float, float]) -> None:
         self.table: dict[tuple[Any, ...], float] = {}
-        self.rest = rest
+        self.ranges = ranges
 
     def has(self, model: str, parameter: str, value: float, **values: Any) -> "Points":
         self.table[model, parameter, *sorted(values.items())] = value
@@ -56,6 +59,9 @@ class Points:
         self, model: str, parameter: str, low: float, high: float, **values: Any
     ) -> SimpleNamespace:
         value = self.table[model, parameter, *sorted(values.items())]
+        capacity = values.get("capacity", 100.0)
+        ranges = {"rtt": (2 / capacity, 200 / capacity), **self.ranges}
+        assert (low, high) == ranges[parameter]
         assert low < value < high
         case = SimpleNamespace(equilibrium=[17.5, 118.0])
         return SimpleNamespace(value=value, case=case, unstable_above=model == "threshold")
@@ -87,7 +93,7 @@ def grown(case: Case) -> float:
 
 
 def test_figure_2_is_read_at_50_100_and_200_and_at_gamma_0_03(monkeypatch):
-    points = Points()
+    points = Points(alpha=(0.01, 1.0))
     for capacity, delay in ((50, 0.17), (100, 0.085), (200, 0.0425)):
         points.has("red", "rtt", delay, capacity=capacity)
     points.has("red", "rtt", 0.171, gamma=0.03)
@@ -107,7 +113,7 @@ def test_figure_2_is_read_at_50_100_and_200_and_at_gamma_0_03(monkeypatch):
 
 
 def test_figure_4_is_read_at_capacities_and_thresholds(monkeypatch):
-    points = Points()
+    points = Points(alpha=(0.01, 1.0))
     for capacity, delay in ((50, 0.5), (100, 0.27), (200, 0.13)):
         points.has("red-instant", "rtt", delay, capacity=capacity)
     for low, delay in ((20, 0.3), (50, 0.28), (80, 0.26)):
@@ -145,7 +151,7 @@ def test_figure_3_is_of_two_gains_at_171_ms(monkeypatch):
 
 
 def test_figure_14_is_read_at_20_40_and_60_and_cycles_beyond_37(monkeypatch):
-    points = Points().has("threshold", "q_th", 37.02)
+    points = Points(q_th=(5.0, 100.0)).has("threshold", "q_th", 37.02)
     monkeypatch.setattr(fig14, "critical", points)
     exact = {20.0: 0.3, 40.0: 0.12, 60.0: 0.07}
     monkeypatch.setattr(fig14, "critical_alpha", lambda model, q_th: exact[q_th])
@@ -223,6 +229,25 @@ def test_figure_20_has_the_least_along_the_curves_and_over_alpha(monkeypatch):
     assert 0.125 in alphas  # Compound's
 
 
+def test_figure_20_is_at_critical_delays_and_at_critical_alpha_of_figure_4c(monkeypatch):
+    points = Points(alpha=(0.01, 1.0))
+    points.has("red-instant", "rtt", 0.3).has("red-instant", "rtt", 0.9, capacity=35.06)
+    points.has("red-instant", "alpha", 0.14, rtt=0.273, min_th=70.0)
+    monkeypatch.setattr(curves, "critical", points)
+    monkeypatch.setattr(fig20, "critical", points)
+    monkeypatch.setattr(fig20, "normal_form", lambda point: point.value)
+    form, in_alpha = fig20.form.__wrapped__, fig20.form_in_alpha.__wrapped__
+    assert (form(), form(capacity=35.06), in_alpha(70.0)) == (0.3, 0.9, 0.14)
+
+
+def test_growth_is_that_of_the_rightmost_of_two_roots(monkeypatch):
+    def roots(case: str, count: int) -> SimpleNamespace:
+        return SimpleNamespace(abscissa={("a case", 2): -0.25}[case, count])
+
+    monkeypatch.setattr(curves, "roots", roots)
+    assert curves.growth("a case") == -0.25
+
+
 def test_the_papers_delay_is_critical_at_that_capacity():
     """C tau is the same at every capacity: 0.7751 s times 35.06 packets/s."""
     pipe = curves.critical_delay("red-instant").value * 100
@@ -230,7 +255,7 @@ def test_the_papers_delay_is_critical_at_that_capacity():
 
 
 def test_section_6_compares_0_1_and_1_s_and_follows_settings_over_round_trips(monkeypatch):
-    points = Points()
+    points = Points(alpha=(0.01, 20.0), q_th=(2.0, 500.0))
     rtts = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
     edges = {"compound": (10, 20, 9.8, 30, 9.95, 50), "reno": (8, 9, 10, 11, 12, 13)}
     alphas = (0.1, 0.2, 0.05, 0.1, 0.3, 0.4)

@@ -17,7 +17,7 @@ from lasthop.studies.acsma.network import (
     WORDS,
 )
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
 from lasthop.studies.sweep import Reading, Sweep
 
 PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
@@ -259,8 +259,7 @@ SETTLING = Sweep(
 
 
 def _settled(run: Run) -> Quantity:
-    r = network.of_all(network.aggressiveness, run)
-    return (r[0] + r[1] + r[2] + r[3]) / 4.0
+    return mean_of(network.of_all(network.aggressiveness, run))
 
 
 def _measure_settling(runs: Runs) -> dict[str, Quantity]:
