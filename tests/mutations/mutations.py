@@ -56,6 +56,7 @@ LEFT_OUT = (".git", ".venv", ".peers", "target", "out", "site", ".*_cache", ".hy
 """What a copy of the tree goes without."""
 PATIENCE_S = 1800.0
 """What a fault may take, on a busy machine: tests that do not end have noticed it, too. [s]"""
+OUTPUTS = str(Path(__file__).with_name("outputs.py"))
 PYTEST = ("-m", "pytest", "-W", "error", "-q", "-p", "no:cacheprovider")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", re.MULTILINE)
 
@@ -156,8 +157,9 @@ class Bench:
     root : Path
         The tree, which stays as it is.
     processes : Processes
-    structures : Path
-        Names in runs of every scenario, for `outputs.py`; found when they are first needed.
+    structures : str
+        Beginning of the names of files with names in runs of a subject's scenarios, for
+        `outputs.py`; they are found when they are first needed.
     failing : dict
         Whether a test fails without a fault, of those that were asked about.
     lock : threading.Lock
@@ -166,7 +168,7 @@ class Bench:
 
     root: Path
     processes: Processes
-    structures: Path
+    structures: str
     failing: dict[str, bool] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -224,23 +226,23 @@ class Bench:
 
     def outputs(self, tree: Path, file: str) -> Any:
         """Return what a tree puts out, where a file matters."""
-        with self.lock:
-            self.prepare()
-        script = str(Path(__file__).parent / "outputs.py")
-        printed = self.processes.run(tree, script, str(self.structures), file)
+        known = [] if file == CLAIMS else [str(self.prepared(Path(file).parent.name))]
+        printed = self.processes.run(tree, OUTPUTS, file, *known)
         with suppress(ValueError, IndexError, AttributeError):
             return json.loads((printed or "").strip().splitlines()[-1])
         return None
 
-    def prepare(self) -> None:
-        """Find the structures of runs, once."""
-        if not self.structures.exists():
-            script = str(Path(__file__).parent / "outputs.py")
-            part = self.structures.with_suffix(".part")
-            printed = self.processes.run(self.root, script, str(part))
-            if not part.exists():
-                raise SystemExit(f"no structures of runs:\n{printed}")
-            part.replace(self.structures)
+    def prepared(self, subject: str) -> Path:
+        """Return the file with the structures of a subject's runs, found once."""
+        found = Path(f"{self.structures}-{subject}.json.gz")
+        with self.lock:
+            if not found.exists():
+                part = found.with_suffix(".part")
+                printed = self.processes.run(self.root, OUTPUTS, "--structures", subject, str(part))
+                if not part.exists():
+                    raise RuntimeError(f"no structures of runs:\n{printed}")
+                part.replace(found)
+        return found
 
 
 def same_code(one: str, other: str) -> bool:
@@ -464,8 +466,7 @@ def main() -> int:
     options = parser.parse_args()
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.default_int_handler)
-    runs = fingerprint(ROOT, parts=("python",))
-    bench = Bench(ROOT, Processes(), OUT / f"{runs}-structures.json.gz")
+    bench = Bench(ROOT, Processes(), f"{OUT}/{fingerprint(ROOT, parts=('python',))}-structures")
     if options.blind:
         return 0 if blind(bench) else 1
     counts = ", ".join(f"{count} in {kind}" for kind, count in KINDS.items())

@@ -1,10 +1,11 @@
 """What studies and ledger put out, as fingerprints: the proof that a fault changes nothing.
 
-    PYTHONPATH=TREE/python python tests/mutations/outputs.py STRUCTURES [FILE]
+    PYTHONPATH=TREE/python python tests/mutations/outputs.py FILE [STRUCTURES]
 
-prints a JSON object: fingerprints of the parsed ledger and, for each study, of its scenarios (full
-and quick, normalised), of what it measures and finds, and of the verdicts on that; and the lines of
-FILE that ran meanwhile.
+prints a JSON object: fingerprints of the parsed ledger and, for each study that FILE concerns, of
+its scenarios (full and quick, normalised), of what it measures and finds, and of the verdicts on
+that; and the lines of FILE that ran meanwhile. With ``--structures SUBJECT INTO`` it writes what
+STRUCTURES is to be.
 
 What is measured comes from runs. Those of `KEPT`, a full run that the tree keeps, are taken where
 there is one. Beside them stand made-up runs with the lists, items and quantities of real ones
@@ -44,12 +45,12 @@ SECONDS = (1, 20, 200)
 REPLICATIONS = 3
 
 
-def structures(into: Path) -> None:
-    """Write the structure of every scenario, by `Scenario.key`, found by short runs."""
+def structures(subject: str, into: Path) -> None:
+    """Write the structure of a subject's scenarios, by `Scenario.key`, found by short runs."""
     from lasthop.scenario import Scenario
 
     found: dict[str, Structure] = {}
-    for study in all_studies():
+    for study in import_module(f"lasthop.studies.{subject}").STUDIES:
         for each in (study, study.shortened(0.3)):
             for tree in each.points.values():
                 scenario = Scenario(tree)
@@ -257,13 +258,13 @@ def concerned(file: str) -> Callable[[Any], bool]:
 
 def main() -> None:
     """Print what the tree on the path puts out."""
-    store, *rest = sys.argv[1:]
-    if not rest:
-        structures(Path(store))
+    file, *rest = sys.argv[1:]
+    if file == "--structures":
+        subject, into = rest
+        structures(subject, Path(into))
         return
-    file = rest[0]
     lines = ran(file)
-    known = json.loads(gzip.decompress(Path(store).read_bytes()))
+    known = json.loads(gzip.decompress(Path(rest[0]).read_bytes())) if rest else {}
     print(json.dumps({"outputs": outputs(known, concerned(file)), "ran": sorted(lines)}))
 
 

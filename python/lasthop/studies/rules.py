@@ -177,7 +177,7 @@ class Number:
         band, width = self._limits(judge.rules)
         found = judge.estimate(self.value)
         if found is None or found.mean is None:
-            return _undecided(found)
+            return _undecided([found])
         mean, half = found.mean, found.half
         span = self.span or _predicted(judge.values[self.value])
         if span is None:
@@ -262,7 +262,7 @@ def _below(left: Term, right: Term, judge: Judge) -> Judged:
     """Judge ``left < right`` by the gap between them and the sum of their half widths."""
     a, b = left.estimate(judge), right.estimate(judge)
     if a is None or b is None or a.mean is None or b.mean is None:
-        return _undecided(a, b)
+        return _undecided([a, b])
     gap = b.mean - a.mean
     if a.half is None or b.half is None:
         return Judged(Verdict.OPEN, gap, None, "no interval: fewer than two replications")
@@ -275,6 +275,6 @@ def _below(left: Term, right: Term, judge: Judge) -> Judged:
     return Judged(Verdict.OPEN, gap, reach, f"{detail}: within the intervals")
 
 
-def _undecided(*sides: Weighed | None) -> Judged:
+def _undecided(sides: Sequence[Weighed | None]) -> Judged:
     reason = "no study runs it yet" if None in sides else "the run gave no value"
     return Judged(Verdict.OPEN, None, None, reason)
