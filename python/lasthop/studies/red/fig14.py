@@ -21,15 +21,15 @@ CYCLES = (38, 39, 40, 42, 44)
 UNTIL = 600.0
 """End of the motion, a hundred and fifty periods. [s]"""
 
-CLOSE = 1e-13
-"""Width, over the value, at which halving for alpha ends. [-]"""
+HALVINGS = 50
+"""How often the range of alpha is halved: to the last digits of a value above a hundredth."""
 
 
 @cache
 def sufficient_alpha(q_th: float) -> float:
     r"""Return the growth at which (43) ends, :math:`\alpha q_{th} w^{k-1} = \pi/2`."""
     low, high = 1e-3, 1.0
-    while high - low > CLOSE * high:
+    for _ in range(HALVINGS):
         alpha = 0.5 * (low + high)
         [w] = Case.of("threshold", q_th=q_th, alpha=alpha).equilibrium
         low, high = (low, alpha) if alpha * q_th * w**-0.25 > pi / 2.0 else (alpha, high)
