@@ -5,8 +5,9 @@ quantities that are not asked for stand beside those that are, and none of them 
 """
 
 from functools import cache
-from math import log2
+from math import log2, nan
 
+import numpy as np
 import pytest
 
 from lasthop.studies.edca import (
@@ -269,6 +270,20 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
         bump_delay=(308, 309),
     )
     assert {quantity.predicted for quantity in found.values()} == {None}
+
+
+@pytest.mark.parametrize(
+    ("active", "window"),
+    [
+        ((1, 2, 6.65, 7, 7, 7, 7), 15),  # 95 % of seven stations, reached at a window of the sweep
+        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # half way on the scale of log2(CWmin + 1)
+        ((1, 2, 3, 4, 5, 6, 6.5), nan),  # never
+        ((6.8, 7, 7, 7, 7, 7, 7), nan),  # before the sweep begins
+    ],
+)
+def test_saturation_is_where_95_per_cent_of_the_stations_are_active(active, window):
+    found = fig06.saturation(np.array(active, dtype=float))
+    assert found == pytest.approx(window, nan_ok=True)
 
 
 def test_figure_12_has_start_flat_part_knee_and_end_of_every_curve():
