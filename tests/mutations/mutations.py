@@ -1,6 +1,6 @@
 """Does a test notice when a line of studies, rules or ledger is wrong?
 
-    make mutations SEED=7              about half an hour on two cores
+    make mutations SEED=7              about ten minutes on two cores
     .venv/bin/python tests/mutations/mutations.py --seed 7
 
 Faults of one line each are drawn (`fault.py` says which), so many of each kind, by the seed alone.
@@ -313,7 +313,7 @@ def closeness(fault: Fault) -> Sequence[str]:
         return Path(fault.file).stem, "ledger", "study", "sweep", "papers", "verdicts"
     subject = Path(fault.file).parent.name
     routers = ("router", "theory") if subject == "red" else ()
-    return f"measures_{subject}", "settings", "kept", *routers, subject
+    return f"measures_{subject}", "measures", "kept", *routers, subject
 
 
 def others(root: Path) -> list[str]:
