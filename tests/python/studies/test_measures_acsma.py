@@ -187,6 +187,13 @@ def test_a_distance_is_relative_to_the_mean_and_the_largest_to_each_run():
     assert network.largest_distance([ours], [wanted]).samples == pytest.approx([0.5, 0.5])
 
 
+def test_the_widest_range_is_of_the_flow_whose_mean_range_is_largest():
+    # ranges (10, 90), (40, 40) and (-5, 90) over means of 125, 120 and 121.25: 0.4, 0.33 and 0.35
+    some = [Quantity(np.array([100.0, 100.0]))] * 3
+    others = [Quantity(np.array(one, dtype=float)) for one in ((110, 190), (140, 140), (95, 190))]
+    assert settings._widest([some, others]).samples == pytest.approx([0.08, 0.72])
+
+
 def network_pairs(*pairs: Pair):
     return [network.rates(a_net({"one": pair}))[0].samples for pair in pairs]
 
