@@ -17,6 +17,7 @@ of your choice in `--variant`. Parameters of modules are the whole machine's whi
 
 import argparse
 import contextlib
+import json
 import multiprocessing
 import os
 import re
@@ -46,6 +47,7 @@ import lasthop as lh
 from lasthop.cli.options import pairs
 from lasthop.emulation import emulate
 from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
+from lasthop.errors import UserError
 
 SEEDS, REPLICATIONS = 3, 20
 LISTS = ("flows", "classes", "cells", "queues", "links", "totals")
@@ -289,10 +291,10 @@ def asked_variants(options: argparse.Namespace) -> list[Variant]:
     names = options.variant or []
     if any(said_so) or options.no_quick_acks:
         if len(names) != 1 or names[0] in VARIANTS:
-            raise SystemExit("settings want one --variant with a name that is not taken")
+            raise UserError("settings want one --variant with a name that is not taken")
         return [Variant(names[0], names[0], *said_so, not options.no_quick_acks)]
     if unknown := [name for name in names if name not in VARIANTS]:
-        raise SystemExit(f"{unknown[0]}: no such variant; there are {', '.join(VARIANTS)}")
+        raise UserError(f"{unknown[0]}: no such variant; there are {', '.join(VARIANTS)}")
     return [VARIANTS[name] for name in names] or [AS_THEY_ARE]
 
 
@@ -302,29 +304,65 @@ def check_same(done: Mapping[str, Any], variants: Sequence[Variant]) -> None:
     for variant in variants:
         other = made.get(variant.name, variant)
         if replace(other, words=variant.words) != variant:
-            raise SystemExit(f"{variant.name}: other runs of this name had {other}")
+            raise UserError(f"{variant.name}: other runs of this name had {other}")
+
+
+def seconds(text: str) -> float:
+    """A length of runs. [s]"""
+    value = float(text)
+    if not 1.0 <= value <= 1000.0:
+        raise argparse.ArgumentTypeError(f"{text}: from 1 to 1000")
+    return value
+
+
+def at_least_one(text: str) -> int:
+    """How many runs side by side."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text}: from 1")
+    return value
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """What names are searched for."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {error}") from None
 
 
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", metavar="PATTERN", help="points whose names match")
+    parser.add_argument(
+        "--only", type=pattern, default="", metavar="PATTERN", help="points whose names match"
+    )
     parser.add_argument("--long-part", action="store_true", help="what `make test-long` runs")
-    parser.add_argument("--engine", action="store_true", help="simulations alone")
-    parser.add_argument("--kernel", action="store_true", help="emulations alone")
-    parser.add_argument("--jobs", type=int, default=JOBS, help="side by side, in 20 Mbit/s")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--engine", action="store_true", help="simulations alone")
+    ways.add_argument("--kernel", action="store_true", help="emulations alone")
+    parser.add_argument(
+        "--jobs", type=at_least_one, default=JOBS, help="side by side, in 20 Mbit/s"
+    )
     parser.add_argument(
         "--real-time", action="store_true", help="sockets before all else on this machine"
     )
     parser.add_argument("--budget-minutes", type=float, default=float("inf"), metavar="N")
-    parser.add_argument("--seconds", type=float, help="shorter runs, which are kept elsewhere")
+    parser.add_argument("--seconds", type=seconds, help="shorter runs, which are kept elsewhere")
     parser.add_argument("--anew", action="store_true", help="simulate again")
     parser.add_argument("--late-again", action="store_true", help="emulate again what was late")
-    parser.add_argument("--variant", action="append", metavar="NAME")
-    parser.add_argument("--sysctl", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--parameter", action="append", default=[], metavar="MODULE.NAME=VALUE")
-    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
-    parser.add_argument("--no-quick-acks", action="store_true")
+    parser.add_argument(
+        "--variant", action="append", metavar="NAME", help="one of --list, or a name"
+    )
+    for name, what, help_text in (
+        ("--sysctl", "NAME=VALUE", "of the kernel's network namespaces"),
+        ("--parameter", "MODULE.NAME=VALUE", "of a module, for the whole machine meanwhile"),
+        ("--set", "PATH=VALUE", "a key of the scenario, both ways"),
+    ):
+        parser.add_argument(name, action="append", default=[], metavar=what, help=help_text)
+    parser.add_argument(
+        "--no-quick-acks", action="store_true", help="none by the kernel's receivers"
+    )
     parser.add_argument("--list", action="store_true", help="name points and variants")
     parser.add_argument("--page", action="store_true", help="write the page")
     return parser
@@ -332,19 +370,33 @@ def arguments() -> argparse.ArgumentParser:
 
 def main() -> None:
     """Run what has not been run, or write the page."""
-    options = arguments().parse_args()
+    parser = arguments()
+    options = parser.parse_args()
+    try:
+        follow(options)
+    except UserError as error:
+        parser.exit(2, f"{error}\n")
+    except json.JSONDecodeError as error:
+        parser.exit(2, f"{of_seconds(options.seconds).path}: a line is not whole: {error}\n")
+
+
+def follow(options: argparse.Namespace) -> None:
+    """Do what is asked for."""
     runs = of_seconds(options.seconds)
     if options.page:
         import kernel_tcp_page
 
         kernel_tcp_page.write(runs, options.seconds)
         return
-    pattern = re.compile(options.only or "")
     chosen = [
         point
         for point in points()
-        if pattern.search(point.name) and (in_long_part(point) or not options.long_part)
+        if options.only.search(point.name) and (in_long_part(point) or not options.long_part)
     ]
+    if not chosen:
+        raise UserError(
+            f"--only {options.only.pattern!r}: no point has that in its name; see --list"
+        )
     if options.list:
         print(*(point.name for point in chosen), sep="\n")
         print(*(f"--variant {one.name}: {one.words}" for one in VARIANTS.values()), sep="\n")
@@ -371,9 +423,9 @@ def check_room() -> None:
     """A receive window needs room, which the kernel grants twice of what is asked for."""
     least = WINDOW_PACKETS * 1460
     if os.geteuid() != 0:
-        raise SystemExit("needs root: the kernel's TCP runs in network namespaces")
+        raise UserError("needs root: the kernel's TCP runs in network namespaces")
     if int(RECEIVE_LIMIT.read_text()) < least:
-        raise SystemExit(f"receive windows are short: sysctl -w net.core.rmem_max={least}")
+        raise UserError(f"receive windows are short: sysctl -w net.core.rmem_max={least}")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from pages import rewrite, table
 from PIL import Image
 from runs import OUT, Runs
 
+from lasthop.errors import UserError
 from lasthop.estimates import Estimate
 from lasthop.plot.figure import EMULATION, MODEL, QUIET, SIMULATION, Figure, house_style, title
 
@@ -35,9 +36,9 @@ APART, WINDOWS = "kernel-tcp.png", "kernel-tcp-windows.png"
 DOTS_PER_INCH, COLOURS = 240, 32
 """Of the windows over time, whose many lines would take a megabyte. [1/inch, -]"""
 PICTURES = {
-    "Where they part": "![Linux over the engine: goodput, losses and queue of every point]"
+    "Where they part": "![Linux over the engine: goodput, losses and queue of every point, in grey what counts as near]"
     f"(../images/{APART})",
-    "CUBIC": f"![Windows of a single flow over time](../images/{WINDOWS})",
+    "How near": f"![Windows of a single flow over time](../images/{WINDOWS})",
 }
 """By section."""
 
@@ -80,10 +81,17 @@ CAUSES: Mapping[str, str] = {
     "cubic, 1 of 200 ms, drop-tail 1/4 BDP": "each-ack",
     "cubic, 1 of 200 ms, CoDel": "no-quick-acks",
 }
-"""The variant, of those that were run of a point, that isolates what parts there: it brings the two
-nearest to one another. Chosen after the runs were seen; the page shows what it leaves."""
+"""A variant that bears on what parts at a point, chosen after the runs were seen; the page shows
+what it leaves, and what is left without any of the kernel's rules for bursts."""
 SWITCHED = ("by-acks", "no-rack", "no-undo", "no-prr", "bare", "rfc-cubic", "no-hystart")
 """Variants of the engine that were run of the whole grid."""
+OF_ENGINE = {
+    "": "with all of them",
+    "no-rack": "no RACK, nothing undone",
+    "no-undo": "nothing undone",
+    "bare": "no RACK, nothing undone, growth by ACKs",
+}
+"""What a variant takes from the engine, where its words are of the kernel as well."""
 DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
 """Queues whose windows are drawn."""
 
@@ -129,16 +137,22 @@ class Both:
 
     def parts_by(self, key: str) -> bool:
         """Whether the two surely part in a quantity."""
+        return self.is_apart(key) and self.is_sure(key)
+
+    def is_apart(self, key: str) -> bool:
+        """Whether the two part in a quantity by more than is allowed."""
         apart = self.apart(key)
-        return apart is not None and abs(apart) > QUANTITIES[key][3] and self.is_sure(key)
+        return apart is not None and abs(apart) > QUANTITIES[key][3]
+
+    def how_far(self, key: str) -> str:
+        """How far the kernel's is from the engine's, in words."""
+        apart = self.apart(key) or 0.0
+        much = "none in the engine" if apart == float("inf") else f"{apart:+.0%}"
+        return f"{QUANTITIES[key][0].split(' [')[0]} {much}{'' if self.is_sure(key) else ' (?)'}"
 
     def parts(self) -> Iterator[str]:
         """In what the two part, in words."""
-        for key, (words, *_, allowed) in QUANTITIES.items():
-            apart = self.apart(key)
-            if apart is not None and abs(apart) > allowed:
-                much = "none in the engine" if apart == float("inf") else f"{apart:+.0%}"
-                yield f"{words.split(' [')[0]} {much}{'' if self.is_sure(key) else ' (?)'}"
+        yield from (self.how_far(key) for key in QUANTITIES if self.is_apart(key))
 
 
 def estimate(values: Sequence[float]) -> Estimate | None:
@@ -188,6 +202,8 @@ class Measured:
 def write(runs: Runs, seconds: float | None) -> None:
     """Write page and pictures; those of shorter runs beside the records."""
     measured = Measured(runs)
+    if not measured.done:
+        raise UserError(f"{runs.path}: nothing has been run; the page stays as it is")
     page, images = PAGE, DOCS / "images"
     if seconds is not None:
         page, images = OUT / f"kernel-tcp-{seconds:g}s.md", OUT
@@ -197,7 +213,8 @@ def write(runs: Runs, seconds: float | None) -> None:
         LAWS["cubic"]: of_law(measured, "cubic"),
         LAWS["bbr"]: of_law(measured, "bbr"),
         "Where they part": parted(measured),
-        "Rule by rule": switched(measured),
+        "How near": switched(measured, ()),
+        "Rule by rule": switched(measured, SWITCHED),
         "What differs, taken away": taken_away(measured),
         "A router with sixty flows": of_suite(measured, "router", ("law", "acknowledged")),
         "Cells": of_suite(measured, "cell", ("cell", "law")),
@@ -259,38 +276,47 @@ def parted(measured: Measured) -> Iterator[str]:
         [
             one.point.name,
             ", ".join(one.parts()),
-            isolated(measured, one.point),
+            left_by(measured, one.point, CAUSES.get(one.point.name)),
+            left_by(measured, one.point, "prompt"),
             *(counted(one, name) for name in COUNTERS),
         ]
         for one in measured.all()
         if any(one.parts())
     )
-    return table(["point", "Linux beside the engine", "isolated by", *COUNTERS], rows)
+    return table(["point", "Linux beside the engine", "a rule away", "both away", *COUNTERS], rows)
 
 
-def isolated(measured: Measured, point: Point) -> str:
-    """The variant that isolates what parts at a point, and what it leaves."""
-    name = CAUSES.get(point.name)
-    if name is None:
+def left_by(measured: Measured, point: Point, name: str | None) -> str:
+    """By how much what parts at a point does with a variant of the kernel; empty where it was not
+    run.
+    """
+    if name is None or not measured.of(point, VARIANTS[name]).kernel:
         return ""
     one = measured.beside(point, VARIANTS[name])
-    return f"{one.variant.words}: {', '.join(one.parts()) or 'nothing parts'}"
+    keys = [key for key in QUANTITIES if measured.of(point).is_apart(key)]
+    left = ", ".join(one.how_far(key) for key in keys)
+    return f"{one.variant.words}: {left}"
 
 
-def switched(measured: Measured) -> Iterator[str]:
+def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
     """How many points of the grid surely part, by what the engine goes without."""
     keys = [key for key, (*_, allowed) in QUANTITIES.items() if allowed < float("inf")]
     titles = [QUANTITIES[key][0].split(" [")[0] for key in keys]
 
     def rows() -> Iterator[Sequence[str]]:
-        for variant in (AS_THEY_ARE, *(VARIANTS[name] for name in SWITCHED)):
+        for variant in (AS_THEY_ARE, *(VARIANTS[name] for name in names)):
             for law, words in LAWS.items():
                 mine = [point for point in grid() if point.name.startswith(f"{law}, ")]
                 there = [point for point in mine if measured.of(point, variant).engine]
                 both = [measured.beside(point, variant) for point in there]
                 if both:
                     counts = [str(sum(one.parts_by(key) for one in both)) for key in keys]
-                    yield [variant.words, words, str(len(both)), *counts]
+                    yield [
+                        OF_ENGINE.get(variant.name, variant.words),
+                        words,
+                        str(len(both)),
+                        *counts,
+                    ]
 
     return table(["the engine", "law", "points", *(f"{each} apart" for each in titles)], rows())
 
@@ -314,12 +340,17 @@ def taken_away(measured: Measured) -> Iterator[str]:
     def rows() -> Iterator[Sequence[str]]:
         variants = measured.variants()
         for point in points():
-            there = [each for each in variants if measured.of(point, each).kernel]
+            there = [each for each in variants if taken(measured.of(point, each))]
             for variant in [AS_THEY_ARE, *there] if there else []:
                 one = measured.beside(point, variant)
                 yield [point.name, variant.words, *cells(one)]
 
     return table([*head, *columns, "apart"], rows())
+
+
+def taken(one: Both) -> bool:
+    """Whether a variant is told of: those of the whole grid are counted instead."""
+    return bool(one.kernel) or (one.point.suite == "router" and one.engine is not None)
 
 
 def late(measured: Measured) -> Iterator[str]:

@@ -271,6 +271,7 @@ BY_ACKS = {"tcp.byte_counting": "false"}
 RFC_CUBIC = {"tcp.congestion": "cubic", "tcp.hystart": "true"}
 """Of points with CUBIC."""
 BARE = {**BY_COUNTING, **BY_ACKS}
+SACK_ALONE = {**BARE, "tcp.prr": "false", "tcp.initial_window": "2"}
 
 VARIANTS = {
     each.name: each
@@ -286,6 +287,8 @@ VARIANTS = {
             settings={"tcp.undo": "false"},
         ),
         Variant("by-acks", "growth by ACKs", settings=BY_ACKS),
+        Variant("sack-alone", "SACK alone, an initial window of 2", settings=SACK_ALONE),
+        Variant("sack-prr", "and PRR", settings={**SACK_ALONE, "tcp.prr": "true"}),
         Variant("rfc-cubic", "CUBIC and HyStart++ of the RFCs", settings=RFC_CUBIC),
         Variant("bare", "growth by ACKs, no RACK", settings=BARE),
         Variant(

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 SECTION = "\n## "
+NONE = "None so far."
+"""What stands in place of a table without rows."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -11,7 +13,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     lines = [f"| {' | '.join(row)} |" for row in rows]
     yield ""
     if not lines:
-        yield "None so far."
+        yield NONE
         return
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
@@ -36,7 +38,7 @@ def rewrite(
 def with_table(section: str, rows: Sequence[str]) -> str:
     """A section with its table anew."""
     lines = section.splitlines()
-    there = [k for k, line in enumerate(lines) if line.startswith("|")]
+    there = [k for k, line in enumerate(lines) if line.startswith("|") or line == NONE]
     first, last = (there[0], there[-1] + 1) if there else (len(lines), len(lines))
     before, after = ("\n".join(part).strip() for part in (lines[:first], lines[last:]))
     return "\n\n".join(filter(None, [before, "\n".join(rows[1:]), after])) + "\n"
