@@ -36,8 +36,8 @@ APART, WINDOWS = "kernel-tcp.png", "kernel-tcp-windows.png"
 DOTS_PER_INCH, COLOURS = 240, 32
 """Of the windows over time, whose many lines would take a megabyte. [1/inch, -]"""
 PICTURES = {
-    "Where they part": "![Linux over the engine: goodput, losses and queue of every point, in grey what counts as near]"
-    f"(../images/{APART})",
+    "Where they part": "![Linux over the engine: goodput, losses and queue of every point, in grey "
+    f"what counts as near](../images/{APART})",
     "How near": f"![Windows of a single flow over time](../images/{WINDOWS})",
 }
 """By section."""
