@@ -334,7 +334,8 @@ class Costs(Policies):
         times = f"mean completion times: {compared(self.transfers, router.completion)} s"
         if not self.lot:
             text += ": throughputs part where RED's queue swings and empties"
-            return {"red-15": text, "red-16": times}
+            far = "why the difference is so large at the longest round trip no run isolates"
+            return {"red-15": text, "red-16": f"{times}; {far}"}
         through, first = (
             compared(self.transfers, partial(router.completion, start=start))
             for start in ("through", "first")
