@@ -98,6 +98,9 @@ DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
 MUCH, TICKS = 0.1, (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
 """What may differ by more is drawn on a logarithmic axis, with these ticks. [-]"""
 
+SMALL = 0.1
+"""What is less is shown with a digit more, in its unit."""
+
 Seen = Mapping[str, Any]
 
 
@@ -207,7 +210,9 @@ def write(runs: Runs, seconds: float | None) -> None:
     page, images = PAGE, DOCS / "images"
     if seconds is not None:
         page, images = OUT / f"kernel-tcp-{seconds:g}s.md", OUT
-        page.write_text(PAGE.read_text())
+        length = f"Trial runs of {seconds:g} s; what is said of 60 s is of the page itself.\n\n"
+        text = PAGE.read_text().replace("../images/", "").replace("../", f"{DOCS}/")
+        page.write_text(text.replace("The same queues twice", f"{length}The same queues twice", 1))
     tables = {
         LAWS["newreno"]: of_law(measured, "newreno"),
         LAWS["cubic"]: of_law(measured, "cubic"),
@@ -220,7 +225,7 @@ def write(runs: Runs, seconds: float | None) -> None:
         "Cells": of_suite(measured, "cell", ("cell", "law")),
         "Lateness": late(measured),
     }
-    rewrite(page, tables, PICTURES)
+    rewrite(page, tables, PICTURES if seconds is None else None)
     apart_picture(measured).savefig(images / APART)
     keep_small(windows_picture(measured), images / WINDOWS)
     print(page)
@@ -266,6 +271,7 @@ def shown(found: Estimate | None, key: str) -> str:
     if found is None:
         return ""
     _, factor, digits, _ = QUANTITIES[key]
+    digits += factor * found.mean < SMALL
     half = "" if found.ci95 is None else f" ± {factor * found.ci95:.{digits}f}"
     return f"{factor * found.mean:.{digits}f}{half}"
 
@@ -423,7 +429,8 @@ def windows_picture(measured: Measured) -> Figure:
             row[0].set_ylabel("window [packets]")
         for axis in axes[-1]:
             axis.set_xlabel("time [s]")
-        axes[0][0].legend()
+        if axes[0][0].get_lines():
+            axes[0][0].legend()
         return drawn
 
 

@@ -1,11 +1,12 @@
 """Repeats every experiment of the papers, keeps what it gave, and judges it.
 
-``python docs/claims.py`` reproduces all claims, in two hours or so of processor time, and writes
+``python docs/claims.py`` reproduces all claims, in an hour or so of processor time, and writes
 ``reference/claims.json``, from which the tables of verdicts come (`make docs-pages`), and
 ``reference/claims-samples.json.gz``, what measures read of every run. Finished runs are kept in
 ``out/claims``; after Ctrl-C it goes on from there.
 """
 
+import argparse
 import gzip
 import json
 from datetime import date
@@ -45,6 +46,7 @@ def write(done: Reproduction) -> None:
 
 def main() -> None:
     """Reproduce all claims and keep them."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     with progress_bar("reproducing") as progress:
         write(task([], quick=False).run(OUT, progress))
     print(KEPT, SAMPLES, sep="\n")
