@@ -70,7 +70,6 @@ COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 }
 """Columns of the kernel's counters: when, at which end, and which, added up; of HyStart each."""
 CAUSES: Mapping[str, str] = {
-    "newreno, 1 of 10 ms, drop-tail 1 BDP": "no-deferral",
     "newreno, 1 of 50 ms, drop-tail 1/4 BDP": "no-deferral",
     "newreno, 1 of 50 ms, drop-tail 1 BDP": "no-deferral",
     "newreno, 1 of 200 ms, drop-tail 4 BDP": "wide",
@@ -78,7 +77,6 @@ CAUSES: Mapping[str, str] = {
     "newreno, 12 of 10 ms, drop-tail 1 BDP": "no-quick-acks",
     "cubic, 1 of 10 ms, drop-tail 1/4 BDP": "no-deferral",
     "cubic, 1 of 50 ms, drop-tail 1 BDP": "no-quick-acks",
-    "cubic, 1 of 200 ms, drop-tail 1/4 BDP": "each-ack",
     "cubic, 1 of 200 ms, CoDel": "no-quick-acks",
 }
 """A variant that bears on what parts at a point, chosen after the runs were seen; the page shows
@@ -138,7 +136,7 @@ class Both:
             return False
         return abs(ours.mean - theirs.mean) > (ours.ci95 or 0.0) + (theirs.ci95 or 0.0)
 
-    def parts_by(self, key: str) -> bool:
+    def is_surely_apart(self, key: str) -> bool:
         """Whether the two surely part in a quantity."""
         return self.is_apart(key) and self.is_sure(key)
 
@@ -316,7 +314,7 @@ def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
                 there = [point for point in mine if measured.of(point, variant).engine]
                 both = [measured.beside(point, variant) for point in there]
                 if both:
-                    counts = [str(sum(one.parts_by(key) for one in both)) for key in keys]
+                    counts = [str(sum(one.is_surely_apart(key) for one in both)) for key in keys]
                     yield [
                         OF_ENGINE.get(variant.name, variant.words),
                         words,

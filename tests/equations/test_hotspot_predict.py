@@ -347,3 +347,12 @@ def test_wired_delay_is_flagged(hotspot):
     scenario = hotspot((0, 4), (0, 1))
     scenario["wire"]["delay_s"] = 0.02
     assert flagged(scenario, "a1", "footnote 19")
+
+
+def test_growth_by_segments_is_flagged_where_acks_are_delayed(hotspot):
+    scenario = hotspot((0, 3), (0, 1))
+    assert not flagged(scenario, "a3", "byte_counting")
+    set_all(scenario, byte_counting=True)
+    assert flagged(scenario, "a3", "byte_counting")
+    set_all(scenario, delayed_ack=False)
+    assert not flagged(scenario, "a3", "byte_counting")

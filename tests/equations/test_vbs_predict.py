@@ -447,3 +447,13 @@ def test_many_kinds_of_connections_are_refused_by_their_number():
     many = fixed_point.replace(cell, classes=cell.classes * 200)
     with pytest.raises(TooCostlyError, match="the shares of 400 kinds of connections would take"):
         fixed_point.solutions(many, Options())
+
+
+def test_growth_by_segments_is_flagged_where_acks_are_delayed():
+    def flagged(**tcp):
+        warnings = found({f"tcp.{name}": value for name, value in tcp.items()})["warnings"]
+        return any("grow by ACKs" in warning for warning in warnings)
+
+    assert flagged(byte_counting=True, delayed_ack=True)
+    assert not flagged(byte_counting=False, delayed_ack=True)
+    assert not flagged(byte_counting=True, delayed_ack=False)
