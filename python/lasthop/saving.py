@@ -26,13 +26,13 @@ def table_files(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{name}{suffix}" for name in names for suffix in (".parquet", ".csv"))
 
 
-TABLE_FILES = table_files(LISTS)
-"""What a sweep may write."""
+TABLE_FILES = table_files((*LISTS, "series"))
+"""Tables that a sweep may write."""
 
 MOST_FRAMES = 1_000_000
 """Frames that a packet capture keeps unless the scenario says otherwise."""
 
-RESULT_FILES = ("result.json", *TABLE_FILES, *table_files(("samples", "series")))
+RESULT_FILES = ("result.json", *TABLE_FILES, *table_files(("samples",)))
 """What a result may write."""
 
 
@@ -95,21 +95,28 @@ def naming(path: Path) -> Iterator[None]:
 
 def write_all(directory: Path, writers: Mapping[str, Writer]) -> list[Path]:
     """Write all files of a directory; if one fails, none is put in place."""
+    with staged(directory) as staging:
+        for name, write in writers.items():
+            write(staging / name)
+    return [directory / name for name in writers]
+
+
+@contextmanager
+def staged(directory: Path) -> Iterator[Path]:
+    """A folder whose files are put into `directory` in the end, if nothing was raised."""
     created = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         with naming(directory):
             directory.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as staging:
-                for name, write in writers.items():
-                    write(Path(staging, name))
-                for name in writers:
-                    Path(staging, name).replace(directory / name)
+                yield Path(staging)
+                for path in sorted(Path(staging).iterdir()):
+                    path.replace(directory / path.name)
     except BaseException:
         for path in created:
             with suppress(OSError):
                 path.rmdir()
         raise
-    return [directory / name for name in writers]
 
 
 def text_writer(text: str) -> Writer:

@@ -59,7 +59,7 @@ class Scenario(Mapping[str, Any]):
 
     __slots__ = ("_checked", "_json", "_read", "_typed")
     _checked: _core.Scenario
-    _json: str
+    _json: str | None
     _read: Mapping[str, Any] | None
     _typed: "Typed | None"
 
@@ -88,7 +88,7 @@ class Scenario(Mapping[str, Any]):
 
     def _take(self, checked: _core.Scenario) -> None:
         self._checked = checked
-        self._json = checked.to_json()
+        self._json = None
         self._read = None
         self._typed = None
 
@@ -96,7 +96,7 @@ class Scenario(Mapping[str, Any]):
     def _view(self) -> Mapping[str, Any]:
         """The tree, made when it is first read: a scenario that is only simulated needs none."""
         if self._read is None:
-            self._read = _frozen(json.loads(self._json))
+            self._read = _frozen(json.loads(self.to_json()))
         return self._read
 
     def __getstate__(self) -> _core.Scenario:
@@ -115,10 +115,10 @@ class Scenario(Mapping[str, Any]):
         return len(self._view)
 
     def __hash__(self) -> int:
-        return hash(self._json)
+        return hash(self.to_json())
 
     def __eq__(self, other: object) -> bool:
-        return self._json == other._json if isinstance(other, Scenario) else NotImplemented
+        return self.to_json() == other.to_json() if isinstance(other, Scenario) else NotImplemented
 
     def __repr__(self) -> str:
         return f"Scenario({self.source!r}: {self['name']!r})"
@@ -160,7 +160,7 @@ class Scenario(Mapping[str, Any]):
     @property
     def key(self) -> str:
         """Fingerprint of what is simulated: equal for scenarios that mean the same."""
-        return hashlib.sha256(self._json.encode()).hexdigest()
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def with_(self, path: str, value: object) -> "Scenario":
         """Return a checked copy with one value replaced, as ``--set PATH=VALUE`` does.
@@ -205,11 +205,13 @@ class Scenario(Mapping[str, Any]):
 
     def to_json(self) -> str:
         """The normalised scenario as JSON text."""
+        if self._json is None:  # Most points of a sweep are only simulated.
+            self._json = self._checked.to_json()
         return self._json
 
     def to_dict(self) -> dict[str, Any]:
         """The normalised scenario as a fresh tree of dictionaries and lists."""
-        tree: dict[str, Any] = json.loads(self._json)
+        tree: dict[str, Any] = json.loads(self.to_json())
         return tree
 
 

@@ -72,7 +72,7 @@ ANSWERS = {
     "steadiness",
 }
 """What an answer is made of: scenario, model, engine, result."""
-KEPT = {"ownership", "saving", "store"}
+KEPT = {"batch", "ownership", "saving"}
 """What keeps an answer on disk."""
 
 MAY_IMPORT: Mapping[str, Set[str]] = {
@@ -94,8 +94,9 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "run": {"_core", "errors", "result", "scenario"},
     "predict": {*ANSWERS, "allowance"},
     "saving": {"errors", "ownership", "quantities"},
-    "store": {"_core", "saving"},
-    "sweep": {*ANSWERS, *KEPT},
+    "values": {"_core", "errors"},
+    "batch": {"_core", "errors", "run", "saving", "scenario"},
+    "sweep": {*ANSWERS, *KEPT, "values"},
     "swing": {*ANSWERS, "stability"},
     "compare": {*ANSWERS, "allowance", "emulation", "plot", "predict", "saving", "swing"},
     "tuning": {*ANSWERS},

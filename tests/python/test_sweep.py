@@ -1,4 +1,6 @@
-import re
+import io
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,12 @@ import pandas as pd
 import pytest
 
 import lasthop as lh
+from lasthop import _core
+from lasthop.batch.part import Part
 from lasthop.run import Progress
+from lasthop.sweep.columns import column
+from lasthop.sweep.grid import grid
+from lasthop.values import values_of
 
 from .conftest import SMALL
 
@@ -34,48 +41,90 @@ def test_points_are_every_combination_in_order() -> None:
     assert points[2].summary == lh.simulate(alone).to_dict()
 
 
-def test_finished_points_are_not_simulated_again(tmp_path: Path) -> None:
-    first = lh.sweep(SMALL, OVER, directory=tmp_path)
-    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")}
-    assert len(kept) == 4
-
-    def never(progress: Progress) -> bool:
-        raise AssertionError("a point was simulated again")
-
-    again = lh.sweep(SMALL, OVER, directory=tmp_path, progress=never)
-    assert again.to_json() == first.to_json()
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")} == kept
+def parts(directory: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in sorted(directory.glob("parts/*.zip"))}
 
 
-@pytest.mark.parametrize("content", ["", '{"kind": "simul', "null", "[]"])
-def test_point_that_is_not_whole_is_simulated_again(tmp_path: Path, content: str) -> None:
-    first = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path)
-    kept = min(tmp_path.rglob("*.json"))
-    whole = kept.read_bytes()
-    kept.write_text(content)
-    assert lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path).to_json() == first.to_json()
-    assert kept.read_bytes() == whole
+def kept(directory: Path) -> int:
+    """Points whose results are in the parts of a directory."""
+    return sum(len(Part(path).runs()) for path in parts(directory))
 
 
-def test_point_that_was_changed_is_simulated_again(tmp_path: Path) -> None:
-    first = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path)
-    one, other = sorted(tmp_path.rglob("*.json"))
-    whole = one.read_bytes()
-    changed = re.sub(rb'"mean": [0-9.]+', b'"mean": "much"', whole, count=1)
-    assert changed != whole
-    for content in (b"{}", changed, other.read_bytes()):
-        one.write_bytes(content)
-        assert lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path).to_json() == first.to_json()
-        assert one.read_bytes() == whole
+def count_simulations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    seen: list[str] = []
+    real = _core.simulate
+
+    def counted(scenario: _core.Scenario, *options: Any) -> _core.SimulationOutput:
+        seen.append(scenario.to_json())
+        return real(scenario, *options)
+
+    monkeypatch.setattr(_core, "simulate", counted)
+    return seen
 
 
-def test_point_of_another_engine_is_not_found(
+def test_finished_points_are_not_simulated_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    first = lh.sweep(SMALL, OVER, directory=tmp_path)
+    before = parts(tmp_path)
+    assert kept(tmp_path) == 4
+    simulated = count_simulations(monkeypatch)
+    again = lh.sweep(SMALL, OVER, directory=tmp_path)
+    assert again.to_json() == first.to_json()
+    assert parts(tmp_path) == before
+    assert simulated == []
+    lh.sweep(SMALL, {**OVER, "cell.ap.cwmin": [15, 63]}, directory=tmp_path)
+    assert len(simulated) == 2
+
+
+def cut(whole: bytes) -> bytes:
+    return whole[:-200]
+
+
+def flip(whole: bytes) -> bytes:
+    """One byte of the first run, behind the description of the part, is another."""
+    at = len(whole) // 3
+    return whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
+
+
+def empty_archive() -> bytes:
+    buffer = io.BytesIO()
+    zipfile.ZipFile(buffer, "w").close()
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("damage", [lambda whole: b"", cut, flip, lambda whole: empty_archive()])
+def test_part_that_is_damaged_is_put_aside_and_its_points_simulated_again(
+    tmp_path: Path, damage: Any
+) -> None:
+    first = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path, jobs=1)
+    path, whole = next(iter(parts(tmp_path).items()))
+    path.write_bytes(damage(whole))
+    again = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path, jobs=1)
+    assert again.to_json() == first.to_json()
+    assert parts(tmp_path)[path] == whole
+    [note] = again.notes
+    assert str(path) in note
+    assert path.with_suffix(".damaged").read_bytes() == damage(whole)
+
+
+def test_parts_of_another_engine_are_named_and_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_core, "ENGINE", "another")
+    monkeypatch.setattr(_core, "VERSION", "0.0.7")
     lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
-    monkeypatch.setattr("lasthop.store.engine", lambda: "another")
-    lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
-    assert len(list(tmp_path.rglob("*.json"))) == 2
+    monkeypatch.undo()
+    simulated = count_simulations(monkeypatch)
+    (tmp_path / "points").mkdir()
+    (tmp_path / "points" / "0123456789abcdef01234567.json").write_text("{}")
+    swept = lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
+    assert len(simulated) == 1
+    assert [("0.0.7" in note, "earlier version" in note) for note in swept.notes] == [
+        (True, False),
+        (False, True),
+    ]
+    assert len(parts(tmp_path)) == 2
 
 
 def test_values_that_mean_the_same_are_simulated_once() -> None:
@@ -124,7 +173,7 @@ def test_values_are_replaced_at_every_point() -> None:
     assert len(changed.cells) == 1
 
 
-@pytest.mark.parametrize("values", [5, "15,31", [], [15, "15"]])
+@pytest.mark.parametrize("values", [5, "15,,31", "15,15", "31..15", [], [15, "15"]])
 def test_values_that_are_no_list_are_refused(values: Any) -> None:
     with pytest.raises(lh.UserError, match=r"over cell\.ap\.cwmin"):
         lh.sweep(SMALL, {"cell.ap.cwmin": values})
@@ -142,9 +191,8 @@ def test_stopped_sweep_keeps_finished_points(tmp_path: Path) -> None:
 
     with pytest.raises(SweepInterrupted) as caught:
         lh.sweep(long, {"seed": range(1, 200)}, directory=tmp_path, jobs=1, progress=stop)
-    kept = len(list(tmp_path.rglob("*.json")))
-    assert 1 <= kept < 199
-    assert len(caught.value.finished.points) == kept
+    assert 1 <= kept(tmp_path) < 199
+    assert len(caught.value.finished.points) == kept(tmp_path)
 
 
 def test_a_value_may_be_a_table() -> None:
@@ -173,3 +221,159 @@ def test_sweep_names_the_points_with_phase_effects() -> None:
     over = {"dumbbell.jitter": ["0 ms", "packet"]}
     warnings = lh.sweep(ROUTER + far, over).warnings
     assert [text.split(":")[0] for text in warnings] == ["dumbbell.jitter=0 ms"]
+
+
+# -- values, grids and tables --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("20..100:20", ["20", "40", "60", "80", "100"]),
+        ("20..100:30", ["20", "50", "80"]),
+        ("1..4,8", ["1", "2", "3", "4", "8"]),
+        ("0.1..0.5:0.1", ["0.1", "0.2", "0.3", "0.4", "0.5"]),
+        ("-1..1:0.5", ["-1", "-0.5", "0", "0.5", "1"]),
+        ("5..20 ms:5 ms", ["5 ms", "10 ms", "15 ms", "20 ms"]),
+        ("500 us..2 ms : 500us", ["500 us", "1000 us", "1500 us", "2000 us"]),
+        ("10..1000 log 3", ["10", "100", "1000"]),
+        ("10..1000 log 6", ["10", "25", "63", "158", "398", "1000"]),
+        ("1.0..10 log 3", ["1", "3.16228", "10"]),
+        ("10 ms..1 s log 3", ["10 ms", "100 ms", "1000 ms"]),
+        ("1e-3..1e3 log 3", ["0.001", "1", "1000"]),
+        ("../some/where.trace", ["../some/where.trace"]),
+        ("a..b", ["a..b"]),
+        ("100,{red={min_th=20,max_th=60}}", ["100", "{red={min_th=20,max_th=60}}"]),
+    ],
+)
+def test_texts_stand_for_values(text: str, values: list[str]) -> None:
+    assert values_of(text, "over x", "") == values
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("100..20:20", "100 is not below 20"),
+        ("1..2:0", "the step of 1..2:0 is not above 0"),
+        ("1..2:-1", "is not above 0"),
+        ("0.5..2", "needs a step"),
+        ("1 s..3 s", "needs a step"),
+        ("1..9:", "is no range"),
+        ("1..9 lin 4", "is no range"),
+        ("1..9 log", "a unit that is not known"),
+        ("0..9 log 4", "a range above 0"),
+        ("1..9 log 1", "at least 2 values"),
+        ("10..12 log 9", "has not so many whole numbers"),
+        ("1 ms..3 Mbps:1 ms", "not of one kind"),
+        ("1 ms..3:1 kB", "not of one kind"),
+        ("1 parsec..3 parsec:1", "a unit that is not known"),
+        ("0..1:1e-9", "more than 1,000,000 values"),
+        ("0..1e300:1e-300", "more than 1,000,000 values"),
+        ("1..9 log 99999999999999999999", "more than 1,000,000 values"),
+        ("{a=1", "a brace or bracket is not closed"),
+    ],
+)
+def test_texts_that_stand_for_nothing_are_refused(text: str, message: str) -> None:
+    with pytest.raises(lh.UserError) as caught:
+        values_of(text, "over x", "")
+    assert str(caught.value).startswith("over x: ")
+    assert message in str(caught.value)
+
+
+def test_paths_may_go_side_by_side() -> None:
+    over = {"cell.ap.cwmin": "15,31", "seed": [7, 8]}
+    settings = [point.settings for point in lh.sweep(SMALL, over, combine="zip").points]
+    assert settings == [
+        {"cell.ap.cwmin": "15", "seed": "7"},
+        {"cell.ap.cwmin": "31", "seed": "8"},
+    ]
+    with pytest.raises(lh.UserError, match=r"equally many values: cell\.ap\.cwmin 2, seed 3"):
+        lh.sweep(SMALL, {"cell.ap.cwmin": "15,31", "seed": [7, 8, 9]}, combine="zip")
+    with pytest.raises(lh.UserError, match="seed=7 is there twice"):
+        lh.sweep(SMALL, {"cell.ap.cwmin": [15, 15], "seed": [7, 7]}, combine="zip")
+
+
+def test_points_may_be_a_table(tmp_path: Path) -> None:
+    rows = [
+        {"cell.ap.cwmin": 15, "station.near.rate": "1 Mbps"},
+        {"cell.ap.cwmin": 63, "station.near.rate": "11 Mbps"},
+    ]
+    file = tmp_path / "points.csv"
+    file.write_text("cell.ap.cwmin,station.near.rate\n15,1 Mbps\n\n63,11 Mbps\n")
+    whole = lh.sweep(SMALL, rows).to_json()
+    assert lh.sweep(SMALL, file).to_json() == whole
+    assert lh.sweep(SMALL, pd.DataFrame(rows)).to_json() == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no points"),
+        ("seed\n", "no points"),
+        ("seed,\n1,2\n", ":1: a column without a key path"),
+        ("seed,duration\n1\n", ":2: 1 values for 2 paths"),
+        ("seed,duration\n1,\n", ":2: an empty value"),
+        ("seed,seed\n1,2\n", "the path seed is there twice"),
+        ("seed\n1\n1\n", "the point seed=1 is there twice"),
+    ],
+)
+def test_tables_of_points_that_are_none_are_refused(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    file = tmp_path / "points.csv"
+    file.write_text(text)
+    with pytest.raises(lh.UserError) as caught:
+        grid(file)
+    assert str(file) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_too_many_points_are_refused_with_their_number() -> None:
+    with pytest.raises(lh.UserError, match="1,000,000 points; at most 100,000"):
+        grid({"seed": "1..1000", "cell.ap_queue": "1..1000"})
+
+
+def test_a_grid_knows_each_of_its_points() -> None:
+    points = grid({"a": [1, 2, 3], "b": "x,y"})
+    assert [points[at] for at in range(len(points))] == list(points)
+    assert points.column("b") == ["x", "y"]
+
+
+def test_swept_values_are_numbers_where_they_are_numbers() -> None:
+    over = {"cell.ap_queue": [20, 200, 50], "station.near.rate": ["1 Mbps", "5.5 Mbps"]}
+    swept = lh.sweep(SMALL, over, replications=1)
+    table = swept.cells
+    assert list(table.columns[:3]) == ["cell.ap_queue", "station.near.rate_bps", "name"]
+    assert table["cell.ap_queue"].tolist() == [20, 20, 200, 200, 50, 50]
+    assert table["station.near.rate_bps"].tolist() == 3 * [1e6, 5.5e6]
+    mixed = column("x", ["0 ms", "packet"])
+    assert (mixed.name, mixed.values) == ("x", {"0 ms": "0 ms", "packet": "packet"})
+    assert column("tcp.sack", ["true", "false"]).values == {"true": True, "false": False}
+    assert column("x", ["1", "2.5"]).values == {"1": 1.0, "2.5": 2.5}
+    assert column("name", ["a", "b"]).name == "scenario.name"
+
+
+def test_saved_tables_are_those_of_the_sweep(tmp_path: Path) -> None:
+    swept = lh.sweep(ROUTER, {"queue": [30, {"codel": {}}]}, series="1 s")
+    swept.save(tmp_path)
+    for name in ("classes", "flows", "links", "queues", "series", "totals"):
+        read = pd.read_parquet(tmp_path / f"{name}.parquet")
+        table = swept.table(name) if name != "series" else swept.series
+        pd.testing.assert_frame_equal(read, table, check_dtype=False)
+        again = pd.read_csv(tmp_path / f"{name}.csv")
+        pd.testing.assert_frame_equal(again, read, check_dtype=False, rtol=0, atol=0)
+    assert set(swept.series["queue"]) == {"30", "{codel = {}}"}
+    assert not (tmp_path / "stations.csv").exists()
+
+
+def test_tables_do_not_depend_on_who_simulates(tmp_path: Path) -> None:
+    over = {"seed": "1..6", "cell.ap_queue": [10, 20]}
+    lh.sweep(SMALL, over, directory=tmp_path / "one", jobs=1, series="1 s").save(tmp_path / "one")
+    with ThreadPoolExecutor(3) as pool:
+        swept = lh.sweep(SMALL, over, directory=tmp_path / "pool", executor=pool, series="1 s")
+    swept.save(tmp_path / "pool")
+    ones = {path.name: path.read_bytes() for path in (tmp_path / "one").glob("*.[cp]*[vt]")}
+    others = {path.name: path.read_bytes() for path in (tmp_path / "pool").glob("*.[cp]*[vt]")}
+    assert "stations.parquet" in ones
+    assert "series.csv" in ones
+    assert ones == others

@@ -16,6 +16,10 @@ mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+    /// Fingerprint of the engine's sources: the same on every machine.
+    #[pymodule_export]
+    const ENGINE: &str = env!("LASTHOP_ENGINE");
+
     /// Most connections of a web source at a time.
     #[pymodule_export]
     const MOST_OPEN: usize = lasthop_engine::live::MOST_OPEN;
@@ -29,7 +33,7 @@ mod _core {
     #[pymodule_export]
     use crate::relay::{Relay, new_relay_key};
     #[pymodule_export]
-    use crate::scenario::{Scenario, check_gateway, check_interface, files_named, schema};
+    use crate::scenario::{Scenario, check_gateway, check_interface, files_named, schema, units};
     #[pymodule_export]
     use crate::sharing::Vbs;
     #[pymodule_export]

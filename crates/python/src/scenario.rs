@@ -107,6 +107,18 @@ impl Scenario {
         to_json(&self.parsed, &self.tables).to_string()
     }
 
+    /// Independent replications.
+    #[getter]
+    fn replications(&self) -> u32 {
+        self.parsed.replications
+    }
+
+    /// Simulated time of all replications. [s]
+    #[getter]
+    fn length_s(&self) -> f64 {
+        self.parsed.duration.seconds() * f64::from(self.parsed.replications)
+    }
+
     /// Flows over a conflict graph as those between wired nodes, a JSON list without their routes.
     fn users_to_json(&self) -> String {
         self.parsed.users_to_json().to_string()
@@ -123,6 +135,12 @@ impl Scenario {
             self.files(),
         )
     }
+}
+
+/// The units that values may have: name, SI unit as it ends names, size in that as a fraction.
+#[pyfunction]
+pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
+    scenario::units()
 }
 
 /// Checks the gateway of a scenario file and returns it, as JSON.

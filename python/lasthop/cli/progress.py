@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
+from lasthop.batch import BatchProgress
+from lasthop.batch import ProgressCallback as BatchCallback
 from lasthop.run import Progress, ProgressCallback
 from lasthop.tuning.search import ProgressCallback as StageCallback
 from lasthop.tuning.search import TuneProgress
@@ -84,6 +86,27 @@ def progress_bar(label: str) -> AbstractContextManager[ProgressCallback | None]:
         )
 
     text = "{task.percentage:>3.0f} %  {task.fields[done]} runs  {task.fields[rate]}"
+    return drawn(label, show, text=text)
+
+
+def batch_bar(label: str) -> AbstractContextManager[BatchCallback | None]:
+    """A callback that draws scenarios, parts, simulated seconds per processor second, time left."""
+
+    def show(bar: "Bar", progress: BatchProgress) -> None:
+        [task] = bar.tasks
+        cpu_s = progress["cpu_s"]
+        rate = f"{progress['simulated_s'] / cpu_s:,.0f} s per CPU s" if cpu_s > 0.0 else ""
+        drained = "finishing what is under way; Ctrl-C again ends it"
+        bar.update(
+            task.id,
+            description=drained if progress["draining"] else label,
+            completed=progress["simulated_s"],
+            total=progress["total_s"],
+            done=f"{progress['runs_done']}/{progress['runs']}",
+            rate=f"{progress['parts']} parts  {rate}",
+        )
+
+    text = "{task.percentage:>3.0f} %  {task.fields[done]}  {task.fields[rate]}"
     return drawn(label, show, text=text)
 
 

@@ -1,12 +1,15 @@
 """`lasthop sweep`."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lasthop.cli.boundary import Interrupted, print_either, warn
+from lasthop.batch.executors import Workers, dask_cluster, slurm
+from lasthop.cli.boundary import Interrupted, warn
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -15,13 +18,15 @@ from lasthop.cli.options import (
     Seed,
     Settings,
     directory,
+    file_name,
     pairs,
     read_scenario,
     stem,
+    unset,
     writable,
 )
-from lasthop.cli.progress import progress_bar
-from lasthop.cli.tables import COLUMNS, TITLES, print_table, printed
+from lasthop.cli.progress import batch_bar
+from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
 from lasthop.digits import plain
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
@@ -29,8 +34,13 @@ from lasthop.saving import TABLE_FILES
 from lasthop.scenario import blaming
 from lasthop.sweep import Point, Sweep, SweepInterrupted
 from lasthop.sweep import sweep as run_sweep
+from lasthop.sweep.grid import Grid, grid
+from lasthop.values import twice, values_of
 
 EXAMPLE = "cell.ap.cwmin=15,31"
+
+TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
+"""An example of values that are tables."""
 
 GO_ON = "the same command goes on from there"
 """What to do after Ctrl-C."""
@@ -38,20 +48,53 @@ GO_ON = "the same command goes on from there"
 MOST_GROUPS = 5
 """Most groups of stations whose shares are printed."""
 
+MOST_LOOKED_AT = 200
+"""Most points whose warnings are looked for."""
+
 
 def sweep(
     file: File,
     over: Annotated[
-        list[str],
-        typer.Option(
-            metavar="PATH=V1,V2,...",
-            help="Values to try; a table in braces is one. Given for several paths: every "
-            "combination.",
+        list[str] | None,
+        unset(
+            "PATH=VALUES",
+            "Values to try: V1,V2,... or A..B:STEP or A..B log N; a table in braces is one value. "
+            "Given for several paths: every combination.",
         ),
-    ],
+    ] = None,
+    points: Annotated[
+        Path | None,
+        unset(
+            "FILE.csv",
+            "Points to try: key paths in the first line, a point in each other.",
+            parser=file_name,
+        ),
+    ] = None,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--zip", help="The first values of all paths together, then the second ones, ..."
+        ),
+    ] = False,
     replications: Replications = None,
     seed: Seed = None,
+    series: Annotated[
+        str | None,
+        unset("TIME", 'Record time series of each first replication this often: "0.1 s".'),
+    ] = None,
     jobs: Jobs = None,
+    cluster: Annotated[
+        str | None, unset("ADDRESS", "Simulate on a Dask cluster: its scheduler's address.")
+    ] = None,
+    on_slurm: Annotated[
+        bool, typer.Option("--slurm", help="Simulate in jobs of Slurm, handed in by submitit.")
+    ] = False,
+    slurm_options: Annotated[
+        list[str] | None,
+        unset(
+            "NAME=VALUE", "An option of these jobs, such as slurm_partition=long.", "--slurm-option"
+        ),
+    ] = None,
     settings: Settings = None,
     out: Annotated[
         Path | None,
@@ -61,20 +104,31 @@ def sweep(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Simulate a scenario at every combination of values; what is done is not done again."""
-    scenario = read_scenario(file, settings, replications=replications, seed=seed)
-    given = {"replications": replications, "seed": seed}
-    alone = {path: f"--{path}" for path, value in given.items() if value is not None}
+    """Simulate a scenario at many settings; what is done is not done again."""
+    scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
+    given = {"replications": replications, "seed": seed, "record.series_interval": series}
+    names = {"record.series_interval": "--series"}
+    alone = {
+        path: names.get(path, f"--{path}") for path, value in given.items() if value is not None
+    }
     alone |= {path: f"--set {path}" for path, _ in scenario.settings if path not in alone}
-    values = swept(over, alone)
+    asked = asked_points(over or [], points, together, alone)
     directory = writable(Path("out") / f"{stem(scenario)}-sweep" if out is None else out)
     refuse_foreign(directory, TABLE_FILES)
     interrupted = None
-    with progress_bar("sweeping") as progress:
+    with (
+        workers(cluster, on_slurm, slurm_options or [], jobs, directory) as executor,
+        batch_bar("sweeping") as progress,
+    ):
         try:
-            with blaming({path: f"--over {path}={','.join(values[path])}" for path in values}):
+            with blaming(blamed(asked, points)):
                 result = run_sweep(
-                    scenario, values, directory=directory, jobs=jobs, progress=progress
+                    scenario,
+                    asked,
+                    directory=directory,
+                    jobs=jobs,
+                    executor=executor,
+                    progress=progress,
                 )
         except SweepInterrupted as stop:
             interrupted, result = stop, stop.finished
@@ -83,65 +137,106 @@ def sweep(
     except KeyboardInterrupt:
         raise Interrupted(f"{len(result.points)} points kept, not all tables", GO_ON) from None
     finally:  # A full disk must not cost the result.
-        print_either(as_json, result.to_json, lambda: print_sweep(result, list(values)))
+        if as_json:
+            for piece in result.json_pieces():
+                sys.stdout.write(piece)
+        else:
+            print_sweep(result)
     if not as_json:
         typer.echo(f"tables: {directory}")
-    for warning in result.warnings[:1]:
-        more = len(result.warnings) - 1
-        rest = f" (so do {more} more: warnings of the sweep in Python)" if more else ""
-        warn(f"{warning}{rest}")
+    warn(*result.notes, *first_warning(result))
     if interrupted is not None:
         raise Interrupted(str(interrupted), GO_ON)
 
 
-def swept(over: list[str], alone: Mapping[str, str]) -> dict[str, list[str]]:
-    """Values by path; `alone` names the options that give a path one value."""
+def first_warning(result: Sweep) -> Iterator[str]:
+    """The first of the points' warnings, and how many more there are."""
+    warnings = list(result.iter_warnings(MOST_LOOKED_AT))
+    if warnings:
+        more = len(warnings) - 1
+        rest = f" (so do {more} more: warnings of the sweep in Python)" if more else ""
+        yield f"{warnings[0]}{rest}"
+
+
+@contextmanager
+def workers(
+    cluster: str | None, on_slurm: bool, options: list[str], jobs: int | None, folder: Path
+) -> Iterator[Workers | None]:
+    """Who simulates; None for threads of this process."""
+    if cluster is not None and on_slurm:
+        raise UserError("--slurm: --cluster is given as well; needed is either")
+    if jobs is not None and (on_slurm or cluster is not None):
+        raise UserError(f"--jobs {jobs}: threads of this machine, which is not asked to simulate")
+    if options and not on_slurm:
+        raise UserError(f"--slurm-option {options[0]}: needs --slurm")
+    if cluster is not None:
+        with dask_cluster(cluster) as found:
+            yield found
+    elif on_slurm:
+        known = pairs(options, "--slurm-option", "NAME=VALUE", "slurm_partition=long")
+        values = {name: int(text) if text.isdecimal() else text for name, text in known}
+        local = values.pop("cluster", "slurm")
+        with slurm(folder / "slurm", values, str(local)) as found:
+            yield found
+    else:
+        yield None
+
+
+def asked_points(
+    over: list[str], points: Path | None, together: bool, alone: Mapping[str, str]
+) -> Grid:
+    """The points that the command line asks for; `alone` names options that give one value."""
+    if points is not None:
+        if over or together:
+            raise UserError(f"--points {points}: --over and --zip have points as well")
+        found = grid(points, named="--points")
+    elif not over:
+        raise UserError("--over is needed, or --points", f"--over {EXAMPLE}")
+    else:
+        found = grid(swept(over, together), "zip" if together else "grid", "--over")
+    for path in found.paths:
+        if path in alone:
+            where = f"--over {path}" if points is None else f"--points {points}: {path}"
+            raise UserError(f"{where}: {alone[path]} gives it one value; needed is either")
+    return found
+
+
+def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
+    """Values by path."""
     values: dict[str, list[str]] = {}
     for path, text in pairs(over, "--over", "PATH=V1,V2,...", EXAMPLE):
         if path in values:
             raise UserError(f"--over {path}: given twice", f"--over {path}=V1,V2 takes all values")
-        if path in alone:
-            raise UserError(f"--over {path}: {alone[path]} gives it one value; needed is either")
-        values[path] = parts(path, text)
-        if not all(values[path]):
-            raise UserError(f'--over {path}: an empty value in "{text}"', f"--over {EXAMPLE}")
-        if twice := [value for value in values[path] if values[path].count(value) > 1]:
-            raise UserError(f"--over {path}: the value {twice[0]} is given twice")
+        values[path] = values_of(text, f"--over {path}", TABLES)
+        if not together and (value := twice(values[path])) is not None:
+            raise UserError(f"--over {path}: the value {value} is given twice")
     return values
 
 
-OPENING, CLOSING = "[{", "]}"
+def blamed(asked: Grid, points: Path | None) -> dict[str, str]:
+    """What brought each path's values in, for errors about them."""
+    if points is not None:
+        return {path: f"--points {points}: {path}" for path in asked.paths}
+    told = {}
+    for path in asked.paths:
+        text = ",".join(asked.column(path))
+        told[path] = f"--over {path}={text if len(text) <= LONGEST else text[:LONGEST] + '...'}"
+    return told
 
 
-def parts(path: str, text: str) -> list[str]:
-    """What stands between commas, those inside braces, brackets and quotes not counted."""
-    found, open_brackets, quote = [""], 0, ""
-    for sign in text:
-        if quote or sign in "\"'":
-            quote = "" if sign == quote else quote or sign
-        elif sign in OPENING or (sign in CLOSING and open_brackets):
-            open_brackets += 1 if sign in OPENING else -1
-        elif sign == "," and not open_brackets:
-            found.append("")
-            continue
-        found[-1] += sign
-    if open_brackets or quote:
-        what = f"a quote {quote}" if quote else "a brace or bracket"
-        raise UserError(f'--over {path}: {what} is not closed in "{text}"', TABLES)
-    return [value.strip() for value in found]
+LONGEST = 60
+"""Characters of a list of values that an error shows."""
 
 
-TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
-"""An example of values that are tables."""
-
-
-def print_sweep(result: Sweep, paths: list[str]) -> None:
+def print_sweep(result: Sweep) -> None:
     """Print a row for each point: the shares, then what became of the cell."""
-    groups = list(dict.fromkeys(group for point in result.points for group in members(point)))
+    paths = list(result.paths)
+    seen = result.points[:MOST_ROWS]
+    groups = list(dict.fromkeys(group for point in seen for group in members(point)))
     shown = groups[:MOST_GROUPS]
     rows = [
         [*point.settings.values(), *(share(members(point).get(group, [])) for group in shown)]
-        for point in result.points
+        for point in seen
     ]
     headers = [*paths, *(f"{group}\nshare\n[%]" for group in shown)]
     if shown:
@@ -150,28 +245,33 @@ def print_sweep(result: Sweep, paths: list[str]) -> None:
         typer.echo(f"... and {len(groups) - len(shown)} more stations: see the tables\n")
 
     for list_name in ("cells", "classes", "links", "queues"):
-        found = [
-            (point, item) for point in result.points for item in printed(point.summary, list_name)
+        print_list(list_name, seen, paths)
+    if len(result.points) > len(seen):
+        typer.echo(f"... and {len(result.points) - len(seen)} more points: see the tables\n")
+
+
+def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> None:
+    """Print a list of each point's result."""
+    found = [(point, item) for point in points for item in printed(point.summary, list_name)]
+    items = [item for _, item in found]
+    columns = [
+        column
+        for column in COLUMNS[list_name]
+        if any(column.says_something(item) for item in items)
+    ]
+    many = len({item["name"] for item in items}) > 1
+    rows = [
+        [
+            *point.settings.values(),
+            *([item["name"]] if many else []),
+            *(column.cell(item) for column in columns),
         ]
-        items = [item for _, item in found]
-        columns = [
-            column
-            for column in COLUMNS[list_name]
-            if any(column.says_something(item) for item in items)
-        ]
-        many = len({item["name"] for item in items}) > 1
-        rows = [
-            [
-                *point.settings.values(),
-                *([item["name"]] if many else []),
-                *(column.cell(item) for column in columns),
-            ]
-            for point, item in found
-        ]
-        titles = [*paths, TITLES[list_name]] if many else paths
-        headers = [*titles, *(column.header for column in columns)]
-        if columns:
-            print_table(headers, rows, names=len(titles))
+        for point, item in found
+    ]
+    titles = [*paths, TITLES[list_name]] if many else paths
+    headers = [*titles, *(column.header for column in columns)]
+    if columns:
+        print_table(headers, rows, names=len(titles))
 
 
 def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:

@@ -339,11 +339,11 @@ def test_sweep_writes_tables_and_goes_on_where_it_stopped(
     args = ["sweep", small, "--over", "cell.ap.cwmin=15,31", "--json"]
     first = lasthop(*args)
     home = tmp_path / "home" / "out" / "small-sweep"
-    points = {path: path.stat().st_mtime_ns for path in home.glob("points/*.json")}
-    assert len(points) == 2
+    parts = {path: path.stat().st_mtime_ns for path in home.glob("parts/*.zip")}
+    assert len(parts) == 2
     assert (home / "stations.parquet").exists()
     assert lasthop(*args).stdout == first.stdout
-    assert {path: path.stat().st_mtime_ns for path in home.glob("points/*.json")} == points
+    assert {path: path.stat().st_mtime_ns for path in home.glob("parts/*.zip")} == parts
     settings = [point["settings"] for point in json.loads(first.stdout)["points"]]
     assert settings == [{"cell.ap.cwmin": "15"}, {"cell.ap.cwmin": "31"}]
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from lasthop import _core
 from lasthop.run import Progress
-from lasthop.studies import runner
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Run, Study
 
@@ -27,13 +27,13 @@ def study(name: str = "fig01", **points: dict) -> Study:
 
 def count_simulations(monkeypatch) -> list[str]:
     names: list[str] = []
-    real = runner.simulate
+    real = _core.simulate
 
-    def counted(scenario, **options):
-        names.append(scenario["name"])
-        return real(scenario, **options)
+    def counted(scenario, *options):
+        names.append(json.loads(scenario.to_json())["name"])
+        return real(scenario, *options)
 
-    monkeypatch.setattr(runner, "simulate", counted)
+    monkeypatch.setattr(_core, "simulate", counted)
     return names
 
 
@@ -56,18 +56,19 @@ def test_a_point_is_simulated_once_for_all_studies_and_never_again(tmp_path, mon
     assert again["demo-fig02"]["c"].samples == first["demo-fig01"]["a"].samples
 
 
-def test_points_are_simulated_on_the_threads_asked_for(tmp_path, monkeypatch):
+def test_threads_are_spread_over_points_and_their_replications(tmp_path, monkeypatch):
     asked = []
-    real = runner.simulate
+    real = _core.simulate
 
-    def noted(scenario, **options):
-        asked.append(options["jobs"])
-        return real(scenario, **options)
+    def noted(scenario, jobs, *options):
+        asked.append(jobs)
+        return real(scenario, jobs, *options)
 
-    monkeypatch.setattr(runner, "simulate", noted)
+    monkeypatch.setattr(_core, "simulate", noted)
     one = Plan([study(one=tree("one"))]).run(tmp_path / "one", jobs=1)
-    assert Plan([study(one=tree("one"))]).run(tmp_path / "default") == one
-    assert asked == [1, None]
+    assert Plan([study(one=tree("one"))]).run(tmp_path / "six", jobs=6) == one
+    Plan([study(one=tree("one"), two=tree("two", 2))]).run(tmp_path / "two", jobs=6)
+    assert asked == [1, 6, 3, 3]
 
 
 def test_fewer_replications_are_other_runs_with_the_same_first_samples(tmp_path):
@@ -91,15 +92,15 @@ def test_an_interrupted_plan_goes_on_where_it_was(tmp_path, monkeypatch):
     studies = [study(a=tree("one"), b=tree("two", 2))]
 
     # stands for Ctrl-C while the second point runs
-    real = runner.simulate
+    real = _core.simulate
 
-    def cut(scenario, **options):
-        if scenario["name"] == "two":
+    def cut(scenario, *options):
+        if json.loads(scenario.to_json())["name"] == "two":
             raise KeyboardInterrupt
-        return real(scenario, **options)
+        return real(scenario, *options)
 
     with monkeypatch.context() as patched:
-        patched.setattr(runner, "simulate", cut)
+        patched.setattr(_core, "simulate", cut)
         with pytest.raises(KeyboardInterrupt):
             Plan(studies).run(tmp_path)
     assert Plan(studies).finished(tmp_path) == (1, 2)
@@ -118,9 +119,9 @@ def test_a_point_cut_short_is_not_kept(tmp_path):
 def test_a_point_that_is_not_whole_is_run_again(tmp_path, monkeypatch):
     plan = Plan([study(a=tree("one"))])
     plan.run(tmp_path)
-    [file] = (tmp_path / "points").iterdir()
+    [file] = (tmp_path / "parts").iterdir()
     whole = file.read_bytes()
-    file.write_bytes(whole[:100])
+    file.write_bytes(whole[:-100])
     assert plan.finished(tmp_path) == (0, 1)
     names = count_simulations(monkeypatch)
     plan.run(tmp_path)
@@ -134,12 +135,6 @@ def test_progress_runs_over_all_points(tmp_path):
     plan.run(tmp_path, lambda progress: seen.append(dict(progress)) or True)
     assert {progress["total_s"] for progress in seen} <= {12.0}
     assert all(progress["simulated_s"] <= 12.0 for progress in seen)
-
-
-def test_kept_points_carry_their_scenario(tmp_path):
-    Plan([study(one=tree("one"))]).run(tmp_path)
-    [file] = (tmp_path / "points").iterdir()
-    assert json.loads(file.read_text())["run"]["scenario"]["name"] == "one"
 
 
 def test_a_scenario_that_the_model_refuses_has_no_prediction_but_its_reason(tmp_path):

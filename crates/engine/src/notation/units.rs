@@ -42,6 +42,22 @@ pub(crate) const SIZE: &[Unit] = &[unit("B", 1), unit("kB", 1_000)];
 /// Units of length; base unit millimetre.
 pub(crate) const LENGTH: &[Unit] = &[unit("mm", 1), unit("m", 1_000), unit("km", 1_000_000)];
 
+/// Every unit with the SI unit that names of columns and keys have, and the unit's size in that: so
+/// many of so many parts.
+pub(crate) fn in_si() -> impl Iterator<Item = (&'static str, &'static str, u64, u64)> {
+    let dimensions = [
+        (TIME, "s", 1_000_000_000),
+        (RATE, "bps", 1),
+        (SIZE, "bytes", 1),
+        (LENGTH, "m", 1_000),
+    ];
+    dimensions.into_iter().flat_map(|(units, si, parts)| {
+        units
+            .iter()
+            .map(move |unit| (unit.name, si, unit.scale, parts))
+    })
+}
+
 /// Other spellings of units, in small letters.
 const SPELLINGS: &[(&str, &[&str])] = &[
     ("ns", &["nsec", "nanosecond", "nanoseconds"]),

@@ -116,6 +116,12 @@ pub(crate) fn parse_with(
     )
 }
 
+/// The units that values may have: each with its SI unit as it ends names, such as `bps`, and its size in
+/// that, as numerator and denominator.
+pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
+    notation::units::in_si().collect()
+}
+
 /// The names of files that a scenario needs beside its text, in its order.
 pub fn files_named(bytes: &[u8], format: Format, settings: &[(String, String)]) -> Vec<String> {
     let grammar = file::grammar(&ALONE, &NOTHING_ADDED, &NO_FILES);

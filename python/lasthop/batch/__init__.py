@@ -1,0 +1,28 @@
+"""Many scenarios run, each once: in chunks, on any executor, sealed on disk as they are finished.
+
+```text
+ scenarios --(key)--> missing --cut--> chunks --executor--> finished --seal--> parts
+                         ^                                                      |
+                         +-------------------- the next time -------------------+
+```
+
+A sweep, the studies and the search for a setting all ask for runs by the fingerprint of their
+scenario. What is there is not run again; who ran it, and in what company, cannot be seen from it.
+"""
+
+from lasthop.batch.batch import Batch, BatchInterrupted, BatchStopped
+from lasthop.batch.chunk import Task
+from lasthop.batch.executors import Workers
+from lasthop.batch.parts import Parts
+from lasthop.batch.tally import BatchProgress, ProgressCallback
+
+__all__ = [
+    "Batch",
+    "BatchInterrupted",
+    "BatchProgress",
+    "BatchStopped",
+    "Parts",
+    "ProgressCallback",
+    "Task",
+    "Workers",
+]

@@ -1,0 +1,215 @@
+"""What goes out to a worker, and what comes back: some scenarios, and the sealed part of them."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lasthop import _core
+from lasthop.batch.part import Run, packed
+from lasthop.errors import UserError
+from lasthop.run import Progress
+from lasthop.scenario import Scenario, Setting
+
+__all__ = ["Alone", "Chunk", "Finished", "Task", "Watch", "compute"]
+
+KEPT: dict[str, Callable[[_core.SimulationOutput], str]] = {
+    "summary": lambda output: output.summary_json,
+    "samples": lambda output: output.samples_json,
+    "halves": lambda output: output.halves_json,
+    "series": lambda output: output.series_json,
+}
+"""What can be kept of a run."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: a scenario and settings over it."""
+
+    key: str
+    """`Scenario.key` of what it is with the settings."""
+    scenario: Scenario
+    length: tuple[int, float]
+    """Replications, and simulated time of them all. [s]"""
+    settings: tuple[Setting, ...] = ()
+
+    @staticmethod
+    def of(scenario: Scenario) -> "Task":
+        """The run of a scenario as it is."""
+        return Task(scenario.key, scenario, length(scenario))
+
+    @staticmethod
+    def over(base: Scenario, settings: Mapping[str, str]) -> "Task":
+        """The run of a scenario with settings over it.
+
+        Raises
+        ------
+        ScenarioError
+            If it is refused with these.
+        """
+        made = Scenario(base, settings)
+        return Task(made.key, base, length(made), tuple(settings.items()))
+
+    def made(self) -> Scenario:
+        """The scenario with its settings."""
+        return Scenario(self.scenario, self.settings) if self.settings else self.scenario
+
+
+def length(scenario: Scenario) -> tuple[int, float]:
+    """Replications of a scenario, and simulated time of them all. [s]"""
+    return scenario.checked.replications, scenario.checked.length_s
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Runs that one worker does, one after another."""
+
+    tasks: tuple[Task, ...]
+    kept: tuple[str, ...]
+    """What is kept of each: names of `KEPT`."""
+    threads: int = 1
+    """Threads over which the replications of a run are spread."""
+    tails: bool = False
+    """Whether what means hide is measured as well."""
+    engine: str = field(default_factory=lambda: _core.ENGINE)
+    """Fingerprint of the engine of whoever asks."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a worker did."""
+
+    part: bytes
+    """The part of these runs; see `lasthop.batch.part`."""
+    keys: tuple[str, ...]
+    cpu_s: float
+    """Processor time that they took. [s]"""
+    simulated_s: float
+    """Simulated time of their replications. [s]"""
+
+
+class Watch(Protocol):
+    """Who looks on while runs are done, in the same process."""
+
+    def see(self, key: str, replications: int, simulated_s: float) -> bool:
+        """Hear how far a run is; return whether it may go on."""
+        ...
+
+    def may_begin(self) -> bool:
+        """Whether another run may begin."""
+        ...
+
+
+class Alone:
+    """Nobody looks on."""
+
+    def see(self, key: str, replications: int, simulated_s: float) -> bool:
+        """Go on."""
+        return True
+
+    def may_begin(self) -> bool:
+        """Go on."""
+        return True
+
+
+def compute(chunk: Chunk, watch: Watch | None = None) -> Finished:
+    """Do the runs of a chunk; without those that were stopped.
+
+    Raises
+    ------
+    UserError
+        If the engine here is another than that of whoever asks.
+    """
+    if chunk.engine != _core.ENGINE:
+        raise UserError(
+            f"worker on {os.uname().nodename}: its engine, of lasthop {_core.VERSION}, is another",
+            "all workers need the same lasthop",
+        )
+    watch = Alone() if watch is None else watch
+    runs: dict[str, Run] = {}
+    simulated_s = 0.0
+    with PROCESSOR.shared() as spent, deaf(isinstance(watch, Alone)):
+        for task in chunk.tasks:
+            if not watch.may_begin():
+                break
+            made = task.made()
+            output = _simulated(task.key, made, chunk, watch)
+            if output is None:
+                break
+            runs[task.key] = {what: KEPT[what](output) for what in chunk.kept}
+            simulated_s += made.checked.length_s
+        part = packed(runs)
+    return Finished(part, tuple(runs), spent(), simulated_s)
+
+
+def _simulated(
+    key: str, scenario: Scenario, chunk: Chunk, watch: Watch
+) -> _core.SimulationOutput | None:
+    """The output of a run; None if it was stopped."""
+
+    def on_progress(seen: Progress) -> bool:
+        return watch.see(key, seen["replications_done"], seen["simulated_s"])
+
+    try:
+        output = _core.simulate(scenario.checked, chunk.threads, on_progress, chunk.tails)
+    except KeyboardInterrupt:  # Stopped before a replication was finished.
+        return None
+    return None if output.interrupted else output
+
+
+@contextmanager
+def deaf(wanted: bool) -> Iterator[None]:
+    """Do not hear Ctrl-C, which a terminal sends to all processes: who gave the work decides."""
+    main = threading.current_thread() is threading.main_thread()
+    if not (wanted and main):
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Processor:
+    """Processor time of this process, shared out among those who work at the same time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._shares: dict[object, float] = {}
+        self._looked_s = 0.0
+
+    @contextmanager
+    def shared(self) -> Iterator[Callable[[], float]]:
+        """Work; what comes is asked for the time spent. [s]"""
+        me = object()
+        with self._lock:
+            self._share_out()
+            self._shares[me] = 0.0
+        spent_s = 0.0
+
+        def spent() -> float:
+            with self._lock:
+                self._share_out()
+                return self._shares.get(me, spent_s)
+
+        try:
+            yield spent
+        finally:
+            spent_s = spent()
+            with self._lock:
+                del self._shares[me]
+
+    def _share_out(self) -> None:
+        now_s = time.process_time()
+        for each in self._shares:
+            self._shares[each] += (now_s - self._looked_s) / len(self._shares)
+        self._looked_s = now_s
+
+
+PROCESSOR = Processor()
+"""That of this process."""

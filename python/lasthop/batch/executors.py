@@ -1,0 +1,185 @@
+"""Who does the work: threads here, a cluster of Dask, jobs of Slurm, any executor of Python."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from lasthop.errors import UserError
+
+__all__ = ["Workers", "dask_cluster", "slurm", "went_away"]
+
+ELSEWHERE = ("dask", "distributed", "submitit", "tornado")
+"""Packages whose errors say that workers or a scheduler went away."""
+
+SLURM_CHUNK_S = 300.0
+"""Work of a job: longer than it waits to begin. [s]"""
+
+POLL_S = 0.5
+"""How often jobs of Slurm are looked at. [s]"""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """An executor, and how it is best used."""
+
+    executor: Executor
+    count: int
+    """Who work at the same time."""
+    chunk_s: float | None = None
+    """Work of a chunk, where the usual one does not suit. [s]"""
+
+    @staticmethod
+    def of(executor: "Executor | Workers") -> "Workers":
+        """An executor of Python, with as many workers as it says it has."""
+        if isinstance(executor, Workers):
+            return executor
+        if not isinstance(executor, Executor):
+            raise UserError(
+                f"executor={executor!r}: not an executor of concurrent.futures",
+                "of a Dask client it is client.get_executor()",
+            )
+        count = getattr(executor, "_max_workers", None)
+        return Workers(executor, count if isinstance(count, int) else os.cpu_count() or 1)
+
+
+def went_away(error: BaseException) -> bool:
+    """Whether an error of a future says that a worker or the scheduler is not there any more."""
+    if isinstance(error, BrokenExecutor | CancelledError | ConnectionError | EOFError):
+        return True
+    return any(each.__module__.split(".")[0] in ELSEWHERE for each in type(error).__mro__)
+
+
+@contextmanager
+def dask_cluster(address: str) -> Iterator[Workers]:
+    """The workers of a Dask cluster, by the address of its scheduler.
+
+    Raises
+    ------
+    UserError
+        If Dask is not installed, or nobody answers there.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise missing("Dask", "cluster") from None
+    try:
+        client = Client(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        what = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UserError(
+            f"cluster {address}: no scheduler answers: {what}", "such as tcp://10.0.0.1:8786"
+        ) from None
+    try:
+        threads = sum(client.nthreads().values())
+        if not threads:
+            raise UserError(f"cluster {address}: it has no workers")
+        yield Workers(client.get_executor(pure=False), threads)
+    finally:
+        client.close()
+
+
+CONNECT_S = "10s"
+"""How long a scheduler may take to answer."""
+
+
+@contextmanager
+def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iterator[Workers]:
+    """Jobs of Slurm, by submitit.
+
+    Parameters
+    ----------
+    folder : Path
+        Where submitit keeps what goes in and out, on a disk that all nodes share.
+    options : dict
+        Parameters of submitit's executor, such as ``slurm_partition``, ``timeout_min``.
+    cluster : str
+        ``slurm``, or ``local`` for processes of this machine.
+
+    Raises
+    ------
+    UserError
+        If submitit is not installed, there is no Slurm, or an option is none of it.
+    """
+    try:
+        import submitit
+    except ImportError:
+        raise missing("submitit", "slurm") from None
+    try:
+        inner = submitit.AutoExecutor(folder=folder, cluster=cluster)
+        inner.update_parameters(**options)
+    except (RuntimeError, ValueError, NameError, TypeError) as error:
+        raise UserError(f"slurm: {str(error).splitlines()[0]}") from None
+    count = int(options.get("slurm_array_parallelism", MOST_JOBS))
+    if cluster == "local":
+        count = os.cpu_count() or 1
+    executor = Jobs(inner.submit)
+    try:
+        yield Workers(executor, count, SLURM_CHUNK_S if cluster == "slurm" else None)
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+MOST_JOBS = 64
+"""Jobs of Slurm at a time."""
+
+
+def missing(package: str, extra: str) -> UserError:
+    """What is said where a package is not installed."""
+    return UserError(f"{package} is not installed", f"pip install 'lasthop[{extra}]'")
+
+
+class Jobs(Executor):
+    """Jobs that are handed in and looked after, as futures.
+
+    Parameters
+    ----------
+    hand_in : callable
+        Takes a function and its arguments and returns a job, which has `done`, `result` and
+        `cancel` as submitit's have.
+    """
+
+    def __init__(self, hand_in: Callable[..., Any]) -> None:
+        self._hand_in = hand_in
+        self._jobs: dict[Future[Any], Any] = {}
+        self._thread: Thread | None = None
+        self._closed = False
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Hand in a job."""
+        future: Future[Any] = Future()
+        job = self._hand_in(fn, *args, **kwargs)
+        future.set_running_or_notify_cancel()
+        self._jobs[future] = job
+        if self._thread is None:
+            self._thread = Thread(target=self._look, daemon=True, name="jobs")
+            self._thread.start()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Cancel what is not done, or wait for it."""
+        if cancel_futures:
+            for job in list(self._jobs.values()):
+                job.cancel()
+            self._jobs.clear()
+        elif wait:
+            for future in list(self._jobs):
+                future.exception()
+        self._closed = True
+
+    def _look(self) -> None:
+        while not self._closed:
+            for future, job in list(self._jobs.items()):
+                if not job.done():
+                    continue
+                self._jobs.pop(future, None)
+                try:
+                    future.set_result(job.result())
+                except Exception as error:
+                    future.set_exception(error)
+            time.sleep(POLL_S)

@@ -1,0 +1,33 @@
+"""Ctrl-C counted instead of raised: it never falls between two steps that belong together."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+__all__ = ["counted_interrupts"]
+
+
+@contextmanager
+def counted_interrupts() -> Iterator[Callable[[], int]]:
+    """Count Ctrl-C; what comes tells how often it was pressed.
+
+    Where somebody else handles it, or another thread than the main one runs this, it is left to
+    them, and nothing is counted.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield lambda: 0
+        return
+    count = 0
+
+    def heard(number: int, frame: FrameType | None) -> None:
+        nonlocal count
+        count += 1
+
+    signal.signal(signal.SIGINT, heard)
+    try:
+        yield lambda: count
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,114 @@
+"""Sealed parts on disk, or in memory: runs that are finished are found again by their keys."""
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+
+from lasthop import _core
+from lasthop.batch.part import DamagedError, Part, name_of
+from lasthop.saving import write_atomically
+
+__all__ = ["Parts"]
+
+FOLDER = "parts"
+NAME = re.compile(r"[0-9a-f]{16}\.zip")
+
+OLD_FOLDER = "points"
+"""Where versions before 0.2 kept a file for each run."""
+
+OPEN = 4
+"""Parts that stay read: points are asked for in their order, and neighbours share a part."""
+
+
+class Parts:
+    """All parts of a directory.
+
+    Parameters
+    ----------
+    directory : Path or None
+        Where the folder `FOLDER` is, or will be; None keeps them in memory.
+    """
+
+    def __init__(self, directory: Path | None) -> None:
+        self.notes: list[str] = []
+        """What was found and is not used, a line each."""
+        self._folder = None if directory is None else directory / FOLDER
+        self._memory: list[bytes] = []
+        self._found: dict[tuple[str, str], Path | int] = {}
+        self._open: OrderedDict[Path | int, Part] = OrderedDict()
+        self.count = 0
+        """Parts that are used."""
+        if directory is not None:
+            self._look_around(directory)
+
+    def has(self, key: str, kept: Iterable[str]) -> bool:
+        """Whether all of these are kept of a run."""
+        return all((key, what) in self._found for what in kept)
+
+    def read(self, key: str, what: str) -> bytes | None:
+        """What is kept of a run under this name, as JSON; None if it is not there."""
+        place = self._found.get((key, what))
+        return None if place is None else self._part(place).read(key, what)
+
+    def keep(self, content: bytes) -> None:
+        """Seal a part: write it aside, then put it in place.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written; what is there stays.
+        """
+        part = Part(content)
+        runs = part.runs()
+        if self._folder is None:
+            self._memory.append(content)
+            self._take(len(self._memory) - 1, part)
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        kept = frozenset(what for each in runs.values() for what in each)
+        path = self._folder / name_of(frozenset(runs), kept)
+        write_atomically(path, lambda file: file.write_bytes(content))
+        self._take(path, part)
+
+    def _take(self, place: Path | int, part: Part) -> None:
+        for key, kept in part.runs().items():
+            self._found.update({(key, what): place for what in kept})
+        self.count += 1
+
+    def _part(self, place: Path | int) -> Part:
+        part = self._open.pop(place, None)
+        if part is None:
+            part = Part(self._memory[place] if isinstance(place, int) else place.read_bytes())
+        self._open[place] = part
+        while len(self._open) > OPEN:
+            self._open.popitem(last=False)
+        return part
+
+    def _look_around(self, directory: Path) -> None:
+        """Read what is there; put aside what is damaged, leave alone what is not ours."""
+        files = [] if self._folder is None else sorted(self._folder.glob("*.zip"))
+        others: dict[str, int] = {}
+        for path in files:
+            if not NAME.fullmatch(path.name):
+                continue
+            try:
+                part = Part(path)
+            except DamagedError as damage:
+                aside = path.with_suffix(".damaged")
+                path.replace(aside)
+                self.notes.append(f"{path}: {damage}; put aside as {aside.name}, and run again")
+                continue
+            if part.usable:
+                self._take(path, part)
+            else:
+                others[part.version] = others.get(part.version, 0) + 1
+        for version, count in others.items():
+            these = "1 part is" if count == 1 else f"{count} parts are"
+            self.notes.append(
+                f"{self._folder}: {these} of another engine (lasthop {version}) and not used; this "
+                f"is {_core.VERSION}"
+            )
+        old = directory / OLD_FOLDER
+        if any(old.glob("*.json")):
+            self.notes.append(f"{old}: kept by an earlier version of lasthop, and not used")

@@ -1,0 +1,148 @@
+"""How far a batch is: for a bar, and for whoever reads ``progress.json``."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from lasthop.batch.chunk import Finished
+from lasthop.run import Progress
+from lasthop.saving import text_writer, write_atomically
+
+__all__ = ["BatchProgress", "ProgressCallback", "Tally"]
+
+FILE = "progress.json"
+
+WRITE_S = 1.0
+"""The file is written this often. [s]"""
+
+
+class BatchProgress(Progress):
+    """How far a batch is, over what it has still to run."""
+
+    runs_done: int
+    """Scenarios that are finished, with those that were there before."""
+    runs: int
+    """Scenarios in all."""
+    parts: int
+    """Sealed parts that they are in."""
+    cpu_s: float
+    """Processor time spent, as finished chunks tell it. [s]"""
+    time_left_s: float | None
+    """Time that it still takes, if it goes on as it did. [s]"""
+    draining: bool
+    """Whether it was interrupted, and only finishes what is under way."""
+
+
+ProgressCallback: TypeAlias = Callable[[BatchProgress], bool | None]
+
+
+class Tally:
+    """Progress summed over runs that are done at the same time, or elsewhere.
+
+    Parameters
+    ----------
+    lengths : mapping
+        Replications and simulated time of each run that is to be done, by its key. [s]
+    before : int
+        Runs that were there before.
+    callback : callable or None
+        Called with the `BatchProgress`; if it returns False, `stopped` is set.
+    directory : Path or None
+        Where `FILE` is written.
+    """
+
+    def __init__(
+        self,
+        lengths: dict[str, tuple[int, float]],
+        before: int,
+        callback: ProgressCallback | None,
+        directory: Path | None,
+    ) -> None:
+        self.stopped = threading.Event()
+        self.draining = threading.Event()
+        self._lengths = lengths
+        self._before = before
+        self._callback = callback
+        self._file = None if directory is None else directory / FILE
+        self._lock = threading.Lock()
+        self._under_way: dict[str, tuple[int, float]] = {}
+        self._replications = sum(count for count, _ in lengths.values())
+        self._total_s = sum(length_s for _, length_s in lengths.values())
+        self._runs = self._parts = self._replications_done = 0
+        self._simulated_s = self._cpu_s = 0.0
+        self._began_s = time.monotonic()
+        self._written_s = -WRITE_S
+
+    # What whoever does the runs in this process tells; see `lasthop.batch.chunk.Watch`.
+
+    def see(self, key: str, replications: int, simulated_s: float) -> bool:
+        """Hear how far a run is; return whether it may go on."""
+        with self._lock:
+            self._under_way[key] = replications, simulated_s
+            self._tell()
+        return not self.stopped.is_set()
+
+    def may_begin(self) -> bool:
+        """Whether another run may begin."""
+        return not (self.stopped.is_set() or self.draining.is_set())
+
+    def sealed(self, finished: Finished, parts: int) -> None:
+        """Hear that a chunk is kept, in the last of so many parts."""
+        with self._lock:
+            for key in finished.keys:
+                self._under_way.pop(key, None)
+                replications, length_s = self._lengths[key]
+                self._replications_done += replications
+                self._simulated_s += length_s
+            self._runs += len(finished.keys)
+            self._cpu_s += finished.cpu_s
+            self._parts = parts
+            self._tell()
+
+    @property
+    def runs_done(self) -> int:
+        """Runs that were done, without those that were there before."""
+        return self._runs
+
+    def finish(self, state: str) -> None:
+        """Write the last state."""
+        with self._lock:
+            self._write(self._progress(), state)
+
+    def _tell(self) -> None:
+        progress = self._progress()
+        if self._callback is not None and self._callback(progress) is False:
+            self.stopped.set()
+        if time.monotonic() - self._written_s >= WRITE_S:
+            self._write(progress, "draining" if progress["draining"] else "running")
+
+    def _progress(self) -> BatchProgress:
+        runs = self._under_way.values()
+        simulated_s = self._simulated_s + sum(each for _, each in runs)
+        passed_s = time.monotonic() - self._began_s
+        left_s = None
+        if simulated_s > 0.0:
+            left_s = passed_s * (self._total_s - simulated_s) / simulated_s
+        return BatchProgress(
+            replications_done=self._replications_done + sum(each for each, _ in runs),
+            replications=self._replications,
+            simulated_s=simulated_s,
+            total_s=self._total_s,
+            runs_done=self._before + self._runs,
+            runs=self._before + len(self._lengths),
+            parts=self._parts,
+            cpu_s=self._cpu_s,
+            time_left_s=left_s,
+            draining=self.draining.is_set(),
+        )
+
+    def _write(self, progress: BatchProgress, state: str) -> None:
+        self._written_s = time.monotonic()
+        if self._file is None or not self._file.parent.is_dir():
+            return
+        rate = self._simulated_s / self._cpu_s if self._cpu_s > 0.0 else None
+        tree = {"kind": "progress", "state": state, **progress, "simulated_s_per_cpu_s": rate}
+        write_atomically(self._file, text_writer(json.dumps(tree, indent=2) + "\n"))

@@ -1,0 +1,57 @@
+"""Swept values as columns of a table: numbers where they are numbers."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lasthop.values import in_si
+
+__all__ = ["Column", "column"]
+
+WHOLE = re.compile(r"[+-]?\d{1,18}")
+TRUTH = {"true": True, "false": False}
+
+RESERVED = {"name": "scenario.name", "time_s": "scenario.time_s"}
+"""Paths that other columns of the tables are called like, and what theirs are called instead."""
+
+Value = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a swept path is in a table."""
+
+    path: str
+    name: str
+    """The path, with the SI unit at its end where the values have units: ``dumbbell.rtt_s``."""
+    values: dict[str, Value]
+    """Each value as the table has it, by its text."""
+    unit: str = ""
+    """SI unit of its numbers, as names end with it."""
+
+
+def column(path: str, texts: Sequence[str]) -> Column:
+    """The column of a path.
+
+    Whole numbers, numbers, truth values, and quantities of one kind in SI units; where the texts
+    are not all of one sort, they stay texts.
+
+    Parameters
+    ----------
+    path : str
+        Key path.
+    texts : sequence of str
+        All of its values.
+    """
+    name = RESERVED.get(path, path)
+    if all(text in TRUTH for text in texts):
+        return Column(path, name, {text: TRUTH[text] for text in texts})
+    if all(WHOLE.fullmatch(text) for text in texts):
+        return Column(path, name, {text: int(text) for text in texts})
+    read = {text: in_si(text) for text in texts}
+    units = {found[1] for found in read.values() if found is not None}
+    if None in read.values() or len(units) > 1:
+        return Column(path, name, {text: text for text in texts})
+    [unit] = units
+    numbers = {text: float(found[0]) for text, found in read.items() if found is not None}
+    return Column(path, f"{name}_{unit}" if unit else name, dict(numbers), unit)

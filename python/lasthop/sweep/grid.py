@@ -1,0 +1,208 @@
+"""Which points a sweep has: every combination of values, values side by side, a table of points."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lasthop.errors import UserError
+from lasthop.scenario import as_setting
+from lasthop.values import twice, values_of
+
+__all__ = ["MOST_POINTS", "Grid", "Over", "grid"]
+
+MOST_POINTS = 100_000
+"""Points that a sweep may have."""
+
+EXAMPLE = "a table is {red={min_th=50,max_th=100}}"
+
+Over: TypeAlias = Mapping[str, object] | Sequence[Mapping[str, object]] | str | PathLike[str] | Any
+"""Values by key path, or a table of points: mappings, a data frame, a CSV file."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The points of a sweep, in order.
+
+    Parameters
+    ----------
+    paths : tuple of str
+        Key paths that are varied.
+    axes : tuple
+        What is combined with what: each axis is a list of rows, a row has a value for each of the
+        axis's paths. The last axis varies fastest.
+    """
+
+    paths: tuple[str, ...]
+    axes: tuple[tuple[tuple[str, ...], ...], ...]
+
+    def __len__(self) -> int:
+        return prod(map(len, self.axes))
+
+    def __iter__(self) -> Iterator[dict[str, str]]:
+        for rows in product(*self.axes):
+            values = (value for row in rows for value in row)
+            yield dict(zip(self.paths, values, strict=True))
+
+    def __getitem__(self, index: int) -> dict[str, str]:
+        """The settings of one point."""
+        rows: list[tuple[str, ...]] = []
+        for axis in reversed(self.axes):
+            index, at = divmod(index, len(axis))
+            rows.insert(0, axis[at])
+        values = (value for row in rows for value in row)
+        return dict(zip(self.paths, values, strict=True))
+
+    def column(self, path: str) -> list[str]:
+        """The different values of a path, in their order."""
+        at, place = self.paths.index(path), 0
+        for axis in self.axes:
+            width = len(axis[0])
+            if at < place + width:
+                return list(dict.fromkeys(row[at - place] for row in axis))
+            place += width
+        raise IndexError(path)
+
+
+def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
+    """The points that are asked for.
+
+    Parameters
+    ----------
+    over : Grid, mapping, sequence of mappings, data frame or path
+        Values by key path, each a sequence or a text as ``20..100:20``; or a table of points, one
+        a row.
+    combine : str
+        ``"grid"``: every combination of the values; ``"zip"``: the first values of all paths, then
+        the second ones.
+    named : str
+        What errors call `over`.
+
+    Raises
+    ------
+    UserError
+        If a path has no values or one twice, lists that go together are not equally long, or there
+        are more than `MOST_POINTS`.
+    """
+    if isinstance(over, Grid):
+        return over
+    if combine not in ("grid", "zip"):
+        raise UserError(f'combine={combine!r}: allowed are "grid" and "zip"')
+    found = values_by_path(over, named) if isinstance(over, Mapping) else None
+    if found is None:
+        made = table(over, named)
+    elif combine == "zip":
+        made = side_by_side(found, named)
+    else:
+        for path, values in found.items():
+            if (value := twice(values)) is not None:
+                raise UserError(f"{named} {path}: the value {value} is given twice")
+        made = Grid(tuple(found), tuple(tuple((v,) for v in values) for values in found.values()))
+    if len(made) > MOST_POINTS:
+        raise UserError(
+            f"{named}: {len(made):,} points; at most {MOST_POINTS:,} are simulated at a time"
+        )
+    return made
+
+
+def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
+    """The first values of all paths, then the second ones, and so on."""
+    lengths = {path: len(each) for path, each in values.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{path} {count}" for path, count in lengths.items())
+        raise UserError(f"{named}: paths that go side by side need equally many values: {told}")
+    rows = tuple(zip(*values.values(), strict=True))
+    refuse_twice(list(values), rows, named)
+    return Grid(tuple(values), (rows,))
+
+
+def values_by_path(over: Mapping[str, object], named: str) -> dict[str, list[str]]:
+    """Values as settings take them, by path."""
+    found = {str(path): texts(values, f"{named} {path}") for path, values in over.items()}
+    if not found:
+        raise UserError(f"{named}: no path is given", '{"cell.ap.cwmin": [7, 15, 31]}')
+    return found
+
+
+def texts(values: object, what: str) -> list[str]:
+    """The values of a sequence, or those that a text stands for."""
+    if isinstance(values, str):
+        return values_of(values, what, EXAMPLE)
+    if not isinstance(values, Iterable) or isinstance(values, Mapping):
+        raise UserError(f"{what}: {values!r} is not a list of values", '{"PATH": [...]}')
+    found = [as_setting(value) for value in values]
+    if not found:
+        raise UserError(f"{what}: no values")
+    return found
+
+
+def table(over: object, named: str) -> Grid:
+    """A table of points: mappings, a data frame, a CSV file."""
+    if isinstance(over, str | PathLike):
+        return from_csv(Path(over), named)
+    if hasattr(over, "to_dict") and hasattr(over, "columns"):
+        over = over.to_dict("records")
+    rows = list(over) if isinstance(over, Iterable) else []
+    if not rows or not all(isinstance(row, Mapping) and row for row in rows):
+        raise UserError(
+            f"{named}: neither values by path nor a table of points",
+            '{"cell.ap.cwmin": [7, 15]} or [{"cell.ap.cwmin": 7}, {"cell.ap.cwmin": 15}]',
+        )
+    paths = list(map(str, rows[0]))
+    for index, row in enumerate(rows, start=1):
+        if list(map(str, row)) != paths:
+            raise UserError(f"{named}: point {index} has not the paths {', '.join(paths)}")
+    return of_rows(paths, [[as_setting(value) for value in row.values()] for row in rows], named)
+
+
+def from_csv(path: Path, named: str) -> Grid:
+    """The points of a CSV file: its first line has the key paths, each other line a point.
+
+    Raises
+    ------
+    UserError
+        If it cannot be read, or a line has not a value for each path.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise UserError(f"{named} {path}: cannot be read: {why}") from None
+    if len(lines) < 2:
+        raise UserError(
+            f"{named} {path}: no points; the first line has key paths, each other line a point"
+        )
+    paths = [cell.strip() for cell in lines[0][1]]
+    if not all(paths):
+        raise UserError(f"{named} {path}:1: a column without a key path")
+    for number, row in lines[1:]:
+        if len(row) != len(paths):
+            raise UserError(f"{named} {path}:{number}: {len(row)} values for {len(paths)} paths")
+        if not all(cell.strip() for cell in row):
+            raise UserError(f"{named} {path}:{number}: an empty value")
+    rows = [[cell.strip() for cell in row] for _, row in lines[1:]]
+    return of_rows(paths, rows, f"{named} {path}")
+
+
+def of_rows(paths: Sequence[str], rows: Sequence[Sequence[str]], named: str) -> Grid:
+    """A grid of points that are listed."""
+    if (path := twice(paths)) is not None:
+        raise UserError(f"{named}: the path {path} is there twice")
+    whole = tuple(map(tuple, rows))
+    refuse_twice(paths, whole, named)
+    return Grid(tuple(paths), (whole,))
+
+
+def refuse_twice(paths: Sequence[str], rows: Sequence[tuple[str, ...]], named: str) -> None:
+    """Refuse a point that is there twice."""
+    seen = set[tuple[str, ...]]()
+    for row in rows:
+        if row in seen:
+            point = ", ".join(f"{path}={value}" for path, value in zip(paths, row, strict=True))
+            raise UserError(f"{named}: the point {point} is there twice")
+        seen.add(row)

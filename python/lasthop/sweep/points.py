@@ -1,0 +1,95 @@
+"""Points of a sweep: settings, and what was simulated there, read when it is asked for."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, overload
+
+from lasthop.batch import Parts
+from lasthop.scenario import Scenario
+from lasthop.sweep.grid import Grid
+
+__all__ = ["Point", "Points"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of the swept values and the result there."""
+
+    settings: Mapping[str, str]
+    """Each swept path's value, as ``settings`` of `lasthop.simulate` takes it."""
+    key: str
+    """`Scenario.key` of the scenario there."""
+    _base: Scenario = field(repr=False)
+    _parts: Parts = field(repr=False)
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario with these settings."""
+        return Scenario(self._base, self.settings)
+
+    @cached_property
+    def summary(self) -> Mapping[str, Any]:
+        """What `lasthop.simulate` gives there, as a tree."""
+        tree: dict[str, Any] = json.loads(self._parts.read(self.key, "summary") or b"null")
+        return tree
+
+    @cached_property
+    def series(self) -> Mapping[str, Any]:
+        """Time series of the first replication, if the scenario asks for them."""
+        return json.loads(self._parts.read(self.key, "series") or b"null") or {}
+
+
+class Points(Sequence[Point]):
+    """The finished points of a grid, in its order.
+
+    Parameters
+    ----------
+    base : Scenario
+        What the settings lie over.
+    grid : Grid
+        All points.
+    keys : sequence of str
+        The fingerprint of each.
+    parts : Parts
+        What is kept.
+    """
+
+    def __init__(self, base: Scenario, grid: Grid, keys: Sequence[str], parts: Parts) -> None:
+        self.grid = grid
+        self.keys = keys
+        self._base = base
+        self._parts = parts
+        self._finished = [at for at, key in enumerate(keys) if parts.has(key, ("summary",))]
+
+    @property
+    def notes(self) -> list[str]:
+        """What was found where they are kept, and is not used."""
+        return self._parts.notes
+
+    def __len__(self) -> int:
+        return len(self._finished)
+
+    @overload
+    def __getitem__(self, index: int) -> Point: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Point]: ...
+    def __getitem__(self, index: int | slice) -> Point | list[Point]:
+        if isinstance(index, slice):
+            return [self._point(at) for at in self._finished[index]]
+        return self._point(self._finished[index])
+
+    def __iter__(self) -> Iterator[Point]:
+        return map(self._point, self._finished)
+
+    def _point(self, at: int) -> Point:
+        return Point(self.grid[at], self.keys[at], self._base, self._parts)
+
+    def texts(self) -> dict[str, dict[str, str]]:
+        """What is kept of each finished run, by key and name."""
+        found = {}
+        for key in dict.fromkeys(self.keys[at] for at in self._finished):
+            kept = {what: self._parts.read(key, what) for what in ("summary", "series")}
+            found[key] = {what: text.decode() for what, text in kept.items() if text is not None}
+        return found

@@ -1,0 +1,261 @@
+"""A scenario at many settings: each point simulated once, kept, and never again."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop.batch import Batch, BatchInterrupted, BatchStopped, Parts, ProgressCallback, Task
+from lasthop.batch.executors import Workers
+from lasthop.caution import cautions
+from lasthop.errors import UserError
+from lasthop.ownership import refuse_foreign
+from lasthop.phase import phase_effects
+from lasthop.run import replaced, threads_asked
+from lasthop.saving import TABLE_FILES, staged
+from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.sweep.columns import Column, column
+from lasthop.sweep.grid import Over, grid
+from lasthop.sweep.manifest import write_manifest
+from lasthop.sweep.points import Points
+from lasthop.sweep.tables import SERIES, frame, write_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Sweep", "SweepInterrupted", "sweep"]
+
+
+class Sweep:
+    """Results of a scenario at many settings.
+
+    Tables have a row for each point and item; the swept values are their first columns, as numbers
+    where they are numbers. Values with units are in SI units, and the column's name ends with the
+    unit: ``dumbbell.rtt_s``.
+    """
+
+    def __init__(self, scenario: Scenario, points: Points) -> None:
+        self.scenario = scenario
+        self.points = points
+
+    def __repr__(self) -> str:
+        return f"Sweep({self.scenario['name']!r}: {len(self.points)} points)"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Key paths that are varied."""
+        return self.points.grid.paths
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """What the swept paths are in tables."""
+        points = self.points.grid
+        return tuple(column(path, points.column(path)) for path in self.paths)
+
+    @property
+    def stations(self) -> "pd.DataFrame":
+        """A row for each point and station."""
+        return self.table("stations")
+
+    @property
+    def flows(self) -> "pd.DataFrame":
+        """A row for each point and transport flow."""
+        return self.table("flows")
+
+    @property
+    def cells(self) -> "pd.DataFrame":
+        """A row for each point."""
+        return self.table("cells")
+
+    @property
+    def classes(self) -> "pd.DataFrame":
+        """A row for each point and class of flows."""
+        return self.table("classes")
+
+    @property
+    def links(self) -> "pd.DataFrame":
+        """A row for each point and wired link."""
+        return self.table("links")
+
+    @property
+    def queues(self) -> "pd.DataFrame":
+        """A row for each point and queue."""
+        return self.table("queues")
+
+    @property
+    def series(self) -> "pd.DataFrame":
+        """Time series of each point's first replication: time_s, list, name, quantity, value.
+
+        Empty unless they are asked for, by ``series`` or by the scenario.
+        """
+        return self.table(SERIES)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was found in the directory and is not used: parts of others, damaged parts."""
+        return self.points.notes
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of the points, each with the settings there; see `Result.warnings`."""
+        return list(self.iter_warnings())
+
+    def iter_warnings(self, most: int | None = None) -> Iterator[str]:
+        """Yield the warnings of the points, or of the first so many of them."""
+        for point in self.points[:most]:
+            at = ", ".join(f"{path}={value}" for path, value in point.settings.items())
+            typed = point.scenario.typed
+            for warning in (*cautions(typed), *phase_effects(typed, point.summary)):
+                yield f"{at}: {warning}"
+
+    def table(self, name: str = "stations") -> "pd.DataFrame":
+        """One list of every point's result: swept values, name, quantities."""
+        return frame(self.points, self.columns, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All points as a tree of dictionaries and lists."""
+        tree: dict[str, Any] = json.loads(self.to_json())
+        return tree
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return "".join(self.json_pieces())
+
+    def json_pieces(self) -> Iterator[str]:
+        """Yield that text point by point."""
+        head = {"kind": "sweep", "scenario": self.scenario.typed.name, "points": []}
+        text = json.dumps(head, indent=2, ensure_ascii=False)
+        yield text.removesuffix("]\n}")
+        between = "\n"
+        for point in self.points:
+            tree = {"settings": dict(point.settings), "result": point.summary}
+            piece = json.dumps(tree, indent=2, ensure_ascii=False)
+            yield between + "    " + piece.replace("\n", "\n    ")
+            between = ",\n"
+        yield "\n  ]\n}\n" if between != "\n" else "]\n}\n"
+
+    def save(self, directory: str | PathLike[str]) -> list[Path]:
+        """Write every table as Parquet and CSV; return the paths.
+
+        The same points give the same bytes, whoever simulated them and in whatever order.
+        """
+        into = Path(directory)
+        refuse_foreign(into, TABLE_FILES)
+        with staged(into) as staging:
+            paths = write_tables(self.points, self.columns, staging)
+        written = [into / path.name for path in paths]
+        for name in TABLE_FILES:
+            if into / name not in written:
+                (into / name).unlink(missing_ok=True)
+        return written
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """A sweep that was stopped; `finished` holds the points that are done."""
+
+    def __init__(self, finished: Sweep, asked: int) -> None:
+        super().__init__(f"{len(finished.points)} of {asked} points kept")
+        self.finished = finished
+        self.asked = asked
+
+
+def sweep(
+    scenario: ScenarioLike,
+    over: Over,
+    *,
+    combine: str = "grid",
+    replications: int | None = None,
+    seed: int | None = None,
+    series: str | None = None,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+    directory: str | PathLike[str] | None = None,
+    jobs: int | None = None,
+    executor: Executor | Workers | None = None,
+    progress: ProgressCallback | None = None,
+) -> Sweep:
+    """Simulate a scenario at many settings.
+
+    Every point is checked before the first is simulated. The results do not depend on `jobs` or
+    `executor`.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+    over : mapping, sequence of mappings, data frame or path
+        Values by key path: ``{"cell.ap.cwmin": [7, 15, 31]}``, or as a text with ranges:
+        ``{"cell.ap_queue": "20..100:20", "dumbbell.rtt": "10 ms..1 s log 5"}``. With several paths
+        every combination is simulated; the last path varies fastest. A table of points instead is a
+        sequence of mappings from path to value, a pandas data frame, or the path of a CSV file
+        whose first line has the key paths.
+    combine : str
+        ``"zip"`` takes the first values of all paths together, then the second ones.
+    replications, seed, settings
+        Replace values at every point, see `simulate`.
+    series : str, optional
+        Sampling interval of time series of each point's first replication: ``"0.1 s"``.
+    directory : path, optional
+        Where finished points are kept, by a fingerprint of their scenario, in sealed parts; a point
+        found there is not simulated again.
+    jobs : int, optional
+        Points simulated at the same time; by default one for each available processor.
+    executor : concurrent.futures.Executor, optional
+        Who simulates, in the place of threads of this process: a process pool,
+        ``client.get_executor()`` of a Dask cluster. lasthop must be the same there. It is not shut
+        down.
+    progress : callable, optional
+        Called with the `BatchProgress` over all points that are still to be simulated.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused at one of the points.
+    UserError
+        If a path has no values, one of them twice, or is given one value as well; if there are too
+        many points; if workers of the executor went away.
+    SweepInterrupted
+        At Ctrl-C, or if `progress` returns False, with the points that are done.
+    """
+    if jobs is not None and executor is not None:
+        raise UserError("jobs: an executor has its own number of workers; needed is either")
+    points = grid(over, combine)
+    alone = dict(settings) | {
+        path: value
+        for path, value in (
+            ("replications", replications),
+            ("seed", seed),
+            ("record.series_interval", series),
+        )
+        if value is not None
+    }
+    both = next((path for path in points.paths if path in alone), None)
+    if both is not None:
+        raise UserError(f"over {both}: the same path is given the value {alone[both]} as well")
+    base = replaced(scenario, settings, replications=replications, seed=seed, series=series)
+    into = None if directory is None else Path(directory)
+    tasks = [Task.over(base, settings) for settings in points]
+    keys = [task.key for task in tasks]
+    parts = Parts(into)
+    if into is not None:
+        write_manifest(into, base, points, keys)
+    sampled = base.typed.record.series_interval_s is not None
+    batch = Batch(
+        parts,
+        ("summary", SERIES) if sampled or _samples(points.paths) else ("summary",),
+        threads=threads_asked(jobs),
+        executor=executor,
+        directory=into,
+    )
+    try:
+        batch.run(tasks, progress)
+    except (BatchInterrupted, BatchStopped):
+        raise SweepInterrupted(Sweep(base, Points(base, points, keys, parts)), len(keys)) from None
+    return Sweep(base, Points(base, points, keys, parts))
+
+
+def _samples(paths: Sequence[str]) -> bool:
+    """Whether one of the paths may ask for time series."""
+    return any(path.split(".")[0] == "record" for path in paths)

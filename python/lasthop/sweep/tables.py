@@ -1,0 +1,202 @@
+"""Tables of a sweep, written a row group at a time: many points need no more memory than few."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import chain
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop.quantities import LISTS
+from lasthop.result import flat_row
+from lasthop.saving import field_metadata
+from lasthop.sweep.columns import Column
+from lasthop.sweep.points import Point
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SERIES", "frame", "write_tables"]
+
+SERIES = "series"
+
+TABLES = (*LISTS, SERIES)
+
+ROWS = 8192
+"""Rows of a group. The same rows in the same groups give the same bytes."""
+
+Row = Mapping[str, Any]
+Layout = dict[str, type]
+"""Columns of a table in their order, each with the type of its values."""
+
+
+class NewColumnError(Exception):
+    """A row has a column that the rows before had not."""
+
+
+def rows_of(point: Point, columns: Sequence[Column], table: str) -> Iterator[Row]:
+    """The rows that a point has in a table."""
+    at = {each.name: each.values[point.settings[each.path]] for each in columns}
+    if table == SERIES:
+        for track in point.series.get("tracks", ()):
+            which = {key: track[key] for key in ("list", "name", "quantity")}
+            for time_s, value in zip(point.series["time_s"], track["values"], strict=True):
+                yield {**at, "time_s": time_s, **which, "value": value}
+        return
+    for item in point.summary.get(table, ()):
+        yield {**at, **flat_row(item)}
+
+
+def grow(layout: Layout, rows: Iterable[Row]) -> None:
+    """Add the columns of some rows, in the order in which they turn up."""
+    for row in rows:
+        for name, value in row.items():
+            if value is None or (isinstance(value, float) and isnan(value)):
+                layout.setdefault(name, float)
+            elif layout.get(name) is not str:
+                kind = type(value)
+                known = layout.get(name, kind)
+                layout[name] = kind if known is kind else wider(known, kind)
+
+
+def wider(one: type, other: type) -> type:
+    """A type that has the values of both."""
+    return float if {one, other} == {int, float} else str
+
+
+def frame(points: Iterable[Point], columns: Sequence[Column], table: str) -> "pd.DataFrame":
+    """A table of all points as a data frame."""
+    import pandas as pd
+
+    rows = chain.from_iterable(rows_of(point, columns, table) for point in points)
+    return pd.DataFrame(list(map(dict, rows)))
+
+
+def write_tables(points: Sequence[Point], columns: Sequence[Column], directory: Path) -> list[Path]:
+    """Write all tables that have rows into a directory, each as Parquet and CSV.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of the lists of a result.
+    """
+    if not points:
+        return []
+    layouts = _layouts(points[:1], columns)
+    try:
+        return _write(points, columns, layouts, directory)
+    except NewColumnError:  # Not all points have the same columns: look at all of them first.
+        return _write(points, columns, _layouts(points, columns), directory)
+
+
+def _layouts(points: Iterable[Point], columns: Sequence[Column]) -> dict[str, Layout]:
+    layouts: dict[str, Layout] = {table: {} for table in TABLES}
+    for point in points:
+        for table in TABLES:
+            grow(layouts[table], rows_of(point, columns, table))
+    return layouts
+
+
+def _write(
+    points: Iterable[Point],
+    columns: Sequence[Column],
+    layouts: Mapping[str, Layout],
+    directory: Path,
+) -> list[Path]:
+    units = {each.name: each.unit for each in columns}
+    with ExitStack() as open_files:
+        sheets = {
+            table: open_files.enter_context(Sheet(directory / table, layouts[table], units))
+            for table in TABLES
+        }
+        for point in points:
+            for table, sheet in sheets.items():
+                for row in rows_of(point, columns, table):
+                    sheet.add(row)
+    return [path for sheet in sheets.values() for path in sheet.written()]
+
+
+class Sheet:
+    """One table while it is written, as Parquet and CSV.
+
+    Parameters
+    ----------
+    stem : Path
+        Both files without their suffixes.
+    layout : Layout
+        Its columns; without any there is no table.
+    units : mapping
+        Units of the columns that are no quantities.
+    """
+
+    def __init__(self, stem: Path, layout: Layout, units: Mapping[str, str]) -> None:
+        self._paths = [stem.with_suffix(suffix) for suffix in (".parquet", ".csv")]
+        self._layout = layout
+        self._units = units
+        self._cells: dict[str, list[Any]] = {name: [] for name in layout}
+        self._rows = 0
+        self._files = ExitStack()
+
+    def __enter__(self) -> "Sheet":
+        if self._layout:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            types = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+            fields = [pa.field(name, types[kind]) for name, kind in self._layout.items()]
+            fields = [each.with_metadata(self._about(each.name)) for each in fields]
+            self._schema = pa.schema(fields, metadata={"lasthop": "{}"})
+            self._parquet = self._files.enter_context(
+                pq.ParquetWriter(self._paths[0], self._schema)
+            )
+            file = self._files.enter_context(self._paths[1].open("w", encoding="utf-8", newline=""))
+            self._csv = csv.writer(file, lineterminator="\n")
+            self._csv.writerow(self._layout)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *args: object) -> None:
+        if kind is None and self._rows:
+            self._flush()
+        self._files.close()
+
+    def add(self, row: Row) -> None:
+        """Add a row.
+
+        Raises
+        ------
+        NewColumnError
+            If it has a column that the layout has not, or a value of another type.
+        """
+        if not row.keys() <= self._layout.keys():
+            raise NewColumnError
+        for name, cells in self._cells.items():
+            cells.append(row.get(name))
+        self._rows += 1
+        if self._rows == ROWS:
+            self._flush()
+
+    def written(self) -> list[Path]:
+        """The files of the table."""
+        return self._paths if self._layout else []
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        try:
+            arrays = [
+                pa.array(cells, field.type, from_pandas=True)
+                for cells, field in zip(self._cells.values(), self._schema, strict=True)
+            ]
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise NewColumnError from error
+        self._parquet.write_table(pa.Table.from_arrays(arrays, schema=self._schema), ROWS)
+        for cells in zip(*self._cells.values(), strict=True):
+            self._csv.writerow(["" if cell != cell else cell for cell in cells])
+        for each in self._cells.values():
+            each.clear()
+        self._rows = 0
+
+    def _about(self, name: str) -> dict[str, str]:
+        unit = self._units.get(name)
+        return {"unit": unit} if unit else field_metadata(name)
