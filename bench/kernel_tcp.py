@@ -110,8 +110,8 @@ def simulated(point: Point, variant: Variant, seconds: float | None) -> dict[str
     settings = {**variant.settings, "record.series_interval": f"{SAMPLED_S} s"}
     result = lh.simulate(point.timed(seconds), settings=settings, replications=REPLICATIONS)
     runs = by_replication(result, LISTS)
-    found = [result.track("flows", name, "cwnd_packets") for name in runs[0]["flows"]]
-    tracks = [each for each in found if each is not None]
+    sampled = [each for each in result.tracks if each[0] == "flows" and each[2] == "cwnd_packets"]
+    tracks = [result.track(*each) for each in sampled]
     windows = [list(sample) for sample in zip(*(values for _, values in tracks), strict=True)]
     return {
         "runs": [figures(each) for each in runs],

@@ -6,6 +6,7 @@
 >>> r.plot.goodput().savefig("goodput.png")
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lasthop._core import VERSION as __version__
@@ -16,9 +17,11 @@ from lasthop.errors import (
     ModelError,
     Problem,
     ScenarioError,
+    Stopped,
     TooCostlyError,
     UserError,
 )
+from lasthop.load import load
 from lasthop.predict import fluid, predict
 from lasthop.result import Prediction, Result
 from lasthop.run import simulate
@@ -27,7 +30,10 @@ from lasthop.sweep import Sweep, sweep
 from lasthop.tune import Tuning, tune
 
 if TYPE_CHECKING:
+    from lasthop import models as models
     from lasthop import relay
+    from lasthop import stability as stability
+    from lasthop import studies as studies
     from lasthop.emulation import Emulation, emulate
     from lasthop.studies.reproduction import Reproduction, reproduce
 
@@ -43,6 +49,7 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "Stopped",
     "Sweep",
     "TooCostlyError",
     "Tuning",
@@ -52,6 +59,7 @@ __all__ = [
     "compare",
     "emulate",
     "fluid",
+    "load",
     "predict",
     "relay",
     "reproduce",
@@ -61,24 +69,27 @@ __all__ = [
     "tune",
 ]
 
+PACKAGES = ("models", "relay", "stability", "studies")
+"""Packages that are public, imported when they are asked for."""
+
+ELSEWHERE = {
+    "Emulation": "emulation",
+    "emulate": "emulation",
+    "Reproduction": "studies.reproduction",
+    "reproduce": "studies.reproduction",
+}
+"""Names that are not needed for every use, and their modules."""
+
 
 def __getattr__(name: str) -> Any:
-    """Import what is not needed for every use: Linux's sockets, the studies of all papers."""
-    if name in ("Emulation", "emulate"):
-        from lasthop import emulation
-
-        return getattr(emulation, name)
-    if name == "relay":
-        import lasthop.relay
-
-        return lasthop.relay
-    if name in ("Reproduction", "reproduce"):
-        from lasthop.studies import reproduction
-
-        return getattr(reproduction, name)
+    """Import what is not needed for every use: Linux's sockets, solvers, the studies of papers."""
+    if name in PACKAGES:
+        return import_module(f"lasthop.{name}")
+    if name in ELSEWHERE:
+        return getattr(import_module(f"lasthop.{ELSEWHERE[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """Names, those too that are imported when they are asked for."""
-    return sorted({*globals(), *__all__})
+    """Public names; modules that are no part of them are found by ``import lasthop.NAME``."""
+    return sorted({*__all__, *PACKAGES, *(name for name in globals() if name.startswith("__"))})

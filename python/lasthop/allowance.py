@@ -17,7 +17,7 @@ from math import ceil, floor, inf, isfinite, log10
 
 from lasthop.errors import TooCostlyError
 
-__all__ = ["MAX_MEMORY_BYTES", "MAX_TIME_S", "allowing", "check_time", "need"]
+__all__ = ["MAX_MEMORY_BYTES", "MAX_TIME_S", "allowing", "check_time", "need", "written"]
 
 MAX_TIME_S = 60.0
 """Time that an answer may take, unless more is allowed. [s]"""
@@ -98,9 +98,9 @@ def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0) -> None:
     allowed = _allowed.get()
     asked = []
     if time_s > allowed.max_time_s:
-        asked.append(f"--max-time {_roomy(time_s, LONGEST_S, TIMES)}")
+        asked.append(f"max_time_s={_roomy(time_s, LONGEST_S, TIMES):g}")
     if memory_bytes > allowed.max_memory_bytes:
-        asked.append(f"--max-memory {_roomy(memory_bytes, LARGEST_BYTES, MEMORIES)}")
+        asked.append(f"max_memory_bytes={_roomy(memory_bytes, LARGEST_BYTES, MEMORIES):g}")
     if not asked:
         return
     costs = [_told(time_s, LONGEST_S, TIMES)] if time_s else []
@@ -111,7 +111,7 @@ def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0) -> None:
     ]
     raise TooCostlyError(
         f"{what} would take up to {' and '.join(costs)}; allowed are {' and '.join(limits)}",
-        f"{' '.join(asked)} allows it; in Python, max_time_s and max_memory_bytes",
+        f"{' and '.join(asked)} {'allow' if asked[1:] else 'allows'} it",
     )
 
 
@@ -137,7 +137,7 @@ def check_time(what: str) -> None:
         more = _roomy(4.0 * passed_s, LONGEST_S, TIMES)
         raise TooCostlyError(
             f"{what} is not done after {_told(passed_s, inf, TIMES)}; allowed are {most}",
-            f"--max-time {more} waits longer; in Python, max_time_s",
+            f"max_time_s={more:g} waits longer",
         )
 
 
@@ -160,11 +160,22 @@ def _rounded(number: float) -> float:
     return round(number) if number < 1000.0 else round(number, 1 - floor(log10(number)))
 
 
-def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> str:
-    """A cost that is sure to be enough, written as options are: 1, 2 or 5 times a power of ten."""
+def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> float:
+    """A cost that is sure to be enough: 1, 2 or 5 times a power of ten in one of the units."""
     value = min(value, largest)
-    scale, unit = next((each for each in reversed(units) if value >= 0.9 * each[0]), units[0])
+    scale, _ = _unit_of(value, units)
     number = max(value / scale, 1.0)
     power = 10.0 ** floor(log10(number))
     step = next(step for step in (1, 2, 5, 10) if step * power >= 0.999 * number)
-    return f"{ceil(step * power)}{unit}"
+    return ceil(step * power) * scale
+
+
+def written(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    """A cost as options are written: a whole number with its unit."""
+    scale, unit = _unit_of(value, units)
+    return f"{ceil(0.999 * value / scale)}{unit}"
+
+
+def _unit_of(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
+    """The largest unit of which a cost is about one or more."""
+    return next((each for each in reversed(units) if value >= 0.9 * each[0]), units[0])

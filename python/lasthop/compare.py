@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from lasthop.emulation import Emulation
-    from lasthop.plot.figure import Figure
+    from lasthop.plot.figure import Figure, Place
     from lasthop.swing import Swing
 
 __all__ = ["Comparison", "Row", "compare"]
@@ -76,11 +76,14 @@ class Row:
         return self.simulated - self.predicted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
-    """A scenario's prediction beside its simulation."""
+    """A scenario's prediction beside its simulation.
 
-    scenario: Scenario
+    It can be pickled and copied. Two are equal if prediction, refusal, simulation and emulation
+    are.
+    """
+
     prediction: Prediction | None
     """The model's answer; None if it refused the scenario, and `refusal` says why."""
     refusal: str | None
@@ -88,11 +91,34 @@ class Comparison:
     simulation: Result
     emulation: "Emulation | None" = None
     """The answer of real TCP in real time, if it was asked for."""
+    loaded: "tuple[Row, ...] | None" = field(default=None, compare=False)
+    """`rows` of a comparison that was loaded, whose parts have a summary alone."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was asked.
+
+        Raises
+        ------
+        UserError
+            If the comparison was loaded; then there are no pictures either.
+        """
+        return self.simulation.scenario
+
+    def __repr__(self) -> str:
+        from lasthop.display import comparison_text
+
+        return comparison_text(self)
+
+    def _repr_html_(self) -> str:
+        from lasthop.display import comparison_html
+
+        return comparison_html(self)
 
     @cached_property
     def rows(self) -> list[Row]:
         """Every quantity that the model predicts, and goodputs and queues."""
-        return list(self._rows())
+        return list(self._rows() if self.loaded is None else self.loaded)
 
     @cached_property
     def swings(self) -> "list[Swing]":
@@ -135,11 +161,14 @@ class Comparison:
             ("classes", name) for name in of_stations - sharing
         }
 
-    def figure(self) -> "Figure":
-        """Shares, goodputs and queues: the model's beside the simulation's."""
+    def figure(self, *, figure: "Place | None" = None) -> "Figure":
+        """Shares, goodputs and queues: the model's beside the simulation's.
+
+        It has several panels, which a `figure` of yours, or a part of one, takes.
+        """
         from lasthop.plot.compare import comparison_figure
 
-        return comparison_figure(self)
+        return comparison_figure(self, figure)
 
     def save_figure(self, path: str | Path) -> None:
         """Write `figure` as PNG, PDF or SVG, by the suffix of `path`."""
@@ -154,7 +183,7 @@ class Comparison:
         """Both answers and the rows as a tree of dictionaries and lists."""
         return {
             "kind": "comparison",
-            "scenario": self.scenario.typed.name,
+            "scenario": self.simulation.summary["scenario"],
             "prediction": None if self.prediction is None else self.prediction.to_dict(),
             "refusal": self.refusal,
             "simulation": self.simulation.to_dict(),
@@ -246,6 +275,38 @@ def compare(
         Run it in real time too, with real TCP; see `lasthop.emulation.emulate`.
     max_time_s, max_memory_bytes
         What the prediction may take; see `predict`.
+
+    Returns
+    -------
+    Comparison
+        Both answers, their ``rows`` and ``table`` side by side, a figure.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused.
+    UserError
+        If there is no such model or option, or it is to be emulated and cannot be.
+    Stopped
+        If `progress` returned False before the first replication finished.
+    KeyboardInterrupt
+        At Ctrl-C before that.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> both = lh.compare(
+    ...     {
+    ...         "duration": "5 s",
+    ...         "warmup": "1 s",
+    ...         "replications": 2,
+    ...         "cell": {"phy": "802.11b"},
+    ...         "station": {"sender": {"upload": 4}, "reader": {"download": 1}},
+    ...     }
+    ... )
+    >>> shares = both.table.query("quantity == 'goodput_share'").set_index("name")
+    >>> bool(shares.loc["sender", "predicted"] > shares.loc["reader", "predicted"])
+    True
     """
     threads_asked(jobs)
     checked = replaced(scenario, settings, replications=replications, seed=seed)
@@ -273,7 +334,7 @@ def compare(
         from lasthop.emulation import emulate as in_real_time
 
         emulation = in_real_time(checked, quiet=True)  # programs of the file print, too
-    return Comparison(checked, prediction, refusal, simulation, emulation)
+    return Comparison(prediction, refusal, simulation, emulation)
 
 
 def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "ModelError",
     "Problem",
     "ScenarioError",
+    "Stopped",
     "TooCostlyError",
     "UserError",
     "shortcoming",
@@ -18,6 +20,9 @@ __all__ = [
 
 MOST_NAMED = 3
 """Names that a line lists, or one more."""
+
+NEAR = 0.4
+"""Least likeness of names that are told first of those that there are, as `difflib` has it. [-]"""
 
 
 class Problem(NamedTuple):
@@ -44,11 +49,16 @@ class Problem(NamedTuple):
 
 
 class UserError(Exception):
-    """Something the user can put right; `hint` says how, where that is known."""
+    """Something the user can put right; `hint` says how, where that is known.
+
+    A traceback shows the hint as a note below the message.
+    """
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+        if hint:
+            self.add_note(f"hint: {hint}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.hint)
@@ -60,6 +70,9 @@ class ScenarioError(UserError, ValueError):
     def __init__(self, problems: Iterable[tuple[Any, ...]]) -> None:
         self.problems = [Problem(*problem) for problem in problems]
         super().__init__("scenario refused")
+        hints = dict.fromkeys(problem.hint for problem in self.problems if problem.hint)
+        for hint in list(hints)[:MOST_NAMED]:
+            self.add_note(f"hint: {hint}")
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems))
@@ -118,6 +131,12 @@ def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
+def nearest(asked: str, names: Iterable[str], most: int = MOST_NAMED) -> list[str]:
+    """The names that are most like what was asked for, the first few of all if none is."""
+    known = list(names)
+    return get_close_matches(asked, known, n=most, cutoff=NEAR) or known[:most]
+
+
 class ConvergenceError(UserError):
     """A solver met its limit of steps before its tolerance."""
 
@@ -133,6 +152,25 @@ def shortcoming(error: ModelError | ConvergenceError | TooCostlyError) -> str:
     if isinstance(error, TooCostlyError):
         return f"has not answered: {error}"
     return f"has no solution that the model finds: {error}"
+
+
+class Stopped(Exception):
+    """A run that its own `progress` stopped by returning False, before there was an answer.
+
+    Parameters
+    ----------
+    message : str
+        What is kept.
+    finished : object, optional
+        What was finished by then: a `Tuning`, a `Sweep`; None if nothing was.
+    """
+
+    def __init__(self, message: str, finished: Any = None) -> None:
+        super().__init__(message)
+        self.finished = finished
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.finished)
 
 
 class EngineError(RuntimeError):

@@ -31,12 +31,30 @@ def fluid(
     settings : mapping or pairs
         Values to replace: ``{"dumbbell.rtt": "200 ms"}``.
 
+    Returns
+    -------
+    Fluid
+        Its ``case`` with the parameters of the fluid model, the queue, and how many flows it is of.
+
     Raises
     ------
     ScenarioError
         If the scenario is refused.
     ModelError
         If it has no fluid counterpart, with the reasons.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> from lasthop.stability import roots
+    >>> router = {
+    ...     "duration": "10 s",
+    ...     "queue": {"threshold": 15},
+    ...     "dumbbell": {"flows": 60, "bottleneck": "100 Mbps", "rtt": "100 ms"},
+    ...     "tcp": {"congestion": "compound", "window": 1000},
+    ... }
+    >>> roots(lh.fluid(router).case).stable
+    True
     """
     from lasthop.models.red import fluid as derived
 
@@ -71,6 +89,12 @@ def predict(
     max_memory_bytes : float
         Memory that it may take. [bytes]
 
+    Returns
+    -------
+    Prediction
+        The same data frames as those of a simulation, without intervals; what the model cannot know
+        is absent.
+
     Raises
     ------
     ScenarioError
@@ -81,6 +105,21 @@ def predict(
         If the scenario breaks assumptions of the model, with all of them in `reasons`.
     UserError
         If there is no such model, or no such option.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> prediction = lh.predict(
+    ...     {
+    ...         "duration": "5 s",
+    ...         "cell": {"phy": "802.11b", "ap_queue": 75},
+    ...         "station": {"sender": {"upload": 6}, "reader": {"count": 4, "download": 1}},
+    ...     }
+    ... )
+    >>> prediction.model
+    'hotspot'
+    >>> prediction.stations["goodput_share"].round(2).to_dict()["sender"]
+    0.67
     """
     from lasthop import models
 

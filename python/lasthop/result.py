@@ -3,15 +3,15 @@
 import json
 from collections.abc import Mapping
 from functools import cached_property
-from math import nan
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lasthop._core import SimulationOutput
+from lasthop.answer import Answer, Prediction, flat_row
 from lasthop.caution import cautions
-from lasthop.errors import UserError
+from lasthop.errors import UserError, nearest
 from lasthop.phase import phase_effects
+from lasthop.record import Kept, Output, record_text
 from lasthop.scenario import Scenario
 from lasthop.steadiness import unsteady_runs
 
@@ -20,94 +20,39 @@ if TYPE_CHECKING:
 
     from lasthop.plot import ResultPlots
 
-__all__ = ["Answer", "Prediction", "Result"]
-
-
-class _List(cached_property["pd.DataFrame"]):
-    """A list of the answer under its own name, as a data frame."""
-
-    def __init__(self, doc: str) -> None:
-        def table(answer: "Answer") -> "pd.DataFrame":
-            return answer.table(str(self.attrname))
-
-        super().__init__(table)
-        self.__doc__ = doc
-
-
-class Answer:
-    """What a model or a simulation says about a scenario.
-
-    Tables are pandas data frames indexed by name, one column a quantity with its unit in the
-    name (``goodput_bps``) and one for the half width of its 95 % confidence interval over
-    replications (``goodput_bps_ci95``; NaN with fewer than two replications). A prediction has
-    no intervals.
-    """
-
-    intervals = True
-    """Whether its estimates have intervals."""
-
-    def __init__(self, summary: Mapping[str, Any], scenario: Scenario) -> None:
-        self.summary = summary
-        self.scenario = scenario
-
-    flows = _List("One row a transport flow.")
-    stations = _List("One row a station.")
-    aps = _List("One row an access point.")
-    queues = _List("One row a queue.")
-    links = _List("One row a wired link, or a link of a CSMA network.")
-    classes = _List("One row a class of wired flows, or one that shares the access point's queue.")
-    cells = _List("One row a cell.")
-    stability = _List(
-        "One row a queue: whether its point of rest is stable, rightmost root, period."
-    )
-    totals = _List("Sums over the whole run.")
-
-    def table(self, name: str) -> "pd.DataFrame":
-        """One list as a data frame; empty if this answer does not have it."""
-        import pandas as pd
-
-        rows = [flat_row(item, self.intervals) for item in self.summary.get(name, [])]
-        return pd.DataFrame(rows).set_index("name") if rows else pd.DataFrame()
-
-    def to_dict(self) -> dict[str, Any]:
-        """A fresh tree of dictionaries and lists, as `to_json` prints it."""
-        tree: dict[str, Any] = json.loads(self.to_json())
-        return tree
-
-    def to_json(self) -> str:
-        """The text that the command line prints with ``--json``, byte for byte."""
-        return json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n"
-
-
-class Prediction(Answer):
-    """What a model says."""
-
-    intervals = False
-
-    def __repr__(self) -> str:
-        return f"Prediction({self.summary['scenario']!r}: {self.model})"
-
-    @property
-    def model(self) -> str:
-        """Name of the model."""
-        return str(self.summary["model"])
-
-    @property
-    def warnings(self) -> list[str]:
-        """Assumptions the scenario nearly breaks: to be checked before trusting the answer."""
-        return [str(warning) for warning in self.summary.get("warnings", ())]
+__all__ = ["Answer", "Prediction", "Result", "flat_row"]
 
 
 class Result(Answer):
-    """What a simulation says, with its samples, series and pictures."""
+    """What a simulation says, with its samples, series and pictures.
 
-    def __init__(self, output: SimulationOutput, scenario: Scenario) -> None:
-        super().__init__(json.loads(output.summary_json), scenario)
+    Two results are equal if all estimates and all samples, each quantity in each replication, are
+    the same to the last bit; where both have no value, they are the same. Series and frames are not
+    compared. A pickle has them; so has a copy.
+    """
+
+    def __init__(self, output: Output, scenario: Scenario | None, **lacks: str) -> None:
+        super().__init__(json.loads(output.summary_json), scenario, **lacks)
         self._output = output
 
     def __repr__(self) -> str:
-        runs = f"{self.replications} x {self.summary['duration_s']:g} s"
-        return f"Result({self.summary['scenario']!r}: {runs}, seed {self.seed})"
+        from lasthop.display import result_text
+
+        return result_text(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._essence() | {"_output": self._kept()}
+
+    def _kept(self) -> Output:
+        """The output without the engine's object, which cannot be pickled."""
+        if isinstance(self._output, Kept) or self._scenario is None:
+            return self._output
+        return Kept.of(self._output, has_capture=self.scenario.typed.record.frames is not None)
+
+    def _compared(self) -> tuple[str, ...]:
+        if self._scenario is None:
+            return (self._as_text(),)
+        return self._as_text(), json.dumps(self.sample_tree, sort_keys=True)
 
     @property
     def replications(self) -> int:
@@ -176,14 +121,34 @@ class Result(Answer):
         ]
         return pd.DataFrame(rows, columns=columns)
 
-    def track(
-        self, list_name: str, name: str, quantity: str
-    ) -> tuple[list[float], list[float]] | None:
-        """Times and values of one time series; None if it was not sampled."""
+    def track(self, list_name: str, name: str, quantity: str) -> tuple[list[float], list[float]]:
+        """Times and values of one time series of the first replication.
+
+        Parameters
+        ----------
+        list_name, name, quantity : str
+            One of `tracks`: ``"queues", "ap", "occupancy_packets"``.
+
+        Raises
+        ------
+        UserError
+            If it was not sampled, with the nearest of those that were.
+        """
+        asked = list_name, name, quantity
         for track in self._tracks.get("tracks", []):
-            if (track["list"], track["name"], track["quantity"]) == (list_name, name, quantity):
+            if (track["list"], track["name"], track["quantity"]) == asked:
                 return self._tracks["time_s"], track["values"]
-        return None
+        known = [", ".join(each) for each in self.tracks]
+        if not known:
+            raise UserError("no series were sampled", "ask for them: simulate(..., series='0.1 s')")
+        near = "; ".join(nearest(", ".join(asked), known))
+        raise UserError(f"no series of {', '.join(map(str, asked))}; there are {near}")
+
+    @property
+    def tracks(self) -> list[tuple[str, str, str]]:
+        """What was sampled over time: list, name and quantity of each series."""
+        every = self._tracks.get("tracks", [])
+        return [(each["list"], each["name"], each["quantity"]) for each in every]
 
     @cached_property
     def _tracks(self) -> dict[str, Any]:
@@ -201,10 +166,24 @@ class Result(Answer):
         return self._output.summary_json
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write ``result.json`` and every table as Parquet and CSV; return the paths."""
+        """Write ``result.json``, ``record.json`` and every table as Parquet and CSV.
+
+        `lasthop.load` makes the result of the first two again, equal to this one and with its
+        scenario, samples and series; a capture is written by `save_capture`.
+
+        Returns
+        -------
+        list of Path
+            What was written.
+        """
         from lasthop.saving import save_result
 
         return save_result(self, Path(directory))
+
+    @property
+    def record(self) -> str:
+        """What ``record.json`` has beside a ``result.json``: scenario, samples and series."""
+        return record_text(self._output, self.scenario)
 
     @property
     def frame_count(self) -> int:
@@ -217,7 +196,8 @@ class Result(Answer):
         Raises
         ------
         UserError
-            If none were recorded: the scenario asks for them (``record.frames``).
+            If none were recorded: the scenario asks for them (``record.frames``). Or if the result
+            was loaded: they are not saved with it.
         """
         from lasthop.saving import write_atomically
 
@@ -229,18 +209,3 @@ class Result(Answer):
                 self._output.write_pcapng(stream.write)
 
         write_atomically(Path(path), write)
-
-
-def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:
-    """One item of a result with each estimate as two columns, value and half width."""
-    row: dict[str, Any] = {}
-    for key, value in item.items():
-        if isinstance(value, Mapping) and "real" in value:
-            row[key] = complex(value["real"], value["imag"])
-        elif isinstance(value, Mapping):
-            row[key] = nan if value["mean"] is None else value["mean"]
-            if intervals:
-                row[f"{key}_ci95"] = nan if value["ci95"] is None else value["ci95"]
-        else:
-            row[key] = value
-    return row

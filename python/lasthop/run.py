@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypedDict
 
 from lasthop import _core
-from lasthop.errors import UserError
+from lasthop.errors import Stopped, UserError
 from lasthop.result import Result
 from lasthop.scenario import Scenario, ScenarioLike, blaming
 
@@ -67,21 +67,62 @@ def simulate(
     progress : callable, optional
         Called about every 50 ms with a `Progress`; the run stops if it returns False.
 
+    Returns
+    -------
+    Result
+        Estimates as data frames, samples, series and pictures. If `progress` or Ctrl-C stopped the
+        run it has the replications that were finished, `Result.interrupted` is set and a
+        `RuntimeWarning` given.
+
     Raises
     ------
     ScenarioError
         If the scenario is refused.
     UserError
         If there are no threads to run on.
+    Stopped
+        If `progress` returned False before the first replication finished.
     KeyboardInterrupt
-        At Ctrl-C before the first replication finished. Later, Ctrl-C keeps what is finished:
-        the result has fewer replications, `Result.interrupted` is set and a warning given.
+        At Ctrl-C before the first replication finished.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> result = lh.simulate(
+    ...     {
+    ...         "duration": "5 s",
+    ...         "warmup": "1 s",
+    ...         "replications": 2,
+    ...         "cell": {"phy": "802.11b"},
+    ...         "station": {"sender": {"upload": 4}, "reader": {"download": 1}},
+    ...     }
+    ... )
+    >>> result.stations["goodput_bps"].idxmax()
+    'sender'
+    >>> list(result.cells.columns)[:2]
+    ['goodput_bps', 'goodput_bps_ci95']
     """
     threads = threads_asked(jobs)
     checked = replaced(
         scenario, settings, replications=replications, seed=seed, series=series, frames=frames
     )
-    output = _core.simulate(checked.checked, threads, progress, tails)
+    has_said_no = False
+
+    def watched(seen: Progress) -> bool | None:
+        nonlocal has_said_no
+        go_on = None if progress is None else progress(seen)
+        has_said_no |= go_on is not None and not go_on
+        return go_on
+
+    try:
+        output = _core.simulate(
+            checked.checked, threads, None if progress is None else watched, tails
+        )
+    except KeyboardInterrupt as error:
+        # The engine says why it stopped; Python's own interrupt has no words.
+        if has_said_no and error.args:
+            raise Stopped(f"progress stopped the run; {error}") from None
+        raise
     result = Result(output, checked)
     if output.interrupted:
         asked = checked.typed.replications

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
     from lasthop.result import Result
 
-__all__ = ["RESULT_FILES", "TABLE_FILES", "save_result", "save_table", "write_atomically"]
+__all__ = [
+    "MANIFEST",
+    "RECORD_FILE",
+    "RESULT_FILE",
+    "RESULT_FILES",
+    "TABLE_FILES",
+    "save_result",
+    "save_table",
+    "write_atomically",
+]
 
 Writer = Callable[[Path], object]
 
@@ -29,15 +38,21 @@ def table_files(names: Iterable[str]) -> tuple[str, ...]:
 TABLE_FILES = table_files((*LISTS, "series"))
 """Tables that a sweep may write."""
 
+MANIFEST = "manifest.json"
+"""What a sweep is to have, by which `lasthop.load` finds its points."""
+
 MOST_FRAMES = 1_000_000
 """Frames that a packet capture keeps unless the scenario says otherwise."""
 
-RESULT_FILES = ("result.json", *TABLE_FILES, *table_files(("samples",)))
+RESULT_FILE, RECORD_FILE = "result.json", "record.json"
+"""Summary of a result, and all else that `lasthop.load` needs to make it again."""
+
+RESULT_FILES = (RESULT_FILE, RECORD_FILE, *TABLE_FILES, *table_files(("samples",)))
 """What a result may write."""
 
 
 def save_result(result: "Result", directory: Path) -> list[Path]:
-    """Write ``result.json``, ``NAME.parquet`` and ``NAME.csv`` of each table into `directory`.
+    """Write ``result.json``, ``record.json``, and each table as Parquet and CSV into `directory`.
 
     Tables that an earlier result left there and this one does not have are removed.
     """
@@ -45,7 +60,10 @@ def save_result(result: "Result", directory: Path) -> list[Path]:
         raise UserError(f"{directory}: is a file; a result is saved into a directory")
     refuse_foreign(directory, RESULT_FILES)
     about = {key: str(result.summary[key]) for key in ("scenario", "seed", "version")}
-    writers: dict[str, Writer] = {"result.json": text_writer(result.to_json())}
+    writers: dict[str, Writer] = {
+        RESULT_FILE: text_writer(result.to_json()),
+        RECORD_FILE: text_writer(result.record),
+    }
     tables = {name: result.table(name).reset_index() for name in LISTS}
     tables |= {"samples": result.samples, "series": result.series}
     for name, table in tables.items():

@@ -6,13 +6,10 @@ filled, or everything wrong with it is reported at once.
 
 import hashlib
 import json
-import re
-import sys
 import tomllib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from math import isfinite
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -20,28 +17,49 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop import _core
 from lasthop.errors import Problem, ScenarioError
+from lasthop.source import (
+    DICTIONARY,
+    File,
+    Setting,
+    as_json,
+    as_setting,
+    contents,
+    looks_like_json,
+    named_files,
+)
 
 if TYPE_CHECKING:
     from lasthop.models.reading import Scenario as Typed
 
-__all__ = ["Scenario", "ScenarioLike", "blaming", "check", "schema"]
+__all__ = [
+    "SETTING",
+    "File",
+    "Scenario",
+    "ScenarioLike",
+    "as_setting",
+    "blaming",
+    "check",
+    "companion",
+    "schema",
+]
 
-MOST_BYTES = 1 << 24
-"""No more of a file is read; the engine refuses far smaller ones. [bytes]"""
+SETTING = "settings "
+"""What stands before a setting that brought a problem in; options of the command line have their
+own words."""
 
-DICTIONARY = "<dict>"
-"""What stands for the file where the scenario is a mapping."""
-
-BARE = re.compile(r"[A-Za-z0-9_-]+")
-"""Keys that TOML takes without quotes."""
-
-Setting: TypeAlias = tuple[str, str]
-File: TypeAlias = tuple[str, bytes | None, str]
-"""A file that a scenario names: its name there, what is in it, else why it cannot be read."""
+OF_ENGINE = "--set "
+"""The same as the engine says it."""
 
 
 class Scenario(Mapping[str, Any]):
     """A checked scenario: a read-only mapping with every default filled in.
+
+    Keys are those of the normalised scenario, which say their unit: ``sc["duration_s"]``. A path
+    leads into tables and lists: ``sc["cell.ap.cwmin"]``, ``sc["stations.near.rate_bps"]``. A
+    `KeyError` names the keys that are nearest, so that ``sc["duration"]`` leads to ``duration_s``.
+
+    Scenarios that mean the same are equal, whatever file or text they came from, and have the same
+    hash. A pickle has the text, settings and named files.
 
     Parameters
     ----------
@@ -105,8 +123,18 @@ class Scenario(Mapping[str, Any]):
     def __setstate__(self, checked: _core.Scenario) -> None:
         self._take(checked)
 
+    def __copy__(self) -> "Scenario":
+        return self  # nothing in it can be changed
+
+    def __deepcopy__(self, memo: object) -> "Scenario":
+        return self
+
     def __getitem__(self, key: str) -> Any:
-        return self._view[key]
+        if key in self._view:
+            return self._view[key]
+        from lasthop.lookup import value_at
+
+        return value_at(self._view, key)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._view)
@@ -121,7 +149,21 @@ class Scenario(Mapping[str, Any]):
         return self.to_json() == other.to_json() if isinstance(other, Scenario) else NotImplemented
 
     def __repr__(self) -> str:
-        return f"Scenario({self.source!r}: {self['name']!r})"
+        from lasthop.display import scenario_text
+
+        return scenario_text(self)
+
+    def _repr_html_(self) -> str:
+        from lasthop.display import scenario_html
+
+        return scenario_html(self)
+
+    @classmethod
+    def of(cls, checked: _core.Scenario) -> "Scenario":
+        """The scenario that the engine has checked already."""
+        made = cls.__new__(cls)
+        made._take(checked)
+        return made
 
     @property
     def checked(self) -> _core.Scenario:
@@ -163,7 +205,7 @@ class Scenario(Mapping[str, Any]):
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def with_(self, path: str, value: object) -> "Scenario":
-        """Return a checked copy with one value replaced, as ``--set PATH=VALUE`` does.
+        """Return a checked copy with one value replaced.
 
         Parameters
         ----------
@@ -197,11 +239,9 @@ class Scenario(Mapping[str, Any]):
 
     def _of(self, content: bytes, kind: str) -> "Scenario":
         """The scenario of another text with the same settings, source and files."""
-        made = Scenario.__new__(Scenario)
         with blaming({}):
             args = (self.source, list(self.settings), self.checked.files)
-            made._take(_core.Scenario(content, kind, *args))
-        return made
+            return Scenario.of(_core.Scenario(content, kind, *args))
 
     def to_json(self) -> str:
         """The normalised scenario as JSON text."""
@@ -219,19 +259,57 @@ ScenarioLike: TypeAlias = Scenario | str | PathLike[str] | Mapping[str, Any]
 
 
 def check(scenario: ScenarioLike) -> Scenario:
-    """Check a scenario and return it with every default filled in; `ScenarioError` if refused."""
+    """Check a scenario and return it with every default filled in.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+
+    Returns
+    -------
+    Scenario
+        Read-only.
+
+    Raises
+    ------
+    ScenarioError
+        With everything that is wrong in ``problems``.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> scenario = lh.check(
+    ...     {"duration": "5 s", "cell": {"phy": "802.11b"}, "station": {"reader": {"download": 1}}}
+    ... )
+    >>> scenario["duration_s"], scenario["cell.ap.cwmin"]
+    (5.0, 31)
+    """
     return scenario if isinstance(scenario, Scenario) else Scenario(scenario)
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of scenario files."""
+    """The JSON Schema of scenario files.
+
+    Returns
+    -------
+    dict
+        A fresh tree, for editors and other programs that read or write scenarios.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> lh.schema()["properties"]["seed"]["type"]
+    'integer'
+    """
     tree: dict[str, Any] = json.loads(_core.schema())
     return tree
 
 
 @contextmanager
 def blaming(names: Mapping[str, str]) -> Iterator[None]:
-    """Make problems of settings name what the user wrote: ``--seed -1``, not ``--set seed=-1``.
+    """Make problems of settings name what the caller wrote: ``seed=-1`` in Python, ``--seed -1`` on
+    the command line; else ``settings seed=-1``.
 
     `names` are by path of the setting. The dictionary's text has no lines that a user knows.
     """
@@ -240,94 +318,22 @@ def blaming(names: Mapping[str, str]) -> Iterator[None]:
     except ScenarioError as error:
         error.problems = [
             problem._replace(
-                source=names.get(problem.setting or "", problem.source),
+                source=_blamed(problem, names),
                 line=None if problem.source == DICTIONARY else problem.line,
+                path="" if problem.path == OF_ENGINE.strip() else problem.path,
             )
             for problem in error.problems
         ]
         raise
 
 
-def as_setting(value: object) -> str:
-    """A value as ``--set`` takes it: text as it is, anything else as TOML writes it in a line."""
-    return value if isinstance(value, str) else _inline(_writable(value))
-
-
-def _inline(tree: Any) -> str:
-    """A tree in TOML, on one line."""
-    if isinstance(tree, Mapping):
-        keys = (key if BARE.fullmatch(key) else _inline(key) for key in map(str, tree))
-        entries = zip(keys, map(_inline, tree.values()), strict=True)
-        return f"{{{', '.join(f'{key} = {value}' for key, value in entries)}}}"
-    if isinstance(tree, list):
-        return f"[{', '.join(map(_inline, tree))}]"
-    return json.dumps(tree, ensure_ascii=False)
-
-
-def as_json(tree: object) -> str:
-    """A tree as JSON, NumPy's numbers too; NaN and infinity as text, to be refused by their key."""
-    return json.dumps(_writable(tree))
-
-
-def numpy_scalars() -> Any:
-    """The class of NumPy's numbers; no class where NumPy, a heavy import, was not imported."""
-    return getattr(sys.modules.get("numpy"), "generic", ())
-
-
-def _writable(tree: Any) -> Any:
-    if isinstance(tree, Mapping):
-        return {key: _writable(value) for key, value in tree.items()}
-    if isinstance(tree, list | tuple):
-        return [_writable(value) for value in tree]
-    if isinstance(tree, numpy_scalars()):
-        tree = tree.item()
-    return str(tree) if isinstance(tree, float) and not isfinite(tree) else tree
-
-
-def looks_like_json(content: bytes) -> bool:
-    """Whether it begins with a brace, perhaps in a list, as no TOML does, or is JSON as a whole."""
-    text = content.removeprefix(BOM_UTF8).lstrip()
-    if re.match(rb"(\[\s*)?{", text):
-        return True
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, str]:
-    """Content of a scenario and the name it goes by in messages."""
-    if isinstance(source, Mapping):
-        return as_json(source).encode(), DICTIONARY
-    if isinstance(source, str):
-        if "\n" in source or source.lstrip().startswith("{"):
-            return source.encode(), "<text>"
-        if source == "-":
-            return sys.stdin.buffer.read(MOST_BYTES), "<stdin>"
-        if not source.strip():
-            raise ScenarioError([Problem(f'"{source}"', None, "", "the name is empty", None)])
-    path = Path(source)
-    try:
-        with path.open("rb") as file:
-            return file.read(MOST_BYTES), str(path)
-    except FileNotFoundError:
-        problem = Problem(str(path), None, "", "no such file", _nearest_file(path))
-    except OSError as error:
-        problem = Problem(str(path), None, "", f"cannot be read: {error.strerror}", None)
-    except ValueError as error:
-        problem = Problem(str(path), None, "", f"not a file name: {error}", None)
-    raise ScenarioError([problem])
-
-
-def named_files(
-    content: bytes, kind: str, source: str, settings: list[Setting], known: Sequence[File] = ()
-) -> list[File]:
-    """The files that a scenario from `source` names, those already `known` as they are."""
-    folder = Path() if source.startswith("<") else Path(source).parent
-    there = {file[0]: file for file in known}
-    names = _core.files_named(content, kind, settings)
-    return [there.get(name) or _named(name, folder / name) for name in names]
+def _blamed(problem: Problem, names: Mapping[str, str]) -> str:
+    if problem.setting is None:
+        return problem.source
+    if problem.setting in names:
+        return names[problem.setting]
+    own = problem.source
+    return f"{SETTING}{own.removeprefix(OF_ENGINE)}" if own.startswith(OF_ENGINE) else own
 
 
 def companion(
@@ -355,29 +361,6 @@ def companion(
     kind = "json" if looks_like_json(content) else "toml"
     files = named_files(content, kind, name, list(settings))
     return json.loads(check(content, kind, name, list(settings), files))
-
-
-def _named(name: str, path: Path) -> File:
-    try:
-        with path.open("rb") as file:
-            return name, file.read(MOST_BYTES + 1), ""
-    except FileNotFoundError:
-        return name, None, "no such file"
-    except OSError as error:
-        return name, None, error.strerror or str(error)
-    except ValueError as error:
-        return name, None, str(error)
-
-
-def _nearest_file(path: Path) -> str | None:
-    from difflib import get_close_matches
-
-    try:
-        names = [file.name for file in path.parent.iterdir()]
-    except OSError:
-        return None
-    near = get_close_matches(path.name, names, n=1, cutoff=0.75)
-    return f"did you mean {path.parent / near[0]}?" if near else None
 
 
 def _frozen(tree: Any) -> Any:

@@ -122,9 +122,10 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
     busy.sort(key=lambda name: (name not in items, -used[name]))
     found = []
     for name in busy:
-        track = simulation.track("queues", name, "occupancy_packets")
-        if track is None:
+        of_queue = ("queues", name, "occupancy_packets")
+        if of_queue not in simulation.tracks:
             continue
+        track = simulation.track(*of_queue)
         times, packets = (np.asarray(each, dtype=np.float64) for each in track)
         late = times > known.warmup_s
         rtts = rtts_of(known, simulation, name)

@@ -1,284 +1,33 @@
 """Which access parameters to set for a scenario, for what gain and at what cost."""
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from math import nan
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lasthop import _core
-from lasthop.errors import UserError
-from lasthop.estimates import Estimate
-from lasthop.run import replaced, simulate, threads_asked
-from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.errors import Stopped, UserError
+from lasthop.run import replaced, threads_asked
+from lasthop.scenario import ScenarioLike
 from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN, Bounds
-from lasthop.tuning.calls import Calls, calls_of
+from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import categories_in_use, category_asked
-from lasthop.tuning.costs import costs, goodputs
-from lasthop.tuning.hostapd import hostapd
-from lasthop.tuning.measures import estimated, means, paired, sampled
+from lasthop.tuning.found import TUNING_FILES, Tuning
 from lasthop.tuning.objectives import OBJECTIVES, objective_for
-from lasthop.tuning.search import LeftOut, ProgressCallback, Search, Stopped, Trial
-from lasthop.tuning.settings import Setting, fewest, toml
+from lasthop.tuning.search import Interrupted, ProgressCallback, Search
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from lasthop.plot.figure import Figure
-
-__all__ = ["TuneInterrupted", "Tuning", "tune"]
+__all__ = ["CONFIRM", "TUNING_FILES", "TuneInterrupted", "Tuning", "tune"]
 
 CONFIRM = 10
 """Candidates confirmed by simulation, unless said otherwise."""
 
-TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", "tuning.png", "hostapd.conf")
-"""What `Tuning.save` may write."""
-
-
-class Tuning:
-    """What a search found: the setting to choose, what it gains and what it costs.
-
-    Attributes
-    ----------
-    base : Scenario
-        The scenario with its present setting.
-    objective : str
-        What it was tuned for.
-    category : str
-        The access category whose parameters were searched.
-    bounds : Bounds
-        How far a setting might be worse than the present one.
-    calls : Calls or None
-        What calls were counted, if they were; all other quantities are then measured with one.
-    irregular : list of str
-        What was not as a search for the most calls presumes: that more are never better than less.
-    trials : list
-        The present setting and every candidate, with what became known of it.
-    left_out : list
-        Settings that were not tried or came to nothing, with the reason.
-    """
-
-    def __init__(self, search: Search) -> None:
-        self.base = search.present.scenario
-        self.objective = search.objective.name
-        self.category = search.category
-        self.bounds = search.bounds
-        self.calls: Calls | None = search.calls
-        self.irregular = search.irregular
-        self.trials = search.trials
-        self.left_out: list[LeftOut] = search.left_out
-        self._search = search
-
-    def __repr__(self) -> str:
-        return f"Tuning({self.base['name']!r} for {self.objective}: {self.chosen.name})"
-
-    @property
-    def present(self) -> Trial:
-        """The scenario's present setting."""
-        return self.trials[0]
-
-    @cached_property
-    def confirmed(self) -> list[Trial]:
-        """Settings that were simulated as the scenario says, the best by their means first."""
-        trials = [trial for trial in self.trials if trial.samples]
-        aim = self._search.objective.aim
-        return sorted(
-            trials, key=lambda trial: -aim.worth(means(trial.samples).get(aim.quantity, nan))
-        )
-
-    @cached_property
-    def chosen(self) -> Trial:
-        """The setting to choose; the present one if none is better."""
-        if not self.present.samples:
-            return self.present
-        return self._search.objective.choice(
-            {
-                trial: estimated(trial.samples)
-                for trial in self.trials
-                if trial.samples and self._search.objection(trial) is None
-            }
-        )
-
-    @cached_property
-    def ruled_out(self) -> dict[str, list[str]]:
-        """Settings that are forbidden, by the cost that forbids them."""
-        found: dict[str, list[str]] = {}
-        for trial in self.trials[1:]:
-            if (objection := self._search.objection(trial)) is not None:
-                found.setdefault(objection, []).append(trial.name)
-        return found
-
-    def objection(self, trial: Trial) -> str | None:
-        """Why a setting is ruled out, by what was measured of it; None if it is not."""
-        return None if trial is self.present else self._search.objection(trial)
-
-    @cached_property
-    def settings(self) -> dict[str, int]:
-        """What to set, by key path; empty if the present setting is best."""
-        return dict(self.settings_of(self.chosen))
-
-    @property
-    def toml(self) -> str:
-        """What to set, as it stands in a scenario file."""
-        return toml(list(self.settings.items()))
-
-    @property
-    def scenario(self) -> Scenario:
-        """The scenario with `settings` applied."""
-        return Scenario(self.base, self.settings)
-
-    @cached_property
-    def hostapd(self) -> str:
-        """The chosen setting as lines of hostapd.conf, those of the stations among them."""
-        return hostapd(self.chosen.scenario).text
-
-    @cached_property
-    def as_hostapd(self) -> dict[str, Estimate]:
-        """The chosen setting simulated with what hostapd's lines can say of it.
-
-        hostapd knows no window of 0, and TXOP limits as times only.
-        """
-        written = [
-            setting for setting in self.chosen.written if not setting[0].endswith("txop_packets")
-        ]
-        lines = hostapd(self.chosen.scenario).settings
-        changed = Scenario(self.base, [*written, *lines])
-        return estimated(sampled(simulate(changed, tails=True), self.category))
-
-    @cached_property
-    def gains(self) -> dict[str, Estimate]:
-        """Chosen less present setting, by quantity, over replications with the same seeds."""
-        ours, theirs = self.chosen.samples, self.present.samples
-        differences = {name: paired(ours, theirs, name) for name in ours}
-        return {name: found for name, found in differences.items() if found is not None}
-
-    @cached_property
-    def costs(self) -> list[str]:
-        """What the chosen setting costs, a sentence each; what does not change is left out."""
-        if self.chosen is self.present or self.chosen.result is None or self.present.result is None:
-            return []
-        return list(
-            costs(
-                estimated(self.present.samples),
-                estimated(self.chosen.samples),
-                self.gains,
-                goodputs(self.present.result.summary),
-                goodputs(self.chosen.result.summary),
-            )
-        )
-
-    @property
-    def refusal(self) -> str | None:
-        """Why the model could not rank the present setting; None if it could."""
-        if self._search.ranks_by_model:
-            return self.present.refusal
-        if self.calls is not None:
-            return "the model counts no calls"
-        return "the model holds that all stations share alike, whatever the setting"
-
-    @cached_property
-    def table(self) -> "pd.DataFrame":
-        """A row for each setting: predicted, screened and confirmed values.
-
-        Quantities are those of `docs/nomenclature.md`; ``rtt_s`` is the mean over connections,
-        ``worst_fairness_level`` the best station's goodput over the worst one's. Columns end in
-        ``_predicted`` for the model and ``_screened`` for a short simulation; the others are of
-        the simulation that confirms, ``_ci95`` the half width of its interval.
-        """
-        import pandas as pd
-
-        rows = []
-        for trial in self.trials:
-            row: dict[str, object] = {"name": trial.name, "chosen": trial is self.chosen}
-            for suffix, values in (("predicted", trial.predicted), ("screened", trial.screened)):
-                row |= {f"{name}_{suffix}": value for name, value in (values or {}).items()}
-            for name, value in estimated(trial.samples).items():
-                row |= {name: value.mean, f"{name}_ci95": value.ci95}
-            rows.append(row)
-        return pd.DataFrame(rows).set_index("name")
-
-    def settings_of(self, trial: Trial) -> list[Setting]:
-        """The fewest settings that make the scenario that of `trial`."""
-        return fewest(self.base, trial.scenario, trial.written)
-
-    def figure(self) -> "Figure":
-        """Goodput, delay and fairness of the confirmed settings, the chosen one marked."""
-        from lasthop.plot.tuning import tuning_figure
-
-        return tuning_figure(self)
-
-    def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, the table as Parquet and CSV."""
-        from lasthop.ownership import refuse_foreign
-        from lasthop.saving import table_writers, text_writer, write_all
-
-        refuse_foreign(Path(directory), TUNING_FILES)
-        writers = {"tuning.json": text_writer(self.to_json())}
-        writers |= table_writers("tuning", self.table.reset_index(), {})
-        writers["hostapd.conf"] = text_writer(self.hostapd)
-        if self.confirmed:
-            writers["tuning.png"] = self.figure().savefig
-        return write_all(Path(directory), writers)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as a tree of dictionaries and lists."""
-        base = self.base.typed
-        return {
-            "kind": "tuning",
-            "scenario": base.name,
-            "objective": self.objective,
-            "category": self.category,
-            "give_up": self.bounds.give_up,
-            "min_jain": self.bounds.min_jain,
-            "seed": base.seed,
-            "replications": base.replications,
-            "version": _core.VERSION,
-            "duration_s": base.duration_s,
-            "warmup_s": base.warmup_s,
-            "refusal": self.refusal,
-            "candidates": [self._trial(trial) for trial in self.trials],
-            "chosen": {
-                **self._trial(self.chosen),
-                "settings": self.settings,
-                "toml": self.toml,
-                "hostapd": self.hostapd,
-            },
-            "gains": {name: value.to_dict() for name, value in self.gains.items()},
-            "costs": self.costs,
-            "irregular": self.irregular,
-            "left_out": [{"what": each.what, "why": each.why} for each in self.left_out],
-            "ruled_out": [{"what": names, "why": why} for why, names in self.ruled_out.items()],
-        }
-
-    def to_json(self) -> str:
-        """`to_dict` as text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
-
-    def _trial(self, trial: Trial) -> dict[str, Any]:
-        def without_interval(values: Mapping[str, float] | None) -> dict[str, Any] | None:
-            if values is None:
-                return None
-            return {name: {"mean": value, "ci95": None} for name, value in values.items()}
-
-        simulated = {name: value.to_dict() for name, value in estimated(trial.samples).items()}
-        return {
-            "name": trial.name,
-            "settings": dict(trial.written),
-            "predicted": without_interval(trial.predicted),
-            "screened": without_interval(trial.screened),
-            "simulated": simulated or None,
-        }
-
 
 class TuneInterrupted(KeyboardInterrupt):
-    """A search that was stopped; `finished` holds what it has found."""
+    """A search that Ctrl-C ended; `finished` holds what it has found."""
 
     def __init__(self, finished: Tuning) -> None:
-        kept = sum(trial.screened is not None for trial in finished.trials)
-        super().__init__(f"{kept} settings screened, {len(finished.confirmed)} confirmed")
+        super().__init__(finished.how_far)
         self.finished = finished
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.finished,)
 
 
 def tune(
@@ -334,6 +83,11 @@ def tune(
     progress : callable, optional
         Called with a `TuneProgress` before each candidate; the search stops if it returns False.
 
+    Returns
+    -------
+    Tuning
+        The chosen setting, what it gains and costs, and every other one that was tried.
+
     Raises
     ------
     ScenarioError
@@ -341,8 +95,31 @@ def tune(
     UserError
         If an argument is refused, the scenario has no cell, nothing is delivered in it, or calls
         would take too long to count.
+    Stopped
+        If `progress` returns False; its ``finished`` is a `Tuning` with what was found.
     TuneInterrupted
-        At Ctrl-C, or if `progress` returns False, with what was found.
+        At Ctrl-C, likewise; it is a `KeyboardInterrupt`.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> found = lh.tune(
+    ...     {
+    ...         "duration": "3 s",
+    ...         "warmup": "1 s",
+    ...         "replications": 2,
+    ...         "cell": {"phy": "802.11b"},
+    ...         "tcp": {"congestion": "reno", "window": 42},
+    ...         "station": {"reader": {"count": 2, "download": 1}},
+    ...     },
+    ...     "throughput",
+    ...     txop=False,
+    ...     confirm=1,
+    ... )
+    >>> found.gains["goodput_bps"].mean > 0
+    True
+    >>> "cell.ap.cwmin" in found.settings
+    True
     """
     if objective not in OBJECTIVES:
         raise UserError(
@@ -374,6 +151,9 @@ def tune(
     )
     try:
         search.run(pifs=pifs, txop=txop, confirm=confirm)
-    except Stopped:
+    except Interrupted:
         raise TuneInterrupted(Tuning(search)) from None
+    except Stopped:
+        found = Tuning(search)
+        raise Stopped(found.how_far, found) from None
     return Tuning(search)

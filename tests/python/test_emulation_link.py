@@ -106,7 +106,7 @@ def test_traces_are_in_the_place_of_the_rate(tmp_path: Path) -> None:
         assert (there["delay_s"], back["delay_s"]) == (delay_s, delay_s)
         assert [each["trace"]["opportunities"] for each in (there, back)] == [2, 1]
     with pytest.raises(
-        lh.UserError, match=r"the traces are the rate; .* a delay, queue N, loss P$"
+        lh.UserError, match=r"the traces are the rate; .* a delay, queue N, loss P\n"
     ):
         link("1 Mbps, 30 ms", (), traces)
     (tmp_path / "down").write_text("2\nx\n")

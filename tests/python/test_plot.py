@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import lasthop as lh
@@ -136,9 +137,66 @@ def test_thousand_stations_have_few_names() -> None:
 
 
 def test_series_not_recorded_is_refused_with_those_that_are(small_result: lh.Result) -> None:
-    with pytest.raises(lh.UserError, match="no series of mood") as caught:
-        small_result.plot.series("mood")
+    with pytest.raises(lh.UserError, match="no series of cwnd; there are cwnd_packets") as caught:
+        small_result.plot.series("cwnd")
     assert "occupancy_packets" in (caught.value.hint or "")
+    with pytest.raises(lh.UserError, match="no series were sampled"):
+        lh.simulate(SMALL, replications=1).plot.series("cwnd_packets")
+
+
+def test_one_panel_is_drawn_into_axes_of_the_callers(small_result: lh.Result) -> None:
+    graph = lh.simulate(
+        EXAMPLES / "csma-hidden.toml", settings={"duration": "4 s", "warmup": "1 s"}
+    )
+    mine = Figure(figsize=(6.0, 6.0))
+    axes = mine.subplots(2, 2)
+    drawn = [
+        small_result.plot.goodput(ax=axes[0, 0]),
+        small_result.plot.queues(ax=axes[0, 1]),
+        graph.plot.conflicts(ax=axes[1, 0]),
+        graph.plot.goodput(ax=axes[1, 1]),
+    ]
+    assert all(figure is mine for figure in drawn)
+    assert list(mine.axes) == list(axes.flat)  # no others
+    assert tuple(mine.get_size_inches()) == (6.0, 6.0)
+    assert axes[0, 0].get_xlabel() == "goodput [Mb/s], 95 % intervals"
+    assert axes[0, 0].get_title() == "two downloaders"
+    assert len(axes[0, 0].patches) == 2
+    assert len(axes[1, 0].get_legend().get_texts()) == 2
+    part = mine.subfigures(1, 2)[1]
+    assert small_result.plot.goodput(ax=part.subplots()) is mine
+    for draw in (small_result.plot.goodput, small_result.plot.queues, graph.plot.conflicts):
+        with pytest.raises(lh.UserError, match="ax=3: not axes of matplotlib") as caught:
+            draw(ax=3)
+        assert "\n" not in str(caught.value)
+
+
+def test_several_panels_are_drawn_into_a_figure_of_the_callers(small_result: lh.Result) -> None:
+    comparison = lh.compare(SMALL)
+    mine = Figure(figsize=(9.0, 5.0))
+    left, right = mine.subfigures(1, 2)
+    assert comparison.figure(figure=left) is left
+    assert small_result.plot.series("goodput_bps", figure=right) is right
+    assert (len(left.axes), len(right.axes)) == (3, 3)
+    assert mine.get_layout_engine() is not None
+    mine.draw_without_rendering()
+    whole = Figure(layout="tight")
+    assert comparison.figure(figure=whole) is whole
+    for draw in (
+        lambda: comparison.figure(figure=3),
+        lambda: small_result.plot.series("goodput_bps", figure=3),
+    ):
+        with pytest.raises(lh.UserError, match="figure=3: not a figure of matplotlib"):
+            draw()
+
+
+def test_a_value_without_interval_has_no_bar_of_one() -> None:
+    figure = lh.simulate(SMALL, replications=1).plot.goodput()
+    [bars] = figure.axes[0].collections
+    assert not any(len(segment) for segment in bars.get_segments())
+    [with_intervals] = lh.simulate(SMALL).plot.goodput().axes[0].collections
+    assert [len(segment) for segment in with_intervals.get_segments()] == [2, 2]
+    assert figure.axes[0].get_xlabel() == "goodput [Mb/s]"
 
 
 def test_cell_without_traffic_is_drawn_without_shares() -> None:

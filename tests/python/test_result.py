@@ -51,6 +51,25 @@ def test_no_series_unless_asked() -> None:
     assert lh.simulate(SMALL).series.empty
 
 
+def test_a_track_is_found_by_its_names(small_result: lh.Result) -> None:
+    times, packets = small_result.track("queues", "ap", "occupancy_packets")
+    assert len(times) == len(packets) > 30
+    assert ("queues", "ap", "occupancy_packets") in small_result.tracks
+
+
+def test_a_track_that_is_not_there_is_refused_with_the_nearest(small_result: lh.Result) -> None:
+    with pytest.raises(lh.UserError) as caught:
+        small_result.track("queues", "ap", "occupancy")
+    text = str(caught.value)
+    assert text.startswith("no series of queues, ap, occupancy; there are queues, ap, occupancy_p")
+    assert text.count(";") == 3  # a few, whatever there is
+    with pytest.raises(lh.UserError, match="no series of x, y, z; there are "):
+        small_result.track("x", "y", "z")
+    with pytest.raises(lh.UserError, match="no series were sampled") as caught:
+        lh.simulate(SMALL, replications=1).track("queues", "ap", "occupancy_packets")
+    assert caught.value.hint == "ask for them: simulate(..., series='0.1 s')"
+
+
 def test_json_is_the_summary(small_result: lh.Result) -> None:
     assert json.loads(small_result.to_json()) == small_result.to_dict() == small_result.summary
     assert small_result.to_json().endswith("}\n")

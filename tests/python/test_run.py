@@ -82,6 +82,18 @@ def test_callback_that_returns_false_keeps_what_is_finished() -> None:
     assert result.to_json() == whole.to_json()
 
 
+def test_callback_that_stops_before_anything_is_finished_is_no_ctrl_c() -> None:
+    endless = SMALL.replace('duration = "4 s"', 'duration = "100000 s"')
+    for no in (False, 0):
+        with pytest.raises(lh.Stopped, match="progress stopped the run") as caught:
+            lh.simulate(endless, replications=1, jobs=1, progress=lambda seen, no=no: no)
+        assert caught.value.finished is None
+    assert not issubclass(lh.Stopped, KeyboardInterrupt)
+    assert issubclass(lh.Stopped, Exception)
+    with pytest.raises(lh.Stopped):
+        lh.compare(endless, replications=1, jobs=1, progress=lambda seen: False)
+
+
 def test_exception_of_the_callback_ends_the_run() -> None:
     def fail(progress: Progress) -> bool:
         raise LookupError("mine")

@@ -60,6 +60,60 @@ def test_view_has_every_default_and_cannot_be_changed() -> None:
     assert scenario["cell"]["slot_s"] == 20e-6
 
 
+def test_a_path_leads_into_tables_and_lists() -> None:
+    scenario = lh.Scenario(SMALL)
+    assert scenario["cell.ap.cwmin"] == scenario["cell"]["ap"]["cwmin"] == 31
+    assert scenario["stations.far.rate_bps"] == scenario["stations.1.rate_bps"] == 2e6
+    assert scenario["flows.near/down/1.tcp.mss_bytes"] == scenario["flows"][0]["tcp"]["mss_bytes"]
+    assert "cell.ap.cwmin" in scenario
+    assert "duration" not in scenario
+    assert scenario.get("cell.ap.cwmim", 3) == 3
+    assert [*scenario] == [*scenario.to_dict()]
+
+
+@pytest.mark.parametrize(
+    ("path", "there"),
+    [
+        ("duration", "there is no `duration`; there is `duration_s`"),
+        ("warmup", "there is `warmup_s`"),
+        ("cell.ap.cwmni", "there is `cell.ap.cwmin`, "),
+        ("cell.slot", "there is `cell.slot_s`"),
+        ("station.far.rate", "there is `stations.far.rate_bps`"),
+        ("stations.near.downlink_rate", "there is `stations.near.downlink_rate_bps`"),
+        (
+            "stations.near.attempts",
+            "there is `stations.near.attempts_long`, `stations.near.attempts_s",
+        ),
+        ("cell.ap_queue", "`cell.ap.queue`"),
+        ("tcp.window", ".tcp.window_packets`"),
+        ("zzz", "there is `name`, `duration_s`, `warmup_s` and "),
+        ("cell.ap.cwmin.x", "`cell.ap.cwmin`"),
+        ("", "there is no ``; there is `name`"),
+        (3, "3 is no path; allowed are names joined by dots"),
+    ],
+)
+def test_a_key_that_is_not_there_names_those_that_are_near(path: str, there: str) -> None:
+    with pytest.raises(KeyError) as caught:
+        lh.Scenario(SMALL)[path]
+    text = str(caught.value)
+    assert there in text
+    assert "\n" not in text
+    assert text == str(pickle.loads(pickle.dumps(caught.value)).args[0])
+
+
+def test_a_key_of_the_file_leads_to_the_one_that_is_meant_and_no_other() -> None:
+    many = SMALL.replace("[station.near]", "[station.near]\ncount = 2")
+    scenario = lh.Scenario(many)
+    for path, meant in (
+        ("duration", "duration_s"),
+        ("station.far.rate", "stations.far.rate_bps"),
+        ("station.near.rate", "stations.near-1.rate_bps"),
+    ):
+        with pytest.raises(KeyError) as caught:
+            scenario[path]
+        assert str(caught.value) == f"there is no `{path}`; there is `{meant}`"
+
+
 def test_with_gives_a_checked_copy() -> None:
     scenario = lh.Scenario(SMALL)
     changed = scenario.with_("cell.ap.cwmin", 15).with_("station.near.rate", "1 Mbps")

@@ -11,6 +11,7 @@ import pytest
 import lasthop as lh
 from lasthop import _core
 from lasthop.batch.part import Part
+from lasthop.errors import Stopped
 from lasthop.run import Progress
 from lasthop.sweep.columns import column
 from lasthop.sweep.grid import grid
@@ -182,14 +183,12 @@ def test_values_that_are_no_list_are_refused(values: Any) -> None:
 
 
 def test_stopped_sweep_keeps_finished_points(tmp_path: Path) -> None:
-    from lasthop.sweep import SweepInterrupted
-
     long = SMALL.replace('duration = "4 s"', 'duration = "500 s"')
 
     def stop(progress: Progress) -> bool:
         return progress["replications_done"] < 3
 
-    with pytest.raises(SweepInterrupted) as caught:
+    with pytest.raises(Stopped) as caught:
         lh.sweep(long, {"seed": range(1, 200)}, directory=tmp_path, jobs=1, progress=stop)
     assert 1 <= kept(tmp_path) < 199
     assert len(caught.value.finished.points) == kept(tmp_path)

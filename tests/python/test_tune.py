@@ -259,14 +259,25 @@ def stop_at(stage: str, done: int) -> Callable[[TuneProgress], bool]:
 
 
 def test_stopped_search_keeps_what_it_found() -> None:
-    with pytest.raises(TuneInterrupted, match="2 confirmed") as caught:
+    with pytest.raises(lh.Stopped, match="2 confirmed") as caught:
         lh.tune(DOWNLOADS, progress=stop_at("confirming", 2))
     assert len(caught.value.finished.confirmed) == 2
     assert caught.value.finished.gains
 
 
-def test_search_stopped_early_changes_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_in_a_search_keeps_what_it_found() -> None:
+    def press(at: TuneProgress) -> None:
+        if at["stage"] == "screening":
+            raise KeyboardInterrupt
+
     with pytest.raises(TuneInterrupted, match="0 confirmed") as caught:
+        lh.tune(DOWNLOADS, progress=press)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert caught.value.finished.settings == {}
+
+
+def test_search_stopped_early_changes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(lh.Stopped, match="0 confirmed") as caught:
         lh.tune(DOWNLOADS, progress=stop_at("predicting", 3))
     finished = caught.value.finished
     assert finished.settings == {}

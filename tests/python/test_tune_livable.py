@@ -270,7 +270,7 @@ def test_search_that_would_take_too_long_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(counting, "LONGEST_S", 0.01)
     with pytest.raises(UserError, match=r"counting calls would take about \d+ min, \d") as caught:
         lh.tune(LAPTOPS, "calls", pifs=False, txop=False)
-    assert "--no-txop" in (caught.value.hint or "")
+    assert "txop=False" in (caught.value.hint or "")
 
 
 EIGHT = {

@@ -13,7 +13,8 @@ from lasthop import _core
 from lasthop.batch.part import Run, packed
 from lasthop.errors import UserError
 from lasthop.run import Progress
-from lasthop.scenario import Scenario, Setting
+from lasthop.scenario import Scenario
+from lasthop.source import Setting
 
 __all__ = ["Alone", "Chunk", "Finished", "Task", "Watch", "compute"]
 

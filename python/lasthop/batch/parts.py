@@ -4,9 +4,10 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from lasthop import _core
-from lasthop.batch.part import DamagedError, Part, name_of
+from lasthop.batch.part import DamagedError, Part, name_of, packed
 from lasthop.saving import write_atomically
 
 __all__ = ["Parts"]
@@ -70,6 +71,28 @@ class Parts:
         path = self._folder / name_of(frozenset(runs), kept)
         write_atomically(path, lambda file: file.write_bytes(content))
         self._take(path, part)
+
+    def packed(self, keys: Iterable[str]) -> bytes:
+        """One part with all that is kept of some runs."""
+        kept: dict[str, dict[str, str]] = {key: {} for key in keys}
+        for (key, what), place in self._found.items():
+            if key in kept:
+                kept[key][what] = self._part(place).read(key, what).decode()
+        return packed({key: run for key, run in kept.items() if run})
+
+    def of_keys(self, keys: Iterable[str]) -> "Parts":
+        """Some runs in memory, as a pickle takes them along."""
+        return Parts.of(self.packed(keys))
+
+    @classmethod
+    def of(cls, content: bytes) -> "Parts":
+        """What is in one part, in memory."""
+        parts = cls(None)
+        parts.keep(content)
+        return parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parts.of, (self.packed({key for key, _ in self._found}),)
 
     def _take(self, place: Path | int, part: Part) -> None:
         for key, kept in part.runs().items():

@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from lasthop.cli.progress import progress_bar, take_away
+from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
 from lasthop.errors import ScenarioError, UserError
 from lasthop.run import ProgressCallback
 
@@ -118,11 +119,12 @@ def report(error: Exception, command: Sequence[str]) -> int:
     match error:
         case ScenarioError(problems=problems):
             for problem in problems[:MOST_PROBLEMS]:
-                print_error(str(problem), problem.hint)
+                source = source_in_options(problem.source, problem.setting)
+                print_error(str(problem._replace(source=source)), problem.hint)
             if len(problems) > MOST_PROBLEMS:
                 print_error(f"{len(problems) - MOST_PROBLEMS} more of the same scenario")
         case UserError():
-            print_error(str(error), error.hint)
+            print_error(message_in_options(str(error)), hint_in_options(error.hint))
         case typer.TyperException():
             print_error(*usage_error(error, command))
         case OSError(filename=None):

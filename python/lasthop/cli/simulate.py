@@ -51,7 +51,7 @@ def simulate(
         ),
     ] = False,
     out: Annotated[
-        Path | None, directory("Write result.json, and all tables as Parquet and CSV.")
+        Path | None, directory("Write result.json, record.json, and all tables as Parquet and CSV.")
     ] = None,
     pcapng: Annotated[
         Path | None,

@@ -1,203 +1,33 @@
 """Results as tables of plain text, readable at 80 columns and without colour."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
 import typer
 
-from lasthop.digits import estimate
-from lasthop.models.reading import CellScenario, Scenario, Vbs
+from lasthop.display.columns import COLUMNS, TITLES, called, of_shares, printed, shown_columns
+from lasthop.models.reading import Scenario
+
+__all__ = ["COLUMNS", "TITLES", "print_answer", "print_table", "printed"]
 
 MOST_ROWS = 40
 """Most rows of a table that are printed; the rest is counted."""
-
-MOST_FLOWS = 12
-"""Most flows that are printed one by one where classes of flows sum them up."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """How a quantity is shown: title, unit, factor from the result's unit."""
-
-    quantity: str
-    title: str
-    unit: str = ""
-    scale: float = 1.0
-    zero_says: bool = False
-    """Whether zeros say something: a column of nothing but zeros is shown then."""
-
-    @property
-    def header(self) -> str:
-        """Title over unit, a line break between words."""
-        return f"{self.title.replace(' ', chr(10))}\n[{self.unit or '-'}]"
-
-    def cell(self, item: Mapping[str, Any]) -> str:
-        """Value and interval of one item."""
-        found = item.get(self.quantity)
-        if found is None or found["mean"] is None:
-            return "-"
-        half = found["ci95"]
-        return estimate(found["mean"] * self.scale, None if half is None else half * self.scale)
-
-    def says_something(self, item: Mapping[str, Any]) -> bool:
-        """Whether the item has this quantity, and not zero where that says nothing."""
-        return self.cell(item) not in (("-",) if self.zero_says else ("-", "0"))
-
-
-GOODPUT = Column("goodput_bps", "goodput", "Mb/s", 1e-6, zero_says=True)
-QUEUE = Column("queue_packets", "queue", "packets")
-COLLISIONS = Column("collision_rate", "collisions", "%", 100)
-DISCARDS = Column("discard_probability", "discards", "%", 100)
-
-DELAY_P99 = Column("one_way_delay_p99_s", "99th percentile", "ms", 1e3)
-
-COLUMNS: dict[str, tuple[Column, ...]] = {
-    "stations": (
-        GOODPUT,
-        Column("goodput_share", "share", "%", 100),
-        Column("fairness_level", "fairness level", "-"),
-        Column("longest_starved_s", "longest starved", "s", zero_says=True),
-        QUEUE,
-        COLLISIONS,
-        DISCARDS,
-    ),
-    "aps": (QUEUE, COLLISIONS, DISCARDS),
-    "flows": (
-        GOODPUT,
-        Column("rtt_s", "RTT", "ms", 1e3),
-        Column("one_way_delay_s", "delay", "ms", 1e3),
-        DELAY_P99,
-        Column("cwnd_packets", "cwnd", "packets"),
-        Column("loss_probability", "loss", "%", 100),
-        Column("connections", "connections", "-"),
-        Column("completion_s", "completion", "s"),
-    ),
-    "reports": (
-        Column("report_delivery", "in time", "%", 100),
-        Column("report_delay_s", "mean delay", "ms", 1e3),
-        Column("report_delay_p95_s", "95th percentile", "ms", 1e3),
-        Column("reports", "reports", "-"),
-    ),
-    "links": (
-        Column("utilisation", "utilisation", "%", 100),
-        Column("utilisation_min", "least utilisation", "%", 100),
-        Column("capacity_bps", "mean rate", "Mb/s", 1e-6),
-        Column("ping_rtt_s", "ping RTT", "ms", 1e3),
-        Column("ping_rtt_p95_s", "95th percentile", "ms", 1e3),
-        Column("airtime_fraction", "air time", "%", 100),
-        Column("dummy_fraction", "dummy packets", "%", 100),
-        Column("aggressiveness", "r", "-"),
-        Column("connections", "connections", "-"),
-        COLLISIONS,
-        DISCARDS,
-    ),
-    "queues": (
-        Column("occupancy_packets", "mean queue", "packets"),
-        Column("occupancy_sd_packets", "standard deviation", "packets"),
-        Column("occupancy_max_packets", "longest queue", "packets"),
-        Column("sojourn_s", "sojourn time", "ms", 1e3),
-        Column("sojourn_p99_s", "99th percentile", "ms", 1e3),
-        Column("drop_probability", "drops", "%", 100),
-        Column("mark_probability", "marks", "%", 100),
-    ),
-    "classes": (
-        GOODPUT,
-        Column("goodput_share", "share", "%", 100),
-        Column("queue_share", "queue share", "%", 100),
-        Column("target_share", "target", "%", 100),
-        Column("drop_probability", "drops", "%", 100),
-        Column("jain", "Jain's index"),
-        Column("synchronisation", "window correlation"),
-        Column("starved_flows", "starved", "flows"),
-        Column("rtt_s", "RTT", "ms", 1e3),
-        Column("one_way_delay_s", "delay", "ms", 1e3),
-        DELAY_P99,
-        Column("loss_probability", "loss", "%", 100),
-        Column("connections_finished", "finished", "connections"),
-        Column("connections_refused", "refused", "connections"),
-        Column("completion_s", "completion", "s"),
-        Column("completion_p95_s", "95th percentile", "s"),
-        Column("transfer_rate_bps", "transfer rate", "Mb/s", 1e-6),
-        Column("unfinished", "unfinished", "flows"),
-    ),
-    "cells": (
-        GOODPUT,
-        Column("jain", "Jain's index"),
-        Column("jain_p05", "5th percentile"),
-        Column("updown_ratio", "up/down"),
-        Column("busy_fraction", "busy", "%", 100),
-    ),
-}
-"""What is printed of each list; --json and --out have everything."""
-
-TITLES = {
-    "stations": "station",
-    "aps": "AP",
-    "flows": "flow",
-    "reports": "reports of",
-    "links": "link",
-    "queues": "queue",
-    "classes": "class",
-    "cells": "cell",
-}
 
 
 def print_answer(summary: Mapping[str, Any], scenario: Scenario) -> None:
     """Print every list of a result that has something to show; columns of zeros are left out."""
     flows = summary.get("flows", ())
     lists = {**summary, "reports": [flow for flow in flows if "reports" in flow]}
-    for list_name, columns in COLUMNS.items():
+    for list_name in COLUMNS:
         items = printed(lists, list_name)
-        shown = [column for column in columns if any(column.says_something(item) for item in items)]
+        shown = shown_columns(items, list_name)
         if list_name == "classes":
             shown = [of_shares(column, scenario) for column in shown]
         if shown:
             headers = [TITLES[list_name], *(column.header for column in shown)]
             rows = [[called(item), *(column.cell(item) for column in shown)] for item in items]
             print_table(headers, rows)
-
-
-def called(item: Mapping[str, Any]) -> str:
-    """The name of an item, with what it is if it is a program's connection."""
-    return f"{item['name']}: {item['traffic']}" if "traffic" in item else str(item["name"])
-
-
-def of_shares(column: Column, scenario: Scenario) -> Column:
-    """A column of classes; where these share a queue, its title says what is shared."""
-    queue = scenario.cell.ap.queue if isinstance(scenario, CellScenario) else None
-    if not isinstance(queue, Vbs):
-        return column
-    titles = {
-        "goodput_share": "share of goodput",
-        "queue_share": "share of queue",
-        "target_share": f"target of {queue.share_of}",
-    }
-    return replace(column, title=titles.get(column.quantity, column.title))
-
-
-def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any]]:
-    """Items of a list that are printed, each with the quantities that are printed."""
-    items = list(summary.get(list_name, ()))
-    if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
-        return []
-    if list_name == "queues" and "stations" in summary:  # The queues of nodes stand with the nodes.
-        return [item for item in items if "occupancy_max_packets" in item]
-    if list_name == "classes":
-        return [without_rates(item) for item in items]
-    return items
-
-
-def without_rates(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A class of flows without the quantities that mean nothing once all volumes are sent."""
-    if (item.get("transfer_rate_bps") or {"mean": None})["mean"] is None:
-        return item
-    return {key: value for key, value in item.items() if key not in RATES}
-
-
-RATES = ("goodput_bps", "goodput_share", "jain", "starved_flows")
-"""Quantities of flows that go on."""
 
 
 def print_table(

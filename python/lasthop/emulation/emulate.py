@@ -53,7 +53,10 @@ def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractC
 
 
 class Emulation(Answer):
-    """Answer of an emulation: one run in real time, without intervals."""
+    """Answer of an emulation: one run in real time, without intervals.
+
+    Two are equal if their JSON is the same, whatever programs ended with.
+    """
 
     intervals = False
     exit_code: int | None = None
@@ -68,7 +71,9 @@ class Emulation(Answer):
     """What became of a capture of the air, if it was asked for."""
 
     def __repr__(self) -> str:
-        return f"Emulation({self.summary['scenario']!r}: {self.summary['duration_s']:g} s)"
+        from lasthop.display import emulation_text
+
+        return emulation_text(self)
 
     @property
     def warnings(self) -> list[str]:
@@ -175,6 +180,12 @@ def emulate(
         that is left behind the run, while sockets and places are still there: for who reads what
         the kernel says of them, or sets what a scenario has no word for.
 
+    Returns
+    -------
+    Emulation
+        The same data frames as those of a simulation, without intervals; `lateness` says what the
+        machine could carry in time.
+
     Raises
     ------
     ScenarioError
@@ -182,6 +193,16 @@ def emulate(
     UserError
         If it cannot be emulated, this process may not make namespaces, the kernel has no such
         setting, or there is no way out by the interface.
+    KeyboardInterrupt
+        At Ctrl-C; nothing is kept.
+
+    Examples
+    --------
+    It takes the scenario's duration, root and Linux:
+
+    >>> import lasthop as lh
+    >>> answer = lh.emulate("hotspot.toml", settings={"duration": "20 s"})  # doctest: +SKIP
+    >>> answer.stations["goodput_bps"]  # doctest: +SKIP
     """
     checked = replaced(scenario, settings)
     if pcapng is not None:
@@ -205,7 +226,7 @@ def emulate(
     if started:
         check_programs(checked)
     if uplink is not None and not started:
-        raise UserError(f"--uplink {uplink}: no program runs that could use it")
+        raise UserError(f"uplink={uplink!r}: no program runs that could use it")
     with contextlib.ExitStack() as stack:
         known = with_users(checked)
         names = [program.place for program in started]

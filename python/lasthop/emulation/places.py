@@ -334,7 +334,7 @@ def place_named(
         known = ", ".join(list(every)[:10])
         raise UserError(
             f"{name or 'an empty name'}: there is no such place",
-            f"lasthop emulate FILE --places: {known}",
+            f"places: {known}",
         )
     if every[name][0] == SERVER:
         return "server", 0

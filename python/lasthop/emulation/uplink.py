@@ -79,7 +79,7 @@ def open_uplink(
         stack.enter_context(gate.run(partial(Translation, "lasthop", TO_MACHINE)))
         stack.enter_context(Translation(own, interface, there.ip, inside=own))
     except UserError as error:
-        raise UserError(f"--uplink {interface}: {error}", error.hint) from None
+        raise UserError(f"uplink={interface!r}: {error}", error.hint) from None
     return descriptor
 
 
@@ -88,16 +88,16 @@ def refuse_what_leads_nowhere(interface: str) -> None:
     index_of(interface)
     if address_of(interface) is None:
         raise UserError(
-            f"--uplink {interface}: it has no IPv4 address, or is down",
+            f"uplink={interface!r}: it has no IPv4 address, or is down",
             "allowed is an interface that leads to the outside",
         )
     try:
         forwards = (SETTINGS / interface / "forwarding").read_text().strip() != "0"
     except OSError as error:
-        raise UserError(f"--uplink {interface}: {error.filename}: {error.strerror}") from None
+        raise UserError(f"uplink={interface!r}: {error.filename}: {error.strerror}") from None
     if not forwards:
         raise UserError(
-            f"--uplink {interface}: this machine does not forward packets from it, and answers "
+            f"uplink={interface!r}: this machine does not forward packets from it, and answers "
             "would end here",
             f"sysctl -w net.ipv4.conf.{interface}.forwarding=1",
         )

@@ -19,9 +19,11 @@ from lasthop.plot.figure import (
     QUIET,
     SIMULATION,
     Figure,
+    Place,
     headline,
     house_style,
     title,
+    width_inches,
 )
 from lasthop.plot.panels import in_columns, in_two, stacked, tallest
 from lasthop.plot.rows import (
@@ -33,10 +35,10 @@ from lasthop.plot.rows import (
     plain_numbers,
     rows_height,
 )
-from lasthop.result import Answer
 from lasthop.swing import Swing
 
 if TYPE_CHECKING:
+    from lasthop.answer import Answer
     from lasthop.compare import Comparison
 
 TRACE_MM = 58.0
@@ -61,7 +63,7 @@ LEGEND = (SIMULATED, TRACE, "model", EMULATED, EQUAL, TARGET, *REST.values(), CY
 """What has a place in the legend, in its order."""
 
 
-def comparison_figure(comparison: "Comparison") -> Figure:
+def comparison_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
     """Three panels, one row a station: share of goodput, goodput, mean queue.
 
     Classes of wired flows and queues of links stand below the stations. Classes that share the
@@ -71,9 +73,9 @@ def comparison_figure(comparison: "Comparison") -> Figure:
     """
     simulated = comparison.simulation.summary
     if isinstance(comparison.scenario.typed, CsmaScenario):
-        return graph_figure(comparison)
+        return graph_figure(comparison, place)
     if "stations" not in simulated:
-        return network_figure(comparison)
+        return network_figure(comparison, place)
     hidden = comparison.shown_with_nodes
     wired = [
         Row(item)
@@ -99,7 +101,8 @@ def comparison_figure(comparison: "Comparison") -> Figure:
     lines = (0 if excuse is None else 2 + excuse.count("\n")) + (
         bool(classes) and len(columns) == 1
     )
-    with house_style(tallest(columns, heights) + 12 + 3.2 * lines, len(columns)) as figure:
+    height = tallest(columns, heights) + 12 + 3.2 * lines
+    with house_style(height, len(columns), place) as figure:
         *above, shares, goodputs, queues = stacked(figure, columns, heights)
         for axes in above:
             draw_classes(axes, classes)
@@ -160,7 +163,7 @@ def explain(figure: Figure, panels: Sequence[Axes], excuse: str | None, ncols: i
         lines, names = axes.get_legend_handles_labels()
         legend |= dict(zip(names, lines, strict=True))
     order = [name for name in LEGEND if name in legend]
-    wide = figure.get_figwidth() > 1.5 * COLUMN_INCHES
+    wide = width_inches(figure) > 1.5 * COLUMN_INCHES
     figure.legend(
         [legend[name] for name in order],
         order,
@@ -212,18 +215,18 @@ def draw_classes(axes: Axes, classes: Sequence[Row]) -> None:
     axes.set_xlabel("goodput of the class [Mb/s]")
 
 
-def graph_figure(comparison: "Comparison") -> Figure:
+def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
     """The conflict graph with air times and throughputs, predicted and simulated."""
     panels: list[tuple[str, Answer]] = []
     if comparison.prediction is not None:
         panels.append((f"model {comparison.prediction.model}: {OF_LINKS}", comparison.prediction))
     panels.append((f"simulation: {'the same' if panels else OF_LINKS}", comparison.simulation))
-    figure = conflict_figure(panels)
+    figure = conflict_figure(panels, place)
     headline(figure, comparison.scenario.typed.name)
     return figure
 
 
-def network_figure(comparison: "Comparison") -> Figure:
+def network_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
     """Three panels: goodput of each class of flows, use of each link, its mean queue.
 
     A fourth on top, the trace of the busiest queue: with rest and cycle of the fluid, if any.
@@ -242,7 +245,7 @@ def network_figure(comparison: "Comparison") -> Figure:
     excuse = why_no_model(comparison, len(columns))
     lines = 0 if excuse is None else 2 + excuse.count("\n")
     height = tallest(columns, heights) + 12 + 3.2 * (lines + (len(columns) == 1))
-    with house_style(height, len(columns)) as figure:
+    with house_style(height, len(columns), place) as figure:
         every = stacked(figure, columns, heights)
         if swing is not None:
             draw_swing(every[0], swing)

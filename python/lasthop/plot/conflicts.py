@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +12,21 @@ from numpy.typing import NDArray
 
 from lasthop.digits import plain
 from lasthop.models.reading import Csma, CsmaLink, CsmaNode, CsmaScenario
-from lasthop.plot.figure import COLUMN_INCHES, MODEL, QUIET, SIMULATION, Figure, house_style, title
+from lasthop.plot.figure import (
+    COLUMN_INCHES,
+    MODEL,
+    QUIET,
+    SIMULATION,
+    Figure,
+    Place,
+    figure_of,
+    house_style,
+    one_panel,
+    title,
+)
 
 if TYPE_CHECKING:
-    from lasthop.result import Answer
+    from lasthop.answer import Answer
 
 Point = tuple[float, float]
 Floats = NDArray[np.float64]
@@ -40,11 +52,14 @@ BOX, DOT = (54.0, 62.0), (16.0, 16.0)
 SEEN = 0.005
 """Least air time of dummy packets that is drawn. [-]"""
 
+NARROW = 60
+"""Longest line of the legend below a single panel. [characters]"""
+
 POINTS_PER_MM = 72.0 / 25.4
 HIDDEN = "#D55E00"
 
 
-def conflict_figure(answers: Sequence[tuple[str, "Answer"]]) -> Figure:
+def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None = None) -> Figure:
     """One panel an answer, side by side: a link's disc has the area of its air time.
 
     Lines are conflicts, and the pale part of a disc is the air time of dummy packets.
@@ -56,34 +71,60 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]]) -> Figure:
     ----------
     answers : sequence of (str, Answer)
         Titles, and predictions or simulations of scenarios with `csma`.
+    place : Figure or SubFigure, optional
+        Where to draw.
     """
     networks = [network(answer) for _, answer in answers]
     placed = [places(csma.links, csma.nodes) for csma in networks]
     heights = [height for _, height in placed]
-    has_hidden = any(link.disturbs for csma in networks for link in csma.links)
-    has_dummies = any(map(dummies, (item for _, a in answers for item in a.summary["links"])))
-    legend_mm = 14.0 if has_hidden else 10.0
+    lines, meanings = legend_of([answer for _, answer in answers])
+    is_wrapped = len(answers) == 1 and any(len(meaning) > NARROW for meaning in meanings)
+    legend_mm = 10.0 + 4.0 * (len(lines) > 1) + 3.0 * is_wrapped
     total_mm = max(heights) / POINTS_PER_MM + 7.0 + legend_mm
-    with house_style(total_mm, len(answers)) as figure:
+    with house_style(total_mm, len(answers), place) as figure:
         row = figure.subplots(1, len(answers), squeeze=False)[0]
         for axes, (text, answer), (at, height) in zip(row, answers, placed, strict=True):
-            draw_conflicts(axes, answer, at)
-            axes.set_xlim(0.0, WIDTH)
-            axes.set_ylim(height - max(heights), height)
-            axes.set_axis_off()
-            title(axes, text)
-        lines = [Line2D([], [], color=QUIET, linewidth=0.8, linestyle="-")]
-        pale = ", pale for dummy packets" if has_dummies else ""
-        meanings = [f"conflict: one waits for the other; discs are air times{pale}"]
-        if has_hidden:
-            lines.append(
-                Line2D(
-                    [], [], color=HIDDEN, linewidth=0.8, linestyle="--", marker=">", markersize=3
-                )
-            )
-            meanings.append("hidden: destroys the other's frames, unheard")
+            draw_panel(axes, text, answer, at, (height - max(heights), height))
+        if len(answers) == 1:
+            meanings = [fill(meaning, NARROW) for meaning in meanings]
         figure.legend(lines, meanings, loc="outside lower left")
     return figure
+
+
+def conflict_axes(text: str, answer: "Answer", axes: Axes) -> Figure:
+    """The same of one answer in axes of the caller's; discs are as large as they are on paper."""
+    csma = network(answer)
+    with one_panel(0.0, axes):
+        at, height = places(csma.links, csma.nodes)
+        draw_panel(axes, text, answer, at, (0.0, height))
+        lines, meanings = legend_of([answer])
+        axes.legend(lines, meanings, loc="upper left", bbox_to_anchor=(0, 0), borderaxespad=0)
+        return figure_of(axes)
+
+
+def draw_panel(
+    axes: Axes, text: str, answer: "Answer", at: Mapping[str, Point], ends: tuple[float, float]
+) -> None:
+    """A panel with its title, from one end of its height to the other. [points]"""
+    draw_conflicts(axes, answer, at)
+    axes.set_xlim(0.0, WIDTH)
+    axes.set_ylim(*ends)
+    axes.set_axis_off()
+    title(axes, text)
+
+
+def legend_of(answers: Sequence["Answer"]) -> tuple[list[Line2D], list[str]]:
+    """Lines of the legend, and what each means."""
+    has_hidden = any(link.disturbs for answer in answers for link in network(answer).links)
+    has_dummies = any(map(dummies, (item for a in answers for item in a.summary["links"])))
+    lines = [Line2D([], [], color=QUIET, linewidth=0.8, linestyle="-")]
+    pale = ", pale for dummy packets" if has_dummies else ""
+    meanings = [f"conflict: one waits for the other; discs are air times{pale}"]
+    if has_hidden:
+        look: dict[str, Any] = {"linestyle": "--", "marker": ">", "markersize": 3}
+        lines.append(Line2D([], [], color=HIDDEN, linewidth=0.8, **look))
+        meanings.append("hidden: destroys the other's frames, unheard")
+    return lines, meanings
 
 
 def dummies(item: Mapping[str, Any]) -> float:

@@ -126,5 +126,5 @@ def column(axes: Axes, texts: Sequence[str], indent: int, color: str) -> None:
 
 
 def half_widths(values: Estimates) -> list[float]:
-    """Half widths as matplotlib takes them: zero where there is none."""
-    return [0.0 if isnan(half) else half for _, half in values]
+    """Half widths as matplotlib takes them: no bar where there is none."""
+    return [half for _, half in values]

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from lasthop.errors import UserError
-from lasthop.plot.figure import QUIET, Figure, headline, house_style
+from lasthop.errors import UserError, nearest
+from lasthop.plot.figure import QUIET, Figure, Place, headline, house_style
 from lasthop.quantities import registry
 
 if TYPE_CHECKING:
@@ -13,18 +13,23 @@ MOST_PANELS = 12
 """Most items that are drawn; the title counts the rest."""
 
 
-def series_figure(result: "Result", quantity: str) -> Figure:
+def series_figure(result: "Result", quantity: str, place: Place | None = None) -> Figure:
     """One quantity over time in the first replication: a panel for each item, all to one scale."""
     every = result.series
     chosen = every[every["quantity"] == quantity]
     if chosen.empty:
-        recorded = ", ".join(sorted(every["quantity"].unique())) or "none; ask by series='0.1 s'"
-        raise UserError(f"no series of {quantity}", f"recorded: {recorded}")
+        if every.empty:
+            raise UserError("no series were sampled", "ask for them: simulate(..., series='0.1 s')")
+        known = sorted(every["quantity"].unique())
+        near = ", ".join(nearest(str(quantity), known))
+        raise UserError(
+            f"no series of {quantity}; there are {near}", f"sampled: {', '.join(known)}"
+        )
     unit = registry()[quantity]["unit"] if quantity in registry() else "-"
     unit, scale = ("Mb/s", 1e-6) if unit == "bit/s" else (unit, 1.0)
     tracks = list(chosen.groupby(["list", "name"], sort=False))
     shown = tracks[:MOST_PANELS]
-    with house_style(24 + 11 * len(shown)) as figure:
+    with house_style(24 + 11 * len(shown), place=place) as figure:
         rows = figure.subplots(len(shown), sharex=True, sharey=True, squeeze=False)[:, 0]
         for axes, ((_, name), track) in zip(rows, shown, strict=True):
             axes.plot(track["time_s"], scale * track["value"], linewidth=0.8)

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 
 from lasthop.estimates import Estimate
-from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, headline, house_style, title
+from lasthop.plot.figure import (
+    MODEL,
+    QUIET,
+    SIMULATION,
+    Figure,
+    Place,
+    headline,
+    house_style,
+    title,
+)
 from lasthop.plot.rows import Estimates, half_widths
 from lasthop.tuning.categories import CATEGORIES, delay_quantity
 from lasthop.tuning.measures import estimated
@@ -36,7 +45,7 @@ SIMULATED = "simulation, 95 %"
 CHOSEN_BAND = "#E5F2E9"
 
 
-def tuning_figure(tuning: "Tuning") -> Figure:
+def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
     """Panels with a row for each confirmed setting: points with intervals, the model's diamonds.
 
     Goodput, delay and fairness, and the delay of every other category that has flows.
@@ -45,7 +54,7 @@ def tuning_figure(tuning: "Tuning") -> Figure:
     counted = [CALLS] if tuning.calls is not None else []
     panels = [*counted, *PANELS, *_other_categories(tuning)]
     height = 16 + ROW_MM * len(trials)
-    with house_style(len(panels) * height + 14) as figure:
+    with house_style(len(panels) * height + 14, place=place) as figure:
         rows = figure.subplots(len(panels), 1)
         for axes, (quantity, scale, above, label) in zip(rows, panels, strict=True):
             title(axes, above)

@@ -143,8 +143,10 @@ class Task:
 
         Raises
         ------
+        Stopped
+            If `progress` returns False; the points finished by then are kept.
         KeyboardInterrupt
-            At Ctrl-C; the points finished by then are kept.
+            At Ctrl-C, likewise.
         """
         runs = self.plan.run(directory, progress, jobs)
         values: dict[str, dict[str, Measured]] = {}
@@ -219,7 +221,20 @@ def reproduce(
     ------
     UserError
         If a name is neither a subject nor a claim.
+    Stopped
+        If `progress` returns False; the runs finished by then are kept.
     KeyboardInterrupt
-        At Ctrl-C; the runs finished by then are kept.
+        At Ctrl-C, likewise.
+
+    Examples
+    --------
+    A claim that models alone settle; most others take simulations of minutes:
+
+    >>> import tempfile
+    >>> import lasthop as lh
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = lh.reproduce(["acsma-16"], directory=folder)
+    >>> [(each.claim.id, each.verdict.value) for each in found.results]
+    [('acsma-16', 'reproduced')]
     """
     return task(names, quick=quick).run(Path(directory), progress, jobs)

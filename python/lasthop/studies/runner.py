@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lasthop.batch import Batch, BatchStopped, Parts, ProgressCallback, Task
-from lasthop.errors import ConvergenceError, ModelError, TooCostlyError
+from lasthop.errors import ConvergenceError, ModelError, Stopped, TooCostlyError
 from lasthop.predict import predict
 from lasthop.run import threads_asked
 from lasthop.scenario import Scenario
@@ -68,8 +68,10 @@ class Plan:
 
         Raises
         ------
+        Stopped
+            If `progress` returns False; the points finished by then are kept.
         KeyboardInterrupt
-            At Ctrl-C; the points finished by then are kept.
+            At Ctrl-C, likewise.
         """
         parts = Parts(directory)
         threads = threads_asked(jobs)
@@ -77,7 +79,7 @@ class Plan:
         try:
             batch.run(map(Task.of, self.scenarios.values()), progress)
         except BatchStopped:
-            raise KeyboardInterrupt from None
+            raise Stopped("progress stopped the studies; finished runs are kept") from None
         reader = _Reader(parts)
         return {
             study.key: {

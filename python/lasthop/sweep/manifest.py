@@ -1,40 +1,52 @@
 """What a directory of a sweep is to have: the scenario, its points, the fingerprint of each."""
 
-import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lasthop import _core
-from lasthop.saving import text_writer, write_atomically
+from lasthop.origin import origin_of
+from lasthop.saving import MANIFEST, text_writer, write_atomically
 from lasthop.scenario import Scenario
 from lasthop.sweep.grid import Grid
 
-__all__ = ["MANIFEST", "write_manifest"]
+__all__ = ["KIND", "MANIFEST", "grid_of", "write_manifest"]
 
-MANIFEST = "manifest.json"
+KIND = "sweep manifest"
 
 
 def write_manifest(directory: Path, base: Scenario, grid: Grid, keys: Sequence[str]) -> None:
-    """Write the manifest of a sweep; resuming is this less what the parts have."""
+    """Write the manifest of a sweep; what is to be simulated is this less what the parts have."""
     directory.mkdir(parents=True, exist_ok=True)
-    files = [
-        [name, None if content is None else base64.b64encode(content).decode(), why]
-        for name, content, why in base.checked.files
-    ]
     tree = {
-        "kind": "sweep manifest",
+        "kind": KIND,
+        "scenario": base.typed.name,
         "version": _core.VERSION,
         "engine": _core.ENGINE,
-        "scenario": {
-            "content": base.content.decode(errors="surrogateescape"),
-            "format": base.format,
-            "source": base.source,
-            "settings": base.settings,
-            "files": files,
-        },
+        "origin": origin_of(base),
         "paths": grid.paths,
         "axes": grid.axes,
         "points": list(keys),
     }
-    write_atomically(directory / MANIFEST, text_writer(json.dumps(tree) + "\n"))
+    text = json.dumps(tree, ensure_ascii=False) + "\n"
+    path = directory / MANIFEST
+    if not path.is_file() or path.read_text("utf-8") != text:
+        write_atomically(path, text_writer(text))
+
+
+def grid_of(tree: Mapping[str, Any]) -> tuple[Grid, list[str]]:
+    """The points of a manifest and their keys.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If it is none.
+    """
+    paths = tuple(map(str, tree["paths"]))
+    axes = tuple(tuple(tuple(str(value) for value in row) for row in axis) for axis in tree["axes"])
+    grid, keys = Grid(paths, axes), [str(key) for key in tree["points"]]
+    width = sum(len(axis[0]) for axis in axes)
+    if len(grid) != len(keys) or width != len(paths):
+        raise ValueError("its axes do not make its points")
+    return grid, keys

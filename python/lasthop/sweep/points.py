@@ -4,18 +4,25 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import eq
+from pathlib import Path
 from typing import Any, overload
 
 from lasthop.batch import Parts
+from lasthop.batch.sizes import MOST_TASKS
 from lasthop.scenario import Scenario
 from lasthop.sweep.grid import Grid
+from lasthop.sweep.manifest import write_manifest
 
 __all__ = ["Point", "Points"]
 
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of the swept values and the result there."""
+    """One combination of the swept values and the result there.
+
+    Two are equal if settings, scenario and every estimate are.
+    """
 
     settings: Mapping[str, str]
     """Each swept path's value, as ``settings`` of `lasthop.simulate` takes it."""
@@ -39,6 +46,22 @@ class Point:
     def series(self) -> Mapping[str, Any]:
         """Time series of the first replication, if the scenario asks for them."""
         return json.loads(self._parts.read(self.key, "series") or b"null") or {}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Point):
+            return NotImplemented
+        return (
+            self.key == other.key
+            and self.settings == other.settings
+            and self.summary == other.summary
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = self._parts.of_keys([self.key])
+        return Point, (dict(self.settings), self.key, self._base, parts)
 
 
 class Points(Sequence[Point]):
@@ -83,13 +106,25 @@ class Points(Sequence[Point]):
     def __iter__(self) -> Iterator[Point]:
         return map(self._point, self._finished)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Points):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.keys))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Points, (self._base, self.grid, self.keys, self._parts.of_keys(self.keys))
+
+    def keep_in(self, directory: Path) -> None:
+        """Keep the points in a directory, as a sweep that has it does, if they are not there."""
+        write_manifest(directory, self._base, self.grid, self.keys)
+        there = Parts(directory)
+        missing = [self.keys[at] for at in self._finished]
+        missing = [key for key in dict.fromkeys(missing) if not there.has(key, ("summary",))]
+        for first in range(0, len(missing), MOST_TASKS):
+            there.keep(self._parts.packed(missing[first : first + MOST_TASKS]))
+
     def _point(self, at: int) -> Point:
         return Point(self.grid[at], self.keys[at], self._base, self._parts)
-
-    def texts(self) -> dict[str, dict[str, str]]:
-        """What is kept of each finished run, by key and name."""
-        found = {}
-        for key in dict.fromkeys(self.keys[at] for at in self._finished):
-            kept = {what: self._parts.read(key, what) for what in ("summary", "series")}
-            found[key] = {what: text.decode() for what, text in kept.items() if text is not None}
-        return found

@@ -8,10 +8,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lasthop import _core
 from lasthop.batch import Batch, BatchInterrupted, BatchStopped, Parts, ProgressCallback, Task
 from lasthop.batch.executors import Workers
 from lasthop.caution import cautions
-from lasthop.errors import UserError
+from lasthop.errors import Stopped, UserError
+from lasthop.origin import origin_of
 from lasthop.ownership import refuse_foreign
 from lasthop.phase import phase_effects
 from lasthop.run import replaced, threads_asked
@@ -19,7 +21,7 @@ from lasthop.saving import TABLE_FILES, staged
 from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.sweep.columns import Column, column
 from lasthop.sweep.grid import Over, grid
-from lasthop.sweep.manifest import write_manifest
+from lasthop.sweep.manifest import MANIFEST, write_manifest
 from lasthop.sweep.points import Points
 from lasthop.sweep.tables import SERIES, frame, write_tables
 
@@ -35,6 +37,9 @@ class Sweep:
     Tables have a row for each point and item; the swept values are their first columns, as numbers
     where they are numbers. Values with units are in SI units, and the column's name ends with the
     unit: ``dumbbell.rtt_s``.
+
+    It can be pickled and copied. Two are equal if scenario and points are: settings, and every
+    estimate.
     """
 
     def __init__(self, scenario: Scenario, points: Points) -> None:
@@ -42,7 +47,22 @@ class Sweep:
         self.points = points
 
     def __repr__(self) -> str:
-        return f"Sweep({self.scenario['name']!r}: {len(self.points)} points)"
+        from lasthop.display import sweep_text
+
+        return sweep_text(self)
+
+    def _repr_html_(self) -> str:
+        from lasthop.display import sweep_html
+
+        return sweep_html(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sweep):
+            return NotImplemented
+        return self.scenario == other.scenario and self.points == other.points
+
+    def __hash__(self) -> int:
+        return hash((self.scenario, len(self.points)))
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -126,7 +146,13 @@ class Sweep:
 
     def json_pieces(self) -> Iterator[str]:
         """Yield that text point by point."""
-        head = {"kind": "sweep", "scenario": self.scenario.typed.name, "points": []}
+        head = {
+            "kind": "sweep",
+            "scenario": self.scenario.typed.name,
+            "version": _core.VERSION,
+            "origin": origin_of(self.scenario),
+            "points": [],
+        }
         text = json.dumps(head, indent=2, ensure_ascii=False)
         yield text.removesuffix("]\n}")
         between = "\n"
@@ -138,12 +164,14 @@ class Sweep:
         yield "\n  ]\n}\n" if between != "\n" else "]\n}\n"
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write every table as Parquet and CSV; return the paths.
+        """Write every table as Parquet and CSV, and what `lasthop.load` reads; return the tables.
 
-        The same points give the same bytes, whoever simulated them and in whatever order.
+        The same points give the same tables, to the byte, whoever simulated them and in whatever
+        order.
         """
         into = Path(directory)
-        refuse_foreign(into, TABLE_FILES)
+        refuse_foreign(into, (MANIFEST, *TABLE_FILES))
+        self.points.keep_in(into)
         with staged(into) as staging:
             paths = write_tables(self.points, self.columns, staging)
         written = [into / path.name for path in paths]
@@ -154,12 +182,20 @@ class Sweep:
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """A sweep that was stopped; `finished` holds the points that are done."""
+    """A sweep that Ctrl-C stopped; `finished` holds the points that are done."""
 
     def __init__(self, finished: Sweep, asked: int) -> None:
-        super().__init__(f"{len(finished.points)} of {asked} points kept")
+        super().__init__(kept(finished, asked))
         self.finished = finished
         self.asked = asked
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.finished, self.asked)
+
+
+def kept(finished: Sweep, asked: int) -> str:
+    """How many of the points that were asked for are done."""
+    return f"{len(finished.points)} of {asked} points kept"
 
 
 def sweep(
@@ -209,6 +245,11 @@ def sweep(
     progress : callable, optional
         Called with the `BatchProgress` over all points that are still to be simulated.
 
+    Returns
+    -------
+    Sweep
+        A data frame a list, with the swept values in its first columns; ``points``.
+
     Raises
     ------
     ScenarioError
@@ -216,8 +257,27 @@ def sweep(
     UserError
         If a path has no values, one of them twice, or is given one value as well; if there are too
         many points; if workers of the executor went away.
+    Stopped
+        If `progress` returns False; `finished` is a `Sweep` of the points that are done.
     SweepInterrupted
-        At Ctrl-C, or if `progress` returns False, with the points that are done.
+        At Ctrl-C, likewise. The first lets points under way be finished, the second ends them.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> swept = lh.sweep(
+    ...     {
+    ...         "duration": "3 s",
+    ...         "warmup": "1 s",
+    ...         "replications": 2,
+    ...         "cell": {"phy": "802.11b"},
+    ...         "station": {"sender": {"upload": 6}, "reader": {"count": 2, "download": 1}},
+    ...     },
+    ...     {"cell.ap.cwmin": [3, 31]},
+    ... )
+    >>> jain = swept.cells.set_index("cell.ap.cwmin")["jain"]
+    >>> bool(jain[3] > jain[31])
+    True
     """
     if jobs is not None and executor is not None:
         raise UserError("jobs: an executor has its own number of workers; needed is either")
@@ -249,11 +309,17 @@ def sweep(
         executor=executor,
         directory=into,
     )
+
+    def done() -> Sweep:
+        return Sweep(base, Points(base, points, keys, parts))
+
     try:
         batch.run(tasks, progress)
-    except (BatchInterrupted, BatchStopped):
-        raise SweepInterrupted(Sweep(base, Points(base, points, keys, parts)), len(keys)) from None
-    return Sweep(base, Points(base, points, keys, parts))
+    except BatchInterrupted:
+        raise SweepInterrupted(done(), len(keys)) from None
+    except BatchStopped:
+        raise Stopped(kept(done(), len(keys)), done()) from None
+    return done()
 
 
 def _samples(paths: Sequence[str]) -> bool:

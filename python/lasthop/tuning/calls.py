@@ -212,5 +212,5 @@ class Stopwatch:
                 f"{self._scenario.source}: counting calls would take about {all_s / 60:.0f} min, "
                 f"{first_s:.1f} s for each of {self._settings} settings; allowed are "
                 f"{LONGEST_S / 60:.0f} min",
-                "less take --no-txop, --no-pifs, a shorter `duration`, fewer `replications`",
+                "less take txop=False, pifs=False, a shorter `duration`, fewer `replications`",
             )

@@ -8,7 +8,7 @@ from math import isclose
 from statistics import fmean
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
-from lasthop.errors import ScenarioError, TooCostlyError, UserError, shortcoming
+from lasthop.errors import ScenarioError, Stopped, TooCostlyError, UserError, shortcoming
 from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.result import Result
 from lasthop.run import simulate
@@ -59,8 +59,8 @@ class TuneProgress(TypedDict):
 ProgressCallback: TypeAlias = Callable[[TuneProgress], bool | None]
 
 
-class Stopped(KeyboardInterrupt):
-    """The search was stopped; what it has found is kept."""
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended the search; what it has found is kept."""
 
 
 @dataclass(frozen=True)
@@ -142,13 +142,19 @@ class Search:
         self._progress = progress
         self._short = shortened(scenario)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it has found; who asked how far it was is elsewhere."""
+        return self.__dict__ | {"_progress": None}
+
     def run(self, *, pifs: bool, txop: bool, confirm: int) -> None:
         """Search windows and PIFS access, then TXOP limits for the best of them; confirm.
 
         Raises
         ------
+        Interrupted
+            At Ctrl-C.
         Stopped
-            At Ctrl-C, or if `progress` returns False.
+            If `progress` returns False.
         """
         scenario, category = self.present.scenario, self.category
         pairs = list(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
@@ -194,7 +200,8 @@ class Search:
             try:
                 applied = apply(self.present.scenario, candidate, self.category)
             except ScenarioError as error:
-                refused.append((candidate, str(error).partition("\n")[0]))
+                first = error.problems[0]
+                refused.append((candidate, f"`{first.path}`: {first.message}"))
                 continue
             if applied[0] != self.present.scenario:
                 new.append(Trial(candidate, *applied))
@@ -306,7 +313,7 @@ class Search:
             warnings.simplefilter("ignore", RuntimeWarning)
             result = simulate(scenario, tails=True, jobs=self._jobs)
         if result.interrupted:
-            raise Stopped
+            raise Interrupted
         return result
 
     def _each(self, stage: str, trials: Sequence[Trial], work: Callable[[Trial], None]) -> None:
@@ -316,14 +323,14 @@ class Search:
                 work(trial)
             self._report(stage, len(trials), len(trials))
         except KeyboardInterrupt:
-            raise Stopped from None
+            raise Interrupted from None
 
     def _report(self, stage: str, done: int, candidates: int) -> None:
         if self._progress is None:
             return
         at = TuneProgress(stage=stage, done=done, candidates=candidates)
         if self._progress(at) is False:
-            raise Stopped
+            raise Stopped("progress stopped the search")
 
     def _ranked(
         self, trials: Iterable[Trial], values: Callable[[Trial], Values | None]

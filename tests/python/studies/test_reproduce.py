@@ -52,11 +52,12 @@ def test_an_unknown_name_is_one_error_line_with_the_nearest_name(name, hint, tmp
 
 
 @pytest.mark.slow
-def test_a_quick_run_settles_beta_and_writes_its_report(tmp_path, capsys):
+def test_a_quick_run_judges_beta_and_writes_its_report(tmp_path, capsys):
     assert main(["reproduce", "hotspot-15", "--quick", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    assert "hotspot-15: reproduced" in printed
-    assert "1 reproduced, 0 deviates, 0 open" in printed
+    assert "hotspot-15: deviates" in printed
+    assert "calibration" in printed
+    assert "0 reproduced, 1 deviates, 0 open" in printed
     report = (tmp_path / "report.html").read_text()
     assert "hotspot-15" in report
     assert 'src="hotspot-beta.png"' in report

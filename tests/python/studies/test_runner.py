@@ -2,10 +2,13 @@
 
 import dataclasses
 import json
+import os
+import signal
 
 import pytest
 
 from lasthop import _core
+from lasthop.errors import Stopped
 from lasthop.run import Progress
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Run, Study
@@ -90,20 +93,18 @@ def test_a_study_with_a_quick_form_is_shortened_to_it():
 
 def test_an_interrupted_plan_goes_on_where_it_was(tmp_path, monkeypatch):
     studies = [study(a=tree("one"), b=tree("two", 2))]
-
-    # stands for Ctrl-C while the second point runs
     real = _core.simulate
 
-    def cut(scenario, *options):
-        if json.loads(scenario.to_json())["name"] == "two":
-            raise KeyboardInterrupt
-        return real(scenario, *options)
+    def disturbed(*args):
+        os.kill(os.getpid(), signal.SIGINT)  # what is under way is finished
+        return real(*args)
 
     with monkeypatch.context() as patched:
-        patched.setattr(_core, "simulate", cut)
+        patched.setattr(_core, "simulate", disturbed)
         with pytest.raises(KeyboardInterrupt):
-            Plan(studies).run(tmp_path)
+            Plan(studies).run(tmp_path, jobs=1)
     assert Plan(studies).finished(tmp_path) == (1, 2)
+    assert json.loads((tmp_path / "progress.json").read_text())["state"] == "interrupted"
     names = count_simulations(monkeypatch)
     Plan(studies).run(tmp_path)
     assert names == ["two"]
@@ -111,8 +112,16 @@ def test_an_interrupted_plan_goes_on_where_it_was(tmp_path, monkeypatch):
 
 def test_a_point_cut_short_is_not_kept(tmp_path):
     plan = Plan([study(a=tree("one") | {"duration": "20000 s"})])
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Stopped):
         plan.run(tmp_path, lambda progress: False)
+    assert plan.finished(tmp_path) == (0, 1)
+
+
+def test_a_callback_that_stops_between_replications_is_no_ctrl_c(tmp_path):
+    long = {"duration": "500 s", "replications": 500}
+    plan = Plan([study(a=tree("one") | long)])
+    with pytest.raises(Stopped, match="finished runs are kept"):
+        plan.run(tmp_path, lambda progress: progress["replications_done"] < 1, 1)
     assert plan.finished(tmp_path) == (0, 1)
 
 

@@ -1,0 +1,195 @@
+"""What every answer is: a summary of lists of items, as tables; and a model's answer."""
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import cached_property
+from math import nan
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lasthop.record import lacking
+from lasthop.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Answer", "Prediction", "flat_row"]
+
+A = TypeVar("A", bound="Answer")
+
+
+class _List(cached_property["pd.DataFrame"]):
+    """A list of the answer under its own name, as a data frame."""
+
+    def __init__(self, doc: str) -> None:
+        def table(answer: "Answer") -> "pd.DataFrame":
+            return answer.table(str(self.attrname))
+
+        super().__init__(table)
+        self.__doc__ = doc
+
+
+class Answer:
+    """What a model or a simulation says about a scenario.
+
+    Tables are pandas data frames indexed by name, one column a quantity with its unit in the
+    name (``goodput_bps``) and one for the half width of its 95 % confidence interval over
+    replications (``goodput_bps_ci95``; NaN with fewer than two replications). A prediction has
+    no intervals.
+
+    An answer can be pickled and copied. Two are equal if they are of the same kind and their JSON
+    is the same; null equals null.
+
+    Parameters
+    ----------
+    summary : mapping
+        The result object of ``--json``.
+    scenario : Scenario or None
+        What was asked; None where nobody has kept it.
+    origin : str
+        The file that it was loaded from.
+    why : str
+        Why it has no scenario.
+    """
+
+    intervals = True
+    """Whether its estimates have intervals."""
+
+    def __init__(
+        self,
+        summary: Mapping[str, Any],
+        scenario: Scenario | None,
+        *,
+        origin: str = "",
+        why: str = "",
+    ) -> None:
+        self.summary = summary
+        self._scenario = scenario
+        self._lacking = origin, why
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was asked.
+
+        Raises
+        ------
+        UserError
+            If it was loaded from a file that has a summary alone.
+        """
+        if self._scenario is None:
+            origin, why = self._lacking
+            raise lacking(origin, "scenario", why)
+        return self._scenario
+
+    @property
+    def has_scenario(self) -> bool:
+        """Whether `scenario` is there: what was loaded from a summary alone has none."""
+        return self._scenario is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Answer) or type(self) is not type(other):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._as_text())
+
+    def __copy__(self: A) -> A:
+        return self._like(self.__dict__)
+
+    def __deepcopy__(self: A, memo: dict[int, Any]) -> A:
+        return self._like(self._essence() | {"summary": deepcopy(self.summary, memo)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._essence()
+
+    def _repr_html_(self) -> str:
+        from lasthop.display import answer_html
+
+        return answer_html(self)
+
+    def _like(self: A, state: Mapping[str, Any]) -> A:
+        made = type(self).__new__(type(self))
+        made.__dict__.update(state)
+        return made
+
+    def _essence(self) -> dict[str, Any]:
+        """What it is made of, without tables that are made of that when they are asked for."""
+        kind = type(self)
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if not isinstance(getattr(kind, name, None), cached_property)
+        }
+
+    def _as_text(self) -> str:
+        """The summary as text that is the same for the same values, NaN among them."""
+        return json.dumps(self.summary, sort_keys=True)
+
+    def _compared(self) -> tuple[str, ...]:
+        """What must be the same of two that are equal."""
+        return (self._as_text(),)
+
+    flows = _List("One row a transport flow.")
+    stations = _List("One row a station.")
+    aps = _List("One row an access point.")
+    queues = _List("One row a queue.")
+    links = _List("One row a wired link, or a link of a CSMA network.")
+    classes = _List("One row a class of wired flows, or one that shares the access point's queue.")
+    cells = _List("One row a cell.")
+    stability = _List(
+        "One row a queue: whether its point of rest is stable, rightmost root, period."
+    )
+    totals = _List("Sums over the whole run.")
+
+    def table(self, name: str) -> "pd.DataFrame":
+        """One list as a data frame; empty if this answer does not have it."""
+        import pandas as pd
+
+        rows = [flat_row(item, self.intervals) for item in self.summary.get(name, [])]
+        return pd.DataFrame(rows).set_index("name") if rows else pd.DataFrame()
+
+    def to_dict(self) -> dict[str, Any]:
+        """A fresh tree of dictionaries and lists, as `to_json` prints it."""
+        tree: dict[str, Any] = json.loads(self.to_json())
+        return tree
+
+    def to_json(self) -> str:
+        """The text that the command line prints with ``--json``, byte for byte."""
+        return json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n"
+
+
+class Prediction(Answer):
+    """What a model says."""
+
+    intervals = False
+
+    def __repr__(self) -> str:
+        from lasthop.display import prediction_text
+
+        return prediction_text(self)
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return str(self.summary["model"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """Assumptions the scenario nearly breaks: to be checked before trusting the answer."""
+        return [str(warning) for warning in self.summary.get("warnings", ())]
+
+
+def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:
+    """One item of a result with each estimate as two columns, value and half width."""
+    row: dict[str, Any] = {}
+    for key, value in item.items():
+        if isinstance(value, Mapping) and "real" in value:
+            row[key] = complex(value["real"], value["imag"])
+        elif isinstance(value, Mapping):
+            row[key] = nan if value["mean"] is None else value["mean"]
+            if intervals:
+                row[f"{key}_ci95"] = nan if value["ci95"] is None else value["ci95"]
+        else:
+            row[key] = value
+    return row

@@ -1,0 +1,48 @@
+"""What the package says in the words of its arguments, in those of the command line."""
+
+import re
+from collections.abc import Callable
+
+from lasthop.allowance import MEMORIES, TIMES, written
+from lasthop.scenario import SETTING
+
+__all__ = ["hint_in_options", "message_in_options", "source_in_options"]
+
+Written = str | Callable[[re.Match[str]], str]
+
+HINTS: tuple[tuple[str, Written], ...] = (
+    (r"\bmax_time_s=(\S+)", lambda found: f"--max-time {written(float(found[1]), TIMES)}"),
+    (
+        r"\bmax_memory_bytes=(\S+)",
+        lambda found: f"--max-memory {written(float(found[1]), MEMORIES)}",
+    ),
+    (r"\b(txop|pifs)=False", r"--no-\1"),
+    (r"^places: ", "lasthop emulate FILE --places: "),
+)
+"""Arguments in hints, and the options that stand for them."""
+
+MESSAGES: tuple[tuple[str, Written], ...] = ((r"^uplink='([^']*)': ", r"--uplink \1: "),)
+"""Arguments before what is wrong with them, and their options."""
+
+
+def hint_in_options(hint: str | None) -> str | None:
+    """A hint with options where it names arguments."""
+    return None if hint is None else _replaced(hint, HINTS)
+
+
+def message_in_options(message: str) -> str:
+    """A message with the option before it that stands for an argument."""
+    return _replaced(message, MESSAGES)
+
+
+def source_in_options(source: str, setting: str | None) -> str:
+    """Where a problem of a scenario comes from: a setting is an option, a file is itself."""
+    if setting is not None and source.startswith(SETTING):
+        return f"--set {source.removeprefix(SETTING)}"
+    return source
+
+
+def _replaced(text: str, words: tuple[tuple[str, Written], ...]) -> str:
+    for pattern, option in words:
+        text = re.sub(pattern, option, text)
+    return text

@@ -1,0 +1,249 @@
+"""Answers in notebooks: tables of main quantities with intervals, and a small picture."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from lasthop.digits import estimate, plain, signed
+from lasthop.display.columns import (
+    COLUMNS,
+    TITLES,
+    Column,
+    called,
+    of_shares,
+    printed,
+    shown_columns,
+)
+from lasthop.display.page import Table, page
+from lasthop.display.text import counted
+from lasthop.estimates import Estimate
+from lasthop.models.reading import CsmaScenario
+from lasthop.models.reading import Scenario as Typed
+
+if TYPE_CHECKING:
+    from lasthop.answer import Answer
+    from lasthop.compare import Comparison, Row
+    from lasthop.plot.figure import Figure
+    from lasthop.sweep import Point, Sweep
+    from lasthop.tune import Tuning
+
+LISTS = {
+    "stations": "stations",
+    "classes": "classes",
+    "cells": "the cell",
+    "flows": "flows",
+    "links": "links",
+    "queues": "queues",
+    "aps": "the access point",
+}
+"""Lists in the order of tables, with their titles; the first that there is stands open."""
+
+OF_SWEEP = ("cells", "classes", "flows", "links", "queues")
+"""Lists of which a sweep shows the first that says something."""
+
+OF_COMPARISON = ("goodput_share", "goodput_bps", "queue_packets", "occupancy_packets")
+"""Quantities whose rows stand first."""
+
+OF_TUNING = (
+    ("calls", "calls", 1.0, ""),
+    ("goodput_bps", "goodput", 1e-6, "Mb/s"),
+    ("rtt_s", "RTT", 1e3, "ms"),
+    ("sojourn_s", "AP delay", 1e3, "ms"),
+    ("jain", "Jain's index", 1.0, ""),
+    ("jain_p05", "5th percentile over 1 s", 1.0, ""),
+)
+"""Quantities of confirmed settings: name, title, scale, unit."""
+
+
+def answer_html(answer: "Answer") -> str:
+    """A simulation, prediction or emulation."""
+    summary = answer.summary
+    return page(
+        str(summary["scenario"]),
+        about(summary),
+        tables(summary, answer.scenario.typed if answer.has_scenario else None),
+        notes=[*stability(summary)],
+        picture=picture_of(answer),
+        alt=f"{summary['kind']} of {summary['scenario']}",
+    )
+
+
+def about(summary: Mapping[str, Any]) -> str:
+    """What kind of answer it is, and of how many runs."""
+    if summary["kind"] == "prediction":
+        return f"prediction by model {summary['model']}"
+    count = summary["replications"]
+    interval = "± is a 95 % interval" if count > 1 else "one run: no intervals"
+    return (
+        f"{summary['kind']}, {count} x {summary['duration_s']:.4g} s, first "
+        f"{summary['warmup_s']:g} s cut, seed {summary['seed']}; {interval}"
+    )
+
+
+def tables(summary: Mapping[str, Any], known: Typed | None) -> list[Table]:
+    """A table for each list that has something to show."""
+    found = []
+    first = "flows" if isinstance(known, CsmaScenario) else None
+    order = sorted(LISTS, key=lambda name: name != first)
+    for name in order:
+        items = printed(summary, name)
+        columns = shown_columns(items, name)
+        if not columns:
+            continue
+        if name == "classes" and known is not None:
+            columns = [of_shares(column, known) for column in columns]
+        rows = [[called(item), *(column.cell(item) for column in columns)] for item in items]
+        title = f"{LISTS[name]}" + (f" ({len(items)})" if len(items) > 1 else "")
+        found.append(Table(title, [TITLES[name], *(column.header for column in columns)], rows))
+    return found
+
+
+def stability(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What a small disturbance of each queue does, where a model says it."""
+    for item in summary.get("stability", ()):
+        what = "stable: a disturbance decays" if item["stable"] else "unstable: a disturbance grows"
+        swing = f", period {plain(item['period_s']['mean'])} s" if "period_s" in item else ""
+        yield f"{item['name']} at rest is {what}{swing}"
+
+
+def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
+    """How an answer is drawn: a conflict graph with its scenario, else bars of goodputs."""
+    summary = answer.summary
+    if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
+        return partial(_conflicts, answer)
+    items = summary.get("stations") or summary.get("classes") or summary.get("flows") or ()
+    if not any("goodput_bps" in item for item in items):
+        return None
+    return partial(_goodputs, answer)
+
+
+def _conflicts(answer: "Answer") -> "Figure":
+    from lasthop.plot.conflicts import conflict_figure
+
+    return conflict_figure([(str(answer.summary["scenario"]), answer)])
+
+
+def _goodputs(answer: "Answer") -> "Figure":
+    from lasthop.plot.stations import goodput_figure
+
+    return goodput_figure(answer)
+
+
+def comparison_html(comparison: "Comparison") -> str:
+    """Prediction, simulation and perhaps emulation side by side."""
+    simulation = comparison.simulation.summary
+    model = comparison.prediction
+    notes = (
+        [] if comparison.refusal is None else [f"no prediction: the scenario {comparison.refusal}"]
+    )
+    if model is not None:
+        notes += stability(model.summary)
+    heads = ["quantity", "of", "predicted", "simulated", "difference"]
+    heads += [] if comparison.emulation is None else ["emulated"]
+    rows = [
+        [f"{column.title} [{column.unit or '-'}]", row.name, *_side_by_side(row, column)]
+        for row, column in rows_with_columns(comparison)
+    ]
+    rows = [row[: len(heads)] for row in rows]
+    return page(
+        str(simulation["scenario"]),
+        f"{'' if model is None else f'model {model.model} beside '}{about(simulation)}",
+        [Table("", heads, rows, names=2)],
+        notes=notes,
+        picture=comparison.figure,
+        alt=f"comparison of {simulation['scenario']}",
+    )
+
+
+def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
+    """Rows that tables know how to show, shares and goodputs first."""
+    rows = comparison.rows
+    # Users of a network by conflict graph are flows, and no class sums them up.
+    is_summed = any(row.list in ("stations", "classes") for row in rows)
+    hidden = comparison.shown_with_nodes if comparison.simulation.has_scenario else set()
+    found = [
+        (row, column)
+        for row in rows
+        for column in COLUMNS.get(row.list, ())
+        if column.quantity == row.quantity
+        and not (row.list == "flows" and is_summed)
+        and (row.list, row.name) not in hidden
+    ]
+    last = len(OF_COMPARISON)
+    rank = {quantity: place for place, quantity in enumerate(OF_COMPARISON)}
+    return sorted(found, key=lambda each: rank.get(each[0].quantity, last))
+
+
+def _side_by_side(row: "Row", column: Column) -> list[str]:
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else value * column.scale
+
+    half = scaled(row.ci95)
+    return [
+        plain(scaled(row.predicted)),
+        estimate(scaled(row.simulated), half),
+        signed(scaled(row.difference), half),
+        plain(scaled(row.emulated)),
+    ]
+
+
+def sweep_html(sweep: "Sweep") -> str:
+    """A row for each point: its settings, and what became of the cell or of classes."""
+    paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
+    for name in OF_SWEEP:
+        found = [(point, item) for point in sweep.points for item in printed(point.summary, name)]
+        columns = shown_columns((item for _, item in found), name)
+        if columns:
+            break
+    else:
+        found, columns = [(point, {"name": ""}) for point in sweep.points], []
+    many = len({item["name"] for _, item in found}) > 1
+    rows = [
+        [*_settings(point, paths), *([called(item)] if many else []), *_cells(columns, item)]
+        for point, item in found
+    ]
+    heads = [*paths, *([TITLES[name]] if many else []), *(column.header for column in columns)]
+    names = len(paths) + many
+    return page(
+        str(sweep.scenario["name"]),
+        f"sweep of {counted(len(sweep.points), 'point')}; ± is a 95 % interval",
+        [Table("", heads, rows, names)] if heads else [],
+    )
+
+
+def _settings(point: "Point", paths: Sequence[str]) -> list[str]:
+    return [str(point.settings.get(path, "")) for path in paths]
+
+
+def _cells(columns: Sequence[Column], item: Mapping[str, Any]) -> list[str]:
+    return [column.cell(item) for column in columns]
+
+
+def tuning_html(tuning: "Tuning") -> str:
+    """The confirmed settings with what each gives, the chosen one bold; its costs."""
+    samples = {trial.name: tuning.estimates_of(trial) for trial in tuning.confirmed}
+    shown = [each for each in OF_TUNING if any(each[0] in found for found in samples.values())]
+    heads = ["setting", *(f"{title}\n[{unit or '-'}]" for _, title, _, unit in shown)]
+    rows = [
+        [name, *(_scaled(found.get(quantity), scale) for quantity, _, scale, _ in shown)]
+        for name, found in samples.items()
+    ]
+    chosen = frozenset(
+        number for number, trial in enumerate(tuning.confirmed) if trial is tuning.chosen
+    )
+    set_to = ", ".join(f"{path} = {value}" for path, value in tuning.settings.items())
+    notes = [f"set {set_to}" if set_to else "nothing to set: no setting serves better"]
+    return page(
+        str(tuning.base["name"]),
+        f"tuned for {tuning.objective}: {tuning.chosen.name}; ± is a 95 % interval",
+        [Table("", heads, rows, bold=chosen)] if rows else [],
+        notes=[*notes, *tuning.costs],
+        picture=tuning.figure if rows else None,
+        alt=f"settings of {tuning.base['name']}",
+    )
+
+
+def _scaled(found: Estimate | None, scale: float) -> str:
+    if found is None:
+        return "-"
+    return estimate(found.mean * scale, None if found.ci95 is None else found.ci95 * scale)

@@ -1,0 +1,109 @@
+"""HTML for notebooks: tables that look right on light and dark, pictures on white."""
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from lasthop.errors import UserError
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+MOST_ROWS = 12
+"""Most rows of a table; the rest is counted."""
+
+DPI = 110
+"""Resolution of an inline picture."""
+
+TABLE = "border-collapse:collapse;margin:4px 0;color:inherit;font-size:inherit"
+CELL = "padding:1px 8px;border:none;text-align:{};white-space:nowrap"
+LINE = "border-bottom:1px solid rgba(128,128,128,0.5)"
+PICTURE = "background:#fff;padding:4px;border-radius:4px;max-width:100%;margin-top:6px"
+"""White below a picture, whose lines and letters are dark, whatever the page's colour is."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its title, heads and rows of plain text; the first `names` columns are words.
+
+    Rows numbered in `bold` stand out.
+    """
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    names: int = 1
+    bold: frozenset[int] = frozenset()
+
+
+def page(
+    title: str,
+    about: str,
+    tables: Sequence[Table],
+    *,
+    notes: Sequence[str] = (),
+    picture: "Callable[[], Figure] | None" = None,
+    alt: str = "",
+) -> str:
+    """All of an object: title, a line about it, its first table, notes, others folded, a picture.
+
+    All texts are plain and escaped here. What cannot be drawn is left out: without matplotlib, or
+    where what was loaded lacks what is needed, tables stand alone.
+    """
+    parts = [f"<div><b>{escape(title)}</b>", f"<div>{escape(about)}</div>" if about else ""]
+    parts += [_table(table) for table in tables[:1]]
+    parts += [f"<div>{escape(note)}</div>" for note in notes]
+    parts += [
+        f"<details><summary>{escape(table.title)}</summary>{_table(table)}</details>"
+        for table in tables[1:]
+    ]
+    if picture is not None and (data := inline(picture)):
+        parts.append(
+            f'<img src="data:image/png;base64,{data}" alt="{escape(alt)}" style="{PICTURE}">'
+        )
+    return "\n".join(part for part in (*parts, "</div>") if part)
+
+
+def inline(picture: "Callable[[], Figure]") -> str:
+    """A picture as base64; empty if it cannot be drawn."""
+    data = BytesIO()
+    try:
+        picture().savefig(data, format="png", dpi=DPI)
+    except (ImportError, UserError, ValueError):  # the last: a name that is no formula in dollars
+        return ""
+    return b64encode(data.getvalue()).decode()
+
+
+def _table(table: Table) -> str:
+    return "".join(_lines(table))
+
+
+def _lines(table: Table) -> Iterator[str]:
+    # a line that counts one row would take the place of it
+    few = len(table.rows) <= MOST_ROWS + 1
+    shown = table.rows if few else table.rows[:MOST_ROWS]
+    yield f'<div style="overflow-x:auto"><table style="{TABLE}"><thead><tr>'
+    for index, head in enumerate(table.heads):
+        yield f'<th style="{_look(index, table.names)};{LINE}">{_broken(head)}</th>'
+    yield "</tr></thead><tbody>"
+    for number, row in enumerate(shown):
+        weight = ";font-weight:bold" if number in table.bold else ""
+        cells = (
+            f'<td style="{_look(index, table.names)}{weight}">{escape(cell)}</td>'
+            for index, cell in enumerate(row)
+        )
+        yield f"<tr>{''.join(cells)}</tr>"
+    yield "</tbody></table></div>"
+    if not few:
+        yield f"<div>... and {len(table.rows) - len(shown)} more</div>"
+
+
+def _look(index: int, names: int) -> str:
+    return CELL.format("left" if index < names else "right")
+
+
+def _broken(head: str) -> str:
+    return escape(head.removesuffix("\n[-]")).replace("\n", "<br>")

@@ -1,0 +1,264 @@
+"""What objects say of themselves in a few lines: the numbers that matter most."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lasthop.digits import estimate, plain
+from lasthop.models.reading import CellScenario, CsmaScenario
+
+if TYPE_CHECKING:
+    from lasthop.answer import Answer, Prediction
+    from lasthop.compare import Comparison
+    from lasthop.emulation import Emulation
+    from lasthop.models.reading import Scenario as Typed
+    from lasthop.result import Result
+    from lasthop.scenario import Scenario
+    from lasthop.sweep import Sweep
+    from lasthop.tune import Tuning
+
+MOST_LINES = 4
+"""Most lines of a text."""
+
+MOST_WIDE = 100
+"""Most characters of a line; what is longer is cut."""
+
+MOST_STABILITY = 2
+"""Most queues whose stability is told."""
+
+MOST_VALUES = 4
+"""Most values of a sweep's path that are named."""
+
+BACK = "/back"
+"""End of the name of a link's other direction."""
+
+Item = Mapping[str, Any]
+
+SHARERS = ("stations", "classes", "flows")
+"""Lists of who shares, the first that there is."""
+
+BUSY = {"airtime_fraction": "air time", "utilisation": "utilisation"}
+"""How busy a link is, by quantity."""
+
+
+def result_text(result: "Result") -> str:
+    """A simulation: goodput, fairness, who gets most and least, queue or links."""
+    runs = f"{result.replications} x {result.summary['duration_s']:g} s"
+    return _text("Result", result, f"{runs}, seed {result.seed}")
+
+
+def prediction_text(prediction: "Prediction") -> str:
+    """A prediction: the same, and whether queues are stable."""
+    return _text("Prediction", prediction, f"model {prediction.model}")
+
+
+def emulation_text(emulation: "Emulation") -> str:
+    """An emulation: the same as of a simulation."""
+    count, span_s = emulation.summary["replications"], emulation.summary["duration_s"]
+    runs = f"{count} x {span_s:.3g} s" if count > 1 else f"{span_s:.3g} s"
+    return _text("Emulation", emulation, f"{runs} in real time")
+
+
+def comparison_text(comparison: "Comparison") -> str:
+    """A comparison: what was simulated, and where the model is furthest from it."""
+    name = comparison.simulation.summary["scenario"]
+    emulated = "" if comparison.emulation is None else ", emulated"
+    if comparison.prediction is None:
+        head = f"Comparison({name!r}: simulated{emulated}, no prediction)"
+        return _cut([head, f"the scenario {comparison.refusal}"])
+    head = f"Comparison({name!r}: predicted by {comparison.prediction.model}, simulated{emulated})"
+    simulated = list(_numbers(comparison.simulation.summary))[: MOST_LINES - 2]
+    return _cut([head, *simulated, *_furthest(comparison)])
+
+
+def sweep_text(sweep: "Sweep") -> str:
+    """A sweep: how many points, and the values of each path."""
+    lines = [f"Sweep({sweep.scenario['name']!r}: {len(sweep.points)} points)"]
+    paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
+    for path in paths:
+        every = list(dict.fromkeys(str(point.settings.get(path, "")) for point in sweep.points))
+        more = f", ... {every[-1]}" if len(every) > MOST_VALUES else ""
+        lines.append(f"{path}: {', '.join(every[: MOST_VALUES - bool(more)])}{more}")
+    return _cut(lines)
+
+
+def tuning_text(tuning: "Tuning") -> str:
+    """A search: the setting that was chosen, and what it gains."""
+    lines = [f"Tuning({tuning.base['name']!r} for {tuning.objective}: {tuning.chosen.name})"]
+    if tuning.settings:
+        lines.append(", ".join(f"{path}={value}" for path, value in tuning.settings.items()))
+    gained = [
+        f"{title} {sign}{text}"
+        for quantity, title, scale, unit in (
+            ("goodput_bps", "goodput", 1e-6, " Mb/s"),
+            ("rtt_s", "RTT", 1e3, " ms"),
+            ("jain", "Jain's index", 1.0, ""),
+        )
+        if (change := tuning.gains.get(quantity)) is not None and tuning.settings
+        for sign in ("+" if change.mean > 0 else "",)
+        for text in (_told({"mean": change.mean, "ci95": change.ci95}, scale) + unit,)
+    ]
+    return _cut([*lines, *([", ".join(gained)] if gained else [])])
+
+
+def scenario_text(scenario: "Scenario") -> str:
+    """A scenario: how long and how often, and what is in it."""
+    known = scenario.typed
+    runs = f"{known.replications} x {known.duration_s:g} s, first {known.warmup_s:g} s cut"
+    replaced = counted(len(scenario.settings), "value") + " replaced"
+    about = [runs, f"seed {known.seed}", *([replaced] if scenario.settings else [])]
+    head = f"Scenario({scenario.source!r}: {known.name!r})"
+    return _cut([head, ", ".join(about), *contents(known)])
+
+
+def contents(known: "Typed") -> Iterator[str]:
+    """What is in a scenario, a line a part."""
+    if isinstance(known, CsmaScenario):
+        links, flows = len(known.csma.links), len(known.csma.flows)
+        yield (
+            f"conflict graph, {known.csma.access} access: {counted(links, 'link')}, "
+            f"{counted(flows, 'flow')}"
+        )
+        return
+    if isinstance(known, CellScenario):
+        stations, inside = len(known.stations), sum(bool(flow.station) for flow in known.flows)
+        yield (
+            f"{known.cell.phy} cell: {counted(stations, 'station')}, {counted(inside, 'flow')}, "
+            f"AP's queue of {known.cell.ap.queue_packets} packets ({_called(known.cell.ap.queue)})"
+        )
+    wired = sum(not flow.station for flow in known.flows)
+    ways = [link for link in known.links if not link.of_host and link.rate_bps is not None]
+    routers = [link for link in ways if not link.name.endswith(BACK)]
+    if wired:
+        named = ", ".join(
+            f"{one.name} {plain(1e-6 * (one.rate_bps or 0.0))} Mb/s, {one.queue_packets} packets "
+            f"({_called(one.queue)})"
+            for one in routers[:1]
+        )
+        more = f" and {counted(len(routers) - 1, 'more link')}" if len(routers) > 1 else ""
+        yield f"network: {counted(wired, 'flow')}" + (f" over {named}{more}" if named else "")
+
+
+def counted(number: int, what: str) -> str:
+    """A number with the name of what is counted."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _called(queue: Any) -> str:
+    return str(queue.discipline).replace("_", "-")
+
+
+def _text(kind: str, answer: "Answer", about: str) -> str:
+    lines = [f"{kind}({answer.summary['scenario']!r}: {about})", *_numbers(answer.summary)]
+    return _cut(lines)
+
+
+def _numbers(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Goodput and fairness, who gets most and least, queues that are at rest or not, links."""
+    if whole := _whole(summary):
+        yield whole
+    if extremes := _extremes(summary):
+        yield extremes
+    for item in summary.get("stability", ())[:MOST_STABILITY]:
+        period = _told(item.get("period_s"))
+        swing = "" if period == "-" else f", period {period} s"
+        yield f"queue {item['name']}: {'stable' if item['stable'] else 'unstable'} at rest{swing}"
+    if links := _links(summary):
+        yield links
+
+
+def _whole(summary: Mapping[str, Any]) -> str:
+    """What the cell carries and how evenly, or a class of flows where there is no cell."""
+    cells = summary.get("cells", ())
+    one = cells[0] if cells else None
+    if one is None:
+        classes = summary.get("classes", ())
+        one = classes[0] if len(classes) == 1 else None
+    if one is None:
+        rates = [item["goodput_bps"]["mean"] for item in _sharers(summary, "goodput_bps")]
+        total = sum(rate for rate in rates if rate is not None)
+        return f"goodput {plain(1e-6 * total)} Mb/s in sum" if rates else ""
+    parts = [
+        f"{title} {text}{unit}"
+        for quantity, title, scale, unit in (
+            ("goodput_bps", "goodput", 1e-6, " Mb/s"),
+            ("jain", "Jain's index", 1.0, ""),
+            ("updown_ratio", "up/down", 1.0, ""),
+        )
+        if (text := _told(one.get(quantity), scale)) != "-"
+    ]
+    return ", ".join(parts)
+
+
+def _extremes(summary: Mapping[str, Any]) -> str:
+    """Who gets most and who least: of goodput, or of shares where a model knows no more."""
+    for quantity, scale, unit in (("goodput_bps", 1e-6, " Mb/s"), ("goodput_share", 100, " %")):
+        items = [item for item in _sharers(summary, quantity) if item[quantity]["mean"] is not None]
+        if len(items) > 1:
+            ranked = sorted(items, key=lambda item: float(item[quantity]["mean"]))
+            most, least = (
+                f"{item['name']} {_told(item[quantity], scale)}{unit}"
+                for item in (ranked[-1], ranked[0])
+            )
+            if ranked[-1][quantity]["mean"] == ranked[0][quantity]["mean"]:
+                return f"each of {len(items)} gets {_told(items[0][quantity], scale)}{unit}"
+            return f"most: {most}; least: {least}"
+    return ""
+
+
+def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[Item]:
+    """Items of the first list that has several of them with this quantity."""
+    for name in SHARERS:
+        items = [item for item in summary.get(name, ()) if quantity in item]
+        if len(items) > 1:
+            return items
+    return ()
+
+
+def _links(summary: Mapping[str, Any]) -> str:
+    """The busiest link, with its queue."""
+    queues = {queue["name"]: queue for queue in summary.get("queues", ())}
+    for quantity, words in BUSY.items():
+        used = [
+            link
+            for link in summary.get("links", ())
+            if (link.get(quantity) or {}).get("mean") is not None
+        ]
+        if used:
+            link = max(used, key=lambda each: float(each[quantity]["mean"]))
+            queue = _told(queues.get(link["name"], {}).get("occupancy_packets"))
+            more = "" if queue == "-" else f", mean queue {queue} packets"
+            return f"link {link['name']}: {words} {_told(link[quantity], 100)} %{more}"
+    nodes = [*summary.get("aps", ()), *summary.get("stations", ())]
+    known = [node for node in nodes if (node.get("queue_packets") or {}).get("mean") is not None]
+    if not known:
+        return ""
+    node = max(known, key=lambda each: float(each["queue_packets"]["mean"]))
+    return f"longest queue: {node['name']} {_told(node['queue_packets'])} packets"
+
+
+def _furthest(comparison: "Comparison") -> Iterator[str]:
+    """The goodput or share that the model misses by most; the queue where it predicts neither."""
+    for wanted in (("goodput_share", "goodput_bps"), ("occupancy_packets",)):
+        off = {
+            f"{row.quantity} of {row.name}": 100 * row.difference / row.simulated
+            for row in comparison.rows
+            if row.quantity in wanted and row.difference is not None and row.simulated
+        }
+        if off:
+            name = max(off, key=lambda each: abs(off[each]))
+            yield f"furthest from the model: {name}, off by {off[name]:+.3g} %"
+            return
+
+
+def _told(found: Mapping[str, Any] | None, scale: float = 1.0) -> str:
+    """An estimate as text, a dash where there is none."""
+    if found is None or found["mean"] is None:
+        return "-"
+    half = found["ci95"]
+    return estimate(found["mean"] * scale, None if half is None else half * scale)
+
+
+def _cut(lines: Sequence[str]) -> str:
+    """The first lines, each short, those behind the first indented."""
+    first, *rest = (line if len(line) <= MOST_WIDE else f"{line[:MOST_WIDE]}…" for line in lines)
+    return "\n  ".join([first, *rest[: MOST_LINES - 1]])

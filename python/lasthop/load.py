@@ -1,0 +1,275 @@
+"""Answers read again from what was saved or printed as JSON."""
+
+import json
+import warnings
+from collections.abc import Callable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lasthop import _core
+from lasthop.batch import Parts
+from lasthop.batch.part import packed
+from lasthop.compare import Comparison, Row
+from lasthop.envelope import fault_in, fault_in_record, fault_in_version
+from lasthop.errors import ScenarioError, UserError
+from lasthop.origin import scenario_of
+from lasthop.record import KIND, Kept, SummaryAlone, seal_of
+from lasthop.result import Prediction, Result
+from lasthop.saving import MANIFEST, RECORD_FILE, RESULT_FILE
+from lasthop.scenario import Scenario
+from lasthop.sweep import Sweep
+from lasthop.sweep.grid import Grid
+from lasthop.sweep.manifest import grid_of
+from lasthop.sweep.points import Points
+
+if TYPE_CHECKING:
+    from lasthop.emulation import Emulation
+
+__all__ = ["Loaded", "load"]
+
+Loaded: TypeAlias = "Result | Prediction | Emulation | Comparison | Sweep"
+
+ALONE = "a summary alone was loaded"
+"""Why what was read from a summary lacks the rest."""
+
+WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError)
+"""What reading a tree of another shape raises."""
+
+
+def load(path: str | PathLike[str]) -> Loaded:
+    """Read an answer again that was saved, or printed as JSON.
+
+    Parameters
+    ----------
+    path : str or path
+        A directory that `Result.save`, `Sweep.save`, ``lasthop simulate --out DIR`` or ``lasthop
+        sweep`` wrote; or a file with what `to_json`, or a command with ``--json``, gave: of a
+        simulation, a prediction, an emulation, a comparison or a sweep.
+
+    Returns
+    -------
+    Result, Prediction, Emulation, Comparison or Sweep
+        A result from a directory, and a sweep, equal those that were saved, with scenario, samples,
+        series and warnings. JSON of one answer has its summary alone: tables, but no samples,
+        series or scenario, nor what is made of them; asked for, they raise a `UserError`.
+
+    Raises
+    ------
+    UserError
+        If there is no such answer, the file is not whole, or another major version wrote it.
+
+    Warns
+    -----
+    RuntimeWarning
+        If this version reads the scenario otherwise than the one that simulated it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import lasthop as lh
+    >>> result = lh.simulate(
+    ...     {"duration": "2 s", "cell": {"phy": "802.11b"}, "station": {"reader": {"download": 1}}}
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = result.save(folder)
+    ...     again = lh.load(folder)
+    >>> again == result
+    True
+    >>> again.scenario["duration_s"]
+    2.0
+    """
+    place = Path(path)
+    file = _answer_in(place) if place.is_dir() else place
+    text = _text(file)
+    tree = _tree(file, text)
+    kind = tree.get("kind")
+    reader = READERS.get(kind) if isinstance(kind, str) else None
+    if reader is not None:
+        return reader(file, text, tree)
+    known = ", ".join(READERS)
+    if kind == KIND:
+        raise UserError(f"{file}: belongs to {RESULT_FILE} beside it, which is to be loaded")
+    if kind == "tuning":
+        raise UserError(f"{file}: a search is not made again of its JSON", "pickle the Tuning")
+    what = "it has no `kind`" if kind is None else f"`kind` is {_short(kind)}"
+    raise UserError(f"{file}: no answer of lasthop: {what}; allowed are {known}")
+
+
+def _answer_in(directory: Path) -> Path:
+    """The file in a directory that is to be read."""
+    found = [directory / name for name in (RESULT_FILE, MANIFEST) if (directory / name).is_file()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = " and ".join(each.name for each in found)
+        raise UserError(f"{directory}: has {names}", f"name the file: {found[0]}")
+    raise UserError(
+        f"{directory}: there is no {RESULT_FILE} or {MANIFEST} in it",
+        "allowed is a directory that save of a Result or a Sweep has written",
+    )
+
+
+def _text(file: Path) -> str:
+    if not file.exists():
+        raise UserError(f"{file}: no such file or directory")
+    if not file.is_file():
+        raise UserError(f"{file}: neither a file nor a directory")
+    try:
+        return file.read_bytes().decode()
+    except UnicodeDecodeError:
+        raise UserError(f"{file}: not JSON: it is no text in UTF-8") from None
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _tree(file: Path, text: str) -> Mapping[str, Any]:
+    """The JSON object of a file."""
+    if not text.strip():
+        raise UserError(f"{file}: it is empty")
+    try:
+        tree = json.loads(text)
+    except json.JSONDecodeError as error:
+        is_cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
+        what = "cut short" if is_cut else "not JSON"
+        raise UserError(f"{file}: {what}: {error.msg} in line {error.lineno}") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{file}: not JSON of lasthop: {_short(error)}") from None
+    if not isinstance(tree, dict):
+        raise UserError(f"{file}: no answer of lasthop: it is no JSON object")
+    return tree
+
+
+def _summary(file: Path, tree: Any) -> Mapping[str, Any]:
+    """A summary whose shape is that of an answer."""
+    fault = fault_in(tree)
+    if fault is not None:
+        raise UserError(f"{file}: {fault}")
+    known: Mapping[str, Any] = tree
+    return known
+
+
+def _result(file: Path, text: str, tree: Mapping[str, Any]) -> Result:
+    _summary(file, tree)
+    beside = file.with_name(RECORD_FILE)
+    if file.name != RESULT_FILE or not beside.is_file():
+        return _alone(file, text, ALONE)
+    record = _tree(beside, _text(beside))
+    if record.get("kind") != KIND:
+        raise UserError(f"{beside}: not what a result has recorded: its `kind` is no {KIND}")
+    if (fault := fault_in_record(record)) is not None:
+        raise UserError(f"{beside}: {fault}")
+    if record.get("result") != seal_of(text):
+        return _alone(file, text, f"{RECORD_FILE} beside it is of another result")
+    return Result(Kept.of_record(text, record), _scenario(beside, record))
+
+
+def _alone(file: Path, text: str, why: str) -> Result:
+    return Result(SummaryAlone(text, str(file), why), None, origin=str(file), why=why)
+
+
+def _scenario(file: Path, tree: Mapping[str, Any]) -> Scenario:
+    """The scenario of a record or a sweep."""
+    try:
+        origin = tree["origin"]
+        scenario = scenario_of(origin)
+    except ScenarioError as error:
+        first = str(error).partition("\n")[0]
+        message = f"{file}: its scenario is refused by lasthop {_core.VERSION}: {first}"
+        raise UserError(message) from None
+    except WRONG_SHAPE:
+        raise UserError(f"{file}: has no scenario: `origin` is missing or damaged") from None
+    if scenario.key != origin.get("key"):
+        message = (
+            f"{file}: lasthop {_core.VERSION} reads the scenario otherwise than "
+            f"{tree.get('version')}, which simulated it: a default has changed"
+        )
+        warnings.warn(message, RuntimeWarning, stacklevel=4)
+    return scenario
+
+
+def _prediction(file: Path, text: str, tree: Mapping[str, Any]) -> Prediction:
+    return Prediction(_summary(file, tree), None, origin=str(file), why=ALONE)
+
+
+def _emulation(file: Path, text: str, tree: Mapping[str, Any]) -> "Emulation":
+    from lasthop.emulation import Emulation
+
+    answer = Emulation(_summary(file, tree), None, origin=str(file), why=ALONE)
+    answer.intervals = answer.summary["replications"] > 1
+    return answer
+
+
+def _comparison(file: Path, text: str, tree: Mapping[str, Any]) -> Comparison:
+    try:
+        parts = {part: tree[part] for part in ("prediction", "simulation", "refusal")}
+        rows = tuple(
+            Row(**{key: value for key, value in row.items() if key != "difference"})
+            for row in tree["rows"]
+        )
+    except WRONG_SHAPE:
+        raise UserError(f"{file}: not a whole comparison: a part is missing") from None
+    predicted, emulated = parts["prediction"], tree.get("emulation")
+    simulated = _summary(file, parts["simulation"])
+    return Comparison(
+        None if predicted is None else _prediction(file, text, predicted),
+        parts["refusal"],
+        _alone(file, json.dumps(simulated, indent=2, ensure_ascii=False) + "\n", ALONE),
+        None if emulated is None else _emulation(file, text, emulated),
+        loaded=rows,
+    )
+
+
+def _sweep(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
+    base = _base(file, tree)
+    try:
+        points = [(dict(point["settings"]), point["result"]) for point in tree["points"]]
+        scenarios = [Scenario(base, settings) for settings, _ in points]
+        paths = tuple(points[0][0]) if points else ()
+        rows = tuple(tuple(settings[path] for path in paths) for settings, _ in points)
+        runs = {
+            scenario.key: {"summary": json.dumps(_summary(file, summary), ensure_ascii=False)}
+            for scenario, (_, summary) in zip(scenarios, points, strict=True)
+        }
+    except ScenarioError as error:
+        first = str(error).partition("\n")[0]
+        raise UserError(f"{file}: a point is refused: {first}") from None
+    except WRONG_SHAPE:
+        raise UserError(f"{file}: not a whole sweep: `points` is damaged") from None
+    keys = [scenario.key for scenario in scenarios]
+    return Sweep(base, Points(base, Grid(paths, (rows,)), keys, Parts.of(packed(runs))))
+
+
+def _manifest(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
+    base = _base(file, tree)
+    try:
+        grid, keys = grid_of(tree)
+    except (*WRONG_SHAPE, IndexError):
+        raise UserError(f"{file}: not the whole manifest of a sweep: no points") from None
+    parts = Parts(file.parent)
+    if not any(parts.has(key, ("summary",)) for key in keys):
+        raise UserError(f"{file}: none of its points is there", *parts.notes[:1])
+    return Sweep(base, Points(base, grid, keys, parts))
+
+
+def _base(file: Path, tree: Mapping[str, Any]) -> Scenario:
+    if (fault := fault_in_version(tree.get("version"))) is not None:
+        raise UserError(f"{file}: {fault}")
+    return _scenario(file, tree)
+
+
+def _short(what: object) -> str:
+    """A value as text on a line, not too long."""
+    text = " ".join(repr(what).split())
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+READERS: Mapping[str, Callable[[Path, str, Mapping[str, Any]], Loaded]] = {
+    "simulation": _result,
+    "prediction": _prediction,
+    "emulation": _emulation,
+    "comparison": _comparison,
+    "sweep": _sweep,
+    "sweep manifest": _manifest,
+}
+"""What reads an answer, by its ``kind``."""

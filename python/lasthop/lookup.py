@@ -1,0 +1,115 @@
+"""A value in a tree by its path, and which path is meant where there is none."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from lasthop.errors import listed
+
+__all__ = ["NoSuchKey", "value_at"]
+
+LIKE = 0.65
+"""Least likeness of the end of a path that is suggested, as `difflib` has it. [-]"""
+
+MOST = 3
+"""Most paths that are suggested."""
+
+
+class NoSuchKey(KeyError):
+    """A path that leads nowhere; its text names those that are nearest, found when it is read."""
+
+    def __init__(self, path: object, tree: Mapping[str, Any]) -> None:
+        super().__init__(path)
+        self._tree = tree
+
+    def __str__(self) -> str:
+        path = self.args[0]
+        if not isinstance(path, str):
+            return f"{path!r} is no path; allowed are names joined by dots, such as `cell.ap.cwmin`"
+        return told(path, self._tree)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyError, (str(self),)
+
+
+def value_at(tree: Mapping[str, Any], path: str) -> Any:
+    """What is at a path: keys, names of items of a list, or their numbers, joined by dots.
+
+    Raises
+    ------
+    NoSuchKey
+        There is nothing.
+    """
+    node: Any = tree
+    for step in path.split(".") if isinstance(path, str) else [path]:
+        inside = within(node)
+        if step not in inside:
+            raise NoSuchKey(path, tree)
+        node = inside[step]
+    return node
+
+
+def within(node: Any) -> Mapping[Any, Any]:
+    """What is in a node by the step that leads there; an item of a list has a name and a number."""
+    if isinstance(node, Mapping):
+        return node
+    if isinstance(node, Sequence) and not isinstance(node, str):
+        numbered = {str(number): item for number, item in enumerate(node)}
+        named = {
+            item["name"]: item for item in node if isinstance(item, Mapping) and "name" in item
+        }
+        return numbered | named
+    return {}
+
+
+def told(path: str, tree: Mapping[str, Any]) -> str:
+    """Say that a path leads nowhere, and which one may be meant."""
+    known = (corrected(path, tree) or like(path, tree))[:MOST] or list(tree)
+    return f"there is no `{path}`; there is {listed([f'`{one}`' for one in known])}"
+
+
+def corrected(path: str, tree: Mapping[str, Any]) -> list[str]:
+    """Paths with the units, plurals of lists and numbers of members that the file has not.
+
+    >>> corrected("station.a.rate", {"stations": [{"name": "a-1", "rate_bps": 2e6}]})
+    ['stations.a-1.rate_bps']
+    """
+    node: Any = tree
+    before = ""
+    *steps, last = path.split(".")
+    for step in steps:
+        inside = within(node)
+        meant = step if step in inside else next(iter(written_out(step, inside)), None)
+        if meant is None:
+            return []
+        before, node = f"{before}{meant}.", inside[meant]
+    return [f"{before}{key}" for key in written_out(last, within(node))]
+
+
+def written_out(step: str, inside: Mapping[Any, Any]) -> list[str]:
+    """Keys that are this one with an ending, the shortest first."""
+    endings = (f"{step}_", f"{step}s", f"{step}-")
+    return sorted((key for key in map(str, inside) if step and key.startswith(endings)), key=len)
+
+
+def like(path: str, tree: Mapping[str, Any]) -> list[str]:
+    """Paths that end like this one, the likest first."""
+    steps = path.split(".")
+    ends: dict[str, str] = {}
+    for one in paths(tree, asked=steps):
+        end = ".".join(one.split(".")[-len(steps) :])
+        ends.setdefault(end, one)
+    return [ends[end] for end in get_close_matches(path, list(ends), n=MOST, cutoff=LIKE)]
+
+
+def paths(node: Any, asked: Sequence[str], before: str = "") -> Iterator[str]:
+    """Every path below a node; of a list, that of the item which is asked for, else the first."""
+    inside = within(node)
+    if not isinstance(node, Mapping):
+        names = [step for step in inside if not step.isdecimal()] or list(inside)
+        inside = {step: inside[step] for step in names if step in asked} or {
+            step: inside[step] for step in names[:1]
+        }
+    for step, value in inside.items():
+        yield f"{before}{step}"
+        yield from paths(value, asked, f"{before}{step}.")

@@ -1,0 +1,177 @@
+"""What a simulation has recorded, beside its summary: what is pickled, saved and loaded."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from lasthop.errors import UserError
+from lasthop.origin import origin_of
+from lasthop.scenario import Scenario
+
+__all__ = ["KIND", "Kept", "Output", "SummaryAlone", "record_text", "seal_of"]
+
+KIND = "record"
+"""What `record_text` calls itself."""
+
+
+class Output(Protocol):
+    """What a result is made of, each part as JSON text; `_core.SimulationOutput` is one."""
+
+    @property
+    def summary_json(self) -> str:
+        """The result object of ``--json``."""
+
+    @property
+    def samples_json(self) -> str:
+        """Every quantity's value in every finished replication."""
+
+    @property
+    def halves_json(self) -> str:
+        """Goodputs in the two halves of the measured time, by direction, with intervals."""
+
+    @property
+    def series_json(self) -> str:
+        """Time series of the first replication."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before all replications finished."""
+
+    @property
+    def frame_count(self) -> int:
+        """Number of recorded frames."""
+
+    def write_pcapng(self, write: Callable[[bytes], object]) -> None:
+        """Call `write` with the bytes of a packet capture of the recorded frames."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The same without the engine: texts, and the bytes of a capture."""
+
+    summary_json: str
+    samples_json: str
+    halves_json: str
+    series_json: str
+    interrupted: bool
+    frame_count: int = 0
+    capture: bytes | None = None
+    """None where nothing was to be captured, or the capture was not saved."""
+
+    @classmethod
+    def of(cls, output: Output, *, has_capture: bool) -> "Kept":
+        """Take everything out of an output, and make the bytes of its capture if it has one."""
+        pieces: list[bytes] = []
+        if has_capture:
+            output.write_pcapng(pieces.append)
+        return cls(
+            output.summary_json,
+            output.samples_json,
+            output.halves_json,
+            output.series_json,
+            output.interrupted,
+            output.frame_count,
+            b"".join(pieces) if has_capture else None,
+        )
+
+    @classmethod
+    def of_record(cls, summary_json: str, record: Mapping[str, Any]) -> "Kept":
+        """What `record_text` wrote, without a capture."""
+        samples, halves, series = (
+            json.dumps(record[part]) for part in ("samples", "halves", "series")
+        )
+        return cls(summary_json, samples, halves, series, bool(record["interrupted"]))
+
+    def write_pcapng(self, write: Callable[[bytes], object]) -> None:
+        """Call `write` with the capture.
+
+        Raises
+        ------
+        UserError
+            There is none.
+        """
+        if self.capture is None:
+            raise UserError(
+                "the frames were not saved with the result",
+                "save_capture of the result that simulate gives writes them",
+            )
+        write(self.capture)
+
+
+@dataclass(frozen=True)
+class SummaryAlone:
+    """A summary that was read from a file; anything else is refused."""
+
+    summary_json: str
+    origin: str
+    """The file."""
+    why: str
+    """Why there is no more."""
+
+    @property
+    def samples_json(self) -> str:
+        """There are none."""
+        raise self._lacks("samples")
+
+    @property
+    def halves_json(self) -> str:
+        """There are none."""
+        raise self._lacks("halves")
+
+    @property
+    def series_json(self) -> str:
+        """There are none."""
+        raise self._lacks("series")
+
+    @property
+    def interrupted(self) -> bool:
+        """Nobody knows."""
+        raise self._lacks("word of whether it was interrupted")
+
+    @property
+    def frame_count(self) -> int:
+        """There are none."""
+        return 0
+
+    def write_pcapng(self, write: Callable[[bytes], object]) -> None:
+        """There are no frames."""
+        raise self._lacks("frames")
+
+    def _lacks(self, what: str) -> UserError:
+        return lacking(self.origin, what, self.why)
+
+
+def lacking(origin: str, what: str, why: str) -> UserError:
+    """The error where what was loaded from a file lacks something."""
+    return UserError(f"{origin}: has no {what}: {why}")
+
+
+def record_text(output: Output, scenario: Scenario) -> str:
+    """What stands in ``record.json`` beside a ``result.json``: all of a result but its summary.
+
+    It is one JSON object: scenario (text, settings, files), samples, halves, series, and the
+    fingerprint of the ``result.json`` that it belongs to.
+    """
+    summary = json.loads(output.summary_json)
+    head = {
+        "kind": KIND,
+        "scenario": summary["scenario"],
+        "version": summary["version"],
+        "result": seal_of(output.summary_json),
+        "interrupted": output.interrupted,
+        "origin": origin_of(scenario),
+    }
+    parts = [json.dumps(head, ensure_ascii=False)[1:-1]]
+    parts += [
+        f'"samples": {output.samples_json}',
+        f'"halves": {output.halves_json}',
+        f'"series": {output.series_json}',
+    ]
+    return f"{{{', '.join(parts)}}}\n"
+
+
+def seal_of(text: str) -> str:
+    """Fingerprint of a result's JSON."""
+    return hashlib.sha256(text.encode()).hexdigest()

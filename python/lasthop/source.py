@@ -1,0 +1,143 @@
+"""Where a scenario comes from: a file, text or a mapping, and the files that it names."""
+
+import json
+import re
+import sys
+from codecs import BOM_UTF8
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lasthop import _core
+from lasthop.errors import Problem, ScenarioError
+
+__all__ = [
+    "DICTIONARY",
+    "File",
+    "Setting",
+    "as_json",
+    "as_setting",
+    "contents",
+    "looks_like_json",
+    "named_files",
+]
+
+MOST_BYTES = 1 << 24
+"""No more of a file is read; the engine refuses far smaller ones. [bytes]"""
+
+DICTIONARY = "<dict>"
+"""What stands for the file where the scenario is a mapping."""
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+"""Keys that TOML takes without quotes."""
+
+Setting: TypeAlias = tuple[str, str]
+File: TypeAlias = tuple[str, bytes | None, str]
+"""A file that a scenario names: its name there, what is in it, else why it cannot be read."""
+
+
+def as_setting(value: object) -> str:
+    """A value as settings take it: text as it is, anything else as TOML writes it in a line."""
+    return value if isinstance(value, str) else _inline(_writable(value))
+
+
+def _inline(tree: Any) -> str:
+    """A tree in TOML, on one line."""
+    if isinstance(tree, Mapping):
+        keys = (key if BARE.fullmatch(key) else _inline(key) for key in map(str, tree))
+        entries = zip(keys, map(_inline, tree.values()), strict=True)
+        return f"{{{', '.join(f'{key} = {value}' for key, value in entries)}}}"
+    if isinstance(tree, list):
+        return f"[{', '.join(map(_inline, tree))}]"
+    return json.dumps(tree, ensure_ascii=False)
+
+
+def as_json(tree: object) -> str:
+    """A tree as JSON, NumPy's numbers too; NaN and infinity as text, to be refused by their key."""
+    return json.dumps(_writable(tree))
+
+
+def numpy_scalars() -> Any:
+    """The class of NumPy's numbers; no class where NumPy, a heavy import, was not imported."""
+    return getattr(sys.modules.get("numpy"), "generic", ())
+
+
+def _writable(tree: Any) -> Any:
+    if isinstance(tree, Mapping):
+        return {key: _writable(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_writable(value) for value in tree]
+    if isinstance(tree, numpy_scalars()):
+        tree = tree.item()
+    return str(tree) if isinstance(tree, float) and not isfinite(tree) else tree
+
+
+def looks_like_json(content: bytes) -> bool:
+    """Whether it begins with a brace, perhaps in a list, as no TOML does, or is JSON as a whole."""
+    text = content.removeprefix(BOM_UTF8).lstrip()
+    if re.match(rb"(\[\s*)?{", text):
+        return True
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, str]:
+    """Content of a scenario and the name it goes by in messages."""
+    if isinstance(source, Mapping):
+        return as_json(source).encode(), DICTIONARY
+    if isinstance(source, str):
+        if "\n" in source or source.lstrip().startswith("{"):
+            return source.encode(), "<text>"
+        if source == "-":
+            return sys.stdin.buffer.read(MOST_BYTES), "<stdin>"
+        if not source.strip():
+            raise ScenarioError([Problem(f'"{source}"', None, "", "the name is empty", None)])
+    path = Path(source)
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES), str(path)
+    except FileNotFoundError:
+        problem = Problem(str(path), None, "", "no such file", _nearest_file(path))
+    except OSError as error:
+        problem = Problem(str(path), None, "", f"cannot be read: {error.strerror}", None)
+    except ValueError as error:
+        problem = Problem(str(path), None, "", f"not a file name: {error}", None)
+    raise ScenarioError([problem])
+
+
+def named_files(
+    content: bytes, kind: str, source: str, settings: list[Setting], known: Sequence[File] = ()
+) -> list[File]:
+    """The files that a scenario from `source` names, those already `known` as they are."""
+    folder = Path() if source.startswith("<") else Path(source).parent
+    there = {file[0]: file for file in known}
+    names = _core.files_named(content, kind, settings)
+    return [there.get(name) or _named(name, folder / name) for name in names]
+
+
+def _named(name: str, path: Path) -> File:
+    try:
+        with path.open("rb") as file:
+            return name, file.read(MOST_BYTES + 1), ""
+    except FileNotFoundError:
+        return name, None, "no such file"
+    except OSError as error:
+        return name, None, error.strerror or str(error)
+    except ValueError as error:
+        return name, None, str(error)
+
+
+def _nearest_file(path: Path) -> str | None:
+    from difflib import get_close_matches
+
+    try:
+        names = [file.name for file in path.parent.iterdir()]
+    except OSError:
+        return None
+    near = get_close_matches(path.name, names, n=1, cutoff=0.75)
+    return f"did you mean {path.parent / near[0]}?" if near else None

@@ -1,0 +1,163 @@
+"""Answers and scenarios travel: they are pickled, copied and compared."""
+
+import copy
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lasthop as lh
+from lasthop.emulation import Emulation
+from lasthop.tuning.search import TuneProgress
+
+from .conftest import EXAMPLES, SMALL
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "pickle": lambda one: pickle.loads(pickle.dumps(one)),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+
+SHORT = {"duration": "4 s", "warmup": "1 s"}
+KINDS = {"cell": "hotspot.toml", "router": "dumbbell.toml", "graph": "csma-hidden.toml"}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def result(request: pytest.FixtureRequest) -> lh.Result:
+    """A result of a cell, of a router, of a conflict graph."""
+    path = EXAMPLES / KINDS[request.param]
+    return lh.simulate(path, settings=SHORT, replications=2, series="0.5 s")
+
+
+@pytest.fixture(scope="module")
+def everything(result: lh.Result) -> list[Any]:
+    """One of each class, about one scenario where they can be."""
+    scenario = result.scenario
+    over = {"seed": [1, 2]}
+    bare = lh.check(EXAMPLES / Path(scenario.source).name)
+    found = [scenario, result, lh.compare(bare, settings=SHORT, replications=1)]
+    found.append(Emulation({**result.summary, "kind": "emulation"}, scenario))
+    found.append(lh.sweep(bare, over, settings=SHORT, replications=1))
+    return [*found, *([found[2].prediction] if found[2].prediction is not None else [])]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_has_travelled_is_equal_and_has_the_same_hash(everything: list[Any], way: str) -> None:
+    for one in everything:
+        again = WAYS[way](one)
+        assert again == one
+        assert hash(again) == hash(one)
+        assert type(again) is type(one)
+        assert repr(again) == repr(one)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_result_that_has_travelled_has_all_that_it_had(result: lh.Result, way: str) -> None:
+    again = WAYS[way](result)
+    assert again.to_json() == result.to_json()
+    assert again.warnings == result.warnings
+    assert again.sample_tree == result.sample_tree
+    assert again.series.equals(result.series)
+    assert again.scenario == result.scenario
+    assert (again.interrupted, again.seed) == (result.interrupted, result.seed)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_capture_travels_and_is_written_byte_for_byte(
+    small_result: lh.Result, tmp_path: Path, way: str
+) -> None:
+    again = WAYS[way](small_result)
+    small_result.save_capture(tmp_path / "here.pcapng")
+    again.save_capture(tmp_path / "there.pcapng")
+    assert again.frame_count == 1000
+    there = (tmp_path / "there.pcapng").read_bytes()
+    assert len(there) > 10_000
+    assert there == (tmp_path / "here.pcapng").read_bytes()
+
+
+def test_a_pickle_needs_no_engine_to_be_read_and_no_file(small: Path) -> None:
+    packed = pickle.dumps(lh.simulate(small))
+    small.unlink()
+    assert b"SimulationOutput" not in packed
+    assert pickle.loads(packed) == lh.simulate(SMALL)
+
+
+def test_results_differ_by_seed_and_by_samples_alone() -> None:
+    one = lh.simulate(SMALL)
+    assert one == lh.simulate(SMALL, jobs=2)
+    assert one != lh.simulate(SMALL, seed=5)
+    assert one != one.to_dict()
+    other = pickle.loads(pickle.dumps(one))
+    changed = other._output.samples_json.replace("1", "2", 1)
+    object.__setattr__(other._output, "samples_json", changed)
+    assert other.to_json() == one.to_json()
+    assert other != one
+
+
+def test_nothing_equals_nothing() -> None:
+    """A quantity without a value: null in JSON, NaN in what Python makes of it."""
+    endless = {"station.near.download.segments": 100_000}  # which nobody sees completed
+    one, other = (lh.simulate(SMALL, settings=endless, replications=2) for _ in range(2))
+    assert None in one.sample_tree["flows"]["near/down/1"]["completion_s"]
+    assert one == other
+    model, same = (
+        lh.Prediction({"scenario": "x", "model": "m", "p": float("nan")}, None) for _ in range(2)
+    )
+    assert model == same
+    assert hash(model) == hash(same)
+
+
+def test_a_deep_copy_shares_nothing_that_can_be_changed() -> None:
+    one = lh.simulate(SMALL, replications=1)
+    other, shallow = copy.deepcopy(one), copy.copy(one)
+    other.summary["stations"][0]["name"] = "another"
+    assert one.summary["stations"][0]["name"] == "near"
+    assert shallow.summary is one.summary
+    assert other != one
+
+
+def test_scenarios_that_mean_the_same_are_equal_and_one_in_a_set() -> None:
+    one, other = lh.Scenario(SMALL), lh.Scenario("# the same\n" + SMALL)
+    assert len({one, other, one.with_("seed", 2)}) == 2
+    assert copy.deepcopy(one) is one
+
+
+@pytest.fixture(scope="module")
+def tuning() -> lh.Tuning:
+    """A search whose progress cannot be pickled."""
+    seen: list[TuneProgress] = []
+    return lh.tune(
+        {
+            "duration": "2 s",
+            "warmup": "1 s",
+            "replications": 1,
+            "cell": {"phy": "802.11b", "cwmax": 63},
+            "station": {"reader": {"count": 2, "download": 1}},
+        },
+        pifs=False,
+        txop=False,
+        confirm=1,
+        progress=lambda at: seen.append(at),
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_tuning_travels(tuning: lh.Tuning, way: str) -> None:
+    again = WAYS[way](tuning)
+    assert again == tuning
+    assert hash(again) == hash(tuning)
+    assert again.to_json() == tuning.to_json()
+    assert again.chosen.result == tuning.chosen.result
+    assert again.scenario == tuning.scenario
+    assert again.table.equals(tuning.table)
+    assert repr(again) == repr(tuning)
+
+
+def test_stops_and_errors_travel() -> None:
+    for error in (lh.UserError("a", "b"), lh.Stopped("a", [1]), lh.TooCostlyError("a", "b")):
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), type(again)) == (str(error), type(error))
+    assert pickle.loads(pickle.dumps(lh.Stopped("a", [1]))).finished == [1]
+    assert pickle.loads(pickle.dumps(lh.UserError("a", "b"))).hint == "b"
