@@ -15,6 +15,7 @@ from lasthop.errors import (
     UserError,
     shortcoming,
 )
+from lasthop.measured import Files, Measured, measurements
 from lasthop.models.reading import CellScenario, CsmaScenario
 from lasthop.predict import predict
 from lasthop.quantities import LISTS
@@ -46,6 +47,9 @@ OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
 OF_WIRED = ("one_way_delay_s",)
 """Those of classes of wired flows, beside what classes have anyway."""
 
+OF_MEASURED = ("goodput_bps", "rtt_s", "loss_probability", "retransmissions")
+"""Those of flows that were measured."""
+
 OF_USERS = ("goodput_bps", "rtt_s")
 """Those of the flows of a network by conflict graph, which no class sums up."""
 
@@ -67,6 +71,10 @@ class Row:
     """Half width of the simulation's 95 % confidence interval."""
     emulated: float | None = None
     """Value of the one run in real time; None without an emulation."""
+    measured: float | None = None
+    """Mean of what was measured in a real network; None without a measurement."""
+    measured_ci95: float | None = None
+    """Half width of its 95 % confidence interval over files of one name."""
 
     @property
     def difference(self) -> float | None:
@@ -91,6 +99,8 @@ class Comparison:
     simulation: Result
     emulation: "Emulation | None" = None
     """The answer of real TCP in real time, if it was asked for."""
+    measured: Measured | None = None
+    """Measurements of a real network, laid beside the scenario's flows."""
     loaded: "tuple[Row, ...] | None" = field(default=None, compare=False)
     """`rows` of a comparison that was loaded, whose parts have a summary alone."""
 
@@ -141,9 +151,11 @@ class Comparison:
 
     def _records(self) -> list[dict[str, Any]]:
         records = [asdict(row) | {"difference": row.difference} for row in self.rows]
-        if self.emulation is None:
-            for record in records:
-                del record["emulated"]
+        absent = [] if self.emulation is not None else ["emulated"]
+        absent += [] if self.measured is not None else ["measured", "measured_ci95"]
+        for record in records:
+            for key in absent:
+                del record[key]
         return records
 
     @property
@@ -188,6 +200,7 @@ class Comparison:
             "refusal": self.refusal,
             "simulation": self.simulation.to_dict(),
             **({} if self.emulation is None else {"emulation": self.emulation.to_dict()}),
+            **({} if self.measured is None else {"measured": self.measured.to_dict()}),
             "rows": self._records(),
         }
 
@@ -220,21 +233,26 @@ class Comparison:
             ours = items_by_name(self.simulation.summary.get(list_name, ()))
             real = {} if self.emulation is None else self.emulation.summary
             reals = items_by_name(real.get(list_name, ()))
+            found = {} if self.measured is None else self.measured.items(list_name)
             shown = shown_quantities(
-                always.get(list_name, ()), [*theirs.values()], [*ours.values()]
+                always.get(list_name, ()),
+                [*theirs.values()],
+                [*ours.values()],
             )
+            if list_name == "flows":
+                shown += of_measured(found, shown)
             for quantity in shown:
                 for name in ours:
                     if (list_name, name) in hidden and quantity not in theirs.get(name, {}):
                         continue
-                    guess, seen, tried = (
+                    guess, seen, tried, real_one = (
                         each.get(name, {}).get(quantity) or UNKNOWN
-                        for each in (theirs, ours, reals)
+                        for each in (theirs, ours, reals, found)
                     )
                     if guess is UNKNOWN and seen is UNKNOWN:
                         continue
                     means = guess["mean"], seen["mean"], seen["ci95"], tried["mean"]
-                    yield Row(list_name, name, quantity, *means)
+                    yield Row(list_name, name, quantity, *means, real_one["mean"], real_one["ci95"])
 
     def _swing_rows(self) -> Iterator[Row]:
         """Yield the period of the fluid's cycle beside that of the simulated trace."""
@@ -253,10 +271,11 @@ def compare(
     jobs: int | None = None,
     progress: ProgressCallback | None = None,
     emulate: bool = False,
+    measured: Files = (),
     max_time_s: float = MAX_TIME_S,
     max_memory_bytes: float = MAX_MEMORY_BYTES,
 ) -> Comparison:
-    """Predict and simulate a scenario, and emulate it if asked to.
+    """Predict and simulate a scenario, emulate it if asked to, and lay measurements beside it.
 
     If the model refuses the scenario, the comparison has the simulation alone, and `refusal`
     names the assumption that the scenario breaks.
@@ -273,6 +292,11 @@ def compare(
         See `simulate`.
     emulate : bool
         Run it in real time too, with real TCP; see `lasthop.emulation.emulate`.
+    measured : sequence of files or pairs, or mapping
+        Measurements by flent or iperf3, or results of lasthop. A file alone has the streams of
+        the whole scenario; ``("laptop", FILE)``, or ``{"laptop": FILE}``, those of that station
+        or flow. Several files of one name are repeats. `Comparison.measured` tells what was
+        matched.
     max_time_s, max_memory_bytes
         What the prediction may take; see `predict`.
 
@@ -310,6 +334,7 @@ def compare(
     """
     threads_asked(jobs)
     checked = replaced(scenario, settings, replications=replications, seed=seed)
+    beside = measurements(checked, measured)
     if emulate:
         from lasthop.emulation.limits import check
 
@@ -334,12 +359,18 @@ def compare(
         from lasthop.emulation import emulate as in_real_time
 
         emulation = in_real_time(checked, quiet=True)  # programs of the file print, too
-    return Comparison(prediction, refusal, simulation, emulation)
+    return Comparison(prediction, refusal, simulation, emulation, beside)
 
 
 def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """A list of a result as a mapping from name to item, in its order."""
     return {item["name"]: item for item in items}
+
+
+def of_measured(found: Mapping[str, Mapping[str, Any]], shown: Sequence[str]) -> list[str]:
+    """Quantities of measured flows that are not shown already."""
+    known = {quantity for item in found.values() for quantity in item}
+    return [quantity for quantity in OF_MEASURED if quantity in known and quantity not in shown]
 
 
 def shown_quantities(

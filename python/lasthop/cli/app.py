@@ -13,6 +13,8 @@ from lasthop.cli.compare import compare
 from lasthop.cli.congestion import COMMANDS as CONGESTION
 from lasthop.cli.emulate import emulate
 from lasthop.cli.gateway import COMMANDS as GATEWAY
+from lasthop.cli.importing import COMMANDS as IMPORT
+from lasthop.cli.init import init
 from lasthop.cli.predict import predict
 from lasthop.cli.queue import COMMANDS as QUEUE
 from lasthop.cli.relay import COMMANDS as RELAY
@@ -41,6 +43,7 @@ class Command(TyperCommand):
 
 
 COMMANDS: dict[Callable[..., object], str] = {
+    init: "Write a first scenario: five questions.",
     schema: "Print the JSON Schema of scenario files.",
     check: "Check a scenario, say what is in it.",
     predict: "Predict a scenario by a model.",
@@ -72,6 +75,12 @@ def add_group(name: str, commands: dict[Callable[..., None], str], line: str, te
     app.add_typer(group, name=name, short_help=line)
 
 
+add_group(
+    "import",
+    IMPORT,
+    "A scenario from a capture, a dump, settings.",
+    "Make a scenario of what is there: a capture, a station dump, an access point's settings.",
+)
 add_group(
     "stability",
     STABILITY,

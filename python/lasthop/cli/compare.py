@@ -23,14 +23,16 @@ from lasthop.cli.options import (
     model_options,
     read_scenario,
     stem,
+    unset,
     writable,
 )
 from lasthop.cli.predict import print_stability, print_warnings
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
-from lasthop.compare import Comparison, Row
+from lasthop.compare import OF_MEASURED, Comparison, Row
 from lasthop.compare import compare as lay_side_by_side
 from lasthop.digits import estimate, plain, signed
+from lasthop.measured import measurements
 from lasthop.models.reading import CsmaScenario
 from lasthop.ownership import refuse_foreign
 
@@ -62,6 +64,9 @@ SHOWN = {
 """What the table shows, in its order: title with unit, and factor from the result's unit."""
 
 
+LAST = ("stations", "flows")
+"""Lists whose rows stand behind those of others."""
+
 MOST_ITEMS = 12
 """Most rows of one quantity that the table shows; --json has all."""
 
@@ -80,12 +85,27 @@ def compare(
     emulate: Annotated[
         bool, typer.Option("--emulate", help="Run it in real time too, with real TCP.")
     ] = False,
+    measured: Annotated[
+        list[str] | None,
+        unset(
+            "[NAME=]FILE",
+            "Lay a measurement beside it: flent, iperf3 --json, result.json; of the station or "
+            "flow NAME, else of all flows in order.",
+        ),
+    ] = None,
     max_time: MaxTime = MAX_TIME_S,
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Predict and simulate a scenario: one table, one picture."""
+    """Predict and simulate a scenario: one table, one picture.
+
+    With --measured, measurements of a real network stand beside both. A file with a name has that
+    station's or flow's streams, uploads and downloads each in their order; a file without has those
+    of all, if it has as many. Else only sums are compared. What was matched is told.
+    """
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
+    files = [measurement(text) for text in measured or []]
+    measurements(scenario, files)  # What is wrong with them is told before anything runs.
     writable(out)
     picture = out / f"{stem(scenario)}-compare.png"
     refuse_foreign(out, [picture.name])
@@ -98,6 +118,7 @@ def compare(
             jobs=jobs,
             progress=progress,
             emulate=emulate,
+            measured=files,
             max_time_s=max_time,
             max_memory_bytes=max_memory,
         )
@@ -115,6 +136,14 @@ def compare(
 
         print_lateness(comparison.emulation)
     finish(comparison.simulation)
+
+
+def measurement(text: str) -> tuple[str, str]:
+    """The value of --measured: name and file; a file that exists may have an equals sign itself."""
+    name, equals, rest = text.partition("=")
+    if not equals or Path(text).exists():
+        return "", text
+    return name.strip(), rest
 
 
 def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> None:
@@ -137,10 +166,12 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
             row
             for row in comparison.rows
             if row.quantity == quantity
-            and not (summed and row.list == "flows")
+            and not (summed and row.list == "flows" and not of_interest(row))
             and (row.list, row.name) not in hidden
         ]
-        chosen.sort(key=lambda row: row.list == "stations")  # The cell's and the AP's come first.
+        # The cell's and the AP's come first, what was measured of flows last.
+        last = LAST if summed else LAST[:1]
+        chosen.sort(key=lambda row: last.index(row.list) if row.list in last else -1)
         # a line that counts one row would take the place of it
         most = MOST_ITEMS + 1 if len(chosen) == MOST_ITEMS + 1 else MOST_ITEMS
         shown = [[row.name, *numbers(row, scale)] for row in chosen[:most]]
@@ -149,6 +180,9 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         if comparison.emulation is not None:
             for cells, row in zip(shown, chosen, strict=False):
                 cells.append(plain(None if row.emulated is None else row.emulated * scale))
+        if comparison.measured is not None:
+            for cells, row in zip(shown, chosen, strict=False):
+                cells.append(measured_value(row, scale))
         if len(chosen) > most:
             rest = [""] * (len(shown[0]) - 1)
             shown.append([f"... and {len(chosen) - most} more", *rest])
@@ -156,9 +190,25 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     headers = ["quantity", "of", "predicted", "simulated", "difference"]
     if comparison.emulation is not None:
         headers.append("emulated")
+    if comparison.measured is not None:
+        headers.append("measured")
     print_table(headers, rows, names=2, most=None)
+    if comparison.measured is not None:
+        typer.echo("".join(f"measured: {line}\n" for line in comparison.measured.told))
     if comparison.prediction is not None:
         print_stability(comparison.prediction.summary)
+
+
+def of_interest(row: Row) -> bool:
+    """Whether a flow's row stands beside those of stations: what was measured of it."""
+    return row.measured is not None and row.quantity in OF_MEASURED
+
+
+def measured_value(row: Row, scale: float) -> str:
+    """What was measured, with its interval where files were repeated."""
+    half = row.measured_ci95
+    mean = None if row.measured is None else row.measured * scale
+    return estimate(mean, None if half is None else half * scale)
 
 
 def periods(row: Row, comparison: Comparison) -> list[str]:

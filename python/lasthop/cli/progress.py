@@ -137,6 +137,11 @@ def real_time_bar(label: str) -> AbstractContextManager[Callable[[float, float],
     return drawn(label, show_part)
 
 
+def reading_bar(label: str) -> AbstractContextManager[Callable[[float, float], None] | None]:
+    """A callback that draws bytes read of bytes in all."""
+    return drawn(label, show_part)
+
+
 def count_bar(label: str) -> AbstractContextManager[Callable[[int, int], None] | None]:
     """A callback that draws how many of a number of steps are done."""
     return drawn(label, show_part, counted=True)

@@ -15,6 +15,7 @@ from lasthop.plot.conflicts import conflict_figure
 from lasthop.plot.figure import (
     COLUMN_INCHES,
     EMULATION,
+    MEASUREMENT,
     MODEL,
     QUIET,
     SIMULATION,
@@ -49,6 +50,7 @@ SWINGS_SHOWN = 8.0
 
 SIMULATED = "simulation, 95 %"
 EMULATED = "emulation, once"
+MEASURED = "measured"
 EQUAL = "equal shares"
 TARGET = "target"
 TRACE = "simulated queue"
@@ -57,9 +59,10 @@ REST = {True: "fluid at rest, stable", False: "fluid at rest, unstable"}
 CYCLE = "fluid's cycle"
 DIAMOND = {"marker": "D", "markersize": 3.2, "color": MODEL, "label": "model"}
 CROSS = {"marker": "X", "markersize": 4.4, "color": EMULATION, "label": EMULATED}
-"""Marks of a model's and an emulation's values."""
+TRIANGLE = {"marker": "^", "markersize": 4.0, "color": MEASUREMENT, "label": MEASURED}
+"""Marks of a model's, an emulation's and a measurement's values."""
 
-LEGEND = (SIMULATED, TRACE, "model", EMULATED, EQUAL, TARGET, *REST.values(), CYCLE)
+LEGEND = (SIMULATED, TRACE, "model", EMULATED, MEASURED, EQUAL, TARGET, *REST.values(), CYCLE)
 """What has a place in the legend, in its order."""
 
 
@@ -123,8 +126,8 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
         queues.set_xlabel(f"mean queue [packets]{hidden_text}")
 
         headline(figure, comparison.scenario.typed.name)
-        several = bool(classes) or comparison.emulation is not None
-        explain(figure, [*above, shares], excuse, ncols=2 if several else 3)
+        several = bool(classes) or comparison.emulation or comparison.measured
+        explain(figure, [*above, shares, goodputs], excuse, ncols=2 if several else 3)
     return figure
 
 
@@ -135,6 +138,7 @@ class Row:
     simulated: dict[str, Any]
     predicted: dict[str, Any] = field(default_factory=dict)
     emulated: dict[str, Any] = field(default_factory=dict)
+    measured: dict[str, Any] = field(default_factory=dict)
 
 
 SMALL_PART = 0.01
@@ -145,7 +149,8 @@ def worth_a_row(rows: list[Row], quantity: str) -> tuple[list[Row], str]:
     """Rows that are worth showing, and a note that tells of the others."""
 
     def largest(row: Row) -> float:
-        said = (answer.get(quantity) for answer in (row.simulated, row.predicted, row.emulated))
+        answers = (row.simulated, row.predicted, row.emulated, row.measured)
+        said = (answer.get(quantity) for answer in answers)
         return max((item["mean"] or 0.0 for item in said if item), default=0.0)
 
     least = SMALL_PART * max(map(largest, rows), default=0.0)
@@ -304,6 +309,10 @@ def side_by_side(axes: Axes, rows: Sequence[Row], quantity: str, scale: float) -
         indent += max(map(len, plain_numbers(guesses))) + 2
     if not all(isnan(value) for value, _ in real):
         marks(axes, real, CROSS, indent, down=-0.14 if predicts else 0.0)
+        indent += max(map(len, plain_numbers(real))) + 2
+    found = estimates([row.measured for row in rows], quantity, scale)
+    if not all(isnan(value) for value, _ in found):
+        marks(axes, found, TRIANGLE, indent, down=-0.14 if predicts else 0.0)
     axes.set_xlim(left=0)
     label_rows(axes, [row.simulated["name"] for row in rows])
 
@@ -322,7 +331,13 @@ def rows_of(comparison: "Comparison", list_name: str) -> list[Row]:
         {} if answer is None else {item["name"]: item for item in answer.summary.get(list_name, ())}
         for answer in (comparison.prediction, comparison.emulation)
     )
+    found = {} if comparison.measured is None else comparison.measured.items(list_name)
     return [
-        Row(item, guesses.get(item["name"], {}), real.get(item["name"], {}))
+        Row(
+            item,
+            guesses.get(item["name"], {}),
+            real.get(item["name"], {}),
+            dict(found.get(item["name"], {})),
+        )
         for item in comparison.simulation.summary.get(list_name, ())
     ]

@@ -1,0 +1,228 @@
+"""`lasthop import`: scenarios from captures, station dumps and settings of access points."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lasthop.allowance import MAX_TIME_S, allowing
+from lasthop.cli.boundary import Interrupted, warn
+from lasthop.cli.options import (
+    Json,
+    MaxTime,
+    counted,
+    file_name,
+    unset,
+    whole_number,
+    writable_file,
+)
+from lasthop.cli.progress import reading_bar
+from lasthop.errors import ScenarioError, UserError
+from lasthop.scenario import Scenario
+
+if TYPE_CHECKING:
+    from lasthop.importing.observed import Network
+
+MOST_STATIONS = 1000
+
+Out = Annotated[
+    Path | None,
+    unset("FILE", "Write the scenario here, a new file, not to standard output.", parser=file_name),
+]
+Addresses = Annotated[
+    bool, typer.Option("--addresses", help="Show the addresses of stations in comments.")
+]
+
+
+def station_count(text: object) -> int:
+    """The value of --stations."""
+    if isinstance(text, int):  # The default.
+        return text
+    return whole_number(str(text), 1, MOST_STATIONS, "a number of stations")
+
+
+def source(what: str) -> Any:
+    """The argument that names the file."""
+    return typer.Argument(metavar="FILE", help=f"{what}; - is standard input.", parser=file_name)
+
+
+Stations = Annotated[
+    int,
+    typer.Option(metavar="N", help="Stations, which settings do not name.", parser=station_count),
+]
+
+
+def pcap(
+    file: Annotated[Path, source("Capture, pcap or pcapng, perhaps compressed by gzip")],
+    ap: Annotated[
+        str | None,
+        unset("MAC", "The access point; by default the one that moves most data."),
+    ] = None,
+    lan: Annotated[
+        str | None,
+        unset(
+            "SUBNET",
+            "Addresses of the stations of a wired capture; by default private addresses.",
+        ),
+    ] = None,
+    phy: Annotated[
+        str | None,
+        unset("NAME", "802.11b, 802.11g or 802.11g-long; by default as the rates say."),
+    ] = None,
+    addresses: Addresses = False,
+    out: Out = None,
+    max_time: MaxTime = MAX_TIME_S,
+    as_json: Json = False,
+) -> None:
+    """Make a scenario of a capture.
+
+    Frames of a monitoring radio show stations, rates and directions; round trips and the access
+    point's queue follow from how ACKs and data answer each other. A capture of wired packets
+    shows the same but for the radio.
+    """
+    from lasthop.importing.cells import Choices, network
+    from lasthop.importing.phy import RATES
+
+    if phy is not None and phy not in RATES:
+        raise UserError(f'--phy "{phy}": allowed are {", ".join(RATES)}')
+
+    def read() -> "Network":
+        with reading_bar(f"reading {file.name}") as progress, allowing(max_time):
+            return network(file, Choices(ap, lan, phy), progress)
+
+    write(read, file, out, addresses=addresses, as_json=as_json)
+
+
+def iw(
+    file: Annotated[Path, source('Output of "iw dev wlan0 station dump"')],
+    interface: Annotated[
+        str | None, unset("NAME", "Which interface; by default that with most stations.")
+    ] = None,
+    addresses: Addresses = False,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Make a scenario of a station dump: stations and their rates."""
+    from lasthop.importing.iw import network
+
+    write(lambda: network(file, interface), file, out, addresses=addresses, as_json=as_json)
+
+
+def hostapd(
+    file: Annotated[Path, source("hostapd.conf")],
+    stations: Stations = 4,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Make a scenario of hostapd.conf: band, rates, access parameters."""
+    from lasthop.importing.hostapd import network
+
+    write(lambda: network(file, stations), file, out, as_json=as_json)
+
+
+def openwrt(
+    file: Annotated[Path, source('/etc/config/wireless, or output of "uci show wireless"')],
+    stations: Stations = 4,
+    radio: Annotated[
+        str | None, unset("NAME", "Which radio; by default the first that serves.")
+    ] = None,
+    sqm: Annotated[
+        Path | None,
+        unset("FILE", "/etc/config/sqm, for the line behind the router.", parser=file_name),
+    ] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Make a scenario of OpenWrt's wireless settings."""
+    from lasthop.importing.openwrt import network
+
+    write(lambda: network(file, stations, radio, sqm), file, out, as_json=as_json)
+
+
+COMMANDS: dict[Callable[..., None], str] = {
+    pcap: "From a capture, of a radio or a wire.",
+    iw: "From a station dump of iw.",
+    hostapd: "From hostapd.conf.",
+    openwrt: "From OpenWrt's wireless settings.",
+}
+"""Every kind and its line in the list of them."""
+
+
+def write(
+    read: "Callable[[], Network]",
+    file: Path,
+    out: Path | None,
+    *,
+    addresses: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Read a file and write the scenario, checked; say what must be known of it."""
+    from lasthop.importing.scenario import as_toml
+
+    if out is not None:
+        new_file(out)
+    try:
+        network = read()
+    except KeyboardInterrupt:
+        raise Interrupted("nothing written") from None
+    text = as_toml(network, addresses=addresses)
+    check(file, text)
+    warn(*(note.text for note in network.notes if note.warns))
+    if as_json:
+        typer.echo(json.dumps(as_tree(network, text), indent=2, ensure_ascii=False))
+    elif out is None:
+        typer.echo(text, nl=False)
+    if out is not None:
+        put(out, text)
+        if not as_json:
+            many = counted(len(network.stations), "station")
+            typer.echo(f"{out}: {many}; next: lasthop simulate {out}")
+
+
+def check(file: Path, text: str) -> None:
+    """Refuse what makes no scenario, by the file that was read."""
+    try:
+        Scenario(text)
+    except ScenarioError as error:
+        problem = error.problems[0]
+        raise UserError(
+            f"{file}: makes no scenario: `{problem.path}`: {problem.message}", problem.hint
+        ) from None
+
+
+def as_tree(network: "Network", text: str) -> dict[str, Any]:
+    """What was seen as JSON, with the scenario's text; addresses are left out."""
+    tree = asdict(network)
+    tree["access"] = [
+        {"table": table, "category": category, **asdict(access)}
+        for (table, category), access in network.access.items()
+    ]
+    for each in tree["stations"]:
+        del each["address"]
+    return {"kind": "import", **tree, "scenario": text}
+
+
+def new_file(path: Path, option: str = "--out") -> Path:
+    """The path of a file that does not exist yet, in a directory where it can be written."""
+    if path.exists() or path.is_symlink():
+        raise UserError(f"{path}: exists, and is not replaced; allowed is a new name")
+    return writable_file(path, option)
+
+
+def put(path: Path, text: str) -> None:
+    """Write a new file, whole or not at all; a file that came meanwhile stays."""
+    import os
+    import tempfile
+
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as staging:
+        partial = Path(staging, path.name)
+        partial.write_text(text, encoding="utf-8")
+        try:
+            os.link(partial, path)
+        except FileExistsError:
+            raise UserError(f"{path}: exists, and is not replaced; allowed is a new name") from None
+        except OSError:  # A file system without links.
+            partial.replace(path)

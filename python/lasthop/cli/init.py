@@ -1,0 +1,98 @@
+"""`lasthop init`: a first scenario by five questions."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lasthop.cli.boundary import Interrupted, print_error
+from lasthop.cli.importing import new_file, put
+from lasthop.cli.options import Json, file_name, unset
+from lasthop.errors import UserError
+from lasthop.first import QUESTIONS, Question, scenario, settled
+from lasthop.scenario import Scenario
+
+FILE = "scenario.toml"
+
+
+def init(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="The new scenario.", parser=file_name),
+    ] = Path(FILE),
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Take the usual answer where no option gives one.")
+    ] = False,
+    hop: Annotated[str | None, unset("NAME", "802.11b, 802.11g or router.")] = None,
+    stations: Annotated[
+        str | None, unset("LIST", 'Stations with their rates: "3 at 54, 1 at 6".')
+    ] = None,
+    traffic: Annotated[str | None, unset("LIST", 'Connections: "1 x 6 up, rest x 1 down".')] = None,
+    wire: Annotated[
+        str | None, unset("TEXT", 'Rate and round trip behind it: "100 Mbps, 20 ms", or none.')
+    ] = None,
+    queue: Annotated[
+        str | None, unset("TEXT", "Packets that its queue holds, or codel, fq_codel, pie.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a first scenario: five questions, each with a usual answer.
+
+    Questions are answered at the terminal, line by line from standard input, or by options; an
+    empty line takes the usual answer. A file that exists is never replaced.
+    """
+    new_file(file, "FILE")
+    given = {"hop": hop, "stations": stations, "traffic": traffic, "wire": wire, "queue": queue}
+    known: dict[str, object] = {}
+    try:
+        for number, question in enumerate(QUESTIONS, 1):
+            text = given[question.key]
+            if text is not None:
+                known[question.key] = by_option(question, text, known)
+            elif yes:
+                known[question.key] = question.read(question.default(known), known)
+            else:
+                known[question.key] = ask(number, question, known)
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        raise Interrupted("nothing written") from None
+    made = scenario(settled(known), file.name)
+    checked = Scenario(made)
+    put(file, made)
+    if as_json:
+        typer.echo(checked.to_json())
+    else:
+        typer.echo(f"{file}: written; next: lasthop simulate {file}")
+
+
+def by_option(question: Question, text: str, known: dict[str, object]) -> object:
+    """The value of an option, or what is wrong with it by its name."""
+    try:
+        return question.read(text, known)
+    except UserError as error:
+        raise UserError(f"--{question.key} {error}") from None
+
+
+def ask(number: int, question: Question, known: dict[str, object]) -> object:
+    """Ask until the answer is one; an empty line is the usual answer."""
+    usual = question.default(known)
+    wrong = ""
+    while True:
+        print(f"{number}/{len(QUESTIONS)} {question.asked(known)}", file=sys.stderr)
+        print(f"    [{usual}] ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            print(file=sys.stderr)
+            behind = f"; {wrong}" if wrong else ""
+            raise UserError(
+                f"standard input ends before an answer to question {number}{behind}",
+                "--yes takes the usual answers",
+            )
+        if not sys.stdin.isatty():
+            print(line.strip(), file=sys.stderr)
+        try:
+            return question.read(line.strip() or usual, known)
+        except UserError as error:
+            wrong = str(error)
+            print_error(wrong)

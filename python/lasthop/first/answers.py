@@ -1,0 +1,68 @@
+"""Answers to the five questions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["DISCIPLINES", "Answers", "Group", "Traffic", "Wire"]
+
+DISCIPLINES = ("codel", "fq_codel", "pie")
+"""Ways to manage a queue, beside a number of packets."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Stations or hosts that are alike: how many, and their rate. [Mb/s]"""
+
+    count: int
+    rate_mbps: float
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What is behind the access point, or the router's link: rate and round trip."""
+
+    rate_mbps: float | None
+    rtt_ms: float
+
+    @property
+    def nothing(self) -> bool:
+        """Whether it is an ideal wire."""
+        return self.rate_mbps is None and not self.rtt_ms
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Connections of one station."""
+
+    up: int = 0
+    down: int = 0
+
+
+@dataclass(frozen=True)
+class Answers:
+    """All five answers.
+
+    Attributes
+    ----------
+    hop : str
+        ``"802.11b"``, ``"802.11g"`` or ``"router"``.
+    stations : sequence of Group
+        Stations of the cell or hosts behind the router.
+    traffic : sequence of Traffic
+        Connections of each station, in the order of the groups.
+    wire : Wire
+        The wire, or the router's link.
+    queue : str
+        Packets, or the name of a discipline.
+    """
+
+    hop: str
+    stations: Sequence[Group]
+    traffic: Sequence[Traffic]
+    wire: Wire
+    queue: str
+
+    @property
+    def count(self) -> int:
+        """Number of stations."""
+        return sum(group.count for group in self.stations)

@@ -1,0 +1,208 @@
+"""The five questions: what each asks, its usual answer, and how an answer is read."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lasthop.errors import UserError
+from lasthop.first.answers import DISCIPLINES, Answers, Group, Traffic, Wire
+
+__all__ = ["QUESTIONS", "Question", "settled"]
+
+HOPS = ("802.11b", "802.11g", "router")
+RATES_MBPS = {
+    "802.11b": (1.0, 2.0, 5.5, 11.0),
+    "802.11g": (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0),
+}
+"""Rates of each physical layer. [Mb/s]"""
+
+MOST_STATIONS, MOST_CONNECTIONS, MOST_QUEUE = 200, 1000, 1_000_000
+MOST_MBPS, MOST_RTT_MS = 100_000.0, 10_000.0
+NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question.
+
+    Attributes
+    ----------
+    key : str
+        Name of its option and of the answer.
+    asked, default : callable
+        Question and usual answer, which depend on the answers before.
+    read : callable
+        Makes a value of the text, or raises `UserError` with what is allowed.
+    """
+
+    key: str
+    asked: Callable[[Mapping[str, object]], str]
+    default: Callable[[Mapping[str, object]], str]
+    read: Callable[[str, Mapping[str, object]], object]
+
+
+def read_hop(text: str, _: Mapping[str, object]) -> str:
+    """What sort of last hop."""
+    short = {"b": "802.11b", "g": "802.11g", "wifi": "802.11g", "wired": "router"}
+    word = short.get(text.lower(), text.lower())
+    if word not in HOPS:
+        raise UserError(f'"{text}": allowed are {", ".join(HOPS)}')
+    return word
+
+
+def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
+    """Groups of stations: ``4``, or ``3 at 54, 1 at 6``."""
+    hop = str(known["hop"])
+    groups = []
+    for part in text.split(","):
+        found = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part.strip())
+        if found is None or not 1 <= int(found[1]) <= MOST_STATIONS:
+            raise UserError(
+                f'"{part.strip()}": allowed are a number from 1 to {MOST_STATIONS}, such as 4, or '
+                "several with their rates in Mb/s, such as 3 at 54, 1 at 6"
+            )
+        rates = RATES_MBPS.get(hop)
+        rate = float(found[2]) if found[2] else (max(rates) if rates else 100.0)
+        if rates and rate not in rates:
+            raise UserError(
+                f'"{part.strip()}": rates of {hop} are {", ".join(f"{r:g}" for r in rates)} Mb/s'
+            )
+        if not 0 < rate <= MOST_MBPS:
+            raise UserError(f'"{part.strip()}": a rate is above 0 and up to {MOST_MBPS:g} Mb/s')
+        groups.append(Group(int(found[1]), rate))
+    if hop == "router" and len(groups) > 1:
+        raise UserError(f'"{text}": hosts of a router are alike here, such as 10 at 100')
+    if sum(group.count for group in groups) > MOST_STATIONS:
+        raise UserError(f'"{text}": allowed are up to {MOST_STATIONS} in all')
+    return groups
+
+
+def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
+    """Connections: ``1 x 6 up, rest x 1 down`` gives the first station six uploads."""
+    groups = known["stations"]
+    assert isinstance(groups, list), "stations are read before"
+    count = sum(group.count for group in groups)
+    ways = {"up": [0] * count, "down": [0] * count}
+    taken = 0
+    for part in text.split(","):
+        found = re.fullmatch(
+            r"(?:(\d{1,4}|rest|all)(?: ?x ?| ))?(\d{1,4}) (up|down)", part.strip().lower()
+        )
+        if found is None or not 1 <= int(found[2]) <= MOST_CONNECTIONS:
+            raise UserError(
+                f'"{part.strip()}": allowed are stations x connections up or down, such as '
+                "1 x 6 up, rest x 1 down, or all x 1 down"
+            )
+        who, connections, way = found[1] or "all", int(found[2]), found[3]
+        first, last = taken, count
+        if who == "all":
+            first = 0
+        elif who != "rest":
+            last = taken + int(who)
+            if last > count:
+                raise UserError(f'"{part.strip()}": there are {count} stations, {taken} are taken')
+            taken = last
+        else:
+            taken = count
+        for index in range(first, last):
+            ways[way][index] += connections
+    if known["hop"] == "router" and any(ways["up"]) and any(ways["down"]):
+        raise UserError(f'"{text}": through a router all go one way here; allowed is all x 2 down')
+    made = [Traffic(up, down) for up, down in zip(ways["up"], ways["down"], strict=True)]
+    if not any(each.up or each.down for each in made):
+        raise UserError(f'"{text}": nobody sends anything')
+    return made
+
+
+def read_wire(text: str, known: Mapping[str, object]) -> Wire:
+    """Rate and round trip: ``50 Mbps, 20 ms``; ``none`` for a wire that costs nothing."""
+    router = known["hop"] == "router"
+    if text.lower() == "none" and not router:
+        return Wire(None, 0.0)
+    found = re.fullmatch(rf"(?:({NUMBER}) ?Mbps)?,? ?(?:({NUMBER}) ?ms)?", text.strip())
+    none = "" if router else ", or none"
+    allowed = f"allowed are rate and round trip, such as 50 Mbps, 20 ms{none}"
+    if not text.strip() or found is None or (router and not found[1]):
+        raise UserError(f'"{text}": {allowed}')
+    rate = float(found[1]) if found[1] else None
+    rtt = float(found[2] or 0.0)
+    if (rate is not None and not 0 < rate <= MOST_MBPS) or rtt > MOST_RTT_MS:
+        raise UserError(
+            f'"{text}": allowed are rates above 0 and up to {MOST_MBPS:g} Mbps, '
+            f"round trips up to {MOST_RTT_MS:g} ms"
+        )
+    return Wire(rate, rtt)
+
+
+def read_queue(text: str, _: Mapping[str, object]) -> str:
+    """Packets, or a discipline."""
+    word = text.strip().lower()
+    if word in DISCIPLINES or (re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MOST_QUEUE):
+        return word
+    names = ", ".join(DISCIPLINES)
+    raise UserError(f'"{text}": allowed are packets from 1 to {MOST_QUEUE}, or {names}')
+
+
+def is_router(known: Mapping[str, object]) -> bool:
+    """Whether the hop is a wired router."""
+    return known.get("hop") == "router"
+
+
+QUESTIONS = (
+    Question(
+        "hop",
+        lambda _: "What is the last hop: a WiFi cell (802.11b, 802.11g) or a wired router?",
+        lambda _: "802.11g",
+        read_hop,
+    ),
+    Question(
+        "stations",
+        lambda known: (
+            "How many hosts send through it, and at which rate is each attached? [Mb/s]"
+            if is_router(known)
+            else "How many stations, and at which rates? [Mb/s]"
+        ),
+        lambda known: (
+            "10 at 100"
+            if is_router(known)
+            else ("4 at 11, 1 at 2" if known["hop"] == "802.11b" else "4 at 54, 1 at 6")
+        ),
+        read_stations,
+    ),
+    Question(
+        "traffic",
+        lambda known: (
+            "How many connections has each?"
+            if is_router(known)
+            else "Who uploads and downloads, over how many connections?"
+        ),
+        lambda known: "all x 2 down" if is_router(known) else "1 x 1 up, rest x 1 down",
+        read_traffic,
+    ),
+    Question(
+        "wire",
+        lambda known: (
+            "What is the link behind it: rate and round trip?"
+            if is_router(known)
+            else "What is behind the access point: rate and round trip to the servers?"
+        ),
+        lambda known: "50 Mbps, 40 ms" if is_router(known) else "100 Mbps, 20 ms",
+        read_wire,
+    ),
+    Question(
+        "queue",
+        lambda known: (
+            "How many packets does the router's queue hold, or how is it managed?"
+            if is_router(known)
+            else "How many packets does the access point's queue hold, or how is it managed?"
+        ),
+        lambda _: "100",
+        read_queue,
+    ),
+)
+"""The five, in order: each may depend on the answers before."""
+
+
+def settled(known: Mapping[str, object]) -> Answers:
+    """All answers, once each question has its value."""
+    return Answers(**known)  # type: ignore[arg-type]

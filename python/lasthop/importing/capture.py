@@ -1,0 +1,352 @@
+"""A capture as a cell: who its stations are, their rates, what they send and receive.
+
+With frames of a monitoring radio (radiotap) stations are known by MAC addresses and the access
+point by what it relays. A capture of wired packets has stations by IP addresses, and no radio.
+"""
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lasthop.errors import UserError
+from lasthop.importing import frames
+from lasthop.importing.frames import Frame, Radio
+from lasthop.importing.packets import Packet, Progress, packets
+from lasthop.importing.segments import (
+    SYN,
+    WIRED_LINKS,
+    Segment,
+    ip_packet,
+    of_llc,
+    segment,
+)
+from lasthop.importing.tally import MOST_CONNECTIONS, QUIC, Connection, Tally
+
+__all__ = ["Capture", "Cell", "read"]
+
+MOST_STATIONS = 1000
+MOST_CELLS = 100
+"""Stations of a cell and cells that are followed; the others are counted."""
+
+RADIO_LINKS = {frames.WLAN, frames.RADIOTAP, frames.PRISM, frames.PPI}
+WELL_KNOWN = 1024
+LOOKUPS = {53, 67, 68, 123, 137, 138, 546, 547, 1900, 5353, 5355}
+"""UDP ports of look-ups and announcements, which are no source of datagrams."""
+
+
+@dataclass
+class Cell:
+    """What one access point and its stations did.
+
+    Attributes
+    ----------
+    stations : dict
+        Counts by address.
+    control : Counter
+        MAC ACKs by rate. [bit/s]
+    payload_bytes : int
+        Payload of data frames in all. [bytes]
+    passed : dict
+        Packets that have passed, up and down.
+    """
+
+    stations: dict[bytes, Tally] = field(default_factory=dict)
+    control: Counter[float] = field(default_factory=Counter)
+    payload_bytes: int = 0
+    passed: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
+    rts: set[int] = field(default_factory=set)
+    asked: bytes = b""
+    left_out: int = 0
+
+    def station(self, address: bytes, name: str) -> Tally | None:
+        """Counts of a station; None if there are too many already."""
+        known = self.stations.get(address)
+        if known is None:
+            if len(self.stations) >= MOST_STATIONS:
+                self.left_out += 1
+                return None
+            known = self.stations[address] = Tally(name)
+        return known
+
+
+@dataclass
+class Capture:
+    """All that was read of a capture.
+
+    Attributes
+    ----------
+    cells : dict
+        Counts by the access point's address; of a wired capture there is one, without address.
+    names : dict
+        What beacons called each cell.
+    first_s, last_s : float
+        Times of the first and of the last packet. [s]
+    packets, radio : int
+        Packets in all, and those with an 802.11 header.
+    links : set
+        Link types that are not read.
+    """
+
+    cells: dict[bytes, Cell] = field(default_factory=dict)
+    first_s: float = 0.0
+    last_s: float = 0.0
+    packets: int = 0
+    radio: int = 0
+    links: set[int] = field(default_factory=set)
+    beacons: Counter[bytes] = field(default_factory=Counter)
+    mhz: Counter[int] = field(default_factory=Counter)
+    connections: int = 0
+    untold: int = 0
+
+    @property
+    def span_s(self) -> float:
+        """Time that it covers. [s]"""
+        return self.last_s - self.first_s
+
+
+def read(path: Path, lan: str | None = None, progress: Progress | None = None) -> Capture:
+    """Read a capture to its end.
+
+    Parameters
+    ----------
+    path : Path
+        pcap or pcapng, perhaps compressed by gzip.
+    lan : str, optional
+        Subnet of the stations of a wired capture; by default private addresses are stations.
+    progress : callable, optional
+        Called with bytes done and bytes in all.
+
+    Raises
+    ------
+    UserError
+        If it is no capture or has no packet.
+    """
+    reader = Reader(Capture(), subnet(lan))
+    for packet in packets(path, progress):
+        reader.take(packet)
+    known = reader.capture
+    if not known.packets:
+        raise UserError(f"{path}: has no packets")
+    if len(known.links) and not known.cells and not known.radio:
+        kinds = ", ".join(map(str, sorted(known.links)))
+        raise UserError(
+            f"{path}: link type {kinds}: allowed are 802.11 with or without radiotap, Ethernet, IP"
+        )
+    return known
+
+
+def subnet(text: str | None) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    """The subnet of --lan."""
+    if text is None:
+        return None
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise UserError(
+            f'--lan "{text}": is not a subnet such as 192.168.1.0/24 or fd00::/64'
+        ) from None
+
+
+class Reader:
+    """Takes packets one after another and counts."""
+
+    def __init__(
+        self, capture: Capture, lan: ipaddress.IPv4Network | ipaddress.IPv6Network | None
+    ) -> None:
+        self.capture = capture
+        self.lan = lan
+        self.sides: dict[bytes, bool] = {}
+
+    def take(self, packet: Packet) -> None:
+        """Count a packet."""
+        known = self.capture
+        if not known.packets:
+            known.first_s = known.last_s = packet.time_s
+        known.packets += 1
+        known.last_s = max(known.last_s, packet.time_s)
+        known.first_s = min(known.first_s, packet.time_s)
+        if packet.link in RADIO_LINKS:
+            self._radio(packet)
+        elif packet.link in WIRED_LINKS:
+            found = segment(ip_packet(packet.link, packet.content))
+            if found is not None:
+                self._wired(packet.time_s, found, len(packet.content))
+        else:
+            known.links.add(packet.link)
+
+    def _radio(self, packet: Packet) -> None:
+        content, radio = packet.content, frames.BARE
+        if packet.link == frames.RADIOTAP:
+            told = frames.radiotap(content)
+            if told is None:
+                return
+            radio, content = told, content[told.length :]
+        elif packet.link in (frames.PRISM, frames.PPI):
+            content = frames.past_other_headers(packet.link, content)
+        if radio.bad:
+            return
+        seen = frames.frame(content, radio.fcs)
+        if seen is None:
+            return
+        self.capture.radio += 1
+        if radio.mhz:
+            self.capture.mhz[radio.mhz] += 1
+        if seen.kind == frames.DATA:
+            self._data(packet.time_s, seen, radio)
+        elif seen.kind == frames.CONTROL:
+            self._control(seen, radio)
+        elif seen.subtype == frames.BEACON:
+            self.capture.beacons[seen.transmitter] += 1
+
+    def _control(self, seen: Frame, radio: Radio) -> None:
+        """An ACK of a cell's node is counted by its rate; an RTS announces the next frame."""
+        if seen.subtype == frames.ACK and radio.rate_bps:
+            for address, cell in self.capture.cells.items():
+                if seen.receiver == address or seen.receiver in cell.stations:
+                    cell.control[radio.rate_bps] += 1
+        elif seen.subtype == frames.RTS:
+            for cell in self.capture.cells.values():
+                cell.asked = seen.transmitter
+
+    def _data(self, at_s: float, seen: Frame, radio: Radio) -> None:
+        if seen.to_ds == seen.from_ds:
+            self.capture.untold += 1
+            return  # Between stations, or between access points: no cell's.
+        up = seen.to_ds
+        access_point, address = (
+            (seen.receiver, seen.transmitter) if up else (seen.transmitter, seen.receiver)
+        )
+        if frames.is_group(address):
+            return
+        cell = self._cell(access_point)
+        station = None if cell is None else cell.station(address, frames.spelled(address))
+        if cell is None or station is None:
+            return
+        name = "up" if up else "down"
+        way = station.way(name)
+        if seen.subtype & 4:
+            return  # No data: it says that the station sleeps or wakes.
+        way.frames += 1
+        way.repeats += seen.retry
+        if radio.rate_bps:
+            way.rates[radio.rate_bps] += seen.body_bytes + 34
+        if radio.later:
+            station.later[radio.later] += 1
+        if up and radio.signal_dbm is not None:
+            station.signals[radio.signal_dbm] += 1
+        if cell.asked == seen.transmitter:
+            cell.rts.add(seen.body_bytes)
+        cell.asked = b""
+        again = seen.retry and station.sequences.get(name) == seen.sequence
+        station.sequences[name] = seen.sequence
+        if again:
+            return
+        way.payload_bytes += seen.body_bytes
+        cell.payload_bytes += seen.body_bytes
+        cell.passed[name] += 1
+        station.protected += seen.protected
+        station.qos += seen.qos
+        found = segment(of_llc(seen.payload)) if seen.payload else None
+        if found is not None:
+            self._count(at_s, cell, station, name, found)
+
+    def _cell(self, access_point: bytes) -> Cell | None:
+        known = self.capture.cells.get(access_point)
+        if known is None and len(self.capture.cells) < MOST_CELLS:
+            known = self.capture.cells[access_point] = Cell()
+        return known
+
+    def _wired(self, at_s: float, found: Segment, length: int) -> None:
+        up = self._from_station(found)
+        address = found.source if up else found.sink
+        cell = self._cell(b"")
+        assert cell is not None, "a wired capture has one cell"
+        station = cell.station(address, str(ipaddress.ip_address(address)))
+        if station is None:
+            return
+        name = "up" if up else "down"
+        station.way(name).frames += 1
+        station.way(name).payload_bytes += length
+        cell.payload_bytes += length
+        cell.passed[name] += 1
+        self._count(at_s, cell, station, name, found)
+
+    def _from_station(self, found: Segment) -> bool:
+        """Whether a packet comes from a station's side."""
+        ours, theirs = self._is_lan(found.source), self._is_lan(found.sink)
+        if ours != theirs:
+            return ours
+        if found.flags & SYN and found.sport >= WELL_KNOWN > found.dport:
+            return True
+        return found.sport > found.dport  # Who has the larger port has opened the connection.
+
+    def _is_lan(self, address: bytes) -> bool:
+        known = self.sides.get(address)
+        if known is None:
+            if len(self.sides) > MOST_CONNECTIONS:
+                self.sides.clear()
+            parsed = ipaddress.ip_address(address)
+            known = parsed in self.lan if self.lan is not None else parsed.is_private
+            self.sides[address] = known
+        return known
+
+    def _count(self, at_s: float, cell: Cell, station: Tally, way: str, found: Segment) -> None:
+        quic = not found.tcp and QUIC in (found.sport, found.dport)
+        if not found.tcp and not quic:
+            if LOOKUPS & {found.sport, found.dport}:
+                return
+            datagrams = station.udp_up if way == "up" else station.udp_down
+            datagrams.add(at_s, found.payload_bytes)
+            return
+        near = (found.source, found.sport), (found.sink, found.dport)
+        key = (found.tcp, *(near if way == "up" else near[::-1]))
+        connection = station.connections.get(key)
+        if connection is None:
+            if self.capture.connections >= MOST_CONNECTIONS:
+                cell.left_out += 1
+                return
+            self.capture.connections += 1
+            connection = station.connections[key] = Connection(found.tcp, at_s)
+        connection.pass_by(at_s, way, found, cell.passed)
+
+
+def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes, Cell]:
+    """The cell that is meant: that of --ap, else the one that moved most.
+
+    Raises
+    ------
+    UserError
+        If there is none, or none of that access point.
+    """
+    if not known.cells:
+        what = (
+            "802.11 frames without data: nothing tells who sends and receives"
+            if known.radio
+            else "no TCP or UDP packet"
+        )
+        raise UserError(f"{path}: {what}", "record while stations send and receive")
+    if access_point is None:
+        return max(known.cells.items(), key=lambda each: each[1].payload_bytes)
+    try:
+        wanted = bytes.fromhex(access_point.replace(":", "").replace("-", ""))
+    except ValueError:
+        wanted = b""
+    if len(wanted) != 6:
+        raise UserError(f'--ap "{access_point}": is not a MAC address such as 02:00:5e:10:00:01')
+    if wanted not in known.cells:
+        heard = ", ".join(frames.spelled(each) for each in by_size(known)[:4] if each)
+        hint = f"heard are {heard}" if heard else None
+        raise UserError(f"--ap {access_point}: {path} has no data of this access point", hint)
+    return wanted, known.cells[wanted]
+
+
+def by_size(known: Capture) -> list[bytes]:
+    """Access points, that with most payload first."""
+    return sorted(known.cells, key=lambda each: -known.cells[each].payload_bytes)
+
+
+def others(known: Capture, chosen: bytes) -> Iterator[bytes]:
+    """Access points beside the chosen one that moved anything."""
+    return (each for each in by_size(known) if each != chosen and known.cells[each].payload_bytes)

@@ -1,0 +1,359 @@
+"""The counts of a capture as a `Network`: what was measured, what had to be assumed, and why."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lasthop.importing import frames, phy
+from lasthop.importing.capture import MOST_STATIONS, Capture, Cell, choose, others, read
+from lasthop.importing.hostapd import quoted
+from lasthop.importing.observed import Connections, Flow, Network, Note, Station, Stream
+from lasthop.importing.packets import Progress
+from lasthop.importing.tally import MOST_CONNECTIONS, Connection, Datagrams, Tally, Way
+
+__all__ = ["Choices", "network"]
+
+LEAST_FRAMES = 100
+"""Data frames that a station's repeats must be told from. [frames]"""
+LEAST_ERROR = 0.1
+"""Part of the frames below which noise is not told from collisions, which differ a little. [-]"""
+ALL_ALIKE = 0.9
+"""Part of a station's bytes at one rate from which the others are not mentioned. [-]"""
+SERVICES = 2.0
+"""Services of the packets in between that an answer's time must exceed to be the wire's. [-]"""
+LEAST_WIRE_S = 1e-3
+FULL_SHARE = 0.9
+"""Part of the packets that find no more in the queue than is taken for its room. [-]"""
+HEADER_PROTECTED, HEADER_QOS, HEADER = 16, 2, 28
+"""Bytes of CCMP, of QoS, and of a plain data frame's header with check sequence. [bytes]"""
+MOST_WINDOW = 65535
+LARGEST_DATAGRAM = 1472
+"""Payload that fits into an Ethernet frame; larger ones came in fragments. [bytes]"""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user says that a capture may not tell.
+
+    Attributes
+    ----------
+    access_point : str
+        MAC address of --ap.
+    lan : str
+        Subnet of the stations of --lan.
+    phy : str
+        Preset of --phy.
+    addresses : bool
+        Whether addresses are shown.
+    """
+
+    access_point: str | None = None
+    lan: str | None = None
+    phy: str | None = None
+
+
+def network(path: Path, choices: Choices, progress: Progress | None = None) -> Network:
+    """The cell that a capture shows.
+
+    Raises
+    ------
+    UserError
+        If it is no capture, shows nobody who sends, or not the access point that was asked for.
+    """
+    known = read(path, choices.lan, progress)
+    address, cell = choose(path, known, choices.access_point)
+    notes = list(_remarks(known, cell, address))
+    preset, why = _preset(known, cell, choices)
+    far_s = _far_s(known, cell)
+    tallies = list(cell.stations.values())
+    quiet = {name: _least_repeats(tallies, name) for name in ("up", "down")}
+    stations = [_station(each, known, preset, quiet, far_s) for each in tallies]
+    if not any(map(_sends, stations)):
+        largest = max(range(len(tallies)), key=lambda k: tallies[k].down.payload_bytes)
+        stations[largest] = _with_download(stations[largest])
+        notes.append(Note("nobody moves much: one download is assumed", warns=True))
+    queue = _queue(cell, far_s, known.span_s) if known.radio else None  # A wire is before it.
+    return Network(
+        source=f"capture {path.name}",
+        phy=preset,
+        phy_note=why,
+        stations=stations,
+        cell=dict(_cell(cell, preset)),
+        wire=dict(_wire(far_s)),
+        tcp=dict(_tcp(tallies)),
+        ap_queue=queue,
+        ap_queue_note=""
+        if queue is None
+        else "about: nine of ten packets to stations found no more",
+        duration_s=known.span_s,
+        notes=notes,
+    )
+
+
+def _sends(station: Station) -> bool:
+    return any((station.upload, station.download, station.udp_up, station.udp_down))
+
+
+def _with_download(station: Station) -> Station:
+    from dataclasses import replace
+
+    return replace(station, download=Connections(1, False, "nobody moves much"))
+
+
+def _remarks(known: Capture, cell: Cell, address: bytes) -> Iterator[Note]:
+    later = Counter[str]()
+    for each in cell.stations.values():
+        later.update(each.later)
+    if later:
+        newest = max(later, key=list(phy.LATER).index)
+        yield phy.aggregating(f"frames of {phy.LATER[newest]}")
+    rest = list(others(known, address))
+    if rest:
+        several = "another access point is" if len(rest) == 1 else f"{len(rest)} others are"
+        yield Note(
+            f"{several} heard in this capture and left out; --ap chooses. Who shares the "
+            "channel takes air time that the scenario does not know of",
+            warns=True,
+        )
+    if not known.radio:
+        yield Note("no radio in this capture: physical layer and rates are assumed", warns=True)
+    elif not known.mhz:
+        yield Note("frames without radiotap: their rates are not told and assumed", warns=True)
+    if cell.left_out:
+        yield Note(
+            f"only the first {MOST_STATIONS} stations and {MOST_CONNECTIONS} connections are "
+            f"followed: {cell.left_out} packets of others are left out",
+            warns=True,
+        )
+    if any(each.protected for each in cell.stations.values()):
+        yield Note(
+            "payload is encrypted: who sends and receives is told by bytes, the number of "
+            "connections is assumed"
+        )
+
+
+def _preset(known: Capture, cell: Cell, choices: Choices) -> tuple[str, str]:
+    if choices.phy is not None:
+        return choices.phy, "as --phy says"
+    rates = Counter[float]()
+    for each in cell.stations.values():
+        rates.update(each.up.rates)
+        rates.update(each.down.rates)
+    if not rates:
+        return "802.11g", "assumed"
+    later = any(each.later for each in cell.stations.values())
+    preset = "802.11g" if later else phy.preset([rate for rate in rates if rate])
+    if preset == "802.11b":
+        return preset, "all data goes at rates of DSSS and CCK"
+    slow = sum(count for rate, count in cell.control.items() if rate in phy.CCK_BPS)
+    if not later and slow > sum(cell.control.values()) / 2 and not _slow_data(rates):
+        return "802.11g-long", "OFDM data between ACKs of 802.11b"
+    five = known.mhz and min(known.mhz) >= frames.FIVE_GHZ_MHZ
+    return preset, f"OFDM at 5 GHz: {phy.LIKE_A}" if five else "OFDM rates"
+
+
+def _slow_data(rates: Counter[float]) -> bool:
+    slow = sum(count for rate, count in rates.items() if rate in phy.CCK_BPS)
+    return slow > sum(rates.values()) / 10
+
+
+def _cell(cell: Cell, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    frames_seen = sum(each.up.frames + each.down.frames for each in cell.stations.values())
+    qos = sum(each.qos for each in cell.stations.values()) > frames_seen / 2
+    protected = sum(each.protected for each in cell.stations.values()) > frames_seen / 2
+    header = HEADER + HEADER_QOS * qos + HEADER_PROTECTED * protected
+    if header != HEADER:
+        what = " and ".join(["QoS"] * qos + ["encryption"] * protected)
+        yield "mac_header", (quoted(f"{header} B"), f"with {what}")
+    allowed = {"802.11b": phy.CCK_BPS, "802.11g": (6e6, 12e6, 24e6)}.get(
+        preset, (*phy.CCK_BPS, 6e6, 12e6, 24e6)
+    )
+    usual = 24e6 if preset == "802.11g" else 2e6
+    control = [rate for rate, count in cell.control.items() if rate in allowed and count > 1]
+    if control and max(control) > usual:
+        yield "control_rate", (quoted(phy.spelled(max(control))), "fastest MAC ACK")
+    if cell.rts:
+        yield "rts_threshold", (quoted(f"{min(cell.rts)} B"), "RTS in front of frames")
+
+
+def _least_repeats(tallies: Sequence[Tally], name: str) -> float:
+    """Repeats of the station that has fewest: those of collisions, which hit all alike."""
+    known = [_repeats(each.way(name)) for each in tallies]
+    return min((part for part in known if part is not None), default=0.0)
+
+
+def _repeats(way: Way) -> float | None:
+    """Part of the frames that were repeats; None if they are too few to tell."""
+    return way.repeats / way.frames if way.frames >= LEAST_FRAMES else None
+
+
+def _noise(way: Way, least: float) -> float | None:
+    """Part of the frames that noise destroys, beside what all lose."""
+    part = _repeats(way)
+    if part is None:
+        return None
+    error = 1.0 - (1.0 - part) / (1.0 - least)
+    return round(error, 2) if error >= LEAST_ERROR else None
+
+
+def _station(
+    tally: Tally, known: Capture, preset: str, quiet: dict[str, float], far_s: float
+) -> Station:
+    notes: list[str] = []
+    up, down = (_rate(tally, name, preset, notes) for name in ("up", "down"))
+    if tally.signals:
+        levels = sorted(tally.signals.elements())
+        notes.append(f"signal {levels[len(levels) // 2]} dBm where it was recorded")
+    flows = [each.flow(known.first_s, far_s) for each in tally.bulk()]
+    upload, download = (_connections(tally, flows, way) for way in ("up", "down"))
+    if not flows and tally.protected:
+        upload, download = _by_bytes(tally)
+    short = len(tally.connections) - len(flows)
+    if short:
+        several = "connection is" if short == 1 else "connections are"
+        notes.append(f"{short} short {several} left out")
+    return Station(
+        address=tally.address,
+        up_bps=up,
+        down_bps=down,
+        upload=upload,
+        download=download,
+        udp_up=_stream(tally.udp_up),
+        udp_down=_stream(tally.udp_down),
+        error_up=_noise(tally.up, quiet["up"]),
+        error_down=_noise(tally.down, quiet["down"]),
+        flows=flows,
+        notes=notes,
+    )
+
+
+def _rate(tally: Tally, name: str, preset: str, notes: list[str]) -> float | None:
+    """The rate that carried most bytes, of those that the preset has. [bit/s]"""
+    rates = tally.way(name).rates
+    if not rates:
+        return None
+    most = max(rates, key=lambda rate: rates[rate])
+    part = rates[most] / sum(rates.values())
+    took = phy.nearest(most, preset)
+    said = f"{name}: {phy.spelled(most)}"
+    if abs(took - most) > 1:
+        notes.append(f"{said}: here {phy.spelled(took)}")
+    elif part < ALL_ALIKE:
+        notes.append(f"{said} for {part:.0%} of the bytes, the rest at {others_of(rates)}")
+    return took
+
+
+def others_of(rates: Counter[float]) -> str:
+    """How many rates there are beside the one that is told."""
+    return "another" if len(rates) == 2 else f"{len(rates) - 1} others"
+
+
+def _connections(tally: Tally, flows: Sequence[Flow], way: str) -> Connections | None:
+    count = tally.at_once(way)
+    if not count:
+        return None
+    own = [flow for flow in flows if flow.direction == way]
+    goodput = sum(flow.goodput_bps for flow in own) / len(own) / 1e6
+    trips = [flow.rtt_s for flow in own if flow.rtt_s is not None]
+    said = f"measured {goodput:.3g} Mb/s each"
+    if trips:
+        said += f", round trip {sum(trips) / len(trips) * 1e3:.0f} ms"
+    again = sum(flow.retransmitted for flow in own) / max(sum(flow.segments for flow in own), 1)
+    said += f", {again:.2%} sent again" if again else ""
+    if len(own) > count:
+        said += f"; {len(own)} one after another"
+    return Connections(count, True, said)
+
+
+def _by_bytes(tally: Tally) -> tuple[Connections | None, Connections | None]:
+    """Directions of a station whose packets are encrypted, by what the frames carried."""
+    up, down = tally.up.payload_bytes, tally.down.payload_bytes
+    said = f"{down / 1e6:.3g} MB down, {up / 1e6:.3g} MB up, encrypted"
+    most = max(up, down)
+    if most < LEAST_FRAMES * 100:
+        return None, None
+    found = [Connections(1, False, said) if each >= most / 4 else None for each in (up, down)]
+    return found[0], found[1]
+
+
+def _stream(datagrams: Datagrams) -> Stream | None:
+    if not datagrams.counts:
+        return None
+    usual = max(datagrams.lengths, key=lambda length: datagrams.lengths[length])
+    return Stream(datagrams.rate_bps, min(max(usual, 1), LARGEST_DATAGRAM))
+
+
+def _all(tallies: Sequence[Tally]) -> Iterator[Connection]:
+    return (each for tally in tallies for each in tally.bulk() if each.tcp)
+
+
+def _far_s(known: Capture, cell: Cell) -> float:
+    """Least time of the far side's answers, less what packets in between explain. [s]"""
+    every = [each.far for tally in cell.stations.values() for each in tally.connections.values()]
+    if not every:
+        return 0.0
+    far_s, between = min(every)
+    service_s = known.span_s / max(sum(cell.passed.values()), 1)
+    if known.radio and far_s < SERVICES * (between + 1) * service_s:
+        return 0.0
+    return far_s if LEAST_WIRE_S < far_s < 10.0 else 0.0
+
+
+def _wire(far_s: float) -> Iterator[tuple[str, tuple[str, str]]]:
+    if far_s:
+        said = f"the quickest answer from behind the access point took {far_s * 1e3:.3g} ms"
+        yield "delay", (quoted(phy.duration(float(f"{far_s / 2:.2g}"))), said)
+
+
+def _tcp(tallies: Sequence[Tally]) -> Iterator[tuple[str, tuple[str, str]]]:
+    every = list(_all(tallies))
+    if not every:
+        return
+    mss = max(each.trips.mss_bytes for each in every)
+    if 1 <= mss <= 2304 and mss != 1460:
+        yield "mss", (quoted(f"{mss} B"), "longest payload of a segment")
+    window = _most_common(every, _window)
+    if window is not None:
+        yield "window", (str(min(window, MOST_WINDOW)), "what receivers announce, in segments")
+    segments = sum(each.segments[each.direction] for each in every)
+    acks = sum(each.pure_acks["down" if each.direction == "up" else "up"] for each in every)
+    delayed = acks < 0.75 * segments
+    said = f"{acks / max(segments, 1):.2g} ACKs for a segment"
+    yield "delayed_ack", ("true" if delayed else "false", said)
+
+
+def _window(connection: Connection) -> int | None:
+    """Largest window that the receiver announced, in segments; None if its scale is unknown."""
+    way = "down" if connection.direction == "up" else "up"
+    announced, mss = connection.windows[way], connection.trips.mss_bytes
+    return max(round(announced / mss), 1) if announced and 1 <= mss <= 2304 else None
+
+
+def _most_common(
+    every: Sequence[Connection], what: Callable[[Connection], int | None]
+) -> int | None:
+    known = Counter(value for each in every if (value := what(each)) is not None)
+    return known.most_common(1)[0][0] if known else None
+
+
+def _queue(cell: Cell, far_s: float, span_s: float) -> int | None:
+    """Room of the access point's queue: what packets find before them while it overflows.
+
+    What goes out while the far side answers has not waited in front of the answer.
+    """
+    answering = far_s * cell.passed["down"] / span_s if span_s > 0 else 0.0
+    found = Counter[int]()
+    for tally in cell.stations.values():
+        for each in tally.bulk():
+            if each.tcp and each.direction == "down" and each.trips.retransmitted:
+                found.update(each.trips.backlog)
+    total = sum(found.values())
+    if total < LEAST_FRAMES:
+        return None
+    below = 0
+    for packets in sorted(found):
+        below += found[packets]
+        if below >= FULL_SHARE * total:
+            return max(round(packets - answering), 1)
+    return None

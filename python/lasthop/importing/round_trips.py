@@ -1,0 +1,335 @@
+"""Round trips of a TCP connection, seen from where its packets pass.
+
+A capture in the middle of a way sees neither when a segment was sent nor when its ACK came back.
+But a sender sends when an ACK allows it: the ACK of segment a lets it send up to a + W, where W is
+its window. So the round trip of a segment is the time from the ACK that let it go to the ACK that
+answers it, both seen at one place, wherever that is and whatever waits in queues on either side:
+
+::
+
+    sender  |-- wait --|                                    |
+    capture            ACK a . . . . . . segment a + W . . . ACK a + W
+                       |<------------- round trip ---------------->|
+
+W is followed as a sender has it: slow start and congestion avoidance by the ACKs that pass, no more
+than the receiver's window, and set right where it shows itself: never less than what is seen to be
+under way, and at a retransmission just what was under way behind the lost segment; how fast it
+grows is told from one loss to the next. After Jaiswal,
+Iannaccone, Diot, Kurose and Towsley, "Inferring TCP connection characteristics through passive
+measurements" (INFOCOM 2004).
+
+Where both ends use time stamps (RFC 7323) the sender itself says when it sent, so that nothing
+need be followed: the echo in an ACK, on the sender's clock. The clock's offset is that of the
+segment that took least time; what that one took beyond the capture is the least time of the far
+side's answers.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from math import inf, log
+
+from lasthop.importing.segments import ACK, FIN, SYN, Segment
+
+__all__ = ["RoundTrips"]
+
+MODULUS, HALF = 1 << 32, 1 << 31
+INITIAL_WINDOW = 10
+"""Segments that a sender begins with at most (RFC 6928), where a capture shows fewer."""
+DUPACKS = 3
+LEAST_SSTHRESH = 2
+MOST_EDGES = 20_000
+"""ACKs that are remembered of a connection, more than a window of any in a last hop has."""
+AFTER_LOSS = 0.5
+"""Part of the window that a loss leaves, of Reno, NewReno and Compound. [-]"""
+LEAST_GROWTH = 2.0
+"""Growth between two losses from which its speed is told. [segments]"""
+SPEEDS = (1.0, 6.0)
+"""Growth over that of Reno by ACKs, at least and at most: others count segments or the time. [-]"""
+PAUSE_S = 1.0
+"""Time without a packet from which a sender had nothing to send: longer than any way. [s]"""
+LONGEST_S = 10.0
+"""A sample above this is no round trip but a pause. [s]"""
+CLOCKS_HZ = (1000.0, 100.0, 250.0, 10.0, 1e6)
+"""Rates of clocks behind time stamps. [Hz]"""
+CLOCK_ERROR = 0.3
+"""Part by which stamps may lag behind a clock of such a rate, since queues grow. [-]"""
+CLOCK_SPAN_S = 2.0
+"""Least time over which the rate of a clock is told from its stamps. [s]"""
+
+
+def ahead(of: int, by: int) -> int:
+    """How far a sequence number is ahead of another one, negative if it is behind. [bytes]"""
+    difference = (of - by) % MODULUS
+    return difference - MODULUS if difference >= HALF else difference
+
+
+@dataclass
+class Mean:
+    """A sum of samples with their extremes."""
+
+    count: int = 0
+    total: float = 0.0
+    least: float = float("inf")
+    most: float = 0.0
+
+    def add(self, value: float) -> None:
+        """Count a sample."""
+        self.count += 1
+        self.total += value
+        self.least = min(self.least, value)
+        self.most = max(self.most, value)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean, None without samples."""
+        return self.total / self.count if self.count else None
+
+
+@dataclass
+class RoundTrips:
+    """Follows one direction of a connection: its data and the ACKs that come back.
+
+    Attributes
+    ----------
+    mss_bytes : int
+        Longest payload so far. [bytes]
+    by_window, by_stamp : Mean
+        Round trips by either way. [s]
+    retransmitted, repeated_bytes : int
+        Segments seen again that the MAC did not repeat, and their payload.
+    backlog : dict
+        How often so many packets went out in front of a segment that an ACK had let go.
+    """
+
+    mss_bytes: int = 0
+    by_window: Mean = field(default_factory=Mean)
+    by_stamp: Mean = field(default_factory=Mean)
+    window: Mean = field(default_factory=Mean)
+    retransmitted: int = 0
+    repeated_bytes: int = 0
+    backlog: dict[int, int] = field(default_factory=dict)
+
+    _una: int = -1
+    _next: int = -1
+    _cwnd: float = INITIAL_WINDOW
+    _ssthresh: float = float("inf")
+    _begun: bool = False
+    _grows: bool = False
+    _recover: int = -1
+    _fast: bool = False
+    _speed: float = 1.0
+    _expected: float = 0.0
+    _after_loss: float = 0.0
+    _seen: float = 0.0
+    _would: float = 0.0
+    _repeated: int = -1
+    _dupacks: int = 0
+    _limit: float = float("inf")
+    _edges: deque[tuple[int, float, int]] = field(default_factory=deque)
+    _unseen: deque[tuple[int, int, float]] = field(default_factory=deque)
+    _clock: "Clock" = field(default_factory=lambda: Clock())
+
+    def data(self, at_s: float, sent: Segment, passed: int) -> None:
+        """A segment passes the capture towards the receiver.
+
+        Parameters
+        ----------
+        at_s : float
+            When. [s]
+        sent : Segment
+            What.
+        passed : int
+            Packets that have passed in this direction before, whoever sent them.
+        """
+        self.mss_bytes = max(self.mss_bytes, sent.payload_bytes)
+        length = sent.payload_bytes + bool(sent.flags & (SYN | FIN))
+        end = (sent.seq + length) % MODULUS
+        if sent.stamp >= 0:
+            self._clock.tell(at_s, sent.stamp)
+        if self._next < 0:
+            self._una, self._next = sent.seq, end
+            return
+        if sent.payload_bytes == 0:
+            self._next = end if ahead(end, self._next) > 0 else self._next
+            return
+        if ahead(end, self._next) > 0:
+            self._note_backlog(at_s, end, passed)
+            self._next = end
+            if self._recover < 0:
+                self._at_least(self._flight())
+            return
+        self.retransmitted += 1
+        self.repeated_bytes += sent.payload_bytes
+        if ahead(end, self._una) <= 0:
+            self._time_out_for_nothing()
+        elif self._recover < 0:
+            self._lose(sent.seq)
+
+    def _flight(self) -> float:
+        """Segments that are seen to be under way."""
+        return ahead(self._next, self._una) / max(self.mss_bytes, 1)
+
+    def _at_least(self, segments: float) -> None:
+        """The window is no less than what is seen under way."""
+        if segments > self._cwnd:
+            self._cwnd = segments
+        elif not self._begun:
+            self._cwnd = max(segments, 1.0)  # What a sender begins with shows at once.
+
+    def _lose(self, seq: int) -> None:
+        """A segment is sent again: what lies behind it was the window, and recovery begins."""
+        lost = max(ahead(self._next, seq) / max(self.mss_bytes, 1), 1.0)
+        fast = self._dupacks >= DUPACKS
+        if fast and self._expected >= LEAST_GROWTH:
+            self._seen += max(lost - self._after_loss, 0.0)
+            self._would += self._expected
+            self._speed = min(max(self._seen / self._would, SPEEDS[0]), SPEEDS[1])
+        self._ssthresh = max(AFTER_LOSS * lost, LEAST_SSTHRESH)
+        self._cwnd = self._ssthresh if fast else 1.0
+        self._expected, self._after_loss = 0.0, self._ssthresh
+        self._recover, self._fast, self._begun = self._next, fast, True
+
+    def _time_out_for_nothing(self) -> None:
+        """A repeat of what is acknowledged: the timer was quicker, and halved the window."""
+        if self._recover < 0 and (self._repeated < 0 or ahead(self._una, self._repeated) >= 0):
+            self._ssthresh = max(AFTER_LOSS * self._cwnd, LEAST_SSTHRESH)
+            self._cwnd = self._ssthresh
+            self._repeated = self._next
+
+    def _note_backlog(self, at_s: float, end: int, passed: int) -> None:
+        """Count what went out between the ACK that let a segment go and the segment.
+
+        If nothing did for long, no queue was served: the sender had nothing to send, and what it
+        was allowed says nothing of when it sent.
+        """
+        while self._unseen and ahead(self._unseen[0][0], end) < 0:
+            self._unseen.popleft()
+        if not self._unseen:
+            return
+        _, before, allowed_s = self._unseen[0]
+        packets = passed - before
+        if packets <= 1 and at_s - allowed_s > PAUSE_S:
+            self._edges.clear()
+            self._unseen.clear()
+            self._allow(at_s, passed)
+        elif self._recover < 0 and self._grows:
+            self.backlog[packets] = self.backlog.get(packets, 0) + 1
+
+    def ack(self, at_s: float, back: Segment, window_bytes: int, passed: int) -> None:
+        """An ACK passes the capture towards the sender.
+
+        Parameters
+        ----------
+        at_s : float
+            When. [s]
+        back : Segment
+            What.
+        window_bytes : int
+            The receiver's window, scaled; 0 if its scale is not known. [bytes]
+        passed : int
+            Packets that have passed towards the receiver so far, whoever sent them.
+        """
+        if self._next < 0 or not back.flags & ACK:
+            return
+        if window_bytes and self.mss_bytes:
+            self._limit = max(window_bytes / self.mss_bytes, 1.0)
+        if back.flags & SYN or not self.mss_bytes:
+            self._una = back.ack  # Of the handshake, which no window grows by.
+            return
+        moved = ahead(back.ack, self._una)
+        if moved == 0 and back.payload_bytes == 0 and not back.flags & (SYN | FIN):
+            self._dupacks += self._next != self._una
+            return
+        if moved <= 0 or ahead(back.ack, self._next) > 0:
+            return
+        if back.echo > 0 and (sent_s := self._clock.sent_s(back.echo)) is not None:
+            self._sample(self.by_stamp, at_s - sent_s)
+        self._dupacks = 0
+        first = self._una
+        self._una = back.ack
+        if self._recover >= 0:
+            if not self._fast:
+                self._grow()
+            if ahead(back.ack, self._recover) < 0:
+                return
+            self._recover = -1
+            self._edges.clear()
+            self._unseen.clear()
+        else:
+            self._answer(at_s, first)
+            self._grow()
+        self._allow(at_s, passed)
+
+    def _answer(self, at_s: float, first: int) -> None:
+        """A sample: from the ACK that let the first of the acknowledged segments go."""
+        while self._edges and ahead(self._edges[0][0], first) <= 0:
+            self._edges.popleft()
+        if self._edges:
+            self._sample(self.by_window, at_s - self._edges[0][1])
+            self.window.add(self._cwnd)
+
+    def _sample(self, mean: Mean, value_s: float) -> None:
+        if 0 < value_s < LONGEST_S:
+            mean.add(value_s)
+
+    def _grow(self) -> None:
+        self._begun = self._grows = True
+        if self._cwnd < self._ssthresh:
+            self._cwnd += 1.0
+        else:
+            self._expected += 1.0 / self._cwnd
+            self._cwnd += self._speed / self._cwnd
+        self._cwnd = min(self._cwnd, self._limit)
+
+    def _allow(self, at_s: float, passed: int) -> None:
+        """The sender may now send up to a window ahead of what is acknowledged."""
+        edge = (self._una + int(self._cwnd) * self.mss_bytes) % MODULUS
+        if not self._edges or ahead(edge, self._edges[-1][0]) > 0:
+            self._edges.append((edge, at_s, passed))
+            self._unseen.append((edge, passed, at_s))
+        if len(self._edges) > MOST_EDGES:
+            self._edges.popleft()
+        if len(self._unseen) > MOST_EDGES:
+            self._unseen.popleft()
+
+    @property
+    def stamped(self) -> bool:
+        """Whether time stamps tell the round trips."""
+        return self.by_stamp.count > 0
+
+    @property
+    def rtt_s(self) -> float | None:
+        """The mean round trip: by time stamps if there are any. [s]"""
+        return (self.by_stamp if self.stamped else self.by_window).mean
+
+
+@dataclass
+class Clock:
+    """A sender's clock by its time stamps: its rate, and its offset to the capture's.
+
+    The offset is followed for each rate that it may have, from the first stamp on, when queues are
+    short.
+    """
+
+    _first: tuple[float, int] | None = None
+    _hz: float = 0.0
+    _offsets_s: dict[float, float] = field(default_factory=lambda: dict.fromkeys(CLOCKS_HZ, inf))
+
+    def tell(self, at_s: float, stamp: int) -> None:
+        """A stamp passes."""
+        if self._first is None:
+            self._first = at_s, stamp
+        ticks, span_s = (stamp - self._first[1]) % MODULUS, at_s - self._first[0]
+        if ticks >= HALF:
+            return
+        if not self._hz and span_s >= CLOCK_SPAN_S and ticks:
+            near = min(CLOCKS_HZ, key=lambda hz: abs(log(hz * span_s / ticks)))
+            self._hz = near if abs(near * span_s / ticks - 1.0) < CLOCK_ERROR else 0.0
+        for hz in (self._hz,) if self._hz else CLOCKS_HZ:
+            self._offsets_s[hz] = min(self._offsets_s[hz], at_s - ticks / hz)
+
+    def sent_s(self, stamp: int) -> float | None:
+        """When what bears the stamp was sent, on the capture's clock; None if that is unknown."""
+        if not self._hz or self._first is None:
+            return None
+        return self._offsets_s[self._hz] + ((stamp - self._first[1]) % MODULUS) / self._hz

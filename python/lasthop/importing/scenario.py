@@ -1,0 +1,210 @@
+"""A `Network` as a scenario: TOML that says of each value where it comes from."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
+
+from lasthop.importing import phy
+from lasthop.importing.observed import Access, Connections, Network, Station, Stream
+
+__all__ = ["as_toml", "names"]
+
+WIDTH = 98
+"""Longest line of comments. [characters]"""
+AT = 34
+"""Column at which the comment of a value begins, if the value is short enough."""
+
+LEAST_S, MOST_S = 30.0, 300.0
+"""Shortest and longest run that is written down. [s]"""
+USUAL_S = 60.0
+"""Run where the file covers no time. [s]"""
+WARMUP_S, WARMUP_TRIPS = 10.0, 15.0
+"""What is cut: at least this time, and so many of the longest round trips. [s], [-]"""
+MOST_ALONE = 50
+"""Most stations that have a table of their own each though they are alike."""
+
+
+def names(network: Network) -> list[str]:
+    """Names of the stations in the scenario, in order: ``sta-1``, ``sta-2``."""
+    return [f"sta-{number}" for number in range(1, len(network.stations) + 1)]
+
+
+def as_toml(network: Network, *, addresses: bool = False) -> str:
+    """The scenario as text.
+
+    Parameters
+    ----------
+    network : Network
+        What was seen.
+    addresses : bool
+        Whether the addresses of stations stand in comments.
+    """
+    lines = [
+        *commented(f"Imported by lasthop from {network.source}."),
+        *commented(
+            "Each comment says where a value comes from. Stations are numbered in the order in "
+            "which they appear; names of networks, keys and addresses are left out."
+            if not addresses
+            else "Each comment says where a value comes from."
+        ),
+        "#",
+    ]
+    for note in network.notes:
+        lines += commented(f"Note: {note.text}.")
+    lines += [
+        "# Next: lasthop check, predict, simulate or compare with this file; with --set you try",
+        "# what if: lasthop simulate FILE --set cell.ap_queue=30",
+        "",
+        f"name = {text(title(network))}",
+        *_run(network),
+        "",
+        "[cell]",
+        entry("phy", text(network.phy), network.phy_note),
+        *(entry(key, value, said) for key, (value, said) in network.cell.items()),
+        *_queue(network),
+        *_parameters(
+            network.access.get(("cell", "best-effort"), Access()),
+            "best effort, as stations have it",
+        ),
+    ]
+    for (table, category), access in network.access.items():
+        if (table, category) != ("cell", "best-effort"):
+            lines += ["", *_access(table, category, access)]
+    if network.wire:
+        lines += ["", "[wire]", *(entry(k, v, said) for k, (v, said) in network.wire.items())]
+    lines += ["", "[tcp]", *(entry(k, v, said) for k, (v, said) in network.tcp.items())]
+    lines += [
+        entry("congestion", text("newreno"), "assumed; most systems run cubic, which the"),
+        entry("", "", "models of cells do not know"),
+    ]
+    for line in _stations(network, addresses):
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def title(network: Network) -> str:
+    """The scenario's title."""
+    count = len(network.stations)
+    return f"{count} station{'s' if count != 1 else ''}, from {network.source}"
+
+
+def text(value: str) -> str:
+    """A text as TOML writes it."""
+    escaped = "".join(
+        f"\\u{ord(c):04x}" if not c.isprintable() and ord(c) < 0x10000 else c for c in value
+    )
+    return '"' + escaped.replace("\\", "\\\\").replace('"', '\\"').replace("\\\\u", "\\u") + '"'
+
+
+def entry(key: str, value: str, said: str = "") -> str:
+    """A line of a table, with its comment."""
+    line = f"{key} = {value}" if key else ""
+    if not said:
+        return line
+    gap = " " * max(AT - len(line), 2)
+    return f"{line}{gap}# {' '.join(said.split())}"
+
+
+def commented(words: str) -> list[str]:
+    """Lines of a comment."""
+    clean = " ".join("".join(c if c.isprintable() else "?" for c in words).split())
+    return [f"# {line}" for line in wrap(clean, WIDTH - 2)]
+
+
+def _run(network: Network) -> Iterator[str]:
+    span_s = network.duration_s
+    said = "as long as the capture, within 30 s and 5 min" if span_s else "assumed"
+    chosen = min(max(span_s, LEAST_S), MOST_S) if span_s else USUAL_S
+    trips = [flow.rtt_s or 0.0 for each in network.stations for flow in each.flows]
+    warmup = min(max(WARMUP_S, WARMUP_TRIPS * max(trips, default=0.0)), chosen / 2)
+    yield entry("duration", text(f"{chosen:.0f} s"), said)
+    yield entry("warmup", text(f"{warmup:.0f} s"), "cut from the start, while windows grow")
+    yield entry("replications", "5", "runs, over which intervals are taken")
+
+
+def _queue(network: Network) -> Iterator[str]:
+    if network.ap_queue is not None:
+        yield entry("ap_queue", str(network.ap_queue), network.ap_queue_note)
+    else:
+        yield entry("ap_queue", "100", "assumed: packets; nothing here tells how many it holds")
+
+
+def _access(table: str, category: str, access: Access) -> Iterator[str]:
+    whose = "the access point's own" if table == "cell.ap" else "as stations have it"
+    inner = "" if category == "best-effort" else f".{category}"
+    yield f"[{table}{inner}]"
+    yield from _parameters(access, f"{category.replace('-', ' ')}, {whose}")
+
+
+def _parameters(access: Access, said: str) -> Iterator[str]:
+    origin = f"{said}, hostapd's default" if access.default else said
+    if access.aifsn is not None:
+        yield entry("aifsn", str(access.aifsn), origin)
+    if access.cwmin is not None:
+        yield entry("cwmin", str(access.cwmin))
+    if access.cwmax is not None:
+        yield entry("cwmax", str(access.cwmax))
+    if access.txop_s is not None:
+        limit = phy.duration(access.txop_s) if access.txop_s else "none"
+        yield entry("txop_limit", text(limit))
+
+
+def _stations(network: Network, addresses: bool) -> Iterator[str]:
+    stations = network.stations
+    alike = len({_settings(each) for each in stations}) == 1
+    unmeasured = not any(each.flows or each.up_bps or each.notes for each in stations)
+    if len(stations) > 1 and alike and (unmeasured or len(stations) > MOST_ALONE):
+        yield ""
+        yield "[station.sta]"
+        yield entry("count", str(len(stations)), f"sta-1 to sta-{len(stations)}")
+        yield from _station(stations[0], [])
+        return
+    for name, station in zip(names(network), stations, strict=True):
+        yield ""
+        yield f"[station.{name}]"
+        shown = [f"address {station.address}"] if addresses else []
+        yield from _station(station, shown)
+
+
+def _settings(station: Station) -> tuple[object, ...]:
+    counts = tuple(each and each.count for each in (station.upload, station.download))
+    return (
+        station.up_bps,
+        station.down_bps,
+        *counts,
+        station.udp_up,
+        station.udp_down,
+        station.error_up,
+        station.error_down,
+    )
+
+
+def _station(station: Station, shown: Sequence[str]) -> Iterator[str]:
+    for remark in [*shown, *station.notes]:
+        yield from commented(f"{remark[:1].upper()}{remark[1:]}.")
+    up, down = station.up_bps, station.down_bps
+    if up or down:
+        yield entry("rate", text(phy.spelled(up or down or 0.0)))
+    if up and down and up != down:
+        yield entry("downlink_rate", text(phy.spelled(down)))
+    for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
+        if error is not None:
+            said = "frames repeated more often than those of others: noise"
+            yield entry(key, f"{error:g}", said)
+    yield from _flows("upload", station.upload)
+    yield from _flows("download", station.download)
+    yield from _datagrams("udp_up", station.udp_up)
+    yield from _datagrams("udp_down", station.udp_down)
+
+
+def _flows(key: str, connections: Connections | None) -> Iterable[str]:
+    if connections is None:
+        return
+    kind = "" if connections.measured else "assumed"
+    said = "; ".join(part for part in (kind, connections.note) if part)
+    yield entry(key, str(connections.count), said)
+
+
+def _datagrams(key: str, stream: Stream | None) -> Iterable[str]:
+    if stream is not None:
+        rate, packet = text(phy.spelled(stream.rate_bps)), text(f"{stream.payload_bytes} B")
+        yield entry(key, f"{{ rate = {rate}, packet = {packet} }}", "measured")

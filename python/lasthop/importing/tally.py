@@ -1,0 +1,208 @@
+"""Counts of a capture: what each station and each connection did, packet by packet."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lasthop.importing.observed import Flow
+from lasthop.importing.round_trips import RoundTrips
+from lasthop.importing.segments import ACK, SYN, Segment
+
+__all__ = ["Connection", "Datagrams", "Tally", "Way"]
+
+MOST_CONNECTIONS = 20_000
+"""Connections that are followed; a capture of a last hop has fewer at work."""
+
+LEAST_SEGMENTS, LEAST_BYTES = 20, 20_000
+"""What a connection must have moved to count: less than that is over before windows matter."""
+
+QUIC = 443
+"""UDP port of QUIC, whose connections are controlled as TCP's are (RFC 9002)."""
+
+LEAST_DATAGRAMS = 10
+LEAST_RATE_BPS = 500.0
+"""What datagrams must have moved to count as a source."""
+
+
+@dataclass
+class Way:
+    """Data frames of a station in one direction.
+
+    Attributes
+    ----------
+    rates : Counter
+        Bytes by rate. [bit/s]
+    frames, repeats : int
+        Frames in all, and those with the retry flag.
+    payload_bytes : int
+        What they carried, repeats left out. [bytes]
+    """
+
+    rates: Counter[float] = field(default_factory=Counter)
+    frames: int = 0
+    repeats: int = 0
+    payload_bytes: int = 0
+
+
+@dataclass
+class Datagrams:
+    """UDP of a station in one direction, QUIC left out."""
+
+    payload_bytes: int = 0
+    first_s: float = 0.0
+    last_s: float = 0.0
+    lengths: Counter[int] = field(default_factory=Counter)
+
+    def add(self, at_s: float, length: int) -> None:
+        """Count a datagram."""
+        if not self.lengths:
+            self.first_s = at_s
+        self.payload_bytes += length
+        self.last_s = at_s
+        self.lengths[length] += 1
+
+    @property
+    def rate_bps(self) -> float:
+        """Mean rate while there were any. [bit/s]"""
+        span_s = self.last_s - self.first_s
+        return 8 * self.payload_bytes / span_s if span_s > 0 else 0.0
+
+    @property
+    def counts(self) -> bool:
+        """Whether they are a source, and no look-ups."""
+        return sum(self.lengths.values()) >= LEAST_DATAGRAMS and self.rate_bps >= LEAST_RATE_BPS
+
+
+@dataclass
+class Connection:
+    """A TCP or QUIC connection of a station, both ways."""
+
+    tcp: bool
+    first_s: float
+    last_s: float = 0.0
+    up: RoundTrips = field(default_factory=RoundTrips)
+    down: RoundTrips = field(default_factory=RoundTrips)
+    payload: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
+    segments: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
+    scales: dict[str, int] = field(default_factory=dict)
+    windows: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
+    pure_acks: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
+    far: tuple[float, int] = (float("inf"), 0)
+    _probe: tuple[int, float, int] | None = None
+
+    def pass_by(self, at_s: float, way: str, seen: Segment, passed: dict[str, int]) -> None:
+        """A packet of it passes; `way` is up, from the station, or down."""
+        self.last_s = at_s
+        self.payload[way] += seen.payload_bytes
+        self.segments[way] += seen.payload_bytes > 0
+        if not self.tcp:
+            return
+        back = "down" if way == "up" else "up"
+        if seen.flags & SYN:
+            self.scales[way] = seen.scale
+        self._probe_far_side(at_s, way, seen, sum(passed.values()))
+        self.pure_acks[way] += not seen.payload_bytes and bool(seen.flags & ACK)
+        window = self._window(way, seen)
+        self.windows[way] = max(self.windows[way], window)
+        own, other = (self.up, self.down) if way == "up" else (self.down, self.up)
+        own.data(at_s, seen, passed[way])
+        other.ack(at_s, seen, window, passed[back])
+
+    def _window(self, way: str, seen: Segment) -> int:
+        """The window that a packet announces; 0 where its scale is not known. [bytes]"""
+        if seen.flags & SYN:
+            return 0
+        if len(self.scales) < 2:
+            return 0
+        both = min(self.scales.values()) >= 0
+        return seen.window << (self.scales[way] if both else 0)
+
+    def _probe_far_side(self, at_s: float, way: str, seen: Segment, passed: int) -> None:
+        """Time what goes up until the far side answers it, with what passed in between."""
+        if way == "up":
+            length = seen.payload_bytes + bool(seen.flags & SYN)
+            if length and self._probe is None:
+                self._probe = (seen.seq + length) % (1 << 32), at_s, passed
+        elif self._probe is not None and seen.flags & ACK:
+            behind = (seen.ack - self._probe[0]) % (1 << 32)
+            if behind < 1 << 31:
+                if behind == 0:
+                    found = at_s - self._probe[1], passed - self._probe[2]
+                    self.far = min(self.far, found)
+                self._probe = None
+
+    @property
+    def direction(self) -> str:
+        """Where most of its payload went."""
+        return "up" if self.payload["up"] > self.payload["down"] else "down"
+
+    @property
+    def trips(self) -> RoundTrips:
+        """Round trips of its data."""
+        return self.up if self.direction == "up" else self.down
+
+    @property
+    def counts(self) -> bool:
+        """Whether it moved so much that windows and queues matter for it."""
+        way = self.direction
+        return self.segments[way] >= LEAST_SEGMENTS and self.payload[way] >= LEAST_BYTES
+
+    def flow(self, began_s: float, far_s: float) -> Flow:
+        """It as others see it; `far_s` is the least time of the far side. [s]"""
+        way, trips = self.direction, self.trips
+        moved = max(self.payload[way] - trips.repeated_bytes, 0)
+        span_s = self.last_s - self.first_s
+        rtt_s, stamped = trips.rtt_s, trips.stamped
+        if stamped and rtt_s is not None and way == "down":
+            rtt_s += far_s
+        return Flow(
+            direction=way,
+            start_s=self.first_s - began_s,
+            stop_s=self.last_s - began_s,
+            data_bytes=moved,
+            goodput_bps=8 * moved / span_s if span_s > 0 else 0.0,
+            rtt_s=rtt_s,
+            by_time_stamps=stamped,
+            segments=self.segments[way],
+            retransmitted=trips.retransmitted,
+        )
+
+
+@dataclass
+class Tally:
+    """All that was seen of one station."""
+
+    address: str
+    up: Way = field(default_factory=Way)
+    down: Way = field(default_factory=Way)
+    udp_up: Datagrams = field(default_factory=Datagrams)
+    udp_down: Datagrams = field(default_factory=Datagrams)
+    connections: dict[tuple[object, ...], Connection] = field(default_factory=dict)
+    protected: int = 0
+    qos: int = 0
+    later: Counter[str] = field(default_factory=Counter)
+    signals: Counter[int] = field(default_factory=Counter)
+    sequences: dict[str, int] = field(default_factory=dict)
+
+    def way(self, name: str) -> Way:
+        """Frames up or down."""
+        return self.up if name == "up" else self.down
+
+    def bulk(self) -> Iterator[Connection]:
+        """Connections that count, in order of their beginning."""
+        for each in self.connections.values():
+            if each.counts:
+                yield each
+
+    def at_once(self, direction: str) -> int:
+        """Most connections that count at a time, one way."""
+        spans = [(each.first_s, each.last_s) for each in self.bulk() if each.direction == direction]
+        steps = sorted(
+            [(start, 1) for start, _ in spans] + [(stop, -1) for _, stop in spans],
+            key=lambda step: (step[0], -step[1]),
+        )
+        now = most = 0
+        for _, step in steps:
+            now += step
+            most = max(most, now)
+        return most

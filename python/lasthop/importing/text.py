@@ -1,0 +1,82 @@
+"""Text files of other programs, whatever made them: encodings, line ends, and what is no text."""
+
+import codecs
+import sys
+from pathlib import Path
+
+from lasthop.errors import UserError
+
+MOST_BYTES = 4 << 20
+"""Longest text that is read: a dump of ten thousand stations. [bytes]"""
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks and the encodings that they announce."""
+
+LONGEST_LINE = 10_000
+"""Longest line that is read; a setting is far shorter. [characters]"""
+
+
+def read_bytes(path: Path, most_bytes: int) -> bytes:
+    """Bytes of a file that must not be longer than this; ``-`` is standard input."""
+    try:
+        if str(path) == "-":
+            content = sys.stdin.buffer.read(most_bytes + 1)
+        else:
+            with path.open("rb") as file:
+                content = file.read(most_bytes + 1)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not a file name: {error}") from None
+    if len(content) > most_bytes:
+        raise UserError(f"{path}: longer than {most_bytes / 1e6:.0f} MB, which none of its kind is")
+    if not content.strip():
+        raise UserError(f"{path}: is empty")
+    return content
+
+
+def read_lines(path: Path, what: str) -> list[str]:
+    """Lines of a text without their ends.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    what : str
+        What it should be, for the error: ``"hostapd.conf"``.
+    """
+    content = read_bytes(path, MOST_BYTES)
+    text = decoded(content)
+    if text is None:
+        raise UserError(f"{path}: is binary, not {what}")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for number, line in enumerate(lines, 1):
+        if len(line) > LONGEST_LINE:
+            raise UserError(
+                f"{path}:{number}: a line of {len(line)} characters, which {what} has not"
+            )
+    return lines
+
+
+def decoded(content: bytes) -> str | None:
+    """The text: UTF-8, UTF-16 with its mark, or else that of Windows; None for binary data."""
+    for mark, encoding in MARKS:
+        if content.startswith(mark):
+            try:
+                return content.decode(encoding)
+            except UnicodeDecodeError:
+                return None
+    if b"\0" in content:
+        return None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", errors="replace")
+    strange = sum((not c.isprintable() and c not in "\t\r\n\f") or c == "\ufffd" for c in text)
+    return None if strange > len(text) / 50 else text

@@ -1,0 +1,122 @@
+"""OpenWrt's configuration files, the form of UCI: sections with options and lists.
+
+::
+
+    config wifi-device 'radio0'
+            option channel '11'
+            list ht_capab 'SHORT-GI-40'
+
+What ``uci show wireless`` prints says the same line by line, ``wireless.radio0.channel='11'``, and
+is read too. References: OpenWrt's "The UCI system".
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lasthop.errors import UserError
+from lasthop.importing.text import read_lines
+
+__all__ = ["Section", "read"]
+
+SHOWN = re.compile(
+    r"(?P<package>[\w-]+)\.(?P<section>@?[\w-]+(?:\[-?\d+\])?)(?:\.(?P<option>[\w-]+))?=(?P<value>.*)"
+)
+
+
+@dataclass
+class Section:
+    """A section of a configuration file.
+
+    Attributes
+    ----------
+    kind, name : str
+        ``wifi-device`` and ``radio0``; a section without a name has its number in brackets.
+    line : int
+        Where it begins.
+    options : dict
+        Values by name; those of a list are apart by spaces.
+    lines : dict
+        Line of each value.
+    """
+
+    kind: str
+    name: str
+    line: int
+    options: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def put(self, name: str, value: str, line: int, *, listed: bool = False) -> None:
+        """Note a value; one of a list stands behind those before."""
+        before = self.options.get(name) if listed else None
+        self.options[name] = value if before is None else f"{before} {value}"
+        self.lines[name] = line
+
+
+def read(path: Path, what: str) -> list[Section]:
+    """Sections of a file, in its order.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    what : str
+        What it should be, for the error: ``"/etc/config/wireless"``.
+    """
+    lines = [(number, line.strip()) for number, line in enumerate(read_lines(path, what), 1)]
+    lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
+    if lines and all(SHOWN.fullmatch(line) for _, line in lines):
+        return list(_shown(path, lines))
+    return list(_sections(path, lines, what))
+
+
+def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[Section]:
+    sections: dict[str, Section] = {}
+    section: Section | None = None
+    for number, line in lines:
+        words = _words(path, number, line)
+        match words:
+            case ["package", _]:
+                continue
+            case ["config", kind, *name] if len(name) < 2:
+                called = name[0] if name else f"[{len(sections)}]"
+                section = sections.get(called)
+                if section is None or section.kind != kind:  # One of the same name goes on.
+                    section = sections[called] = Section(kind, called, number)
+            case ["option" | "list" as form, name, value] if section is not None:
+                section.put(name, value, number, listed=form == "list")
+            case ["option", _] if section is not None:
+                continue  # A value that was wiped before the file was shown.
+            case _:
+                raise UserError(
+                    f'{path}:{number}: "{words[0][:20]} ..." is no line of {what}: '
+                    "allowed are config TYPE 'NAME', option NAME 'VALUE' and list NAME 'VALUE'"
+                )
+    if section is None:
+        raise UserError(f"{path}: no line config TYPE 'NAME': not {what}")
+    yield from sections.values()
+
+
+def _words(path: Path, number: int, line: str) -> list[str]:
+    try:
+        return shlex.split(line, comments=True) or [""]
+    except ValueError:
+        raise UserError(f"{path}:{number}: a quote without its end") from None
+
+
+def _shown(path: Path, lines: list[tuple[int, str]]) -> Iterator[Section]:
+    sections: dict[str, Section] = {}
+    for number, line in lines:
+        found = SHOWN.fullmatch(line)
+        assert found is not None, "the caller has matched all lines"
+        value = " ".join(_words(path, number, found["value"]))
+        name = found["section"]
+        if found["option"] is None:
+            sections[name] = Section(value, name, number)
+        elif name in sections:
+            sections[name].put(found["option"], value, number)
+        else:
+            raise UserError(f"{path}:{number}: `{name}`: no line says of what type it is")
+    yield from sections.values()

@@ -1,0 +1,261 @@
+"""Which measured stream is which flow of a scenario: by name, else by direction and order, or not.
+
+Nothing is guessed beyond that. A file that is given a name, of a station or of a flow, has that
+one's streams: uploads are its uploads in order, downloads its downloads. A file without a name has
+the whole scenario's, if it has as many up and as many down. Where counts differ, only sums are
+compared. What was matched with what is told, line by line.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from lasthop.errors import UserError
+from lasthop.estimates import Estimate
+from lasthop.measured.observed import Measurement, Stream
+
+__all__ = ["Flow", "Measured", "match"]
+
+MOST_NAMED = 8
+"""Most names that a line lists."""
+
+ITEMS = ("flows", "stations", "cells", "classes", "links", "queues", "aps")
+"""Lists of a result of lasthop whose items are taken by their names."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A flow of a scenario as far as matching needs it."""
+
+    name: str
+    station: str
+    direction: str
+    class_name: str = ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Measurements beside a scenario.
+
+    Attributes
+    ----------
+    lists : mapping
+        Items by list and name, each quantity with mean and interval over repeated files.
+    told : sequence of str
+        What was matched with what, and what was left out.
+    files : sequence of str
+        The files.
+    """
+
+    lists: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    told: Sequence[str]
+    files: Sequence[str]
+
+    def items(self, list_name: str) -> Mapping[str, Mapping[str, Any]]:
+        """Items of a list by name; none if nothing of it was measured."""
+        return self.lists.get(list_name, {})
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it: lists of items with their names."""
+        return {
+            "files": list(self.files),
+            "matched": list(self.told),
+            **{
+                name: [{"name": item, **values} for item, values in items.items()]
+                for name, items in self.lists.items()
+            },
+        }
+
+
+Samples = dict[tuple[str, str, str], list[float]]
+"""Values by list, name and quantity, one a file."""
+
+
+def match(
+    flows: Sequence[Flow], total: tuple[str, str] | None, given: Sequence[tuple[str, Measurement]]
+) -> Measured:
+    """Lay measurements beside the flows of a scenario.
+
+    Parameters
+    ----------
+    flows : sequence of Flow
+        The scenario's, in its order.
+    total : (str, str)
+        List and name of the item whose goodput is that of all flows, if there is one.
+    given : sequence of (str, Measurement)
+        Each with the name that the user gave it, or an empty one. Several of one name are
+        repeats, over which intervals are taken.
+
+    Raises
+    ------
+    UserError
+        If a name is of nothing in the scenario.
+    """
+    samples: Samples = defaultdict(list)
+    told: list[str] = []
+    for name, measurement in given:
+        told += [f"{measurement.source}: {note}" for note in measurement.notes]
+        if measurement.program == "lasthop":
+            told.append(_by_names(measurement, samples))
+        else:
+            told += _by_order(flows, total, name, measurement, samples)
+    _sum_up(flows, total, samples)
+    lists: dict[str, dict[str, dict[str, Any]]] = {}
+    for (list_name, item, quantity), values in samples.items():
+        inside = lists.setdefault(list_name, {}).setdefault(item, {})
+        inside[quantity] = Estimate.of(values).to_dict()
+    return Measured(lists, told, [measurement.source for _, measurement in given])
+
+
+def _by_names(measurement: Measurement, samples: Samples) -> str:
+    """Take the items of a result of lasthop as they are called."""
+    count = 0
+    for list_name in ITEMS:
+        items = measurement.summary.get(list_name, [])
+        for item in items if isinstance(items, list) else []:
+            if not isinstance(item, Mapping) or not isinstance(item.get("name"), str):
+                raise UserError(f"{measurement.source}: `{list_name}`: an item without a name")
+            count += 1
+            for quantity, value in item.items():
+                mean = value.get("mean") if isinstance(value, Mapping) else None
+                if isinstance(mean, int | float) and isfinite(mean):
+                    samples[list_name, item["name"], quantity].append(float(mean))
+    return f"{measurement.source}: {measurement.summary['kind']} of lasthop: by its own names"
+
+
+def _by_order(
+    flows: Sequence[Flow],
+    total: tuple[str, str] | None,
+    name: str,
+    measurement: Measurement,
+    samples: Samples,
+) -> Iterator[str]:
+    """Match streams with the flows of this name, or with all, in order; tell how."""
+    own = named(flows, name)
+    if name and not own:
+        known = list(dict.fromkeys(each.station or each.name for each in flows))
+        raise UserError(
+            f"--measured {name}={measurement.source}: no station or flow is called {name}; "
+            f"there are {_listed(known)}"
+        )
+    alone = len(own) == 1
+    whole = False
+    for way in ("up", "down"):
+        streams = [each for each in measurement.streams if each.direction == way]
+        theirs = [each for each in own if each.direction == way or not each.direction]
+        if not streams:
+            continue
+        if not theirs and alone and own[0].name == name:
+            theirs = list(own)  # Who names the flow itself has measured it from the other end.
+        if len(streams) == len(theirs):
+            for stream, flow in zip(streams, theirs, strict=True):
+                for quantity, value in stream.quantities().items():
+                    samples["flows", flow.name, quantity].append(value)
+            pairs = [f"{s.name} is {f.name}" for s, f in zip(streams, theirs, strict=True)]
+            yield f"{measurement.source}: {way}: {_listed(pairs)}, by order"
+            continue
+        if not theirs:
+            whose = f"{name} has" if name else "the scenario has"
+            count = _counted(len(streams))
+            yield f"{measurement.source}: {count} {way} left out: {whose} none {way}"
+            continue
+        if alone:
+            _put_sum(streams, ("flows", theirs[0].name), samples)
+            yield f"{measurement.source}: the sum of {len(streams)} streams is {theirs[0].name}"
+            continue
+        whole = True
+        whose = name or "the scenario"
+        yield (
+            f"{measurement.source}: {_counted(len(streams))} {way}, {whose} has {len(theirs)}: "
+            "only sums are compared"
+        )
+    missing = {each.direction for each in own} - {each.direction for each in measurement.streams}
+    if whole and missing - {""}:
+        yield f"{measurement.source}: nothing {missing.pop()}, so that there is no sum of all"
+    elif whole:
+        place = ("stations", name) if name and any(f.station == name for f in own) else total
+        if place is not None:
+            _put_sum(measurement.streams, place, samples)
+
+
+def named(flows: Sequence[Flow], name: str) -> list[Flow]:
+    """Flows of a name: one flow's, a station's, a class's, or of a group of stations."""
+    if not name:
+        return list(flows)
+    exact = [each for each in flows if each.name == name]
+    stations = [each for each in flows if each.station and each.station == name]
+    classes = [each for each in flows if each.class_name == name]
+    group = [each for each in flows if each.station.rpartition("-")[0] == name]
+    return exact or stations or classes or group
+
+
+def _put_sum(streams: Sequence[Stream], place: tuple[str, str], samples: Samples) -> None:
+    rates = [each.goodput_bps for each in streams if each.goodput_bps is not None]
+    if rates:
+        samples[(*place, "goodput_bps")].append(sum(rates))
+
+
+def _sum_up(flows: Sequence[Flow], total: tuple[str, str] | None, samples: Samples) -> None:
+    """Goodputs of stations and of all, where those of all their flows were measured."""
+    means = {
+        name: sum(values) / len(values)
+        for (list_name, name, quantity), values in samples.items()
+        if list_name == "flows" and quantity == "goodput_bps"
+    }
+    stations: dict[str, list[float | None]] = defaultdict(list)
+    for flow in flows:
+        if flow.station:
+            stations[flow.station].append(means.get(flow.name))
+    sums = {name: _whole(values) for name, values in stations.items()}
+    for name, value in sums.items():
+        place = ("stations", name, "goodput_bps")
+        if value is not None and place not in samples:
+            only = [flow.name for flow in flows if flow.station == name]
+            alone = samples[("flows", only[0], "goodput_bps")] if len(only) == 1 else [value]
+            samples[place] += alone
+    every = _whole([means.get(flow.name) for flow in flows])
+    if every is None or not every:
+        return
+    if total is not None and (*total, "goodput_bps") not in samples:
+        samples[(*total, "goodput_bps")].append(every)
+    if len(sums) > 1 and ("stations", next(iter(sums)), "goodput_share") not in samples:
+        _shares({name: value or 0.0 for name, value in sums.items()}, samples)
+        _ratio(flows, means, samples)
+
+
+def _whole(values: Sequence[float | None]) -> float | None:
+    """The sum, None if one is missing."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) and known else None
+
+
+def _shares(sums: Mapping[str, float], samples: Samples) -> None:
+    """Shares, fairness levels and Jain's index, as the registry defines them."""
+    whole = sum(sums.values())
+    first = next(iter(sums.values()))
+    for name, value in sums.items():
+        samples["stations", name, "goodput_share"].append(value / whole)
+        if value:
+            samples["stations", name, "fairness_level"].append(first / value)
+    squares = sum(value**2 for value in sums.values())
+    samples["cells", "cell", "jain"].append(whole**2 / (len(sums) * squares))
+
+
+def _ratio(flows: Sequence[Flow], means: Mapping[str, float], samples: Samples) -> None:
+    up, down = (
+        sum(means[flow.name] for flow in flows if flow.direction == way) for way in ("up", "down")
+    )
+    if up and down:
+        samples["cells", "cell", "updown_ratio"].append(up / down)
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) <= MOST_NAMED:
+        return ", ".join(names)
+    return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
+
+
+def _counted(number: int) -> str:
+    return f"{number} stream{'s' if number != 1 else ''}"

@@ -1,0 +1,51 @@
+"""Files of measurements beside the flows of a scenario."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+from lasthop.measured.matching import Flow, Measured, match
+from lasthop.measured.reading import read
+from lasthop.models.reading import CellScenario, CsmaScenario
+from lasthop.scenario import Scenario
+
+__all__ = ["Files", "measurements"]
+
+File: TypeAlias = str | PathLike[str]
+Files: TypeAlias = Sequence[File | tuple[str, File]] | Mapping[str, File]
+"""Files of measurements, each alone or with the name of its station or flow."""
+
+
+def measurements(scenario: Scenario, files: Files) -> Measured | None:
+    """Measurements matched with the flows of a scenario; None without files.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Whose flows they are.
+    files : sequence of files or pairs, or mapping
+        Files of flent or iperf3, or results of lasthop; see `lasthop.compare`.
+
+    Raises
+    ------
+    UserError
+        If a file is no measurement, or a name is of nothing in the scenario.
+    """
+    pairs = list(files.items()) if isinstance(files, Mapping) else list(files)
+    if not pairs:
+        return None
+    given = [pair if isinstance(pair, tuple) else ("", pair) for pair in pairs]
+    flows = flows_of(scenario)
+    total = ("cells", "cell") if isinstance(scenario.typed, CellScenario) else None
+    if total is None and len({flow.class_name for flow in flows}) == 1:
+        total = ("classes", flows[0].class_name)
+    return match(flows, total, [(name, read(Path(file))) for name, file in given])
+
+
+def flows_of(scenario: Scenario) -> list[Flow]:
+    """The flows of a scenario as matching knows them."""
+    known = scenario.typed
+    if isinstance(known, CsmaScenario):
+        return [Flow(each.name, "", "", each.class_name) for each in known.csma.flows]
+    return [Flow(each.name, each.station, each.direction, each.class_name) for each in known.flows]

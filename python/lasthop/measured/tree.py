@@ -1,0 +1,169 @@
+"""JSON that others have written: read within limits, and asked for values by their place."""
+
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from lasthop.errors import UserError
+
+__all__ = ["Tree", "read_json"]
+
+MOST_BYTES = 64 << 20
+"""Longest file that is read, once it is decompressed. [bytes]"""
+GZIP = b"\x1f\x8b"
+MOST_SHOWN = 30
+
+
+def read_json(path: Path) -> Any:
+    """The JSON of a file, perhaps compressed by gzip.
+
+    Raises
+    ------
+    UserError
+        If there is none, or it is longer than any measurement.
+    """
+    text = _text(path, _content(path))
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except RecursionError:
+        raise UserError(f"{path}: nested more deeply than any measurement") from None
+    except _NoNumberError as error:
+        raise UserError(f"{path}: has {error}, which is no number of JSON") from None
+    except ValueError as error:
+        lines = _lines(text)
+        if lines is not None:
+            return lines
+        what = re.sub(r" \(char \d+\)$", "", str(error))
+        raise UserError(
+            f"{path}: is not JSON: {what}; allowed are .flent, .flent.gz, output of iperf3 --json "
+            "and result.json of lasthop"
+        ) from None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as raw:
+            start = raw.read(2)
+            raw.seek(0)
+            file: io.BufferedIOBase | gzip.GzipFile = raw
+            if start == GZIP:
+                file = gzip.GzipFile(fileobj=raw)
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UserError(f"{path}: compressed, and damaged: {error}") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not a file name: {error}") from None
+    if len(content) > MOST_BYTES:
+        most = MOST_BYTES / 1e6
+        raise UserError(f"{path}: has more than {most:.0f} MB, which no measurement has")
+    if not content.strip():
+        raise UserError(f"{path}: is empty")
+    return content
+
+
+def _text(path: Path, content: bytes) -> str:
+    for encoding in ("utf-16",) if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig",):
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    if b"\0" in content:
+        raise UserError(f"{path}: is binary; allowed are JSON of flent, iperf3 and lasthop")
+    return content.decode("cp1252", errors="replace")
+
+
+class _NoNumberError(Exception):
+    """NaN or infinity, which JSON does not have."""
+
+
+def _no_number(text: str) -> None:
+    raise _NoNumberError(text)
+
+
+def _lines(text: str) -> dict[str, Any] | None:
+    """Output of ``iperf3 --json-stream``: an event a line; None if it is none."""
+    tree: dict[str, Any] = {"intervals": []}
+    try:
+        for line in filter(None, map(str.strip, text.splitlines())):
+            event = json.loads(line, parse_constant=_no_number)
+            if not isinstance(event, dict) or not {"event", "data"} <= event.keys():
+                return None
+            name = str(event["event"])
+            if name == "interval":
+                tree["intervals"].append(event["data"])
+            else:
+                tree[name] = event["data"]
+    except (ValueError, RecursionError, _NoNumberError):
+        return None
+    return tree
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A value with its place, so that what is wrong with it is told by file and key."""
+
+    path: Path
+    value: Any
+    place: str = ""
+
+    def at(self, key: str | int) -> "Tree":
+        """What stands there; `Tree` of None if nothing does."""
+        place = (
+            f"{self.place}[{key}]" if isinstance(key, int) else f"{self.place}.{key}".lstrip(".")
+        )
+        inside: Any = None
+        if isinstance(key, int) and isinstance(self.value, list) and key < len(self.value):
+            inside = self.value[key]
+        elif isinstance(self.value, Mapping):
+            inside = self.value.get(key)
+        return Tree(self.path, inside, place)
+
+    def wrong(self, what: str) -> UserError:
+        """The error that says what is wrong here."""
+        shown = json.dumps(self.value, ensure_ascii=False, default=str)[:MOST_SHOWN]
+        return UserError(f"{self.path}: `{self.place}`: {shown} is not {what}")
+
+    def table(self) -> Mapping[str, Any]:
+        """The value as a table."""
+        if not isinstance(self.value, Mapping):
+            raise self.wrong("a table")
+        return self.value
+
+    def items(self) -> "Sequence[Tree]":
+        """Each entry of a list."""
+        if not isinstance(self.value, list):
+            raise self.wrong("a list")
+        return [self.at(index) for index in range(len(self.value))]
+
+    def number(self, what: str = "a number from 0") -> float | None:
+        """The value as a number from 0, None if it is not there or null."""
+        if self.value is None:
+            return None
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            raise self.wrong(what)
+        try:
+            number = float(self.value)
+        except OverflowError:
+            raise self.wrong(what) from None
+        if not isfinite(number) or number < 0 or number > 1e18:
+            raise self.wrong(what)
+        return number
+
+    def text(self) -> str:
+        """The value as a text, empty if it is not there."""
+        if self.value is None:
+            return ""
+        if not isinstance(self.value, str):
+            raise self.wrong("a text")
+        return self.value

@@ -1,0 +1,133 @@
+"""`lasthop import`: what is printed, what is written, what is refused."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+
+from ..conftest import SMALL, Lasthop
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+DUMP = SAMPLES / "iw" / "fabfi-access-point.txt"
+
+
+def test_the_scenario_goes_to_standard_output_and_warnings_beside_it(lasthop: Lasthop) -> None:
+    done = lasthop("import", "iw", DUMP)
+    assert done.returncode == 0
+    assert done.stdout.startswith("# Imported by lasthop from iw station dump fabfi")
+    assert done.stderr.startswith("warning: some rates are of 802.11n")
+    assert len(lh.check(done.stdout).typed.flows) == 4
+
+
+def test_standard_input_is_read_like_a_file(lasthop: Lasthop) -> None:
+    whole = lasthop("import", "iw", DUMP).stdout
+    piped = lasthop("import", "iw", "-", stdin=DUMP.read_bytes()).stdout
+    assert piped.partition("[cell]")[2] == whole.partition("[cell]")[2]
+    capture = SAMPLES / "pcap" / "wpa-Induction.pcap.gz"
+    whole = lasthop("import", "pcap", capture).stdout
+    piped = lasthop("import", "pcap", "-", stdin=capture.read_bytes()).stdout
+    assert piped.partition("[cell]")[2] == whole.partition("[cell]")[2]
+
+
+def test_out_writes_a_new_file_and_never_replaces_one(lasthop: Lasthop) -> None:
+    done = lasthop("import", "iw", DUMP, "--out", "x.toml")
+    assert done.stdout == "x.toml: 3 stations; next: lasthop simulate x.toml\n"
+    assert lasthop("check", "x.toml").returncode == 0
+    before = Path("x.toml").read_text()
+    done = lasthop("import", "hostapd", SAMPLES / "hostapd/openwifi-11ag.conf", "--out", "x.toml")
+    assert done.returncode == 2
+    assert done.stderr == "error: x.toml: exists, and is not replaced; allowed is a new name\n"
+    assert Path("x.toml").read_text() == before
+
+
+def test_json_has_what_was_seen_and_no_address(lasthop: Lasthop) -> None:
+    done = lasthop("import", "iw", DUMP, "--json")
+    tree = json.loads(done.stdout)
+    assert tree["kind"] == "import"
+    assert [each["down_bps"] for each in tree["stations"]] == [48e6, 54e6, 24e6]
+    assert lh.check(tree["scenario"])
+    assert "00:1f:e2" not in done.stdout
+    assert "00:1f:e2" in lasthop("import", "iw", DUMP, "--addresses").stdout
+
+
+def test_a_capture_of_simulate_comes_back(lasthop: Lasthop, tmp_path: Path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    lasthop("simulate", path, "--replications", "1", "--pcapng", "x.pcapng")
+    done = lasthop("import", "pcap", "x.pcapng", "--out", "again.toml")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, second = lh.check(path).typed, lh.check("again.toml").typed
+    assert len(second.flows) == len(first.flows)
+
+
+def test_a_name_of_an_access_point_chooses_the_cell(lasthop: Lasthop) -> None:
+    capture = SAMPLES / "pcap" / "wpa-Induction.pcap.gz"
+    done = lasthop("import", "pcap", capture, "--ap", "02:00:00:00:00:01")
+    assert done.returncode == 2
+    assert "has no data of this access point" in done.stderr
+    heard = done.stderr.partition("heard are ")[2].partition(",")[0].strip()
+    assert lasthop("import", "pcap", capture, "--ap", heard).returncode == 0
+    assert "is not a MAC address" in lasthop("import", "pcap", capture, "--ap", "x").stderr
+
+
+def test_wired_stations_are_those_of_a_subnet(lasthop: Lasthop) -> None:
+    capture = SAMPLES / "pcap" / "netperfmeter.pcapng.gz"
+    done = lasthop("import", "pcap", capture, "--lan", "0.0.0.0/0", "--phy", "802.11b")
+    assert 'phy = "802.11b"' in done.stdout
+    assert "is not a subnet" in lasthop("import", "pcap", capture, "--lan", "here").stderr
+    assert "allowed are 802.11b" in lasthop("import", "pcap", capture, "--phy", "802.11n").stderr
+
+
+def test_a_missing_package_is_named_in_one_line(
+    lasthop: Lasthop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "dpkt", None)
+    done = lasthop("import", "pcap", SAMPLES / "pcap" / "wep.pcapng.gz")
+    assert done.returncode == 2
+    assert done.stderr == "error: import pcap needs dpkt: pip install 'lasthop[import]'\n"
+    assert lasthop("import", "iw", DUMP).returncode == 0, "text needs no package"
+
+
+def test_a_long_capture_is_refused_with_the_estimate(lasthop: Lasthop) -> None:
+    capture = SAMPLES / "pcap" / "wpa-Induction.pcap.gz"
+    assert lasthop("import", "pcap", capture, "--max-time", "1ms").returncode == 2
+
+
+@pytest.mark.parametrize("kind", ["pcap", "iw", "hostapd", "openwrt"])
+def test_files_that_are_not_there_or_no_files(kind: str, lasthop: Lasthop, tmp_path: Path) -> None:
+    for name, words in (("none", "no such file"), (tmp_path, "cannot be read")):
+        done = lasthop("import", kind, name)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"error: {name}: {words}")
+        assert done.stderr.count("\n") == 1
+
+
+def test_stations_of_settings_are_counted_by_an_option(lasthop: Lasthop) -> None:
+    conf = SAMPLES / "hostapd" / "openwifi-11ag.conf"
+    assert "count = 7" in lasthop("import", "hostapd", conf, "--stations", "7").stdout
+    done = lasthop("import", "hostapd", conf, "--stations", "0")
+    assert done.returncode == 2
+    assert "is not a number of stations from 1 to 1000" in done.stderr
+
+
+def test_compare_lays_measurements_beside_and_says_how(lasthop: Lasthop, small: Path) -> None:
+    sample = SAMPLES / "iperf3" / "cloudpilot-large-file.json"
+    done = lasthop("compare", small, "--replications", "2", "--measured", f"far={sample}")
+    assert done.returncode == 0
+    header = next(line for line in done.stdout.splitlines() if line.startswith("quantity"))
+    assert header.split()[-1] == "measured"
+    assert f"measured: {sample}: 1 stream up, far has 2: only sums are compared" in done.stdout
+    [row] = [line for line in done.stdout.splitlines() if line.split()[:1] == ["far"]][-1:]
+    assert row.split()[-1] == "348.2"
+
+
+def test_compare_refuses_a_measurement_before_it_runs(lasthop: Lasthop, small: Path) -> None:
+    sample = SAMPLES / "iperf3" / "iperf3-python.json"
+    done = lasthop("compare", small, "--measured", f"nobody={sample}")
+    assert done.returncode == 2
+    assert "no station or flow is called nobody; there are near, far" in done.stderr
+    assert not Path("out").exists()
+    assert lasthop("compare", small, "--measured", "none.json").returncode == 2

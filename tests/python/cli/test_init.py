@@ -1,0 +1,160 @@
+"""`lasthop init`: five questions, and the file that the answers make."""
+
+import signal
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+from lasthop.models.reading import CellScenario
+
+from ..conftest import Lasthop
+
+
+def test_usual_answers_make_a_scenario_that_all_commands_take(lasthop: Lasthop) -> None:
+    done = lasthop("init", "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "scenario.toml: written; next: lasthop simulate scenario.toml\n"
+    for command in ("check", "predict"):
+        assert lasthop(command, "scenario.toml").returncode == 0
+    short = ("--set", "duration=2 s", "--set", "warmup=0.5 s", "--replications", "2")
+    assert lasthop("simulate", "scenario.toml", *short).returncode == 0
+
+
+@pytest.mark.parametrize("hop", ["802.11b", "802.11g", "router"])
+def test_each_sort_of_last_hop_can_be_predicted(hop: str, lasthop: Lasthop) -> None:
+    assert lasthop("init", "--yes", "--hop", hop).returncode == 0
+    assert "predicted by model" in lasthop("predict", "scenario.toml").stdout
+
+
+def test_every_line_of_the_file_says_what_it_means(lasthop: Lasthop) -> None:
+    for hop in ("802.11g", "router"):
+        lasthop("init", f"{hop}.toml", "--yes", "--hop", hop)
+        lines = Path(f"{hop}.toml").read_text("utf-8").splitlines()
+        settings = [line for line in lines if line and line[0] not in "#["]
+        assert all("  # " in line for line in settings)
+        for command in ("check", "predict", "simulate", "compare"):
+            assert f"lasthop {command} {hop}.toml" in "\n".join(lines)
+
+
+def test_answers_by_lines_and_by_options_are_the_same(lasthop: Lasthop) -> None:
+    answers = ["802.11b", "2 at 11, 1 at 2", "1 x 6 up, rest x 1 down", "none", "codel"]
+    lines = "".join(f"{line}\n" for line in answers).encode()
+    assert lasthop("init", "x.toml", stdin=lines).returncode == 0
+    first = Path("x.toml").read_text("utf-8")
+    Path("x.toml").unlink()
+    keys = ("hop", "stations", "traffic", "wire", "queue")
+    options = [
+        word for key, answer in zip(keys, answers, strict=True) for word in (f"--{key}", answer)
+    ]
+    assert lasthop("init", "x.toml", *options).returncode == 0
+    assert Path("x.toml").read_text("utf-8") == first
+    known = lh.check("x.toml").typed
+    assert isinstance(known, CellScenario)
+    assert [each.name for each in known.stations] == ["uploader", "downloader", "slow-downloader"]
+    assert [each.rate_bps for each in known.stations] == [11e6, 11e6, 2e6]
+    assert sum(flow.direction == "up" for flow in known.flows) == 6
+
+
+def test_an_empty_line_takes_the_usual_answer(lasthop: Lasthop) -> None:
+    lasthop("init", "asked.toml", stdin=b"\n" * 5)
+    lasthop("init", "yes.toml", "--yes")
+    assert tomllib.loads(Path("asked.toml").read_text()) == tomllib.loads(
+        Path("yes.toml").read_text()
+    )
+
+
+BAD = [
+    ("hop", "token ring", "allowed are 802.11b, 802.11g, router"),
+    ("stations", "none", "allowed are a number from 1 to 200"),
+    ("stations", "3 at 55", "rates of 802.11g are 6, 9, 12"),
+    ("stations", "0", "allowed are a number from 1 to 200"),
+    ("stations", "-4", "allowed are a number from 1 to 200"),
+    ("stations", "99999999999", "allowed are a number from 1 to 200"),
+    ("stations", "150, 100", "allowed are up to 200 in all"),
+    ("traffic", "lots", "allowed are stations x connections up or down"),
+    ("traffic", "9 x 1 up", "there are 5 stations, 0 are taken"),
+    ("traffic", "1 x 0 up", "allowed are stations x connections"),
+    ("wire", "fast", "allowed are rate and round trip"),
+    ("wire", "100 Mbps, 99999 ms", "round trips up to 10000 ms"),
+    ("wire", "0 Mbps", "allowed are rates above 0"),
+    ("queue", "0", "allowed are packets from 1 to 1000000"),
+    ("queue", "red", "or codel, fq_codel, pie"),
+]
+
+
+@pytest.mark.parametrize(("key", "answer", "allowed"), BAD)
+def test_a_bad_answer_is_asked_again_with_what_is_allowed(
+    key: str, answer: str, allowed: str, lasthop: Lasthop
+) -> None:
+    keys = ["hop", "stations", "traffic", "wire", "queue"]
+    before = keys.index(key)
+    lines = "\n" * before + f"{answer}\n" + "\n" * (5 - before)
+    done = lasthop("init", "x.toml", stdin=lines.encode())
+    assert done.returncode == 0
+    assert allowed in done.stderr
+    assert done.stderr.count(f"{before + 1}/5") == 2
+    assert Path("x.toml").exists()
+
+
+@pytest.mark.parametrize(("key", "answer", "allowed"), BAD)
+def test_a_bad_option_is_refused_by_its_name(
+    key: str, answer: str, allowed: str, lasthop: Lasthop
+) -> None:
+    done = lasthop("init", "x.toml", "--yes", f"--{key}", answer)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: --{key} ")
+    assert allowed in done.stderr
+    assert not Path("x.toml").exists()
+
+
+def test_input_that_ends_says_at_which_question_and_writes_nothing(lasthop: Lasthop) -> None:
+    done = lasthop("init", "x.toml", stdin=b"802.11g\nwhat\n")
+    assert done.returncode == 2
+    assert 'ends before an answer to question 2; "what": allowed are' in done.stderr
+    assert "--yes takes the usual answers" in done.stderr
+    assert not Path("x.toml").exists()
+
+
+def test_a_file_that_exists_is_never_replaced(lasthop: Lasthop) -> None:
+    Path("scenario.toml").write_text("mine")
+    done = lasthop("init", "--yes")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: scenario.toml: exists, and is not replaced; allowed is a new name\n"
+    )
+    assert Path("scenario.toml").read_text() == "mine"
+    assert "1/5" not in lasthop("init", stdin=b"\n" * 5).stderr, "it is told before all questions"
+
+
+def test_a_file_in_no_folder_is_refused_before_anything_is_asked(lasthop: Lasthop) -> None:
+    done = lasthop("init", "no/where.toml", stdin=b"\n" * 5)
+    assert done.returncode == 2
+    assert "there is no directory no" in done.stderr
+    assert "1/5" not in done.stderr
+
+
+def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from lasthop.cli import main; raise SystemExit(main())", "init"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        text=True,
+    )
+    assert process.stderr is not None
+    asked = process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    assert asked.startswith("1/5 What is the last hop")
+    assert process.returncode == 130
+    assert told.endswith("error: interrupted: nothing written\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_is_the_scenario_in_normalised_form(lasthop: Lasthop) -> None:
+    done = lasthop("init", "x.toml", "--yes", "--json")
+    assert done.stdout == lh.check("x.toml").to_json() + "\n"

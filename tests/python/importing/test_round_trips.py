@@ -1,0 +1,167 @@
+"""Round trips told from the middle of a way, on conversations written by hand."""
+
+import pytest
+
+from lasthop.importing.round_trips import RoundTrips
+from lasthop.importing.segments import ACK, SYN, Segment
+
+MSS = 1000
+RTT_S = 0.2
+BEFORE_S = 0.15
+"""What a segment takes from its sender to the capture, most of it in queues."""
+
+
+def segment(number: int, *, stamp: int = -1) -> Segment:
+    """The segment of this number, from 0."""
+    return Segment(b"s", b"r", 1, 2, True, ACK, 1 + number * MSS, 1, 100, MSS, stamp=stamp)
+
+
+def ack(segments: int, *, echo: int = -1) -> Segment:
+    """The ACK of so many segments."""
+    return Segment(b"r", b"s", 2, 1, True, ACK, 1, 1 + segments * MSS, 100, 0, echo=echo)
+
+
+def opened() -> RoundTrips:
+    """A connection whose handshake has passed."""
+    trips = RoundTrips()
+    trips.data(0.0, Segment(b"s", b"r", 1, 2, True, SYN, 0, 0, 0, 0), 0)
+    trips.ack(0.001, Segment(b"r", b"s", 2, 1, True, SYN | ACK, 0, 1, 100, 0), 0, 0)
+    return trips
+
+
+def window_of(count: int, rounds: int, *, stamps: bool = False) -> RoundTrips:
+    """A sender that always has `count` segments out, spread evenly over each round trip.
+
+    Segment k leaves at k RTT / count and is acknowledged a round trip later; what sees it stands
+    just in front of the receiver, behind the sender's queue.
+    """
+    trips = opened()
+    events: list[tuple[float, int, bool]] = []
+    for number in range(count * rounds):
+        sent_s = 1.0 + number * RTT_S / count
+        events += [(sent_s + BEFORE_S, number, True), (sent_s + RTT_S, number, False)]
+    for at_s, number, data in sorted(events):
+        tick = round((at_s - BEFORE_S if data else at_s - RTT_S) * 1000) if stamps else -1
+        if data:
+            trips.data(at_s, segment(number, stamp=tick), number)
+        else:
+            trips.ack(at_s, ack(number + 1, echo=tick), count * MSS, number)
+    return trips
+
+
+def test_a_window_limited_by_the_receiver_tells_the_whole_round_trip() -> None:
+    """Though the capture sees each segment for a quarter of it alone."""
+    trips = window_of(20, 60)
+    assert trips.by_window.mean == pytest.approx(RTT_S, rel=0.05)
+
+
+def test_time_stamps_tell_what_waited_in_front_of_the_capture() -> None:
+    """All but the least of it: the clocks of two machines are not the same."""
+    trips = window_of(20, 30, stamps=True)
+    assert trips.stamped
+    assert trips.rtt_s == pytest.approx(RTT_S - BEFORE_S, rel=0.05)
+
+
+def test_a_clock_is_set_by_the_first_stamps_not_by_late_ones() -> None:
+    trips = opened()
+    for number in range(400):
+        wait_s = 0.001 if number < 10 else 0.3  # A queue fills and stays.
+        sent_s = 0.01 * number
+        trips.data(sent_s + wait_s, segment(number, stamp=round(1000 * sent_s)), number)
+        trips.ack(sent_s + wait_s + 0.002, ack(number + 1, echo=round(1000 * sent_s)), 0, number)
+    assert trips.rtt_s == pytest.approx(0.301, rel=0.02)
+
+
+def test_a_loss_shows_the_window_and_halves_it() -> None:
+    trips = opened()
+    for number in range(16):
+        trips.data(1.0 + 0.001 * number, segment(number), number)
+    for _ in range(3):
+        trips.ack(1.1, ack(0), 0, 16)
+    trips.ack(1.1, ack(0), 0, 16)
+    trips.data(1.2, segment(0), 17)
+    assert trips.retransmitted == 1
+    trips.ack(1.3, ack(16), 0, 17)
+    trips.data(1.31, segment(16), 18)
+    trips.ack(1.5, ack(17), 0, 18)
+    assert trips.window.mean == pytest.approx(8, abs=0.5)
+
+
+def test_sequence_numbers_may_wrap() -> None:
+    trips = RoundTrips()
+    start = (1 << 32) - 5 * MSS
+    for number in range(40):
+        sent = segment(0)._replace(seq=(start + number * MSS) % (1 << 32))
+        trips.data(0.1 * number, sent, number)
+        back = ack(0)._replace(ack=(start + (number + 1) * MSS) % (1 << 32))
+        trips.ack(0.1 * number + 0.05, back, MSS, number)
+    assert trips.retransmitted == 0
+    assert trips.by_window.mean == pytest.approx(0.1, rel=0.05)
+
+
+def test_what_passed_before_a_segment_is_what_waited_before_it() -> None:
+    """Ten others pass between the ACK that let each segment go and the segment itself."""
+    trips = opened()
+    passed = 0
+    for number in range(60):
+        passed += 10
+        trips.data(0.1 * number, segment(number), passed)
+        trips.ack(0.1 * number + 0.05, ack(number + 1), MSS, passed)
+    assert max(trips.backlog, key=lambda packets: trips.backlog[packets]) == 10
+
+
+def test_a_pause_is_no_round_trip() -> None:
+    trips = opened()
+    for number in range(5):
+        at_s = 100.0 * number
+        trips.data(at_s, segment(number), number)
+        trips.ack(at_s + 0.01, ack(number + 1), MSS, number)
+    assert trips.by_window.most < 10.0
+
+
+def test_a_sender_that_begins_with_two_segments_is_followed_through_slow_start() -> None:
+    """2, 4, 8, ... a round trip: were it taken to begin with more, trips would seem longer."""
+    trips = opened()
+    sent = 0
+    for turn in range(6):
+        start_s = 1.0 + turn * RTT_S
+        burst = range(sent, sent + 2 ** (turn + 1))
+        for place, number in enumerate(burst):
+            trips.data(start_s + 0.001 * place, segment(number), number)
+        for place, number in enumerate(burst):
+            trips.ack(start_s + RTT_S - 0.01 + 0.0001 * place, ack(number + 1), 0, number)
+        sent = burst.stop
+    assert trips.by_window.most == pytest.approx(RTT_S, rel=0.05)
+
+
+def test_a_window_that_grows_faster_than_renos_is_followed_from_the_second_loss_on() -> None:
+    """Linux counts segments, not ACKs: between losses that show 8 and 16 the window grows by 12.
+
+    Thirty ACKs take Reno's window from 8 to the root of 8^2 + 2 30, which is 11.
+    """
+    trips = opened()
+    first, at_s = 0, 1.0
+    for window in (8, 16):
+        for number in range(first, first + window):
+            at_s += 0.01
+            trips.data(at_s, segment(number), number)
+        for _ in range(4):
+            trips.ack(at_s, ack(first), 0, first)
+        trips.data(at_s + 0.01, segment(first), first)
+        trips.ack(at_s + 0.1, ack(first + window), 0, first)
+        first, at_s = first + window, at_s + 0.2
+        for number in range(first, first + 30):
+            trips.data(at_s, segment(number), number)
+            trips.ack(at_s + 0.05, ack(number + 1), 0, number)
+            at_s += 0.1
+        first += 30
+    assert 13 < trips.window.most < 16
+
+
+def test_a_sender_that_had_nothing_to_send_for_a_while_makes_no_round_trip_longer() -> None:
+    trips = opened()
+    for number in range(40):
+        at_s = 3.0 * number if number >= 20 else 0.1 * number
+        trips.data(at_s, segment(number), number)
+        trips.ack(at_s + 0.05, ack(number + 1), MSS, number)
+    assert trips.by_window.most < 0.2
