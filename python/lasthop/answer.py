@@ -184,9 +184,9 @@ def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:
     """One item of a result with each estimate as two columns, value and half width."""
     row: dict[str, Any] = {}
     for key, value in item.items():
-        if isinstance(value, Mapping) and "real" in value:
+        if isinstance(value, dict) and "real" in value:
             row[key] = complex(value["real"], value["imag"])
-        elif isinstance(value, Mapping):
+        elif isinstance(value, dict):
             row[key] = nan if value["mean"] is None else value["mean"]
             if intervals:
                 row[f"{key}_ci95"] = nan if value["ci95"] is None else value["ci95"]

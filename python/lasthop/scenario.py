@@ -95,10 +95,11 @@ class Scenario(Mapping[str, Any]):
         known: list[File] = []
         if isinstance(source, Scenario):
             content, name, before = source.content, source.source, source.settings
+            kind = source.format
             known = source.checked.files
         else:
             (content, name), before = contents(source), ()
-        kind = "json" if looks_like_json(content) else "toml"
+            kind = "json" if looks_like_json(content) else "toml"
         every = [*before, *added]
         files = named_files(content, kind, name, every, known)
         with blaming({}):

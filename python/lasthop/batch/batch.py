@@ -1,13 +1,14 @@
 """The loop of a batch: cut chunks, hand them out, seal what comes back, stop when asked to."""
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from lasthop.batch.chunk import Chunk, Finished, Task, compute
-from lasthop.batch.executors import Workers, went_away
+from lasthop.batch.executors import Lookout, Workers, went_away
 from lasthop.batch.keyboard import counted_interrupts
 from lasthop.batch.parts import Parts
 from lasthop.batch.sizes import CHUNK_S, Sizes
@@ -54,7 +55,6 @@ class Batch:
     executor: Executor | Workers | None = None
     tails: bool = False
     directory: Path | None = None
-    _pending: set[Future[Finished]] = field(default_factory=set, init=False)
 
     def run(self, tasks: Iterable[Task], progress: ProgressCallback | None = None) -> None:
         """Do the runs that are not finished, each key once, and keep them.
@@ -74,62 +74,100 @@ class Batch:
         """
         distinct = {task.key: task for task in tasks}
         todo = [task for key, task in distinct.items() if not self.parts.has(key, self.kept)]
-        lengths = {task.key: task.length for task in todo}
-        tally = Tally(lengths, len(distinct) - len(todo), progress, self.directory)
         if not todo:
             return
+        lengths = {task.key: task.length for task in todo}
+        tally = Tally(lengths, len(distinct) - len(todo), progress, self.directory)
         if self.executor is not None:
-            self._loop(deque(todo), tally, Workers.of(self.executor), here=False)
+            _Loop(self, deque(todo), tally, Workers.of(self.executor), here=False).run()
             return
-        with ThreadPoolExecutor(min(self.threads, len(todo))) as pool:
-            self._loop(deque(todo), tally, Workers(pool, min(self.threads, len(todo))), here=True)
+        count = min(self.threads, len(todo))
+        with ThreadPoolExecutor(count) as pool:
+            _Loop(self, deque(todo), tally, Workers(pool, count), here=True).run()
 
-    def _loop(self, todo: deque[Task], tally: Tally, workers: Workers, here: bool) -> None:
-        sizes = Sizes(workers.chunk_s or CHUNK_S, workers.count)
-        most = workers.count if here else 2 * workers.count
-        threads = max(1, self.threads // len(todo)) if here else 1
-        asked = len(todo)
+
+class _Loop:
+    """A batch while it runs.
+
+    Parameters
+    ----------
+    batch : Batch
+        What is asked for.
+    todo : deque of Task
+        What has still to go out.
+    tally : Tally
+        Who is told of it.
+    workers : Workers
+        Who does it.
+    here : bool
+        Whether they are threads that tell `tally` of their runs, and stop when it says so.
+    """
+
+    def __init__(
+        self, batch: Batch, todo: deque[Task], tally: Tally, workers: Workers, *, here: bool
+    ) -> None:
+        self._batch = batch
+        self._todo = todo
+        self._asked = len(todo)
+        self._tally = tally
+        self._workers = workers
+        self._here = here
+        self._sizes = Sizes(workers.chunk_s or CHUNK_S, workers.count)
+        self._threads = max(1, batch.threads // len(todo)) if here else 1
+        self._pending: set[Future[Finished]] = set()
+
+    def run(self) -> None:
+        """Hand out and seal until all is done, or it is to stop."""
         state = "failed"
         try:
             with counted_interrupts() as interrupts:
-                while todo or self._pending:
-                    if interrupts() > 1:
-                        tally.stopped.set()
-                    if tally.stopped.is_set():
-                        break
-                    if interrupts() and not tally.draining.is_set():
-                        tally.draining.set()
-                        todo.clear()
-                        self._recall()
-                    while todo and len(self._pending) < most:
-                        count = sizes.next((task.length[1] for task in todo), len(todo))
-                        tasks = tuple(todo.popleft() for _ in range(count))
-                        chunk = Chunk(tasks, tuple(self.kept), threads, self.tails)
-                        watch = (tally,) if here else ()
-                        self._pending.add(workers.executor.submit(compute, chunk, *watch))
-                    done, _ = wait(self._pending, timeout=TICK_S, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        self._take(future, tally, sizes)
+                self._until_done(interrupts)
                 self._recall()
                 for future in list(self._pending):
                     # Threads hand over what is done of their chunks as soon as they see it.
-                    if here or future.done():
-                        self._take(future, tally, sizes)
+                    if self._here or future.done():
+                        self._take(future)
                 by_keyboard = interrupts() > 0
-            state = "done" if tally.runs_done == asked else "interrupted"
+            state = "done" if self._tally.runs_done == self._asked else "interrupted"
         except BaseException as error:
-            tally.stopped.set()
-            self._save_others(tally, sizes, wait_for=here)
+            self._tally.stopped.set()
+            self._save_others()
             if went_away(error):
                 raise self._lost(error) from None
             raise
         finally:
-            self._pending.clear()
-            tally.finish(state)
+            self._tally.finish(state)
         if state == "interrupted":
             raise BatchInterrupted if by_keyboard else BatchStopped
 
-    def _take(self, future: Future[Finished], tally: Tally, sizes: Sizes) -> None:
+    def _until_done(self, interrupts: Callable[[], int]) -> None:
+        lookout = Lookout(self._workers)
+        while self._todo or self._pending:
+            if interrupts() > 1:
+                self._tally.stopped.set()
+            if self._tally.stopped.is_set():
+                return
+            if interrupts() and not self._tally.draining.is_set():
+                self._tally.draining.set()
+                self._todo.clear()
+                self._recall()
+            self._hand_out()
+            done, _ = wait(self._pending, timeout=TICK_S, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._take(future)
+            lookout.look()
+
+    def _hand_out(self) -> None:
+        """Give each worker a chunk, and where they are far away one that waits beside it."""
+        most = self._workers.count * (1 if self._here else 2)
+        while self._todo and len(self._pending) < most:
+            count = self._sizes.next((task.length[1] for task in self._todo), len(self._todo))
+            tasks = tuple(self._todo.popleft() for _ in range(count))
+            chunk = Chunk(tasks, tuple(self._batch.kept), self._threads, self._batch.tails)
+            watch = (self._tally,) if self._here else ()
+            self._pending.add(self._workers.executor.submit(compute, chunk, *watch))
+
+    def _take(self, future: Future[Finished]) -> None:
         """Seal what a future has, if it was not recalled."""
         self._pending.discard(future)
         if future.cancelled():
@@ -137,9 +175,9 @@ class Batch:
         finished = future.result()
         if not finished.keys:
             return
-        self.parts.keep(finished.part)
-        sizes.learn(finished.simulated_s, finished.cpu_s)
-        tally.sealed(finished, self.parts.count)
+        self._batch.parts.keep(finished.part)
+        self._sizes.learn(finished.simulated_s, finished.cpu_s)
+        self._tally.sealed(finished, self._batch.parts.count)
 
     def _recall(self) -> None:
         """Take back what nobody has begun."""
@@ -147,20 +185,17 @@ class Batch:
             if future.cancel():
                 self._pending.discard(future)
 
-    def _save_others(self, tally: Tally, sizes: Sizes, wait_for: bool) -> None:
-        """Seal what others have finished, when one has failed."""
+    def _save_others(self) -> None:
+        """Seal what others have finished when one has failed, whose error is the one to be told."""
         self._recall()
         for future in list(self._pending):
-            if not (wait_for or future.done()):
-                continue
-            try:
-                self._take(future, tally, sizes)
-            except Exception:
-                continue
+            if self._here or future.done():
+                with suppress(Exception):
+                    self._take(future)
 
     def _lost(self, error: BaseException) -> UserError:
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         return UserError(
-            f"workers went away: {what}; {self.parts.count} parts are kept",
-            "the same call goes on from there" if self.directory else None,
+            f"workers went away: {what}; {self._tally.runs_done} of {self._asked} runs are kept",
+            "the same call goes on from there" if self._batch.directory else None,
         )

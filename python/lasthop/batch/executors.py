@@ -20,6 +20,12 @@ ELSEWHERE = ("dask", "distributed", "submitit", "tornado")
 SLURM_CHUNK_S = 300.0
 """Work of a job: longer than it waits to begin. [s]"""
 
+LOOK_S = 5.0
+"""How often it is asked who works. [s]"""
+
+LOST_S = 60.0
+"""Time without anybody after which nobody is waited for: workers that die are started again. [s]"""
+
 POLL_S = 0.5
 """How often jobs of Slurm are looked at. [s]"""
 
@@ -33,6 +39,8 @@ class Workers:
     """Who work at the same time."""
     chunk_s: float | None = None
     """Work of a chunk, where the usual one does not suit. [s]"""
+    is_there: Callable[[], bool] = lambda: True
+    """Whether there is anybody who works; where an executor does not say so itself."""
 
     @staticmethod
     def of(executor: "Executor | Workers") -> "Workers":
@@ -46,6 +54,37 @@ class Workers:
             )
         count = getattr(executor, "_max_workers", None)
         return Workers(executor, count if isinstance(count, int) else os.cpu_count() or 1)
+
+
+class Lookout:
+    """Looks now and then whether there is anybody who works.
+
+    Parameters
+    ----------
+    workers : Workers
+        Who should.
+    """
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._looked_s = self._seen_s = time.monotonic()
+
+    def look(self) -> None:
+        """Look, if it was not just done.
+
+        Raises
+        ------
+        ConnectionError
+            If nobody has been there for `LOST_S`.
+        """
+        now_s = time.monotonic()
+        if now_s - self._looked_s < LOOK_S:
+            return
+        self._looked_s = now_s
+        if self._workers.is_there():
+            self._seen_s = now_s
+        elif now_s - self._seen_s > LOST_S:
+            raise ConnectionError(f"nobody has worked for {LOST_S:g} s")
 
 
 def went_away(error: BaseException) -> bool:
@@ -79,7 +118,9 @@ def dask_cluster(address: str) -> Iterator[Workers]:
         threads = sum(client.nthreads().values())
         if not threads:
             raise UserError(f"cluster {address}: it has no workers")
-        yield Workers(client.get_executor(pure=False), threads)
+        yield Workers(
+            client.get_executor(pure=False), threads, is_there=lambda: bool(client.nthreads())
+        )
     finally:
         client.close()
 

@@ -66,6 +66,8 @@ class Part:
     ----------
     source : Path or bytes
         The file, or what is in it.
+    is_new : bool
+        Whether it has just been made, so that nothing can have become of it.
 
     Raises
     ------
@@ -73,14 +75,14 @@ class Part:
         If it is no whole part.
     """
 
-    def __init__(self, source: Path | bytes) -> None:
-        self._source = source
+    def __init__(self, source: Path | bytes, *, is_new: bool = False) -> None:
         try:
-            with self._open() as archive:
-                if broken := archive.testzip():
-                    raise DamagedError(f"{broken} was changed")
-                about = json.loads(archive.read(ABOUT))
-                names = archive.namelist()
+            self._archive = zipfile.ZipFile(
+                io.BytesIO(source) if isinstance(source, bytes) else source
+            )
+            if not is_new and (broken := self._archive.testzip()):
+                raise DamagedError(f"{broken} was changed")
+            about = json.loads(self._archive.read(ABOUT))
             self.engine = str(about["engine"])
             self.version = str(about["version"])
             self.format = int(about["format"])
@@ -88,7 +90,6 @@ class Part:
             raise DamagedError(f"no whole archive: {error}") from None
         except (ValueError, KeyError, TypeError) as error:
             raise DamagedError(f"no part of lasthop: {error}") from None
-        self.members = frozenset(names)
 
     @property
     def usable(self) -> bool:
@@ -98,19 +99,19 @@ class Part:
     def runs(self) -> dict[str, set[str]]:
         """What is kept of each run, by its key."""
         found: dict[str, set[str]] = {}
-        for name in self.members - {ABOUT}:
-            key, _, what = name.removesuffix(".json").partition("/")
-            found.setdefault(key, set()).add(what)
+        for name in self._archive.namelist():
+            if name != ABOUT:
+                key, _, what = name.removesuffix(".json").partition("/")
+                found.setdefault(key, set()).add(what)
         return found
 
     def read(self, key: str, what: str) -> bytes:
         """What is kept of a run under this name, as JSON."""
-        with self._open() as archive:
-            return archive.read(f"{key}/{what}.json")
+        return self._archive.read(f"{key}/{what}.json")
 
-    def _open(self) -> zipfile.ZipFile:
-        source = self._source
-        return zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source)
+    def close(self) -> None:
+        """Close the file."""
+        self._archive.close()
 
 
 def name_of(keys: frozenset[str], kept: frozenset[str]) -> str:

@@ -60,7 +60,7 @@ class Parts:
         OSError
             If it cannot be written; what is there stays.
         """
-        part = Part(content)
+        part = Part(content, is_new=True)
         runs = part.runs()
         if self._folder is None:
             self._memory.append(content)
@@ -102,10 +102,10 @@ class Parts:
     def _part(self, place: Path | int) -> Part:
         part = self._open.pop(place, None)
         if part is None:
-            part = Part(self._memory[place] if isinstance(place, int) else place.read_bytes())
+            part = Part(self._memory[place] if isinstance(place, int) else place)
         self._open[place] = part
         while len(self._open) > OPEN:
-            self._open.popitem(last=False)
+            self._open.popitem(last=False)[1].close()
         return part
 
     def _look_around(self, directory: Path) -> None:
@@ -126,6 +126,7 @@ class Parts:
                 self._take(path, part)
             else:
                 others[part.version] = others.get(part.version, 0) + 1
+            part.close()
         for version, count in others.items():
             these = "1 part is" if count == 1 else f"{count} parts are"
             self.notes.append(

@@ -45,7 +45,8 @@ class Point:
     @cached_property
     def series(self) -> Mapping[str, Any]:
         """Time series of the first replication, if the scenario asks for them."""
-        return json.loads(self._parts.read(self.key, "series") or b"null") or {}
+        text = self._parts.read(self.key, "series")
+        return {} if text is None else json.loads(text) or {}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Point):
