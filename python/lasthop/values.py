@@ -100,7 +100,7 @@ def values_of(text: str, what: str, example: str) -> list[str]:
     """
     found = parts(text, what, example)
     if not all(found):
-        raise UserError(f'{what}: an empty value in "{text}"')
+        raise UserError(f'{what}: an empty value in "{text}"', example)
     return [value for part in found for value in ranged(part, what)]
 
 

@@ -298,7 +298,7 @@ def test_points_may_be_a_table(tmp_path: Path) -> None:
         {"cell.ap.cwmin": 63, "station.near.rate": "11 Mbps"},
     ]
     file = tmp_path / "points.csv"
-    file.write_text("cell.ap.cwmin,station.near.rate\n15,1 Mbps\n\n63,11 Mbps\n")
+    file.write_text("# two\ncell.ap.cwmin,station.near.rate\n15,1 Mbps\n\n63,11 Mbps\n")
     whole = lh.sweep(SMALL, rows).to_json()
     assert lh.sweep(SMALL, file).to_json() == whole
     assert lh.sweep(SMALL, pd.DataFrame(rows)).to_json() == whole

@@ -162,6 +162,8 @@ def table(over: object, named: str) -> Grid:
 def from_csv(path: Path, named: str) -> Grid:
     """The points of a CSV file: its first line has the key paths, each other line a point.
 
+    Empty lines, and those that begin with ``#``, do not count.
+
     Raises
     ------
     UserError
@@ -169,7 +171,11 @@ def from_csv(path: Path, named: str) -> Grid:
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
+            lines = [
+                (number, row)
+                for number, row in enumerate(csv.reader(file), 1)
+                if row and not row[0].startswith("#")
+            ]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"{named} {path}: cannot be read: {why}") from None

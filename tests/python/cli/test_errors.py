@@ -213,7 +213,7 @@ USAGE = {
     ),
     "unknown model": (["predict", "FILE", "--model", "oracle"], '"oracle"', "hotspot"),
     "empty sweep": (["sweep", "FILE", "--over", "seed="], "empty value", "--over"),
-    "no sweep": (["sweep", "FILE"], "--over", "--help"),
+    "no sweep": (["sweep", "FILE"], "--over is needed, or --points", "=15,31"),
     "series of no time": (["simulate", "FILE", "--series", "0 s"], "record.series_interval", None),
     "out is a file": (["simulate", "FILE", "--out", "FILE"], "is a file, not a directory", None),
     "capture nowhere": (
