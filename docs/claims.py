@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lasthop._core import VERSION
-from lasthop.cli.progress import progress_bar
+from lasthop.cli.progress import batch_bar
 from lasthop.studies import kept
 from lasthop.studies.reproduction import Reproduction, task
 
@@ -47,7 +47,7 @@ def write(done: Reproduction) -> None:
 def main() -> None:
     """Reproduce all claims and keep them."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    with progress_bar("reproducing") as progress:
+    with batch_bar("reproducing") as progress:
         write(task([], quick=False).run(OUT, progress))
     print(KEPT, SAMPLES, sep="\n")
 

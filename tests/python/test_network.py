@@ -75,7 +75,7 @@ def test_sweep_over_the_queue() -> None:
     swept = lh.sweep(DUMBBELL, {"queue": [5, 60]})
     queues = swept.table("queues")
     drops = queues[queues["name"] == "bottleneck"].set_index("queue")["drop_probability"]
-    assert drops["5"] > drops["60"]
+    assert drops[5] > drops[60]
 
 
 CELL = """\

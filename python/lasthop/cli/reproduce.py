@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from lasthop.cli.boundary import Interrupted
+from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.options import Jobs, Json, file_name, writable
-from lasthop.cli.progress import progress_bar
+from lasthop.cli.progress import batch_bar
 from lasthop.ownership import refuse_foreign
 
 
@@ -33,6 +34,9 @@ def reproduce(
         ),
     ] = Path("out/reproduce"),
     jobs: Jobs = None,
+    cluster: Cluster = None,
+    on_slurm: OnSlurm = False,
+    slurm_options: SlurmOptions = None,
     as_json: Json = False,
 ) -> None:
     """Run the studies that settle claims of the papers, and print the ledger with its verdicts."""
@@ -43,8 +47,11 @@ def reproduce(
     directory = writable(out)
     refuse_foreign(directory, chosen.files)
     try:
-        with progress_bar("reproducing") as progress:
-            reproduction = chosen.run(directory, progress, jobs)
+        with (
+            workers(cluster, on_slurm, slurm_options, jobs, directory) as executor,
+            batch_bar("reproducing") as progress,
+        ):
+            reproduction = chosen.run(directory, progress, jobs, executor)
     except KeyboardInterrupt:
         done, all_of_them = chosen.plan.finished(directory)
         message = f"{done} of {all_of_them} runs are kept in {directory}"

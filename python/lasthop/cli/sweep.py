@@ -2,14 +2,13 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lasthop.batch.executors import Workers, dask_cluster, slurm
 from lasthop.cli.boundary import Interrupted, warn
+from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -83,18 +82,9 @@ def sweep(
         unset("TIME", 'Record time series of each first replication this often: "0.1 s".'),
     ] = None,
     jobs: Jobs = None,
-    cluster: Annotated[
-        str | None, unset("ADDRESS", "Simulate on a Dask cluster: its scheduler's address.")
-    ] = None,
-    on_slurm: Annotated[
-        bool, typer.Option("--slurm", help="Simulate in jobs of Slurm, handed in by submitit.")
-    ] = False,
-    slurm_options: Annotated[
-        list[str] | None,
-        unset(
-            "NAME=VALUE", "An option of these jobs, such as slurm_partition=long.", "--slurm-option"
-        ),
-    ] = None,
+    cluster: Cluster = None,
+    on_slurm: OnSlurm = False,
+    slurm_options: SlurmOptions = None,
     settings: Settings = None,
     out: Annotated[
         Path | None,
@@ -117,7 +107,7 @@ def sweep(
     refuse_foreign(directory, TABLE_FILES)
     interrupted = None
     with (
-        workers(cluster, on_slurm, slurm_options or [], jobs, directory) as executor,
+        workers(cluster, on_slurm, slurm_options, jobs, directory) as executor,
         batch_bar("sweeping") as progress,
     ):
         try:
@@ -156,30 +146,6 @@ def first_warning(result: Sweep) -> Iterator[str]:
         more = len(warnings) - 1
         rest = f" (so do {more} more: warnings of the sweep in Python)" if more else ""
         yield f"{warnings[0]}{rest}"
-
-
-@contextmanager
-def workers(
-    cluster: str | None, on_slurm: bool, options: list[str], jobs: int | None, folder: Path
-) -> Iterator[Workers | None]:
-    """Who simulates; None for threads of this process."""
-    if cluster is not None and on_slurm:
-        raise UserError("--slurm: --cluster is given as well; needed is either")
-    if jobs is not None and (on_slurm or cluster is not None):
-        raise UserError(f"--jobs {jobs}: threads of this machine, which is not asked to simulate")
-    if options and not on_slurm:
-        raise UserError(f"--slurm-option {options[0]}: needs --slurm")
-    if cluster is not None:
-        with dask_cluster(cluster) as found:
-            yield found
-    elif on_slurm:
-        known = pairs(options, "--slurm-option", "NAME=VALUE", "slurm_partition=long")
-        values = {name: int(text) if text.isdecimal() else text for name, text in known}
-        local = values.pop("cluster", "slurm")
-        with slurm(folder / "slurm", values, str(local)) as found:
-            yield found
-    else:
-        yield None
 
 
 def asked_points(

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -9,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lasthop._core import VERSION
+from lasthop.batch import ProgressCallback, Workers
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
-from lasthop.run import ProgressCallback
 from lasthop.saving import text_writer, write_atomically
 from lasthop.studies import findings
 from lasthop.studies.findings import Finding
@@ -138,8 +139,9 @@ class Task:
         directory: Path,
         progress: ProgressCallback | None = None,
         jobs: int | None = None,
+        executor: Executor | Workers | None = None,
     ) -> Reproduction:
-        """Run what is not in `directory` yet, on `jobs` threads, and judge the claims.
+        """Run what is not in `directory` yet, on `jobs` threads or elsewhere, and judge the claims.
 
         Raises
         ------
@@ -148,7 +150,7 @@ class Task:
         KeyboardInterrupt
             At Ctrl-C, likewise.
         """
-        runs = self.plan.run(directory, progress, jobs)
+        runs = self.plan.run(directory, progress, jobs, executor)
         values: dict[str, dict[str, Measured]] = {}
         found: dict[str, list[Finding]] = {}
         for study in self.studies:
@@ -196,6 +198,7 @@ def reproduce(
     directory: str | os.PathLike[str] = "out/reproduce",
     progress: ProgressCallback | None = None,
     jobs: int | None = None,
+    executor: Executor | Workers | None = None,
 ) -> Reproduction:
     """Run the studies that settle claims of the papers, and judge these.
 
@@ -208,9 +211,11 @@ def reproduce(
     directory : path
         Where finished runs are kept and found again. `Reproduction.save` writes report and figures.
     progress : callable, optional
-        Called with the `Progress` over all runs that are still to be simulated.
+        Called with the `BatchProgress` over all runs that are still to be simulated.
     jobs : int, optional
         Threads; by default one for each processor.
+    executor : concurrent.futures.Executor, optional
+        Who simulates in the place of threads of this process; see `lasthop.sweep`.
 
     Returns
     -------
@@ -237,4 +242,4 @@ def reproduce(
     >>> [(each.claim.id, each.verdict.value) for each in found.results]
     [('acsma-16', 'reproduced')]
     """
-    return task(names, quick=quick).run(Path(directory), progress, jobs)
+    return task(names, quick=quick).run(Path(directory), progress, jobs, executor)

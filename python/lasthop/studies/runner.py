@@ -12,7 +12,7 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
-from lasthop.batch import Batch, BatchStopped, Parts, ProgressCallback, Task
+from lasthop.batch import Batch, BatchStopped, Parts, ProgressCallback, Task, Workers
 from lasthop.errors import ConvergenceError, ModelError, Stopped, TooCostlyError
 from lasthop.predict import predict
 from lasthop.run import threads_asked
@@ -51,7 +51,7 @@ class Plan:
         directory: Path,
         progress: ProgressCallback | None = None,
         jobs: int | None = None,
-        executor: Executor | None = None,
+        executor: Executor | Workers | None = None,
     ) -> dict[str, Runs]:
         """Simulate what `directory` does not hold yet, predict all; return the runs by study key.
 

@@ -1,11 +1,15 @@
 import json
 import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 import lasthop as lh
+from lasthop.batch import Workers
 from lasthop.models import MODELS
 
 from ..conftest import EXAMPLES, SMALL, Lasthop
@@ -367,3 +371,43 @@ def test_no_row_is_counted_where_it_could_stand(lasthop: Lasthop) -> None:
     assert len(shares.splitlines()) == 13
     assert shares.splitlines()[-1].split()[0] == "meter"
     assert "... and 1 more" not in text
+
+
+def test_a_sweep_and_studies_may_be_done_elsewhere(
+    lasthop: Lasthop, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    @contextmanager
+    def near(address: str) -> Iterator[Workers]:
+        asked.append(address)
+        with ThreadPoolExecutor(2) as pool:
+            yield Workers(pool, 2)
+
+    monkeypatch.setattr("lasthop.cli.elsewhere.dask_cluster", near)
+    over = ["sweep", small, "--over", "seed=1,2", "--json"]
+    there = lasthop(*over, "--cluster", "tcp://far:8786", "--out", "there").stdout
+    assert there == lasthop(*over, "--out", "here").stdout
+    done = lasthop("reproduce", "acsma-16", "--cluster", "tcp://away:1", "--out", "claims")
+    assert done.returncode == 0, done.stderr
+    assert asked == ["tcp://far:8786", "tcp://away:1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cluster", "tcp://far:8786", "--slurm"], "--slurm: --cluster is given as well"),
+        (["--cluster", "tcp://far:8786", "--jobs", "2"], "--jobs 2: threads of this machine"),
+        (["--slurm-option", "timeout_min=5"], "--slurm-option timeout_min=5: needs --slurm"),
+        (["--slurm", "--slurm-option", "what=5", "--slurm-option", "cluster=local"], "slurm: "),
+        (["--points", "none.csv"], "--points none.csv: --over and --zip have points as well"),
+        (["--zip", "--over", "cell.ap_queue=5"], "need equally many values: seed 2, cell.ap_queue"),
+    ],
+)
+def test_what_cannot_be_done_elsewhere_is_refused(
+    lasthop: Lasthop, small: Path, options: list[str], message: str
+) -> None:
+    done = lasthop("sweep", small, "--over", "seed=1,2", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) <= 2

@@ -1,0 +1,61 @@
+"""Options that have the work done elsewhere: on a Dask cluster, in jobs of Slurm."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lasthop.batch.executors import Workers, dask_cluster, slurm
+from lasthop.cli.options import pairs, unset
+from lasthop.errors import UserError
+
+Cluster = Annotated[
+    str | None, unset("ADDRESS", "Simulate on a Dask cluster: its scheduler's address.")
+]
+OnSlurm = Annotated[
+    bool, typer.Option("--slurm", help="Simulate in jobs of Slurm, handed in by submitit.")
+]
+SlurmOptions = Annotated[
+    list[str] | None,
+    unset(
+        "NAME=VALUE",
+        "An option of these jobs, such as slurm_partition=long.",
+        "--slurm-option",
+    ),
+]
+
+
+@contextmanager
+def workers(
+    cluster: str | None,
+    on_slurm: bool,
+    options: list[str] | None,
+    jobs: int | None,
+    folder: Path,
+) -> Iterator[Workers | None]:
+    """Who simulates; None for threads of this process.
+
+    Raises
+    ------
+    UserError
+        If options contradict each other, or nobody is there.
+    """
+    if cluster is not None and on_slurm:
+        raise UserError("--slurm: --cluster is given as well; needed is either")
+    if jobs is not None and (on_slurm or cluster is not None):
+        raise UserError(f"--jobs {jobs}: threads of this machine, which is not to simulate")
+    if options and not on_slurm:
+        raise UserError(f"--slurm-option {options[0]}: needs --slurm")
+    if cluster is not None:
+        with dask_cluster(cluster) as found:
+            yield found
+    elif on_slurm:
+        known = pairs(options or [], "--slurm-option", "NAME=VALUE", "slurm_partition=long")
+        values = {name: int(text) if text.isdecimal() else text for name, text in known}
+        kind = str(values.pop("cluster", "slurm"))
+        with slurm(folder / "slurm", values, kind) as found:
+            yield found
+    else:
+        yield None
