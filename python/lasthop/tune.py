@@ -1,8 +1,12 @@
 """Which access parameters to set for a scenario, for what gain and at what cost."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
+from lasthop.batch import Workers
 from lasthop.errors import Stopped, UserError
 from lasthop.run import replaced, threads_asked
 from lasthop.scenario import ScenarioLike
@@ -12,6 +16,7 @@ from lasthop.tuning.categories import categories_in_use, category_asked
 from lasthop.tuning.found import TUNING_FILES, Tuning
 from lasthop.tuning.objectives import OBJECTIVES, objective_for
 from lasthop.tuning.search import Interrupted, ProgressCallback, Search
+from lasthop.tuning.simulations import Simulations
 
 __all__ = ["CONFIRM", "TUNING_FILES", "TuneInterrupted", "Tuning", "tune"]
 
@@ -44,6 +49,8 @@ def tune(
     seed: int | None = None,
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     jobs: int | None = None,
+    executor: Executor | Workers | None = None,
+    directory: str | PathLike[str] | None = None,
     progress: ProgressCallback | None = None,
 ) -> Tuning:
     """Find the access parameters that serve a scenario best.
@@ -78,6 +85,10 @@ def tune(
         Whether the access point may use PIFS access, and whether TXOP limits are searched.
     confirm : int
         Candidates confirmed by simulation beside the present setting.
+    executor : concurrent.futures.Executor, optional
+        Who simulates in the place of threads of this process; see `lasthop.sweep`.
+    directory : path, optional
+        Where finished simulations are kept, and found again by the next search.
     replications, seed, settings, jobs
         See `simulate`.
     progress : callable, optional
@@ -146,7 +157,7 @@ def tune(
         category=category,
         bounds=Bounds(give_up, min_jain),
         calls=calls,
-        jobs=jobs,
+        simulations=Simulations(jobs, executor, None if directory is None else Path(directory)),
         progress=progress,
     )
     try:

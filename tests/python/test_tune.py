@@ -1,6 +1,7 @@
 import json
 import tomllib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
 from math import nan
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
+from lasthop import _core
 from lasthop.estimates import Estimate
 from lasthop.tune import TuneInterrupted
 from lasthop.tuning.candidates import WINDOWS, Candidate, opportunities, window_pairs
@@ -255,13 +257,13 @@ def test_fairness_is_searched_by_simulation() -> None:
 
 
 def stop_at(stage: str, done: int) -> Callable[[TuneProgress], bool]:
-    return lambda at: not (at["stage"] == stage and at["done"] == done)
+    return lambda at: not (at["stage"] == stage and at["done"] >= done)
 
 
 def test_stopped_search_keeps_what_it_found() -> None:
-    with pytest.raises(lh.Stopped, match="2 confirmed") as caught:
+    with pytest.raises(lh.Stopped, match=r"[2-9] confirmed") as caught:
         lh.tune(DOWNLOADS, progress=stop_at("confirming", 2))
-    assert len(caught.value.finished.confirmed) == 2
+    assert 2 <= len(caught.value.finished.confirmed) < 10
     assert caught.value.finished.gains
 
 
@@ -618,3 +620,17 @@ def test_no_setting_is_chosen_that_silences_a_call() -> None:
     after = lh.simulate(tuned.scenario).flows
     calls = after[after.index.str.startswith("phone")]
     assert (calls["goodput_bps"] > 6_400).all()
+
+
+def test_a_search_goes_on_from_what_is_kept_whoever_simulates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        first = lh.tune(SMALL, confirm=1, executor=pool, directory=tmp_path)
+    simulated: list[object] = []
+    real = _core.simulate
+    monkeypatch.setattr(_core, "simulate", lambda *args: simulated.append(args) or real(*args))
+    again = lh.tune(SMALL, confirm=1, directory=tmp_path)
+    assert simulated == []
+    assert again == first
+    assert again.to_json() == first.to_json()

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lasthop.cli.boundary import Interrupted, print_either
+from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.options import (
     File,
     Jobs,
@@ -18,6 +19,7 @@ from lasthop.cli.options import (
     Settings,
     directory,
     read_scenario,
+    stem,
     unset,
     whole_number,
     writable,
@@ -176,10 +178,16 @@ def tune(
     replications: Replications = None,
     seed: Seed = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
+    on_slurm: OnSlurm = False,
+    slurm_options: SlurmOptions = None,
     settings: Settings = None,
     out: Annotated[
         Path | None,
-        directory("Write tuning.json, hostapd.conf, a picture, and the table as Parquet and CSV."),
+        directory(
+            "Write tuning.json, hostapd.conf, a picture, and the table as Parquet and CSV; finished "
+            "simulations are kept there, and found again."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -196,7 +204,11 @@ def tune(
             f"--category {category}: no flow is in it", f"categories in use: {', '.join(used)}"
         )
     interrupted = None
-    with stage_bar() as progress:
+    folder = Path("out") / f"{stem(scenario)}-tune" if out is None else out
+    with (
+        workers(cluster, on_slurm, slurm_options, jobs, folder) as executor,
+        stage_bar() as progress,
+    ):
         try:
             found = search(
                 scenario,
@@ -208,6 +220,8 @@ def tune(
                 txop=txop,
                 confirm=confirm,
                 jobs=jobs,
+                executor=executor,
+                directory=out,
                 progress=progress,
             )
         except TuneInterrupted as stop:

@@ -1,6 +1,5 @@
 """Candidates ranked by the model, then by short simulations, then confirmed by whole ones."""
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -11,7 +10,6 @@ from typing import Any, TypeAlias, TypedDict, TypeVar
 from lasthop.errors import ScenarioError, Stopped, TooCostlyError, UserError, shortcoming
 from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.result import Result
-from lasthop.run import simulate
 from lasthop.scenario import Scenario
 from lasthop.tuning.bounds import Bounds
 from lasthop.tuning.calls import Calls, Capacity, Stopwatch
@@ -25,6 +23,7 @@ from lasthop.tuning.candidates import (
 from lasthop.tuning.measures import Samples, Values, means, predicted, sampled
 from lasthop.tuning.objectives import Objective
 from lasthop.tuning.settings import Setting, apply
+from lasthop.tuning.simulations import Simulations
 
 T = TypeVar("T")
 
@@ -125,7 +124,7 @@ class Search:
         category: str = BEST_EFFORT,
         bounds: Bounds,
         calls: Calls | None = None,
-        jobs: int | None,
+        simulations: Simulations,
         progress: ProgressCallback | None,
     ) -> None:
         self.objective = objective
@@ -138,7 +137,7 @@ class Search:
         self.irregular: list[str] = []
         """What was not as a search for the most calls presumes."""
         self._hint = 1
-        self._jobs = jobs
+        self._simulations = simulations
         self._progress = progress
         self._short = shortened(scenario)
 
@@ -225,7 +224,7 @@ class Search:
         while chosen or any(families):
             for family in families:
                 chosen += family[:SCREENED]
-            self._each("screening", chosen, self._screen)
+            self._each("screening", chosen, self._screen, self._shortened)
             families = [
                 family[SCREENED:] if self._livable(family[:SCREENED]) < BURST_BASES else []
                 for family in families
@@ -277,8 +276,11 @@ class Search:
         except (models.ModelError, models.ConvergenceError, TooCostlyError) as error:
             trial.refusal = shortcoming(error)
 
+    def _shortened(self, trial: Trial) -> Scenario:
+        return Scenario(trial.scenario, self._short)
+
     def _screen(self, trial: Trial) -> None:
-        short = Scenario(trial.scenario, self._short)
+        short = self._shortened(trial)
         trial.screened = means(sampled(self._simulate(short), self.category))
         if self.calls is None or (trial is not self.present and self.objection(trial) is not None):
             return
@@ -293,7 +295,7 @@ class Search:
             if self.calls is not None:
                 self._count_calls(trial, self.calls)
 
-        self._each("confirming", trials, confirm)
+        self._each("confirming", trials, confirm, lambda trial: trial.scenario)
 
     def _count_calls(self, trial: Trial, calls: Calls) -> None:
         """Count the calls of a setting in whole simulations."""
@@ -308,22 +310,52 @@ class Search:
         }
 
     def _simulate(self, scenario: Scenario) -> Result:
-        with warnings.catch_warnings():
-            # An interrupted simulation is dropped; the search says so itself.
-            warnings.simplefilter("ignore", RuntimeWarning)
-            result = simulate(scenario, tails=True, jobs=self._jobs)
-        if result.interrupted:
-            raise Interrupted
-        return result
+        return self._simulations.result(scenario)
 
-    def _each(self, stage: str, trials: Sequence[Trial], work: Callable[[Trial], None]) -> None:
+    def _each(
+        self,
+        stage: str,
+        trials: Sequence[Trial],
+        work: Callable[[Trial], None],
+        needed: Callable[[Trial], Scenario] | None = None,
+    ) -> None:
+        """Do the work of a stage for each trial, the simulations that it needs ahead of it."""
         try:
+            if needed is not None:
+                self._ahead(stage, trials, work, needed)
             for done, trial in enumerate(trials):
-                self._report(stage, done, len(trials))
+                if needed is None or self.calls is not None:
+                    self._report(stage, done, len(trials))
                 work(trial)
             self._report(stage, len(trials), len(trials))
         except KeyboardInterrupt:
             raise Interrupted from None
+
+    def _ahead(
+        self,
+        stage: str,
+        trials: Sequence[Trial],
+        work: Callable[[Trial], None],
+        needed: Callable[[Trial], Scenario],
+    ) -> None:
+        """Simulate what all trials of a stage need; if that is stopped, work on what is there."""
+        scenarios = [needed(trial) for trial in trials]
+
+        def tell(done: int) -> bool:
+            # Where calls are counted, that is the long part, and tells of itself.
+            if self.calls is None:
+                self._report(stage, min(done, len(scenarios) - 1), len(scenarios))
+            return True
+
+        self._report(stage, 0, len(scenarios))
+        try:
+            self._simulations.ahead(scenarios, tell)
+        except (KeyboardInterrupt, Stopped):
+            if self.calls is None:
+                for trial, scenario in zip(trials, scenarios, strict=True):
+                    if self._simulations.has(scenario):
+                        work(trial)
+            raise
 
     def _report(self, stage: str, done: int, candidates: int) -> None:
         if self._progress is None:

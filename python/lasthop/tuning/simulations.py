@@ -1,0 +1,83 @@
+"""Simulations that a search asks for: several at a time, each once, by whoever does them."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+
+from lasthop.batch import Batch, BatchStopped, Parts, Task, Workers
+from lasthop.errors import Stopped
+from lasthop.record import Kept
+from lasthop.result import Result
+from lasthop.run import threads_asked
+from lasthop.scenario import Scenario
+
+__all__ = ["Simulations"]
+
+KEPT = ("summary", "samples", "halves", "series")
+"""What is kept of each, so that a `Result` can be made of it."""
+
+Tell = Callable[[int], bool | None]
+"""Is told how many are done; says False where there is to be an end."""
+
+
+class Simulations:
+    """What has been simulated, with what means hide.
+
+    Parameters
+    ----------
+    jobs : int or None
+        Threads of this process; by default one for each available processor.
+    executor : Executor or Workers, optional
+        Who simulates in their place.
+    directory : Path, optional
+        Where finished simulations are kept and found again.
+    """
+
+    def __init__(
+        self,
+        jobs: int | None,
+        executor: Executor | Workers | None = None,
+        directory: Path | None = None,
+    ) -> None:
+        self._batch = Batch(
+            Parts(directory),
+            KEPT,
+            threads=threads_asked(jobs),
+            executor=executor,
+            tails=True,
+            directory=directory,
+        )
+
+    def ahead(self, scenarios: Sequence[Scenario], tell: Tell | None = None) -> None:
+        """Simulate what will be asked for, and is not there.
+
+        Raises
+        ------
+        Stopped
+            If `tell` says False; what is finished is kept.
+        KeyboardInterrupt
+            At Ctrl-C, likewise.
+        """
+        told = None if tell is None else lambda progress: tell(progress["runs_done"])
+        try:
+            self._batch.run(map(with_tails, scenarios), told)
+        except BatchStopped:
+            raise Stopped("progress stopped the search") from None
+
+    def has(self, scenario: Scenario) -> bool:
+        """Whether a scenario has been simulated."""
+        return self._batch.parts.has(with_tails(scenario).key, KEPT)
+
+    def result(self, scenario: Scenario) -> Result:
+        """The result of a scenario, simulated now if it is not there."""
+        task = with_tails(scenario)
+        self._batch.run([task])
+        texts = (self._batch.parts.read(task.key, what) or b"" for what in KEPT)
+        summary, samples, halves, series = (text.decode() for text in texts)
+        return Result(Kept(summary, samples, halves, series, False), scenario)
+
+
+def with_tails(scenario: Scenario) -> Task:
+    """The run of a scenario under another key: one without what means hide is not the same."""
+    task = Task.of(scenario)
+    return Task(f"{task.key}.tails", scenario, task.length)
