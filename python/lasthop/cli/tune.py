@@ -185,8 +185,8 @@ def tune(
     out: Annotated[
         Path | None,
         directory(
-            "Write tuning.json, hostapd.conf, a picture, and the table as Parquet and CSV; finished "
-            "simulations are kept there, and found again."
+            "Write tuning.json, hostapd.conf, a picture, and the table as Parquet and CSV; "
+            "finished simulations are kept there, and found again."
         ),
     ] = None,
     as_json: Json = False,
