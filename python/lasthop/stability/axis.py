@@ -11,6 +11,9 @@ from lasthop.stability.errors import ParameterError
 
 Vector = NDArray[np.float64]
 
+MOST = 100_000
+"""Values of an axis."""
+
 LOOKED_AT = 9
 """Values of a parameter at which it is seen whether it changes anything."""
 
@@ -25,16 +28,28 @@ class Axis:
         The parameter.
     low, high : float
         Its range, in the parameter's unit.
+    count : int, optional
+        Values of it that are looked at, where whoever looks is not to choose.
+    spacing : str, optional
+        ``"steps"`` or ``"ratios"``: what is equal between them, however far apart the ends are.
     """
 
     name: str
     low: float
     high: float
+    count: int | None = None
+    spacing: str | None = None
 
     @cached_property
     def logarithmic(self) -> bool:
         """Whether equal ratios are equal lengths."""
+        if self.spacing is not None:
+            return self.spacing == "ratios"
         return self.low > 0.0 and self.high >= 10.0 * self.low
+
+    def places(self, count: int) -> Vector:
+        """Return places from 0 to 1 to look at, `count` of them unless the axis has its own."""
+        return np.linspace(0.0, 1.0, self.count or count)
 
     def value(self, place: Vector | float) -> Vector:
         """Return the parameter's value at a place from 0 to 1."""
@@ -56,7 +71,14 @@ class Axis:
 
 
 def axis_of(
-    case: Case, name: str, low: float | str, high: float | str, *, of_rest: bool = True
+    case: Case,
+    name: str,
+    low: float | str,
+    high: float | str,
+    *,
+    step: float | str | None = None,
+    ratios: int | None = None,
+    of_rest: bool = True,
 ) -> Axis:
     """Return a parameter with its range, after checks.
 
@@ -68,6 +90,10 @@ def axis_of(
         The parameter.
     low, high : float or str
         Its range; times may be given with their unit, ``"10 ms"``.
+    step : float or str, optional
+        Between values that are looked at; the range ends at the last one.
+    ratios : int, optional
+        Number of values with equal ratios, in the place of steps.
     of_rest : bool
         Whether the parameter must change the point of rest or its linearisation. Ends of the room
         of windows and queues change motions alone.
@@ -87,11 +113,37 @@ def axis_of(
             f"`{name}`: {low} is not above {number.plain_above:g}, as a range must be: "
             f"{number.meaning}"
         )
+    axis = _spaced(axis, None if step is None else number.read(step), ratios)
     if of_rest and _changes_nothing(case, axis):
         raise ParameterError(
             f"`{name}`: changes nothing in model {case.model.name} with these parameters"
         )
     return axis
+
+
+def _spaced(axis: Axis, step: float | None, ratios: int | None) -> Axis:
+    """Return an axis with the values that are asked for.
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer than two, or too many.
+    """
+    if step is None and ratios is None:
+        return axis
+    if ratios is not None:
+        if not axis.low > 0.0:
+            raise ParameterError(f"`{axis.name}`: equal ratios need a range above 0")
+        count, high, spacing = ratios, axis.high, "ratios"
+    else:
+        if not (step is not None and step > 0.0):
+            raise ParameterError(f"`{axis.name}`: a step of {step:g} is not above 0")
+        # A step that the range is a multiple of, but for rounding, ends at its end.
+        count = int(min((axis.high - axis.low) / step * (1.0 + 1e-12), MOST)) + 1
+        high, spacing = axis.low + (count - 1) * step, "steps"
+    if not 2 <= count <= MOST:
+        raise ParameterError(f"`{axis.name}`: {count} values; allowed are 2 to {MOST:,}")
+    return Axis(axis.name, axis.low, high, count, spacing)
 
 
 def _changes_nothing(case: Case, axis: Axis) -> bool:

@@ -75,7 +75,7 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     x, y : Axis
         The two parameters.
     size : int
-        Values of each. [-]
+        Values of each, unless it has a count of its own. [-]
     progress : callable, optional
         Told how many rows are done, of how many.
 
@@ -99,12 +99,13 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
         if case.model.overrides.get(axis.name) == other.name:
             raise ParameterError(f"`{other.name}` decides what `{axis.name}` is: vary one of them")
         axis_of(case, axis.name, axis.low, axis.high)
-    _check_cost(case, x, y, size)
-    x_values, y_values = (axis.value(np.linspace(0.0, 1.0, size)) for axis in (x, y))
-    found = np.full((size, size), np.nan + 0j)
+    x_values, y_values = (axis.value(axis.places(size)) for axis in (x, y))
+    wide, high = len(x_values), len(y_values)
+    _check_cost(case, x, y, wide, high)
+    found = np.full((high, wide), np.nan + 0j)
 
     def fill(row: int) -> None:
-        rest, linear = case.over(**{x.name: x_values, y.name: np.full(size, y_values[row])})
+        rest, linear = case.over(**{x.name: x_values, y.name: np.full(wide, y_values[row])})
         sound = np.all(np.isfinite(rest), axis=0)
         if sound.any():
             found[row, sound] = leading(linear[sound])
@@ -114,29 +115,30 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
                 f"along {y.name} = {y_values[row]:g}"
             )
 
-    contexts = [copy_context() for _ in range(size)]  # Threads know what is allowed, too.
+    contexts = [copy_context() for _ in range(high)]  # Threads know what is allowed, too.
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # Eigenvalues are found outside the GIL.
-        for row, _ in enumerate(pool.map(lambda row: contexts[row].run(fill, row), range(size))):
+        for row, _ in enumerate(pool.map(lambda row: contexts[row].run(fill, row), range(high))):
             if progress is not None:
-                progress(row + 1, size)
+                progress(row + 1, high)
     if not np.isfinite(found).any():
         _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium  # Says why.
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
     pairs = changes(found.real)
-    jumps, smooth = split(case, x, y, pairs / (size - 1.0))
+    jumps, smooth = split(case, x, y, pairs / (wide - 1.0, high - 1.0))
     curves = hopf_curves(case, x, y, smooth)
     return Chart(case, x, y, x_values, y_values, found.real, np.abs(found.imag), curves, jumps)
 
 
-def _check_cost(case: Case, x: Axis, y: Axis, size: int) -> None:
+def _check_cost(case: Case, x: Axis, y: Axis, wide: int, high: int) -> None:
     """Refuse a grid that takes longer than is allowed, from some of its points."""
-    some = min(size, SEEN)
-    places = (np.arange(some) + 0.5) / some
-    at = np.meshgrid(x.value(places), y.value(places))
+    across, up = min(wide, SEEN), min(high, SEEN)
+    at = np.meshgrid(
+        x.value((np.arange(across) + 0.5) / across), y.value((np.arange(up) + 0.5) / up)
+    )
     rest, linear = case.over(**{x.name: at[0].ravel(), y.name: at[1].ravel()})
     sound = linear[np.all(np.isfinite(rest), axis=0)]
-    what = f"{case.model.name}: a chart of {size} x {size} values of {x.name} and {y.name}"
-    check_cost(what, sound, resolved_by(sound), copies=(size / some) ** 2)
+    what = f"{case.model.name}: a chart of {wide} x {high} values of {x.name} and {y.name}"
+    check_cost(what, sound, resolved_by(sound), copies=(wide / across) * (high / up))
 
 
 def changes(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:

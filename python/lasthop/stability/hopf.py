@@ -83,8 +83,12 @@ def hopf_points(case: Case, parameter: str, low: float | str, high: float | str)
 
     See `edges`, which has the places as well where stability changes without one.
     """
-    found = edges(case, parameter, low, high)
-    return [each for each in found if isinstance(each, HopfPoint)]
+    return hopf_points_on(case, axis_of(case, parameter, low, high))
+
+
+def hopf_points_on(case: Case, axis: Axis) -> list[HopfPoint]:
+    """Return the Hopf points of the rightmost roots on an axis; see `edges_on`."""
+    return [each for each in edges_on(case, axis) if isinstance(each, HopfPoint)]
 
 
 def edges(
@@ -111,14 +115,36 @@ def edges(
         If a crossing that the scan shows cannot be pinned down, or a root of the scan is not sure.
     TooCostlyError
         If the scan takes more time or memory than is allowed.
+    """
+    return edges_on(case, axis_of(case, parameter, low, high))
+
+
+def edges_on(case: Case, axis: Axis) -> list[HopfPoint | Jump]:
+    """Return where stability changes on an axis.
+
+    Parameters
+    ----------
+    case : Case
+        All other parameters.
+    axis : Axis
+        The parameter, its range, and perhaps at which values to look.
+
+    Raises
+    ------
+    NoEquilibriumError
+        If there is no point of rest anywhere in the range.
+    ConvergenceError
+        If a crossing that the scan shows cannot be pinned down, or a root of the scan is not sure.
+    TooCostlyError
+        If the scan takes more time or memory than is allowed.
 
     Notes
     -----
-    The rightmost root is looked at for `SCAN` values, and for more beside each at which it is much
-    nearer to the axis than at a neighbour. Two edges nearer to each other than that are not seen.
+    The rightmost root is looked at for `SCAN` values unless the axis has its own, and for more
+    beside each at which it is much nearer to the axis than at a neighbour. Two edges nearer to each
+    other than that are not seen.
     """
-    axis = axis_of(case, parameter, low, high)
-    places = np.linspace(0.0, 1.0, SCAN)
+    parameter, places = axis.name, axis.places(SCAN)
     _check_cost(case, axis, places)
     scanned = _scanned(case, axis, places)
     if not np.isfinite(scanned).any():

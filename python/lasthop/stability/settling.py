@@ -330,7 +330,7 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
     NoEquilibriumError
         If there is no point of rest at a value.
     """
-    values = axis.value(np.linspace(0.0, 1.0, count))
+    values = axis.value(axis.places(count))
     done = 0
 
     def along(order: Array, last: Settled | None) -> list[Settled | None]:

@@ -393,3 +393,13 @@ def test_mistake_is_said_in_one_line(lasthop: Lasthop, which: str) -> None:
 )
 def test_only_digits_that_hold_are_shown(value: float, error: float, shown: str) -> None:
     assert certain(value, error) == shown
+
+
+def test_ranges_may_say_at_which_values(lasthop: Lasthop) -> None:
+    over = ["--over", "capacity=100..500:100", "--over", "rtt=10ms..90ms log 3"]
+    found = json.loads(lasthop("stability", "chart", "red", *over, "--json").stdout)
+    assert found["x"]["values"] == pytest.approx([100, 200, 300, 400, 500])
+    assert found["y"]["values"] == pytest.approx([0.01, 0.03, 0.09])
+    done = lasthop("stability", "chart", "red", "--over", "rtt=1s..2s:", "--over", "gamma=1..2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "LOW..HIGH is needed, perhaps with :STEP or log N" in done.stderr

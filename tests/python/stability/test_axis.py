@@ -17,6 +17,7 @@ from lasthop.stability import (
     roots,
 )
 from lasthop.stability.axis import axis_of
+from lasthop.stability.hopf import hopf_points_on
 
 ROUTER = """\
 duration = "30 s"
@@ -113,3 +114,38 @@ def test_scenario_in_the_place_of_a_model_is_told_what_to_call() -> None:
         named("router.toml")
     with pytest.raises(ParameterError, match=r"Scenario is no model; lasthop\.fluid"):
         Case.of(lh.Scenario(ROUTER))  # type: ignore[arg-type]
+
+
+def test_an_axis_may_have_its_own_values() -> None:
+    steps = axis_of(Case.of("red"), "rtt", "100 ms", "1 s", step="300 ms")
+    assert steps.value(steps.places(7)) == pytest.approx([0.1, 0.4, 0.7, 1.0])
+    cut = axis_of(Case.of("red"), "rtt", 0.1, 0.95, step=0.3)
+    assert cut.value(cut.places(7)) == pytest.approx([0.1, 0.4, 0.7])
+    ratios = axis_of(Case.of("red"), "rtt", 0.1, 0.9, ratios=3)
+    assert ratios.value(ratios.places(7)) == pytest.approx([0.1, 0.3, 0.9])
+    for wrong in ({"step": 0.0}, {"step": 2.0}, {"step": 1e-9}, {"ratios": 1}):
+        with pytest.raises(ParameterError, match="`rtt`: "):
+            axis_of(Case.of("red"), "rtt", 0.1, 1.0, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="above 0"):
+        axis_of(Case.of("red"), "k", 0.0, 0.5, ratios=3)
+
+
+def test_a_chart_has_the_values_of_its_axes() -> None:
+    case = Case.of("red")
+    x = axis_of(case, "capacity", 100, 500, step=100)
+    y = axis_of(case, "rtt", 0.01, 0.09, ratios=3)
+    found = chart(case, x, y, 40)
+    assert found.x_values == pytest.approx([100, 200, 300, 400, 500])
+    assert found.y_values == pytest.approx([0.01, 0.03, 0.09])
+    assert found.stable.shape == (3, 5)
+    for row, rtt in enumerate(found.y_values):
+        for column, capacity in enumerate(found.x_values):
+            alone = roots(case.with_(rtt=float(rtt), capacity=float(capacity)), 2)
+            assert found.abscissa[row, column] == pytest.approx(alone.abscissa, rel=1e-6)
+
+
+def test_a_coarse_scan_finds_the_same_edge() -> None:
+    case = Case.of("red")
+    [point] = hopf_points(case, "rtt", "10 ms", "1 s")
+    [again] = hopf_points_on(case, axis_of(case, "rtt", "10 ms", "1 s", ratios=6))
+    assert again.value == pytest.approx(point.value, rel=1e-9)

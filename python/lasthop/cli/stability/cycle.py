@@ -58,7 +58,7 @@ def cycle(
     values of the range, going up and coming back: stable cycles only, of any size.
     """
     from lasthop.stability.branch import branch
-    from lasthop.stability.hopf import hopf_points
+    from lasthop.stability.hopf import hopf_points_on
 
     asked = read_case(name, settings)
     [axis] = axes(asked, over, 1, of_rest=not constrained)
@@ -68,7 +68,7 @@ def cycle(
         return
     branches = []
     with asked.answering(max_time, max_memory):
-        for point in hopf_points(asked.case, axis.name, axis.low, axis.high):
+        for point in hopf_points_on(asked.case, axis):
             with count_bar("cycles") as progress:
                 branches.append(branch(point, axis.low, axis.high, cycles=count, progress=progress))
     if as_json:

@@ -32,14 +32,14 @@ def hopf(
     import numpy as np
     import typer
 
-    from lasthop.stability.hopf import HopfPoint, Jump, edges
+    from lasthop.stability.hopf import HopfPoint, Jump, edges_on
     from lasthop.stability.spectrum import roots
 
     asked = read_case(name, settings)
     case = asked.case
     [axis] = axes(asked, over, 1)
     with asked.answering(max_time, max_memory):
-        every = edges(case, axis.name, axis.low, axis.high)
+        every = edges_on(case, axis)
     points = [each for each in every if isinstance(each, HopfPoint)]
     jumps = [each for each in every if isinstance(each, Jump)]
     if as_json:

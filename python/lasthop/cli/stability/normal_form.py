@@ -23,13 +23,13 @@ def normal_form(
     Sub-critical: before the point an unstable cycle bounds what disturbance dies out, and beyond it
     the motion jumps to something large.
     """
-    from lasthop.stability.hopf import hopf_points
+    from lasthop.stability.hopf import hopf_points_on
     from lasthop.stability.normal_form import normal_form as find
 
     asked = read_case(name, settings)
     [axis] = axes(asked, over, 1)
     with asked.answering(max_time, max_memory):
-        forms = [find(point) for point in hopf_points(asked.case, axis.name, axis.low, axis.high)]
+        forms = [find(point) for point in hopf_points_on(asked.case, axis)]
     if as_json:
         found = [
             {

@@ -1,6 +1,7 @@
 """Arguments and options that the stability commands share."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,7 +42,10 @@ Parameters = Annotated[
 Over = Annotated[
     list[str],
     typer.Option(
-        "--over", metavar="NAME=LOW..HIGH", help="Vary a parameter, such as rtt=10ms..1s."
+        "--over",
+        metavar="NAME=LOW..HIGH",
+        help="Vary a parameter, such as rtt=10ms..1s; at values of your own in equal steps, "
+        "q_th=5..50:5, or ratios, rtt=10ms..1s log 50.",
     ),
 ]
 
@@ -65,6 +69,9 @@ KEY_PATHS = {
     "beta": "tcp.compound.beta",
 }
 """Key paths at which a scenario with a `dumbbell` usually has a parameter of its fluid."""
+
+SPAN = re.compile(r"((?:(?!\.\.).)+)\.\.((?:(?!\.\.|:|\slog\s).)+)(?::(.+)|\s+log\s+(\d{1,6}))?")
+"""A range: its ends, perhaps a step or a number of values with equal ratios."""
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -223,16 +230,23 @@ def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> 
 
     found = []
     for name, span in pairs(over, "--over", "NAME=LOW..HIGH", "rtt=10ms..1s"):
-        ends = span.split("..")
-        if len(ends) != 2:
-            raise UserError(f"--over {name}={span}: LOW..HIGH is needed", "--over rtt=10ms..1s")
+        read = SPAN.fullmatch(span)
+        if read is None:
+            raise UserError(
+                f"--over {name}={span}: LOW..HIGH is needed, perhaps with :STEP or log N",
+                "--over rtt=10ms..1s",
+            )
         fluids = next((short for short, path in KEY_PATHS.items() if path == name), None)
         if fluids is not None:
             raise UserError(
                 f"--over {name}: a range is of a parameter of the fluid, not of a key path",
                 f"--over {fluids}={span}",
             )
-        found.append(axis_of(asked.case, name, *ends, of_rest=of_rest))
+        low, high, step, ratios = read.groups()
+        values = None if ratios is None else int(ratios)
+        found.append(
+            axis_of(asked.case, name, low, high, step=step, ratios=values, of_rest=of_rest)
+        )
     if len(found) != count:
         times = "once" if count == 1 else "twice"
         raise UserError(f"--over is needed {times}, not {len(found)} times")
