@@ -32,8 +32,15 @@ class NoSuchKey(KeyError):
         return KeyError, (str(self),)
 
 
+UNITS = ("s", "bps", "bytes", "m", "packets")
+"""Endings of keys whose values have a unit in the file, or count packets there."""
+
+
 def value_at(tree: Mapping[str, Any], path: str) -> Any:
     """What is at a path: keys, names of items of a list, or their numbers, joined by dots.
+
+    A key may be written as in the file, without the unit that the normalised one ends with:
+    ``duration`` for ``duration_s``. The value is in that unit.
 
     Raises
     ------
@@ -43,9 +50,11 @@ def value_at(tree: Mapping[str, Any], path: str) -> Any:
     node: Any = tree
     for step in path.split(".") if isinstance(path, str) else [path]:
         inside = within(node)
-        if step not in inside:
+        keys = [step, *(f"{step}_{unit}" for unit in UNITS)]
+        found = [key for key in keys if key in inside]
+        if len(found) != 1 and step not in inside:
             raise NoSuchKey(path, tree)
-        node = inside[step]
+        node = inside[found[0]]
     return node
 
 

@@ -54,9 +54,10 @@ OF_ENGINE = "--set "
 class Scenario(Mapping[str, Any]):
     """A checked scenario: a read-only mapping with every default filled in.
 
-    Keys are those of the normalised scenario, which say their unit: ``sc["duration_s"]``. A path
-    leads into tables and lists: ``sc["cell.ap.cwmin"]``, ``sc["stations.near.rate_bps"]``. A
-    `KeyError` names the keys that are nearest, so that ``sc["duration"]`` leads to ``duration_s``.
+    Keys are those of the normalised scenario, which say their unit: ``sc["duration_s"]``; those of
+    the file lead there, too: ``sc["duration"]`` is the same number of seconds. A path leads into
+    tables and lists: ``sc["cell.ap.cwmin"]``, ``sc["stations.near.rate_bps"]``. A `KeyError` names
+    the keys that are nearest.
 
     Scenarios that mean the same are equal, whatever file or text they came from, and have the same
     hash. A pickle has the text, settings and named files.
