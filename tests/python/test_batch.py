@@ -302,7 +302,10 @@ def test_nobody_is_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.setitem(sys.modules, "submitit", None)
-    with pytest.raises(lh.UserError, match="Dask is not installed") as caught, dask_cluster("x"):
+    with (
+        pytest.raises(lh.UserError, match="distributed is not installed") as caught,
+        dask_cluster("x"),
+    ):
         pass
     assert caught.value.hint == "pip install 'lasthop[cluster]'"
     with pytest.raises(lh.UserError, match="submitit is not") as caught, slurm(Path(), {}):

@@ -106,14 +106,15 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "predict": {*ANSWERS, "allowance"},
     "saving": {"errors", "ownership", "quantities"},
     "values": {"_core", "errors"},
-    "batch": {"_core", "errors", "run", "saving", "scenario", "source"},
+    "extras": {"errors"},
+    "batch": {"_core", "errors", "extras", "run", "saving", "scenario", "source"},
     "envelope": {"_core", "quantities"},
     "load": {*ANSWERS, *KEPT, "compare", "emulation", "envelope", "sweep"},
     "sweep": {*ANSWERS, *KEPT, "values"},
     "swing": {*ANSWERS, "stability"},
     # What is there already becomes a scenario; nothing is run, and nobody asks a model.
     "first": {"errors"},
-    "importing": {"allowance", "errors", "tuning"},
+    "importing": {"allowance", "errors", "extras", "tuning"},
     "measured": {"errors", "estimates", "models", "scenario"},
     "compare": {
         *ANSWERS,

@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any
 
 from lasthop.errors import UserError
+from lasthop.extras import missing
 
 __all__ = ["Workers", "dask_cluster", "slurm", "went_away"]
 
@@ -106,7 +107,7 @@ def dask_cluster(address: str) -> Iterator[Workers]:
     try:
         from distributed import Client
     except ImportError:
-        raise missing("Dask", "cluster") from None
+        raise missing("distributed") from None
     try:
         client = Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -150,7 +151,7 @@ def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iter
     try:
         import submitit
     except ImportError:
-        raise missing("submitit", "slurm") from None
+        raise missing("submitit") from None
     try:
         inner = submitit.AutoExecutor(folder=folder, cluster=cluster)
         inner.update_parameters(**options)
@@ -168,11 +169,6 @@ def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iter
 
 MOST_JOBS = 64
 """Jobs of Slurm at a time."""
-
-
-def missing(package: str, extra: str) -> UserError:
-    """What is said where a package is not installed."""
-    return UserError(f"{package} is not installed", f"pip install 'lasthop[{extra}]'")
 
 
 class Jobs(Executor):

@@ -18,6 +18,7 @@ import typer
 from lasthop.cli.progress import progress_bar, take_away
 from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
 from lasthop.errors import ScenarioError, UserError
+from lasthop.extras import missing, named_by
 from lasthop.run import ProgressCallback
 
 USER_ERROR = 2
@@ -110,8 +111,9 @@ def check_text(arg: str) -> None:
 
 
 def commands(app: typer.Typer) -> Collection[str]:
-    """Names of the commands."""
-    return [each.callback.__name__ for each in app.registered_commands if each.callback]
+    """Names of the commands and of their groups."""
+    alone = [each.callback.__name__ for each in app.registered_commands if each.callback]
+    return [*alone, *(group.name for group in app.registered_groups if isinstance(group.name, str))]
 
 
 def report(error: Exception, command: Sequence[str]) -> int:
@@ -127,6 +129,9 @@ def report(error: Exception, command: Sequence[str]) -> int:
             print_error(message_in_options(str(error)), hint_in_options(error.hint))
         case typer.TyperException():
             print_error(*usage_error(error, command))
+        case ImportError() if (package := named_by(error)) is not None:
+            said = missing(package, " ".join(["lasthop", *command]))
+            print_error(str(said), said.hint)
         case OSError(filename=None):
             discard_output()
             print_error(f"standard output: {error.strerror or error}")

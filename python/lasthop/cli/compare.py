@@ -32,6 +32,7 @@ from lasthop.cli.tables import print_table
 from lasthop.compare import OF_MEASURED, Comparison, Row
 from lasthop.compare import compare as lay_side_by_side
 from lasthop.digits import estimate, plain, signed
+from lasthop.extras import need
 from lasthop.measured import measurements
 from lasthop.models.reading import CsmaScenario
 from lasthop.ownership import refuse_foreign
@@ -103,6 +104,7 @@ def compare(
     station's or flow's streams, uploads and downloads each in their order; a file without has those
     of all, if it has as many. Else only sums are compared. What was matched is told.
     """
+    need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
     measurements(scenario, files)  # What is wrong with them is told before anything runs.

@@ -10,6 +10,7 @@ from lasthop.cli.boundary import Interrupted
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.options import Jobs, Json, file_name, writable
 from lasthop.cli.progress import batch_bar
+from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
 
 
@@ -40,6 +41,7 @@ def reproduce(
     as_json: Json = False,
 ) -> None:
     """Run the studies that settle claims of the papers, and print the ledger with its verdicts."""
+    need("lasthop reproduce", "numpy", "scipy", "matplotlib")
     from lasthop.cli.ledger import print_ledger
     from lasthop.studies.reproduction import task
 

@@ -25,6 +25,7 @@ from lasthop.cli.options import (
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.tables import print_answer
 from lasthop.errors import UserError
+from lasthop.extras import need
 from lasthop.models.reading import CellScenario
 from lasthop.ownership import refuse_foreign
 from lasthop.result import Result
@@ -67,6 +68,7 @@ def simulate(
     """Simulate a scenario packet by packet."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     if out is not None:
+        need("lasthop simulate --out", "pandas", "pyarrow")
         writable(out)
         no_folders_for_tables(out)
         refuse_foreign(out, RESULT_FILES)

@@ -28,6 +28,7 @@ from lasthop.cli.progress import batch_bar
 from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
 from lasthop.digits import plain
 from lasthop.errors import UserError
+from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
 from lasthop.saving import TABLE_FILES
 from lasthop.scenario import blaming
@@ -95,6 +96,7 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario at many settings; what is done is not done again."""
+    need("lasthop sweep", "pyarrow")
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     given = {"replications": replications, "seed": seed, "record.series_interval": series}
     names = {"record.series_interval": "--series"}

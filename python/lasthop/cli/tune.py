@@ -29,6 +29,7 @@ from lasthop.cli.tables import print_table
 from lasthop.digits import estimate, plain, signed
 from lasthop.errors import ScenarioError, UserError
 from lasthop.estimates import Estimate
+from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
 from lasthop.tune import CONFIRM, TUNING_FILES, TuneInterrupted, Tuning
 from lasthop.tune import tune as search
@@ -193,6 +194,7 @@ def tune(
 ) -> None:
     """Find the contention windows, TXOP limits and AP access that serve a scenario best."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
+    need("lasthop tune", "numpy", "scipy", *(("matplotlib", "pyarrow") if out is not None else ()))
     if out is not None:
         writable(out)
         refuse_foreign(out, TUNING_FILES)

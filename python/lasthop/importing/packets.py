@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from lasthop.allowance import check_time, need
 from lasthop.errors import UserError
+from lasthop.extras import missing
 
 __all__ = ["Packet", "Progress", "packets"]
 
@@ -62,7 +63,7 @@ def needs_dpkt() -> tuple[ModuleType, ModuleType]:
     try:
         from dpkt import pcap, pcapng
     except ImportError:
-        raise UserError("import pcap needs dpkt: pip install 'lasthop[import]'") from None
+        raise missing("dpkt", "import pcap") from None
     return pcap, pcapng
 
 

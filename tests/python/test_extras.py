@@ -1,0 +1,93 @@
+"""What works without the packages of extras, and what is said where one is missing."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lasthop.extras import EXTRAS, missing
+
+from .conftest import EXAMPLES
+
+ROOT = Path(__file__).parents[2]
+
+BARE = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {names}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+from lasthop.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command line in an environment without the packages."""
+
+
+def bare(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    program = BARE.format(names=set(EXTRAS))
+    command = [sys.executable, "-c", program, *args]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+HOTSPOT = str(EXAMPLES / "hotspot.toml")
+SHORT = ("--set", "duration=20 s", "--set", "warmup=8 s", "--replications", "2")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("check", HOTSPOT),
+        ("schema",),
+        ("simulate", HOTSPOT, *SHORT),
+        ("simulate", HOTSPOT, *SHORT, "--json"),
+        ("gateway", "--help"),
+        ("init", "--yes", "first.toml"),
+        ("import", "iw", str(ROOT / "tests/samples/iw/ath10k-client.txt")),
+    ],
+    ids=lambda args: " ".join(each for each in args[:2] if "/" not in each),
+)
+def test_commands_that_need_no_extra(tmp_path: Path, args: tuple[str, ...]) -> None:
+    done = bare(tmp_path, *args)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout or (tmp_path / "first.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "package"),
+    [
+        (("predict", HOTSPOT), "numpy"),
+        (("compare", HOTSPOT), "numpy"),
+        (("sweep", HOTSPOT, "--over", "seed=1,2"), "pyarrow"),
+        (("simulate", HOTSPOT, "--out", "there"), "pandas"),
+        (("tune", HOTSPOT, "--for", "throughput"), "numpy"),
+        (("reproduce", "hotspot-1"), "numpy"),
+        (("stability", "models"), "numpy"),
+        (("import", "pcap", str(ROOT / "tests/samples/pcap/wpa-eap-tls.pcap.gz")), "dpkt"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else each[0],
+)
+def test_a_command_whose_extra_is_missing_names_it(
+    tmp_path: Path, args: tuple[str, ...], package: str
+) -> None:
+    done = bare(tmp_path, *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    line, hint = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert f"needs {package}, which is not installed" in line
+    assert args[0] in line
+    assert hint == f"hint: pip install 'lasthop[{EXTRAS[package]}]'"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_extras_are_those_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    for package, extra in EXTRAS.items():
+        names = [each.split(">=")[0] for each in extras[extra]]
+        assert package.replace("_", "-") in names
+        assert missing(package).hint == f"pip install 'lasthop[{extra}]'"
+    base = {each.split(">=")[0] for each in project["dependencies"]}
+    assert base == {"rich", "typer"}
