@@ -3,6 +3,7 @@
 //! `scenario` text is parsed once into a checked [`scenario::Scenario`]; [`run`] turns it into
 //! a result. No files, sockets, wall clocks or Python in here.
 #![doc(html_no_source)]
+#![doc = include_str!("../README.md")]
 
 pub mod app;
 pub mod bottleneck;

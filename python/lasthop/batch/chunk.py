@@ -143,6 +143,7 @@ def compute(chunk: Chunk, watch: Watch | None = None) -> Finished:
                 break
             runs[task.key] = {what: KEPT[what](output) for what in chunk.kept}
             simulated_s += made.checked.length_s
+            watch.see(task.key, *task.length)
         part = packed(runs)
     return Finished(part, tuple(runs), spent(), simulated_s)
 

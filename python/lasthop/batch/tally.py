@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,13 +24,13 @@ class BatchProgress(Progress):
     """How far a batch is, over what it has still to run."""
 
     runs_done: int
-    """Scenarios that are finished, with those that were there before."""
+    """Scenarios that are finished, sealed or not, with those that were there before."""
     runs: int
     """Scenarios in all."""
     parts: int
     """Sealed parts that they are in."""
-    cpu_s: float
-    """Processor time spent, as finished chunks tell it. [s]"""
+    simulated_s_per_cpu_s: float | None
+    """Simulated time for a second of processor time, in what is sealed; None before. [s/s]"""
     time_left_s: float | None
     """Time that it still takes, if it goes on as it did. [s]"""
     draining: bool
@@ -114,7 +115,8 @@ class Tally:
 
     def _tell(self) -> None:
         progress = self._progress()
-        if self._callback is not None and self._callback(progress) is False:
+        answer = None if self._callback is None else self._callback(progress)
+        if answer is not None and not answer:
             self.stopped.set()
         if time.monotonic() - self._written_s >= WRITE_S:
             self._write(progress, "draining" if progress["draining"] else "running")
@@ -122,6 +124,9 @@ class Tally:
     def _progress(self) -> BatchProgress:
         runs = self._under_way.values()
         simulated_s = self._simulated_s + sum(each for _, each in runs)
+        finished = sum(
+            count == self._lengths[key][0] for key, (count, _) in self._under_way.items()
+        )
         passed_s = time.monotonic() - self._began_s
         left_s = None
         if simulated_s > 0.0:
@@ -131,10 +136,10 @@ class Tally:
             replications=self._replications,
             simulated_s=simulated_s,
             total_s=self._total_s,
-            runs_done=self._before + self._runs,
+            runs_done=self._before + self._runs + finished,
             runs=self._before + len(self._lengths),
             parts=self._parts,
-            cpu_s=self._cpu_s,
+            simulated_s_per_cpu_s=self._simulated_s / self._cpu_s if self._cpu_s > 0.0 else None,
             time_left_s=left_s,
             draining=self.draining.is_set(),
         )
@@ -143,6 +148,6 @@ class Tally:
         self._written_s = time.monotonic()
         if self._file is None or not self._file.parent.is_dir():
             return
-        rate = self._simulated_s / self._cpu_s if self._cpu_s > 0.0 else None
-        tree = {"kind": "progress", "state": state, **progress, "simulated_s_per_cpu_s": rate}
-        write_atomically(self._file, text_writer(json.dumps(tree, indent=2) + "\n"))
+        tree = {"kind": "progress", "state": state, **progress}
+        with suppress(OSError):  # A full disk is told of where a part cannot be written.
+            write_atomically(self._file, text_writer(json.dumps(tree, indent=2) + "\n"))

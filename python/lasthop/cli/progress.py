@@ -94,8 +94,8 @@ def batch_bar(label: str) -> AbstractContextManager[BatchCallback | None]:
 
     def show(bar: "Bar", progress: BatchProgress) -> None:
         [task] = bar.tasks
-        cpu_s = progress["cpu_s"]
-        rate = f"{progress['simulated_s'] / cpu_s:,.0f} s per CPU s" if cpu_s > 0.0 else ""
+        speed = progress["simulated_s_per_cpu_s"]
+        rate = "" if speed is None else f"{speed:,.0f} s per CPU s"
         drained = "finishing what is under way; Ctrl-C again ends it"
         bar.update(
             task.id,

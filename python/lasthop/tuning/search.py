@@ -343,8 +343,11 @@ class Search:
 
         def tell(done: int) -> bool:
             # Where calls are counted, that is the long part, and tells of itself.
-            if self.calls is None:
-                self._report(stage, min(done, len(scenarios) - 1), len(scenarios))
+            try:
+                if self.calls is None:
+                    self._report(stage, min(done, len(scenarios) - 1), len(scenarios))
+            except Stopped:  # What is finished in this chunk is kept, too.
+                return False
             return True
 
         self._report(stage, 0, len(scenarios))
