@@ -324,7 +324,8 @@ def test_classes_sensors_and_channels_that_change_are_the_engines(tmp_path):
     assert shares.sum() == pytest.approx(1, abs=0.01)
     for way in ("up", "down"):
         seen = answer.flows.loc[f"meter/sensor-{way}/1"]
-        # one each 50 ms from the end of the warm-up to a deadline before the end
-        assert 69 <= seen["reports"] <= 71
+        # one each 50 ms from the end of the warm-up to a deadline before the end, 3.5 s; a machine
+        # that is late there moves these ends by as much
+        assert 60 <= seen["reports"] <= 80
         assert seen["report_delivery"] > 0.9
         assert 0 < seen["report_delay_s"] < 0.5
