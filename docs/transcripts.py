@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lasthop.cli import main
 
-BLOCK = re.compile(r"^```(toml|csv|console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(toml|text|console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\S+\.(?:toml|csv))\n")
 WIDTH = 88
 """Columns of the pretended terminal."""
@@ -43,7 +43,7 @@ class Reader:
 
     def block(self, kind: str, text: str) -> str:
         """The block with its outputs brought up to date."""
-        if kind in ("toml", "csv"):
+        if kind in ("toml", "text"):
             if name := FILE_NAME.match(text):
                 (self.folder / name[1]).write_text(text, "utf-8")
             return text
