@@ -123,9 +123,12 @@ def seen_of_machine() -> tuple[list[str], str, int, str]:
     interfaces = sorted(name for _, name in socket.if_nameindex())
     routes = Path("/proc/thread-self/net/route").read_text()
     settings = Path("/proc/sys/net/ipv4/conf")
-    forwarding = [
-        (one.parent.name, one.read_text()) for one in sorted(settings.glob("*/forwarding"))
-    ]
+    forwarding = []
+    for one in sorted(settings.glob("*/forwarding")):
+        with contextlib.suppress(
+            FileNotFoundError
+        ):  # An interface that goes while it is looked at.
+            forwarding.append((one.parent.name, one.read_text()))
     return interfaces, routes, tables(), str(forwarding)
 
 
