@@ -125,9 +125,7 @@ def seen_of_machine() -> tuple[list[str], str, int, str]:
     settings = Path("/proc/sys/net/ipv4/conf")
     forwarding = []
     for one in sorted(settings.glob("*/forwarding")):
-        with contextlib.suppress(
-            FileNotFoundError
-        ):  # An interface that goes while it is looked at.
+        with contextlib.suppress(FileNotFoundError):  # An interface may go meanwhile.
             forwarding.append((one.parent.name, one.read_text()))
     return interfaces, routes, tables(), str(forwarding)
 
