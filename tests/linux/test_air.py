@@ -23,9 +23,10 @@ upload = 1
 """
 SNIFFS = """
 import socket, struct, sys, time
-there = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0003))
+# with a protocol it would hear all interfaces at once, and nothing while it is bound to one
+there = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
 there.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
-there.bind(("lasthop", 0))
+there.bind(("lasthop", 0x0003))
 with open(sys.argv[1], "wb", buffering=0) as file:
     while True:
         packet, (_, _, kind, *_) = there.recvfrom(65536)
