@@ -152,6 +152,9 @@ def cli_page() -> str:
         "codes: 0 all is well; 1 a defect of lasthop; 2 something you can put right, said in one",
         "line; 130 interrupted, what was finished is kept.",
         "",
+        "Files that a command writes go where `--out` says, and each is told in a line, on",
+        "standard error with `--json`. Nobody else's file is replaced.",
+        "",
     ]
     for name, command in every_command(root.commands):
         arguments = [p for p in command.params if p.param_type_name == "argument"]

@@ -13,6 +13,8 @@ from lasthop.scenario import Scenario
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lasthop.plot import AnswerPlots
+
 __all__ = ["Answer", "Prediction", "flat_row"]
 
 A = TypeVar("A", bound="Answer")
@@ -148,6 +150,13 @@ class Answer:
 
         rows = [flat_row(item, self.intervals) for item in self.summary.get(name, [])]
         return pd.DataFrame(rows).set_index("name") if rows else pd.DataFrame()
+
+    @property
+    def plot(self) -> "AnswerPlots":
+        """Pictures of this answer: ``a.plot()`` the main one, ``a.plot.goodput()`` and others."""
+        from lasthop.plot import AnswerPlots
+
+        return AnswerPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
         """A fresh tree of dictionaries and lists, as `to_json` prints it."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.display.columns import shown_with_nodes
 from lasthop.errors import (
     ConvergenceError,
     ModelError,
@@ -16,7 +17,8 @@ from lasthop.errors import (
     shortcoming,
 )
 from lasthop.measured import Files, Measured, measurements
-from lasthop.models.reading import CellScenario, CsmaScenario
+from lasthop.models.reading import CsmaScenario
+from lasthop.plot.suffixes import PICTURES
 from lasthop.predict import predict
 from lasthop.quantities import LISTS
 from lasthop.result import Prediction, Result
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from lasthop.emulation import Emulation
+    from lasthop.plot import ComparisonPlots
     from lasthop.plot.figure import Figure, Place
     from lasthop.swing import Swing
 
@@ -55,7 +58,6 @@ OF_USERS = ("goodput_bps", "rtt_s")
 
 UNKNOWN = {"mean": None, "ci95": None}
 """What stands for an estimate that is not there."""
-PICTURES = (".png", ".pdf", ".svg")
 
 
 @dataclass(frozen=True)
@@ -161,17 +163,14 @@ class Comparison:
     @property
     def shown_with_nodes(self) -> set[tuple[str, str]]:
         """Items, by list and name, that repeat what their station or access point says."""
-        summary = self.simulation.summary
-        if "stations" not in summary:
-            return set()
-        known = self.scenario.typed
-        classes = known.cell.vbs_classes if isinstance(known, CellScenario) else ()
-        sharing = {each.name for each in classes}
-        of_stations = {flow.class_name for flow in known.flows if flow.station}
-        nodes = (each for each in summary["queues"] if "occupancy_max_packets" not in each)
-        return {("queues", each["name"]) for each in nodes} | {
-            ("classes", name) for name in of_stations - sharing
-        }
+        return shown_with_nodes(self.simulation.summary, self.scenario.typed)
+
+    @property
+    def plot(self) -> "ComparisonPlots":
+        """Its picture: ``c.plot()``."""
+        from lasthop.plot import ComparisonPlots
+
+        return ComparisonPlots(self)
 
     def figure(self, *, figure: "Place | None" = None) -> "Figure":
         """Shares, goodputs and queues: the model's beside the simulation's.

@@ -14,14 +14,16 @@ WHAT = {
     ".parquet": "a table",
     ".csv": "a table",
     ".png": "a picture",
+    ".pdf": "a picture",
+    ".svg": "a picture",
     ".html": "a report",
     ".conf": "a configuration",
 }
 """What lasthop writes, by suffix."""
 
 MARK = b"lasthop"
-HEAD_BYTES = 4096
-"""Where pictures and reports name the program that made them."""
+HEAD_BYTES, TAIL_BYTES = 4096, 32768
+"""Where pictures and reports name the program that made them; PDF does it near its end."""
 
 
 def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
@@ -42,7 +44,7 @@ def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
     for name in names:
         path = directory / name
         if (path.exists() or path.is_symlink()) and not is_ours(path):
-            what = WHAT[path.suffix]
+            what = WHAT[path.suffix.lower()]
             message = f"{path}: exists and is not {what} of lasthop; allowed is another directory"
             raise UserError(message)
 
@@ -51,7 +53,9 @@ def is_ours(path: Path) -> bool:
     """Whether lasthop has written a file, by what stands in it."""
     if not path.is_file():
         return False
-    match path.suffix:
+    match path.suffix.lower():
+        case ".pdf":
+            return MARK in _tail(path)
         case ".json":
             return _is_answer(path)
         case ".parquet":
@@ -60,6 +64,12 @@ def is_ours(path: Path) -> bool:
             return _header(path) == _columns(path.with_suffix(".parquet"))
     with path.open("rb") as file:
         return MARK in file.read(HEAD_BYTES)
+
+
+def _tail(path: Path) -> bytes:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+        return file.read()
 
 
 def _is_answer(path: Path) -> bool:

@@ -4,6 +4,8 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import compress
+from math import inf
 from typing import Any, Protocol
 
 from lasthop.errors import UserError
@@ -43,6 +45,9 @@ class Output(Protocol):
     def frame_count(self) -> int:
         """Number of recorded frames."""
 
+    def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
+        """Recorded frames that begin in a stretch of time, as JSON columns."""
+
     def write_pcapng(self, write: Callable[[bytes], object]) -> None:
         """Call `write` with the bytes of a packet capture of the recorded frames."""
 
@@ -59,6 +64,8 @@ class Kept:
     frame_count: int = 0
     capture: bytes | None = None
     """None where nothing was to be captured, or the capture was not saved."""
+    frames: str | None = None
+    """All frames as JSON columns; None likewise."""
 
     @classmethod
     def of(cls, output: Output, *, has_capture: bool) -> "Kept":
@@ -74,6 +81,7 @@ class Kept:
             output.interrupted,
             output.frame_count,
             b"".join(pieces) if has_capture else None,
+            output.frames_json() if has_capture else None,
         )
 
     @classmethod
@@ -84,6 +92,21 @@ class Kept:
         )
         return cls(summary_json, samples, halves, series, bool(record["interrupted"]))
 
+    def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
+        """The frames that begin in a stretch of time.
+
+        Raises
+        ------
+        UserError
+            There are none.
+        """
+        if self.frames is None:
+            raise self._no_frames()
+        columns: dict[str, list[Any]] = json.loads(self.frames)
+        inside = [from_s <= float(start_s) < to_s for start_s in columns["start_s"]]
+        kept = {name: list(compress(column, inside)) for name, column in columns.items()}
+        return json.dumps(kept)
+
     def write_pcapng(self, write: Callable[[bytes], object]) -> None:
         """Call `write` with the capture.
 
@@ -93,11 +116,14 @@ class Kept:
             There is none.
         """
         if self.capture is None:
-            raise UserError(
-                "the frames were not saved with the result",
-                "save_capture of the result that simulate gives writes them",
-            )
+            raise self._no_frames()
         write(self.capture)
+
+    def _no_frames(self) -> UserError:
+        return UserError(
+            "the frames were not saved with the result",
+            "save_capture of the result that simulate gives writes them",
+        )
 
 
 @dataclass(frozen=True)
@@ -134,6 +160,10 @@ class SummaryAlone:
     def frame_count(self) -> int:
         """There are none."""
         return 0
+
+    def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
+        """There are no frames."""
+        raise self._lacks("frames")
 
     def write_pcapng(self, write: Callable[[bytes], object]) -> None:
         """There are no frames."""

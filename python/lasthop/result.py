@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import cached_property
+from math import inf
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,7 +157,7 @@ class Result(Answer):
 
     @property
     def plot(self) -> "ResultPlots":
-        """Pictures of this result: ``r.plot.goodput()``."""
+        """Pictures of this result: ``r.plot()`` the main one, ``r.plot.goodput()`` and others."""
         from lasthop.plot import ResultPlots
 
         return ResultPlots(self)
@@ -190,6 +191,40 @@ class Result(Answer):
         """Frames kept for a packet capture."""
         return self._output.frame_count
 
+    def frames(self, from_s: float = 0.0, to_s: float = inf) -> "pd.DataFrame":
+        """Recorded frames of the first replication that begin in a stretch of time, a row each.
+
+        Columns are start_s, duration_s, sender, receiver (none: all), kind (data, ack, rts, cts,
+        cf-end: the MAC's), bytes, rate_bps, attempt, fate (delivered, collided, corrupted),
+        discarded, backoff_slots (as drawn; none of a frame that had not to contend), flow and
+        packet, what is in it: segment, datagram, syn, ack or syn-ack.
+
+        Parameters
+        ----------
+        from_s, to_s : float
+            The stretch. [s]
+
+        Raises
+        ------
+        UserError
+            If none were recorded: the scenario asks for them (``record.frames``). Or if the result
+            was loaded: they are not saved with it.
+        """
+        import pandas as pd
+
+        table = pd.DataFrame(self.frame_columns(from_s, to_s))
+        return table.astype({"backoff_slots": "Int64"})
+
+    def frame_columns(self, from_s: float = 0.0, to_s: float = inf) -> dict[str, list[Any]]:
+        """The same as `frames` as lists by column, without pandas."""
+        self._check_frames()
+        columns: dict[str, list[Any]] = json.loads(self._output.frames_json(from_s, to_s))
+        return columns
+
+    def _check_frames(self) -> None:
+        if self.scenario.typed.record.frames is None:
+            raise UserError("no frames were recorded", "ask for them: simulate(..., frames=100000)")
+
     def save_capture(self, path: str | PathLike[str]) -> None:
         """Write the frames of the first replication as pcapng, for Wireshark.
 
@@ -201,8 +236,7 @@ class Result(Answer):
         """
         from lasthop.saving import write_atomically
 
-        if self.scenario.typed.record.frames is None:
-            raise UserError("no frames were recorded", "ask for them: simulate(..., frames=100000)")
+        self._check_frames()
 
         def write(file: Path) -> None:
             with file.open("wb") as stream:

@@ -97,7 +97,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "scenario": {"_core", "display", "errors", "lookup", "models", "source"},
     "origin": {"_core", "scenario"},
     "record": {"errors", "origin", "scenario"},
-    "answer": {"display", "record", "scenario"},
+    "answer": {"display", "plot", "record", "scenario"},
     "result": {*ANSWERS - {"result", "run"}, "plot", "saving"},
     # What shows an object is handed it, and knows its class by name alone.
     "display": {"digits", "errors", "estimates", "models", "plot"},
@@ -110,7 +110,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "batch": {"_core", "errors", "extras", "run", "saving", "scenario", "source"},
     "envelope": {"_core", "quantities"},
     "load": {*ANSWERS, *KEPT, "compare", "emulation", "envelope", "sweep"},
-    "sweep": {*ANSWERS, *KEPT, "values"},
+    "sweep": {*ANSWERS, *KEPT, "plot", "values"},
     "swing": {*ANSWERS, "stability"},
     # What is there already becomes a scenario; nothing is run, and nobody asks a model.
     "first": {"errors"},

@@ -153,7 +153,7 @@ def test_long_title_fits_into_the_picture() -> None:
     result = lh.simulate(DUMBBELL, settings={"name": name, "flow.voice.count": 2})
     for figure in (result.plot.queues(), result.plot.goodput()):
         figure.draw_without_rendering()
-        assert figure.get_suptitle().replace("\n", " ") == name
+        assert figure.get_suptitle().strip().replace("\n", " ") == name
         box = figure._suptitle.get_window_extent()
         assert box.x0 >= 0
         assert box.x1 <= figure.bbox.x1

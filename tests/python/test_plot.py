@@ -75,6 +75,7 @@ def test_classes_of_a_shared_queue_have_a_panel_with_their_targets() -> None:
     [legend] = figure.legends
     assert [text.get_text() for text in legend.texts] == [
         "simulation, 95 %",
+        "range of a group",
         "model",
         "equal shares",
         "target",
@@ -89,7 +90,7 @@ def test_a_tall_picture_stands_in_two_columns_without_queues_of_nothing() -> Non
     assert 25.4 * height < 120
     queues = figure.axes[-1]
     assert [label.get_text() for label in queues.get_yticklabels()] == ["ap"]
-    assert "\n11 others hold less than 0." in queues.get_xlabel()
+    assert "\n3 others hold less than 0." in queues.get_xlabel()  # two groups and the meter
     # ten downloads have equal shares; the meter, a sensor, asks for none
     assert figure.axes[1].lines[-1].get_xdata()[0] == 10.0
     # queues that the model too has as empty take no row
@@ -159,7 +160,7 @@ def test_one_panel_is_drawn_into_axes_of_the_callers(small_result: lh.Result) ->
     assert all(figure is mine for figure in drawn)
     assert list(mine.axes) == list(axes.flat)  # no others
     assert tuple(mine.get_size_inches()) == (6.0, 6.0)
-    assert axes[0, 0].get_xlabel() == "goodput [Mb/s], 95 % intervals"
+    assert axes[0, 0].get_xlabel() == "goodput [Mb/s], ↑ up, ↓ down, 95 % intervals"
     assert axes[0, 0].get_title() == "two downloaders"
     assert len(axes[0, 0].patches) == 2
     assert len(axes[1, 0].get_legend().get_texts()) == 2
@@ -196,7 +197,7 @@ def test_a_value_without_interval_has_no_bar_of_one() -> None:
     assert not any(len(segment) for segment in bars.get_segments())
     [with_intervals] = lh.simulate(SMALL).plot.goodput().axes[0].collections
     assert [len(segment) for segment in with_intervals.get_segments()] == [2, 2]
-    assert figure.axes[0].get_xlabel() == "goodput [Mb/s]"
+    assert figure.axes[0].get_xlabel() == "goodput [Mb/s], ↑ up, ↓ down"
 
 
 def test_cell_without_traffic_is_drawn_without_shares() -> None:

@@ -361,8 +361,10 @@ def test_mistakes_take_one_line(
 
 
 def test_picture_marks_the_chosen_setting(tuning: lh.Tuning) -> None:
-    figure = tuning.figure()
+    figure = tuning.plot()
     assert len(figure.axes) == 3
+    told = [text.get_text() for text in figure.findobj() if hasattr(text, "xycoords")]
+    assert any(text.startswith(f"tuned for {tuning.objective}") for text in told)
     bold = [label.get_text() for label in figure.axes[0].get_yticklabels() if is_bold(label)]
     assert bold == [tuning.chosen.name]
 

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use lasthop_engine::kernel::time::Time;
 use lasthop_engine::quantities::QUANTITIES;
+use lasthop_engine::record::frames_json;
 use lasthop_engine::{Beside, EngineError, Progress, RunResult, pcapng, run_beside, scenario};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -76,6 +78,13 @@ impl SimulationOutput {
         self.result.frames.len()
     }
 
+    /// Recorded frames that begin from `from_s` on and before `to_s`, as JSON columns. [s]
+    #[pyo3(signature = (from_s = 0.0, to_s = f64::INFINITY))]
+    fn frames_json(&self, from_s: f64, to_s: f64) -> String {
+        let [from, to] = [from_s, to_s].map(instant);
+        frames_json(&self.scenario, &self.result.frames, from, to)
+    }
+
     /// Calls `write` with the bytes of a packet capture of the recorded frames, in pieces.
     fn write_pcapng(&self, write: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = write.py();
@@ -99,6 +108,12 @@ impl SimulationOutput {
         )?;
         flush(&mut pending)
     }
+}
+
+/// The first instant that is not before a time; the last one there is for what is later. [s]
+fn instant(time_s: f64) -> Time {
+    // floats become the nearest whole number that there is
+    Time((time_s * 1e9).ceil() as u64)
 }
 
 /// Simulates a scenario on `jobs` threads without holding the GIL.

@@ -12,6 +12,7 @@ def main(args: Sequence[str] | None = None) -> int:
     from lasthop.cli.app import app
     from lasthop.cli.boundary import run_command
     from lasthop.cli.emulate import joined
+    from lasthop.cli.picture import with_values
 
-    given = list(sys.argv[1:] if args is None else args)
+    given = with_values(sys.argv[1:] if args is None else args)
     return run_command(app, joined(given) if given[:1] == ["emulate"] else given)

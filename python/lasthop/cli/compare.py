@@ -9,6 +9,7 @@ import typer
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.boundary import print_either, simulating
 from lasthop.cli.options import (
+    OUT_RULE,
     File,
     Jobs,
     Json,
@@ -22,10 +23,9 @@ from lasthop.cli.options import (
     file_name,
     model_options,
     read_scenario,
-    stem,
     unset,
-    writable,
 )
+from lasthop.cli.picture import Plot, changed, picture_path, save_picture
 from lasthop.cli.predict import print_stability, print_warnings
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
@@ -35,7 +35,6 @@ from lasthop.digits import estimate, plain, signed
 from lasthop.extras import need
 from lasthop.measured import measurements
 from lasthop.models.reading import CsmaScenario
-from lasthop.ownership import refuse_foreign
 
 SHOWN = {
     "goodput_share": ("goodput share [%]", 100.0),
@@ -81,8 +80,9 @@ def compare(
     jobs: Jobs = None,
     settings: Settings = None,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", parser=file_name, help="Where the picture goes.")
+        Path, typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} It is the picture.")
     ] = Path("out"),
+    plot: Plot = None,
     emulate: Annotated[
         bool, typer.Option("--emulate", help="Run it in real time too, with real TCP.")
     ] = False,
@@ -108,10 +108,9 @@ def compare(
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
     measurements(scenario, files)  # What is wrong with them is told before anything runs.
-    writable(out)
-    picture = out / f"{stem(scenario)}-compare.png"
-    refuse_foreign(out, [picture.name])
     given = model_options(options)
+    parts = changed(scenario, ("model", model), *given.items())
+    picture = picture_path(plot or "", scenario, "compare", parts, out)
     with simulating() as progress:
         comparison = lay_side_by_side(
             scenario,
@@ -124,13 +123,8 @@ def compare(
             max_time_s=max_time,
             max_memory_bytes=max_memory,
         )
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        comparison.save_figure(picture)
-    finally:  # A full disk must not cost the result.
-        print_either(as_json, comparison.to_json, lambda: print_comparison(comparison, given))
-    if not as_json:
-        typer.echo(f"picture: {picture}")
+    print_either(as_json, comparison.to_json, lambda: print_comparison(comparison, given))
+    save_picture(comparison.figure, picture, as_json=as_json)
     answers = (comparison.prediction, comparison.simulation, comparison.emulation)
     print_warnings(*(answer for answer in answers if answer is not None))
     if comparison.emulation is not None:

@@ -21,6 +21,7 @@ from lasthop.cli.options import (
     whole_number,
     writable_file,
 )
+from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import real_time_bar
 from lasthop.cli.tables import print_answer
@@ -37,6 +38,8 @@ WITH, LINK, TRACE = "--with", "--link", "--trace"
 MOST_RUNS = 1000
 BY_CTRL_C = 130
 """Exit code of a program that SIGINT has ended; no further run begins then."""
+SYSCTL = ("--sysctl", "NAME=VALUE", "net.ipv4.tcp_sack=0")
+"""An option of pairs, their form, an example."""
 WIDTHS = (20, 14, 20, 1)
 """Widths of the columns of places. [characters]"""
 
@@ -122,6 +125,7 @@ def emulate(
     relays: Relays = False,
     follow: Follow = None,
     settings: Settings = None,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> int:
     """Run a scenario in real time, with the real TCP of Linux between network namespaces.
@@ -148,10 +152,20 @@ def emulate(
         at = next((client for client, _ in ways.values()), None)
     if pcapng is not None:
         writable_file(pcapng, "--pcapng", file)
+    more = (
+        ("link", link),
+        ("trace", None if trace is None else " ".join(trace)),
+        ("at", at if command else shell),
+        ("relays", "yes" if relays else None),
+        ("follow", ",".join(follow or []) or None),
+        ("replications", None if replications is None else str(replications)),
+        *((name, value) for name, value in pairs(sysctl or [], *SYSCTL)),
+    )
+    picture = picture_path(plot, scenario, "emulate", changed(scenario, *more))
     foreground = program_of(command, at, shell)
     beside = [beside_of(each) for each in others or []]
     count = replications or 1
-    kernel = dict(pairs(sysctl or [], "--sysctl", "NAME=VALUE", "net.ipv4.tcp_sack=0"))
+    kernel = dict(pairs(sysctl or [], *SYSCTL))
     from lasthop.emulation import emulate as run
     from lasthop.emulation.repeat import together
 
@@ -180,6 +194,9 @@ def emulate(
     emulation = together(runs)
     print_emulation(scenario, emulation, as_json)
     print_captured(runs[0].captured)
+    if pcapng is not None:
+        tell("capture", pcapng, as_json=as_json)
+    save_picture(emulation.plot, picture, as_json=as_json)
     return emulation.exit_code or 0
 
 

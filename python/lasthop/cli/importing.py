@@ -11,6 +11,7 @@ import typer
 from lasthop.allowance import MAX_TIME_S, allowing
 from lasthop.cli.boundary import Interrupted, warn
 from lasthop.cli.options import (
+    OUT_RULE,
     Json,
     MaxTime,
     counted,
@@ -30,7 +31,11 @@ MOST_STATIONS = 1000
 
 Out = Annotated[
     Path | None,
-    unset("FILE", "Write the scenario here, a new file, not to standard output.", parser=file_name),
+    unset(
+        "FILE",
+        f"{OUT_RULE} It is the scenario, a new file; by default standard output.",
+        parser=file_name,
+    ),
 ]
 Addresses = Annotated[
     bool, typer.Option("--addresses", help="Show the addresses of stations in comments.")

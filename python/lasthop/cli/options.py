@@ -37,6 +37,10 @@ def directory(text: str) -> Any:
     return unset("DIR", text, parser=file_name)
 
 
+OUT_RULE = "Where the command's files go, each told in a line."
+"""What --out of every command is for; what comes behind it says which files, and the default."""
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Settings = Annotated[
     list[str] | None,
@@ -133,7 +137,7 @@ Options = Annotated[
 ]
 
 
-def model_options(given: list[str] | None) -> dict[str, object]:
+def model_options(given: list[str] | None) -> dict[str, str]:
     """The values of --option by name."""
     return dict(pairs(given or [], "--option", "NAME=VALUE", "beta=1.2"))
 

@@ -21,6 +21,7 @@ from lasthop.cli.options import (
     model_options,
     read_scenario,
 )
+from lasthop.cli.picture import Plot, changed, picture_path, save_picture
 from lasthop.cli.tables import print_answer
 from lasthop.digits import plain
 from lasthop.errors import ConvergenceError, ModelError, TooCostlyError, UserError
@@ -40,10 +41,13 @@ def predict(
     settings: Settings = None,
     max_time: MaxTime = MAX_TIME_S,
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Predict a scenario by an analytical model, without simulating it."""
     scenario = read_scenario(file, settings)
+    parts = changed(scenario, ("model", model), *model_options(options).items())
+    picture = picture_path(plot, scenario, "predict", parts)
     from lasthop.models import choose
 
     model = choose(scenario.typed) if model is None else model
@@ -74,6 +78,7 @@ def predict(
         typer.echo()
         print_answer(prediction.summary, prediction.scenario.typed)
         print_stability(prediction.summary)
+    save_picture(prediction.plot, picture, as_json=as_json)
     print_warnings(prediction)
 
 

@@ -8,7 +8,8 @@ import typer
 
 from lasthop.cli.boundary import Interrupted
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
-from lasthop.cli.options import Jobs, Json, file_name, writable
+from lasthop.cli.options import OUT_RULE, Jobs, Json, file_name, writable
+from lasthop.cli.picture import tell
 from lasthop.cli.progress import batch_bar
 from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
@@ -31,7 +32,7 @@ def reproduce(
         typer.Option(
             metavar="DIR",
             parser=file_name,
-            help="Report and figures; finished runs are kept there.",
+            help=f"{OUT_RULE} Report and figures; finished runs are kept there.",
         ),
     ] = Path("out/reproduce"),
     jobs: Jobs = None,
@@ -65,5 +66,4 @@ def reproduce(
             typer.echo(json.dumps(reproduction.to_dict(), indent=2, ensure_ascii=False))
         else:
             print_ledger(reproduction.results)
-    if not as_json:
-        typer.echo(f"report: {report}")
+    tell("report", report, as_json=as_json)

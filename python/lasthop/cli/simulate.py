@@ -2,13 +2,15 @@
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
 from lasthop.cli.options import (
+    OUT_RULE,
     File,
     Jobs,
     Json,
@@ -22,6 +24,7 @@ from lasthop.cli.options import (
     writable,
     writable_file,
 )
+from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.tables import print_answer
 from lasthop.errors import UserError
@@ -31,6 +34,13 @@ from lasthop.ownership import refuse_foreign
 from lasthop.result import Result
 from lasthop.run import simulate as run
 from lasthop.saving import MOST_FRAMES, RESULT_FILES
+from lasthop.scenario import Scenario
+from lasthop.values import read_range, sizes
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+EXAMPLE = "--air 1s..1.02s"
 
 
 def simulate(
@@ -52,12 +62,22 @@ def simulate(
         ),
     ] = False,
     out: Annotated[
-        Path | None, directory("Write result.json, record.json, and all tables as Parquet and CSV.")
+        Path | None,
+        directory(f"{OUT_RULE} Result and tables are written if it is given."),
     ] = None,
+    plot: Plot = None,
     pcapng: Annotated[
         Path | None,
         unset(
             "FILE", "Write the frames of the first replication, for Wireshark.", parser=file_name
+        ),
+    ] = None,
+    air: Annotated[
+        str | None,
+        unset(
+            "FROM..TO",
+            "Draw the frames on the air in this stretch of the first replication, such as "
+            "1s..1.02s.",
         ),
     ] = None,
     timing: Annotated[
@@ -72,13 +92,21 @@ def simulate(
         writable(out)
         no_folders_for_tables(out)
         refuse_foreign(out, RESULT_FILES)
-    elif series is not None:
-        raise UserError(f"--series {series}: --out DIR is needed, where the series go")
+    elif series is not None and plot is None:
+        raise UserError(
+            f"--series {series}: --out DIR is needed, where the series go, or --plot, which draws "
+            "them"
+        )
+    shown = None if air is None else stretch(air, scenario)
+    if air is not None and series is not None:
+        raise UserError(f"--air {air}: --series is drawn as well; needed is either")
+    parts = changed(scenario, ("series", series), ("air", air))
+    picture = picture_path("" if shown and plot is None else plot, scenario, "simulate", parts, out)
     frames = None
     if pcapng is not None:
-        if not isinstance(scenario.typed, CellScenario):
-            raise UserError(f"--pcapng {pcapng}: {scenario.source} has no cell, and no frames")
+        refuse_without_cell(f"--pcapng {pcapng}", scenario)
         writable_file(pcapng, "--pcapng", file)
+    if pcapng is not None or shown is not None:
         frames = scenario.typed.record.frames or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
     with simulating() as progress:
@@ -93,10 +121,51 @@ def simulate(
                 warn(f"{pcapng}: ends after {frames} frames")
     finally:  # A full disk must not cost the result.
         print_either(as_json, result.to_json, lambda: print_result(result))
+    if out is not None:
+        tell("result and tables", out, as_json=as_json)
+    if pcapng is not None:
+        tell("capture", pcapng, as_json=as_json)
     print_warnings(result)
+    save_picture(drawn(result, series, shown), picture, as_json=as_json)
     if timing:
         print_timing(result, wall, cpu)
     finish(result)
+
+
+def drawn(
+    result: Result, series: str | None, stretch: tuple[float, float] | None
+) -> "Callable[[], Figure]":
+    """The picture that is asked for: frames of a stretch, series, or who gets how much."""
+    if stretch is not None:
+        return lambda: result.plot.air(*stretch)
+    return result.plot.series if series is not None else result.plot
+
+
+def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
+    """The value of --air: a stretch of the scenario's time. [s]"""
+    option = f"--air {text}"
+    refuse_without_cell(option, scenario)
+    found = read_range(text, "--air")
+    if found is None or found.step is not None or found.count is not None:
+        raise UserError(f"{option}: FROM..TO is needed", EXAMPLE)
+    ends = [sizes().get(end.unit or found.high.unit) for end in (found.low, found.high)]
+    known = [end for end in ends if end is not None and end[0] == "s"]
+    if len(known) < 2:
+        raise UserError(f"{option}: a time needs a unit", EXAMPLE)
+    from_s, to_s = (
+        float(end.number * size)
+        for end, (_, size) in zip((found.low, found.high), known, strict=True)
+    )
+    duration_s = scenario.typed.duration_s
+    if not 0.0 <= from_s < duration_s:
+        raise UserError(f"{option}: the run lasts from 0 to {duration_s:g} s")
+    return from_s, to_s
+
+
+def refuse_without_cell(option: str, scenario: Scenario) -> None:
+    """Refuse an option about frames where there are none."""
+    if not isinstance(scenario.typed, CellScenario):
+        raise UserError(f"{option}: {scenario.source} has no cell, and no frames")
 
 
 def no_folders_for_tables(directory: Path) -> None:

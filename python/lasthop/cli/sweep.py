@@ -10,6 +10,7 @@ import typer
 from lasthop.cli.boundary import Interrupted, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.options import (
+    OUT_RULE,
     File,
     Jobs,
     Json,
@@ -24,6 +25,7 @@ from lasthop.cli.options import (
     unset,
     writable,
 )
+from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
 from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
 from lasthop.digits import plain
@@ -31,7 +33,7 @@ from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
 from lasthop.saving import TABLE_FILES
-from lasthop.scenario import blaming
+from lasthop.scenario import Scenario, blaming
 from lasthop.sweep import Point, Sweep, SweepInterrupted
 from lasthop.sweep import sweep as run_sweep
 from lasthop.sweep.grid import Grid, grid
@@ -90,7 +92,17 @@ def sweep(
     out: Annotated[
         Path | None,
         directory(
-            "Results and tables; found again when the sweep is resumed. By default out/NAME-sweep."
+            f"{OUT_RULE} Results and tables, found again when the sweep is resumed. By default "
+            "out/NAME-sweep."
+        ),
+    ] = None,
+    plot: Plot = None,
+    quantity: Annotated[
+        str | None,
+        unset(
+            "NAME",
+            "What the picture shows, such as jain or queues.sojourn_s; by default shares of a "
+            "cell, goodput and losses of a router.",
         ),
     ] = None,
     as_json: Json = False,
@@ -107,6 +119,11 @@ def sweep(
     asked = asked_points(over or [], points, together, alone)
     directory = writable(Path("out") / f"{stem(scenario)}-sweep" if out is None else out)
     refuse_foreign(directory, TABLE_FILES)
+    picture = None
+    if plot is not None:
+        picture = sweep_picture(plot, quantity, scenario, asked, points, directory)
+    elif quantity is not None:
+        raise UserError(f"--quantity {quantity}: what the picture shows; --plot draws one")
     interrupted = None
     with (
         workers(cluster, on_slurm, slurm_options, jobs, directory) as executor,
@@ -134,11 +151,36 @@ def sweep(
                 sys.stdout.write(piece)
         else:
             print_sweep(result)
-    if not as_json:
-        typer.echo(f"tables: {directory}")
+    tell("tables", directory, as_json=as_json)
     warn(*result.notes, *first_warning(result))
+    if result.points:  # After Ctrl-C there may be none.
+        save_picture(lambda: result.plot(quantity), picture, as_json=as_json)
     if interrupted is not None:
         raise Interrupted(str(interrupted), GO_ON)
+
+
+def sweep_picture(
+    plot: str,
+    quantity: str | None,
+    scenario: Scenario,
+    asked: Grid,
+    points: Path | None,
+    directory: Path,
+) -> Path | None:
+    """Where the picture goes, which tells the values; refused at once if too many for one."""
+    from lasthop.plot.layout import layout_of
+    from lasthop.plot.swept import Axis, check_name
+    from lasthop.sweep.columns import column
+
+    if quantity is not None:
+        check_name(quantity)
+    layout_of(asked, [Axis.of(column(path, asked.column(path))) for path in asked.paths])
+    if points is not None:
+        values = [("points", points.stem)]
+    else:
+        values = [(path, ",".join(asked.column(path))) for path in asked.paths]
+    more: list[tuple[str, str | None]] = [*values, ("quantity", quantity)]
+    return picture_path(plot, scenario, "sweep", changed(scenario, *more), directory)
 
 
 def first_warning(result: Sweep) -> Iterator[str]:

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from lasthop.cli.boundary import Interrupted, print_either
+from lasthop.cli.boundary import Interrupted, print_either, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.options import (
+    OUT_RULE,
     File,
     Jobs,
     Json,
@@ -24,6 +25,7 @@ from lasthop.cli.options import (
     whole_number,
     writable,
 )
+from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import stage_bar
 from lasthop.cli.tables import print_table
 from lasthop.digits import estimate, plain, signed
@@ -186,10 +188,11 @@ def tune(
     out: Annotated[
         Path | None,
         directory(
-            "Write tuning.json, hostapd.conf, a picture, and the table as Parquet and CSV; "
-            "finished simulations are kept there, and found again."
+            f"{OUT_RULE} tuning.json, hostapd.conf, tables and a picture are written if it is "
+            "given; finished simulations are kept there, and found again."
         ),
     ] = None,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Find the contention windows, TXOP limits and AP access that serve a scenario best."""
@@ -198,6 +201,20 @@ def tune(
     if out is not None:
         writable(out)
         refuse_foreign(out, TUNING_FILES)
+    usual = {"give-up": 100.0 * GIVE_UP, "min-jain": MIN_JAIN, "confirm": CONFIRM}
+    given = {"give-up": give_up, "min-jain": min_jain, "confirm": confirm}
+    picture = picture_path(
+        plot,
+        scenario,
+        f"tune-{objective}",
+        changed(
+            scenario,
+            ("category", category),
+            *((name, f"{value:g}") for name, value in given.items() if value != usual[name]),
+            *((name, "no") for name, on in (("pifs", pifs), ("txop", txop)) if not on),
+        ),
+        out,
+    )
     used = categories_in_use(scenario)
     if used and objective == "calls":
         used = categories_in_use(calls_of(scenario).beside(scenario))
@@ -233,8 +250,12 @@ def tune(
             found.save(out)
     finally:  # A full disk must not cost the result.
         print_either(as_json, found.to_json, lambda: print_tuning(found, write))
-    if out is not None and not as_json:
-        typer.echo(f"tables and picture: {out}")
+    if out is not None:
+        tell("tuning.json, hostapd.conf, tables and picture", out, as_json=as_json)
+    if picture is not None and not found.confirmed:
+        warn(f"{picture}: not drawn: no setting was confirmed")
+    else:
+        save_picture(found.plot, picture, as_json=as_json)
     if interrupted is not None:
         raise Interrupted(str(interrupted))
 

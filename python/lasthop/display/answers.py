@@ -41,6 +41,9 @@ LISTS = {
 OF_SWEEP = ("cells", "classes", "flows", "links", "queues")
 """Lists of which a sweep shows the first that says something."""
 
+MOST_POINTS = 500
+"""Most points of a sweep that are read for a picture in a notebook."""
+
 OF_COMPARISON = ("goodput_share", "goodput_bps", "queue_packets", "occupancy_packets")
 """Quantities whose rows stand first."""
 
@@ -107,14 +110,16 @@ def stability(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
-    """How an answer is drawn: a conflict graph with its scenario, else bars of goodputs."""
+    """How an answer is drawn: with its conflict graph, else bars of goodputs or shares."""
     summary = answer.summary
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
         return partial(_conflicts, answer)
     items = summary.get("stations") or summary.get("classes") or summary.get("flows") or ()
-    if not any("goodput_bps" in item for item in items):
-        return None
-    return partial(_goodputs, answer)
+    if any("goodput_bps" in item for item in items):
+        return partial(_goodputs, answer)
+    if any("goodput_share" in item for item in items):
+        return partial(_shares, answer)
+    return None
 
 
 def _conflicts(answer: "Answer") -> "Figure":
@@ -127,6 +132,12 @@ def _goodputs(answer: "Answer") -> "Figure":
     from lasthop.plot.stations import goodput_figure
 
     return goodput_figure(answer)
+
+
+def _shares(answer: "Answer") -> "Figure":
+    from lasthop.plot.stations import share_figure
+
+    return share_figure(answer)
 
 
 def comparison_html(comparison: "Comparison") -> str:
@@ -208,6 +219,8 @@ def sweep_html(sweep: "Sweep") -> str:
         str(sweep.scenario["name"]),
         f"sweep of {counted(len(sweep.points), 'point')}; ± is a 95 % interval",
         [Table("", heads, rows, names)] if heads else [],
+        picture=sweep.plot if 1 < len(sweep.points) <= MOST_POINTS else None,
+        alt=f"sweep of {sweep.scenario['name']}",
     )
 
 

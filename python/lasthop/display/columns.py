@@ -7,7 +7,16 @@ from typing import Any
 from lasthop.digits import estimate
 from lasthop.models.reading import CellScenario, Scenario, Vbs
 
-__all__ = ["COLUMNS", "TITLES", "Column", "called", "of_shares", "printed", "shown_columns"]
+__all__ = [
+    "COLUMNS",
+    "TITLES",
+    "Column",
+    "called",
+    "of_shares",
+    "printed",
+    "shown_columns",
+    "shown_with_nodes",
+]
 
 MOST_FLOWS = 12
 """Most flows that are printed one by one where classes of flows sum them up."""
@@ -178,6 +187,30 @@ def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any
     if list_name == "classes":
         return [without_rates(item) for item in items]
     return items
+
+
+def shown_with_nodes(summary: Mapping[str, Any], known: Scenario | None) -> set[tuple[str, str]]:
+    """Items, by list and name, that repeat what their station or access point says.
+
+    Parameters
+    ----------
+    summary : mapping
+        A result.
+    known : Scenario or None
+        What was asked; without it classes are taken for those of stations where their names are.
+    """
+    if "stations" not in summary:
+        return set()
+    nodes = (each for each in summary.get("queues", ()) if "occupancy_max_packets" not in each)
+    hidden = {("queues", str(each["name"])) for each in nodes}
+    if known is None:
+        stations = {str(each["name"]) for each in summary["stations"]}
+        groups = {name.rpartition("-")[0] for name in stations}
+        return hidden | {("classes", name) for name in stations | groups}
+    classes = known.cell.vbs_classes if isinstance(known, CellScenario) else ()
+    sharing = {each.name for each in classes}
+    of_stations = {flow.class_name for flow in known.flows if flow.station}
+    return hidden | {("classes", name) for name in of_stations - sharing}
 
 
 def without_rates(item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,37 +1,63 @@
-"""Pictures of results. Nothing here is imported before a picture is asked for."""
+"""Pictures of answers. Nothing here is imported before a picture is asked for."""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from lasthop.answer import Answer
+    from lasthop.compare import Comparison
     from lasthop.plot.figure import Figure, Place
     from lasthop.result import Result
+    from lasthop.sweep import Sweep
+    from lasthop.tuning.found import Tuning
 
-__all__ = ["ResultPlots"]
+__all__ = ["AnswerPlots", "ComparisonPlots", "ResultPlots", "SweepPlots", "TuningPlots"]
 
 
-class ResultPlots:
-    """Pictures of one result, as ``r.plot.goodput()``; each returns a matplotlib figure.
+class AnswerPlots:
+    """Pictures of one answer: the main one as ``a.plot()``, others as ``a.plot.goodput()``.
 
-    Those of one panel draw into axes of yours if they are given ``ax``, those of several into a
-    figure of yours, or a part of one, that is given as ``figure``; and return the whole figure.
+    Each returns a matplotlib figure. Those of one panel draw into axes of yours if they are given
+    ``ax``, those of several into a figure of yours, or a part of one, that is given as ``figure``;
+    and return the whole figure.
     """
 
-    def __init__(self, result: "Result") -> None:
-        self._result = result
+    def __init__(self, answer: "Answer") -> None:
+        self._answer = answer
+
+    def __call__(self, *, figure: "Place | None" = None) -> "Figure":
+        """The main picture: who gets how much, what is used, where packets wait.
+
+        Alike stations are one row, with the mean and the least and most of them; a station that
+        sends and receives has a row for each way. Of a conflict graph it is the graph.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure or SubFigure, optional
+            Where to draw; by default a new one in house style.
+        """
+        from lasthop.plot.overview import overview_figure
+
+        return overview_figure(self._answer, figure)
 
     def goodput(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Goodput of each station, with intervals. [Mb/s]"""
+        """Goodput of each station or group, with intervals. [Mb/s]"""
         from lasthop.plot.stations import goodput_figure
 
-        return goodput_figure(self._result, ax)
+        return goodput_figure(self._answer, ax)
+
+    def shares(self, *, ax: "Axes | None" = None) -> "Figure":
+        """Share of the goodput of each station or group, with intervals, beside equal ones. [%]"""
+        from lasthop.plot.stations import share_figure
+
+        return share_figure(self._answer, ax)
 
     def queues(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Mean queue of the access point and each station, with intervals. [packets]"""
+        """Mean queue of the access point and each station or group, with intervals. [packets]"""
         from lasthop.plot.stations import queue_figure
 
-        return queue_figure(self._result, ax)
+        return queue_figure(self._answer, ax)
 
     def conflicts(self, *, ax: "Axes | None" = None) -> "Figure":
         """The conflict graph of a network with `csma`: air time and throughput of each link."""
@@ -39,18 +65,27 @@ class ResultPlots:
         from lasthop.models.reading import CsmaScenario
         from lasthop.plot.conflicts import conflict_axes, conflict_figure
 
-        if not isinstance(self._result.scenario.typed, CsmaScenario):
+        if not isinstance(self._answer.scenario.typed, CsmaScenario):
             raise UserError("no conflict graph: the scenario has no `csma`")
-        panel = (str(self._result.summary["scenario"]), self._result)
+        panel = (str(self._answer.summary["scenario"]), self._answer)
         return conflict_figure([panel]) if ax is None else conflict_axes(*panel, ax)
 
-    def series(self, quantity: str, *, figure: "Place | None" = None) -> "Figure":
-        """One quantity over time, a panel an item, in the first replication.
+
+class ResultPlots(AnswerPlots):
+    """Pictures of a simulation: those of every answer, and what was recorded over time."""
+
+    def __init__(self, result: "Result") -> None:
+        super().__init__(result)
+        self._result = result
+
+    def series(self, quantity: str | None = None, *, figure: "Place | None" = None) -> "Figure":
+        """What was sampled over time, in the first replication.
 
         Parameters
         ----------
-        quantity : str
-            One of those that were sampled: ``"cwnd_packets"``, see `Result.tracks`.
+        quantity : str, optional
+            One of those that were sampled, a panel an item: ``"cwnd_packets"``, see
+            `Result.tracks`. By default a panel a quantity, with all items in it.
         figure : matplotlib Figure or SubFigure, optional
             Where to draw; by default a new one in house style.
 
@@ -59,6 +94,89 @@ class ResultPlots:
         UserError
             If it was not sampled, with the nearest of those that were.
         """
-        from lasthop.plot.series import series_figure
+        from lasthop.plot.series import multiples_figure, series_figure
 
+        if quantity is None:
+            return multiples_figure(self._result, figure)
         return series_figure(self._result, quantity, figure)
+
+    def air(self, from_s: float, to_s: float, *, ax: "Axes | None" = None) -> "Figure":
+        """Frames on the air in the first replication: a row a sender, a bar a frame, backoffs.
+
+        Parameters
+        ----------
+        from_s, to_s : float
+            A stretch of time, some tens of milliseconds. [s]
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure of two columns.
+
+        Raises
+        ------
+        UserError
+            If no frames were recorded (``simulate(..., frames=100000)``), none in the stretch, or
+            too many for a picture.
+        """
+        from lasthop.plot.air import air_figure
+
+        return air_figure(self._result, from_s, to_s, ax)
+
+
+class ComparisonPlots:
+    """The picture of a comparison, as ``c.plot()``."""
+
+    def __init__(self, comparison: "Comparison") -> None:
+        self._comparison = comparison
+
+    def __call__(self, *, figure: "Place | None" = None) -> "Figure":
+        """The same as `Comparison.figure`: shares, goodputs and queues, model beside simulation.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure or SubFigure, optional
+            Where to draw; by default a new one in house style.
+        """
+        return self._comparison.figure(figure=figure)
+
+
+class SweepPlots:
+    """The picture of a sweep, as ``s.plot()`` or ``s.plot("jain")``."""
+
+    def __init__(self, sweep: "Sweep") -> None:
+        self._sweep = sweep
+
+    def __call__(self, quantity: str | None = None, *, figure: "Place | None" = None) -> "Figure":
+        """A quantity over the values that vary: lines with intervals, or a map over two paths.
+
+        Parameters
+        ----------
+        quantity : str, optional
+            What is drawn, perhaps with its list before a point: ``"jain"``, ``"queues.sojourn_s"``.
+            By default shares of a cell's stations and groups, goodput and losses of a router.
+        figure : matplotlib Figure or SubFigure, optional
+            Where to draw; by default a new one in house style.
+
+        Raises
+        ------
+        UserError
+            If no point has it, or there is more than can be told apart.
+        """
+        from lasthop.plot.sweep import sweep_figure
+
+        return sweep_figure(self._sweep, quantity, figure)
+
+
+class TuningPlots:
+    """The picture of a search, as ``t.plot()``."""
+
+    def __init__(self, tuning: "Tuning") -> None:
+        self._tuning = tuning
+
+    def __call__(self, *, figure: "Place | None" = None) -> "Figure":
+        """The same as `Tuning.figure`: what each confirmed setting gives, the chosen one marked.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure or SubFigure, optional
+            Where to draw; by default a new one in house style.
+        """
+        return self._tuning.figure(figure=figure)

@@ -1,25 +1,17 @@
 """Families of curves: model and simulation of each in one colour, told apart by the legend."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import matplotlib
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 
 from lasthop.plot.figure import QUIET, Figure, house_style, title
+from lasthop.plot.legend import legend_columns
+from lasthop.plot.palette import Look, looks
 from lasthop.plot.points import Points
 from lasthop.studies.panel import Abscissa, Line, Panel
 from lasthop.studies.study import Runs
-
-DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-"""Colours of few members, of the palette in house.mplstyle."""
-
-DARKEST, LIGHTEST = 0.0, 0.86
-"""Part of the colour map over which many ordered members are spread."""
 
 PAPER: Mapping[str, Any] = {
     "color": "black",
@@ -30,15 +22,8 @@ PAPER: Mapping[str, Any] = {
 }
 LEVEL: Mapping[str, Any] = {"color": QUIET, "linestyle": ":", "linewidth": 0.9}
 
-LARGEST_MARK, SMALLEST_MARK = 4.6, 3.0
-"""Sizes of the first label's points and of the last one's, so that a point under another one shows.
-[points]"""
-
 FEW_TICKS = 4
 """Number of ticks below which they stand away from the ends of the abscissa."""
-
-LEGEND_WIDTH, KEY_WIDTH = 58, 6
-"""Width of the legend, and of a key with the gaps beside it. [characters]"""
 
 
 def family_figure(
@@ -59,8 +44,8 @@ def family_figure(
     """
     drawn = [[Points.of(line, abscissa, runs) for line in panel.lines] for panel in panels]
     every = [points for lines in drawn for points in lines]
-    looks = _looks(list(dict.fromkeys(points.line.label for points in every)))
-    keys = [*_keys(looks, every), *_other_keys(panels)]
+    found = looks(list(dict.fromkeys(points.line.label for points in every)))
+    keys = [*_keys(found, every), *_other_keys(panels)]
     columns = legend_columns([str(key.get_label()) for key in keys])
     rows = -(-len(keys) // columns)
     with house_style(panel_mm * len(panels) + 4.5 * rows + 4.0) as figure:
@@ -71,7 +56,7 @@ def family_figure(
             axes.tick_params(labelbottom=False)
         for axes, panel, lines in zip(axes_list, panels, drawn, strict=True):
             for points in lines:
-                _draw_line(axes, points, looks[points.line.label])
+                _draw_line(axes, points, found[points.line.label])
             _furnish(axes, panel, abscissa)
         common[-1].set_xlabel(abscissa.label)
         ticks = abscissa.labels()
@@ -81,36 +66,6 @@ def family_figure(
                 axes.margins(x=0.2)  # room for their labels
         figure.legend(handles=keys, loc="outside lower center", ncols=columns)
         return figure
-
-
-def legend_columns(labels: Sequence[str]) -> int:
-    """Return how many columns of these labels, filled one after the other, fit the legend."""
-
-    def width(columns: int) -> int:
-        lengths = np.array_split([len(label) for label in labels], columns)  # as matplotlib does
-        return sum(KEY_WIDTH + int(part.max(initial=0)) for part in lengths)
-
-    return next((n for n in (3, 2) if width(n) <= LEGEND_WIDTH), 1)
-
-
-@dataclass(frozen=True)
-class _Look:
-    """Colour, and size of the points."""
-
-    color: str
-    size: float
-
-
-def _looks(labels: Sequence[str]) -> dict[str, _Look]:
-    count = len(labels)
-    parts = [k / max(1, count - 1) for k in range(count)]
-    colormap = matplotlib.colormaps["plasma"]
-    spread = [to_hex(colormap(DARKEST + (LIGHTEST - DARKEST) * part)) for part in parts]
-    colors = DISTINCT[:count] if count <= len(DISTINCT) else spread
-    return {
-        label: _Look(color, LARGEST_MARK + (SMALLEST_MARK - LARGEST_MARK) * part)
-        for label, color, part in zip(labels, colors, parts, strict=True)
-    }
 
 
 def _furnish(axes: Axes, panel: Panel, abscissa: Abscissa) -> None:
@@ -128,7 +83,7 @@ def _furnish(axes: Axes, panel: Panel, abscissa: Abscissa) -> None:
         title(axes, panel.title)
 
 
-def _draw_line(axes: Axes, points: Points, look: _Look) -> None:
+def _draw_line(axes: Axes, points: Points, look: Look) -> None:
     axes.plot(*points.model(), **_line(points.line, look.color))
     x, means, half_widths = points.simulation()
     axes.errorbar(
@@ -154,7 +109,7 @@ def _mark(line: Line, color: str) -> dict[str, Any]:
     return {"color": color, "linestyle": "", **shape}
 
 
-def _keys(looks: Mapping[str, _Look], every: Sequence[Points]) -> list[Line2D]:
+def _keys(looks: Mapping[str, Look], every: Sequence[Points]) -> list[Line2D]:
     """Return the legend: a colour for each label; how model, simulation and variants look."""
     keys = [
         Line2D([], [], color=look.color, linewidth=2.5, label=label)

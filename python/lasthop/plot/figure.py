@@ -1,20 +1,22 @@
 """How every picture looks: size of a paper's column, palette, fonts."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from textwrap import fill
 from typing import Any, TypeAlias, cast
 
-from matplotlib import style
+from matplotlib import rcParams, style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.figure import SubFigure
+from matplotlib.text import Annotation
 
 from lasthop import _core
 from lasthop.errors import UserError
+from lasthop.plot.ink import legible_anywhere
 
 COLUMN_INCHES = 85 / 25.4
 """Width of a picture: a paper's column of 85 mm."""
@@ -24,9 +26,29 @@ HOUSE = "lasthop.plot.house"
 # Colours of the palette in house.mplstyle.
 SIMULATION = "#56B4E9"
 MODEL = "#D55E00"
-EMULATION = "#007A5E"
-MEASUREMENT = "#7B3294"
+EMULATION = "#008767"
+MEASUREMENT = "#9B59B6"
 QUIET = "#666666"
+
+WIDEST_NAME, WIDEST_ABOUT = 46, 62
+"""Width at which the headline and the line below it are broken. [characters of a column]"""
+
+LINE_MM = 3.9
+"""Height of a line of the headline. [mm]"""
+
+ABOUT = 6.5
+"""Size of the line below the headline. [points]"""
+SPREAD = "#2B6CA3"
+"""Mark of a group's least and most."""
+
+
+NAME = f"lasthop {_core.VERSION}"
+METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": NAME},
+    "pdf": {"Creator": NAME, "CreationDate": None},
+    "svg": {"Creator": NAME, "Date": None},
+}
+"""What stands in a picture's file: who made it, and not when, so that the same is the same."""
 
 
 class Figure(MatplotlibFigure):
@@ -38,11 +60,19 @@ class Figure(MatplotlibFigure):
         return picture.getvalue()
 
     def savefig(self, fname: Any, **options: Any) -> None:
-        """Write the picture in house style, naming lasthop in PNG; see matplotlib."""
+        """Write the picture in house style, naming lasthop in it; see matplotlib.
+
+        With ``transparent=True`` what is black becomes a grey that is legible on light and dark.
+        """
         named = Path(fname).suffix[1:] if isinstance(fname, str | PathLike) else ""
-        if (options.get("format") or named or "png").lower() == "png":
-            options.setdefault("metadata", {"Software": f"lasthop {_core.VERSION}"})
-        with style.context(HOUSE):
+        kind = (options.get("format") or named or "png").lower()
+        if kind in METADATA:
+            options.setdefault("metadata", METADATA[kind])
+        transparent = options.get("transparent")
+        if transparent is None:
+            transparent = rcParams["savefig.transparent"]
+        ink = legible_anywhere(self) if transparent else nullcontext()
+        with style.context(HOUSE), ink:
             super().savefig(fname, **options)
 
 
@@ -94,11 +124,32 @@ def width_inches(figure: Place) -> float:
 
 def title(axes: Axes, text: str) -> None:
     """A short line over the axes."""
-    axes.set_title(fill(text, 52), pad=4)
+    axes.set_title(fill(text, 52), pad=4, parse_math=False)
 
 
-def headline(figure: Figure, text: str) -> None:
-    """A line above the whole picture, from its left edge on."""
+def headline_mm(text: str, about: str = "", columns: int = 1) -> float:
+    """Height that `headline` needs beyond that of a single line. [mm]"""
+    lines = len(fill(text, WIDEST_NAME * columns).splitlines()) - 1
+    return LINE_MM * (lines + len(fill(about, WIDEST_ABOUT * columns).splitlines()))
+
+
+def headline(figure: Figure, text: str, about: str = "") -> None:
+    """A line above the whole picture from its left edge on; below, smaller, what was changed."""
     columns = max(1, round(width_inches(figure) / COLUMN_INCHES))
+    below = fill(about, WIDEST_ABOUT * columns)
+    room = "\n" * (len(below.splitlines()))
     with style.context(HOUSE):
-        figure.suptitle(fill(text, 46 * columns), x=0.02 / columns, ha="left")
+        above = fill(text, WIDEST_NAME * columns) + room
+        line = figure.suptitle(above, x=0.02 / columns, ha="left", parse_math=False)
+        if below:
+            said = Annotation(
+                below,
+                (0.0, 0.0),
+                xycoords=line,
+                va="bottom",
+                fontsize=ABOUT,
+                color=QUIET,
+                parse_math=False,
+            )
+            said.set_in_layout(False)
+            figure.add_artist(said)

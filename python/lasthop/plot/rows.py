@@ -1,12 +1,14 @@
-"""A row for each item: horizontal bars with intervals, names on the left."""
+"""A row for each item: horizontal bars with intervals, names on the left, numbers on the right."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import ceil, isnan, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from lasthop.digits import estimate, plain
+from lasthop.digits import estimate
+from lasthop.plot.figure import SPREAD
 
 LABELLED_ROWS = 16
 """Most rows that are drawn with all their names."""
@@ -17,17 +19,43 @@ NUMBERS = 6.5
 CHARACTER = 0.58 * NUMBERS
 """Width of one of their digits. [points]"""
 
+GAP = 2
+"""Space between two columns of numbers. [digits]"""
+
+HEADS_MM = 3.0
+"""Height of the heads of these columns. [mm]"""
+
 LONGEST_NAME = 18
 """Length of the longest name that is written whole; longer ones lose their middle."""
 
-Estimates = Sequence[tuple[float, float]]
-"""Values with the half widths of their intervals; NaN where there is none."""
+OF_GROUP = "range of a group"
+"""What the legend calls the mark of a group's spread."""
+
+
+class Spread(NamedTuple):
+    """A value, the half width of its interval, and where it is a group's mean, its least and most
+    member; NaN where there is none.
+    """
+
+    value: float
+    half: float = nan
+    least: float = nan
+    most: float = nan
+
+
+Estimates = Sequence[Spread]
+"""A value a row."""
 
 
 def estimates(items: Sequence[Mapping[str, Any]], quantity: str, scale: float = 1) -> Estimates:
-    """A quantity of each item with the half width of its interval, both times `scale`."""
-    found = [item.get(quantity) or {"mean": None, "ci95": None} for item in items]
-    return [(scaled(one["mean"], scale), scaled(one["ci95"], scale)) for one in found]
+    """A quantity of each item, times `scale`."""
+    return [spread(item.get(quantity) or {}, scale) for item in items]
+
+
+def spread(found: Mapping[str, Any], scale: float = 1) -> Spread:
+    """An estimate as results have it, perhaps with `least` and `most`, times `scale`."""
+    keys = ("mean", "ci95", "least", "most")
+    return Spread(*(scaled(found.get(key), scale) for key in keys))
 
 
 def scaled(value: float | None, scale: float) -> float:
@@ -43,7 +71,8 @@ def rows_height(rows: int) -> float:
 def label_rows(axes: Axes, names: Sequence[str]) -> None:
     """Write the names down the left side, the first on top."""
     step = ceil(len(names) / LABELLED_ROWS)
-    axes.set_yticks(range(0, len(names), step), [short(name) for name in names[::step]])
+    labels = [short(name) for name in names[::step]]
+    axes.set_yticks(range(0, len(names), step), labels, parse_math=False)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0, pad=5)
@@ -51,19 +80,21 @@ def label_rows(axes: Axes, names: Sequence[str]) -> None:
 
 def short(name: str) -> str:
     """A long name without its middle: the number at its end tells stations apart."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 6]}…{name[-5:]}"
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 8]}…{name[-7:]}"
 
 
-def bars(axes: Axes, values: Estimates, color: str, label: str, beside: Estimates = ()) -> None:
-    """Bars from zero with error bars in front of everything, and the numbers on the right.
+def bars(
+    axes: Axes, values: Estimates, color: str, label: str, *, beside: bool = False
+) -> list[str]:
+    """Bars from zero with error bars in front of everything; return the numbers for the right side.
 
-    Where `beside` has a value, it is drawn below the bar by `marks`, and the bar makes room.
+    Where something is drawn `beside`, below the bar by `marks`, the bar makes room.
     """
     height, up = (0.44, 0.14) if beside else (0.62, 0.0)
     rows = [row - up for row in range(len(values))]
-    axes.barh(rows, [value for value, _ in values], height=height, color=color, label=label)
+    axes.barh(rows, [each.value for each in values], height=height, color=color, label=label)
     axes.errorbar(
-        [value for value, _ in values],
+        [each.value for each in values],
         rows,
         xerr=half_widths(values),
         fmt="none",
@@ -72,26 +103,37 @@ def bars(axes: Axes, values: Estimates, color: str, label: str, beside: Estimate
         capthick=0.8,
         zorder=5,
     )
-    column(axes, numbers(values), 0, "black")
+    groups = [(row, each) for row, each in zip(rows, values, strict=True) if each.most > each.least]
+    if groups:
+        axes.barh(
+            [row for row, _ in groups],
+            [each.most - each.least for _, each in groups],
+            height=0.45 * height,
+            left=[each.least for _, each in groups],
+            color=SPREAD,
+            alpha=0.75,
+            linewidth=0.6,
+            edgecolor=SPREAD,
+            zorder=4,
+            label=OF_GROUP,
+        )
+    return numbers(values)
 
 
 def numbers(values: Estimates) -> list[str]:
     """Each value with its interval as text, empty where there is none."""
     return [
-        "" if isnan(value) else estimate(value, None if isnan(half) else half)
-        for value, half in values
+        "" if isnan(each.value) else estimate(each.value, None if isnan(each.half) else each.half)
+        for each in values
     ]
 
 
-def marks(
-    axes: Axes, values: Estimates, look: Mapping[str, Any], indent: int, *, down: float
-) -> None:
-    """A hollow symbol in each row, `down` rows below its middle, with its value right of the bar's.
-
-    The value stands `indent` characters right of the axes.
+def marks(axes: Axes, values: Estimates, look: Mapping[str, Any], *, down: float) -> list[str]:
+    """A hollow symbol in each row, `down` rows below its middle; return the numbers for the right
+    side.
     """
     axes.plot(
-        [value for value, _ in values],
+        [each.value for each in values],
         [row + down for row in range(len(values))],
         linestyle="",
         markerfacecolor="white",
@@ -100,22 +142,62 @@ def marks(
         zorder=6,
         **look,
     )
-    column(axes, plain_numbers(values), indent, look["color"])
+    return numbers(values)
 
 
-def plain_numbers(values: Estimates) -> list[str]:
-    """Each value as text, empty where there is none."""
-    return ["" if isnan(value) else plain(value) for value, _ in values]
+def half_widths(values: Estimates) -> list[float]:
+    """Half widths as matplotlib takes them: no bar where there is none."""
+    return [each.half for each in values]
 
 
-def column(axes: Axes, texts: Sequence[str], indent: int, color: str) -> None:
-    """Write a text beside each row, `indent` characters right of the axes."""
-    if len(texts) > LABELLED_ROWS:
-        return
-    for row, text in enumerate(texts):
+@dataclass
+class NumberColumns:
+    """Numbers beside the rows of all panels of a figure: a column for each who says them, and the
+    same place for a column in every panel.
+    """
+
+    colors: Mapping[str, str]
+    """Who may say something, in their order from left to right, each with the colour."""
+    panels: list[tuple[Axes, dict[str, list[str]]]] = field(default_factory=list)
+
+    def add(self, axes: Axes, said: dict[str, list[str]]) -> None:
+        """Numbers of a panel, by who says them."""
+        self.panels.append((axes, said))
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one says something, so that columns have heads."""
+        return len(self._widths()) > 1
+
+    def write(self, heads_of: Sequence[Axes] = ()) -> None:
+        """Write all numbers, and the names of columns above those of some panels."""
+        indent = 0
+        for axes in heads_of if self.several else ():
+            _raise_title(axes)
+        for who, width in self._widths().items():
+            for axes, said in self.panels:
+                if len(said.get(who, ())) <= LABELLED_ROWS:
+                    for row, text in enumerate(said.get(who, ())):
+                        _beside(axes, text, (1.02, row), indent, self.colors[who])
+                if self.several and axes in heads_of:
+                    _above(axes, who, indent, self.colors[who])
+            indent += width + GAP
+
+    def _widths(self) -> dict[str, int]:
+        """Width of each column that there is, its head included. [digits]"""
+        widths = {}
+        for who in self.colors:
+            texts = [text for _, said in self.panels for text in said.get(who, ())]
+            if any(texts):
+                widths[who] = max(map(len, [*texts, who]))
+        return widths
+
+
+def _beside(axes: Axes, text: str, at: tuple[float, float], indent: int, color: str) -> None:
+    if text:
         axes.annotate(
             text,
-            (1.02, row),
+            at,
             xycoords=("axes fraction", "data"),
             xytext=(indent * CHARACTER, 0),
             textcoords="offset points",
@@ -125,6 +207,21 @@ def column(axes: Axes, texts: Sequence[str], indent: int, color: str) -> None:
         )
 
 
-def half_widths(values: Estimates) -> list[float]:
-    """Half widths as matplotlib takes them: no bar where there is none."""
-    return [half for _, half in values]
+def _raise_title(axes: Axes) -> None:
+    for side in ("left", "center", "right"):
+        if text := axes.get_title(loc=side):
+            axes.set_title(text, loc=side, pad=4.0 + HEADS_MM * 72 / 25.4)
+
+
+def _above(axes: Axes, text: str, indent: int, color: str) -> None:
+    axes.annotate(
+        text,
+        (1.02, 1.0),
+        xycoords="axes fraction",
+        xytext=(indent * CHARACTER, 1),
+        textcoords="offset points",
+        va="bottom",
+        fontsize=NUMBERS,
+        fontstyle="italic",
+        color=color,
+    )

@@ -1,51 +1,248 @@
-"""Time series of one result."""
+"""Time series of one result: one quantity, an item a panel; or all, a quantity a panel."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from lasthop.errors import UserError, nearest
-from lasthop.plot.figure import QUIET, Figure, Place, headline, house_style
+from lasthop.plot.about import about
+from lasthop.plot.figure import QUIET, Figure, Place, headline, headline_mm, house_style
+from lasthop.plot.palette import DISTINCT
+from lasthop.plot.sharers import title_of
 from lasthop.quantities import registry
 
 if TYPE_CHECKING:
     from lasthop.result import Result
 
 MOST_PANELS = 12
-"""Most items that are drawn; the title counts the rest."""
+"""Most items that are drawn each in a panel; the title counts the rest."""
+
+MOST_NAMES = 5
+"""Most names that stand in a legend."""
+
+FEW_LINES = 3
+"""Lines of a group that are drawn as wide as one."""
+
+COLORS = (*DISTINCT, "#56B4E9", "#000000")
+"""Colours that are told apart."""
+
+PANEL_MM = 34.0
+"""Height of a quantity's panel. [mm]"""
+
+WARM_UP = "#EEEEEE"
+
+QUANTITIES = (
+    ("occupancy_packets", "queue"),
+    ("cwnd_packets", "window"),
+    ("goodput_bps", "rate"),
+    ("airtime_fraction", "air time"),
+    ("utilisation", "utilisation"),
+    ("capacity_bps", "rate of the bottleneck"),
+    ("ping_rtt_s", "ping"),
+    ("rtt_s", "round trip"),
+    ("connections", "connections"),
+    ("aggressiveness", "r"),
+)
+"""Panels in their order, with what they are called; others follow."""
+
+SCALES = {"bit/s": ("Mb/s", 1e-6), "s": ("ms", 1e3)}
+"""Units that pictures have in the place of the registry's."""
+
+NO_SERIES = UserError("no series were sampled", "ask for them: simulate(..., series='0.1 s')")
+
+
+def multiples_figure(result: "Result", place: Place | None = None) -> Figure:
+    """All that was sampled in the first replication: a panel a quantity, along one axis of time.
+
+    Stations of one table, and flows of them, have one colour; there is a legend where colours are
+    few. What lies before the warm-up is over is shaded.
+    """
+    tracks = result.tracks
+    if not tracks:
+        raise NO_SERIES
+    known = dict.fromkeys(quantity for _, _, quantity in tracks)
+    order = [name for name, _ in QUANTITIES if name in known]
+    order += [name for name in known if name not in order]
+    groups = Groups.of(result)
+    warm_up_s = float(result.summary["warmup_s"])
+    said = about(result)
+    name = str(result.summary["scenario"])
+    height = 12 + PANEL_MM * len(order) + headline_mm(name, said)
+    with house_style(height, place=place) as figure:
+        panels = figure.subplots(len(order), sharex=True, squeeze=False)[:, 0]
+        for axes, quantity in zip(panels, order, strict=True):
+            items = [track for track in tracks if track[2] == quantity]
+            draw_items(axes, result, items, groups)
+            axes.set_ylabel(label_of(quantity))
+            if warm_up_s > 0.0:
+                axes.axvspan(0.0, warm_up_s, color=WARM_UP, zorder=0, linewidth=0)
+            axes.margins(x=0)
+        panels[0].set_xlim(left=0.0)
+        shaded = "; shaded: warm-up" if warm_up_s > 0.0 else ""
+        panels[-1].set_xlabel(f"time [s], first replication{shaded}")
+        figure.align_ylabels(panels)
+        headline(figure, name, said)
+    return figure
+
+
+@dataclass(frozen=True)
+class Groups:
+    """What items have in common: stations of a table and their flows, flows of a class.
+
+    Parameters
+    ----------
+    of_name : mapping
+        Group by an item's name.
+    ways : mapping
+        Directions by the names of flows, where a group has both.
+    colors : mapping
+        Colours by list and group; none where there are too many to be told apart.
+    """
+
+    of_name: Mapping[str, str]
+    ways: Mapping[str, str]
+    colors: Mapping[tuple[str, str], str]
+
+    @classmethod
+    def of(cls, result: "Result") -> "Groups":
+        """Read the groups of what a result has sampled."""
+        known: dict[str, str] = {}
+        ways: dict[str, str] = {}
+        if result.has_scenario:
+            typed = result.scenario.typed
+            known = {station.name: station.group for station in typed.stations}
+            both: dict[str, set[str]] = {}
+            for flow in typed.flows:
+                known[flow.name] = known.get(flow.station, flow.class_name or flow.name)
+                both.setdefault(known[flow.name], set()).add(flow.direction)
+            ways = {
+                flow.name: flow.direction for flow in typed.flows if len(both[known[flow.name]]) > 1
+            }
+        tracks = dict.fromkeys((kind, known.get(name, name)) for kind, name, _ in result.tracks)
+        return cls(known, ways, colors_of(list(tracks)))
+
+    def split(self, names: Sequence[str]) -> dict[tuple[str, str], list[str]]:
+        """Names by group and direction, in their order."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for name in names:
+            key = self.of_name.get(name, name), self.ways.get(name, "")
+            found.setdefault(key, []).append(name)
+        return found
+
+
+def colors_of(tracks: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """A colour for each group, the same in all lists if there are enough, else list by list."""
+    groups = list(dict.fromkeys(group for _, group in tracks))
+    if len(groups) <= len(COLORS):
+        return {(kind, group): COLORS[groups.index(group)] for kind, group in tracks}
+    colors = dict[tuple[str, str], str]()
+    for kind in dict.fromkeys(kind for kind, _ in tracks):
+        own = [track for track in tracks if track[0] == kind]
+        if len(own) <= len(COLORS):
+            colors |= dict(zip(own, COLORS, strict=False))
+    return colors
+
+
+def draw_items(
+    axes: Axes, result: "Result", items: Sequence[tuple[str, str, str]], groups: Groups
+) -> None:
+    """Draw a line for each item, of a colour for its group; name the groups where there are few."""
+    split = groups.split([name for _, name, _ in items])
+    list_of = {name: list_name for list_name, name, _ in items}
+    _, scale = unit_of(items[0][2])
+    handles = []
+    for (group, way), names in split.items():
+        many = len(names) > FEW_LINES
+        look: dict[str, Any] = {
+            "color": groups.colors.get((list_of[names[0]], group), QUIET),
+            "linestyle": "--" if way == "down" else "-",
+        }
+        for name in names:
+            times, values = result.track(list_of[name], name, items[0][2])
+            heights = [nan if value is None else scale * value for value in values]
+            axes.plot(
+                times, heights, linewidth=0.5 if many else 0.8, alpha=0.6 if many else 1.0, **look
+            )
+        handles.append(Line2D([], [], label=said_of(group, way, names), linewidth=1.2, **look))
+    axes.set_ylim(bottom=0.0)
+    looks = {(str(handle.get_color()), handle.get_linestyle()) for handle in handles}
+    if len(looks) > 1 and len(split) <= MOST_NAMES:
+        axes.legend(
+            handles=handles,
+            loc="lower right",
+            bbox_to_anchor=(1.0, 1.0),
+            ncols=len(handles),
+            borderpad=0.0,
+            borderaxespad=0.2,
+            handlelength=1.4,
+            columnspacing=1.2,
+        )
+        return
+    said = handles[0].get_label() if len(handles) == 1 else f"{len(items)} lines"
+    axes.annotate(str(said), (1.0, 1.03), xycoords="axes fraction", ha="right", fontsize=7)
+
+
+def said_of(group: str, way: str, names: Sequence[str]) -> str:
+    """The name of an item, or of a group with how many there are."""
+    if len(names) == 1:
+        return names[0]
+    whole = title_of(group, names)
+    if ".." not in whole:
+        whole = f"{group}{f' {way}' if way else ''} ({len(names)})"
+    return whole
+
+
+def unit_of(quantity: str) -> tuple[str, float]:
+    """Unit of a quantity in pictures, and the factor from the registry's."""
+    unit = str(registry()[quantity]["unit"]) if quantity in registry() else "-"
+    return SCALES.get(unit, (unit, 1.0))
+
+
+def label_of(quantity: str) -> str:
+    """What an axis of a panel says: name over unit."""
+    name, unit = dict(QUANTITIES).get(quantity) or words(quantity), unit_of(quantity)[0]
+    return f"{name}\n[{'-' if unit == name else unit}]"
 
 
 def series_figure(result: "Result", quantity: str, place: Place | None = None) -> Figure:
     """One quantity over time in the first replication: a panel for each item, all to one scale."""
-    every = result.series
-    chosen = every[every["quantity"] == quantity]
-    if chosen.empty:
-        if every.empty:
-            raise UserError("no series were sampled", "ask for them: simulate(..., series='0.1 s')")
-        known = sorted(every["quantity"].unique())
+    tracks = [track for track in result.tracks if track[2] == quantity]
+    if not tracks:
+        known = sorted({name for _, _, name in result.tracks})
+        if not known:
+            raise NO_SERIES
         near = ", ".join(nearest(str(quantity), known))
         raise UserError(
             f"no series of {quantity}; there are {near}", f"sampled: {', '.join(known)}"
         )
-    unit = registry()[quantity]["unit"] if quantity in registry() else "-"
-    unit, scale = ("Mb/s", 1e-6) if unit == "bit/s" else (unit, 1.0)
-    tracks = list(chosen.groupby(["list", "name"], sort=False))
+    unit, scale = unit_of(quantity)
     shown = tracks[:MOST_PANELS]
-    with house_style(24 + 11 * len(shown), place=place) as figure:
+    name, said = str(result.summary["scenario"]), about(result)
+    height = 24 + 11 * len(shown) + headline_mm(name, said)
+    with house_style(height, place=place) as figure:
         rows = figure.subplots(len(shown), sharex=True, sharey=True, squeeze=False)[:, 0]
-        for axes, ((_, name), track) in zip(rows, shown, strict=True):
-            axes.plot(track["time_s"], scale * track["value"], linewidth=0.8)
+        for axes, track in zip(rows, shown, strict=True):
+            times, values = result.track(*track)
+            heights = [nan if value is None else scale * value for value in values]
+            axes.plot(times, heights, linewidth=0.8)
             axes.annotate(
-                str(name),
+                track[1],
                 (1.02, 0.5),
                 xycoords="axes fraction",
                 va="center",
                 fontsize=6.5,
+                parse_math=False,
             )
             axes.margins(x=0)
         rows[0].set_xlim(left=0)
         rows[0].set_ylim(bottom=0)
         rows[-1].set_xlabel("time [s]")
         figure.supylabel(f"{words(quantity)} [{unit}]", fontsize=7.5)
-        headline(figure, result.summary["scenario"])
+        headline(figure, name, said)
         if len(tracks) > len(shown):
             rows[0].set_title(f"the first {len(shown)} of {len(tracks)}", color=QUIET, fontsize=7)
     return figure

@@ -10,14 +10,27 @@ from matplotlib.axis import Axis as AxisTicks
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from numpy.typing import NDArray
 
 from lasthop.plot.family import PAPER
-from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
+from lasthop.plot.figure import (
+    MODEL,
+    QUIET,
+    SIMULATION,
+    Figure,
+    headline,
+    headline_mm,
+    house_style,
+    title,
+)
 from lasthop.stability.branch import Branch
 from lasthop.stability.case import Case
 from lasthop.stability.chart import Chart
 from lasthop.stability.integrate import Trajectory
 from lasthop.stability.settling import Sweep
+
+Floats = NDArray[np.float64]
+LineStyle = Any
 
 STABLE = "#D5ECE3"
 """Shade of the stable region: the palette's green, pale."""
@@ -31,6 +44,8 @@ JUMP: dict[str, Any] = {"color": "#333333", "marker": ".", "markersize": 2, "lin
 """Look of edges at which stability changes without a Hopf point."""
 HERE: dict[str, Any] = {"color": "black", "marker": "+", "markersize": 7}
 """Mark of the case itself."""
+BIRTH: dict[str, Any] = {"color": MODEL, "marker": "o", "markersize": 3.4}
+"""Mark of a Hopf point at which cycles are born."""
 NOTHING = "#DDDDDD"
 """Shade where there is no equilibrium."""
 
@@ -51,15 +66,16 @@ def axis_label(name: str, unit: str) -> str:
     return said if unit == "-" else f"{said} [{unit}]"
 
 
-def chart_figure(chart: Chart, name: str | None = None) -> Figure:
+def chart_figure(chart: Chart, name: str | None = None, about: str = "") -> Figure:
     """Draw where a case is stable over two parameters.
 
-    The case itself is marked if it has a name.
+    The case itself is marked if it has a name; `about` tells what was set.
     """
-    with house_style(76.0) as figure:
+    above = name or chart.case.model.title
+    with house_style(78.0 + headline_mm(above, about)) as figure:
         axes = figure.subplots()
         draw_chart(axes, chart)
-        title(axes, name or chart.case.model.title)
+        headline(figure, above, about)
         keys: list[Any] = [
             Patch(color=STABLE, label="stable"),
             Patch(facecolor="white", edgecolor="#999999", label="unstable"),
@@ -125,23 +141,32 @@ def name_axis(ticks: AxisTicks, case: Case, name: str, *, logarithmic: bool = Fa
             ticks.set_minor_formatter(NullFormatter())
 
 
-def branch_figure(branches: Sequence[Branch], name: str | None = None) -> Figure:
-    """Draw swing and period of cycles over the parameter, unstable dotted, unknown dash-dotted."""
-    with house_style(92.0) as figure:
+def branch_figure(branches: Sequence[Branch], name: str | None = None, about: str = "") -> Figure:
+    """Draw swing and period of cycles over the parameter, unstable dotted, unknown dash-dotted.
+
+    Cycles begin at their Hopf points, which are marked: swings as a square root, periods as a line.
+    """
+    case = branches[0].form.point.case
+    above = name or case.model.title
+    with house_style(94.0 + headline_mm(above, about)) as figure:
         swing, period = figure.subplots(2, 1, sharex=True)
         for branch in branches:
-            draw_branch(swing, branch, [cycle.amplitude for cycle in branch.cycles])
-            draw_branch(period, branch, [cycle.period for cycle in branch.cycles])
-            values = np.linspace(branch.values.min(), branch.values.max(), 200)
+            point = branch.form.point
+            draw_branch(swing, branch, [cycle.amplitude for cycle in branch.cycles], at_hopf=0.0)
+            periods = [cycle.period for cycle in branch.cycles]
+            draw_branch(period, branch, periods, at_hopf=point.period)
+            values = near_hopf(point.value, branch.values)
             near = [branch.form.amplitude(float(value)) for value in values]
             curve = [np.nan if height is None else height for height in near]
             swing.plot(values, curve, color=QUIET, linewidth=0.8, linestyle="--")
-        case = branches[0].form.point.case
-        swing.set_ylabel("swing of the window [packets]")
+            for axes, height in ((swing, 0.0), (period, point.period)):
+                axes.plot(point.value, height, clip_on=False, zorder=6, **BIRTH)
+        swing.set_ylabel("swing of the\nwindow [packets]")
         swing.set_ylim(bottom=0.0)
         period.set_ylabel("period [s]")
+        swing.locator_params(axis="x", nbins=6)
         name_axis(period.xaxis, case, branches[0].parameter)
-        title(swing, name or case.model.title)
+        headline(figure, above, about)
         kinds = {cycle.stable for branch in branches for cycle in branch.cycles}
         keys = [
             Line2D([], [], color=MODEL, linestyle=line, label=label)
@@ -150,19 +175,22 @@ def branch_figure(branches: Sequence[Branch], name: str | None = None) -> Figure
         ]
         look: dict[str, Any] = {"color": QUIET, "linestyle": "--", "linewidth": 0.8}
         keys.append(Line2D([], [], **look, label="normal form"))
+        keys.append(Line2D([], [], linestyle="none", label="Hopf point", **BIRTH))
         figure.legend(handles=keys, loc="outside lower center", ncols=3)
         return figure
 
 
-def sweep_figure(found: Sweep, name: str | None = None) -> Figure:
+def sweep_figure(found: Sweep, name: str | None = None, about: str = "") -> Figure:
     """Draw swing and period over the parameter, going up and coming back."""
-    with house_style(92.0) as figure:
+    above = name or found.case.model.title
+    with house_style(94.0 + headline_mm(above, about)) as figure:
         swing, period = figure.subplots(2, 1, sharex=True)
         looks = ((found.down, MODEL, "<", "coming back"), (found.up, SIMULATION, ">", "going up"))
         for ends, color, marker, label in looks:
             heights = [np.nan if end is None else end.amplitude for end in ends]
             times = [np.nan if end is None or end.period is None else end.period for end in ends]
             look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.5}
+            look["clip_on"] = False  # marks of rest stand on the axis
             swing.plot(found.values, heights, label=label, **look)
             period.plot(found.values, times, **look)
         swing.set_ylabel("swing of the\nwindow [packets]")
@@ -171,13 +199,38 @@ def sweep_figure(found: Sweep, name: str | None = None) -> Figure:
             axes.set_ylim(0.0, 1.08 * axes.dataLim.ymax or None)
         swing.locator_params(axis="x", nbins=5)
         name_axis(period.xaxis, found.case, found.parameter)
-        title(swing, name or found.case.model.title)
+        headline(figure, above, about)
         figure.legend(*swing.get_legend_handles_labels(), loc="outside lower center", ncols=2)
         return figure
 
 
-def draw_branch(axes: Axes, branch: Branch, heights: Sequence[float]) -> None:
-    """Draw one quantity along a branch."""
+def near_hopf(start: float, values: Sequence[float] | NDArray[np.float64]) -> Floats:
+    """Values from a Hopf point to the furthest of a branch, close together where it begins."""
+    ends = np.asarray(values, dtype=float)
+    furthest = float(ends[np.argmax(np.abs(ends - start))])
+    return start + (furthest - start) * np.linspace(0.0, 1.0, 200) ** 2
+
+
+def draw_birth(axes: Axes, branch: Branch, first: float, at_hopf: float, line: LineStyle) -> None:
+    """Draw one quantity from the Hopf point to the first cycle.
+
+    A swing, 0 at the Hopf point, grows as the square root of the distance from it; what is not 0
+    there grows as the distance.
+    """
+    start, value = branch.form.point.value, float(branch.values[0])
+    part = np.linspace(0.0, 1.0, 60)
+    height = part if at_hopf == 0.0 else part**2
+    x = start + (value - start) * part**2
+    axes.plot(x, at_hopf + (first - at_hopf) * height, color=MODEL, linestyle=line)
+
+
+def draw_branch(
+    axes: Axes, branch: Branch, heights: Sequence[float], at_hopf: float | None = None
+) -> None:
+    """Draw one quantity along a branch, from its value at the Hopf point on, if that is given."""
+    if at_hopf is not None and len(heights):
+        line, _ = CYCLE[branch.cycles[0].stable]
+        draw_birth(axes, branch, heights[0], at_hopf, line)
     stable = [cycle.stable for cycle in branch.cycles]
     for k in range(len(heights) - 1):
         ends = stable[k : k + 2]
@@ -185,7 +238,9 @@ def draw_branch(axes: Axes, branch: Branch, heights: Sequence[float]) -> None:
         axes.plot(branch.values[k : k + 2], heights[k : k + 2], color=MODEL, linestyle=line)
 
 
-def motion_figure(motion: Trajectory, name: str | None = None, late: float = 0.0) -> Figure:
+def motion_figure(
+    motion: Trajectory, name: str | None = None, about: str = "", late: float = 0.0
+) -> Figure:
     """Draw windows and queues over time, and the window's phase portrait."""
     end = float(motion.starts[-1])
     times = np.linspace(late * end, end, 4001)
@@ -195,7 +250,8 @@ def motion_figure(motion: Trajectory, name: str | None = None, late: float = 0.0
     for state in names:
         word = state.partition("_")[0]
         kinds.setdefault("queue" if word == "average" else word, []).append(state)
-    with house_style(76.0 + 30.0 * len(kinds)) as figure:
+    above = name or motion.case.model.title
+    with house_style(78.0 + 31.0 * len(kinds) + headline_mm(above, about)) as figure:
         grid = figure.add_gridspec(len(kinds) + 1, 1, height_ratios=[1.0] * len(kinds) + [1.3])
         first: Axes | None = None
         for place, (what, kind) in enumerate(kinds.items()):
@@ -207,12 +263,17 @@ def motion_figure(motion: Trajectory, name: str | None = None, late: float = 0.0
             unit = "[-]" if what == "probability" else f"{whose}\n[packets]"
             axes.set_ylabel(f"{what} {unit}")
             if len(kind) > 1:
-                axes.legend(loc="upper right", ncols=3)
+                axes.legend(  # above, so that it covers no line
+                    loc="lower right",
+                    bbox_to_anchor=(1.0, 1.0),
+                    ncols=len(kind),
+                    borderpad=0.0,
+                    borderaxespad=0.2,
+                )
             first = first or axes
         axes.set_xlabel("time [s]")
         draw_portrait(figure.add_subplot(grid[-1]), motion)
-        assert first is not None
-        title(first, name or motion.case.model.title)
+        headline(figure, above, about)
         return figure
 
 

@@ -1,69 +1,86 @@
-"""Stations of one result, or classes of wired flows: goodput and queue."""
+"""One quantity of one answer, a row a station or group, or a class of wired flows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lasthop.plot.figure import (
-    EMULATION,
-    MODEL,
-    SIMULATION,
-    Figure,
-    figure_of,
-    headline,
-    one_panel,
-    title,
-)
-from lasthop.plot.rows import bars, estimates, label_rows, rows_height
+from lasthop.errors import UserError
+from lasthop.plot.beside import COLORS, LOOKS, Beside, Row, draw_equal
+from lasthop.plot.cell import asking, nodes_of, ways
+from lasthop.plot.figure import Figure, figure_of, headline, headline_mm, one_panel, title
+from lasthop.plot.rows import NumberColumns, estimates, rows_height
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from lasthop.answer import Answer
 
-COLORS = {"simulation": SIMULATION, "prediction": MODEL, "emulation": EMULATION}
-"""Colours by the kind of an answer."""
+GOODPUT = ("goodput_bps", 1e-6, "goodput [Mb/s]")
+SHARE = ("goodput_share", 100.0, "share of the goodput [%]")
 
 
-def goodput_figure(result: "Answer", ax: "Axes | None" = None) -> Figure:
-    """Goodput of each station, of each class of flows where there is no cell, or of each flow of a
-    conflict graph, with 95 % intervals.
+def goodput_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
+    """Goodput of each station or group, of each class of flows where there is no cell, or of each
+    flow of a conflict graph, with 95 % intervals.
     """
-    summary = result.summary
-    items = summary.get("stations") or summary.get("classes") or summary["flows"]
-    return bars_figure(result, items, "goodput_bps", 1e-6, "goodput [Mb/s]", ax)
+    return of_sharers(answer, *GOODPUT, ax)
 
 
-def queue_figure(result: "Answer", ax: "Axes | None" = None) -> Figure:
-    """Mean queue of the access point and each station, or of each link where there is no cell, with
-    95 % intervals.
+def share_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
+    """The same of shares, beside equal ones."""
+    return of_sharers(answer, *SHARE, ax)
+
+
+def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
+    """Mean queue of the access point and each station or group, or of each link where there is no
+    cell, with 95 % intervals.
     """
-    nodes = [*result.summary.get("aps", ()), *result.summary.get("stations", ())]
-    quantity = "queue_packets"
-    if not nodes:
-        nodes, quantity = result.summary["queues"], "occupancy_packets"
-    return bars_figure(result, nodes, quantity, 1, "mean queue [packets]", ax)
+    beside = Beside.of(answer)
+    if "stations" in answer.summary:
+        rows, quantity = nodes_of(beside), "queue_packets"
+    else:
+        rows, quantity = beside.rows("queues"), "occupancy_packets"
+    return bars_figure(beside, rows, quantity, 1, "mean queue [packets]", ax)
+
+
+def of_sharers(
+    answer: "Answer", quantity: str, scale: float, label: str, ax: "Axes | None"
+) -> Figure:
+    """A quantity of all who share."""
+    beside = Beside.of(answer)
+    if not answer.summary.get("stations"):
+        every = (beside.rows(name) for name in ("classes", "flows"))
+        return bars_figure(beside, next(filter(None, every), []), quantity, scale, label, ax)
+    stations = beside.station_rows()
+    rows = [row for _, row in stations]
+    figure = bars_figure(beside, rows, quantity, scale, label + ways(stations), ax)
+    if quantity == SHARE[0]:
+        draw_equal(figure.axes[0] if ax is None else ax, stations, asking(answer), 100.0)
+    return figure
 
 
 def bars_figure(
-    result: "Answer",
-    items: Sequence[Mapping[str, Any]],
+    beside: Beside,
+    rows: Sequence[Row],
     quantity: str,
     scale: float,
     label: str,
     ax: "Axes | None" = None,
 ) -> Figure:
-    """A bar for each item, with 95 % intervals where there are some."""
-    values = estimates(items, quantity, scale)
-    name = str(result.summary["scenario"])
-    kind = str(result.summary["kind"])
-    with one_panel(rows_height(len(items)), ax) as axes:
+    """A bar for each row, with 95 % intervals where there are some."""
+    [kind] = beside.answers
+    values = estimates([row.of(kind) for row in rows], quantity, scale)
+    if all(isnan(each.value) for each in values):
+        raise UserError(f"the {LOOKS[kind].name} knows no {quantity} here")
+    name, about = str(beside.first.summary["scenario"]), beside.about()
+    with one_panel(rows_height(len(rows)) + headline_mm(name, about), ax) as axes:
         if ax is None:
-            headline(figure_of(axes), name)
+            headline(figure_of(axes), name, about)
         else:
             title(axes, name)
-        bars(axes, values, COLORS[kind], kind)
-        has_intervals = not all(isnan(half) for _, half in values)
+        numbers = NumberColumns(COLORS)
+        beside.draw(axes, rows, quantity, scale, numbers)
+        numbers.write()
+        has_intervals = not all(isnan(each.half) for each in values)
         axes.set_xlabel(f"{label}, 95 % intervals" if has_intervals else label)
-        label_rows(axes, [item["name"] for item in items])
         return figure_of(axes)

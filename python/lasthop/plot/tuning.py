@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 
 from lasthop.estimates import Estimate
+from lasthop.plot.about import changes, told
 from lasthop.plot.figure import (
     MODEL,
     QUIET,
@@ -14,10 +15,11 @@ from lasthop.plot.figure import (
     Figure,
     Place,
     headline,
+    headline_mm,
     house_style,
     title,
 )
-from lasthop.plot.rows import Estimates, half_widths
+from lasthop.plot.rows import Estimates, Spread, half_widths, scaled
 from lasthop.tuning.categories import CATEGORIES, delay_quantity
 from lasthop.tuning.measures import estimated
 from lasthop.tuning.search import Trial
@@ -54,14 +56,19 @@ def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
     counted = [CALLS] if tuning.calls is not None else []
     panels = [*counted, *PANELS, *_other_categories(tuning)]
     height = 16 + ROW_MM * len(trials)
-    with house_style(len(panels) * height + 14, place=place) as figure:
+    name = tuning.base.typed.name
+    about = ", ".join(filter(None, (f"tuned for {tuning.objective}", told(changes(tuning.base)))))
+    total_mm = len(panels) * height + 14 + headline_mm(name, about)
+    with house_style(total_mm, place=place) as figure:
         rows = figure.subplots(len(panels), 1)
         for axes, (quantity, scale, above, label) in zip(rows, panels, strict=True):
             title(axes, above)
             _points(axes, trials, quantity, scale)
             _name_rows(axes, tuning)
             axes.set_xlabel(label)
-        headline(figure, f"{tuning.base['name']}: tuned for {tuning.objective}")
+            if quantity == CALLS[0]:
+                axes.xaxis.get_major_locator().set_params(integer=True)
+        headline(figure, name, about)
         lines, names = rows[0].get_legend_handles_labels()
         legend = dict(zip(names, lines, strict=True))
         order = [name for name in (SIMULATED, "model", "chosen") if name in legend]
@@ -82,7 +89,7 @@ def _other_categories(tuning: "Tuning") -> Iterator[tuple[str, float, str, str]]
 def _points(axes: Axes, trials: Sequence[Trial], quantity: str, scale: float) -> None:
     measured = _row_by_row(trials, lambda trial: estimated(trial.samples).get(quantity), scale)
     axes.errorbar(
-        [value for value, _ in measured],
+        [each.value for each in measured],
         range(len(trials)),
         xerr=half_widths(measured),
         fmt="o",
@@ -100,7 +107,7 @@ def _points(axes: Axes, trials: Sequence[Trial], quantity: str, scale: float) ->
     guesses = _row_by_row(trials, guess, scale)
     if any(guess(trial) for trial in trials):
         axes.plot(
-            [value for value, _ in guesses], range(len(trials)), "D", color=MODEL, label="model"
+            [each.value for each in guesses], range(len(trials)), "D", color=MODEL, label="model"
         )
 
 
@@ -108,7 +115,7 @@ def _row_by_row(
     trials: Sequence[Trial], value: Callable[[Trial], Estimate | None], scale: float
 ) -> Estimates:
     found = [value(trial) or Estimate(nan, None) for trial in trials]
-    return [(one.mean * scale, nan if one.ci95 is None else one.ci95 * scale) for one in found]
+    return [Spread(one.mean * scale, scaled(one.ci95, scale)) for one in found]
 
 
 def _name_rows(axes: Axes, tuning: "Tuning") -> None:

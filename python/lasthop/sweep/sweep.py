@@ -28,6 +28,8 @@ from lasthop.sweep.tables import SERIES, frame, write_tables
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lasthop.plot import SweepPlots
+
 __all__ = ["Sweep", "SweepInterrupted", "sweep"]
 
 
@@ -112,6 +114,13 @@ class Sweep:
         Empty unless they are asked for, by ``series`` or by the scenario.
         """
         return self.table(SERIES)
+
+    @property
+    def plot(self) -> "SweepPlots":
+        """Its picture: ``s.plot()``, or ``s.plot("jain")`` of a quantity."""
+        from lasthop.plot import SweepPlots
+
+        return SweepPlots(self)
 
     @property
     def notes(self) -> list[str]:

@@ -22,6 +22,7 @@ from lasthop.tuning.settings import Setting, fewest, toml
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lasthop.plot import TuningPlots
     from lasthop.plot.figure import Figure, Place
 
 TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", "tuning.png", "hostapd.conf")
@@ -233,6 +234,13 @@ class Tuning:
     def settings_of(self, trial: Trial) -> list[Setting]:
         """The fewest settings that make the scenario that of `trial`."""
         return fewest(self.base, trial.scenario, trial.written)
+
+    @property
+    def plot(self) -> "TuningPlots":
+        """Its picture: ``t.plot()``."""
+        from lasthop.plot import TuningPlots
+
+        return TuningPlots(self)
 
     def figure(self, *, figure: "Place | None" = None) -> "Figure":
         """Goodput, delay and fairness of the confirmed settings, the chosen one marked.

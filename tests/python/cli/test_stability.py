@@ -263,7 +263,7 @@ def test_picture_is_written_beside_json(lasthop: Lasthop, tmp_path: Path, words:
 def test_range_without_a_cycle_says_that_nothing_is_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     picture = tmp_path / "picture.svg"
     words = ["stability", "cycle", "threshold", "--over", "q_th=10..20", "--out", picture]
-    assert lasthop(*words).stderr == f"warning: --out {picture}: there is nothing to draw\n"
+    assert lasthop(*words).stderr == f"warning: {picture}: there is nothing to draw\n"
 
 
 @pytest.mark.parametrize("command", ["hopf", "normal-form", "cycle"])
@@ -356,7 +356,7 @@ WRONG = {
     "unknown command": (["root", "red"], "no such command 'root'", "did you mean roots?"),
     "unknown picture": (
         ["chart", "red", "--over", "rtt=1s..2s", "--over", "alpha=.1..1", "--out", "a.txt"],
-        "must end in .png, .pdf, .svg",
+        "no name that ends in .png, .pdf, .svg",
         None,
     ),
 }

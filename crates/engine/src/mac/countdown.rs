@@ -78,6 +78,11 @@ impl Countdown {
         self.groups[group].count()
     }
 
+    /// When the contenders of `group` begin to count in the present idle period.
+    pub(super) fn resume(&self, group: usize) -> Time {
+        self.groups[group].resume
+    }
+
     /// The medium falls idle at `end`; everyone resumes `wait` and its AIFS later.
     #[inline]
     pub(super) fn release(&mut self, end: Time, wait: Span) {

@@ -56,6 +56,23 @@ struct Holder {
     done: Time,
 }
 
+/// Where a contender stands in the count of idle slots of those with its interframe space.
+#[derive(Clone, Copy, Debug)]
+pub struct Backoff {
+    /// Idle slots passed.
+    pub passed: u64,
+    /// Idle periods that lasted the interframe space.
+    pub openings: u64,
+    /// Idle slot in which its backoff ends.
+    pub target: u64,
+    /// Idle periods when it was drawn.
+    pub drawn_at: u64,
+    /// Whether it counts from an instant of its own until the next transmission.
+    pub lone: bool,
+    /// When the others begin to count in the present idle period.
+    pub resume: Time,
+}
+
 /// One contention domain.
 ///
 /// Contender n is best effort at node n (0 is the AP, i + 1 is station i); the other access categories
@@ -351,6 +368,25 @@ impl Dcf {
     /// Rates of the last exchange of `contender`.
     pub fn rates(&self, contender: u32) -> Rates {
         self.contenders[contender as usize].sent_at
+    }
+
+    /// Where the backoff of `contender` stands; for who records.
+    pub fn backoff(&self, contender: u32) -> Backoff {
+        let state = &self.contenders[contender as usize];
+        let count = self.countdown.count(state.group);
+        Backoff {
+            passed: count.passed,
+            openings: count.openings,
+            target: state.target,
+            drawn_at: state.drawn_at,
+            lone: state.lone,
+            resume: self.countdown.resume(state.group),
+        }
+    }
+
+    /// Length of an idle slot.
+    pub fn slot(&self) -> Span {
+        self.phy.slot
     }
 
     /// What `contender` has done so far.

@@ -137,8 +137,9 @@ fn data(at: u64, from: u32, packet: Option<Packet>) -> FrameRecord {
         bytes: packet.map_or(0, |packet| u32::from(packet.bytes)) + 36,
         packet,
         rate_bps: if from == 0 { 5_500_000 } else { 11_000_000 },
-        retry: false,
+        attempt: 1,
         fate: Fate::Delivered,
+        backoff: None,
     }
 }
 
@@ -355,12 +356,12 @@ fn a_cf_end_is_for_all_and_names_the_access_point() {
 fn a_retry_repeats_its_sequence_number_and_a_new_packet_takes_the_next() {
     let first = data(0, 1, packet(0, PacketKind::Segment, 0, 1500));
     let again = FrameRecord {
-        retry: true,
+        attempt: 2,
         ..first
     };
     // after a failed RTS: a retry by the record, but never sent before
     let next = FrameRecord {
-        retry: true,
+        attempt: 2,
         ..data(2, 1, packet(0, PacketKind::Segment, 1, 1500))
     };
     let other = data(3, 0, packet(1, PacketKind::Segment, 0, 1500));

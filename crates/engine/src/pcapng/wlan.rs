@@ -157,7 +157,7 @@ impl Cell {
     fn sequence(&mut self, record: &FrameRecord, packet: &Packet) -> (u16, bool) {
         let node = &mut self.nodes[record.from as usize];
         let this = Some((*packet, record.to));
-        let retry = record.retry && node.last == this;
+        let retry = record.attempt > 1 && node.last == this;
         if !retry {
             node.sequence = (node.sequence + 1) & 0xFFF;
             node.last = this;

@@ -1,5 +1,6 @@
 //! Log of the frames on the air, for packet captures.
 
+use super::backoffs::Backoffs;
 use super::{Fate, FrameKind, FrameRecord};
 use crate::cell::Cell;
 use crate::kernel::time::{Span, Time};
@@ -15,6 +16,7 @@ pub struct FrameLog {
     records: Vec<FrameRecord>,
     /// Attempts made for the frame in service at each node.
     tries: Vec<u32>,
+    backoffs: Backoffs,
 }
 
 impl FrameLog {
@@ -24,6 +26,7 @@ impl FrameLog {
             room: usize::try_from(limit).unwrap_or(usize::MAX),
             records: Vec::new(),
             tries: Vec::new(),
+            backoffs: Backoffs::default(),
         }
     }
 
@@ -71,7 +74,6 @@ impl FrameLog {
             };
             let rates = medium.rates(contender);
             let bytes = scenario.cell.frame_bytes(u32::from(packet.bytes));
-            let retry = self.tries[contender as usize] > 0;
             let data = FrameRecord {
                 at: medium.exchange().start,
                 from,
@@ -80,8 +82,9 @@ impl FrameLog {
                 packet: Some(packet),
                 bytes,
                 rate_bps: rates.data_bps,
-                retry,
+                attempt: self.tries[contender as usize] + 1,
                 fate,
+                backoff: self.backoffs.counted(medium, contender),
             };
             let log = Exchange {
                 cell: medium,
@@ -98,6 +101,7 @@ impl FrameLog {
         for &contender in medium.discarded() {
             self.tries[contender as usize] = 0;
         }
+        self.backoffs.look(medium);
         self.records.truncate(self.room);
     }
 }
@@ -112,8 +116,9 @@ fn cf_end(from: u32, closing: CfEnd) -> FrameRecord {
         packet: None,
         bytes: RTS_BYTES,
         rate_bps: closing.rate_bps,
-        retry: false,
+        attempt: 1,
         fate: Fate::Delivered,
+        backoff: None,
     }
 }
 
@@ -143,6 +148,7 @@ impl Exchange<'_> {
             let answered = data.at + rts + self.sifs;
             records.push(self.response(data, FrameKind::Cts, answered));
             data.at = answered + cts + self.sifs;
+            data.backoff = None;
         }
         records.push(data);
         if data.fate == Fate::Delivered {
@@ -160,8 +166,9 @@ impl Exchange<'_> {
             packet: None,
             bytes: ACK_BYTES,
             rate_bps: self.rates.response_bps,
-            retry: false,
+            attempt: 1,
             fate: Fate::Delivered,
+            backoff: None,
         }
     }
 }

@@ -1,11 +1,15 @@
 //! What a replication leaves behind beside what is measured: time series, frames on the air.
 
+mod backoffs;
+mod columns;
 mod frames;
 mod series;
 
-use crate::kernel::time::Time;
+use crate::kernel::time::{Span, Time};
+use crate::mac::Phy;
 use crate::packet::Packet;
 
+pub use columns::frames_json;
 pub use frames::FrameLog;
 pub use series::{Series, Track};
 
@@ -56,8 +60,28 @@ pub struct FrameRecord {
     pub bytes: u32,
     /// Rate. [bit/s]
     pub rate_bps: u64,
-    /// Whether the frame was sent before.
-    pub retry: bool,
+    /// Attempt at the packet that it belongs to, from 1 on.
+    pub attempt: u32,
     /// What became of it.
     pub fate: Fate,
+    /// Idle slots that its sender had to count down before it, as they were drawn; `None` of a frame that
+    /// had not to contend (an answer, one that follows in a transmission opportunity, immediate access).
+    pub backoff: Option<u32>,
+}
+
+impl FrameRecord {
+    /// How long it occupies the air.
+    pub fn air_time(&self, phy: &Phy) -> Span {
+        phy.airtime(self.bytes, self.rate_bps)
+    }
+}
+
+impl Fate {
+    /// Whether it was given up at the attempt limit.
+    pub fn is_discarded(self) -> bool {
+        matches!(
+            self,
+            Fate::CollidedAndDiscarded | Fate::CorruptedAndDiscarded
+        )
+    }
 }

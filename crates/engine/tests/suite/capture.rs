@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use lasthop_engine::kernel::time::Time;
 use lasthop_engine::pcapng;
 use lasthop_engine::record::{Fate, FrameKind, FrameRecord};
 use lasthop_engine::scenario::{Direction, QueueSetting, Scenario, Transport};
@@ -92,4 +93,99 @@ fn the_capture_has_every_frame_at_the_size_it_had_on_the_air() {
     }
     let expected: Vec<_> = frames.iter().map(|frame| frame.bytes as usize).collect();
     assert_eq!(sizes, expected);
+}
+
+/// Two stations that always have a frame count every idle slot, from DIFS or EIFS on.
+#[test]
+fn backoff_of_a_frame_is_the_idle_slots_since_its_senders_last_one() {
+    let mut scenario = support::dot11b(2, 2);
+    for station in 0..2 {
+        support::add_flow(&mut scenario, station, Direction::Up, support::greedy());
+    }
+    scenario.record.frames = Some(1500);
+    let phy = scenario.cell.phy;
+    let frames = frames_of(&scenario);
+    let (mut resume, mut counted) = (Time::ZERO, [0u32; 3]);
+    let (mut at, mut retries) = (0, 0);
+    while at + 3 < frames.len() {
+        let start = frames[at].at;
+        let senders = frames[at..]
+            .iter()
+            .take_while(|frame| frame.at == start)
+            .count();
+        let waited = start.since(resume).0;
+        assert_eq!(waited % phy.slot.0, 0);
+        for sender in &mut counted {
+            *sender += (waited / phy.slot.0) as u32;
+        }
+        for frame in &frames[at..at + senders] {
+            let drawn = std::mem::take(&mut counted[frame.from as usize]);
+            let window = (32u32 << (frame.attempt - 1)).min(1024);
+            assert!(drawn < window, "{drawn} of {window}");
+            if at > 0 {
+                assert_eq!(frame.backoff, Some(drawn), "{frame:?}");
+            }
+            retries += u32::from(frame.attempt > 1);
+        }
+        let ends = frames[at..at + senders]
+            .iter()
+            .map(|frame| frame.at + frame.air_time(&phy));
+        let end = ends.max().expect("somebody sends");
+        at += senders;
+        resume = end + phy.eifs_lead() + phy.aifs(2);
+        if senders == 1 {
+            let ack = frames[at];
+            assert_eq!((ack.kind, ack.backoff), (FrameKind::Ack, None));
+            assert_eq!(ack.at, end + phy.sifs);
+            resume = ack.at + ack.air_time(&phy) + phy.aifs(2);
+            at += 1;
+        }
+    }
+    assert!(retries > 20, "{retries}");
+}
+
+#[test]
+fn backoffs_are_known_of_nearly_all_that_contend_and_lie_in_their_windows() {
+    let frames = frames_of(&busy_cell(u64::MAX));
+    let contends = |frame: &&FrameRecord| matches!(frame.kind, FrameKind::Rts | FrameKind::Data);
+    let (mut known, mut of) = (0, 0);
+    let mut announced = false;
+    for frame in frames.iter().filter(contends) {
+        let follows = announced && frame.kind == FrameKind::Data;
+        announced = frame.kind == FrameKind::Rts && frame.fate == Fate::Delivered;
+        if follows {
+            assert_eq!(frame.backoff, None);
+            continue;
+        }
+        of += 1;
+        if let Some(slots) = frame.backoff {
+            known += 1;
+            assert!(slots < 32 << (frame.attempt - 1).min(5), "{frame:?}");
+        }
+    }
+    assert!(known > 9 * of / 10, "{known} of {of}");
+}
+
+#[test]
+fn columns_have_the_frames_of_a_stretch_of_time() {
+    let scenario = busy_cell(2000);
+    let frames = frames_of(&scenario);
+    let (from, to) = (frames[100].at, frames[400].at);
+    let text = lasthop_engine::record::frames_json(&scenario, &frames, from, to);
+    let columns: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let inside = frames.iter().filter(|frame| (from..to).contains(&frame.at));
+    let count = inside.clone().count();
+    for (name, column) in columns.as_object().expect("columns by name") {
+        assert_eq!(column.as_array().map(Vec::len), Some(count), "{name}");
+    }
+    let first = inside.clone().next().expect("there are some");
+    assert_eq!(columns["start_s"][0], first.at.seconds());
+    assert_eq!(
+        columns["duration_s"][0],
+        first.air_time(&scenario.cell.phy).seconds()
+    );
+    let known = |name: &str| columns[name].as_array().expect("a list").clone();
+    assert!(known("sender").iter().any(|name| name == "ap"));
+    assert!(known("packet").iter().any(|packet| packet == "segment"));
+    assert!(known("kind").iter().any(|kind| kind == "cts"));
 }

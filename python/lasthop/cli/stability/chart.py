@@ -6,8 +6,19 @@ import typer
 
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime
+from lasthop.cli.picture import Plot
 from lasthop.cli.progress import count_bar
-from lasthop.cli.stability.options import CaseName, Over, Parameters, Picture, axes, read_case, save
+from lasthop.cli.stability.options import (
+    CaseName,
+    Out,
+    Over,
+    Parameters,
+    axes,
+    over_parts,
+    picture_path,
+    read_case,
+    save,
+)
 
 if TYPE_CHECKING:
     from lasthop.stability.chart import Chart
@@ -20,7 +31,8 @@ def chart(
     size: Annotated[
         int, typer.Option(metavar="N", min=2, max=2000, help="Values of each parameter.")
     ] = 100,
-    out: Picture = None,
+    out: Out = None,
+    plot: Plot = None,
     max_time: MaxTime = MAX_TIME_S,
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
@@ -30,6 +42,7 @@ def chart(
 
     asked = read_case(name, settings)
     x, y = axes(asked, over, 2)
+    path = picture_path(out, plot, asked, "chart", *over_parts(over))
     with asked.answering(max_time, max_memory), count_bar("chart") as progress:
         found = find(asked.case, x, y, size, progress)
     if as_json:
@@ -37,7 +50,7 @@ def chart(
     else:
         asked.introduce()
         print_chart(found)
-    save(lambda plot: plot.chart_figure(found, asked.title), out, as_json=as_json)
+    save(lambda plot: plot.chart_figure(found, asked.title, asked.about), path, as_json=as_json)
 
 
 def print_chart(found: "Chart") -> None:

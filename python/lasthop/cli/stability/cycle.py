@@ -9,15 +9,18 @@ import typer
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import Json, MaxMemory, MaxTime
+from lasthop.cli.picture import Plot
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.answers import certain
 from lasthop.cli.stability.options import (
     Asked,
     CaseName,
+    Out,
     Over,
     Parameters,
-    Picture,
     axes,
+    over_parts,
+    picture_path,
     read_case,
     save,
 )
@@ -46,7 +49,8 @@ def cycle(
             help="Follow motions up and down the range, with queues and probabilities in theirs.",
         ),
     ] = False,
-    out: Picture = None,
+    out: Out = None,
+    plot: Plot = None,
     max_time: MaxTime = MAX_TIME_S,
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
@@ -62,9 +66,11 @@ def cycle(
 
     asked = read_case(name, settings)
     [axis] = axes(asked, over, 1, of_rest=not constrained)
+    kind = "motions" if constrained else "cycle"
+    path = picture_path(out, plot, asked, kind, *over_parts(over))
     if constrained:
         with asked.answering(max_time, max_memory):
-            follow_motions(asked, axis, count, out, as_json)
+            follow_motions(asked, axis, count, path, as_json)
         return
     branches = []
     with asked.answering(max_time, max_memory):
@@ -79,13 +85,17 @@ def cycle(
             print_branch(each)
         if not branches:
             typer.echo("no Hopf point in the range")
-    if out is not None and not branches:
-        warn(f"--out {out}: there is nothing to draw")
+    if path is not None and not branches:
+        warn(f"{path}: there is nothing to draw")
         return
-    save(lambda plot: plot.branch_figure(branches, asked.title), out, as_json=as_json)
+
+    title, about = asked.title, asked.about
+    save(lambda draw: draw.branch_figure(branches, title, about), path, as_json=as_json)
 
 
-def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_json: bool) -> None:
+def follow_motions(
+    asked: Asked, axis: "Axis", count: int, path: Path | None, as_json: bool
+) -> None:
     """Print and draw what motions under constraints end in."""
     from lasthop.stability.settling import sweep
 
@@ -96,7 +106,7 @@ def follow_motions(asked: Asked, axis: "Axis", count: int, out: Path | None, as_
     else:
         asked.introduce()
         print_sweep(found)
-    save(lambda plot: plot.sweep_figure(found, asked.title), out, as_json=as_json)
+    save(lambda plot: plot.sweep_figure(found, asked.title, asked.about), path, as_json=as_json)
 
 
 def print_sweep(found: "Sweep") -> None:

@@ -8,9 +8,17 @@ import typer
 
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime, pairs
+from lasthop.cli.picture import Plot
 from lasthop.cli.progress import count_bar
 from lasthop.cli.stability.answers import number, unit_of
-from lasthop.cli.stability.options import CaseName, Parameters, Picture, read_case, save
+from lasthop.cli.stability.options import (
+    CaseName,
+    Out,
+    Parameters,
+    picture_path,
+    read_case,
+    save,
+)
 from lasthop.cli.tables import print_table
 from lasthop.errors import UserError
 
@@ -39,7 +47,8 @@ def integrate(
             "--free", help="Let queues and probabilities leave their range, as in theory."
         ),
     ] = False,
-    out: Picture = None,
+    out: Out = None,
+    plot: Plot = None,
     max_time: MaxTime = MAX_TIME_S,
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
@@ -53,6 +62,8 @@ def integrate(
     asked = read_case(name, settings)
     case = asked.case
     given = pairs(start or [], "--start", "STATE=VALUE", "window=20")
+    more = [("until", until), *given, *([("free", "yes")] if free else [])]
+    path = picture_path(out, plot, asked, "integrate", *more)
     past = {state: as_number(value, f"--start {state}") for state, value in given}
     with asked.answering(max_time, max_memory), time_bar() as progress:
         motion = run(
@@ -70,7 +81,7 @@ def integrate(
     else:
         asked.introduce()
         print_motion(motion)
-    save(lambda plot: plot.motion_figure(motion, asked.title), out, as_json=as_json)
+    save(lambda plot: plot.motion_figure(motion, asked.title, asked.about), path, as_json=as_json)
 
 
 def print_motion(motion: "Trajectory") -> None:

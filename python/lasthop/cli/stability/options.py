@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lasthop.cli.boundary import warn
-from lasthop.cli.options import file_name, pairs, read_scenario, unset, writable_file
+from lasthop.cli.options import OUT_RULE, file_name, pairs, read_scenario, stem, unset
+from lasthop.cli.picture import place, save_picture
 from lasthop.cli.stability.answers import number, print_json
 from lasthop.cli.tables import print_table
 from lasthop.errors import TooCostlyError, UserError
+from lasthop.plot.suffixes import PICTURES, is_picture
 
 if TYPE_CHECKING:
     from lasthop.models.red import Fluid
@@ -73,21 +75,50 @@ KEY_PATHS = {
 SPAN = re.compile(r"((?:(?!\.\.).)+)\.\.((?:(?!\.\.|:|\slog\s).)+)(?::(.+)|\s+log\s+(\d{1,6}))?")
 """A range: its ends, perhaps a step or a number of values with equal ratios."""
 
-PICTURES = (".png", ".pdf", ".svg")
 
-
-def picture(text: object) -> Path:
-    """The value of an option that names a picture."""
-    path = file_name(text)
-    if path.suffix not in PICTURES:
-        raise typer.BadParameter(f"{path}: the name must end in {', '.join(PICTURES)}")
-    return writable_file(path, "--out")
-
-
-Picture = Annotated[
+Out = Annotated[
     Path | None,
-    unset("FILE", "Write a picture, PNG, PDF or SVG.", "--out", parser=picture),
+    unset(
+        "DIR",
+        f"{OUT_RULE} It is the picture; a name that ends in .png, .pdf or .svg is the picture's "
+        "own, as with --plot.",
+        "--out",
+        parser=file_name,
+    ),
 ]
+
+
+def picture_path(
+    out: Path | None,
+    plot: str | None,
+    asked: "Asked",
+    command: str,
+    *more: tuple[str, str],
+) -> Path | None:
+    """Where the picture goes, if --plot or --out asks for one.
+
+    Parameters
+    ----------
+    out : Path or None
+        The value of --out.
+    plot : str or None
+        The value of --plot.
+    asked : Asked
+        What the command is about.
+    command : str
+        Its name.
+    more : pairs
+        What a default name tells beside the settings.
+    """
+    if out is not None and out.suffix and not is_picture(out) and not out.is_dir():
+        raise UserError(f"--out {out}: no folder, and no name that ends in {', '.join(PICTURES)}")
+    if out is not None and is_picture(out):
+        if plot:
+            raise UserError(f"--out {out}: --plot {plot} names another picture; needed is either")
+        out, plot = None, str(out)
+    elif out is None and plot is None:
+        return None
+    return place(plot or "", f"{asked.stem}-{command}", [*asked.settings, *more], out)
 
 
 def save(draw: "Callable[[ModuleType], Figure]", path: Path | None, *, as_json: bool) -> None:
@@ -95,14 +126,13 @@ def save(draw: "Callable[[ModuleType], Figure]", path: Path | None, *, as_json: 
 
     `draw` gets the module with the pictures, which brings matplotlib.
     """
-    if path is None:
-        return
-    from lasthop.plot import stability as pictures
-    from lasthop.saving import write_atomically
 
-    figure, kind = draw(pictures), path.suffix[1:]
-    write_atomically(path, lambda file: figure.savefig(file, format=kind))
-    typer.echo(f"picture: {path}", err=as_json)
+    def drawn() -> "Figure":
+        from lasthop.plot import stability as pictures
+
+        return draw(pictures)
+
+    save_picture(drawn, path, as_json=as_json)
 
 
 @dataclass(frozen=True)
@@ -113,6 +143,8 @@ class Asked:
     name: str
     scenario: "Scenario | None" = None
     fluid: "Fluid | None" = None
+    settings: tuple[tuple[str, str], ...] = ()
+    """What was set on the command line, by path or name."""
 
     @contextmanager
     def answering(self, max_time: float, max_memory: float) -> Iterator[None]:
@@ -139,6 +171,18 @@ class Asked:
     def title(self) -> str:
         """What pictures are called: the file's name for the scenario, or the case."""
         return self.name if self.scenario is None else self.scenario.typed.name
+
+    @property
+    def stem(self) -> str:
+        """Beginning of the names of its pictures."""
+        return self.name if self.scenario is None else stem(self.scenario)
+
+    @property
+    def about(self) -> str:
+        """What was set, as pictures tell it."""
+        from lasthop.plot.about import told
+
+        return told(dict(self.settings))
 
     def introduce(self) -> None:
         """Print in a line what a scenario became, and what is doubtful about it."""
@@ -190,7 +234,7 @@ def read_case(name: str, settings: list[str] | None) -> Asked:
     if name not in MODELS and name not in PRESETS and is_file(name):
         return from_scenario(name, settings)
     given = dict(pairs(settings or [], "--set", "NAME=VALUE", 'rtt="200 ms"'))
-    return Asked(named(name, given), name)
+    return Asked(named(name, given), name, settings=tuple(given.items()))
 
 
 def is_file(name: str) -> bool:
@@ -221,7 +265,12 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
         found = fluid(scenario.typed)
     except ModelError as error:
         raise refused(scenario, "red", error) from None
-    return Asked(found.case, name, scenario, found)
+    return Asked(found.case, name, scenario, found, scenario.settings)
+
+
+def over_parts(over: list[str]) -> list[tuple[str, str]]:
+    """What is varied, by name."""
+    return pairs(over, "--over", "NAME=LOW..HIGH", "rtt=10ms..1s")
 
 
 def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> list["Axis"]:
@@ -229,7 +278,7 @@ def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> 
     from lasthop.stability.axis import axis_of
 
     found = []
-    for name, span in pairs(over, "--over", "NAME=LOW..HIGH", "rtt=10ms..1s"):
+    for name, span in over_parts(over):
         read = SPAN.fullmatch(span)
         if read is None:
             raise UserError(

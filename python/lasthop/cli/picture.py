@@ -1,0 +1,151 @@
+"""`--plot [FILE]`, which several commands share: whether to draw, and where the picture goes."""
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from lasthop.cli.options import file_name, stem, unset, writable, writable_file
+from lasthop.ownership import refuse_foreign
+from lasthop.plot.suffixes import PICTURES, is_picture
+from lasthop.saving import write_atomically
+from lasthop.scenario import Scenario
+
+if TYPE_CHECKING:
+    from lasthop.plot.figure import Figure
+
+OPTION = "--plot"
+
+OUT = Path("out")
+"""Where files go unless --out says otherwise."""
+
+OF_OTHERS = (".bmp", ".emf", ".eps", ".gif", ".jpeg", ".jpg", ".ps", ".tif", ".tiff", ".webp")
+"""Ends of names of pictures that are not written here; they are no scenarios either."""
+
+LONGEST = 72
+"""Most characters of what a default name says was changed."""
+
+Parts: TypeAlias = Sequence[tuple[str, str]]
+"""What was changed, by the name of the setting or option."""
+
+
+def asked_picture(text: object) -> str:
+    """The value of --plot: empty for the default place, else the name of a picture."""
+    name = str(text)
+    if name and not is_picture(Path(name)):
+        raise typer.BadParameter(f"{name}: the name must end in {', '.join(PICTURES)}")
+    return name
+
+
+Plot = Annotated[
+    str | None,
+    unset(
+        "[FILE]",
+        "Draw a picture: PNG, PDF or SVG by the end of FILE; else PNG, named after the scenario "
+        "and what was changed, where --out says or in out.",
+        OPTION,
+        parser=asked_picture,
+    ),
+]
+
+
+def with_values(args: Sequence[str]) -> list[str]:
+    """Arguments in which `--plot` has a value, an empty one unless a picture's name follows: what
+    ends otherwise is not its value.
+    """
+    done: list[str] = []
+    rest = list(args)
+    while rest and rest[0] != "--":
+        arg = rest.pop(0)
+        if arg != OPTION:
+            done.append(arg)
+            continue
+        follows = rest[0] if rest and not rest[0].startswith("-") else ""
+        named = Path(follows).suffix.lower() in (*PICTURES, *OF_OTHERS)
+        done.append(f"{OPTION}={rest.pop(0) if named else ''}")
+    return [*done, *rest]
+
+
+def changed(scenario: Scenario, *more: tuple[str, str | None]) -> Parts:
+    """What was set over a scenario's file, and other options that have a value."""
+    from lasthop.plot.about import changes
+
+    given = ((name, value) for name, value in more if value is not None)
+    return [*changes(scenario).items(), *given]
+
+
+def picture_path(
+    asked: str | None,
+    scenario: Scenario,
+    command: str,
+    parts: Parts = (),
+    out: Path | None = None,
+) -> Path | None:
+    """Where a picture goes; None if none is asked for.
+
+    Parameters
+    ----------
+    asked : str or None
+        The value of --plot.
+    scenario : Scenario
+        What it is of.
+    command : str
+        The command that draws it.
+    parts : sequence of pairs
+        What was changed, which a default name tells.
+    out : Path, optional
+        The value of --out.
+
+    Raises
+    ------
+    UserError
+        If nothing can be written there, or somebody else's file would be lost.
+    """
+    if asked is None:
+        return None
+    return place(asked, f"{stem(scenario)}-{command}", parts, out, scenario.source)
+
+
+def place(
+    asked: str, beginning: str, parts: Parts = (), out: Path | None = None, scenario: str = ""
+) -> Path:
+    """The file that is named, or one with a name that tells what was changed; checked."""
+    if asked:
+        path = writable_file(file_name(asked), OPTION, scenario)
+    else:
+        folder = OUT if out is None else out
+        path = writable(folder, "--out") / f"{beginning}{told(parts)}.png"
+    refuse_foreign(path.parent, [path.name])
+    return path
+
+
+def told(parts: Parts) -> str:
+    """What was changed as a part of a file's name: another change, another name."""
+    if not parts:
+        return ""
+    whole = "".join(f"-{name}={value}" for name, value in parts)
+    plain = re.sub(r"\s+", "", whole)
+    short = re.sub(r"[^\w.,=+-]+", "_", plain, flags=re.ASCII)[:LONGEST]
+    if short == plain:
+        return short
+    return f"{short}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+
+
+def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bool = False) -> None:
+    """Draw and write a picture, if one is asked for, and say where it is; on standard error where
+    JSON is printed.
+    """
+    if path is None:
+        return
+    figure, kind = draw(), path.suffix[1:].lower()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, lambda file: figure.savefig(file, format=kind))
+    tell("picture", path, as_json=as_json)
+
+
+def tell(what: str, where: object, *, as_json: bool = False) -> None:
+    """Say what a command has written, and where; on standard error where JSON is printed."""
+    typer.echo(f"{what}: {where}", err=as_json)

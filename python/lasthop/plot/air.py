@@ -1,0 +1,274 @@
+"""Frames on the air for a stretch of time: who sends what, what is lost, who counts down."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from lasthop.errors import UserError
+from lasthop.models.dcf.airtime import aifs_s, eifs_lead_s
+from lasthop.models.reading import CellScenario
+from lasthop.plot.about import about
+from lasthop.plot.figure import (
+    COLUMN_INCHES,
+    Figure,
+    figure_of,
+    headline,
+    headline_mm,
+    house_style,
+    one_panel,
+    title,
+)
+from lasthop.plot.legend import legend_columns
+
+if TYPE_CHECKING:
+    from lasthop.result import Result
+
+KINDS = {
+    "segment": ("data", "#0072B2"),
+    "ack": ("TCP ACK", "#56B4E9"),
+    "rts": ("RTS, CTS", "#E69F00"),
+    "mac-ack": ("MAC ACK", "#009E73"),
+    "cf-end": ("CF-End", "#7F7F7F"),
+}
+"""What is told apart, with its name and colour."""
+
+FATES = {"collided": ("collided", "#D55E00"), "corrupted": ("lost to the channel", "#CC79A7")}
+"""Names and colours of frames that nobody received."""
+
+BACKOFF, OF_BACKOFF = "#BDBDBD", "backoff"
+GIVEN_UP = "given up"
+CROSS: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 4, "linestyle": "none"}
+"""Mark at the end of a frame that its sender gives up."""
+
+MOST_ROWS = 20
+"""Most senders that have a row; those that send most are kept."""
+
+MOST_FRAMES = 4000
+"""Most frames of a picture: more of them would be no wider than its lines."""
+
+ROW_MM = 5.0
+"""Height of a sender's row. [mm]"""
+
+LONGEST_FRAME_S = 0.1
+"""Time before the stretch in which a frame that reaches into it, or a backoff, may begin. [s]"""
+
+HEIGHT, LOW = 0.62, 0.26
+"""Height of frames and of backoffs. [rows]"""
+
+ROUNDING_S = 1e-7
+"""Two instants that lie closer are one. [s]"""
+
+WIDTH = 2
+"""Width of the picture. [columns of a paper]"""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A recorded frame, as `Result.frames` has it."""
+
+    start_s: float
+    end_s: float
+    sender: str
+    kind: str
+    fate: str
+    discarded: bool
+    slots: int | None
+    """Idle slots that its sender counted down before it."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Time in which nobody sends, between exchanges.
+
+    Parameters
+    ----------
+    start_s, end_s : float
+        When the exchange before ends, and the next begins. [s]
+    failed : bool
+        Whether the exchange before failed, so that everybody waits longer.
+    """
+
+    start_s: float
+    end_s: float
+    failed: bool
+
+
+def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = None) -> Figure:
+    """Draw a row for each sender, a bar for each frame, and the backoffs before frames.
+
+    Raises
+    ------
+    UserError
+        If the stretch is none, no frames were recorded in it, or it has too many.
+    """
+    known = result.scenario.typed
+    if not isinstance(known, CellScenario):
+        raise UserError(f"{result.scenario.source}: has no cell, and no frames")
+    frames = frames_of(result, from_s, to_s)
+    shown = [frame for frame in frames if frame.end_s > from_s]
+    names = rows_of(shown, ["ap", *(station.name for station in known.stations)])
+    said = about(result)
+    name = str(result.summary["scenario"])
+    if ax is not None:
+        with one_panel(0.0, ax):
+            title(ax, name)
+            counts = draw(ax, frames, names, known, (from_s, to_s))
+            keys = keys_of(shown, backoffs=counts)
+            ax.legend(handles=keys, loc="upper left", bbox_to_anchor=(0, -0.25))
+            return figure_of(ax)
+    height = 24 + ROW_MM * len(names) + headline_mm(name, said, WIDTH)
+    with house_style(height, WIDTH) as figure:
+        axes = figure.subplots()
+        counts = draw(axes, frames, names, known, (from_s, to_s))
+        keys = keys_of(shown, backoffs=counts)
+        labels = [str(key.get_label()) for key in keys]
+        columns = legend_columns(labels, round(figure.get_figwidth() / COLUMN_INCHES), len(keys))
+        figure.legend(handles=keys, loc="outside lower left", ncols=columns, columnspacing=1.2)
+        headline(figure, name, said)
+    return figure
+
+
+def frames_of(result: "Result", from_s: float, to_s: float) -> list[Frame]:
+    """Frames of a stretch, and those before it that reach or count down into it, in order."""
+    if not (isfinite(from_s) and isfinite(to_s) and 0.0 <= from_s < to_s):
+        raise UserError(f"from {from_s:g} s to {to_s:g} s is no stretch of time")
+    columns = result.frame_columns(max(0.0, from_s - LONGEST_FRAME_S), to_s)
+    every = [Frame(*row) for row in rows(columns)]
+    count = sum(frame.end_s > from_s for frame in every)
+    stretch = f"{from_s:g} s to {to_s:g} s"
+    if count == 0:
+        last_s = max(result.frame_columns()["start_s"], default=0.0)
+        ends = f"the last one recorded begins at {last_s:.6g} s"
+        raise UserError(
+            f"no frames from {stretch}: {ends}",
+            f"recorded are {result.frame_count} frames; record.frames allows more",
+        )
+    if count > MOST_FRAMES:
+        raise UserError(
+            f"{count} frames from {stretch}: at most {MOST_FRAMES} are drawn", "a shorter stretch"
+        )
+    return every
+
+
+def rows(
+    columns: Mapping[str, Sequence[Any]],
+) -> Iterator[tuple[float, float, str, str, str, bool, int | None]]:
+    """Frames of columns, in order of their starts."""
+    names = ("start_s", "duration_s", "sender", "kind", "packet", "fate", "discarded")
+    every = zip(*(columns[name] for name in (*names, "backoff_slots")), strict=True)
+    for start_s, length_s, sender, kind, packet, fate, discarded, slots in sorted(
+        every, key=lambda row: row[0]
+    ):
+        shown = kind_of(kind, packet)
+        yield start_s, start_s + length_s, sender, shown, fate, discarded, slots
+
+
+def kind_of(kind: str, packet: str | None) -> str:
+    """Which of `KINDS` a frame is."""
+    if kind == "data":
+        return "ack" if packet == "ack" else "segment"
+    return {"ack": "mac-ack", "cts": "rts"}.get(kind, kind)
+
+
+def rows_of(frames: Sequence[Frame], nodes: Sequence[str]) -> list[str]:
+    """Who has a row, in the scenario's order: all who send, or those who send most."""
+    counts: dict[str, int] = {}
+    for frame in frames:
+        counts[frame.sender] = counts.get(frame.sender, 0) + 1
+    most = sorted(counts, key=lambda name: -counts[name])[:MOST_ROWS]
+    return [name for name in nodes if name in most]
+
+
+def draw(
+    axes: Axes,
+    frames: Sequence[Frame],
+    names: Sequence[str],
+    known: CellScenario,
+    stretch: tuple[float, float],
+) -> bool:
+    """Draw frames and backoffs of senders that have a row; return whether there are backoffs."""
+    from_s, to_s = stretch
+    gaps = gaps_of(frames)
+
+    bars: dict[tuple[int, str, float], list[tuple[float, float]]] = {}
+
+    def bar(row: int, start_s: float, end_s: float, color: str, height: float) -> None:
+        left, right = max(start_s, from_s), min(end_s, to_s)
+        if right > left:
+            span = 1e3 * (left - from_s), 1e3 * (right - left)
+            bars.setdefault((row, color, height), []).append(span)
+
+    for frame in frames:
+        if frame.sender not in names:
+            continue
+        row = names.index(frame.sender)
+        for start_s, end_s in counted_down(frame, gaps, known):
+            bar(row, start_s, end_s, BACKOFF, LOW)
+        color = FATES[frame.fate][1] if frame.fate in FATES else KINDS[frame.kind][1]
+        bar(row, frame.start_s, frame.end_s, color, HEIGHT)
+        if frame.discarded and from_s <= frame.end_s <= to_s:
+            axes.plot(1e3 * (frame.end_s - from_s), row, **CROSS)
+    for (row, color, height), spans in bars.items():
+        axes.broken_barh(spans, (row - height / 2, height), color=color, linewidth=0)
+    axes.set_yticks(range(len(names)), names, parse_math=False)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlim(0.0, 1e3 * (to_s - from_s))
+    axes.tick_params(axis="y", length=0, pad=5)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(f"time since {from_s:.9g} s [ms], first replication")
+    return any(color == BACKOFF for _, color, _ in bars)
+
+
+def gaps_of(frames: Sequence[Frame]) -> list[Gap]:
+    """When the medium is idle, in order; SIFS between frames of an exchange are gaps too."""
+    gaps: list[Gap] = []
+    end_s, failed = None, False
+    for frame in frames:
+        if end_s is not None and frame.start_s > end_s + ROUNDING_S:
+            gaps.append(Gap(end_s, frame.start_s, failed))
+        if end_s is None or frame.end_s > end_s:
+            end_s = frame.end_s
+        failed = frame.fate in FATES
+    return gaps
+
+
+def counted_down(
+    frame: Frame, gaps: Sequence[Gap], known: CellScenario
+) -> Iterator[tuple[float, float]]:
+    """Stretches of time in which the sender of a frame counted down before it, the last first."""
+    left = frame.slots or 0
+    cell = known.cell
+    node = cell.ap if frame.sender == "ap" else known.station[frame.sender]
+    wait_s = aifs_s(cell, node.aifsn)
+    at = bisect_right(gaps, frame.start_s + ROUNDING_S, key=lambda gap: gap.end_s) - 1
+    is_last = True
+    while left > 0 and at >= 0:
+        gap = gaps[at]
+        begin_s = gap.start_s + wait_s + (eifs_lead_s(cell) if gap.failed else 0.0)
+        slots = int((gap.end_s - begin_s + ROUNDING_S) / cell.slot_s) if gap.end_s > begin_s else 0
+        counted = min(slots, left)
+        if counted:
+            yield gap.end_s - counted * cell.slot_s, gap.end_s
+        # by EDCA a slot in which another begins to send counts as well
+        left -= counted + (cell.countdown == "edca" and counted > 0 and not is_last)
+        at, is_last = at - 1, False
+
+
+def keys_of(frames: Sequence[Frame], *, backoffs: bool) -> list[Patch | Line2D]:
+    """The legend: what there is of kinds, fates and backoffs."""
+    kinds = [KINDS[kind] for kind in KINDS if any(frame.kind == kind for frame in frames)]
+    fates = [FATES[fate] for fate in FATES if any(frame.fate == fate for frame in frames)]
+    keys: list[Patch | Line2D] = [
+        Patch(color=color, label=label) for label, color in (*kinds, *fates)
+    ]
+    if backoffs:
+        keys.append(Patch(color=BACKOFF, label=OF_BACKOFF))
+    if any(frame.discarded for frame in frames):
+        keys.append(Line2D([], [], label=GIVEN_UP, **CROSS))
+    return keys

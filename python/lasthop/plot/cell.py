@@ -1,0 +1,236 @@
+"""A cell: who gets what share, how much that is, and where packets wait."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+
+from lasthop.display.columns import shown_with_nodes
+from lasthop.models.reading import CellScenario, SensorFlow
+from lasthop.plot.beside import (
+    COLORS,
+    TARGET,
+    Beside,
+    Row,
+    draw_equal,
+    explain,
+    says_something,
+)
+from lasthop.plot.figure import Figure, Place, headline, headline_mm, house_style, title
+from lasthop.plot.panels import in_columns, in_two, stacked, tallest
+from lasthop.plot.rows import HEADS_MM, NumberColumns, estimates, rows_height
+from lasthop.plot.sharers import Sharer
+
+if TYPE_CHECKING:
+    from lasthop.answer import Answer
+
+SMALL_PART = 0.01
+"""Part of the largest value below which a value gets no row, where there are many rows. [-]"""
+
+WAYS = ", ↑ up, ↓ down"
+"""What the label of an axis adds where rows have arrows."""
+
+
+def cell_figure(
+    beside: Beside,
+    name: str,
+    place: Place | None = None,
+    *,
+    shares: bool = True,
+    note: str | None = None,
+) -> Figure:
+    """Panels with a row for each station or group: share of goodput, goodput, mean queue.
+
+    Classes of wired flows and queues of links stand below the stations. Classes that share the
+    access point's queue have a panel of their own on top, with their targets.
+
+    Parameters
+    ----------
+    beside : Beside
+        The answers.
+    name : str
+        What stands above everything.
+    place : Figure or SubFigure, optional
+        Where to draw.
+    shares : bool
+        Whether shares have a panel where goodputs, which show them as well, are known.
+    note : str, optional
+        What stands above the legend.
+    """
+    stations = beside.station_rows()
+    nodes = nodes_of(beside)
+    users = [*(row for _, row in stations), *wired_of(beside)]
+    classes = sharing_classes(beside)
+    knows = [q for q in ("goodput_share", "goodput_bps") if is_known(beside, stations, q)]
+    if not shares and "goodput_bps" in knows:
+        knows = ["goodput_bps"]
+    rows_of = {"goodput_share": [row for _, row in stations], "goodput_bps": users}
+    panels = [*([classes] if classes else []), *(rows_of[quantity] for quantity in knows), nodes]
+    columns = in_columns([rows_height(len(rows)) for rows in panels])
+    hidden_text = ""
+    if len(columns) > 1:
+        panels[-1], hidden_text = worth_a_row(nodes, "queue_packets")
+    heights = [rows_height(len(rows)) for rows in panels]
+    columns = in_columns(heights) if len(columns) == 1 else in_two(heights)
+    about = beside.about()
+    lines = 0 if note is None else 2 + note.count("\n")
+    lines += len(columns) == 1 and (bool(classes) or len(beside.answers) > 1)
+    numbers = NumberColumns(COLORS)
+    height = tallest(columns, heights) + 12 + 3.2 * lines
+    height += headline_mm(name, about, len(columns))
+    height += HEADS_MM * (len(beside.answers) > 1)
+    with house_style(height, len(columns), place) as figure:
+        every = stacked(figure, columns, heights)
+        for axes in every[: bool(classes)]:
+            draw_classes(axes, beside, classes, numbers)
+        for quantity, axes in zip(knows, every[bool(classes) :], strict=False):
+            if quantity == "goodput_share":
+                draw_shares(axes, beside, stations, numbers)
+            else:
+                first = stations if knows[0] == quantity else ()
+                draw_goodputs(axes, beside, users, numbers, first)
+        title(every[-1], "Where packets wait")
+        beside.draw(every[-1], panels[-1], "queue_packets", 1, numbers)
+        every[-1].set_xlabel(f"mean queue [packets]{hidden_text}")
+        numbers.write(heads_of=[every[column[0]] for column in columns])
+        headline(figure, name, about)
+        explain(figure, every, beside.legend, note=note)
+    return figure
+
+
+def is_known(beside: Beside, rows: Sequence[tuple[Sharer, Row]], quantity: str) -> bool:
+    """Whether an answer knows a quantity of some row."""
+    return any(
+        says_something(estimates([row.of(kind) for _, row in rows], quantity))
+        for kind in beside.answers
+    )
+
+
+def draw_shares(
+    axes: Axes, beside: Beside, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
+) -> None:
+    """Shares of the cell's goodput, beside equal ones."""
+    title(axes, "Who gets what share")
+    beside.draw(axes, [row for _, row in stations], "goodput_share", 100, numbers)
+    draw_equal(axes, stations, asking(beside.first), 100.0)
+    axes.set_xlabel(f"share of the cell's goodput [%]{ways(stations)}")
+
+
+def draw_goodputs(
+    axes: Axes,
+    beside: Beside,
+    users: Sequence[Row],
+    numbers: NumberColumns,
+    first: Sequence[tuple[Sharer, Row]] = (),
+) -> None:
+    """Goodputs; beside equal ones where this is the `first` panel, of these rows."""
+    title(axes, "Who gets how much" if first else "How much that is")
+    beside.draw(axes, users, "goodput_bps", 1e-6, numbers)
+    cells = beside.first.summary.get("cells", ())
+    if first and len(cells) == 1 and len(users) == len(first):
+        whole = (cells[0].get("goodput_bps") or {"mean": None})["mean"]
+        if whole is not None:
+            draw_equal(axes, first, asking(beside.first), whole / 1e6)
+    axes.set_xlabel(f"goodput [Mb/s]{ways(first)}")
+
+
+def ways(rows: Sequence[tuple[Sharer, Row]]) -> str:
+    """What arrows mean, if there are some."""
+    return WAYS if any(row.name.endswith(("↑", "↓")) for _, row in rows) else ""
+
+
+def asking(answer: "Answer") -> set[str]:
+    """Stations with more than sensors, which ask for no share; all stations if there are none."""
+    every = {str(item["name"]) for item in answer.summary.get("stations", ())}
+    if not answer.has_scenario:
+        return every
+    bulk = (flow for flow in answer.scenario.typed.flows if not isinstance(flow, SensorFlow))
+    return {flow.station for flow in bulk if flow.station} or every
+
+
+def nodes_of(beside: Beside) -> list[Row]:
+    """Access points, stations, and queues of links, which have another name for what waits."""
+    hidden = hidden_of(beside.first)
+    links = [
+        Row(row.name, {kind: as_node(item) for kind, item in row.said.items()})
+        for row in beside.rows("queues")
+        if ("queues", row.name) not in hidden
+    ]
+    stations = [row for _, row in beside.station_rows(by_way=False)]
+    return [*beside.rows("aps"), *stations, *links]
+
+
+def as_node(queue: object) -> dict[str, object]:
+    """A queue as nodes have it."""
+    known = dict(queue) if isinstance(queue, dict) else {}
+    return {"queue_packets": known["occupancy_packets"]} if "occupancy_packets" in known else {}
+
+
+def wired_of(beside: Beside) -> list[Row]:
+    """Classes of wired flows."""
+    hidden = hidden_of(beside.first)
+    kind = next(iter(beside.answers))
+    return [
+        row
+        for row in beside.rows("classes")
+        if "loss_probability" in row.of(kind) and ("classes", row.name) not in hidden
+    ]
+
+
+def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
+    """Items that repeat what their station or access point says."""
+    return shown_with_nodes(answer.summary, answer.scenario.typed if answer.has_scenario else None)
+
+
+def sharing_classes(beside: Beside) -> list[Row]:
+    """Classes that share the access point's queue."""
+    if not beside.first.has_scenario:
+        return []
+    known = beside.first.scenario.typed
+    classes = known.cell.vbs_classes if isinstance(known, CellScenario) else ()
+    names = {each.name for each in classes}
+    kind = next(iter(beside.answers))
+    return [
+        row
+        for row in beside.rows("classes")
+        if row.name in names and {"target_share", "goodput_bps"} <= row.of(kind).keys()
+    ]
+
+
+def draw_classes(
+    axes: Axes, beside: Beside, classes: Sequence[Row], numbers: NumberColumns
+) -> None:
+    """Goodput of each class beside its target, which is a part of what all classes got."""
+    title(axes, "What classes get of a shared queue")
+    beside.draw(axes, classes, "goodput_bps", 1e-6, numbers)
+    kind = next(iter(beside.answers))
+    items = [row.of(kind) for row in classes]
+    whole = sum(item["goodput_bps"]["mean"] or 0.0 for item in items) / 1e6
+    targets = [item["target_share"]["mean"] * whole for item in items]
+    rows = range(len(classes))
+    axes.vlines(
+        targets,
+        [row - 0.4 for row in rows],
+        [row + 0.4 for row in rows],
+        "black",
+        "dotted",
+        label=TARGET,
+        zorder=7,
+    )
+    axes.set_xlim(right=1.04 * max(axes.get_xlim()[1] / 1.04, *targets))
+    axes.set_xlabel("goodput of the class [Mb/s]")
+
+
+def worth_a_row(rows: list[Row], quantity: str) -> tuple[list[Row], str]:
+    """Rows that are worth showing, and a note that tells of the others."""
+
+    def largest(row: Row) -> float:
+        said = (item.get(quantity) for item in row.said.values())
+        return max((item["mean"] or 0.0 for item in said if item), default=0.0)
+
+    least = SMALL_PART * max(map(largest, rows), default=0.0)
+    kept = [row for row in rows if largest(row) >= least]
+    count = len(rows) - len(kept)
+    if count < 2:
+        return rows, ""
+    return kept, f"\n{count} others hold less than {least:.2g}"

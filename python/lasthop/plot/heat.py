@@ -1,0 +1,79 @@
+"""A quantity over two paths as a map: a cell a point, numbers where there is room."""
+
+from math import isnan
+from typing import TYPE_CHECKING
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+
+from lasthop.plot.ink import ON_FILL
+from lasthop.plot.rows import NUMBERS
+from lasthop.plot.swept import Axis, Swept
+
+if TYPE_CHECKING:
+    from lasthop.plot.layout import Layout
+
+MOST_NUMBERED = (9, 14)
+"""Most cells beside and above one another that have their numbers in them."""
+
+MOST_TICKS = 10
+"""Most ticks of a side; with more values they stand at some of them."""
+
+COLORS = "viridis"
+
+DARK = 0.55
+"""Part of the colours up to which numbers on them are white."""
+
+
+def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout") -> None:
+    """Draw a map of one item: both paths in equal steps, whatever their values."""
+    found, name = drawn
+    lines = how.lines
+    assert lines is not None
+    values = np.full((len(lines.texts), len(how.x.texts)), np.nan)
+    for settings, value in found.items[name].items():
+        x, line = how.at(settings)
+        values[lines.texts.index(line), how.x.texts.index(x)] = value.value
+    image = axes.imshow(values, origin="lower", aspect="auto", cmap=COLORS)
+    axes.grid(visible=False)
+    for side, axis in (("x", how.x), ("y", lines)):
+        name_side(axes, side, axis)
+    bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
+    bar.set_label(found.quantity.label)
+    bar.outline.set_visible(False)
+    if len(how.x.texts) <= MOST_NUMBERED[0] and len(lines.texts) <= MOST_NUMBERED[1]:
+        write_numbers(axes, values)
+
+
+def name_side(axes: Axes, side: str, axis: Axis) -> None:
+    """Ticks of a side at its values, or at some of them."""
+    step = -(-len(axis.texts) // MOST_TICKS)
+    places = range(0, len(axis.texts), step)
+    labels = [axis.said(axis.texts[place]) for place in places]
+    if side == "x":
+        axes.set_xticks(places, labels, parse_math=False)
+        axes.set_xlabel(axis.label)
+    else:
+        axes.set_yticks(places, labels, parse_math=False)
+        axes.set_ylabel(axis.label)
+
+
+def write_numbers(axes: Axes, values: np.ndarray) -> None:
+    """Write each value into its cell, light on dark and dark on light."""
+    low, high = np.nanmin(values), np.nanmax(values)
+    cmap = matplotlib.colormaps[COLORS]
+    for (row, column), value in np.ndenumerate(values):
+        if isnan(value):
+            continue
+        red, green, blue, _ = cmap((value - low) / (high - low) if high > low else 0.5)
+        bright = 0.299 * red + 0.587 * green + 0.114 * blue
+        axes.annotate(
+            f"{float(value):.3g}",
+            (column, row),
+            ha="center",
+            va="center",
+            fontsize=NUMBERS - 1.0,
+            color="white" if bright < DARK else "black",
+            gid=ON_FILL,
+        )

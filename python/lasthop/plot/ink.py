@@ -1,0 +1,101 @@
+"""Ink for pictures without a background: black would be lost on a dark page, and white on a light
+one.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.colors import to_rgba, to_rgba_array
+from matplotlib.figure import Figure as MatplotlibFigure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+INK = (0.48, 0.48, 0.48)
+"""Grey whose contrast is above 4 on white and on black."""
+
+THIN = 0.4
+"""Opacity of lines that are pale on white, such as those of a grid. [-]"""
+
+ON_FILL = "on a fill"
+"""Group of texts that stand on a colour of their own."""
+
+COLORLESS = 0.08
+"""Largest difference of a grey's red, green and blue."""
+
+DARK, PALE = 0.2, 0.6
+"""Luminance below which a grey counts as black, and above which it counts as pale."""
+
+
+@contextmanager
+def legible_anywhere(figure: MatplotlibFigure) -> Iterator[None]:
+    """Draw what is black, or pale and no more than a line, in a grey that is legible on light and
+    dark, and leave out what is white, while it lasts.
+    """
+    figure.draw_without_rendering()  # so that all ticks are there
+    undo: list[Callable[[], object]] = []
+    try:
+        for artist in figure.findobj():
+            if artist.get_gid() != ON_FILL:
+                undo += of_artist(artist)
+        yield
+    finally:
+        for each in reversed(undo):
+            each()
+
+
+def of_artist(artist: Artist) -> Iterator[Callable[[], object]]:
+    """Give the colours of an artist the ink; yield what takes each back."""
+    if isinstance(artist, Line2D):
+        yield from of_line(artist)
+    yield from in_ink(artist, "color")
+    yield from in_ink(artist, "edgecolor")
+    yield from in_ink(artist, "markeredgecolor")
+    yield from in_ink(artist, "markerfacecolor")
+    yield from in_ink(artist, "facecolor", without_white=isinstance(artist, Patch))
+
+
+def of_line(line: Line2D) -> Iterator[Callable[[], object]]:
+    """Give a pale line, as a grid has them, the ink; an opacity of its own would count more than
+    that of its colour.
+    """
+    color, alpha = line.get_color(), line.get_alpha()
+    if luminance(to_rgba(color)) > PALE:
+        line.set_color(INK)
+        line.set_alpha(THIN)
+        yield lambda: line.set_color(color)
+        yield lambda: line.set_alpha(alpha)
+
+
+def in_ink(
+    artist: Artist, name: str, *, without_white: bool = False
+) -> Iterator[Callable[[], object]]:
+    """Give a property of an artist the ink, if it is dark; make it clear, if it is pale."""
+    get = getattr(artist, f"get_{name}", None)
+    set_to: Callable[[Any], object] | None = getattr(artist, f"set_{name}", None)
+    if get is None or set_to is None:
+        return
+    was = get()
+    try:
+        colors = to_rgba_array(was)
+    except (TypeError, ValueError):  # "auto", or nothing
+        return
+    light = np.array([luminance(color) for color in colors])
+    dark, white = light < DARK, (light > PALE) & without_white
+    if not (dark.any() or white.any()):
+        return
+    colors[dark, :3] = INK
+    colors[white, 3] = 0.0
+    set_to(colors if len(colors) > 1 else tuple(colors[0]))
+    yield lambda: set_to(was)
+
+
+def luminance(color: Any) -> float:
+    """Relative luminance of a grey; 0.5 of colours and of what is not seen: not dark, not pale."""
+    *parts, alpha = map(float, color)
+    if alpha == 0.0 or max(parts) - min(parts) > COLORLESS:
+        return 0.5
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,0 +1,134 @@
+"""How the paths of a sweep are laid out in a picture: abscissa, lines, sides of a map."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lasthop.errors import UserError
+from lasthop.plot.about import cut
+from lasthop.plot.swept import Axis
+
+if TYPE_CHECKING:
+    from lasthop.sweep import Sweep
+    from lasthop.sweep.grid import Grid
+
+MOST_LINES = 8
+"""Most lines of a panel that are told apart."""
+
+MOST_CATEGORIES = 40
+"""Most categories that have a row each."""
+
+FEW_FOR_LINES = 6
+"""Values of a path up to which it is a family of lines, not a side of a map."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the paths of a sweep are laid out.
+
+    Parameters
+    ----------
+    x : Axis
+        Along which values are drawn.
+    x_paths, line_paths : tuple of int
+        Numbers of the paths that make the values of `x`, and those of a line.
+    lines : Axis, optional
+        One line each, or one row of a map each.
+    is_map : bool
+        Whether both are sides of a map.
+    beside : str
+        Other paths that vary along `x` as well.
+    """
+
+    x: Axis
+    x_paths: tuple[int, ...]
+    lines: Axis | None = None
+    line_paths: tuple[int, ...] = ()
+    is_map: bool = False
+    beside: str = ""
+
+    @property
+    def label(self) -> str:
+        """What stands along `x`."""
+        return f"{self.x.label}, beside {self.beside}" if self.beside else self.x.label
+
+    def at(self, settings: tuple[str, ...]) -> tuple[str, str]:
+        """The value along `x`, and the line, of a point's settings."""
+        return tuple(  # type: ignore[return-value]
+            JOIN.join(settings[path] for path in paths) for paths in (self.x_paths, self.line_paths)
+        )
+
+
+JOIN = ", "
+
+
+def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
+    """Which path goes where.
+
+    The path with most numbers is the abscissa, others make lines; two that are both long make a
+    map. Points of a table, and values side by side, are categories by all of their values, unless
+    one path alone tells them apart.
+
+    Raises
+    ------
+    UserError
+        If there are too many lines or categories to be told apart.
+    """
+    numbers = tuple(range(len(axes)))
+    if len(axes) == 1:
+        return checked(Layout(axes[0], numbers))
+    if len(points.axes) < len(axes):
+        return checked(of_table(points, axes))
+    by_length = sorted(
+        numbers, key=lambda k: (axes[k].is_numeric, len(axes[k].texts), -k), reverse=True
+    )
+    first, *others = by_length
+    rest = tuple(sorted(others))
+    if len(axes) == 2:
+        other = axes[rest[0]]
+        both = min(len(axes[first].texts), len(other.texts))
+        if both > FEW_FOR_LINES:
+            return checked(Layout(axes[first], (first,), other, rest, is_map=True))
+        if len(other.texts) > FEW_FOR_LINES:  # many categories beside few numbers
+            return checked(Layout(other, rest, axes[first], (first,)))
+        return checked(Layout(axes[first], (first,), other, rest))
+    lines = joined([axes[k] for k in rest], [tuple(p.values()) for p in points], rest)
+    return checked(Layout(axes[first], (first,), lines, rest))
+
+
+def of_table(points: "Grid", axes: Sequence[Axis]) -> Layout:
+    """The layout of points that are listed, not combined."""
+    rows = [tuple(point.values()) for point in points]
+    for k, axis in enumerate(axes):
+        if axis.is_numeric and len(axis.texts) == len(rows):
+            return Layout(axis, (k,), beside=cut(JOIN.join(a.path for a in axes if a is not axis)))
+    every = tuple(range(len(axes)))
+    return Layout(joined(axes, rows, every), every)
+
+
+def joined(axes: Sequence[Axis], rows: Sequence[tuple[str, ...]], paths: Sequence[int]) -> Axis:
+    """Several paths as one, of categories."""
+    texts = dict.fromkeys(JOIN.join(row[path] for path in paths) for row in rows)
+    return Axis(JOIN.join(axis.path for axis in axes), tuple(texts))
+
+
+def checked(layout: Layout) -> Layout:
+    """The layout, if a reader can tell its lines and rows apart."""
+    lines = layout.lines
+    if lines is not None and not layout.is_map and len(lines.texts) > MOST_LINES:
+        raise UserError(
+            f"a picture of {len(lines.texts)} lines, one for each of {lines.path}: at most "
+            f"{MOST_LINES} are told apart",
+            "fewer values, or a sweep of one path or two",
+        )
+    if not layout.x.is_numeric and len(layout.x.texts) > MOST_CATEGORIES:
+        raise UserError(
+            f"a picture of {len(layout.x.texts)} values of {layout.x.path} that are no numbers: "
+            f"at most {MOST_CATEGORIES} have a row each"
+        )
+    return layout
+
+
+def layout(sweep: "Sweep") -> Layout:
+    """The layout of a sweep's picture."""
+    return layout_of(sweep.points.grid, [Axis.of(column) for column in sweep.columns])

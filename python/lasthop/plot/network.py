@@ -1,0 +1,140 @@
+"""A network of wires: who gets how much, which links are used, where packets wait."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from lasthop.digits import plain
+from lasthop.plot.beside import COLORS, Beside, Row, explain
+from lasthop.plot.figure import (
+    MODEL,
+    SIMULATION,
+    Figure,
+    Place,
+    headline,
+    headline_mm,
+    house_style,
+    title,
+)
+from lasthop.plot.panels import in_columns, stacked, tallest
+from lasthop.plot.rows import HEADS_MM, NumberColumns, rows_height
+
+if TYPE_CHECKING:
+    from lasthop.swing import Swing
+
+TRACE_MM = 58.0
+"""Height of the panel with a queue's trace. [mm]"""
+
+SWINGS_SHOWN = 8.0
+"""Periods of the trace that are drawn, its last ones."""
+
+TRACE = "simulated queue"
+REST = {True: "fluid at rest, stable", False: "fluid at rest, unstable"}
+CYCLE = "fluid's cycle"
+
+PANELS = (
+    ("Who gets how much", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
+    ("Who gets how much", "flows", "goodput_bps", 1e-6, "goodput of the flow [Mb/s]"),
+    ("What is used", "links", "utilisation", 100, "utilisation of the link [%]"),
+    ("What is used", "links", "airtime_fraction", 100, "air time of the link [%]"),
+    ("Where packets wait", "queues", "occupancy_packets", 1, "mean queue [packets]"),
+)
+"""Title, list, quantity, factor from the result's unit, label; flows only where no class has
+them.
+"""
+
+
+def network_figure(
+    beside: Beside,
+    name: str,
+    place: Place | None = None,
+    *,
+    swing: "Swing | None" = None,
+    note: str | None = None,
+) -> Figure:
+    """Three panels: goodput of each class of flows, use of each link, its mean queue.
+
+    A fourth on top, the trace of the busiest queue: with rest and cycle of the fluid, if any.
+
+    Parameters
+    ----------
+    beside : Beside
+        The answers.
+    name : str
+        What stands above everything.
+    place : Figure or SubFigure, optional
+        Where to draw.
+    swing : Swing, optional
+        The trace of a queue.
+    note : str, optional
+        What stands above the legend.
+    """
+    shown: list[tuple[str, str, float, str, list[Row]]] = []
+    for above, list_name, quantity, scale, label in PANELS:
+        rows = [
+            row
+            for row in beside.rows(list_name)
+            if any(quantity in item for item in row.said.values())
+        ]
+        if rows and above not in [panel[0] for panel in shown]:
+            shown.append((above, quantity, scale, label, rows))
+    traced = [] if swing is None else [TRACE_MM]
+    heights = [*traced, *(rows_height(len(panel[-1])) for panel in shown)]
+    columns = in_columns(heights)
+    about = beside.about()
+    lines = (0 if note is None else 2 + note.count("\n")) + (len(columns) == 1)
+    height = tallest(columns, heights) + 12 + 3.2 * lines
+    height += headline_mm(name, about, len(columns))
+    height += HEADS_MM * (len(beside.answers) > 1)
+    numbers = NumberColumns(COLORS)
+    with house_style(height, len(columns), place) as figure:
+        every = stacked(figure, columns, heights)
+        if swing is not None:
+            draw_swing(every[0], swing)
+        for axes, (above, quantity, scale, label, rows) in zip(
+            every[len(traced) :], shown, strict=True
+        ):
+            title(axes, above)
+            beside.draw(axes, rows, quantity, scale, numbers)
+            axes.set_xlabel(label)
+        firsts = [every[column[0]] for column in columns]
+        heads_of = [axes for axes in firsts if swing is None or axes is not every[0]]
+        numbers.write(heads_of=heads_of or every[1:2])
+        headline(figure, name, about)
+        first, *others = beside.legend
+        order = [first, TRACE, *others, *REST.values(), CYCLE]
+        explain(figure, every, order, note=note)
+    return figure
+
+
+def draw_swing(axes: Axes, swing: "Swing") -> None:
+    """Draw the end of the queue's trace, the fluid's point of rest, and its cycle if it swings."""
+    known = [p for p in (swing.period_s, swing.cycle_s, swing.predicted_s) if p is not None]
+    span = swing.times_s[-1] - swing.times_s[0]
+    length = min(span, SWINGS_SHOWN * max(known)) if known else span
+    start = swing.times_s[-1] - length
+    late = swing.times_s >= start
+    title(axes, f"How the queue moves: {swing.queue}")
+    seen: dict[str, Any] = {"color": SIMULATION, "linewidth": 0.8, "label": TRACE}
+    axes.plot(swing.times_s[late], swing.packets[late], **seen)
+    if swing.rest_packets is not None:
+        kind = REST[bool(swing.stable)]
+        axes.axhline(swing.rest_packets, color=MODEL, linestyle="--", linewidth=1.1, label=kind)
+    if swing.cycle is not None:
+        times, queue = swing.cycle
+        turns = int(np.ceil(length / (times[-1] + times[1])))
+        whole = np.concatenate([times + k * (times[-1] + times[1]) for k in range(turns)]) + start
+        shown = whole <= swing.times_s[-1]
+        axes.plot(whole[shown], np.tile(queue, turns)[shown], color=MODEL, label=CYCLE)
+    axes.set_xlim(start, swing.times_s[-1])
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(period_text(swing))
+    axes.set_ylabel("queue [packets]")
+
+
+def period_text(swing: "Swing") -> str:
+    """The label of the time axis, with the periods on a line of their own."""
+    seen = "no period" if swing.period_s is None else f"period {plain(swing.period_s)} s"
+    fluids = "" if swing.cycle_s is None else f"; fluid's cycle {plain(swing.cycle_s)} s"
+    return f"time [s]\nsimulation: {seen}{fluids}"

@@ -1,0 +1,211 @@
+"""Who shares a cell: a row a station, alike stations in one, both ways of a station in two."""
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from lasthop.errors import UserError
+from lasthop.estimates import Estimate
+
+if TYPE_CHECKING:
+    from lasthop.answer import Answer
+
+Item = Mapping[str, Any]
+Samples = Mapping[str, Mapping[str, Mapping[str, Sequence[float | None]]]]
+"""Values of every replication by list, name and quantity."""
+
+ARROWS = {"up": "↑", "down": "↓"}
+"""What stands behind the name of a row of one direction."""
+
+OF_WAYS = ("goodput_bps", "goodput_share")
+"""Quantities that add up over the flows of a direction."""
+
+
+@dataclass(frozen=True)
+class Sharer:
+    """A row: stations that are alike, and which of their ways.
+
+    Parameters
+    ----------
+    label : str
+        What stands beside it.
+    members : tuple of str
+        Names of its stations.
+    way : str
+        ``up`` or ``down`` where the row is one of two ways of its stations, else empty.
+    """
+
+    label: str
+    members: tuple[str, ...]
+    way: str = ""
+
+
+def sharers(
+    answers: Sequence["Answer"],
+    *,
+    by_way: bool = True,
+    apart: Set[str] = frozenset(),
+    groups: Mapping[str, str] | None = None,
+) -> list[Sharer]:
+    """Rows that all answers have in common.
+
+    Stations of one table are one row. Where a station sends and receives, and every answer that
+    knows what it gets knows it for each way, it has a row for each, unless `by_way` is false; where
+    the cell has both ways, rows have arrows.
+
+    Parameters
+    ----------
+    answers : sequence of Answer
+        The first has all stations.
+    by_way : bool
+        Whether directions matter.
+    apart : set of str
+        Stations of which something else is known: a group stays together only if it is known of
+        all of its members, or of none.
+    groups : mapping, optional
+        Table of each station; by default as the first answer's scenario has it.
+    """
+    first = answers[0]
+    names = [str(item["name"]) for item in first.summary.get("stations", ())]
+    groups = groups_of(first, names) if groups is None else groups
+    torn = {groups[name] for name in names if name in apart}
+    torn &= {groups[name] for name in names if name not in apart}
+    ways = ways_of(first) if by_way else {}
+    several = len({way for of_one in ways.values() for way in of_one}) > 1
+    parted = {
+        name
+        for name, of_one in ways.items()
+        if len(of_one) > 1 and all(knows_ways(each, name) for each in answers)
+    }
+    rows = []
+
+    def alike(name: str) -> tuple[str, tuple[str, ...], str]:
+        group = groups[name]
+        return group, tuple(ways.get(name, ())), name if group in torn else ""
+
+    for (group, of_group, _), found in groupby(names, alike):
+        members = tuple(found)
+        name = title_of(group, members)
+        if members[0] in parted:
+            rows += [Sharer(f"{name} {ARROWS[way]}", members, way) for way in of_group]
+        elif several and len(of_group) == 1:
+            rows.append(Sharer(f"{name} {ARROWS[of_group[0]]}", members))
+        else:
+            rows.append(Sharer(name, members))
+    return rows
+
+
+def groups_of(answer: "Answer", names: Sequence[str]) -> dict[str, str]:
+    """The table that each station comes from; its name without a number where nobody knows."""
+    if answer.has_scenario:
+        known = {station.name: station.group for station in answer.scenario.typed.stations}
+        return {name: known.get(name, name) for name in names}
+    found = {}
+    for name in names:
+        stem, dash, number = name.rpartition("-")
+        found[name] = stem if dash and number.isdecimal() else name
+    return found
+
+
+def title_of(group: str, members: Sequence[str]) -> str:
+    """The name of the only member, or of the group with its first and last number."""
+    if len(members) == 1:
+        return members[0]
+    numbers = [name.removeprefix(f"{group}-") for name in members]
+    if all(number.isdecimal() for number in numbers):
+        return f"{group}-{numbers[0]}..{numbers[-1]}"
+    return f"{group} ({len(members)})"
+
+
+def ways_of(answer: "Answer") -> dict[str, list[str]]:
+    """The directions in which each station has flows, up first."""
+    found: dict[str, set[str]] = {}
+    for flow in flows_of_stations(answer):
+        found.setdefault(flow["station"], set()).add(flow["direction"])
+    return {name: [way for way in ARROWS if way in of_one] for name, of_one in found.items()}
+
+
+def flows_of_stations(answer: "Answer") -> Iterator[Item]:
+    """Flows that are of a station and of a direction."""
+    for flow in answer.summary.get("flows", ()):
+        if flow.get("station") and flow.get("direction") in ARROWS:
+            yield flow
+
+
+def flows_of(answer: "Answer", station: str, way: str) -> list[Item]:
+    """Flows of a station in a direction."""
+    every = flows_of_stations(answer)
+    return [flow for flow in every if (flow["station"], flow["direction"]) == (station, way)]
+
+
+def knows_ways(answer: "Answer", name: str) -> bool:
+    """Whether what an answer says of a station it says of all of its flows, too."""
+    stations = {item["name"]: item for item in answer.summary.get("stations", ())}
+    own = [flow for flow in flows_of_stations(answer) if flow["station"] == name]
+    said = [quantity for quantity in OF_WAYS if quantity in stations.get(name, {})]
+    return all(quantity in flow for quantity in said for flow in own)
+
+
+def item_of(answer: "Answer", row: Sharer) -> dict[str, Any]:
+    """What an answer says of a row: means over its members, with the least and the most of them."""
+    samples = samples_of(answer)
+    if row.way:
+        parts = [flows_of(answer, name, row.way) for name in row.members]
+        return {"name": row.label} | together(parts, samples.get("flows", {}), OF_WAYS)
+    stations = {item["name"]: item for item in answer.summary.get("stations", ())}
+    parts = [[stations[name]] for name in row.members if name in stations]
+    known = [key for key, value in (parts[0][0] if parts else {}).items() if is_estimate(value)]
+    return {"name": row.label} | together(parts, samples.get("stations", {}), known)
+
+
+def together(
+    parts: Sequence[Sequence[Item]],
+    samples: Mapping[str, Mapping[str, Sequence[float | None]]],
+    quantities: Sequence[str],
+) -> dict[str, Any]:
+    """Mean over members of sums over the items of each; what some item lacks is left out."""
+    found: dict[str, Any] = {}
+    for quantity in quantities:
+        items = [item for part in parts for item in part]
+        if not items or any(not part for part in parts):
+            continue
+        if any((item.get(quantity) or {}).get("mean") is None for item in items):
+            continue
+        if len(items) == 1:
+            found[quantity] = items[0][quantity]
+            continue
+        sums = [sum(item[quantity]["mean"] for item in part) for part in parts]
+        runs = [samples.get(item["name"], {}).get(quantity) for item in items]
+        found[quantity] = {"mean": fmean(sums), "ci95": interval(runs, len(parts))}
+        if len(sums) > 1:
+            found[quantity] |= {"least": min(sums), "most": max(sums)}
+    return found
+
+
+def interval(runs: Sequence[Sequence[float | None] | None], members: int) -> float | None:
+    """Half width of the interval of a mean of `members` sums; None where runs are not known."""
+    columns = [run for run in runs if run is not None]
+    if len(columns) < len(runs) or len({len(run) for run in columns}) != 1:
+        return None
+    values = list(zip(*columns, strict=True))
+    if any(value is None for run in values for value in run):
+        return None
+    means = [sum(value for value in run if value is not None) / members for run in values]
+    return Estimate.of(means).ci95
+
+
+def samples_of(answer: "Answer") -> Samples:
+    """Values of every replication; none where an answer has no replications, or a summary alone."""
+    tree: Samples
+    try:
+        tree = getattr(answer, "sample_tree", {})
+    except UserError:
+        return {}
+    return tree
+
+
+def is_estimate(value: object) -> bool:
+    """Whether a value of an item is a quantity."""
+    return isinstance(value, Mapping) and "mean" in value

@@ -1,0 +1,272 @@
+"""The picture of a sweep: a quantity over one path, or over two as lines or as a map."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from lasthop.errors import UserError
+from lasthop.plot.about import changes, told
+from lasthop.plot.figure import (
+    COLUMN_INCHES,
+    QUIET,
+    Figure,
+    Place,
+    headline,
+    headline_mm,
+    house_style,
+    title,
+    width_inches,
+)
+from lasthop.plot.heat import draw_map
+from lasthop.plot.layout import MOST_LINES, Layout, layout
+from lasthop.plot.legend import legend_columns
+from lasthop.plot.palette import looks
+from lasthop.plot.rows import Spread, half_widths, label_rows, rows_height
+from lasthop.plot.swept import NONE, Swept, quantities_of, swept
+
+if TYPE_CHECKING:
+    from lasthop.sweep import Sweep
+
+PANEL_MM = 50.0
+"""Height of a panel with lines. [mm]"""
+
+MOST_PANELS = 6
+"""Most panels; the title counts the rest."""
+
+MOST_TICKS = 8
+"""Most values that all have a tick."""
+
+WIDEST = 20
+"""Width at which categories are broken. [characters]"""
+
+
+def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | None = None) -> Figure:
+    """Draw a quantity over the paths that vary.
+
+    One path: a line an item, with intervals; a group of stations has its mean and, as a band, its
+    range. Two paths: a panel an item, with a line for each value of one of them, or a map where
+    both have many. Values that are no numbers stand one below the other. The abscissa is
+    logarithmic where ratios between values are more alike than differences are.
+
+    Raises
+    ------
+    UserError
+        If there is no such quantity, no point, or too much to be told apart.
+    """
+    if not len(sweep.points):
+        raise UserError("no point is finished, and there is nothing to draw")
+    how = layout(sweep)
+    found = swept(sweep, quantities_of(sweep, quantity))
+    panels = panels_of(found, how)
+    shown = panels[:MOST_PANELS]
+    keys = keys_of(shown, how)
+    said = told(changes(sweep.scenario))
+    by_rows = not how.is_map and not how.x.is_numeric
+    columns = 2 if how.is_map and len(shown) > 1 else 1
+    rows = -(-len(shown) // columns)
+    each_mm = rows_height(2 * len(how.x.texts)) if by_rows else PANEL_MM
+    if how.is_map and how.lines is not None:
+        each_mm = max(PANEL_MM, 22 + 4.2 * min(len(how.lines.texts), 12))
+    name = sweep.scenario.typed.name
+    height = each_mm * rows + 8 + 4.5 * (-(-len(keys) // 3)) + headline_mm(name, said, columns)
+    with house_style(height, columns, place) as figure:
+        along = not how.is_map and not by_rows
+        grid = figure.subplots(rows, columns, sharex=along, squeeze=False)
+        every = list(grid.flat)
+        for axes in every[len(shown) :]:
+            axes.set_axis_off()
+        for axes, panel in zip(every, shown, strict=False):
+            if how.is_map:
+                draw_map(axes, panel.only, how)
+            elif by_rows:
+                draw_rows(axes, panel, how)
+            else:
+                draw_lines(axes, panel, how)
+            if panel.title:
+                title(axes, panel.title)
+        if along:
+            every[-1].set_xlabel(how.label)
+        headline(figure, name, said)
+        note = note_of(found, panels, shown, how)
+        legend(figure, keys, note)
+    return figure
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: an item with its lines, or all items as lines."""
+
+    swept: Swept
+    title: str
+    names: tuple[str, ...]
+    """Items that it has: several where each is a line."""
+
+    @property
+    def only(self) -> tuple[Swept, str]:
+        """The quantity and the only item."""
+        return self.swept, self.names[0]
+
+
+def panels_of(found: Sequence[Swept], how: Layout) -> list[Panel]:
+    """A panel a quantity, and where lines are values of a path, a panel an item."""
+    panels = []
+    for each in found:
+        names = tuple(each.items)
+        if how.lines is None and len(names) <= MOST_LINES:
+            panels.append(Panel(each, "", names))
+        else:
+            several = len(names) > 1
+            panels += [Panel(each, name if several else "", (name,)) for name in names]
+    return panels
+
+
+def lines_of(panel: Panel, how: Layout) -> dict[str, dict[str, Spread]]:
+    """Values along the abscissa, by line."""
+    lines: dict[str, dict[str, Spread]] = {}
+    for name in panel.names:
+        for settings, value in panel.swept.items[name].items():
+            x, line = how.at(settings)
+            lines.setdefault(line if how.lines is not None else name, {})[x] = value
+    return lines
+
+
+def line_names(panels: Sequence[Panel], how: Layout) -> dict[str, str]:
+    """Lines in their order, with what the legend says of them."""
+    if how.lines is not None:
+        return {text: how.lines.said(text) for text in how.lines.texts}
+    return {name: name for panel in panels for name in panel.names}
+
+
+def keys_of(panels: Sequence[Panel], how: Layout) -> list[Line2D]:
+    """The legend: a colour for each line; nothing where there is one."""
+    names = line_names(panels, how)
+    if how.is_map or len(names) < 2:
+        return []
+    return [
+        Line2D([], [], color=look.color, marker="o", markersize=3, linewidth=1.2, label=names[key])
+        for key, look in looks(list(names)).items()
+    ]
+
+
+def draw_lines(axes: Axes, panel: Panel, how: Layout) -> None:
+    """A line for each item, or for each value of a path, over numbers."""
+    places = how.x.places()
+    every = looks(list(line_names([panel], how)))
+    for line, values in lines_of(panel, how).items():
+        texts = [text for text in how.x.texts if text in values]
+        x, known = [places[text] for text in texts], [values[text] for text in texts]
+        look: dict[str, Any] = {"color": every[line].color, "linestyle": "-"}
+        axes.errorbar(
+            x,
+            [each.value for each in known],
+            yerr=half_widths(known),
+            marker="o",
+            markersize=3,
+            elinewidth=0.8,
+            capsize=1.5,
+            **look,
+        )
+        if any(each.most > each.least for each in known):
+            low, high = [each.least for each in known], [each.most for each in known]
+            axes.fill_between(x, low, high, color=every[line].color, alpha=0.18, linewidth=0)
+    furnish(axes, panel)
+    if how.x.logarithmic:
+        axes.set_xscale("log")
+    if len(how.x.texts) <= MOST_TICKS:
+        axes.xaxis.set_major_locator(FixedLocator(list(how.x.numbers)))
+        axes.set_xticks(list(how.x.numbers), [how.x.said(text) for text in how.x.texts])
+        axes.xaxis.set_minor_locator(NullLocator())
+
+
+def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
+    """Name the axis of values, which begins at zero unless values lie close together."""
+    known = [
+        value.value
+        for name in panel.names
+        for value in panel.swept.items[name].values()
+        if not isnan(value.value)
+    ]
+    from_zero = not known or 0.0 <= min(known) <= 0.5 * max(known)
+    if sideways:
+        axes.set_xlabel(panel.swept.quantity.label)
+        if from_zero:
+            axes.set_xlim(left=0.0)
+    else:
+        axes.set_ylabel(panel.swept.quantity.label)
+        if from_zero:
+            axes.set_ylim(bottom=0.0)
+
+
+def draw_rows(axes: Axes, panel: Panel, how: Layout) -> None:
+    """A row for each value that is no number, with a point for each line."""
+    lines = lines_of(panel, how)
+    every = looks(list(line_names([panel], how)))
+    step = 0.7 / max(1, len(lines))
+    for number, (line, values) in enumerate(lines.items()):
+        offset = step * (number - (len(lines) - 1) / 2)
+        rows = [row + offset for row in range(len(how.x.texts))]
+        known = [values.get(text, NONE) for text in how.x.texts]
+        color = every[line].color
+        axes.errorbar(
+            [each.value for each in known],
+            rows,
+            xerr=half_widths(known),
+            fmt="o",
+            markersize=3.5,
+            elinewidth=0.8,
+            capsize=1.5,
+            color=color,
+        )
+        low, high = [each.least for each in known], [each.most for each in known]
+        axes.hlines(rows, low, high, color=color, alpha=0.25, linewidth=3.0)
+    furnish(axes, panel, sideways=True)
+    label_rows(axes, [how.x.said(text) for text in how.x.texts])
+    axes.set_yticks(
+        range(len(how.x.texts)),
+        [fill(how.x.said(text), WIDEST) for text in how.x.texts],
+        parse_math=False,
+    )
+    axes.set_ylabel(how.label)
+
+
+def note_of(
+    found: Sequence[Swept], panels: Sequence[Panel], shown: Sequence[Panel], how: Layout
+) -> str:
+    """What lines are of, what bands are, and what is not drawn."""
+    said = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
+    if not how.is_map and any(
+        value.most > value.least
+        for panel in shown
+        for name in panel.names
+        for value in panel.swept.items[name].values()
+    ):
+        said.append("a group: mean and range")
+    if len(panels) > len(shown):
+        said.append(f"the first {len(shown)} of {len(panels)} panels")
+    left_out = sum(each.left_out for each in found)
+    if left_out:
+        said.append(f"{left_out} below 1 % of the largest left out")
+    return "; ".join(said)
+
+
+def legend(figure: Figure, keys: Sequence[Line2D], note: str) -> None:
+    """One legend below all panels, with a note."""
+    if not keys and not note:
+        return
+    labels = [str(key.get_label()) for key in keys]
+    wide = max(1, round(width_inches(figure) / COLUMN_INCHES))
+    figure.legend(
+        handles=list(keys),
+        loc="outside lower left",
+        ncols=legend_columns(labels, wide, 4 * wide) if labels else 1,
+        title=note or None,
+        title_fontsize=6.5,
+        alignment="left",
+        labelcolor="black" if keys else QUIET,
+    )

@@ -1,0 +1,299 @@
+"""What a picture of a sweep shows: the values that vary, and a quantity at every point."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isnan, log, nan
+from statistics import fmean, pstdev
+from typing import TYPE_CHECKING, Any, cast
+
+from lasthop.display.columns import COLUMNS
+from lasthop.errors import UserError, nearest
+from lasthop.plot.rows import Spread, spread
+from lasthop.plot.sharers import OF_WAYS, item_of, sharers
+from lasthop.quantities import LISTS, registry
+
+if TYPE_CHECKING:
+    from lasthop.answer import Answer
+    from lasthop.sweep import Sweep
+    from lasthop.sweep.columns import Column
+
+DEFAULTS = (
+    (("stations", "goodput_share"),),
+    (("classes", "goodput_bps"), ("classes", "loss_probability")),
+    (("flows", "goodput_bps"),),
+)
+"""Panels of a sweep that asks for none: the first line of which a point has the first quantity."""
+
+SMALL_PART = 0.01
+"""Part of the largest value that an item must have somewhere to be drawn. [-]"""
+
+UNITS: Mapping[str, tuple[tuple[float, str], ...]] = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")),
+    "bps": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
+    "bytes": ((1.0, "bytes"),),
+    "m": ((1.0, "m"), (1e-3, "mm")),
+}
+"""Units of swept values, the largest first, with their sizes in that of SI."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A path that varies.
+
+    Parameters
+    ----------
+    path : str
+        Its key path, or those of several together.
+    texts : tuple of str
+        Its values as they are set, in the order of `numbers`, or as they were given.
+    numbers : tuple of float
+        The same as numbers; empty where they are categories.
+    unit : str
+        Unit of the numbers, if they have one.
+    """
+
+    path: str
+    texts: tuple[str, ...]
+    numbers: tuple[float, ...] = ()
+    unit: str = ""
+
+    @classmethod
+    def of(cls, column: "Column") -> "Axis":
+        """The axis of a swept path."""
+        known = column.values
+        if not all(isinstance(value, int | float) for value in known.values()) or any(
+            isinstance(value, bool) for value in known.values()
+        ):
+            return cls(column.path, tuple(known))
+        numbers = {text: float(cast("float", value)) for text, value in known.items()}
+        texts = tuple(sorted(numbers, key=numbers.__getitem__))
+        size, unit = unit_of(column.unit, [*numbers.values()])
+        return cls(column.path, texts, tuple(numbers[text] / size for text in texts), unit)
+
+    @property
+    def label(self) -> str:
+        """What stands along it."""
+        return f"{self.path} [{self.unit}]" if self.unit else self.path
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether its values are numbers, which have places on a line."""
+        return bool(self.numbers)
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether ratios between neighbours are more alike than differences are."""
+        if len(self.numbers) < 3 or self.numbers[0] <= 0.0:
+            return False
+        steps = [b - a for a, b in pairwise(self.numbers)]
+        ratios = [log(b / a) for a, b in pairwise(self.numbers)]
+        return unevenness(ratios) < unevenness(steps)
+
+    def places(self) -> dict[str, float]:
+        """Where each value stands: at its number, or one category after the other."""
+        places = self.numbers or tuple(map(float, range(len(self.texts))))
+        return dict(zip(self.texts, places, strict=True))
+
+    def said(self, text: str) -> str:
+        """A value as ticks and legends have it: in the axis's unit, a table without its braces."""
+        if self.numbers:
+            return f"{self.numbers[self.texts.index(text)]:.4g}"
+        flat = text.removeprefix("{").removesuffix("}").replace("={}", "").replace("={", " ")
+        return re.sub(r",\s*", ", ", flat.replace("}", ""))
+
+
+def unevenness(values: Sequence[float]) -> float:
+    """Standard deviation over mean."""
+    return pstdev(values) / fmean(values)
+
+
+def unit_of(unit: str, numbers: Sequence[float]) -> tuple[float, str]:
+    """Size and name of the largest unit of which the largest value has one at least."""
+    largest = max(map(abs, numbers))
+    sizes = UNITS.get(unit, ())
+    return next(((size, name) for size, name in sizes if largest >= size), (1.0, unit))
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One of a list of results, as pictures show it.
+
+    Parameters
+    ----------
+    list_name, name : str
+        ``"stations", "goodput_share"``.
+    label : str
+        Title and unit.
+    scale : float
+        Factor from the result's unit.
+    """
+
+    list_name: str
+    name: str
+    label: str
+    scale: float
+
+    @classmethod
+    def of(cls, list_name: str, name: str) -> "Quantity":
+        """Title and unit as tables have them, else as the registry has."""
+        for column in COLUMNS.get(list_name, ()):
+            if column.quantity == name:
+                unit = column.unit or "-"
+                return cls(list_name, name, f"{column.title} [{unit}]", column.scale)
+        unit = str(registry()[name]["unit"]) if name in registry() else "-"
+        return cls(list_name, name, f"{name.replace('_', ' ')} [{unit}]", 1.0)
+
+
+def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
+    """The quantities that are drawn, a panel each.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        With a point at least.
+    asked : str or None
+        A quantity, perhaps with its list before a point: ``"jain"``, ``"classes.jain"``; None for
+        shares in a cell, goodput and losses of a router.
+
+    Raises
+    ------
+    UserError
+        If no point has it, with the nearest of those that are there.
+    """
+    summary = sweep.points[0].summary
+    known = [
+        (name, quantity)
+        for name in LISTS
+        for quantity in dict.fromkeys(
+            key
+            for item in summary.get(name, ())
+            for key, value in item.items()
+            if isinstance(value, Mapping) and "mean" in value
+        )
+    ]
+    if asked is None:
+        chosen = next((line for line in DEFAULTS if line[0] in known), ())
+        found = [Quantity.of(*each) for each in chosen if each in known]
+        if not found:
+            raise UserError("nothing was delivered at the first point; name a quantity to draw")
+        return found
+    list_name, _, name = asked.rpartition(".")
+    order = ("stations", "classes", "cells", "links", "queues", "aps", "flows")
+    fitting = [each for each in known if each[1] == name and list_name in ("", each[0])]
+    fitting.sort(key=lambda each: order.index(each[0]) if each[0] in order else len(order))
+    if not fitting:
+        names = dict.fromkeys(quantity for _, quantity in known)
+        near = ", ".join(nearest(name, list(names)))
+        lists = sorted({each for each, quantity in known if quantity == name})
+        where = f" in {list_name}; it is in {', '.join(lists)}" if lists else f"; there are {near}"
+        raise UserError(f"no quantity {name}{where}", f"known: {', '.join(sorted(names))}")
+    return [Quantity.of(*fitting[0])]
+
+
+def check_name(asked: str) -> None:
+    """Refuse a quantity that no result has, before anything runs.
+
+    Raises
+    ------
+    UserError
+        With the nearest of those that there are.
+    """
+    name = asked.rpartition(".")[2]
+    if name not in registry():
+        near = ", ".join(nearest(name, list(registry())))
+        raise UserError(f"no quantity {name}; there are {near}")
+
+
+class Bare:
+    """A point's result as what sharers read: without samples and without scenario."""
+
+    has_scenario = False
+    sample_tree: Mapping[str, Any] = {}
+
+    def __init__(self, summary: Mapping[str, Any]) -> None:
+        self.summary = summary
+
+
+def table_of(name: str, tables: Mapping[str, str]) -> str:
+    """The table that a station comes from, whose number of members may vary with the points."""
+    stem, dash, number = name.rpartition("-")
+    known = set(tables.values())
+    return tables.get(name) or (stem if dash and number.isdecimal() and stem in known else name)
+
+
+Read = Callable[[Mapping[str, Any], Quantity], Iterator[tuple[str, Spread]]]
+"""Items of a result with their values."""
+
+
+def reader(sweep: "Sweep") -> Read:
+    """How items of a point are read: stations of a table together, flows each by itself."""
+    tables = {station.name: station.group for station in sweep.scenario.typed.stations}
+
+    def read(summary: Mapping[str, Any], quantity: Quantity) -> Iterator[tuple[str, Spread]]:
+        if quantity.list_name != "stations":
+            for item in summary.get(quantity.list_name, ()):
+                yield str(item["name"]), spread(item.get(quantity.name) or {}, quantity.scale)
+            return
+        answer = cast("Answer", Bare(summary))
+        names = [str(item["name"]) for item in summary.get("stations", ())]
+        groups = {name: table_of(name, tables) for name in names}
+        for row in sharers([answer], by_way=quantity.name in OF_WAYS, groups=groups):
+            arrow = row.label[-2:] if row.label.endswith(("↑", "↓")) else ""
+            found = item_of(answer, row).get(quantity.name) or {}
+            yield groups[row.members[0]] + arrow, spread(found, quantity.scale)
+
+    return read
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A quantity at all points.
+
+    Parameters
+    ----------
+    quantity : Quantity
+        Which.
+    items : mapping
+        By item, then by the settings of a point: what it has there.
+    left_out : int
+        Items that have next to nothing everywhere.
+    """
+
+    quantity: Quantity
+    items: Mapping[str, Mapping[tuple[str, ...], Spread]]
+    left_out: int
+
+    @property
+    def largest(self) -> float:
+        """The largest value."""
+        return largest_of(value for points in self.items.values() for value in points.values())
+
+
+def largest_of(values: Iterator[Spread]) -> float:
+    """The largest of some values."""
+    return max((each.value for each in values if not isnan(each.value)), default=0.0)
+
+
+def swept(sweep: "Sweep", quantities: Sequence[Quantity]) -> list[Swept]:
+    """Read the quantities at all points, a point at a time."""
+    read = reader(sweep)
+    paths = sweep.paths
+    found: list[dict[str, dict[tuple[str, ...], Spread]]] = [{} for _ in quantities]
+    for point in sweep.points:
+        at = tuple(point.settings[path] for path in paths)
+        for quantity, items in zip(quantities, found, strict=True):
+            for name, value in read(point.summary, quantity):
+                items.setdefault(name, {})[at] = value
+    every = []
+    for quantity, items in zip(quantities, found, strict=True):
+        tops = {name: largest_of(iter(points.values())) for name, points in items.items()}
+        least = SMALL_PART * max(tops.values(), default=0.0)
+        kept = {name: points for name, points in items.items() if tops[name] >= least}
+        every.append(Swept(quantity, kept, len(items) - len(kept)))
+    return every
+
+
+NONE = Spread(nan)
+"""What a point has that was not simulated."""

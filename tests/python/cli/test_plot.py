@@ -1,0 +1,224 @@
+"""`--plot`: where it may stand, where pictures go, what their names and titles tell."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from lasthop.cli.picture import told, with_values
+
+from ..conftest import Lasthop
+
+QUICK = ["--set", "duration=1 s", "--set", "warmup=0.2 s"]
+STEM = "small-{}-duration=1s-warmup=0.2s"
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (["simulate", "--plot", "a.toml"], ["simulate", "--plot=", "a.toml"]),
+        (["simulate", "a.toml", "--plot"], ["simulate", "a.toml", "--plot="]),
+        (["simulate", "--plot", "x.svg", "a.toml"], ["simulate", "--plot=x.svg", "a.toml"]),
+        (["simulate", "--plot", "--seed", "3"], ["simulate", "--plot=", "--seed", "3"]),
+        (["simulate", "--plot", "X.PNG"], ["simulate", "--plot=X.PNG"]),
+        (["simulate", "--plot", "x.gif"], ["simulate", "--plot=x.gif"]),
+        (["emulate", "a", "--plot", "--", "--plot"], ["emulate", "a", "--plot=", "--", "--plot"]),
+        (["simulate", "--plot=x.pdf"], ["simulate", "--plot=x.pdf"]),
+    ],
+)
+def test_what_follows_is_its_value_only_if_it_ends_as_pictures_do(
+    given: list[str], read: list[str]
+) -> None:
+    assert with_values(given) == read
+
+
+@pytest.mark.parametrize("command", ["simulate", "predict", "compare"])
+@pytest.mark.parametrize("last", [False, True])
+def test_alone_it_goes_to_a_place_that_is_told(
+    lasthop: Lasthop, small: Path, command: str, last: bool
+) -> None:
+    words = [small, "--plot"] if last else ["--plot", small]
+    done = lasthop(command, *words, *QUICK)
+    assert done.returncode == 0, done.stderr
+    picture = Path("out", f"{STEM.format(command)}.png")
+    assert f"picture: {picture}\n" in done.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in Path("out").iterdir()] == [picture.name]
+
+
+def test_what_was_changed_stands_in_name_and_title(lasthop: Lasthop, small: Path) -> None:
+    options = ["--model", "hotspot", "--option", "beta=1.5"]
+    changed = ["--seed", "7", "--replications", "2"]
+    assert lasthop("predict", small, "--plot", *options).returncode == 0
+    assert Path("out/small-predict-model=hotspot-beta=1.5.png").exists()
+    done = lasthop("simulate", small, "--plot", "x.svg", *changed, *QUICK)
+    assert done.returncode == 0
+    assert lasthop("simulate", small, "--plot", *changed, *QUICK).returncode == 0
+    assert Path(f"out/{STEM.format('simulate')}-replications=2-seed=7.png").exists()
+    # the title's letters are paths, each with the letter in a comment
+    letters = re.findall(r"<!-- (.*?) -->", Path("x.svg").read_text())
+    assert "duration=1 s, warmup=0.2 s, replications=2, seed=7" in letters
+
+
+def test_another_setting_has_another_picture(lasthop: Lasthop, small: Path) -> None:
+    for queue in ("20", "30"):
+        lasthop("compare", small, *QUICK, "--set", f"cell.ap_queue={queue}")
+    assert len(list(Path("out").glob("*.png"))) == 2
+
+
+def test_names_of_changes_that_are_cut_or_changed_differ_all_the_same() -> None:
+    assert told([("cell.ap.cwmin", "15")]) == "-cell.ap.cwmin=15"
+    assert told([("dumbbell.rtt", "10 ms")]) == "-dumbbell.rtt=10ms"
+    one, other = (told([("queue", f"{{red={{min_th={n}}}}}")]) for n in (5, 6))
+    assert re.fullmatch(r"-queue=_red=_min_th=5_-[0-9a-f]{8}", one)
+    assert one[-8:] != other[-8:]
+    long = [told([("over", ",".join(map(str, range(n))))]) for n in (200, 201)]
+    assert all(len(each) < 120 for each in long)
+    assert long[0] != long[1]
+    assert "/" not in told([("file", "../../etc")])
+
+
+def test_out_is_where_pictures_go_and_a_name_is_a_place_of_its_own(
+    lasthop: Lasthop, small: Path
+) -> None:
+    done = lasthop("simulate", small, "--plot", "--out", "o", *QUICK)
+    assert "result and tables: o\n" in done.stdout
+    assert f"picture: o/{STEM.format('simulate')}.png\n" in done.stdout
+    done = lasthop("compare", small, "--plot", "here.pdf", "--out", "o", *QUICK)
+    assert "picture: here.pdf\n" in done.stdout
+    assert Path("here.pdf").read_bytes().startswith(b"%PDF")
+    assert not list(Path("o").glob("*compare*"))
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+@pytest.mark.parametrize("command", ["simulate", "predict", "compare"])
+def test_a_picture_of_somebody_else_is_refused_before_the_run_and_ours_is_replaced(
+    lasthop: Lasthop, small: Path, command: str, suffix: str
+) -> None:
+    mine = Path(f"mine.{suffix}")
+    mine.write_text("mine")
+    done = lasthop(command, small, *QUICK, "--plot", mine)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {mine}: exists and is not a picture of lasthop")
+    assert mine.read_text() == "mine"
+    mine.unlink()
+    for _ in range(2):
+        assert lasthop(command, small, *QUICK, "--plot", mine).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--plot", "x.gif"], "--plot: x.gif: the name must end in .png, .pdf, .svg"),
+        (["--plot=x"], "--plot: x: the name must end in .png, .pdf, .svg"),
+        (["--plot", "no/x.png"], "--plot no/x.png: there is no directory no"),
+        (["--air", "1..2"], "--air 1..2: a time needs a unit"),
+        (["--air", "1kB..2kB"], "--air 1kB..2kB: a time needs a unit"),
+        (["--air", "now"], "--air now: FROM..TO is needed"),
+        (["--air", "9s..10s"], "--air 9s..10s: the run lasts from 0 to 4 s"),
+        (["--air", "1s..2s", "--series", "0.1 s", "--plot"], "--series is drawn as well"),
+        (["--series", "0.1 s"], "--out DIR is needed, where the series go, or --plot"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_before_the_run(
+    lasthop: Lasthop, small: Path, words: list[str], message: str
+) -> None:
+    done = lasthop("simulate", small, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
+
+
+def test_beside_json_what_was_written_is_told_on_standard_error(
+    lasthop: Lasthop, small: Path
+) -> None:
+    words = ["--json", "--plot", "x.png", "--out", "o", "--set", "duration=40 s"]
+    done = lasthop("simulate", small, *words, "--set", "warmup=10 s")
+    json.loads(done.stdout)
+    assert done.stderr == "result and tables: o\npicture: x.png\n"
+
+
+def test_series_are_drawn_where_they_are_asked_for(lasthop: Lasthop, small: Path) -> None:
+    done = lasthop("simulate", small, "--series", "0.1 s", "--plot", *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert Path(f"out/{STEM.format('simulate')}-series=0.1s.png").exists()
+    lasthop("simulate", small, "--series", "0.1 s", "--plot", "x.svg", *QUICK)
+    assert "time [s], first replication; shaded: warm-up" in Path("x.svg").read_text()
+
+
+def test_frames_on_the_air_are_drawn_without_more_words(lasthop: Lasthop, small: Path) -> None:
+    done = lasthop("simulate", small, "--air", "500..520 ms", *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert Path(f"out/{STEM.format('simulate')}-air=500..520ms.png").exists()
+    lasthop("simulate", small, "--air", "0.5s..0.52s", "--plot", "x.svg", *QUICK)
+    assert "time since 0.5 s [ms], first replication" in Path("x.svg").read_text()
+
+
+def test_sweep_draws_a_quantity_and_names_the_values(lasthop: Lasthop, small: Path) -> None:
+    words = ["sweep", small, *QUICK, "--replications", "1", "--over", "cell.ap_queue=5,9"]
+    assert lasthop(*words, "--plot").returncode == 0
+    done = lasthop(*words, "--plot", "--quantity", "jain")
+    stem = f"out/small-sweep/{STEM.format('sweep')}-replications=1-cell.ap_queue=5,9"
+    assert f"picture: {stem}-quantity=jain.png\n" in done.stdout
+    assert Path(f"{stem}.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--plot", "--quantity", "jam"], "no quantity jam; there are jain"),
+        (["--quantity", "jain"], "--quantity jain: what the picture shows; --plot draws one"),
+        (["--plot", "--over", "seed=1..9", "--over", "replications=1..5"], "a picture of "),
+    ],
+)
+def test_a_sweep_that_makes_no_picture_is_refused_before_it_runs(
+    lasthop: Lasthop, small: Path, words: list[str], message: str
+) -> None:
+    done = lasthop("sweep", small, "--over", "cell.ap_queue=5,9", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["simulate"],
+        ["predict"],
+        ["compare"],
+        ["sweep"],
+        ["tune"],
+        ["emulate"],
+        ["stability", "chart"],
+        ["stability", "cycle"],
+        ["stability", "integrate"],
+    ],
+)
+def test_every_command_that_answers_can_draw(lasthop: Lasthop, command: list[str]) -> None:
+    assert "--plot [FILE]" in lasthop(*command, "--help").stdout
+
+
+RULE = "Where the command's files go, each told in a line."
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["simulate"],
+        ["compare"],
+        ["sweep"],
+        ["tune"],
+        ["reproduce"],
+        ["stability", "chart"],
+        ["stability", "cycle"],
+        ["stability", "integrate"],
+        ["import", "pcap"],
+        ["import", "iw"],
+        ["import", "hostapd"],
+        ["import", "openwrt"],
+    ],
+)
+def test_out_means_the_same_everywhere(lasthop: Lasthop, command: list[str]) -> None:
+    words = " ".join(lasthop(*command, "--help").stdout.split())
+    assert f"--out {'FILE' if command[0] == 'import' else 'DIR'} {RULE}" in words

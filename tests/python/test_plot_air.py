@@ -1,0 +1,189 @@
+"""Frames on the air: what is recorded of them, and their timeline."""
+
+import pickle
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+import lasthop as lh
+from lasthop.plot.air import BACKOFF, FATES, KINDS
+
+from .test_network import DUMBBELL
+from .test_plot_answers import inside
+
+CELL = {
+    "name": "two up, one down",
+    "duration": "1 s",
+    "warmup": "0.1 s",
+    "replications": 1,
+    "cell": {"phy": "802.11b", "ap_queue": 30},
+    "tcp": {"window": 20},
+    "station": {
+        "up": {"count": 2, "udp_up": "greedy"},
+        "down": {"download": 1, "error_down": 0.2},
+    },
+}
+FROM_S, TO_S = 0.5, 0.55
+
+
+@pytest.fixture(scope="module")
+def result() -> lh.Result:
+    return lh.simulate(CELL, frames=100_000)
+
+
+def bars(axes: Axes, color: str) -> list[tuple[int, float, float]]:
+    """Row, start and end [ms] of each bar of a colour."""
+    found = []
+    for each in axes.collections:
+        if to_hex(each.get_facecolor()[0]).upper() != color:
+            continue
+        for path in each.get_paths():
+            x, y = path.vertices[:-1].T
+            found.append((round(float(y.mean())), float(x.min()), float(x.max())))
+    return sorted(found, key=lambda bar: bar[1])
+
+
+def test_frames_are_a_table_of_what_was_on_the_air(result: lh.Result) -> None:
+    frames = result.frames()
+    assert len(frames) == result.frame_count
+    assert frames["start_s"].is_monotonic_increasing
+    assert set(frames["sender"]) == {"ap", "up-1", "up-2", "down"}
+    assert set(frames["kind"]) == {"data", "ack"}
+    assert set(frames["fate"]) == {"delivered", "collided", "corrupted"}
+    data = frames[frames["kind"] == "data"]
+    assert set(data["packet"]) == {"datagram", "segment", "ack", "syn", "syn-ack"}
+    # 192 us of preamble and 36 bytes around the packet
+    whole = data[data["packet"] == "datagram"].iloc[0]
+    assert whole["duration_s"] == pytest.approx(192e-6 + 8 * whole["bytes"] / whole["rate_bps"])
+    assert data["attempt"].min() == 1
+    assert data["attempt"].max() > 1
+    assert frames[frames["kind"] == "ack"]["backoff_slots"].isna().all()
+    part = result.frames(FROM_S, TO_S)
+    assert part.equals(
+        frames[(frames["start_s"] >= FROM_S) & (frames["start_s"] < TO_S)].reset_index(drop=True)
+    )
+
+
+def test_a_pickle_has_the_frames_and_what_was_saved_has_not(
+    result: lh.Result, tmp_path: Path
+) -> None:
+    again = pickle.loads(pickle.dumps(result))
+    pd.testing.assert_frame_equal(again.frames(FROM_S, TO_S), result.frames(FROM_S, TO_S))
+    assert again.plot.air(FROM_S, TO_S).axes
+    result.save(tmp_path)
+    with pytest.raises(lh.UserError, match="frames were not saved with the result"):
+        lh.load(tmp_path).frames()
+    with pytest.raises(lh.UserError, match="no frames were recorded") as caught:
+        lh.simulate(CELL).frames()
+    assert "frames=100000" in (caught.value.hint or "")
+
+
+def test_recording_frames_changes_nothing(result: lh.Result) -> None:
+    assert lh.simulate(CELL).to_json() == result.to_json()
+
+
+def test_each_frame_is_a_bar_in_its_senders_row(result: lh.Result) -> None:
+    figure = result.plot.air(FROM_S, TO_S)
+    [axes] = figure.axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names[0] == "ap"
+    assert set(names) == {"ap", "up-1", "up-2", "down"}
+    frames = result.frames(FROM_S, TO_S)
+    mine = frames[
+        (frames["kind"] == "data")
+        & (frames["packet"] != "ack")
+        & (frames["fate"] == "delivered")
+        & (frames["start_s"] + frames["duration_s"] < TO_S)
+    ]
+    drawn = bars(axes, KINDS["segment"][1])
+    expected = [
+        (names.index(row["sender"]), 1e3 * (row["start_s"] - FROM_S)) for _, row in mine.iterrows()
+    ]
+    assert [bar[:2] for bar in drawn if bar[1] > 0 and bar[2] < 50.0] == [
+        (row, pytest.approx(start, abs=1e-6)) for row, start in expected
+    ]
+    assert axes.get_xlabel() == "time since 0.5 s [ms], first replication"
+    assert axes.get_xlim() == (0.0, pytest.approx(50.0))
+
+
+def test_collisions_are_drawn_by_what_became_of_the_frames(result: lh.Result) -> None:
+    [axes] = result.plot.air(FROM_S, TO_S).axes
+    frames = result.frames(FROM_S, TO_S)
+    for fate in ("collided", "corrupted"):
+        lost = frames[frames["fate"] == fate]
+        assert len(bars(axes, FATES[fate][1])) == len(lost) > 0
+    collided = bars(axes, FATES["collided"][1])
+    assert collided[0][1] == collided[1][1]  # both begin at once
+
+
+def test_a_frame_is_preceded_by_the_slots_that_its_sender_counted_down(result: lh.Result) -> None:
+    [axes] = result.plot.air(FROM_S, TO_S).axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    counted = bars(axes, BACKOFF)
+    every = result.frames(FROM_S, TO_S)
+    known = every[every["backoff_slots"].notna() & (every["sender"] == "up-1")].reset_index()
+    row = names.index("up-1")
+    checked = 0
+    for (_, before), (_, frame) in zip(known.iterrows(), known.iloc[1:].iterrows(), strict=False):
+        low, high = (1e3 * (one["start_s"] - FROM_S) for one in (before, frame))
+        own = [bar for bar in counted if bar[0] == row and low < bar[1] and bar[2] <= high + 1e-6]
+        slots = sum(end - start for _, start, end in own) / 0.02
+        assert slots == pytest.approx(frame["backoff_slots"], abs=1e-3)
+        checked += 1
+    assert checked > 5
+
+
+def test_the_legend_has_what_there_is(result: lh.Result) -> None:
+    figure = result.plot.air(FROM_S, TO_S)
+    [legend] = figure.legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert said == ["data", "TCP ACK", "MAC ACK", "collided", "lost to the channel", "backoff"]
+    assert inside(figure) == []
+    quiet = result.plot.air(FROM_S, FROM_S + 0.0005)
+    [few] = quiet.legends
+    assert len(few.get_texts()) < len(said)
+
+
+def test_rts_and_cts_have_a_colour() -> None:
+    found = lh.simulate(CELL, settings={"cell.rts_threshold": "500 B"}, frames=10_000)
+    assert {"rts", "cts"} <= set(found.frames()["kind"])
+    [legend] = found.plot.air(FROM_S, TO_S).legends
+    assert "RTS, CTS" in [text.get_text() for text in legend.get_texts()]
+
+
+@pytest.mark.parametrize(
+    ("stretch", "message"),
+    [
+        ((0.5, 0.4), "from 0.5 s to 0.4 s is no stretch of time"),
+        ((5.0, 6.0), "no frames from 5 s to 6 s: the last one recorded begins at 0.99"),
+        ((0.0, float("nan")), "is no stretch of time"),
+    ],
+)
+def test_a_stretch_without_frames_is_refused(
+    result: lh.Result, stretch: tuple[float, float], message: str
+) -> None:
+    with pytest.raises(lh.UserError, match=message):
+        result.plot.air(*stretch)
+
+
+def test_too_many_frames_are_refused(result: lh.Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lasthop.plot.air.MOST_FRAMES", 20)
+    with pytest.raises(lh.UserError, match="at most 20 are drawn") as caught:
+        result.plot.air(FROM_S, TO_S)
+    assert caught.value.hint == "a shorter stretch"
+
+
+def test_wires_have_no_frames() -> None:
+    with pytest.raises(lh.UserError, match="has no cell, and no frames"):
+        lh.simulate(DUMBBELL).plot.air(1.0, 1.1)
+
+
+def test_it_is_drawn_into_axes_of_the_callers(result: lh.Result) -> None:
+    mine = Figure()
+    axes = mine.subplots()
+    assert result.plot.air(FROM_S, TO_S, ax=axes) is mine
+    assert axes.get_legend() is not None

@@ -1,0 +1,236 @@
+"""Main pictures of answers: which rows they have, what is folded, what is parted by direction."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+import lasthop as lh
+from lasthop.digits import estimate
+from lasthop.plot.beside import EQUAL
+from lasthop.plot.figure import EMULATION
+from lasthop.plot.rows import OF_GROUP, short
+from lasthop.plot.sharers import item_of, sharers, title_of
+
+from .conftest import SMALL
+from .test_network import DUMBBELL
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+GROUPS = {
+    "name": "one up, three down",
+    "duration": "4 s",
+    "warmup": "1 s",
+    "replications": 3,
+    "cell": {"phy": "802.11b", "ap_queue": 30},
+    "tcp": {"window": 20},
+    "station": {"up": {"upload": 2}, "down": {"count": 3, "download": 1}},
+}
+BOTH_WAYS = {
+    "duration": "2 s",
+    "warmup": "0.5 s",
+    "replications": 2,
+    "cell": {"phy": "802.11b", "ap": {"cwmin": 63}},
+    "station": {"laptop": {"udp_up": "greedy", "udp_down": "greedy"}},
+}
+
+
+def rows(axes: Axes) -> list[str]:
+    """Names down the left side."""
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def titles(figure: Figure) -> list[str]:
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+def numbers(axes: Axes) -> list[str]:
+    return [text.get_text() for text in axes.texts]
+
+
+def widths(axes: Axes, label: str) -> list[float]:
+    """Widths of the bars of one label."""
+    [found] = (each for each in axes.containers if each.get_label() == label)
+    return [patch.get_width() for patch in found if isinstance(patch, Rectangle)]
+
+
+@pytest.fixture(scope="module")
+def groups() -> lh.Result:
+    return lh.simulate(GROUPS)
+
+
+def test_alike_stations_are_one_row_with_the_interval_of_their_mean(groups: lh.Result) -> None:
+    goodputs, queues = groups.plot().axes
+    assert rows(goodputs) == ["up ↑", "down-1..3 ↓"]
+    assert rows(queues) == ["ap", "up", "down-1..3"]
+    down = groups.stations["goodput_bps"].iloc[1:]
+    assert widths(goodputs, "simulation, 95 %")[1] == pytest.approx(down.mean() / 1e6)
+    samples = groups.samples.query("list == 'stations' and quantity == 'goodput_bps'")
+    means = samples[samples["name"] != "up"].groupby("replication")["value"].mean() / 1e6
+    half = 4.302653 * means.std() / 3**0.5  # Student's t of two degrees of freedom
+    assert numbers(goodputs)[1] == estimate(means.mean(), half)
+
+
+def test_a_groups_least_and_most_are_marked(groups: lh.Result) -> None:
+    goodputs = groups.plot().axes[0]
+    [mark] = (each for each in goodputs.containers if each.get_label() == OF_GROUP)
+    [bar] = mark
+    down = groups.stations["goodput_bps"].iloc[1:] / 1e6
+    assert bar.get_x() == pytest.approx(down.min())
+    assert bar.get_x() + bar.get_width() == pytest.approx(down.max())
+
+
+def test_both_ways_of_a_station_are_two_rows_beside_equal_ones() -> None:
+    result = lh.simulate(BOTH_WAYS)
+    goodputs, queues = result.plot().axes
+    assert rows(goodputs) == ["laptop ↑", "laptop ↓"]
+    assert rows(queues) == ["ap", "laptop"]
+    flows = result.flows["goodput_bps"] / 1e6
+    assert widths(goodputs, "simulation, 95 %") == pytest.approx(list(flows))
+    [equal] = (line for line in goodputs.lines if line.get_label() == EQUAL)
+    assert equal.get_xdata()[0] == pytest.approx(flows.mean())
+    shares = lh.compare(BOTH_WAYS).plot().axes[0]
+    assert rows(shares) == ["laptop ↑", "laptop ↓"]
+    assert sum(widths(shares, "simulation, 95 %")) == pytest.approx(100.0)
+
+
+def test_equal_shares_are_not_drawn_where_stations_and_ways_are_mixed() -> None:
+    mixed = BOTH_WAYS | {"station": BOTH_WAYS["station"] | {"other": {"udp_up": "greedy"}}}
+    goodputs = lh.simulate(mixed).plot().axes[0]
+    assert rows(goodputs) == ["laptop ↑", "laptop ↓", "other ↑"]
+    assert not [line for line in goodputs.lines if line.get_label() == EQUAL]
+
+
+def test_ways_stay_together_where_the_model_knows_only_their_sum(groups: lh.Result) -> None:
+    result = lh.simulate(BOTH_WAYS)
+    summary = {
+        "kind": "prediction",
+        "stations": [{"name": "laptop", "goodput_share": {"mean": 1.0, "ci95": None}}],
+        "flows": [{"name": "x", "station": "laptop", "direction": "up"}],
+    }
+    guess = lh.Prediction(summary, result.scenario)
+    assert [row.label for row in sharers([result, guess])] == ["laptop"]
+    assert [row.label for row in sharers([result])] == ["laptop ↑", "laptop ↓"]
+    # a group of which one member alone was measured is not folded
+    apart = sharers([groups], apart={"down-2"})
+    assert [row.label for row in apart] == ["up ↑", "down-1 ↓", "down-2 ↓", "down-3 ↓"]
+
+
+def test_a_way_of_a_group_sums_the_flows_of_each_member() -> None:
+    both = GROUPS | {"station": {"pair": {"count": 2, "upload": 2, "download": 1}}}
+    result = lh.simulate(both)
+    up, down = sharers([result])
+    assert (up.label, down.label) == ("pair-1..2 ↑", "pair-1..2 ↓")
+    found = item_of(result, up)["goodput_bps"]
+    flows = result.flows[result.flows["direction"] == "up"]["goodput_bps"]
+    assert found["mean"] == pytest.approx(flows.sum() / 2)
+    assert found["ci95"] > 0.0
+    assert found["least"] <= found["mean"] <= found["most"]
+
+
+def test_a_result_of_which_a_summary_is_left_is_drawn_without_the_mean_of_intervals(
+    groups: lh.Result, tmp_path: Path
+) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(groups.to_json())
+    goodputs, _ = lh.load(path).plot().axes
+    assert rows(goodputs) == ["up ↑", "down-1..3 ↓"]
+    assert "±" in numbers(goodputs)[0]
+    assert "±" not in numbers(goodputs)[1]
+
+
+def test_each_answer_has_a_main_picture_in_its_colour() -> None:
+    comparison = lh.compare(SMALL)
+    assert comparison.prediction is not None
+    assert titles(comparison.prediction.plot()) == ["Who gets what share", "Where packets wait"]
+    assert titles(comparison.simulation.plot()) == ["Who gets how much", "Where packets wait"]
+    assert titles(comparison.plot()) == titles(comparison.figure())
+    assert titles(lh.simulate(DUMBBELL).plot()) == [
+        "Who gets how much",
+        "What is used",
+        "Where packets wait",
+    ]
+    graph = lh.simulate(EXAMPLES / "csma.toml", settings={"duration": "4 s", "warmup": "1 s"})
+    assert titles(graph.plot()) == ["simulation, 95 %"]
+
+
+def test_an_emulation_is_drawn_as_a_simulation_is_and_says_how_often_it_ran(
+    groups: lh.Result,
+) -> None:
+    from lasthop.emulation import Emulation
+
+    summary = json.loads(groups.to_json()) | {"kind": "emulation", "replications": 1}
+    for label in ("emulation, once", "emulation, 95 %"):
+        figure = Emulation(summary, groups.scenario).plot()
+        assert rows(figure.axes[0]) == ["up ↑", "down-1..3 ↓"]
+        [legend] = figure.legends
+        assert legend.texts[0].get_text() == label
+        [bars] = (each for each in figure.axes[0].containers if each.get_label() == label)
+        assert to_hex(bars[0].get_facecolor()) == EMULATION.lower()
+        summary = summary | {"replications": 3}
+
+
+def test_one_run_says_so_and_a_model_has_no_interval() -> None:
+    comparison = lh.compare(SMALL, replications=1)
+    [legend] = comparison.plot().legends
+    assert [text.get_text() for text in legend.texts][:2] == ["simulation, one run", "model"]
+    shares = comparison.plot().axes[0]
+    assert not any("±" in text for text in numbers(shares))
+
+
+def columns(figure: Figure) -> list[list[float]]:
+    """Where numbers of each panel begin, from its axes' right edge. [points]"""
+    return [sorted({text.xyann[0] for text in axes.texts}) for axes in figure.axes]
+
+
+def test_numbers_of_the_model_stand_in_one_column_of_all_panels() -> None:
+    figure = lh.compare(SMALL).figure()
+    first, goodputs, queues = columns(figure)
+    assert len(first) == 2
+    assert queues == first
+    assert goodputs == first[:1]
+    heads = [text.get_text() for text in figure.axes[0].texts if text.get_fontstyle() == "italic"]
+    assert heads == ["simulated", "model"]
+
+
+def test_pictures_tell_what_was_changed_and_which_model() -> None:
+    settings = {"cell.ap_queue": 20, "record.frames": 10, "name": "x"}
+    comparison = lh.compare(
+        SMALL, settings=settings, seed=4, model="hotspot", options={"beta": 1.5}
+    )
+    figure = comparison.figure()
+    said = [each.get_text() for each in figure.findobj() if hasattr(each, "xycoords")]
+    assert "cell.ap_queue=20, seed=4, model hotspot, beta 1.5" in said
+    assert figure.get_suptitle().strip() == "x"
+
+
+def inside(figure: Figure) -> Sequence[str]:
+    """Texts that the picture's edge cuts."""
+    figure.draw_without_rendering()
+    box = figure.bbox
+    return [
+        text.get_text()
+        for text in figure.findobj(lambda each: hasattr(each, "get_fontsize"))
+        if text.get_visible()
+        and text.get_text()
+        and not (
+            box.x0 - 1 <= text.get_window_extent().x0 and text.get_window_extent().x1 <= box.x1 + 1
+        )
+    ]
+
+
+def test_no_text_is_cut_off(groups: lh.Result) -> None:
+    for figure in (groups.plot(), lh.compare(GROUPS).plot(), lh.simulate(DUMBBELL).plot()):
+        assert inside(figure) == []
+
+
+def test_group_names_say_first_and_last() -> None:
+    assert title_of("others", ["others-1", "others-2", "others-4"]) == "others-1..4"
+    assert title_of("x", ["x"]) == "x"
+    assert title_of("flow", ["a", "b"]) == "flow (2)"
+    assert short("a-very-long-station-1..40").endswith("-1..40")

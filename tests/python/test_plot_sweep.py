@@ -1,0 +1,197 @@
+"""Pictures of sweeps: what goes along which axis, what is drawn, what is too much for a picture."""
+
+import pytest
+from matplotlib.collections import FillBetweenPolyCollection
+from matplotlib.figure import Figure
+
+import lasthop as lh
+from lasthop.plot.layout import layout_of
+from lasthop.plot.swept import Axis, Quantity, check_name
+from lasthop.sweep.columns import column
+from lasthop.sweep.grid import grid
+
+from .test_network import DUMBBELL
+from .test_plot_answers import GROUPS, inside
+
+QUICK = {"duration": "1 s", "warmup": "0.2 s", "replications": 2}
+
+
+def axis(*texts: str) -> Axis:
+    return Axis.of(column("a.b", texts))
+
+
+def layout(over: dict[str, list[str]], combine: str = "grid"):  # type: ignore[no-untyped-def]
+    points = grid(over, combine)
+    return layout_of(points, [Axis.of(column(path, points.column(path))) for path in points.paths])
+
+
+def values(count: int) -> list[str]:
+    return [str(number) for number in range(1, count + 1)]
+
+
+def legend(figure: Figure) -> tuple[str, list[str]]:
+    [found] = figure.legends
+    return found.get_title().get_text(), [text.get_text() for text in found.get_texts()]
+
+
+@pytest.fixture(scope="module")
+def queues() -> lh.Sweep:
+    return lh.sweep(GROUPS, {"cell.ap_queue": [10, 40, 20]}, settings=QUICK)
+
+
+def test_equal_ratios_are_drawn_over_a_logarithmic_axis() -> None:
+    assert axis("10", "100", "1000").logarithmic
+    assert axis("7", "15", "31", "63").logarithmic
+    assert axis("20", "50", "200").logarithmic
+    assert not axis("10", "20", "30").logarithmic
+    assert not axis("0", "10", "100").logarithmic
+    assert not axis("10", "1000").logarithmic
+
+
+def test_numbers_have_the_unit_in_which_they_are_read() -> None:
+    times = axis("1 s", "10 ms", "100 ms")
+    assert times.label == "a.b [s]"
+    assert times.texts == ("10 ms", "100 ms", "1 s")  # in order
+    assert times.said("10 ms") == "0.01"
+    assert axis("10 ms", "100 ms").said("10 ms") == "10"
+    assert axis("2 Mbps", "500 kbps").label == "a.b [Mb/s]"
+    assert not axis("true", "false").is_numeric
+    table = axis("100", "{red={min_th=5,max_th=9}}", "{codel={}}")
+    assert [table.said(text) for text in table.texts] == ["100", "red min_th=5, max_th=9", "codel"]
+
+
+def test_one_path_is_the_abscissa_and_categories_stand_in_rows() -> None:
+    assert layout({"q": ["1", "2"]}).x.is_numeric
+    assert not layout({"q": ["cubic", "reno"]}).x.is_numeric
+
+
+def test_of_two_paths_the_longer_one_with_numbers_is_the_abscissa() -> None:
+    how = layout({"a": ["1", "2", "3"], "b": values(5)})
+    assert (how.x.path, how.lines.path, how.is_map) == ("b", "a", False)
+    how = layout({"a": ["1", "2"], "law": ["cubic", "reno", "illinois"]})
+    assert (how.x.path, how.lines.path) == ("a", "law")
+    how = layout({"law": values(9)[:2] + ["x"] * 0 + ["cubic"], "b": values(5)})
+    assert how.lines.path == "law"
+    how = layout({"name": [f"x{n}" for n in range(9)], "b": ["1", "2"]})
+    assert (how.x.path, how.lines.path) == ("name", "b")
+
+
+def test_two_long_paths_make_a_map_and_one_short_one_makes_lines() -> None:
+    assert layout({"a": values(7), "b": values(8)}).is_map
+    assert not layout({"a": values(6), "b": values(8)}).is_map
+
+
+def test_values_side_by_side_are_told_apart_by_one_path_or_by_all() -> None:
+    how = layout({"a": ["1", "2"], "b": ["5", "5"]}, "zip")
+    assert (how.x.path, how.label) == ("a", "a, beside b")
+    how = layout({"a": ["1", "1"], "b": ["x", "y"]}, "zip")
+    assert how.x.texts == ("1, x", "1, y")
+    assert how.at(("1", "y")) == ("1, y", "")
+
+
+def test_what_cannot_be_told_apart_is_refused_with_the_limit() -> None:
+    with pytest.raises(lh.UserError, match="a picture of 9 lines, one for each of b, c"):
+        layout({"a": values(4), "b": ["1", "2", "3"], "c": ["1", "2", "3"]})
+    with pytest.raises(lh.UserError, match="at most 40 have a row each"):
+        layout({"a": [f"x{number}" for number in range(41)]})
+
+
+def test_shares_are_drawn_over_one_path_with_intervals_and_ranges(queues: lh.Sweep) -> None:
+    [axes] = queues.plot().axes
+    assert axes.get_ylabel() == "share [%]"
+    assert axes.get_xlabel() == "cell.ap_queue"
+    assert axes.get_xscale() == "log"
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["10", "20", "40"]
+    up, down = (each.lines[0] for each in axes.containers)
+    table = queues.stations.set_index(["cell.ap_queue", "name"])["goodput_share"] * 100
+    assert list(up.get_xdata()) == [10, 20, 40]
+    assert list(up.get_ydata()) == pytest.approx([table[q, "up"] for q in (10, 20, 40)])
+    group = [table[q][["down-1", "down-2", "down-3"]] for q in (10, 20, 40)]
+    assert list(down.get_ydata()) == pytest.approx([each.mean() for each in group])
+    [band] = (each for each in axes.collections if isinstance(each, FillBetweenPolyCollection))
+    highest = band.get_paths()[0].vertices[:, 1].max()
+    assert highest == pytest.approx(max(each.max() for each in group))
+    assert legend(queues.plot()) == ("a group: mean and range", ["up ↑", "down ↓"])
+    assert inside(queues.plot()) == []
+
+
+def test_a_quantity_is_chosen_by_name_and_list(queues: lh.Sweep) -> None:
+    [axes] = queues.plot("jain").axes
+    assert axes.get_ylabel() == "Jain's index [-]"
+    [line] = (each.lines[0] for each in axes.containers)
+    jain = queues.cells.set_index("cell.ap_queue")["jain"]
+    assert list(line.get_ydata()) == pytest.approx([jain[q] for q in (10, 20, 40)])
+    [axes] = queues.plot("aps.queue_packets").axes
+    assert axes.get_ylabel() == "queue [packets]"
+    assert len(axes.containers) == 1
+    assert Quantity.of("classes", "rtt_s").label == "RTT [ms]"
+
+
+def test_a_quantity_that_is_not_there_is_refused_with_the_nearest(queues: lh.Sweep) -> None:
+    with pytest.raises(lh.UserError, match="no quantity jam; there are jain"):
+        queues.plot("jam")
+    with pytest.raises(lh.UserError, match="no quantity jain in aps; it is in cells"):
+        queues.plot("aps.jain")
+    with pytest.raises(lh.UserError, match="no quantity jam; there are jain"):
+        check_name("cells.jam")
+    check_name("cells.jain")
+
+
+def test_both_ways_of_a_station_are_two_lines() -> None:
+    laptop = GROUPS | {"station": {"laptop": {"udp_up": "greedy", "udp_down": "greedy"}}}
+    swept = lh.sweep(laptop, {"cell.ap.cwmin": [15, 63]}, settings=QUICK)
+    assert legend(swept.plot())[1] == ["laptop ↑", "laptop ↓"]
+
+
+def test_a_group_stays_a_group_where_its_number_varies() -> None:
+    swept = lh.sweep(GROUPS, {"station.down.count": [1, 3]}, settings=QUICK)
+    assert legend(swept.plot())[1] == ["up ↑", "down ↓"]
+
+
+def test_two_paths_have_a_panel_an_item_and_a_line_a_value() -> None:
+    over = {"cell.ap_queue": [10, 20, 40], "station.up.rate": ["2 Mbps", "11 Mbps"]}
+    figure = lh.sweep(GROUPS, over, settings=QUICK).plot()
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["up ↑", "down ↓"]
+    assert [len(axes.containers) for axes in figure.axes] == [2, 2]
+    said, lines = legend(figure)
+    assert said.startswith("lines: station.up.rate [Mb/s]")
+    assert lines == ["2", "11"]
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "cell.ap_queue"]
+
+
+@pytest.fixture(scope="module")
+def router() -> lh.Sweep:
+    over = {"queue": ["20", "{red={min_th=5,max_th=15}}"], "tcp.congestion": ["cubic", "reno"]}
+    return lh.sweep(DUMBBELL, over, settings=QUICK)
+
+
+def test_a_router_has_goodput_and_losses_in_rows_of_categories(router: lh.Sweep) -> None:
+    figure = router.plot()
+    labels = [axes.get_xlabel() for axes in figure.axes]
+    assert labels[0] == "goodput [Mb/s]"
+    assert labels[-1] == "loss [%]"
+    rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert rows == ["20", "red min_th=5,\nmax_th=15"]
+    assert figure.axes[0].get_xlim() != figure.axes[-1].get_xlim()
+
+
+def test_a_map_has_a_cell_a_point_with_its_number() -> None:
+    over = {"cell.ap_queue": list(range(10, 80, 10)), "cell.ap.cwmin": [3, 7, 15, 31, 63, 127, 255]}
+    quick = QUICK | {"duration": "0.4 s", "warmup": "0 s", "replications": 1}
+    swept = lh.sweep(GROUPS, over, settings=quick)
+    axes, _ = swept.plot("cells.goodput_bps").axes
+    [image] = axes.images
+    table = swept.cells.set_index(["cell.ap_queue", "cell.ap.cwmin"])["goodput_bps"] / 1e6
+    drawn = image.get_array()
+    assert drawn.shape == (7, 7)
+    assert drawn[6, 1] == pytest.approx(table[20, 255])
+    assert len(axes.texts) == 49
+    assert axes.texts[0].get_text() == f"{table[10, 3]:.3g}"
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("cell.ap_queue", "cell.ap.cwmin")
+
+
+def test_a_sweep_is_drawn_into_a_figure_of_the_callers(queues: lh.Sweep) -> None:
+    mine = Figure()
+    assert queues.plot(figure=mine) is mine
+    with pytest.raises(lh.UserError, match="figure=3: not a figure"):
+        queues.plot(figure=3)  # type: ignore[arg-type]
