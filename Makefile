@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-long test-linux soak mutations bench docs docs-pages build clean
+.PHONY: help demo check test test-long test-linux soak mutations bench docs docs-pages build wheel clean
 # Stages of check and test.
 .PHONY: rust-tests rust-lint rust-docs rust-release instructions
 .PHONY: python-lint python-types python-tests kernel determinism validation site check-stages test-stages
@@ -59,6 +59,7 @@ help:
 	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them); ONLY=instructions a part"
 	@echo "make docs       the documentation site, in site/"
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
+	@echo "make wheel      a package for this kind of machine, in dist/: pip install it where there is no Rust"
 	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"
 
 $(VENV)/.created: .ci/bootstrap
@@ -94,6 +95,11 @@ $(VENV)/.documenting: $(VENV)/.installed docs/requirements.txt
 	@touch $@
 
 build: $(VENV)/.built
+
+wheel: $(VENV)/.installed
+	@rm -rf dist
+	@$(STAGE) "build the wheel" $(BIN)/maturin build --release --quiet --out dist
+	@ls dist/*.whl
 
 demo: build
 	@mkdir -p out
@@ -196,5 +202,5 @@ docs-pages: build
 	$(BIN)/python docs/refresh.py
 
 clean:
-	rm -rf $(VENV) target out site bench/out python/lasthop/*.so
+	rm -rf $(VENV) target out site dist bench/out python/lasthop/*.so
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis

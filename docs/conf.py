@@ -1,6 +1,13 @@
-"""Sphinx configuration; built by `make docs`, warnings as errors."""
+"""Sphinx configuration; built by `make docs`, warnings as errors.
 
+The site loads nothing from elsewhere: MathJax, which a package brings, is copied into it.
+"""
+
+import shutil
+from importlib import import_module
 from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any
 
 project = "lasthop"
 author = "The lasthop authors"
@@ -22,6 +29,32 @@ napoleon_google_docstring = False
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 
+# Its menu and what reads formulas aloud would be fetched when they are first used.
+mathjax_path = "mathjax/tex-chtml.js"
+mathjax3_config = {"options": {"enableMenu": False}}
+MATHJAX = ("tex-chtml.js", "output/chtml/fonts")
+"""What of MathJax the pages load: one script, and its fonts."""
+
 html_theme = "furo"
 html_title = "lasthop"
 html_show_sourcelink = False
+
+
+def copy_mathjax(app: Any, error: Exception | None) -> None:
+    """Put MathJax beside the site's own scripts."""
+    package = import_module("sphinx-mathjax-offline").__file__
+    if error is not None or package is None:
+        return
+    there = Path(package).parent / "static" / "mathjax"
+    here = Path(app.outdir) / "_static" / "mathjax"
+    for name in MATHJAX:
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        if (there / name).is_dir():
+            shutil.copytree(there / name, here / name, dirs_exist_ok=True)
+        else:
+            shutil.copy(there / name, here / name)
+
+
+def setup(app: Any) -> None:
+    """Have Sphinx call it."""
+    app.connect("build-finished", copy_mathjax)

@@ -1,14 +1,13 @@
 """Draws the pictures of the concepts pages and guides: ``python docs/figures.py [NAME ...]``."""
 
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import guide_figures
 import numpy as np
 
-from lasthop import compare, fluid, simulate, tune
-from lasthop import sweep as try_values
+from lasthop import simulate
 from lasthop.plot.conflicts import conflict_figure
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
 from lasthop.plot.stability import draw_branch
@@ -26,7 +25,6 @@ from lasthop.stability import (
 
 DCF = {"csma.access": "dcf", "csma.queue": 50}
 IMAGES = Path(__file__).parent / "images"
-GUIDES = Path(__file__).parent / "guide"
 DPI = 160
 CASE = Case.of("red", gamma=0.03)
 """RED with averaging, critical at a round-trip time of 171 ms."""
@@ -129,98 +127,10 @@ def sides() -> Figure:
         return figure
 
 
-def of_page(page: str, name: str) -> str:
-    """The scenario that a guide shows under the name of a file."""
-    text = (GUIDES / page).read_text("utf-8")
-    found = re.search(rf"```toml\n(# {re.escape(name)}\n.*?)```", text, re.DOTALL)
-    assert found is not None, f"{page} has no {name}"
-    return found[1]
-
-
-def router_chart() -> Figure:
-    """Where the router of a guide is stable over two parameters."""
-    from lasthop.plot.stability import chart_figure
-
-    case = fluid(of_page("oscillation.md", "router.toml")).case
-    axes = Axis("max_th", 60.0, 2000.0), Axis("rtt", 0.005, 0.5)
-    return chart_figure(chart(case, *axes, 40), "sixty flows through RED")
-
-
-def router_compare() -> Figure:
-    """Its queue over time, with rest and cycle of the fluid."""
-    return compare(of_page("oscillation.md", "router.toml")).plot()
-
-
-def hotspot_simulate() -> Figure:
-    """The first hot-spot, simulated."""
-    return simulate(of_page("first.md", "hotspot.toml")).plot()
-
-
-def hotspot_compare() -> Figure:
-    """The same beside the model."""
-    return compare(of_page("first.md", "hotspot.toml")).plot()
-
-
-def cell_series() -> Figure:
-    """Queues, windows and rates over time."""
-    cell = of_page("recording.md", "cell.toml")
-    return simulate(cell, series="20 ms", replications=1).plot.series()
-
-
-def cell_air() -> Figure:
-    """Frames on the air."""
-    return simulate(of_page("recording.md", "cell.toml"), replications=1).plot.air(1.2, 1.22)
-
-
-def buffer_sweep() -> Figure:
-    """Shares over the queue's length."""
-    return try_values(of_page("sweep.md", "buffer.toml"), {"cell.ap_queue": "20,50,200"}).plot()
-
-
-def buffer_sweep_rates() -> Figure:
-    """Shares over rates and lengths."""
-    over = {"cell.ap_queue": "20,50,200", "station.up.rate": "1 Mbps,2 Mbps,5.5 Mbps,11 Mbps"}
-    return try_values(of_page("sweep.md", "buffer.toml"), over).plot()
-
-
-def router_sweep() -> Figure:
-    """Goodput and losses of disciplines."""
-    over = {"queue": "100,20,{red={min_th=20,max_th=60}},{codel={}}"}
-    return try_values(of_page("sweep.md", "router.toml"), over).plot()
-
-
-def downloads_tune() -> Figure:
-    """What confirmed settings give."""
-    return tune(of_page("tuning.md", "downloads.toml"), "throughput").plot()
-
-
-def homes_shared() -> Figure:
-    """Two classes that share the access point's queue."""
-    half = "{{ station = '{0}', share = 0.5 }}"
-    classes = ", ".join(f"{name} = {half.format(name)}" for name in ("near", "far"))
-    settings = {"cell.ap_queue.vbs.class": f"{{ {classes} }}"}
-    return simulate(of_page("sharing.md", "homes.toml"), settings=settings).plot()
-
-
 PICTURES: dict[str, Callable[[], Figure]] = {
     **{f"hopf-{each.__name__}": each for each in (motions, crossing, kinds, sides, region)},
     "csma-starving": starving,
-    **{
-        each.__name__.replace("_", "-"): each
-        for each in (
-            router_chart,
-            router_compare,
-            hotspot_simulate,
-            hotspot_compare,
-            cell_series,
-            cell_air,
-            buffer_sweep,
-            buffer_sweep_rates,
-            router_sweep,
-            downloads_tune,
-            homes_shared,
-        )
-    },
+    **guide_figures.PICTURES,
 }
 """What draws each picture, by the name of its file."""
 

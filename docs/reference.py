@@ -14,6 +14,8 @@ Schema = Mapping[str, Any]
 
 NAMED = "NAME"
 """Stands in a path for a name that the user chooses."""
+QUIET = "quiet"
+"""The option of every command, which is told of once."""
 UNITS = {
     "ns|us": 'a time, such as "20 us"',
     "bps|": 'a rate, such as "11 Mbps"',
@@ -154,11 +156,15 @@ def cli_page() -> str:
         "",
         "Files that a command writes go where `--out` says, and each is told in a line, on",
         "standard error with `--json`. Nobody else's file is replaced.",
+        "Every command takes `--quiet` or `-q` besides, before its name or behind: nothing but the",
+        "answer and errors is printed, no progress, no warnings, no notes on where files are. And",
+        "`--help`. How it gets on with shells, and what each command loads: [the command",
+        "line](../guide/shell.md).",
         "",
     ]
     for name, command in every_command(root.commands):
         arguments = [p for p in command.params if p.param_type_name == "argument"]
-        options = [p for p in command.params if p.param_type_name == "option"]
+        options = [p for p in command.params if p.param_type_name == "option" and p.name != QUIET]
         usage = " ".join(["lasthop", name, *map(usage_of, arguments)])
         lines += [f"## `lasthop {name}`", "", command.help or "", ""]
         if hasattr(command, "commands"):

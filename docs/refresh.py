@@ -21,16 +21,19 @@ import transcripts  # noqa: E402
 import two_classes_page  # noqa: E402
 import verdicts  # noqa: E402
 
+from lasthop.cli.completion.table import completion_page  # noqa: E402
+
 PAGES = {
     "docs/reference/scenario.md": reference.scenario_page,
     "docs/reference/cli.md": reference.cli_page,
     "docs/nomenclature.md": reference.nomenclature_page,
     "docs/reference/claims.md": verdicts.claims_page,
     "docs/reference/two-classes.md": two_classes_page.page,
+    "python/lasthop/cli/completion/words.json": completion_page,
 }
 """Generated pages, and what writes them."""
 
-GUIDES = ("README.md", "docs/guide/*.md", "docs/python.md")
+GUIDES = ("README.md", "docs/index.md", "docs/guide/*.md", "docs/python.md")
 """Pages whose transcripts are run."""
 
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from math import ceil, floor, inf, isfinite, log10
 
 from lasthop.errors import TooCostlyError
+from lasthop.underway import expect, step
 
-__all__ = ["MAX_MEMORY_BYTES", "MAX_TIME_S", "allowing", "check_time", "need", "written"]
+__all__ = ["MAX_MEMORY_BYTES", "MAX_TIME_S", "allowing", "check_time", "need", "told", "written"]
 
 MAX_TIME_S = 60.0
 """Time that an answer may take, unless more is allowed. [s]"""
@@ -75,13 +76,14 @@ def allowing(
             raise ValueError(f"{name} = {value!r} is no number above 0")
     token = _allowed.set(_Allowance(max_time_s, max_memory_bytes, time.perf_counter()))
     try:
-        yield
+        with step(""):
+            yield
     finally:
         _allowed.reset(token)
 
 
 def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0) -> None:
-    """Refuse what would cost more than is allowed.
+    """Refuse what would cost more than is allowed; else tell whoever watches what is to come.
 
     Parameters
     ----------
@@ -102,6 +104,7 @@ def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0) -> None:
     if memory_bytes > allowed.max_memory_bytes:
         asked.append(f"max_memory_bytes={_roomy(memory_bytes, LARGEST_BYTES, MEMORIES):g}")
     if not asked:
+        expect(what, time_s)
         return
     costs = [_told(time_s, LONGEST_S, TIMES)] if time_s else []
     costs += [_told(memory_bytes, LARGEST_BYTES, MEMORIES)] if memory_bytes else []
@@ -168,6 +171,11 @@ def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -
     power = 10.0 ** floor(log10(number))
     step = next(step for step in (1, 2, 5, 10) if step * power >= 0.999 * number)
     return ceil(step * power) * scale
+
+
+def told(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    """A cost in words: two digits, in the largest unit of which it is at least two."""
+    return _told(value, inf, units)
 
 
 def written(value: float, units: tuple[tuple[float, str], ...]) -> str:

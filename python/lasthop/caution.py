@@ -130,7 +130,7 @@ def _both_ways(queue: Vbs) -> Iterator[str]:
         )
     elif queue.algorithm == "corrected":
         yield (
-            "`cell.ap_queue.vbs`: Algorithm 1 as corrected leaves uploads 1.2 to 1.6 times what "
+            '`cell.ap_queue.vbs`: algorithm = "corrected" leaves uploads 1.2 to 1.6 times what '
             'downloads with the same target get; algorithm = "regulated" holds targets'
         )
 
@@ -157,7 +157,7 @@ def _drift(scenario: CellScenario, classes: Sequence[VbsClass]) -> Iterator[str]
     target, natural = each.target_share, count / total
     yield (
         f"`cell.ap_queue.vbs`: class {each.name} has the target {target:.3g}, with {count:.3g} "
-        f"of {total:.3g} connections: Algorithm 1 as corrected does nothing below its occupancy "
+        f'of {total:.3g} connections: algorithm = "corrected" does nothing below its occupancy '
         f"and leaves the share up to {DRIFT * abs(natural - target):.2g} nearer to {natural:.3g}, "
         'with channel errors farther off; algorithm = "regulated" holds targets (model vbs '
         "predicts the target for both)"

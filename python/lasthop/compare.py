@@ -270,7 +270,7 @@ def compare(
     jobs: int | None = None,
     progress: ProgressCallback | None = None,
     emulate: bool = False,
-    measured: Files = (),
+    measured: Files | Measured = (),
     max_time_s: float = MAX_TIME_S,
     max_memory_bytes: float = MAX_MEMORY_BYTES,
 ) -> Comparison:
@@ -291,7 +291,7 @@ def compare(
         See `simulate`.
     emulate : bool
         Run it in real time too, with real TCP; see `lasthop.emulation.emulate`.
-    measured : sequence of files or pairs, or mapping
+    measured : sequence of files or pairs, mapping, or Measured
         Measurements by flent or iperf3, or results of lasthop. A file alone has the streams of
         the whole scenario; ``("laptop", FILE)``, or ``{"laptop": FILE}``, those of that station
         or flow. Several files of one name are repeats. `Comparison.measured` tells what was

@@ -1,7 +1,7 @@
 """What can be wrong with what a user gave, and how it is said."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ __all__ = [
     "TooCostlyError",
     "UserError",
     "shortcoming",
+    "where_told",
 ]
 
 
@@ -93,13 +94,30 @@ class ModelError(UserError):
         What in the scenario breaks it.
     more : sequence of (str, str)
         Further assumptions and messages.
+    model : str, optional
+        The model, which its page in ``docs/papers`` is named after.
+    words : mapping of str to str, optional
+        What the model assumes, by number: what follows on "the assumption".
     """
 
-    def __init__(self, assumption: str, message: str, more: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self,
+        assumption: str,
+        message: str,
+        more: Sequence[tuple[str, str]] = (),
+        *,
+        model: str = "",
+        words: Mapping[str, str] | None = None,
+    ) -> None:
         self.assumption = assumption
         self.message = message
         self.reasons = ((assumption, message), *more)
+        self.model, self.words = model, dict(words or {})
         super().__init__("; ".join(self.folded))
+
+    def in_words(self, model: str, words: Mapping[str, str]) -> "ModelError":
+        """The same, with what this model assumes in words."""
+        return ModelError(self.assumption, self.message, self.reasons[1:], model=model, words=words)
 
     @property
     def folded(self) -> list[str]:
@@ -108,12 +126,33 @@ class ModelError(UserError):
         for which, what in self.reasons:
             alike.setdefault((which, re.sub(r"`[^`]*`( = \S+)?", "", what)), []).append(what)
         return [
-            f"breaks assumption {which.removeprefix('assumption ')}: {what[0]}{likewise(what[1:])}"
+            f"breaks {self._assumed(which)}: {what[0]}{likewise(what[1:])}"
+            f"{where_told(which, self.model)}"
             for (which, _), what in alike.items()
         ]
 
+    def _assumed(self, which: str) -> str:
+        words = self.words.get(which)
+        return (
+            f"the assumption {words}"
+            if words
+            else f"assumption {which.removeprefix('assumption ')}"
+        )
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.assumption, self.message, self.reasons[1:])
+        state = {"model": self.model, "words": self.words}
+        return _model_error, (self.assumption, self.message, self.reasons[1:], state)
+
+
+def _model_error(*args: Any) -> ModelError:
+    """A refusal that was pickled."""
+    *reasons, state = args
+    return ModelError(*reasons, **state)
+
+
+def where_told(number: str, model: str) -> str:
+    """In parentheses, where the assumption of this number stands; nothing if it has none."""
+    return f" ({number} in docs/papers/{model}.md)" if model and number != "cell" else ""
 
 
 def likewise(more: Sequence[str]) -> str:
@@ -146,7 +185,7 @@ class TooCostlyError(UserError):
 
 
 def shortcoming(error: ModelError | ConvergenceError | TooCostlyError) -> str:
-    """What a scenario does to a model, to follow its name: ``breaks assumption a7: ...``."""
+    """What a scenario does to a model, to follow its name: ``breaks the assumption ...``."""
     if isinstance(error, ModelError):
         return str(error)
     if isinstance(error, TooCostlyError):

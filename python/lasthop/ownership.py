@@ -18,6 +18,7 @@ WHAT = {
     ".svg": "a picture",
     ".html": "a report",
     ".conf": "a configuration",
+    ".toml": "a scenario",
 }
 """What lasthop writes, by suffix."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
 from lasthop.quantities import LISTS, registry
+from lasthop.underway import step
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,12 +65,13 @@ def save_result(result: "Result", directory: Path) -> list[Path]:
         RESULT_FILE: text_writer(result.to_json()),
         RECORD_FILE: text_writer(result.record),
     }
-    tables = {name: result.table(name).reset_index() for name in LISTS}
-    tables |= {"samples": result.samples, "series": result.series}
-    for name, table in tables.items():
-        if not table.empty:
-            writers |= table_writers(name, table, about)
-    paths = write_all(directory, writers)
+    with step("saving tables"):
+        tables = {name: result.table(name).reset_index() for name in LISTS}
+        tables |= {"samples": result.samples, "series": result.series}
+        for name, table in tables.items():
+            if not table.empty:
+                writers |= table_writers(name, table, about)
+        paths = write_all(directory, writers)
     for name in RESULT_FILES:
         if directory / name not in paths:
             (directory / name).unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from lasthop import _core
 from lasthop.errors import Problem, ScenarioError
+from lasthop.opening import UnreadableError, opened
 
 __all__ = [
     "DICTIONARY",
@@ -19,6 +20,7 @@ __all__ = [
     "Setting",
     "as_json",
     "as_setting",
+    "as_toml",
     "contents",
     "looks_like_json",
     "named_files",
@@ -46,12 +48,30 @@ def as_setting(value: object) -> str:
 def _inline(tree: Any) -> str:
     """A tree in TOML, on one line."""
     if isinstance(tree, Mapping):
-        keys = (key if BARE.fullmatch(key) else _inline(key) for key in map(str, tree))
-        entries = zip(keys, map(_inline, tree.values()), strict=True)
+        entries = zip(map(_key, tree), map(_inline, tree.values()), strict=True)
         return f"{{{', '.join(f'{key} = {value}' for key, value in entries)}}}"
     if isinstance(tree, list):
         return f"[{', '.join(map(_inline, tree))}]"
     return json.dumps(tree, ensure_ascii=False)
+
+
+def as_toml(tree: Mapping[str, Any]) -> str:
+    """A tree as the text of a file: a line each key, of tables each of their keys."""
+    lines = []
+    for key, value in tree.items():
+        if isinstance(value, Mapping) and value:
+            lines += [f"{_key(key)}.{_key(one)} = {_in_file(value[one])}" for one in value]
+        else:
+            lines.append(f"{_key(key)} = {_in_file(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _in_file(value: object) -> str:
+    return _inline(_writable(value))
+
+
+def _key(name: object) -> str:
+    return str(name) if BARE.fullmatch(str(name)) else json.dumps(str(name), ensure_ascii=False)
 
 
 def as_json(tree: object) -> str:
@@ -99,14 +119,12 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
             raise ScenarioError([Problem(f'"{source}"', None, "", "the name is empty", None)])
     path = Path(source)
     try:
-        with path.open("rb") as file:
+        with opened(path, or_input=True) as file:
             return file.read(MOST_BYTES), str(path)
-    except FileNotFoundError:
-        problem = Problem(str(path), None, "", "no such file", _nearest_file(path))
+    except UnreadableError as error:
+        problem = Problem(error.path, None, "", error.what, error.hint)
     except OSError as error:
         problem = Problem(str(path), None, "", f"cannot be read: {error.strerror}", None)
-    except ValueError as error:
-        problem = Problem(str(path), None, "", f"not a file name: {error}", None)
     raise ScenarioError([problem])
 
 
@@ -130,14 +148,3 @@ def _named(name: str, path: Path) -> File:
         return name, None, error.strerror or str(error)
     except ValueError as error:
         return name, None, str(error)
-
-
-def _nearest_file(path: Path) -> str | None:
-    from difflib import get_close_matches
-
-    try:
-        names = [file.name for file in path.parent.iterdir()]
-    except OSError:
-        return None
-    near = get_close_matches(path.name, names, n=1, cutoff=0.75)
-    return f"did you mean {path.parent / near[0]}?" if near else None

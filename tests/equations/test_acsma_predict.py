@@ -202,11 +202,11 @@ def test_links_with_a_given_r_and_greedy_sources_have_the_stationary_air_times()
 
 
 def test_what_the_model_does_not_cover_is_refused_or_warned_of():
-    with pytest.raises(ModelError, match=r"`csma.access` = dcf is simulated, not predicted"):
+    with pytest.raises(ModelError, match=r"`csma.access` = dcf, which is simulated alone"):
         predict(scenario(EACH, access="dcf"))
     slow = scenario(EACH)
     slow["flow"]["f0"]["udp"] = "1 Mbps"
-    with pytest.raises(ModelError, match=r"`flow.f0.udp`: solved are TCP, and greedy sources"):
+    with pytest.raises(ModelError, match=r"`flow.f0.udp`; solved are also greedy sources"):
         predict(slow)
     noisy = scenario(EACH, acks="contend")
     noisy["csma"]["link"]["1"]["error"] = 0.1
@@ -214,12 +214,12 @@ def test_what_the_model_does_not_cover_is_refused_or_warned_of():
     noisy["csma"]["link"]["4"]["disturbs"] = ["1"]
     assert predict(noisy).warnings == [
         "frames of 1 are lost on the channel; the model does not know of it and promises too much "
-        "(paper 001, section 3.1)",
+        "(section 3.1 in docs/papers/acsma.md)",
         "hidden nodes: link 1 destroys frames of 3 and 4 and link 4 destroys frames of 1, whose "
         "transmitters do not hear it and so do not wait; the model does not know of it and "
-        "promises those links too much (paper 001, section 3.1)",
+        "promises those links too much (section 3.1 in docs/papers/acsma.md)",
         "ACKs contend for the channel; the model gives them no time there and promises too much "
-        "(paper 001, section 4.2.1)",
+        "(section 4.2.1 in docs/papers/acsma.md)",
     ]
 
 

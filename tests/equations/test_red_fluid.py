@@ -191,7 +191,7 @@ REFUSED = {
     "cubic_linux": ({"tcp__congestion": "cubic_linux"}, "grows by the time since the last loss"),
     "westwood": ({"tcp__congestion": "westwood"}, "falls to what the path has carried"),
     "tahoe": ({"tcp__congestion": "tahoe"}, "begins anew"),
-    "another discipline": ({"queue": "{ codel = {} }"}, "codel, which no fluid model"),
+    "another discipline": ({"queue": "{ codel = {} }"}, "codel, and described are red"),
     "two kinds of TCP": (
         {"flow__other": '{ congestion = "newreno" }'},
         "`congestion` of `flow.other` differs from `flow.flow`'s",
@@ -201,10 +201,13 @@ REFUSED = {
     "flows that stop": ({"flow__guest": '{ stop = "20 s" }'}, "`flow.guest` stops"),
     "slow hosts": ({"dumbbell__access": "1 Mbps"}, "no link is full"),
     "small windows": ({"tcp__window": 5}, "its receive window of 5 packets"),
-    "a large buffer": ({"queue": "{ limit = 500 }"}, "a small buffer, but 500 packets"),
+    "a large buffer": (
+        {"queue": "{ limit = 500 }"},
+        "the assumption of a small buffer: 500 packets",
+    ),
     "two times at a drop-tail queue": (
         {"queue": "{ limit = 20 }", "flow__far": '{ rtt = "300 ms" }'},
-        "one round-trip time at a drop-tail queue",
+        "of one round-trip time: there are 2 at a drop-tail queue",
     ),
     "bytes of other packets": ({"queue__red__bytes": True}, "counts bytes of a mean packet of 500"),
     "one slow host": (

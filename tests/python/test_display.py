@@ -122,7 +122,7 @@ EXPECTED = {
     ],
     "refused": [
         r"Comparison\('two downloaders': simulated, no prediction\)",
-        r"  the scenario breaks assumption a1: the wire loses packets, `wire.loss` = 0.1",
+        r"  the scenario breaks the assumption that the wired part loses nothing .*",
     ],
     "sweep": [
         r"Sweep\('two downloaders': 4 points\)",

@@ -57,7 +57,7 @@ def test_circles_are_found() -> None:
 
 # -- Python ------------------------------------------------------------------------------------
 
-FOUNDATIONS = {"_core", "digits", "errors", "estimates", "typed"}
+FOUNDATIONS = {"_core", "digits", "errors", "estimates", "typed", "underway"}
 """Rooms that know of nothing else."""
 
 ANSWERS = {
@@ -82,9 +82,10 @@ KEPT = {"batch", "ownership", "saving"}
 MAY_IMPORT: Mapping[str, Set[str]] = {
     **{room: set() for room in FOUNDATIONS},
     # Models know scenarios as typed values; they never run anything.
-    "allowance": {"errors"},
+    "allowance": {"errors", "underway"},
     "stability": {"allowance", "errors"},
     "models": {"allowance", "errors", "stability", "typed"},
+    "opening": {"errors"},
     "caution": {"_core", "channel", "errors", "models"},
     "channel": {"_core"},
     "control": {"_core"},
@@ -93,7 +94,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "steadiness": {"digits", "errors", "models"},
     "quantities": {"_core"},
     "lookup": {"errors"},
-    "source": {"_core", "errors"},
+    "source": {"_core", "errors", "opening"},
     "scenario": {"_core", "display", "errors", "lookup", "models", "source"},
     "origin": {"_core", "scenario"},
     "record": {"errors", "origin", "scenario"},
@@ -104,18 +105,18 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     # The engine is called, and calls no model.
     "run": {"_core", "errors", "result", "scenario"},
     "predict": {*ANSWERS, "allowance"},
-    "saving": {"errors", "ownership", "quantities"},
+    "saving": {"errors", "ownership", "quantities", "underway"},
     "values": {"_core", "errors"},
     "extras": {"errors"},
     "batch": {"_core", "errors", "extras", "run", "saving", "scenario", "source"},
     "envelope": {"_core", "quantities"},
     "load": {*ANSWERS, *KEPT, "compare", "emulation", "envelope", "sweep"},
-    "sweep": {*ANSWERS, *KEPT, "plot", "values"},
+    "sweep": {*ANSWERS, *KEPT, "opening", "plot", "values"},
     "swing": {*ANSWERS, "stability"},
     # What is there already becomes a scenario; nothing is run, and nobody asks a model.
     "first": {"errors"},
-    "importing": {"allowance", "errors", "extras", "tuning"},
-    "measured": {"errors", "estimates", "models", "scenario"},
+    "importing": {"allowance", "errors", "extras", "opening", "tuning"},
+    "measured": {"errors", "estimates", "models", "opening", "scenario"},
     "compare": {
         *ANSWERS,
         "allowance",
@@ -136,7 +137,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "gateway": {"_core", "control", "daemon", "errors", "linux", "scenario", "typed"},
     "relay": {"_core", "daemon", "errors"},
     "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
-    "studies": {*ANSWERS, *KEPT, "plot", "predict", "stability", "swing"},
+    "studies": {*ANSWERS, *KEPT, "plot", "predict", "source", "stability", "swing"},
     "lasthop": {
         *ANSWERS,
         "compare",

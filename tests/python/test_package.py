@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
 HEAVY = ("pandas", "scipy", "matplotlib", "pyarrow", "numpy")
+SHORT = ["--replications", "2", "--set", "duration=2 s", "--set", "warmup=1 s"]
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -28,6 +30,39 @@ def test_a_gateways_command_loads_no_heavy_package() -> None:
     assert loaded_after(start) == set()
 
 
+LIGHT = (
+    [["schema"], ["--help"], ["simulate", "--help"], ["init", "new.toml", "--yes"]]
+    + [["check", str(path)] for path in sorted((ROOT / "examples").glob("*.toml"))]
+    + [["simulate", f"{ROOT}/examples/hotspot.toml", *SHORT], ["check", "no-such-file"]]
+    + [["simulate", f"{ROOT}/examples/csma.toml", "--json", "--tails", *SHORT]]
+    + [["import", "iw", f"{ROOT}/tests/samples/iw/ath10k-client.txt"]]
+    + [["import", "hostapd", f"{ROOT}/tests/samples/hostapd/balena-open-ap.conf"]]
+    + [["import", "openwrt", f"{ROOT}/tests/samples/openwrt/arduino-yun"]]
+)
+"""Commands that work where no package for numbers and pictures is."""
+
+
+def test_commands_that_need_no_heavy_package_do_without(tmp_path: Path) -> None:
+    code = f"""
+import contextlib, io, os, sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {HEAVY}:
+            raise ModuleNotFoundError(f"there is no {{name}} here")
+sys.meta_path.insert(0, Missing())
+os.chdir({str(tmp_path)!r})
+from lasthop.cli import main
+for args in {LIGHT}:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = main(args)
+    assert code == (2 if "no-such-file" in args else 0), (args, said.getvalue())
+print(*[m for m in {HEAVY} if m in sys.modules])
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout.split(), run.stderr) == (0, [], "")
+
+
 def test_every_public_name_is_there() -> None:
     import lasthop
 
@@ -47,8 +82,7 @@ def test_completion_offers_public_names_alone() -> None:
 
 
 def test_modules_that_the_documentation_names_are_there() -> None:
-    root = Path(__file__).parents[2]
-    pages = [root / "README.md", *(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.rst")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
     named = {
         name.removesuffix(".")
         for page in pages

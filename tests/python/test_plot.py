@@ -111,7 +111,7 @@ def test_panels_stand_in_columns_about_equally_tall() -> None:
 def test_picture_without_a_model_says_why() -> None:
     refused = lh.compare(SMALL, settings={"wire.loss": 0.1}).figure()
     title = refused.legends[0].get_title().get_text()
-    assert "breaks assumption a1" in title.replace("\n", " ")
+    assert "breaks the assumption that the wired part loses nothing" in title.replace("\n", " ")
     assert lh.compare(SMALL).figure().legends[0].get_title().get_text() == ""
 
 

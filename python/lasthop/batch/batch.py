@@ -148,7 +148,7 @@ class _Loop:
             if self._tally.stopped.is_set():
                 return
             if interrupts() and not self._tally.draining.is_set():
-                self._tally.draining.set()
+                self._tally.drain()
                 self._todo.clear()
                 self._recall()
             self._hand_out()

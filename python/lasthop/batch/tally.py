@@ -103,6 +103,12 @@ class Tally:
             self._parts = parts
             self._tell()
 
+    def drain(self) -> None:
+        """Begin nothing more, and say so."""
+        with self._lock:
+            self.draining.set()
+            self._tell()
+
     @property
     def runs_done(self) -> int:
         """Runs that were done, without those that were there before."""

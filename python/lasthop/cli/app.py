@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from lasthop import __version__
 from lasthop.cli.check import check
 from lasthop.cli.compare import compare
+from lasthop.cli.completion.command import completion
 from lasthop.cli.congestion import COMMANDS as CONGESTION
 from lasthop.cli.emulate import emulate
 from lasthop.cli.gateway import COMMANDS as GATEWAY
@@ -17,6 +18,7 @@ from lasthop.cli.importing import COMMANDS as IMPORT
 from lasthop.cli.init import init
 from lasthop.cli.predict import predict
 from lasthop.cli.queue import COMMANDS as QUEUE
+from lasthop.cli.quiet import be_quiet
 from lasthop.cli.relay import COMMANDS as RELAY
 from lasthop.cli.reproduce import reproduce
 from lasthop.cli.schema import schema
@@ -34,8 +36,42 @@ app = typer.Typer(
 )
 
 
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Print nothing but the answer and errors: no progress, warnings or notes.",
+    ),
+]
+
+
+def _says_less(quiet: Quiet = False) -> None:
+    """The option of every command, which is built here once."""
+
+
+def _asked_to_be_quiet(context: Any, option: Any, value: bool) -> None:
+    """Both places of the option count: before the command, and behind it."""
+    if value:
+        be_quiet(True)
+
+
+def quiet_option() -> Any:
+    """The option that commands have beside those of their functions."""
+    alone = typer.Typer(add_completion=False)
+    alone.command()(_says_less)
+    [option] = typer.main.get_command(alone).params
+    option.expose_value = False
+    option.callback = _asked_to_be_quiet
+    return option
+
+
 class Command(TyperCommand):
-    """A command whose help names arguments by their metavar alone."""
+    """A command with --quiet, whose help names arguments by their metavar alone."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(quiet_option())
 
     def get_help(self, ctx: Any) -> str:
         """Help without Python's types (``FILE <str>``) and braces around what is required."""
@@ -53,6 +89,7 @@ COMMANDS: dict[Callable[..., object], str] = {
     sweep: "Simulate a scenario at many settings.",
     tune: "Find the access parameters that serve an aim best.",
     reproduce: "Repeat the papers, judge their claims.",
+    completion: "Print a script: completion at Tab.",
 }
 """Every command and its line in the list of them."""
 
@@ -117,8 +154,11 @@ add_group(
 def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Options of `lasthop` itself."""
+    if quiet:
+        be_quiet(True)
     if version:
         typer.echo(f"lasthop {__version__}")
     else:

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
@@ -16,10 +16,13 @@ from typing import Any
 import typer
 
 from lasthop.cli.progress import progress_bar, take_away
+from lasthop.cli.quiet import be_quiet, is_quiet
+from lasthop.cli.watching import watch
 from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
 from lasthop.errors import ScenarioError, UserError
 from lasthop.extras import missing, named_by
 from lasthop.run import ProgressCallback
+from lasthop.underway import watched_by
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -62,6 +65,7 @@ def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], No
 
 def run_command(app: typer.Typer, args: list[str]) -> int:
     """Run a command; say in one line what went wrong, if anything did."""
+    be_quiet(False)
     closed = open_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -71,7 +75,8 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
             raise UserError("standard output: it is closed")
         for arg in args:
             check_text(arg)
-        code = app(args=args, prog_name="lasthop", standalone_mode=False)
+        with watched_by(watch if sys.stderr.isatty() else None):
+            code = app(args=args, prog_name="lasthop", standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
         # Typer turns a broken pipe into SystemExit; it raises none for any other reason here.
@@ -82,7 +87,7 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
         print_error(f"interrupted: {stop}", stop.hint)
         return INTERRUPTED
     except Exception as error:
-        code = report(error, [word for word in args if word in commands(app)][:1])
+        code = report(error, command_given(app, args))
         flush_output()
     if code == INTERRUPTED:  # What Typer makes of Ctrl-C where no command says what is kept.
         print_error("interrupted")
@@ -110,23 +115,29 @@ def check_text(arg: str) -> None:
         raise UserError(f'argument "{shown}": not text in UTF-8') from None
 
 
-def commands(app: typer.Typer) -> Collection[str]:
-    """Names of the commands and of their groups."""
-    alone = [each.callback.__name__ for each in app.registered_commands if each.callback]
-    return [*alone, *(group.name for group in app.registered_groups if isinstance(group.name, str))]
+def command_given(app: typer.Typer, args: Sequence[str]) -> list[str]:
+    """The command's name among the arguments; of a group, the name of the one inside it too."""
+    words = [arg for arg in args if not arg.startswith("-")]
+    if words and words[0] in [group.name for group in app.registered_groups]:
+        return words[:2]
+    known = [each.callback.__name__ for each in app.registered_commands if each.callback]
+    return [word for word in words if word in known][:1]
 
 
 def report(error: Exception, command: Sequence[str]) -> int:
     """Print what went wrong and return the exit code."""
+    name = " ".join(command) or "check"
     match error:
         case ScenarioError(problems=problems):
             for problem in problems[:MOST_PROBLEMS]:
                 source = source_in_options(problem.source, problem.setting)
-                print_error(str(problem._replace(source=source)), problem.hint)
+                print_error(
+                    str(problem._replace(source=source)), hint_in_options(problem.hint, name)
+                )
             if len(problems) > MOST_PROBLEMS:
                 print_error(f"{len(problems) - MOST_PROBLEMS} more of the same scenario")
         case UserError():
-            print_error(message_in_options(str(error)), hint_in_options(error.hint))
+            print_error(message_in_options(str(error)), hint_in_options(error.hint, name))
         case typer.TyperException():
             print_error(*usage_error(error, command))
         case ImportError() if (package := named_by(error)) is not None:
@@ -175,8 +186,14 @@ def print_error(message: str, hint: str | None = None) -> None:
 
 def warn(*lines: str) -> None:
     """What is to be checked before an answer is trusted, on standard error."""
-    for line in lines:
+    for line in () if is_quiet() else lines:
         print(f"warning: {line}", file=sys.stderr)
+
+
+def note(line: str, *, err: bool = False) -> None:
+    """What a command says beside its answer, such as where files are; `err`: on standard error."""
+    if not is_quiet():
+        typer.echo(line, err=err)
 
 
 def one_line(text: str) -> str:

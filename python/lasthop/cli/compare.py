@@ -107,7 +107,7 @@ def compare(
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
-    measurements(scenario, files)  # What is wrong with them is told before anything runs.
+    beside = measurements(scenario, files)  # What is wrong with them is told before anything runs.
     given = model_options(options)
     parts = changed(scenario, ("model", model), *given.items())
     picture = picture_path(plot or "", scenario, "compare", parts, out)
@@ -119,7 +119,7 @@ def compare(
             jobs=jobs,
             progress=progress,
             emulate=emulate,
-            measured=files,
+            measured=beside or (),
             max_time_s=max_time,
             max_memory_bytes=max_memory,
         )

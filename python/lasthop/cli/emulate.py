@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.cli.boundary import warn
+from lasthop.cli.boundary import note, warn
 from lasthop.cli.options import (
     File,
     Json,
@@ -323,4 +323,4 @@ def print_captured(captured: "Captured | None") -> None:
 def print_lateness(emulation: "Emulation") -> None:
     """How late packets were, on standard error."""
     for line in emulation.lateness:
-        print(line, file=sys.stderr)
+        note(line, err=True)

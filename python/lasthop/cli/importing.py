@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lasthop.allowance import MAX_TIME_S, allowing
-from lasthop.cli.boundary import Interrupted, warn
+from lasthop.cli.boundary import Interrupted, note, warn
 from lasthop.cli.options import (
     OUT_RULE,
     Json,
@@ -184,7 +184,7 @@ def write(
         put(out, text)
         if not as_json:
             many = counted(len(network.stations), "station")
-            typer.echo(f"{out}: {many}; next: lasthop simulate {out}")
+            note(f"{out}: {many}; next: lasthop simulate {out}")
 
 
 def check(file: Path, text: str) -> None:

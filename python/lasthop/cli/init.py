@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lasthop.cli.boundary import Interrupted, print_error
+from lasthop.cli.boundary import Interrupted, note, print_error
 from lasthop.cli.importing import new_file, put
 from lasthop.cli.options import Json, file_name, unset
 from lasthop.errors import UserError
@@ -63,7 +63,7 @@ def init(
     if as_json:
         typer.echo(checked.to_json())
     else:
-        typer.echo(f"{file}: written; next: lasthop simulate {file}")
+        note(f"{file}: written; next: lasthop simulate {file}")
 
 
 def by_option(question: Question, text: str, known: dict[str, object]) -> object:

@@ -5,10 +5,12 @@ from textwrap import indent, wrap
 
 import typer
 
+from lasthop.cli.screen import screen_width
 from lasthop.studies.ledger import CheckResult, ClaimResult
 from lasthop.studies.report import paper_value, predicted, simulated, tally
 
 WIDTH = 78
+"""Width of the text, where the terminal is no narrower. [characters]"""
 HEADER = ("verdict", "paper", "predicted", "simulated", "check")
 
 
@@ -29,8 +31,12 @@ def print_ledger(results: Sequence[ClaimResult]) -> None:
     typer.echo(tally(results))
 
 
+def _width() -> int:
+    return min(WIDTH, screen_width() or WIDTH)
+
+
 def _wrapped(text: str) -> list[str]:
-    return wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return wrap(text, _width(), initial_indent="  ", subsequent_indent="    ")
 
 
 def _print_checks(checks: Sequence[CheckResult]) -> None:
@@ -53,7 +59,7 @@ def _table(checks: Sequence[CheckResult]) -> str:
         for check in checks
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER) - 1)]
-    room = max(24, WIDTH - sum(widths) - 2 * len(widths) - 2)
+    room = max(24, _width() - sum(widths) - 2 * len(widths) - 2)
     lines = []
     for row in rows:
         first, *values = (

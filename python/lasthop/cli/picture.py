@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from lasthop.cli.boundary import note
 from lasthop.cli.options import file_name, stem, unset, writable, writable_file
 from lasthop.ownership import refuse_foreign
 from lasthop.plot.suffixes import PICTURES, is_picture
@@ -148,4 +149,4 @@ def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bo
 
 def tell(what: str, where: object, *, as_json: bool = False) -> None:
     """Say what a command has written, and where; on standard error where JSON is printed."""
-    typer.echo(f"{what}: {where}", err=as_json)
+    note(f"{what}: {where}", err=as_json)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from lasthop.batch import BatchProgress
 from lasthop.batch import ProgressCallback as BatchCallback
+from lasthop.cli.quiet import is_quiet
 from lasthop.run import Progress, ProgressCallback
 from lasthop.tuning.search import ProgressCallback as StageCallback
 from lasthop.tuning.search import TuneProgress
@@ -30,7 +31,7 @@ def drawn(
     counted: bool = False,
     text: str = "",
 ) -> Iterator[Callable[P, None] | None]:
-    """Draw a bar with one task while the body runs; none where nobody watches.
+    """Draw a bar with one task while the body runs; none with --quiet, or where nobody watches.
 
     Parameters
     ----------
@@ -45,9 +46,21 @@ def drawn(
     text : str
         Template of a text behind the bar, with the fields ``done`` and ``rate``.
     """
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         yield None
         return
+    bar = new_bar(label, title=title, counted=counted, text=text)
+    with bar:
+        try:
+            yield partial(show, bar)
+        finally:
+            forget(bar)
+
+
+def new_bar(
+    label: str, *, title: str = "{task.description}", counted: bool = False, text: str = ""
+) -> "Bar":
+    """A bar with one task, see `drawn`; whoever starts it takes it out of `DRAWN` again."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -56,10 +69,15 @@ def drawn(
     texts = [TextColumn(text)] if text else []
     columns = (TextColumn(title), BarColumn(bar_width=24), *behind, *texts, TimeRemainingColumn())
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task(label, total=None, done="0", rate="")
     DRAWN.append(bar)
-    with bar:
-        bar.add_task(label, total=None, done="0", rate="")
-        yield partial(show, bar)
+    return bar
+
+
+def forget(bar: "Bar") -> None:
+    """Leave a bar to whoever takes it off the screen."""
+    if bar in DRAWN:
+        DRAWN.remove(bar)
 
 
 def take_away() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.cli.boundary import warn
+from lasthop.cli.boundary import note, warn
 from lasthop.cli.options import Json, cost, file_name, unset, whole_number
 from lasthop.cli.standing import needs_linux
 from lasthop.errors import UserError
@@ -210,7 +210,7 @@ def key(
     from lasthop.relay.settings import write_key
 
     write_key(file)
-    typer.echo(f"{file}: a new key; copy it to the other relay, and keep it secret")
+    note(f"{file}: a new key; copy it to the other relay, and keep it secret")
 
 
 def serve(

@@ -1,11 +1,18 @@
-"""Results as tables of plain text, readable at 80 columns and without colour."""
+"""Results as tables of plain text, readable at 80 columns and without colour.
 
-from collections.abc import Mapping, Sequence
+A terminal that is narrower than a table gets it in blocks: each repeats the columns of names and
+goes on with the next columns of numbers. Names that leave no room for a number go on in the line
+below. Nothing is cut, and in a file or a pipe every row is one line.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
+from textwrap import wrap
 from typing import Any
 
 import typer
 
+from lasthop.cli.screen import screen_width
 from lasthop.display.columns import COLUMNS, TITLES, called, of_shares, printed, shown_columns
 from lasthop.models.reading import Scenario
 
@@ -13,6 +20,12 @@ __all__ = ["COLUMNS", "TITLES", "print_answer", "print_table", "printed"]
 
 MOST_ROWS = 40
 """Most rows of a table that are printed; the rest is counted."""
+
+GAP = "  "
+"""Between two columns."""
+
+NARROWEST = 8
+"""Names are not broken into pieces shorter than this. [characters]"""
 
 
 def print_answer(summary: Mapping[str, Any], scenario: Scenario) -> None:
@@ -45,16 +58,63 @@ def print_table(
     columns = zip_longest(*(reversed(header.split("\n")) for header in headers), fillvalue="")
     heads = list(reversed(list(columns)))
     widths = [max(map(len, column)) for column in zip(*heads, *shown, strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = [
-            cell.ljust(width) if index < names else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return "  ".join(padded).rstrip()
-
-    for text in (*map(line, heads), "  ".join("-" * width for width in widths), *map(line, shown)):
-        typer.echo(text)
+    room = screen_width()
+    if room is not None and spread(widths) > room:
+        widths[:names] = squeezed(widths[:names], room - max((*widths[names:], 0)) - len(GAP))
+    for number, numbers in enumerate(blocks(widths, names, room)):
+        if number:
+            typer.echo()
+        chosen = [*range(names), *numbers]
+        for head in heads:
+            if any(head[column] for column in chosen):
+                print_row(head, chosen, widths, names)
+        typer.echo(GAP.join("-" * widths[column] for column in chosen))
+        for cells in shown:
+            print_row(cells, chosen, widths, names)
     if len(rows) > len(shown):
         typer.echo(f"... and {len(rows) - len(shown)} more: --json has them all")
     typer.echo()
+
+
+def spread(widths: Sequence[int]) -> int:
+    """Characters that columns take side by side."""
+    return sum(widths) + len(GAP) * (len(widths) - 1)
+
+
+def squeezed(widths: Sequence[int], room: int) -> list[int]:
+    """Widths of columns of text that fit into the room, the widest one narrowed first."""
+    found = list(widths)
+    while spread(found) > room and max(found) > NARROWEST:
+        found[found.index(max(found))] -= 1
+    return found
+
+
+def blocks(widths: Sequence[int], names: int, room: int | None) -> Iterator[list[int]]:
+    """Columns of numbers that stand side by side behind the names, at least one at a time."""
+    taken: list[int] = []
+    used = start = spread(widths[:names])
+    for column in range(names, len(widths)):
+        more = len(GAP) + widths[column]
+        if taken and room is not None and used + more > room:
+            yield taken
+            taken, used = [], start
+        taken.append(column)
+        used += more
+    yield taken
+
+
+def print_row(
+    cells: Sequence[str], chosen: Sequence[int], widths: Sequence[int], names: int
+) -> None:
+    """Print the chosen cells of a row; names that are too long go on in further lines."""
+    texts = {column: cells[column] for column in chosen}
+    pieces = [
+        wrap(text, widths[column]) if len(text) > widths[column] else [text]
+        for column, text in texts.items()
+    ]
+    for line in zip_longest(*pieces, fillvalue=""):
+        padded = [
+            text.ljust(widths[column]) if column < names else text.rjust(widths[column])
+            for column, text in zip(chosen, line, strict=True)
+        ]
+        typer.echo(GAP.join(padded).rstrip())

@@ -2,11 +2,16 @@
 
 import re
 from collections.abc import Callable
+from shlex import quote
 
 from lasthop.allowance import MEMORIES, TIMES, written
+from lasthop.opening import DOWNLOAD
 from lasthop.scenario import SETTING
 
 __all__ = ["hint_in_options", "message_in_options", "source_in_options"]
+
+CURRENT = "lasthop COMMAND -"
+"""Stands for the command that was given, with standard input for its file."""
 
 Written = str | Callable[[re.Match[str]], str]
 
@@ -18,6 +23,7 @@ HINTS: tuple[tuple[str, Written], ...] = (
     ),
     (r"\b(txop|pifs)=False", r"--no-\1"),
     (r"^places: ", "lasthop emulate FILE --places: "),
+    (rf"^{DOWNLOAD}(\S+)$", lambda found: f"curl -L {quote(found[1])} | {CURRENT}"),
 )
 """Arguments in hints, and the options that stand for them."""
 
@@ -25,9 +31,11 @@ MESSAGES: tuple[tuple[str, Written], ...] = ((r"^uplink='([^']*)': ", r"--uplink
 """Arguments before what is wrong with them, and their options."""
 
 
-def hint_in_options(hint: str | None) -> str | None:
-    """A hint with options where it names arguments."""
-    return None if hint is None else _replaced(hint, HINTS)
+def hint_in_options(hint: str | None, command: str = "check") -> str | None:
+    """A hint with options where it names arguments, for those who gave this command."""
+    if hint is None:
+        return None
+    return _replaced(hint, HINTS).replace(CURRENT, f"lasthop {command} -")
 
 
 def message_in_options(message: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 from lasthop.allowance import check_time, need
 from lasthop.errors import UserError
 from lasthop.extras import missing
+from lasthop.opening import opened
 
 __all__ = ["Packet", "Progress", "packets"]
 
@@ -77,7 +78,7 @@ def packets(path: Path, progress: Progress | None = None) -> Iterator[Packet]:
     """
     needs_dpkt()
     try:
-        with opened(path) as raw:
+        with file_or_input(path) as raw:
             size = path.stat().st_size if path.is_file() else 0
             start = raw.peek(4)[:4]
             if not start:
@@ -92,23 +93,17 @@ def packets(path: Path, progress: Progress | None = None) -> Iterator[Packet]:
                     whole_s = PACKET_S * count * size / max(raw.tell(), 1)
                     need(f"reading {path}, {size / 1e6:.3g} MB,", time_s=whole_s)
                 yield packet
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UserError(f"{path}: compressed, and damaged: {error}") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        if "embedded null" in str(error):
-            raise UserError(f"{path}: not a file name: {error}") from None
-        raise
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[io.BufferedReader]:
+def file_or_input(path: Path) -> Iterator[io.BufferedReader]:
     """A file, or standard input for the name ``-``."""
     if str(path) != "-":
-        with path.open("rb") as file:
+        with opened(path, or_input=True) as file:
             yield file
         return
     stdin: Any = sys.stdin.buffer

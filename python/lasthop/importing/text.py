@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from lasthop.errors import UserError
+from lasthop.opening import opened
 
 MOST_BYTES = 4 << 20
 """Longest text that is read: a dump of ten thousand stations. [bytes]"""
@@ -26,14 +27,10 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
         if str(path) == "-":
             content = sys.stdin.buffer.read(most_bytes + 1)
         else:
-            with path.open("rb") as file:
+            with opened(path, or_input=True) as file:
                 content = file.read(most_bytes + 1)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise UserError(f"{path}: not a file name: {error}") from None
     if len(content) > most_bytes:
         raise UserError(f"{path}: longer than {most_bytes / 1e6:.0f} MB, which none of its kind is")
     if not content.strip():

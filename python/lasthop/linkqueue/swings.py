@@ -126,5 +126,5 @@ def in_words(found: Verdict, said: str) -> str:
         return f"{said}: whether the queue would swing is not known: {found.why}"
     what = "the queue would swing" if found.swings else "the queue would be steady"
     period = f", with a period of {found.period_s:.2g} s" if found.swings and found.period_s else ""
-    doubt = f" (paper 004: {found.why})" if found.why else ""
+    doubt = f"; {found.why}" if found.why else ""
     return f"{said}: {what}{period}{doubt}"

@@ -17,21 +17,24 @@ Files: TypeAlias = Sequence[File | tuple[str, File]] | Mapping[str, File]
 """Files of measurements, each alone or with the name of its station or flow."""
 
 
-def measurements(scenario: Scenario, files: Files) -> Measured | None:
+def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None:
     """Measurements matched with the flows of a scenario; None without files.
 
     Parameters
     ----------
     scenario : Scenario
         Whose flows they are.
-    files : sequence of files or pairs, or mapping
-        Files of flent or iperf3, or results of lasthop; see `lasthop.compare`.
+    files : sequence of files or pairs, mapping, or Measured
+        Files of flent or iperf3, or results of lasthop; see `lasthop.compare`. Pipes are read once:
+        what is matched already stays as it is.
 
     Raises
     ------
     UserError
         If a file is no measurement, or a name is of nothing in the scenario.
     """
+    if isinstance(files, Measured):
+        return files
     pairs = list(files.items()) if isinstance(files, Mapping) else list(files)
     if not pairs:
         return None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lasthop.errors import UserError
+from lasthop.opening import opened
 
 __all__ = ["Tree", "read_json"]
 
@@ -49,21 +50,16 @@ def read_json(path: Path) -> Any:
 
 def _content(path: Path) -> bytes:
     try:
-        with path.open("rb") as raw:
-            start = raw.read(2)
-            raw.seek(0)
+        with opened(path) as raw:
+            start = raw.peek(2)[:2]
             file: io.BufferedIOBase | gzip.GzipFile = raw
             if start == GZIP:
                 file = gzip.GzipFile(fileobj=raw)
             content = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UserError(f"{path}: compressed, and damaged: {error}") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise UserError(f"{path}: not a file name: {error}") from None
     if len(content) > MOST_BYTES:
         most = MOST_BYTES / 1e6
         raise UserError(f"{path}: has more than {most:.0f} MB, which no measurement has")

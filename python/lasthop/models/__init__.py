@@ -1,8 +1,8 @@
 """Analytical models: what theory predicts for a scenario, without simulating it.
 
-Each subject is a package with two functions, ``suits`` and ``predict``: a model says itself
-whether a scenario is what it is for, reads the checked scenario as typed values (`reading`) and
-answers in the shape of a simulation's result (`answer`). No model calls the engine.
+Each subject is a package with two functions, ``suits`` and ``predict``, and with ``ASSUMPTIONS``: a
+model says itself whether a scenario is what it is for, reads the checked scenario as typed values
+(`reading`) and answers in the shape of a simulation's result (`answer`). No model calls the engine.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from importlib import import_module
 
 from lasthop.errors import UserError
 from lasthop.models.answer import Quantities
-from lasthop.models.errors import ConvergenceError, ModelError
+from lasthop.models.errors import ConvergenceError, ModelError, in_words
 from lasthop.models.reading import Readable, Scenario, read
 
 __all__ = ["MODELS", "ConvergenceError", "Model", "ModelError", "choose", "predict"]
@@ -31,12 +31,13 @@ class Model:
         """The model's prediction; `ModelError` if the scenario breaks an assumption."""
         package = import_module(f"lasthop.models.{self.name}")
         found: Quantities
-        if hasattr(package, "Options"):
-            found = package.predict(scenario, package.Options.of(options, self.name))
-        elif options:
-            raise UserError(f'option "{next(iter(options))}": model {self.name} has none')
-        else:
-            found = package.predict(scenario)
+        with in_words(self.name, package.ASSUMPTIONS):
+            if hasattr(package, "Options"):
+                found = package.predict(scenario, package.Options.of(options, self.name))
+            elif options:
+                raise UserError(f'option "{next(iter(options))}": model {self.name} has none')
+            else:
+                found = package.predict(scenario)
         return found
 
 

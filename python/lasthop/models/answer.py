@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+from lasthop.models.errors import Doubt, told
 from lasthop.models.reading import Scenario
 
 Quantities: TypeAlias = dict[str, Any]
@@ -42,8 +43,8 @@ def prediction(
     scenario: Scenario,
     lists: Lists,
     *,
-    assumptions: Iterable[str],
-    warnings: Iterable[str],
+    assumptions: Mapping[str, str],
+    warnings: Iterable[Doubt | str],
     **more: object,
 ) -> Quantities:
     """A result of kind ``"prediction"``.
@@ -56,8 +57,10 @@ def prediction(
         What was asked.
     lists : mapping of str to list
         What is predicted, in the lists of a simulation's result.
-    assumptions, warnings : iterable of str
-        What the model takes for granted, and what is to be weighed before it is trusted.
+    assumptions : mapping of str to str
+        What the model takes for granted, by number: what follows on "the assumption".
+    warnings : iterable of str or (str, str)
+        What is to be weighed before it is trusted, with the number of the assumption if it has one.
     **more
         What this model says beside: its solver, its options.
     """
@@ -74,6 +77,9 @@ def prediction(
         "warmup_s": None,
         **lists,
         **more,
-        "assumptions": list(assumptions),
-        "warnings": list(warnings),
+        "assumptions": [
+            f"{number}: {words.removeprefix('that ').removeprefix('of ')}"
+            for number, words in assumptions.items()
+        ],
+        "warnings": [told(model, each) for each in warnings],
     }

@@ -17,6 +17,10 @@ PLAIN = ("drop_tail", "threshold")
 """Disciplines under which a packet is lost if, and only if, it finds the queue full."""
 
 
+CELL_ALONE = "of a WLAN cell and its wire alone"
+"""What all models of a cell assume, as what follows on "the assumption"."""
+
+
 def is_cell(scenario: Scenario) -> bool:
     """Whether a scenario is a WLAN cell and its wire, and nothing beyond."""
     return isinstance(scenario, CellScenario) and _beyond(scenario) is None
@@ -35,7 +39,7 @@ def cell_scenario(scenario: Readable) -> CellScenario:
     if beyond is None and isinstance(found, CellScenario):
         return found
     why = beyond or "there is no `cell`"
-    raise ModelError("cell", f"{why}; the model is of a WLAN cell and its wire alone")
+    raise ModelError("cell", why)
 
 
 def _beyond(scenario: Scenario) -> str | None:
@@ -79,7 +83,7 @@ def changing(stations: tuple[Station, ...]) -> Iterator[str]:
     """What of a scenario changes the channel of stations, for models of a steady state."""
     groups = dict.fromkeys(each.table for each in stations if each.channel_changes)
     for table in groups:
-        yield f"`{table}.channel` changes the channel; the model knows a steady state only"
+        yield f"`{table}.channel` changes the channel"
 
 
 def unsteady(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:

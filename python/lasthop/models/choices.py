@@ -14,7 +14,7 @@ class Choices:
     """Base of a model's options: a `Literal` may be nothing but what its type says."""
 
     def __post_init__(self) -> None:
-        for name, allowed in _words(type(self)):
+        for name, allowed in words_of(type(self)):
             value = getattr(self, name)
             if allowed and value not in allowed:
                 raise ValueError(f"{name} = {value!r} is none of {', '.join(map(str, allowed))}")
@@ -28,7 +28,7 @@ class Choices:
         UserError
             An option is unknown, or its value is.
         """
-        words = dict(_words(cls))
+        words = dict(words_of(cls))
         values = dict[str, object]()
         for name, value in given.items():
             if name not in words:
@@ -52,7 +52,7 @@ class Choices:
         return asdict(self)
 
 
-def _words(cls: type) -> Iterator[tuple[str, list[Any]]]:
+def words_of(cls: type) -> Iterator[tuple[str, list[Any]]]:
     """Options, and what each of them may be; nothing if it is a number."""
     for name, hint in get_type_hints(cls).items():
         kinds = (hint,) if get_origin(hint) is Literal else get_args(hint)

@@ -1,13 +1,43 @@
 """What can go wrong when a model is asked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeAlias
 
-from lasthop.errors import ConvergenceError, ModelError
+from lasthop.errors import ConvergenceError, ModelError, where_told
 
-__all__ = ["ConvergenceError", "ModelError", "refuse"]
+__all__ = ["ConvergenceError", "Doubt", "ModelError", "in_words", "refuse", "told"]
+
+Doubt: TypeAlias = tuple[str, str]
+"""An assumption, by the paper's number, and what a scenario has that breaks it or nearly does."""
 
 
-def refuse(broken: Iterable[tuple[str, str]]) -> None:
+def told(model: str, doubt: Doubt | str) -> str:
+    """What is to be weighed, in words, with where the assumption stands."""
+    if isinstance(doubt, str):
+        return doubt
+    number, what = doubt
+    return f"{what}{where_told(number, model)}"
+
+
+@contextmanager
+def in_words(model: str, assumptions: Mapping[str, str]) -> Iterator[None]:
+    """Have refusals of the body say in words what the model assumes.
+
+    Parameters
+    ----------
+    model : str
+        Its name, which its page has too.
+    assumptions : mapping of str to str
+        What follows on "the assumption", by number.
+    """
+    try:
+        yield
+    except ModelError as error:
+        raise error.in_words(model, assumptions) from error.__cause__
+
+
+def refuse(broken: Iterable[Doubt]) -> None:
     """Raise every assumption with what breaks it, each pair once; nothing where there is none."""
     reasons = list(dict.fromkeys(broken))
     if reasons:

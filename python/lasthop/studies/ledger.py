@@ -14,7 +14,7 @@ does not overturn it.
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from itertools import compress
 from typing import Any
@@ -256,6 +256,8 @@ class Ledger:
     rules: Rules
     subjects: Mapping[str, str]
     claims: tuple[Claim, ...]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """The rules of each claim as the file has them."""
 
     def select(self, names: Sequence[str]) -> tuple[Claim, ...]:
         """Return the claims of the named subjects and ids, all if none is named.
@@ -304,7 +306,17 @@ def load(text: str | None = None) -> Ledger:
     twice = {claim.id for claim in claims if [c.id for c in claims].count(claim.id) > 1}
     if twice:
         raise RuleError(f"claims given twice: {', '.join(sorted(twice))}")
-    return Ledger(Rules(**tree["rules"]), subjects, claims)
+    return Ledger(Rules(**tree["rules"]), subjects, claims, texts_of(text))
+
+
+def texts_of(text: str) -> dict[str, str]:
+    """The part of the file that each claim has, by its id."""
+    parts = re.split(r"^(?=\[\[claim\]\])", text, flags=re.MULTILINE)[1:]
+    found = {}
+    for part in parts:
+        told = re.sub(r"^# -+ \w+\n*\Z", "", part.rstrip() + "\n", flags=re.MULTILINE).rstrip()
+        found[tomllib.loads(part)["claim"][0]["id"]] = told
+    return found
 
 
 def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:

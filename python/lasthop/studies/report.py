@@ -1,11 +1,14 @@
-"""The ledger as a page: every claim with its verdict, every check with its values, every figure."""
+"""The ledger as a page: every claim with its verdict and every check with its values, each with the
+scenarios and the rule that it rests on; then the figures.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from urllib.parse import quote
 
 from lasthop.digits import estimate, plain
-from lasthop.studies.ledger import BesideResult, CheckResult, ClaimResult
+from lasthop.studies.ledger import BesideResult, CheckResult, Claim, ClaimResult
 from lasthop.studies.rules import Verdict
 
 STYLE = """
@@ -18,22 +21,41 @@ th { font-weight: 600 } td.value { white-space: nowrap }
 .reproduced { color: #00704f } .deviates { color: #b04500 } .open { color: #666 }
 .why { white-space: pre-line; color: #444 } figure { margin: 1rem 0 } img { max-width: 30rem }
 figure, img { width: 100% } small { color: #666 } small.softer { color: #b04500 }
+details { margin: .3rem 0 } summary { cursor: pointer; color: #444 }
+pre { white-space: pre-wrap; font-size: 12px; background: #f6f6f6; padding: .6rem }
 """
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A figure of a study, already written."""
+class Ran:
+    """A study that was run, with the files of it that are written already.
 
+    Parameters
+    ----------
+    key : str
+        Its name, ``hotspot-fig05``.
+    title : str
+        What it shows.
+    scenarios : mapping of str to str
+        The file of each point's scenario.
+    picture : str, optional
+        The file of its figure.
+    remarks : sequence of str
+        What was found that bears on the claims of the page, and what the model warns of.
+    """
+
+    key: str
     title: str
-    file: str
+    scenarios: Mapping[str, str]
+    picture: str | None = None
     remarks: Sequence[str] = ()
 
 
 def page(
     results: Sequence[ClaimResult],
-    pictures: Sequence[Picture],
+    studies: Sequence[Ran],
     subjects: Mapping[str, str],
+    rules: Mapping[str, str],
     provenance: str,
 ) -> str:
     """Return the report as HTML.
@@ -42,10 +64,12 @@ def page(
     ----------
     results : sequence of ClaimResult
         The judged claims, in the order of the ledger.
-    pictures : sequence of Picture
-        Figures, by file names relative to the page.
+    studies : sequence of Ran
+        What was run for them; files are named as seen from the page.
     subjects : mapping
         Title of each subject.
+    rules : mapping
+        The text of the rule that judges each claim.
     provenance : str
         Version, runs and seeds the verdicts rest on.
     """
@@ -54,12 +78,15 @@ def page(
         f"<p>{escape(tally(results))}. {escape(provenance)}</p>",
         _overview(results),
     ]
-    if pictures:
-        body.append("<h2>Figures</h2>")
-        body.extend(_figure(picture) for picture in pictures)
     for subject in dict.fromkeys(result.claim.subject for result in results):
         body.append(f"<h2>{escape(subject)}: {escape(subjects[subject])}</h2>")
-        body.extend(_claim(result) for result in results if result.claim.subject == subject)
+        for result in results:
+            if result.claim.subject == subject:
+                body.append(_claim(result))
+                body.append(_rests_on(result.claim, studies, rules.get(result.claim.id, "")))
+    if any(study.picture for study in studies):
+        body.append("<h2>Figures</h2>")
+        body.extend(_figure(study) for study in studies if study.picture)
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         '<meta name="generator" content="lasthop">\n'
@@ -97,6 +124,11 @@ def paper_value(check: CheckResult) -> str:
     return "" if check.inequality else check.paper
 
 
+def stands_in(figure: str) -> str:
+    """Where in the paper a claim stands, for people."""
+    return f"figure {figure} of the paper" if figure[:1].isdigit() else f"{figure} of the paper"
+
+
 def _overview(results: Sequence[ClaimResult]) -> str:
     rows = "".join(
         f'<tr><td><a href="#{result.claim.id}">{result.claim.id}</a></td>'
@@ -110,11 +142,36 @@ def _verdict(verdict: Verdict) -> str:
     return f'<span class="{verdict.value}">{verdict.value}</span>'
 
 
-def _figure(picture: Picture) -> str:
-    remarks = "".join(f"<p>{escape(remark)}</p>" for remark in picture.remarks)
+def _figure(study: Ran) -> str:
+    remarks = "".join(f"<p>{escape(remark)}</p>" for remark in study.remarks)
+    title = escape(study.title)
     return (
-        f'<figure><img src="{escape(picture.file)}" alt="{escape(picture.title)}">'
-        f"<figcaption><strong>{escape(picture.title)}</strong>{remarks}</figcaption></figure>"
+        f'<figure id="{study.key}"><img src="{escape(study.picture or "")}" alt="{title}">'
+        f"<figcaption><strong>{title}</strong> <small>{study.key}</small>{remarks}</figcaption>"
+        "</figure>"
+    )
+
+
+def _rests_on(claim: Claim, studies: Sequence[Ran], rule: str) -> str:
+    """What a claim rests on: figures and scenarios of its studies, and its rule."""
+    of_claim = {f"{claim.subject}-{name}" for name in claim.studies()}
+    parts = [_scenarios(study) for study in studies if study.key in of_claim]
+    if rule:
+        parts.append(f"<details><summary>rule</summary><pre>{escape(rule)}</pre></details>")
+    return "".join(parts)
+
+
+def _scenarios(study: Ran) -> str:
+    """The scenarios of a study as links, folded, with its figure's beside them."""
+    figure = f' (<a href="#{study.key}">figure</a>)' if study.picture else ""
+    count = len(study.scenarios)
+    what = f"{count} scenario{'s' * (count != 1)}" if count else "by the model alone"
+    links = ", ".join(
+        f'<a href="{quote(file)}">{escape(point)}</a>' for point, file in study.scenarios.items()
+    )
+    return (
+        f"<details><summary>study {study.key}: {what}{figure}</summary>"
+        f"<p>{escape(study.title)}</p><p>{links}</p></details>"
     )
 
 
@@ -123,7 +180,7 @@ def _claim(result: ClaimResult) -> str:
     why = f'<p class="why">{escape(result.why)}</p>' if result.why else ""
     return (
         f'<h3 id="{claim.id}">{claim.id} {_verdict(result.verdict)}</h3>'
-        f"<p>{escape(claim.text)} (figure: {escape(claim.figure)})</p>{why}"
+        f"<p>{escape(claim.text)} ({escape(stands_in(claim.figure))})</p>{why}"
         + _checks(result.checks)
         + "".join(_beside(each) for each in result.beside)
     )

@@ -1,6 +1,7 @@
 """From names of claims to the judged ledger: choose studies, run them, judge, draw, report."""
 
 import os
+import re
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -14,13 +15,15 @@ from lasthop.batch import ProgressCallback, Workers
 from lasthop.errors import UserError
 from lasthop.ownership import refuse_foreign
 from lasthop.saving import text_writer, write_atomically
+from lasthop.source import as_toml
 from lasthop.studies import findings
 from lasthop.studies.findings import Finding
 from lasthop.studies.ledger import Claim, ClaimResult, Ledger, load
-from lasthop.studies.report import Picture, page
+from lasthop.studies.report import Ran, page
 from lasthop.studies.rules import Measured
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
+from lasthop.underway import counting
 
 SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma")
 """Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
@@ -53,25 +56,41 @@ class Reproduction:
         return {"claims": [result.to_json() for result in self.results]}
 
     def save(self, directory: Path) -> Path:
-        """Write ``report.html`` and the figures into `directory`; return the page's path."""
+        """Write ``report.html``, scenarios and figures into `directory`; return the page's path."""
         refuse_foreign(directory, files_of(self.studies))
         directory.mkdir(parents=True, exist_ok=True)
-        pictures = []
-        for study in self.studies:
-            if study.draw is None:
-                continue
-            file = directory / picture_of(study)
-            write_atomically(file, study.draw(self.runs[study.key]).savefig)
-            pictures.append(Picture(study.title, file.name, self._remarks(study)))
+        studies = [
+            self._written(study, directory)
+            for study in counting("drawing", self.studies, len(self.studies))
+        ]
         report = directory / REPORT
-        text = page(self.results, pictures, self.ledger.subjects, self._provenance())
+        text = page(
+            self.results, studies, self.ledger.subjects, self.ledger.texts, self._provenance()
+        )
         write_atomically(report, text_writer(text))
         return report
 
+    def _written(self, study: Study, directory: Path) -> Ran:
+        """Write the scenarios of a study and its figure, if it has one."""
+        files = scenarios_of(study)
+        for point, file in files.items():
+            path = directory / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            head = f"# {study.key}, {point}: written by lasthop reproduce\n"
+            write_atomically(path, text_writer(head + as_toml(study.points[point])))
+        picture = None
+        if study.draw is not None:
+            picture = picture_of(study)
+            write_atomically(directory / picture, study.draw(self.runs[study.key]).savefig)
+        return Ran(study.key, study.title, files, picture, self._remarks(study))
+
     def _remarks(self, study: Study) -> list[str]:
-        """Return what the study found, and what the model warns of in it."""
+        """Return what the study found of the claims here, and what the model warns of in it."""
         runs = self.runs[study.key]
-        found = [f"{claim}: {each}" for claim, each in findings.of(study, runs).items()]
+        asked = {result.claim.id for result in self.results}
+        found = [
+            f"{claim}: {each}" for claim, each in findings.of(study, runs).items() if claim in asked
+        ]
         warnings = dict.fromkeys(remark for run in runs.values() for remark in run.remarks)
         return found + [f"model: {warning}" for warning in warnings]
 
@@ -114,9 +133,18 @@ def picture_of(study: Study) -> str:
     return f"{study.key}.png"
 
 
+def scenarios_of(study: Study) -> dict[str, str]:
+    """The file of each point's scenario, as seen from the report."""
+    return {
+        point: f"scenarios/{study.key}/{re.sub('[^A-Za-z0-9_.=+-]', '-', point)}.toml"
+        for point in study.points
+    }
+
+
 def files_of(studies: Sequence[Study]) -> list[str]:
-    """Names of the report and of the pictures in it."""
-    return [REPORT, *(picture_of(study) for study in studies if study.draw is not None)]
+    """Names of the report, of its pictures and of the scenarios that it leads to."""
+    pictures = [picture_of(study) for study in studies if study.draw is not None]
+    return [REPORT, *pictures, *(file for each in studies for file in scenarios_of(each).values())]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from lasthop.predict import predict
 from lasthop.run import threads_asked
 from lasthop.scenario import Scenario
 from lasthop.studies.study import Run, Runs, Study, Tree
+from lasthop.underway import counting
 
 PREDICTION_S = 1800.0
 """What a study's prediction may take: long enough that no busy machine refuses one which another
@@ -42,7 +43,7 @@ class Plan:
     scenarios: dict[tuple[str, str], Scenario] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        for study in self.studies:
+        for study in counting("planning studies", self.studies, len(self.studies)):
             for point, tree in study.points.items():
                 self.scenarios[study.key, point] = Scenario(tree)
 
@@ -77,17 +78,17 @@ class Plan:
         threads = threads_asked(jobs)
         batch = Batch(parts, KEPT, threads=threads, executor=executor, directory=directory)
         try:
-            batch.run(map(Task.of, self.scenarios.values()), progress)
+            known = self.scenarios.values()
+            batch.run(map(Task.of, counting("looking for runs", known, len(known))), progress)
         except BatchStopped:
             raise Stopped("progress stopped the studies; finished runs are kept") from None
         reader = _Reader(parts)
-        return {
-            study.key: {
-                point: reader.run(self.scenarios[study.key, point], study.model)
-                for point in study.points
-            }
-            for study in self.studies
-        }
+        found: dict[str, dict[str, Run]] = {study.key: {} for study in self.studies}
+        asked = [(study, point) for study in self.studies for point in study.points]
+        for study, point in counting("predicting", asked, len(asked)):
+            scenario = self.scenarios[study.key, point]
+            found[study.key][point] = reader.run(scenario, study.model)
+        return dict(found)
 
     def finished(self, directory: Path) -> tuple[int, int]:
         """Return how many of the points `directory` holds, and how many there are."""

@@ -1,6 +1,7 @@
 """Which points a sweep has: every combination of values, values side by side, a table of points."""
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lasthop.errors import UserError
+from lasthop.opening import UnreadableError, opened
 from lasthop.scenario import as_setting
 from lasthop.values import twice, values_of
 
@@ -170,7 +172,7 @@ def from_csv(path: Path, named: str) -> Grid:
         If it cannot be read, or a line has not a value for each path.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="") as file:
             lines = [
                 (number, row)
                 for number, row in enumerate(csv.reader(file), 1)
@@ -179,6 +181,8 @@ def from_csv(path: Path, named: str) -> Grid:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"{named} {path}: cannot be read: {why}") from None
+    except UnreadableError as error:
+        raise UserError(f"{named} {error}", error.hint) from None
     if len(lines) < 2:
         raise UserError(
             f"{named} {path}: no points; the first line has key paths, each other line a point"

@@ -24,6 +24,7 @@ from lasthop.sweep.grid import Over, grid
 from lasthop.sweep.manifest import MANIFEST, write_manifest
 from lasthop.sweep.points import Points
 from lasthop.sweep.tables import SERIES, frame, write_tables
+from lasthop.underway import counting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -305,7 +306,8 @@ def sweep(
         raise UserError(f"over {both}: the same path is given the value {alone[both]} as well")
     base = replaced(scenario, settings, replications=replications, seed=seed, series=series)
     into = None if directory is None else Path(directory)
-    tasks = [Task.over(base, settings) for settings in points]
+    checking = counting("checking points", points, len(points))
+    tasks = [Task.over(base, settings) for settings in checking]
     keys = [task.key for task in tasks]
     parts = Parts(into)
     if into is not None:

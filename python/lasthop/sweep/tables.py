@@ -13,6 +13,7 @@ from lasthop.result import flat_row
 from lasthop.saving import field_metadata
 from lasthop.sweep.columns import Column
 from lasthop.sweep.points import Point
+from lasthop.underway import counting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +100,7 @@ def _layouts(points: Iterable[Point], columns: Sequence[Column]) -> dict[str, La
 
 
 def _write(
-    points: Iterable[Point],
+    points: Sequence[Point],
     columns: Sequence[Column],
     layouts: Mapping[str, Layout],
     directory: Path,
@@ -110,7 +111,7 @@ def _write(
             table: open_files.enter_context(Sheet(directory / table, layouts[table], units))
             for table in TABLES
         }
-        for point in points:
+        for point in counting("saving tables", points, len(points)):
             for table, sheet in sheets.items():
                 for row in rows_of(point, columns, table):
                     sheet.add(row)

@@ -192,7 +192,10 @@ def test_compare_simulates_what_the_model_refuses(lasthop: Lasthop, tmp_path: Pa
     text = 'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\nudp_up = "greedy"\n'
     done = lasthop("compare", "-", stdin=text.encode())
     assert done.returncode == 0
-    assert "no prediction: the scenario breaks assumption" in done.stdout
+    assert (
+        "no prediction: the scenario breaks the assumption of long-lived TCP connections"
+        in done.stdout
+    )
     for quantity in ("goodput [Mb/s]", "goodput share [%]", "fairness level [-]"):
         assert quantity in done.stdout
 

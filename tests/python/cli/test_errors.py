@@ -1,6 +1,8 @@
 """Everything a user can get wrong: one line, at most a hint, exit code 2, nothing written."""
 
 import os
+import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 import lasthop as lh
 
 from ..conftest import EXAMPLES, SMALL, Lasthop
+from .test_shell import LASTHOP
 
 BAD_SCENARIOS = {
     "unknown key": (SMALL.replace("download = 1", "downlaod = 1"), ":8: `station.near.downlaod`"),
@@ -85,7 +88,75 @@ def test_missing_file_hints_at_the_nearest(lasthop: Lasthop, small: Path) -> Non
 
 def test_directory_is_no_scenario(lasthop: Lasthop, tmp_path: Path) -> None:
     done = lasthop("check", tmp_path)
-    assert_refused(done.stderr, done.returncode, "Is a directory")
+    assert_refused(done.stderr, done.returncode, "is a directory, not a file")
+
+
+ADDRESS = "https://example.org/a/hotspot.toml"
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        (["check", ADDRESS], f"curl -L {ADDRESS} | lasthop check -"),
+        (["simulate", ADDRESS, "--seed", "2"], f"curl -L {ADDRESS} | lasthop simulate -"),
+        (["import", "iw", ADDRESS], f"curl -L {ADDRESS} | lasthop import iw -"),
+        (["sweep", "FILE", "--points", ADDRESS], "save it as a file first"),
+        (["compare", "FILE", "--measured", ADDRESS], "save it as a file first"),
+        (["check", "file:///tmp/hotspot.toml"], "its path is /tmp/hotspot.toml"),
+    ],
+)
+def test_an_address_is_told_from_a_file(
+    lasthop: Lasthop, small: Path, command: list[str], remedy: str
+) -> None:
+    done = lasthop(*(str(small) if arg == "FILE" else arg for arg in command))
+    address = next(arg for arg in command if "://" in arg)
+    assert_refused(done.stderr, done.returncode, f"{address}: is an address; lasthop reads files")
+    assert done.stderr.splitlines()[1] == f"hint: {remedy}"
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("/proc/self/status", "tells of the kernel's state, and is no file on a disk"),
+        ("/dev/zero", "is a device, not a file"),
+        ("/dev/null", "is a device, not a file"),
+        ("SOCKET", "is a socket, not a file"),
+    ],
+)
+@pytest.mark.parametrize("command", [["check"], ["import", "hostapd"]])
+def test_what_is_no_file_is_told_as_it_is(
+    lasthop: Lasthop, command: list[str], path: str, what: str
+) -> None:
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("SOCKET")  # In the empty directory that commands run in.
+        done = lasthop(*command, path)
+    assert_refused(done.stderr, done.returncode, f"error: {path}: {what}")
+
+
+PIPES = {
+    "FIFO": 'mkfifo pipe && { cat "$1" > pipe & "${@:2}" check pipe; wait; }',
+    "process substitution": '"${@:2}" check <(cat "$1")',
+    "/dev/stdin of a pipe": 'cat "$1" | "${@:2}" check /dev/stdin',
+    "/dev/stdin of a file": '"${@:2}" check /dev/stdin < "$1"',
+    "here-document": '"${@:2}" check /dev/stdin <<< "$(cat "$1")"',
+    "a measurement": (
+        '"${@:2}" simulate "$1" -q --json > r.json'
+        ' && "${@:2}" compare "$1" -q --measured <(cat r.json)'
+    ),
+}
+
+
+@pytest.mark.parametrize("way", PIPES)
+def test_pipes_are_files(small: Path, tmp_path: Path, way: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", PIPES[way], "bash", str(small), *LASTHOP],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "two downloaders" in done.stdout
 
 
 USAGE = {
@@ -212,8 +283,8 @@ USAGE = {
         None,
     ),
     "unknown model": (["predict", "FILE", "--model", "oracle"], '"oracle"', "hotspot"),
-    "empty sweep": (["sweep", "FILE", "--over", "seed="], "empty value", "--over"),
-    "no sweep": (["sweep", "FILE"], "--over is needed, or --points", "=15,31"),
+    "empty sweep": (["sweep", "FILE", "--over", "seed="], "--over seed: an empty value", None),
+    "no sweep": (["sweep", "FILE"], "--over is needed, or --points", "--over cell.ap"),
     "series of no time": (["simulate", "FILE", "--series", "0 s"], "record.series_interval", None),
     "out is a file": (["simulate", "FILE", "--out", "FILE"], "is a file, not a directory", None),
     "capture nowhere": (
@@ -271,8 +342,12 @@ def test_model_refusal_names_the_assumption(lasthop: Lasthop, tmp_path: Path) ->
         'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\nudp_up = "greedy"\n'
     )
     done = lasthop("predict", path)
-    assert_refused(done.stderr, done.returncode, "assumption section 3: long-lived TCP connections")
-    assert "`station.a.udp_up` is UDP" in done.stderr
+    assert_refused(
+        done.stderr,
+        done.returncode,
+        "model hotspot: breaks the assumption of long-lived TCP connections in steady state: "
+        "`station.a.udp_up` is UDP (section 3 in docs/papers/hotspot.md)",
+    )
     assert "docs/papers/hotspot.md" in done.stderr
 
 
@@ -280,8 +355,11 @@ def test_model_refusal_names_every_assumption(lasthop: Lasthop, small: Path) -> 
     done = lasthop("predict", small, "--set", "wire.loss=0.1", "--set", "station.far.error=0.1")
     assert done.returncode == 2
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert [line.split("breaks assumption ")[1][:2] for line in errors] == ["a1", "a7"]
-    assert errors[1].endswith("`station.far.error_up` = 0.1; likewise `station.far.error_down`")
+    where = " in docs/papers/hotspot.md)"
+    assert errors[0].endswith(f"the wire loses packets, `wire.loss` = 0.1 (a1{where}")
+    assert errors[1].endswith(
+        f"`station.far.error_up` = 0.1; likewise `station.far.error_down` (a7{where}"
+    )
 
 
 def test_model_refusal_folds_what_differs_in_names_alone(lasthop: Lasthop) -> None:
@@ -289,8 +367,8 @@ def test_model_refusal_folds_what_differs_in_names_alone(lasthop: Lasthop) -> No
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert len(errors) == 4
     assert errors[-1].endswith(
-        "but `station.near.download` runs compound; likewise `station.far.download`, "
-        "`station.guest.download`"
+        "timer never expires: `station.near.download` runs compound; likewise "
+        "`station.far.download`, `station.guest.download` (a3 in docs/papers/hotspot.md)"
     )
 
 
@@ -307,7 +385,8 @@ def test_warnings_are_said_of_what_a_model_refuses_too(lasthop: Lasthop) -> None
     assert done.returncode == 2
     warning, error, _ = done.stderr.splitlines()
     assert warning.startswith("warning: `station.den`: at snr = 20 dB 54 Mb/s loses 100 %")
-    assert "model vbs: breaks assumption 1: the windows" in error
+    assert "model vbs: breaks the assumption that the AP always has a packet" in error
+    assert error.endswith("(assumption 1 in docs/papers/vbs.md)")
 
 
 def test_a_goodput_of_nothing_is_shown(lasthop: Lasthop) -> None:

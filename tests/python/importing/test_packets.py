@@ -141,7 +141,7 @@ def test_damage_is_told_in_a_line_with_the_file(what: str, tmp_path: Path) -> No
 def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file"):
         list(packets(tmp_path / "none"))
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="is a directory, not a file"):
         list(packets(tmp_path))
 
 

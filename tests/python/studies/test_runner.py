@@ -159,7 +159,7 @@ def test_a_study_may_name_its_model(tmp_path):
     runs = Plan([downloads, named]).run(tmp_path)
     assert "collision_rate" not in runs["demo-fig01"]["one"].prediction["stations"]["first"]
     [remark] = runs["demo-fig02"]["one"].remarks
-    assert remark.startswith("breaks assumption a2")  # delayed ACKs
+    assert remark.startswith("breaks the assumption that every TCP segment is acknowledged")
 
 
 def test_a_run_keeps_the_series_that_its_scenario_records(tmp_path):

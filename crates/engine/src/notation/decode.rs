@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use super::elsewhere::stands_in;
 use super::problem::{Origin, Problems, Refused, did_you_mean, nearest, one_line};
 use super::setting::{KeyOf, Setting};
 use super::table::{Added, Brought, Default, Grammar, Key, Kind, NOTHING_ADDED, Table};
@@ -47,6 +48,7 @@ pub struct Entry {
 /// Decodes the file `root`, reporting every problem.
 pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
     let mut decoder = Decoder {
+        root: grammar.root,
         preset: (grammar.preset)(root),
         added: grammar.added,
         files: grammar.files,
@@ -58,6 +60,7 @@ pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) ->
 /// Decodes one table by itself, in which no problem is expected.
 pub(crate) fn decode_table(item: &Item, table: &'static Table) -> Section {
     let mut decoder = Decoder {
+        root: table,
         preset: None,
         added: &NOTHING_ADDED,
         files: &NO_FILES,
@@ -72,6 +75,8 @@ pub(crate) fn nothing(table: &'static Table) -> Section {
 }
 
 struct Decoder<'p, 's> {
+    /// The table that the file is.
+    root: &'static Table,
     preset: Option<&'static str>,
     added: &'p Added,
     files: &'p Files,
@@ -215,7 +220,7 @@ impl Decoder<'_, '_> {
         let (message, hint) = if self.problems.is_full() {
             (String::new(), None)
         } else {
-            unknown_key(table, self.added, name)
+            unknown_key(self.root, table, self.added, name)
         };
         let path = join(&section.path, name);
         self.problems
@@ -290,15 +295,25 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
     has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
 }
 
-/// Message and hint for a key that `table` does not have, nor parts from outside add.
-pub(crate) fn unknown_key(table: &Table, added: &Added, name: &str) -> (String, Option<String>) {
+/// Message and hint for a key that `table` does not have, nor parts from outside add; perhaps another
+/// table of the file, which is `root`, has it.
+pub(crate) fn unknown_key(
+    root: &'static Table,
+    table: &Table,
+    added: &Added,
+    name: &str,
+) -> (String, Option<String>) {
     if let Some((_, hint)) = table.elsewhere.iter().find(|(key, _)| *key == name) {
         let message = format!("is no key of a {}", table.name);
         return (message, Some((*hint).to_owned()));
     }
     let names = added.names(table);
     let message = format!("unknown key; allowed are {}", names.join(", "));
-    (message, did_you_mean(name, names))
+    let hint = match (did_you_mean(name, names), stands_in(root, added, name)) {
+        (Some(near), Some(elsewhere)) => Some(format!("{near} {elsewhere}")),
+        (near, elsewhere) => near.or(elsewhere),
+    };
+    (message, hint)
 }
 
 /// What stands under a key.

@@ -9,6 +9,7 @@
 
 pub(crate) mod changes;
 pub mod decode;
+mod elsewhere;
 pub mod forms;
 pub mod layers;
 mod macros;

@@ -30,6 +30,7 @@ pub(crate) fn apply(
             continue;
         }
         let mut setting = Setting {
+            root: grammar.root,
             added: grammar.added,
             origin,
             value,
@@ -40,6 +41,8 @@ pub(crate) fn apply(
 }
 
 struct Setting<'a, 'p, 's> {
+    /// The table that the file is.
+    root: &'static Table,
     added: &'a Added,
     origin: Origin,
     value: &'a str,
@@ -55,7 +58,7 @@ impl Setting<'_, '_, '_> {
         let path = join(path, name);
         let added = self.added;
         let Some(key) = added.find(table, name) else {
-            let (message, hint) = unknown_key(table, added, name);
+            let (message, hint) = unknown_key(self.root, table, added, name);
             self.problems
                 .add_with_hint(self.origin, &path, message, hint);
             return;

@@ -221,14 +221,23 @@ pub fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
+/// Most candidates that a hint names.
+const SUGGESTED: usize = 3;
+
 /// The candidate nearest to `word`, if it is near enough to be what was meant.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    near(word, candidates).first().copied()
+}
+
+/// Candidates that are near enough to `word` to be what was meant, the nearest first: no more than a
+/// few, of which none takes more than one change more than the first.
+fn near<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Vec<&'c str> {
     let length = word.chars().count();
     if length > 64 {
-        return None;
+        return Vec::new();
     }
     let word = word.to_lowercase();
-    candidates
+    let mut found: Vec<(usize, &str)> = candidates
         .into_iter()
         .map(|c| (strsim::osa_distance(&word, &c.to_lowercase()), c))
         .filter(|(distance, c)| {
@@ -237,8 +246,14 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
             let begins = word.starts_with(&whole) || whole.starts_with(&word);
             begins && shorter >= 3 || *distance < shorter && *distance <= 1.max(shorter / 3)
         })
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, c)| c)
+        .collect();
+    found.sort_by_key(|(distance, _)| *distance);
+    let least = found.first().map_or(0, |(distance, _)| *distance);
+    // what differs by its case alone is what was meant
+    let most = least + usize::from(least > 0);
+    found.retain(|(distance, _)| *distance <= most);
+    found.truncate(SUGGESTED);
+    found.into_iter().map(|(_, c)| c).collect()
 }
 
 /// The hint `did you mean ...` for a name that is not among `candidates`.
@@ -246,7 +261,15 @@ pub fn did_you_mean<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<String> {
-    nearest(word, candidates).map(|c| format!("did you mean `{c}`?"))
+    let quoted: Vec<String> = near(word, candidates)
+        .into_iter()
+        .map(|c| format!("`{c}`"))
+        .collect();
+    let (last, others) = quoted.split_last()?;
+    Some(match others {
+        [] => format!("did you mean {last}?"),
+        _ => format!("did you mean {} or {last}?", others.join(", ")),
+    })
 }
 
 #[cfg(test)]
@@ -266,6 +289,27 @@ mod tests {
         assert_eq!(nearest("maximum", ["min", "max", "low"]), Some("max"));
         assert_eq!(nearest("fair", ["rate", "fairness"]), Some("fairness"));
         assert_eq!(nearest("up", ["upload"]), None);
+    }
+
+    #[test]
+    fn all_that_are_as_near_are_suggested_but_three_at_most() {
+        let said = |word, names: &[&'static str]| did_you_mean(word, names.iter().copied());
+        let keys = ["rate", "rates", "gate", "date", "back_rate", "rtt"];
+        assert_eq!(
+            said("rats", &keys).as_deref(),
+            Some("did you mean `rate` or `rates`?")
+        );
+        assert_eq!(
+            said("rat", &["rate", "rates", "ratio", "rat_1"]).as_deref(),
+            Some("did you mean `rate`, `rates` or `ratio`?")
+        );
+        // its case alone is wrong; one that takes two changes more is not named
+        assert_eq!(said("RATE", &keys).as_deref(), Some("did you mean `rate`?"));
+        assert_eq!(
+            said("up_load_rate", &["upload_rate", "download_rate"]).as_deref(),
+            Some("did you mean `upload_rate`?")
+        );
+        assert_eq!(said("colour", &keys), None);
     }
 
     #[test]

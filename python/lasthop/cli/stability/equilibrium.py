@@ -85,10 +85,12 @@ def worth(condition: dict[str, Any]) -> tuple[str, str]:
 
 def doubts_of(asked: Asked) -> Iterator[str]:
     """Yield what the point of rest of a scenario makes doubtful."""
+    from lasthop.models.errors import told
     from lasthop.models.red.predict import doubts_at_rest
 
     if asked.scenario is not None and asked.fluid is not None:
-        yield from doubts_at_rest(asked.scenario.typed.tcp_flows[0].tcp, asked.fluid)
+        for doubt in doubts_at_rest(asked.scenario.typed.tcp_flows[0].tcp, asked.fluid):
+            yield told("red", doubt)
 
 
 def described(case: "Case") -> dict[str, Any]:

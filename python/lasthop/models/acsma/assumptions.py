@@ -13,18 +13,23 @@ from lasthop.models.acsma.utility import Utility
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import Csma, CsmaScenario, Readable, read
 
-ASSUMPTIONS = (
-    "section 3.1: no hidden nodes: links that are not in conflict do not disturb each other, and "
-    "no frame is lost on the channel",
-    "section 3.3: backoff in continuous time, so that no two links begin at once; every link that "
-    "carries a flow always has a packet or a dummy packet to send, the others are silent",
-    "section 4.2.1: TCP ACKs go back at once and take no time of the channel (h-ACK)",
-    "section 5.1: r and the rates change slowly against the links' backoff",
-    "section 5.2: losses are rare, so that their probabilities add up along a route",
-    "section 5.3.2: a wired link that loses packets has a full drop-tail queue, any other none",
-    "section 3.4: long-lived Reno connections in congestion avoidance, at rest",
-)
-"""The scope that the paper states, each by its section."""
+ASSUMPTIONS = {
+    "section 3.1": "of links that hear only some of each other, without hidden nodes and without "
+    "frames lost on the channel",
+    "section 3.2": "that the sets of links which may send at once can be listed",
+    "section 3.3": "of backoff in continuous time, so that no two links begin at once; every link "
+    "that carries a flow always has a packet or a dummy packet to send, the others are silent",
+    "section 3.4": "of long-lived Reno connections in congestion avoidance, at rest",
+    "section 4.1": "of adaptive access, or of legacy access in continuous time",
+    "section 4.2.1": "that TCP ACKs go back at once and take no time of the channel (h-ACK)",
+    "section 5.1": "that each link sets its r by its queue, slowly against the links' backoff",
+    "section 5.2": "that losses tell connections what links cost, and are rare, so that their "
+    "probabilities add up along a route",
+    "section 5.3.2": "that a wired link that loses packets has a full drop-tail queue, any other "
+    "none",
+    "appendices A and B": "of one flow on each link, over that alone",
+}
+"""The scope that the paper states, by its sections: what follows on "the assumption"."""
 
 LARGE_LOSS = 0.1
 """Loss of a flow from which on losses are not rare: the sum along a route is 5 % off. [-]"""
@@ -59,7 +64,7 @@ def csma_scenario(scenario: Readable) -> CsmaScenario:
         return found
     raise ModelError(
         "section 3.1",
-        "there is no `csma`; the model is of links that hear only some of each other",
+        "there is no `csma`",
     )
 
 
@@ -79,7 +84,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
     if csma.access == "dcf":
         raise ModelError(
             "section 4.1",
-            "`csma.access` = dcf is simulated, not predicted; legacy is the model of it",
+            "`csma.access` = dcf, which is simulated alone; legacy is the model of it",
         )
     yield from check_channel(csma)
     adaptive = csma.access == "adaptive" and not csma.saturated
@@ -92,14 +97,14 @@ def check_scenario(csma: Csma) -> Iterator[str]:
         if flow.udp is not None and (adaptive or flow.udp.arrivals != "greedy"):
             raise ModelError(
                 "section 3.4",
-                f"`flow.{flow.class_name}.udp`: solved are TCP, and greedy sources over links "
+                f"`flow.{flow.class_name}.udp`; solved are also greedy sources over links "
                 "whose r is given",
             )
     if adaptive and csma.connections == "one":
         if not csma.one_flow_per_link:
             raise ModelError(
                 "appendices A and B",
-                "`csma.connections` = one is solved for one flow on each link, over that alone",
+                "`csma.connections` = one, and flows share links or pass several",
             )
     elif adaptive and not csma.aqm:
         raise ModelError(
@@ -118,7 +123,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
 
 def of(section: str) -> str:
     """Where the paper states what is not so."""
-    return f"(paper 001, section {section})"
+    return f"(section {section} in docs/papers/acsma.md)"
 
 
 def check_channel(csma: Csma) -> Iterator[str]:

@@ -10,23 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from lasthop.models.cells import disturbing, managed, unsteady
+from lasthop.models.cells import CELL_ALONE, disturbing, managed, unsteady
 from lasthop.models.edca.cell import Cell
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, packets_held_together
-from lasthop.models.errors import ModelError, refuse
+from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.reading import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
-ASSUMPTIONS = (
-    "a1: queues overflow neither at the AP nor at a station",
-    "a2: every TCP segment is acknowledged at once",
-    "a3: an ideal channel, no lost frame and no lost packet",
-    "a4: every connection has its whole window outstanding; the stations have equal windows",
-    "a5: no processing delay, and the wire holds no packets",
-    "section 2.2: p-persistent backoff; stations have equal access parameters",
-    "section 4: the AP's queue is randomly mixed",
-)
-"""Section 3.1 of the paper, and what its sections 2.2 and 4 add."""
+ASSUMPTIONS = {
+    "a1": "that queues overflow neither at the AP nor at a station",
+    "a2": "that every TCP segment is acknowledged at once",
+    "a3": "of an ideal channel, no lost frame and no lost packet",
+    "a4": "of long-lived TCP connections with their whole windows outstanding, equal at all "
+    "stations",
+    "a5": "that nothing is processed for long, and the wire holds no packets",
+    "section 2.1": "of one access category",
+    "section 2.2": "of p-persistent backoff, and equal access parameters at all stations",
+    "section 4": "that a transmission opportunity has a number of packets, and the AP's queue is "
+    "randomly mixed",
+    "cell": CELL_ALONE,
+}
+"""Section 3.1 of the paper, and what its sections 2.1, 2.2 and 4 add: what follows on "the
+assumption", by number."""
 
 OVERFLOW = 1e-6
 """Part of the time with a queue above the AP's limit from which on a1 is broken. [-]"""
@@ -57,8 +62,8 @@ class Finding:
     broken: bool = True
 
 
-def settled(findings: Iterable[Finding]) -> list[str]:
-    """Warnings on the near misses, each beginning with its assumption.
+def settled(findings: Iterable[Finding]) -> list[Doubt]:
+    """Warnings on the near misses, each with its assumption.
 
     Raises
     ------
@@ -67,10 +72,10 @@ def settled(findings: Iterable[Finding]) -> list[str]:
     """
     found = list(findings)
     refuse((one.assumption, one.message) for one in found if one.broken)
-    return list(dict.fromkeys(f"{one.assumption}: {one.message}" for one in found))
+    return list(dict.fromkeys((one.assumption, one.message) for one in found))
 
 
-def check_scenario(scenario: CellScenario) -> list[str]:
+def check_scenario(scenario: CellScenario) -> list[Doubt]:
     """Warnings on what the scenario asks for, before it is solved.
 
     Raises
@@ -91,14 +96,14 @@ def _flows(scenario: CellScenario) -> Iterator[Finding]:
     for flow in scenario.flows:
         key = scenario.flow_key(flow)
         if isinstance(flow, SensorFlow):
-            yield Finding("a4", f"long-lived connections only, but `{key}` reports now and then")
+            yield Finding("a4", f"`{key}` reports now and then")
         if isinstance(flow, UdpFlow):
-            yield Finding("a4", f"TCP only, but `{key}` is UDP")
+            yield Finding("a4", f"`{key}` is UDP")
         if not isinstance(flow, TcpFlow):
             continue
         if flow.tcp.segments is not None:
             ends = f"`{key}.segments` = {flow.tcp.segments}"
-            yield Finding("a4", f"long-lived connections only, but {ends}")
+            yield Finding("a4", ends)
         if flow.tcp.delayed_ack:
             yield Finding("a2", f"`{key}` delays its ACKs, `tcp.delayed_ack` = true")
 
@@ -186,7 +191,7 @@ def _times(scenario: CellScenario) -> Iterator[Finding]:
 
 def check_performance(
     scenario: CellScenario, cell: Cell, found: Performance, options: Options
-) -> list[str]:
+) -> list[Doubt]:
     """Warnings on the solution.
 
     Raises

@@ -6,22 +6,24 @@ warning that the user must weigh.
 
 from collections.abc import Iterator, Sequence
 
-from lasthop.models.cells import disturbing, managed, unsteady
-from lasthop.models.errors import ModelError, refuse
+from lasthop.models.cells import CELL_ALONE, disturbing, managed, unsteady
+from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
-ASSUMPTIONS = (
-    "a1: the wired part loses nothing and is not the bottleneck",
-    "a2: a station's buffer is large enough not to overflow",
-    "a3: TCP Reno with delayed ACKs; the ACK timer never expires",
-    "a4: loss at the AP starves no connection, and lost ACKs do not slow an upload down",
-    "a5: an AP that loses packets has a full buffer",
-    "a6: the AP loses packets independently, so that Padhye's formulas hold with T0 = RTT",
-    "a7: no channel errors and no retry limit met: backlogged nodes share the medium per packet",
-    "section 3: long-lived TCP connections, in steady state",
-)
-"""Tab. 1 of the hot-spot paper and the scope stated in its section 3."""
+ASSUMPTIONS = {
+    "a1": "that the wired part loses nothing and is not the bottleneck",
+    "a2": "that a station's buffer is large enough not to overflow",
+    "a3": "of TCP Reno with delayed ACKs, whose timer never expires",
+    "a4": "that loss at the AP starves no connection, and lost ACKs do not slow an upload down",
+    "a5": "that an AP that loses packets has a full drop-tail buffer",
+    "a6": "that the AP loses packets independently, so that Padhye's formulas hold with T0 = RTT",
+    "a7": "that no frame is lost on the channel or given up",
+    "section 3": "of long-lived TCP connections in steady state",
+    "cell": CELL_ALONE,
+}
+"""Tab. 1 of the hot-spot paper and the scope stated in its section 3: what follows on "the
+assumption", by number."""
 
 CRITICAL_LOSS = 4.0 / 19.0
 r"""Loss at which Padhye's mean window W(p) with b = 2 is three segments: from here on every
@@ -37,13 +39,13 @@ DISCARD_DOUBTED, DISCARD_BROKEN = 1e-3, 2e-2
 """MAC discard probability from which on a7 is doubted, and broken. [-]"""
 
 
-def check_scenario(scenario: CellScenario) -> Iterator[str]:
+def check_scenario(scenario: CellScenario) -> Iterator[Doubt]:
     """Warnings on what the scenario asks for, before it is solved.
 
     Yields
     ------
-    str
-        A near miss, beginning with the assumption's number.
+    tuple of str
+        A near miss: the assumption's number, and what is to be weighed.
 
     Raises
     ------
@@ -66,26 +68,31 @@ def check_scenario(scenario: CellScenario) -> Iterator[str]:
         for node in (scenario.cell.ap, *scenario.stations)
     ):
         yield (
-            "a7: `txop_limit` is a time, which the model leaves out: with `txop_packets` an access "
-            "is worth as many frames"
+            "a7",
+            "`txop_limit` is a time, which the model leaves out: with `txop_packets` an access "
+            "is worth as many frames",
         )
     connections = [flow.tcp for flow in scenario.tcp_flows]
     if any(tcp.congestion == "newreno" for tcp in connections):
         yield (
-            "a3: NewReno leaves fewer losses to a timeout than the Reno of the model, which "
-            "matters where downloads lose packets"
+            "a3",
+            "NewReno leaves fewer losses to a timeout than the Reno of the model, which "
+            "matters where downloads lose packets",
         )
     if not all(tcp.delayed_ack for tcp in connections):
-        yield "a3: immediate ACKs are beyond the paper; solved with one segment per ACK (b = 1)"
+        yield "a3", "immediate ACKs are beyond the paper; solved with one segment per ACK (b = 1)"
     if any(tcp.outgrows_acks for tcp in connections):
-        yield "a3: windows of the model grow by ACKs, not by what they cover (`byte_counting`)"
+        yield "a3", "windows of the model grow by ACKs, not by what they cover (`byte_counting`)"
     if any(tcp.delayed_ack and tcp.window_packets == 1 for tcp in connections):
-        yield "a3: with a window of one segment every delayed ACK waits for its timer (footnote 15)"
+        yield (
+            "a3",
+            "with a window of one segment every delayed ACK waits for its timer",
+        )
     for what in unsteady(scenario, scenario.flows):
-        yield f"section 3: {what}"
+        yield "section 3", what
 
 
-def _broken_by_channel(scenario: CellScenario) -> Iterator[tuple[str, str]]:
+def _broken_by_channel(scenario: CellScenario) -> Iterator[Doubt]:
     """Assumptions that losses beyond the AP's queue break, and what breaks them."""
     if scenario.wire.loss > 0.0:
         yield "a1", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
@@ -93,30 +100,30 @@ def _broken_by_channel(scenario: CellScenario) -> Iterator[tuple[str, str]]:
         yield "a7", what
 
 
-def _broken_by_queues(scenario: CellScenario) -> Iterator[tuple[str, str]]:
+def _broken_by_queues(scenario: CellScenario) -> Iterator[Doubt]:
     """Queues that lose packets before they are full, which breaks a5."""
     for what in managed(scenario):
-        yield "a5", f"{what}; the model knows drop-tail only"
+        yield "a5", what
 
 
-def _broken_by_flows(scenario: CellScenario) -> Iterator[tuple[str, str]]:
+def _broken_by_flows(scenario: CellScenario) -> Iterator[Doubt]:
     """Assumptions that flows break which are not long-lived Reno, and what breaks them."""
     for flow in scenario.flows:
         key = scenario.flow_key(flow)
         if isinstance(flow, SensorFlow):
-            yield "section 3", f"long-lived TCP connections only, but `{key}` reports now and then"
+            yield "section 3", f"`{key}` reports now and then"
         if isinstance(flow, UdpFlow):
-            yield "section 3", f"long-lived TCP connections only, but `{key}` is UDP"
+            yield "section 3", f"`{key}` is UDP"
         if not isinstance(flow, TcpFlow):
             continue
         if flow.tcp.segments is not None:
             ends = f"`{key}.segments` = {flow.tcp.segments}"
-            yield "section 3", f"long-lived TCP connections only, but {ends}"
+            yield "section 3", ends
         if flow.tcp.congestion not in ("reno", "newreno"):
-            yield "a3", f"TCP Reno only, but `{key}` runs {flow.tcp.congestion}"
+            yield "a3", f"`{key}` runs {flow.tcp.congestion}"
 
 
-def _check_retries(scenario: CellScenario) -> Iterator[str]:
+def _check_retries(scenario: CellScenario) -> Iterator[Doubt]:
     # Collisions hit a frame without RTS or the RTS itself; both count as short.
     ap = scenario.cell.ap
     for station in scenario.stations:
@@ -136,24 +143,24 @@ def _check_retries(scenario: CellScenario) -> Iterator[str]:
         )
         if broken:
             raise ModelError("a7", what)
-        yield f"a7: {what}"
+        yield "a7", what
         return
 
 
-def check_access(nodes: Sequence[Station], stations: Sequence[StationLoad]) -> Iterator[str]:
+def check_access(nodes: Sequence[Station], stations: Sequence[StationLoad]) -> Iterator[Doubt]:
     """Warnings on the access priorities; arguments as for :func:`check_equilibrium`."""
     for node, station in zip(nodes, stations, strict=True):
         if station.beta < LEAST_BETA:
             yield (
-                f"a5: the AP is much more aggressive than station `{node.name}` "
-                f"(beta = {station.beta:.3g} < {LEAST_BETA}); its buffer is not always full "
-                "(footnote 13)"
+                "a5",
+                f"the AP is much more aggressive than station `{node.name}` "
+                f"(beta = {station.beta:.3g} < {LEAST_BETA}); its buffer is not always full",
             )
 
 
 def check_equilibrium(
     nodes: Sequence[Station], stations: Sequence[StationLoad], at: Equilibrium
-) -> Iterator[str]:
+) -> Iterator[Doubt]:
     """Warnings on the solution.
 
     Parameters
@@ -167,8 +174,8 @@ def check_equilibrium(
 
     Yields
     ------
-    str
-        A near miss, beginning with the assumption's number.
+    tuple of str
+        A near miss: the assumption's number, and what is to be weighed.
 
     Raises
     ------
@@ -183,13 +190,14 @@ def check_equilibrium(
         )
     if at.pipe > 0.0:
         yield (
-            f"a1: wired delay counts as {at.pipe:.1f} packets of AP buffer (footnote 19), from an "
-            "estimate of the AP's packet rate"
+            "a1",
+            f"wired delay counts as {at.pipe:.1f} packets of AP buffer, from an "
+            "estimate of the AP's packet rate",
         )
     if at.neutral:
         yield (
-            "section 3: stations and AP balance at every smaller AP queue too; "
-            "the greatest one is given"
+            "section 3",
+            "stations and AP balance at every smaller AP queue too; the greatest one is given",
         )
     for node, station, queue in zip(nodes, stations, at.station_queues, strict=True):
         where, limit = f"station `{node.name}`", node.queue_packets
@@ -197,23 +205,26 @@ def check_equilibrium(
             raise ModelError("a2", f"{where} would queue {queue:.0f} packets in room for {limit}")
         if station.packets_at_station > limit:
             yield (
-                f"a2: the windows of {where} ({station.packets_at_station:.0f} packets) do not "
-                f"fit its buffer ({limit}); bursts may overflow it"
+                "a2",
+                f"the windows of {where} ({station.packets_at_station:.0f} packets) do not "
+                f"fit its buffer ({limit}); bursts may overflow it",
             )
     yield from _check_starvation(stations, at)
 
 
-def _check_starvation(stations: Sequence[StationLoad], at: Equilibrium) -> Iterator[str]:
+def _check_starvation(stations: Sequence[StationLoad], at: Equilibrium) -> Iterator[Doubt]:
     if at.loss > CRITICAL_LOSS:
         yield (
-            f"a4: critical starvation: the AP loses {at.loss:.0%} of its packets, above "
+            "a4",
+            f"critical starvation: the AP loses {at.loss:.0%} of its packets, above "
             f"{CRITICAL_LOSS:.0%} every loss is a timeout and connections may never start; "
-            "the prediction is a best case of fairness"
+            "the prediction is a best case of fairness",
         )
     windows = [c for station in stations for c in station.uploads]
     worst = max((at.loss ** (c.window / c.segments_per_ack) for c in windows), default=0.0)
     if worst > LOST_WINDOW_OF_ACKS:
         yield (
-            f"a4: an upload loses every ACK of its window with probability {worst:.1g} a round "
-            "trip and then waits for a timeout"
+            "a4",
+            f"an upload loses every ACK of its window with probability {worst:.1g} a round "
+            "trip and then waits for a timeout",
         )

@@ -2,7 +2,7 @@
 
 from lasthop.models.answer import Lists, Quantities, estimate, prediction
 from lasthop.models.cells import cell_scenario
-from lasthop.models.errors import ModelError
+from lasthop.models.errors import Doubt, ModelError
 from lasthop.models.hotspot.assumptions import (
     ASSUMPTIONS,
     check_access,
@@ -95,17 +95,18 @@ def _void_rounds(spot: HotSpot) -> Equilibrium | None:
     return at if at.ap_queue < spot.ap_buffer and spot.wired_round_trip_s == 0.0 else None
 
 
-def _no_other_root(stations: tuple[StationLoad, ...], queues: Equilibrium | None) -> str:
+def _no_other_root(stations: tuple[StationLoad, ...], queues: Equilibrium | None) -> Doubt:
     alone = sum(station.active for station in stations) == 1
     shares = "its share is trivial" if alone else "no share or fairness level is given"
-    known = "queues are footnote 18's approximation" if queues else "no queue is given"
+    known = "queues are an approximation" if queues else "no queue is given"
     return (
-        "section 3: the balance of queues has no other root than an empty AP buffer "
-        f"(Q_ap = 0): the stations, not the AP, are the bottleneck; {shares}, {known}"
+        "section 3",
+        "the balance of queues has no other root than an empty AP buffer (Q_ap = 0): the stations, "
+        f"not the AP, are the bottleneck; {shares}, {known}",
     )
 
 
-def _check_wire_load(rate_bps: float | None, spot: HotSpot, at: Equilibrium) -> list[str]:
+def _check_wire_load(rate_bps: float | None, spot: HotSpot, at: Equilibrium) -> list[Doubt]:
     if rate_bps is None:
         return []
     passing = traffic(spot, at)
@@ -114,7 +115,7 @@ def _check_wire_load(rate_bps: float | None, spot: HotSpot, at: Equilibrium) -> 
     if load >= 1.0:
         raise ModelError("a1", f"the cell would load the wire to {load:.2f} of its rate")
     if load >= BUSY_WIRE:
-        return [f"a1: the cell loads the wire to about {load:.2f} of its rate"]
+        return [("a1", f"the cell loads the wire to about {load:.2f} of its rate")]
     return []
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from lasthop.models.errors import ModelError, refuse
+from lasthop.models.errors import Doubt, ModelError, in_words, refuse, told
 from lasthop.models.reading import CellScenario, Link, Readable, Scenario, Tcp, read
+from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.network import Group, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import Law, law_of
 from lasthop.models.red.senders import rule_of
@@ -96,7 +97,11 @@ def fluid(scenario: Readable) -> Fluid:
     ModelError
         If there is no such counterpart, with all reasons found.
     """
-    scenario = read(scenario)
+    with in_words("red", ASSUMPTIONS):
+        return _fluid(read(scenario))
+
+
+def _fluid(scenario: Scenario) -> Fluid:
     refuse(reasons(scenario))
     tcp, udp = paths_of(scenario)
     first = tcp[0].flow.tcp
@@ -133,7 +138,7 @@ def fluid(scenario: Readable) -> Fluid:
     if law.model == "threshold" and full_delay(case, len(tcp)) > DELAY_BROKEN:
         raise ModelError(
             "section VI",
-            f"a small buffer, but {case.values['q_th']:g} packets in front of link {link.name} "
+            f"{case.values['q_th']:g} packets in front of link {link.name} "
             f"are {full_delay(case, len(tcp)):.3g} round-trip times",
         )
     return Fluid(
@@ -143,14 +148,14 @@ def fluid(scenario: Readable) -> Fluid:
         packet,
         law.sees_service,
         tuple(listed(case, parameters, link.name, len(tcp))),
-        tuple(doubts(scenario, case, len(tcp), others_bps)),
+        tuple(told("red", each) for each in doubts(scenario, case, len(tcp), others_bps)),
     )
 
 
-def reasons(scenario: Scenario) -> Iterator[tuple[str, str]]:
+def reasons(scenario: Scenario) -> Iterator[Doubt]:
     """Yield why a scenario's flows are no fluid: assumption and what breaks it."""
     if isinstance(scenario, CellScenario):
-        yield "section II", "`cell` is a WLAN; the fluid is of flows over a router's link"
+        yield "section II", "`cell` is a WLAN"
         return
     tcp, udp = paths_of(scenario)
     if not tcp:
@@ -158,11 +163,11 @@ def reasons(scenario: Scenario) -> Iterator[tuple[str, str]]:
     for path in tcp:
         flow, key = path.flow, f"`flow.{path.flow.class_name}`"
         if flow.web is not None:
-            yield "remark (i)", f"long-lived flows only, but {key} is web traffic"
+            yield "remark (i)", f"{key} is web traffic"
         elif flow.tcp.segments is not None:
-            yield "remark (i)", f"long-lived flows only, but {key} ends after its last segment"
+            yield "remark (i)", f"{key} ends after its last segment"
         if flow.stop_s is not None:
-            yield "remark (i)", f"long-lived flows only, but {key} stops"
+            yield "remark (i)", f"{key} stops"
     for name, first in (likeness(tcp[0].flow.tcp) if tcp else {}).items():
         others = dict.fromkeys(
             path.flow.class_name for path in tcp if likeness(path.flow.tcp)[name] != first
@@ -172,17 +177,14 @@ def reasons(scenario: Scenario) -> Iterator[tuple[str, str]]:
             more = f" and {len(others) - MOST_NAMED} more" * (len(others) > MOST_NAMED)
             yield (
                 "eq. 1",
-                (
-                    f"one TCP for all flows, but `{name}` of {keys}{more} differs from "
-                    f"`flow.{tcp[0].flow.class_name}`'s"
-                ),
+                (f"`{name}` of {keys}{more} differs from `flow.{tcp[0].flow.class_name}`'s"),
             )
     used = [link for path in tcp for link in path.forward]
     used += [link for path in udp for link in path.forward]
     lossy = {link.name: link.loss_every for link in used if link.loss > 0.0}
     for name, every in sorted(lossy.items()):
         how = "at random" if every is None else "periodically"
-        yield "eq. 4", f"losses of the queue alone, but link {name} loses packets {how}"
+        yield "eq. 4", f"link {name} loses packets {how}"
 
 
 def likeness(tcp: Tcp) -> Mapping[str, object]:
@@ -204,12 +206,13 @@ def model_of(law: Law, groups: list[Group]) -> Model:
         if len(groups) > 1:
             raise ModelError(
                 "eq. 36",
-                f"one round-trip time at a drop-tail queue, but there are {len(groups)}",
+                f"there are {len(groups)} at a drop-tail queue",
             )
         return MODELS["threshold"]
     if len(groups) > MOST_GROUPS:
         raise ModelError(
-            "section II", f"at most {MOST_GROUPS} round-trip times, but there are {len(groups)}"
+            "section II",
+            f"there are {len(groups)} round-trip times, and at most {MOST_GROUPS} are solved",
         )
     if law.model == "pi":
         return Pi(groups=len(groups))
@@ -286,29 +289,34 @@ def listed(case: Case, parameters: Mapping[str, Any], queue: str, flows: int) ->
         yield Derived("gamma", gain, "-", SOURCES["gamma"])
 
 
-def doubts(scenario: Scenario, case: Case, flows: int, others_bps: float) -> Iterator[str]:
+def doubts(scenario: Scenario, case: Case, flows: int, others_bps: float) -> Iterator[Doubt]:
     """Yield what is to be weighed before the answer is trusted."""
     if flows < FEW:
-        yield f"section II: {flows} flows are few for a fluid"
+        yield "section II", f"{flows} flows are few for a fluid"
     tcp, _ = paths_of(scenario)
     share_bps = 8.0 * tcp[0].packet_bytes * case.values["capacity"]
     hosts = [link for path in tcp for link in path.forward if link.of_host]
     slow = min(hosts, key=rate_of, default=None)
     if slow is not None and rate_of(slow) < ROOM * share_bps:
         yield (
-            f"section II: link {slow.name} is {rate_of(slow) / share_bps:.2g} times as fast as "
-            "a flow's share, so that part of a large window waits there"
+            "section II",
+            f"link {slow.name} is {rate_of(slow) / share_bps:.2g} times as fast as "
+            "a flow's share, so that part of a large window waits there",
         )
     if others_bps > 0.0:
-        yield "section II: UDP traffic is a constant part of the capacity, whatever the queue does"
+        yield (
+            "section II",
+            "UDP traffic is a constant part of the capacity, whatever the queue does",
+        )
     name = tcp[0].flow.tcp.congestion
     if name in ("illinois", "africa"):
-        yield f"table I: TCP {name.capitalize()} is slower once it measures queueing delay"
+        yield "table I", f"TCP {name.capitalize()} is slower once it measures queueing delay"
     if case.model.name == "threshold" and full_delay(case, flows) > DELAY_DOUBTED:
         yield (
-            f"section VI: a full queue adds {full_delay(case, flows):.0%} to the round-trip time, "
-            "which the model of small buffers leaves out"
+            "section VI",
+            f"a full queue adds {full_delay(case, flows):.0%} to the round-trip time, "
+            "which the model of small buffers leaves out",
         )
     late = max(flow.start_s + flow.start_spread_s for flow in scenario.flows)
     if late > scenario.warmup_s:
-        yield f"remark (i): some flows begin up to {late:g} s, after the warm-up"
+        yield "remark (i)", f"some flows begin up to {late:g} s, after the warm-up"

@@ -139,14 +139,14 @@ def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
         names = ", ".join(link.name for link in routers)
         raise ModelError(
             "section II",
-            f"one full queue, but links {names} are full; lasthop stability parking-lot has two",
+            f"links {names} are full; of two, `parking-lot` among the stability cases is a model",
         )
     [found] = routers
     for path in tcp:
         if held_by[path.name] != found.name:
             raise ModelError(
                 "section II",
-                f"all flows fill the queue of link {found.name}, but flow {path.name} is held "
+                f"link {found.name} is full, and flow {path.name} is held "
                 f"back at {rate[path.name] / 1e6:.4g} Mb/s by {held_by[path.name]}",
             )
     return found

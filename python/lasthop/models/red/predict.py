@@ -3,18 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from lasthop.models.answer import Quantities, estimate, prediction
-from lasthop.models.errors import ModelError
+from lasthop.models.errors import Doubt, ModelError
 from lasthop.models.reading import Readable, Scenario, Tcp, TcpFlow, read
+from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.fluid import Fluid, fluid
 from lasthop.models.red.timeouts import doubted_loss
 from lasthop.stability import NoEquilibriumError, roots
-
-ASSUMPTIONS = (
-    "section II: many long-lived flows of one TCP, held back by one queue",
-    "remark (i): congestion avoidance only: no slow start, no timeouts, no flows that come and go",
-    "eq. 1: each loss shrinks the window, and growth and reduction depend on the window alone",
-    "eq. 4: packets are lost or marked by the queue alone; ACKs wait nowhere",
-)
 
 SLOW = 0.1
 """Time between PI's steps over a round-trip time, from which on it is told. [-]"""
@@ -65,10 +59,13 @@ def predict(scenario: Readable) -> Quantities:
     }
     if leading.period is not None:
         stability["period_s"] = estimate(leading.period)
-    warnings = [*found.warnings, *doubts_at_rest(scenario.tcp_flows[0].tcp, found)]
+    warnings: list[Doubt | str] = [
+        *found.warnings,
+        *doubts_at_rest(scenario.tcp_flows[0].tcp, found),
+    ]
     if not leading.stable:
         warnings.append(
-            "eq. 10: the point of rest is not stable; what is given holds there, not on average"
+            ("eq. 10", "the point of rest is not stable; what is given holds there, not on average")
         )
     flows = scenario.tcp_flows
     lists = {
@@ -88,7 +85,7 @@ def predict(scenario: Readable) -> Quantities:
     )
 
 
-def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[str]:
+def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
     """Yield what the point of rest makes doubtful.
 
     Parameters
@@ -112,8 +109,9 @@ def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[str]:
     waiting = float(found.case.equilibrium[1]) if len(found.case.equilibrium) > 1 else 0.0
     if tcp.congestion == "compound" and waiting >= tcp.compound.gamma_packets:
         yield (
-            f"eq. 2: Compound would see {waiting:.3g} packets of each flow wait and take its delay "
-            "window back, which the model leaves out"
+            "eq. 2",
+            f"Compound would see {waiting:.3g} packets of each flow wait and take its delay "
+            "window back, which the model leaves out",
         )
 
 

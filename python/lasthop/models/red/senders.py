@@ -47,8 +47,7 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     }
     raise ModelError(
         "eq. 1",
-        f"`tcp.congestion` = {name} {why.get(name, 'has no rule')}; the fluid has growth i(w) and "
-        "reduction d(w) of the window alone",
+        f"`tcp.congestion` = {name} {why.get(name, 'has no rule')}",
     )
 
 

@@ -6,6 +6,7 @@ which losses at small windows end.
 
 from collections.abc import Iterator
 
+from lasthop.models.errors import Doubt
 from lasthop.models.hotspot.padhye import send_rate
 from lasthop.models.reading import Tcp
 from lasthop.models.red.fluid import Fluid
@@ -20,7 +21,7 @@ WIDEST = 1e6
 """A receive window that is no limit. [packets]"""
 
 
-def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[str]:
+def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[Doubt]:
     """Yield what is to be said of the loss at rest.
 
     Parameters
@@ -34,18 +35,20 @@ def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[str]:
     loss = float(case.model.loss(case.derived, list(case.equilibrium))[0])
     about = reno_loss(found, tcp)
     if case.model.name == "threshold":
-        law = "section VI: losses are those of an M/M/1 queue, and flows are smoother"
+        law = "losses are those of an M/M/1 queue, and flows are smoother"
         if about is None:
-            yield f"{law}: from windows of 16 packets on, expect a third to thrice of them"
+            yield "section VI", f"{law}: from windows of 16 packets on, expect a third to thrice"
         else:
             yield (
+                "section VI",
                 f"{law}: between the {loss:.2%} predicted and the {about:.2%} of Reno that just "
-                "fills the link (Padhye et al. 2000)"
+                "fills the link (Padhye et al. 2000)",
             )
     elif about is not None and loss >= FACTOR * about:
         yield (
-            f"remark (i): without timeouts {loss:.2%} would be lost; with them, at a window of "
-            f"{case.equilibrium[0]:.2g} packets, expect about {about:.2%} (Padhye et al. 2000)"
+            "remark (i)",
+            f"without timeouts {loss:.2%} would be lost; with them, at a window of "
+            f"{case.equilibrium[0]:.2g} packets, expect about {about:.2%} (Padhye et al. 2000)",
         )
 
 

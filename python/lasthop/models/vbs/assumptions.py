@@ -6,9 +6,9 @@ miss is a warning that the user must weigh.
 
 from collections.abc import Iterator
 
-from lasthop.models.cells import PLAIN, changing, unsteady
+from lasthop.models.cells import CELL_ALONE, PLAIN, changing, unsteady
 from lasthop.models.dcf import airtime
-from lasthop.models.errors import ModelError, refuse
+from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow, Vbs
 from lasthop.models.vbs.cell import Cell
 from lasthop.models.vbs.fixed_point import Solution, wire_is_long, wire_packets
@@ -16,15 +16,25 @@ from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import connections
 from lasthop.models.vbs.window import LAWS
 
-ASSUMPTIONS = (
-    "assumption 1: the AP always has a packet to send; the cell, not the wire, is the bottleneck",
-    "assumption 2: a lost TCP ACK costs nothing but the growth of the window",
-    "section III-B: long-lived Compound, Reno or NewReno connections without SACK, basic access",
-    "section IV-A: the window moves as a Markov chain; recovery as NewReno's",
-    "section IV-B: attempts in a slot are independent; a station has one rate and quality",
-    "section IV-C: the AP serves its packets in the order of arrival",
-)
-"""Sections III-B and IV of the paper."""
+ASSUMPTIONS = {
+    "assumption 1": "that the AP always has a packet to send: the cell, not the wire, is the "
+    "bottleneck",
+    "assumption 2": "that a lost TCP ACK costs nothing but the growth of the window",
+    "section II-B": "of fixed rates",
+    "section III-A": f"that connections run {', '.join(LAWS)}",
+    "section III-B": "of long-lived TCP connections and plain DCF, one packet for each access",
+    "section IV-A": "that the window moves as a Markov chain, shrunk by losses alone, with "
+    "NewReno's recovery",
+    "section IV-B": "that attempts in a slot are independent, and a station has one rate and "
+    "quality",
+    "section IV-C": "that queues lose what they have no room for, and serve in the order of "
+    "arrival",
+    "section V": "that classes of all flows share the AP's queue and settle",
+    "section VI": "of basic access, without RTS",
+    "section VI-C": "of downloads alone",
+    "cell": CELL_ALONE,
+}
+"""Sections II to VI of the paper: what follows on "the assumption", by number."""
 
 LEAST_QUEUE = 3.0
 """Packets in the AP's queue below which it is not saturated. [packets]"""
@@ -48,10 +58,8 @@ ACKS_LOST = 0.05
 OFTEN = 1.0
 """Episodes of overflow in a round trip from which on they are none. [-]"""
 
-Broken = tuple[str, str]
 
-
-def check_scenario(scenario: CellScenario, options: Options) -> list[str]:
+def check_scenario(scenario: CellScenario, options: Options) -> list[Doubt]:
     """Warnings on what the scenario asks for, before it is solved.
 
     Raises
@@ -73,32 +81,30 @@ def check_scenario(scenario: CellScenario, options: Options) -> list[str]:
     return list(dict.fromkeys(_doubts(scenario)))
 
 
-def _flows(scenario: CellScenario, options: Options) -> Iterator[Broken]:
+def _flows(scenario: CellScenario, options: Options) -> Iterator[Doubt]:
     for flow in scenario.flows:
         key = scenario.flow_key(flow)
         if isinstance(flow, UdpFlow):
-            yield "section III-B", f"long-lived TCP connections only, but `{key}` is UDP"
+            yield "section III-B", f"`{key}` is UDP"
         if not isinstance(flow, TcpFlow):
             continue
         tcp = flow.tcp
         if tcp.segments is not None:
             ends = f"`{key}.segments` = {tcp.segments}"
-            yield "section III-B", f"long-lived connections only, but {ends}"
+            yield "section III-B", ends
         if tcp.congestion not in LAWS:
-            what = f"but `{key}` runs {tcp.congestion}"
-            yield "section III-A", f"{', '.join(LAWS)} only, {what}"
+            yield "section III-A", f"`{key}` runs {tcp.congestion}"
         if tcp.sack:
-            yield "section IV-A", f"recovery without SACK only, but `{key}.sack` = true"
+            yield "section IV-A", f"`{key}.sack` = true"
         if tcp.ecn:
-            yield "section IV-A", f"losses only, but `{key}.ecn` = true"
+            yield "section IV-A", f"`{key}.ecn` = true"
         if flow.is_up and options.losses == "chain":
-            what = f"the chain of Eq. (3) has no uploads, but `{key}` has"
-            yield "section VI-C", what
+            yield "section VI-C", f"option losses = chain, and `{key}` is an upload"
         if flow.category != BEST_EFFORT:
-            yield "section III-B", f"DCF only, but `{key}.category` is {flow.category}"
+            yield "section III-B", f"`{key}.category` is {flow.category}"
 
 
-def _queues(scenario: CellScenario) -> Iterator[Broken]:
+def _queues(scenario: CellScenario) -> Iterator[Doubt]:
     windows: dict[str, int] = {}
     for flow in scenario.tcp_flows:
         windows[flow.station] = windows.get(flow.station, 0) + flow.tcp.window_packets
@@ -110,16 +116,16 @@ def _queues(scenario: CellScenario) -> Iterator[Broken]:
         discipline = station.queue.discipline
         if discipline not in PLAIN:
             what = f"`{station.table}.queue.{discipline}` manages the queue"
-            yield "section IV-C", f"{what}; the model knows drop-tail there"
+            yield "section IV-C", what
     ap = scenario.cell.ap
     if ap.queue.discipline not in PLAIN and not isinstance(ap.queue, Vbs):
         what = f"`cell.ap.queue.{ap.queue.discipline}` manages the queue"
-        yield "section IV-C", f"{what}; the model knows drop-tail and virtual buffer sharing"
+        yield "section IV-C", what
     if ap.queue_order != "fifo":
         yield "section IV-C", "`cell.ap.queue_order` is not fifo"
 
 
-def _shares(scenario: CellScenario) -> Iterator[Broken]:
+def _shares(scenario: CellScenario) -> Iterator[Doubt]:
     queue = scenario.cell.ap.queue
     if not isinstance(queue, Vbs):
         return
@@ -128,58 +134,60 @@ def _shares(scenario: CellScenario) -> Iterator[Broken]:
         if flow.name not in shared:
             yield "section V", f"flow {flow.name} is in no class that shares the AP's queue"
     if queue.algorithm == "printed":
-        what = "Algorithm 1 as printed also blocks while the queue is short"
+        what = 'algorithm = "printed" also blocks while the queue is short'
         yield "section V", f"{what}: it has no steady state near c B"
     if queue.share_of == "service" and any(flow.is_up for flow in connections(scenario)):
         yield "section V", "shares of the service with uploads, which lost ACKs do not slow down"
 
 
-def _access(scenario: CellScenario) -> Iterator[Broken]:
+def _access(scenario: CellScenario) -> Iterator[Doubt]:
     cell = scenario.cell
     active = {flow.station for flow in connections(scenario)}
     stations = tuple(one for one in scenario.stations if one.name in active)
     for node, table in ((cell.ap, "cell.ap"), *((one, one.table) for one in stations)):
         if node.aifsn != 2:
-            yield "section III-B", f"DCF only, but `{table}.aifsn` = {node.aifsn}"
+            yield "section III-B", f"`{table}.aifsn` = {node.aifsn}"
         if node.has_bursts:
-            yield "section III-B", f"one packet for each access, but `{table}` has a txop limit"
+            yield "section III-B", f"`{table}` has a txop limit"
         if node.cwmin < 1:
             yield "section IV-B", f"`{table}.cwmin` = 0: the node never gives way"
     for what in changing(stations):
         yield "section IV-B", what
     if cell.rate_control != "fixed":
-        what = f"`cell.rate_control` = {cell.rate_control}"
-        yield "section II-B", f"fixed rates only, but {what}"
+        yield "section II-B", f"`cell.rate_control` = {cell.rate_control}"
     if any(airtime.uses_rts(cell, flow.tcp.packet_bytes) for flow in scenario.tcp_flows):
-        yield "section VI", "basic access only, but `cell.rts_threshold` asks for RTS/CTS"
+        yield "section VI", "`cell.rts_threshold` asks for RTS/CTS"
 
 
-def _wire(loss: float) -> Iterator[Broken]:
+def _wire(loss: float) -> Iterator[Doubt]:
     if loss > 0.0:
         yield "assumption 1", f"the wire loses packets, `wire.loss` = {loss:g}"
 
 
-def _doubts(scenario: CellScenario) -> Iterator[str]:
+def _doubts(scenario: CellScenario) -> Iterator[Doubt]:
     flows = connections(scenario)
     sensors = [flow.sensor for flow in scenario.flows if isinstance(flow, SensorFlow)]
     reports = sum(1.0 / one.every_s for one in sensors)
     if reports:
-        yield f"section II: the reports of sensors, {reports:.3g} a second, are left out"
+        yield "section II", f"the reports of sensors, {reports:.3g} a second, are left out"
     for what in unsteady(scenario, flows):
-        yield f"section III-B: {what}"
+        yield "section III-B", what
     if scenario.cell.ack_timeout_s is not None:
-        yield "section IV-B: colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`"
+        yield (
+            "section IV-B",
+            "colliding nodes are taken to wait for EIFS, not for `cell.ack_timeout`",
+        )
     if any(flow.tcp.prr or flow.tcp.hystart for flow in scenario.tcp_flows):
-        yield "section IV-A: neither rate reduction nor HyStart++ is in the window's chain"
+        yield "section IV-A", "neither rate reduction nor HyStart++ is in the window's chain"
     if any(flow.tcp.outgrows_acks for flow in scenario.tcp_flows):
-        yield "section IV-A: windows of the chain grow by ACKs, not by what they cover"
+        yield "section IV-A", "windows of the chain grow by ACKs, not by what they cover"
     if any(flow.tcp.ack_processing_s > 0.0 for flow in scenario.tcp_flows):
-        yield "section IV-B: the time that receivers take for an ACK is left out"
+        yield "section IV-B", "the time that receivers take for an ACK is left out"
     if any(station.snr_db is not None for station in scenario.stations):
-        yield "section IV-B: errors are those of full segments and ACKs at the nominal rates"
+        yield "section IV-B", "errors are those of full segments and ACKs at the nominal rates"
 
 
-def check_cell(cell: Cell, options: Options) -> list[str]:
+def check_cell(cell: Cell, options: Options) -> list[Doubt]:
     """Warnings on the cell in the model's terms, before it is solved.
 
     Raises
@@ -205,29 +213,32 @@ def check_cell(cell: Cell, options: Options) -> list[str]:
     return list(_doubts_on_cell(cell, options))
 
 
-def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[str]:
+def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
     if any(one.up.error >= ACKS_LOST for one in cell.classes if not one.upload):
         yield (
-            "assumption 2: ACKs held up by channel errors find the queue full more often when they "
-            "call for data; their class gets up to a tenth less than predicted"
+            "assumption 2",
+            "ACKs held up by channel errors find the queue full more often when they "
+            "call for data; their class gets up to a tenth less than predicted",
         )
     held = wire_packets(cell)
     bursts = options.losses == "bursts" and not any(cell.uploads)
     if bursts and held >= 1.0 and not wire_is_long(cell):
         yield (
-            f"section IV-C: the wire holds {held:.0f} packets, about as many as a connection has "
+            "section IV-C",
+            f"the wire holds {held:.0f} packets, about as many as a connection has "
             "in the queue; who loses packets then depends on their order, and a class with channel "
-            "errors gets up to a sixth less than predicted"
+            "errors gets up to a sixth less than predicted",
         )
     if any(cell.uploads) and options.losses == "bursts":
         yield (
-            "section VI-C: uploads beside downloads are beyond the paper; solved with losses that "
+            "section VI-C",
+            "uploads beside downloads are beyond the paper; solved with losses that "
             "meet all packets alike: uploads come out up to a tenth too low, downloads up to a "
-            "fifth, and are a guess where they starve"
+            "fifth, and are a guess where they starve",
         )
 
 
-def check_solution(found: Solution, wire_load: float) -> list[str]:
+def check_solution(found: Solution, wire_load: float) -> list[Doubt]:
     """Warnings on the solution.
 
     Parameters
@@ -254,15 +265,16 @@ def check_solution(found: Solution, wire_load: float) -> list[str]:
     return list(_near_misses(found, wire_load))
 
 
-def _near_misses(found: Solution, wire_load: float) -> Iterator[str]:
+def _near_misses(found: Solution, wire_load: float) -> Iterator[Doubt]:
     if found.occupancy < SHORT_QUEUE:
-        yield f"assumption 1: the AP's queue holds {found.occupancy:.1f} packets only"
+        yield "assumption 1", f"the AP's queue holds {found.occupancy:.1f} packets only"
     if wire_load >= LOADED_WIRE:
-        yield f"assumption 1: the cell loads the wire to about {wire_load:.2f} of its rate"
+        yield "assumption 1", f"the cell loads the wire to about {wire_load:.2f} of its rate"
     if found.contention.busy.max() >= SATURATED:
-        yield "section IV-B: a station contends nearly always; uploads then wait at the station"
+        yield "section IV-B", "a station contends nearly always; uploads then wait at the station"
     if found.episode_rates.max() >= OFTEN:
         yield (
-            "section IV-C: the AP's queue overflows in every round trip, so that episodes of "
-            "overflow run into each other"
+            "section IV-C",
+            "the AP's queue overflows in every round trip, so that episodes of "
+            "overflow run into each other",
         )

@@ -58,8 +58,11 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     if len(found) > 1:
         others = "; ".join(", ".join(f"{rate:.1f}/s" for rate in one.goodput) for one in found[1:])
         warnings.append(
-            f"section IV-D: {len(found)} fixed points, of which the first is shown, that of equal "
-            f"shares at the start; goodputs per connection by class elsewhere: {others}"
+            (
+                "section IV-D",
+                f"{len(found)} fixed points, of which the first is shown, that of equal shares at "
+                f"the start; goodputs per connection by class elsewhere: {others}",
+            )
         )
     return prediction(
         "vbs",

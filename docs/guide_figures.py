@@ -1,0 +1,380 @@
+"""Pictures of the guide pages, drawn from runs of the scenarios that stand on them.
+
+``python docs/figures.py`` draws all; the same runs give the same picture.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import claims
+import numpy as np
+from matplotlib.axes import Axes
+
+import lasthop as lh
+from lasthop.plot.conflicts import conflict_figure
+from lasthop.plot.figure import EMULATION, MODEL, QUIET, SIMULATION, Figure, house_style, title
+from lasthop.plot.stability import chart_figure
+from lasthop.stability import Axis, chart
+
+GUIDE = Path(__file__).parent / "guide"
+
+
+def scenario(page: str, name: str) -> str:
+    """The text of a file that a page shows."""
+    text = (GUIDE / f"{page}.md").read_text("utf-8")
+    found = re.search(rf"^```toml\n(# {re.escape(name)}\.toml\n.*?)^```", text, re.M | re.S)
+    if found is None:
+        raise ValueError(f"{page}.md shows no {name}.toml")
+    return found[1]
+
+
+def beside(axes: Axes, x: Any, answers: Any, color: str, label: str, **style: Any) -> None:
+    """Means over x with their intervals as bars."""
+    means, halves = zip(*answers, strict=True)
+    axes.errorbar(x, means, halves, color=color, label=label, **{"marker": "o", **style})
+
+
+def mean(item: Mapping[str, Any], quantity: str, scale: float = 1.0) -> tuple[float, float]:
+    """An estimate with its half width."""
+    value = item[quantity]
+    return scale * value["mean"], scale * (value["ci95"] or 0.0)
+
+
+def named(items: Any, name: str) -> Mapping[str, Any]:
+    """The item of a list by its name."""
+    found: Mapping[str, Any] = next(each for each in items if each["name"] == name)
+    return found
+
+
+def queues_call() -> Figure:
+    """Delay of a call and goodput of downloads under each discipline."""
+    under = {
+        "75 packets": {"limit": 75},
+        "20 packets": {"threshold": 20},
+        "RED 10 to 30": {"red": {"min_th": 10, "max_th": 30}},
+        "CoDel": {"codel": {}},
+        "PIE": {"pie": {}},
+        "FQ-CoDel": {"fq_codel": {}},
+    }
+    text = scenario("queues", "call")
+    found = [
+        lh.simulate(text, settings={"cell.ap_queue": queue}).summary for queue in under.values()
+    ]
+    calls = [mean(named(f["flows"], "phone/udp-down/1"), "one_way_delay_s", 1e3) for f in found]
+    goodputs = [mean(f["cells"][0], "goodput_bps", 1e-6) for f in found]
+    return bars(
+        list(under),
+        {
+            "delay of the call [ms]": calls,
+            "goodput of all [Mb/s]": goodputs,
+        },
+    )
+
+
+def bars(rows: list[str], panels: Mapping[str, list[tuple[float, float]]]) -> Figure:
+    """A panel a quantity, side by side, with a bar for each row."""
+    with house_style(12.0 + 6.5 * len(rows)) as figure:
+        row_of_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        places = np.arange(len(rows))[::-1]
+        for axes, (label, values) in zip(row_of_axes, panels.items(), strict=True):
+            means, halves = zip(*values, strict=True)
+            axes.barh(places, means, xerr=halves, color=SIMULATION, height=0.6, ecolor="black")
+            axes.set_xlabel(label)
+            axes.grid(axis="y", visible=False)
+        row_of_axes[0].set_yticks(places, rows)
+    return figure
+
+
+def queues_router() -> Figure:
+    """Wait and utilisation of a router's queue under each discipline."""
+    under = {
+        "500 packets": 500,
+        "20 packets": 20,
+        "RED 20 to 60": {"red": {"min_th": 20, "max_th": 60}},
+        "CoDel": {"codel": {}},
+        "PIE": {"pie": {}},
+        "FQ-CoDel": {"fq_codel": {}},
+    }
+    swept = lh.sweep(scenario("queues", "router"), {"queue": list(under.values())})
+    points = [each.summary for each in swept.points]
+    classes = [each["classes"] for each in points]
+    return bars(
+        list(under),
+        {
+            "call [ms]": [mean(named(each, "voice"), "one_way_delay_s", 1e3) for each in classes],
+            "slow pages [s]": [mean(named(each, "site"), "completion_p95_s") for each in classes],
+            "far [Mb/s]": [mean(named(each, "far"), "goodput_bps", 1e-6) for each in classes],
+        },
+    )
+
+
+def sharing_rain() -> Figure:
+    """Two groups of stations while it rains, without classes and with equal shares."""
+    text = scenario("sharing", "rain")
+    halves = "{ near = { station = 'near', share = 0.5 }, far = { share = 0.5 } }"
+    shared = {"cell.ap_queue.vbs.class": halves, "cell.ap_queue.vbs.algorithm": "regulated"}
+    with house_style(88.0) as figure:
+        column = figure.subplots(2, 1, sharex=True, sharey=True)
+        for axes, settings, what in zip(
+            column, ({}, shared), ("one queue for all", "equal shares of the queue"), strict=True
+        ):
+            series = lh.simulate(text, settings=settings).series
+            flows = series[(series["list"] == "flows") & (series["quantity"] == "goodput_bps")]
+            is_near = flows["name"].str.startswith("near")
+            for rows, color, label in (
+                (flows[is_near], SIMULATION, "near"),
+                (flows[~is_near], MODEL, "far and guests"),
+            ):
+                total = rows.groupby("time_s")["value"].sum() / 1e6
+                axes.plot(total.index, total.rolling(5).mean(), color=color, label=label, ls="-")
+            for begin, end, words in ((40, 80, "rain"), (90, 110, "guests")):
+                axes.axvspan(begin, end, color="#DDDDDD", alpha=0.5, linewidth=0)
+                axes.annotate(words, ((begin + end) / 2, 0.25), ha="center", color=QUIET)
+            axes.set_ylabel("goodput [Mb/s]")
+            title(axes, what)
+        column[0].set_ylim(bottom=0.0)
+        column[0].set_xlim(10.0, 120.0)
+        column[1].set_xlabel("time [s], means of 5 s")
+        handles, labels = column[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper right", ncols=2)
+    return figure
+
+
+def bottleneck_shares() -> Figure:
+    """Four downloads against one, without the bottleneck and with it."""
+    text = scenario("bottleneck", "sharing").replace("vsb = {}\n", "")
+    shares: dict[str, list[tuple[float, float]]] = {"greedy": [], "modest": []}
+    cases: dict[str, dict[str, object]] = {
+        "4 downloads against 1": {},
+        "4 uploads against 1 download": {"station.greedy": {"upload": 4}},
+    }
+    rows = []
+    for words, settings in cases.items():
+        for vsb in (False, True):
+            tree: dict[str, object] = {**settings, **({"vsb": {}} if vsb else {})}
+            found = lh.simulate(text, settings=tree).summary["stations"]
+            for name, values in shares.items():
+                values.append(mean(named(found, name), "goodput_bps", 1e-6))
+            rows.append(f"{words}\n{'behind a bottleneck' if vsb else 'as it is'}")
+    with house_style(52.0) as figure:
+        axes = figure.subplots()
+        places = np.arange(len(rows))[::-1].astype(float)
+        for offset, (name, color) in zip(
+            (0.18, -0.18), (("greedy", MODEL), ("modest", SIMULATION)), strict=True
+        ):
+            means, halves = zip(*shares[name], strict=True)
+            label = "the station with 4" if name == "greedy" else "the station with 1"
+            axes.barh(
+                places + offset, means, 0.34, xerr=halves, color=color, label=label, ecolor="black"
+            )
+        axes.set_yticks(places, rows)
+        axes.set_xlabel("goodput [Mb/s]")
+        axes.grid(axis="y", visible=False)
+        figure.legend(loc="outside upper right", ncols=2)
+    return figure
+
+
+def networks_phases() -> Figure:
+    """Goodput of near flows over some tenths of a millisecond more for the far ones."""
+    text = scenario("networks", "mixed")
+    more = np.arange(0.0, 0.65, 0.1)
+    with house_style(54.0) as figure:
+        axes = figure.subplots()
+        for jitter, color, label in (
+            ("0 ms", MODEL, "without jitter"),
+            ("packet", SIMULATION, "jitter of a packet time"),
+        ):
+            found = []
+            for ms in more:
+                settings = {"flow.far.rtt": f"{120 + ms:.1f} ms", "dumbbell.jitter": jitter}
+                classes = lh.simulate(text, settings=settings).summary["classes"]
+                found.append(mean(named(classes, "near"), "goodput_bps", 1e-6))
+            beside(axes, 120.0 + more, found, color, label, linestyle="-")
+        axes.set_xlabel("round-trip time of the far flows [ms]")
+        axes.set_ylabel("goodput of the near flows [Mb/s]")
+        axes.legend()
+    return figure
+
+
+def places_shops() -> Figure:
+    """Three shops in a street, and with the east one farther away."""
+    text = scenario("places", "positions")
+    apart = {"csma.node.east.x": "1700 m", "csma.node.e.x": "1700 m"}
+    return conflict_figure(
+        [
+            ("600 m apart: the centre starves", lh.simulate(text)),
+            ("the east one 500 m farther on", lh.simulate(text, settings=apart)),
+        ]
+    )
+
+
+def relay_connections() -> Figure:
+    """What n connections carry over a long link that loses packets, without anybody else."""
+    link = {
+        "name": "a long link with losses",
+        "duration": "60 s",
+        "warmup": "10 s",
+        "replications": 5,
+        "link": {
+            "hop": {"from": "far", "to": "near", "rate": "20 Mbps", "queue": 250, "loss": 0.01}
+        },
+        "tcp": {"congestion": "reno", "sack": True, "window": 1000},
+        "flow": {"one": {"from": "far", "to": "near", "rtt": "150 ms"}},
+    }
+    counts = (1, 2, 4, 8, 16, 24, 32)
+    found = []
+    for count in counts:
+        result = lh.simulate(link, settings={"flow.one.count": count})
+        found.append(mean(result.summary["classes"][0], "goodput_bps", 1e-6))
+    with house_style(54.0) as figure:
+        axes = figure.subplots()
+        beside(axes, counts, found, SIMULATION, "simulation", linestyle="-")
+        one = found[0][0]
+        axes.plot(
+            counts, [one * n for n in counts], color=QUIET, ls=":", label="n times one connection"
+        )
+        axes.axhline(20.0, color=QUIET, linestyle="--", linewidth=0.8, label="the link")
+        axes.set_ylim(0.0, 22.0)
+        axes.set_xlabel("connections")
+        axes.set_ylabel("goodput [Mb/s]")
+        axes.legend(loc="lower right")
+    return figure
+
+
+def import_measured() -> Figure:
+    """A measurement beside model and simulation; it stands in by a run with another seed."""
+    text = scenario("import", "cafe")
+    return lh.compare(text, measured=[measured(text)]).figure()
+
+
+def measured(text: str) -> str:
+    """The file of a simulation with another seed."""
+    file = Path(__file__).parents[1] / "target" / "measured.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(lh.simulate(text, seed=7).to_json(), "utf-8")
+    return str(file)
+
+
+def reproduced() -> Figure:
+    """All numbers that papers state, and what lasthop simulates, from the kept run."""
+    shown: dict[str, list[tuple[float, float]]] = {}
+    for claim in claims.load()["claims"]:
+        for check in claim["checks"]:
+            paper, simulated = check["paper"], check["simulated"]
+            if isinstance(paper, float) and paper > 0.0 and simulated is not None:
+                shown.setdefault(check["verdict"], []).append((paper, simulated))
+    with house_style(78.0) as figure:
+        axes = figure.subplots()
+        least, most = 1e-3, 1e4
+        axes.plot([least, most], [least, most], color=QUIET, linestyle="--", linewidth=0.8)
+        for verdict, color, marker in (
+            ("open", QUIET, "s"),
+            ("deviates", MODEL, "D"),
+            ("reproduced", EMULATION, "o"),
+        ):
+            points = [(x, y) for x, y in shown.get(verdict, []) if least <= x <= most and y > 0.0]
+            if points:
+                label = f"{verdict} ({len(points)})"
+                axes.plot(*zip(*points, strict=True), marker, color=color, label=label, alpha=0.7)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("value in the paper, in its own unit")
+        axes.set_ylabel("simulated")
+        axes.legend()
+    return figure
+
+
+def goodput() -> Figure:
+    """What `plot.goodput` draws of the first hot-spot."""
+    return lh.simulate(scenario("first", "hotspot")).plot.goodput()
+
+
+def router_chart() -> Figure:
+    """Where the router of a guide is stable over two parameters."""
+    case = lh.fluid(scenario("oscillation", "router")).case
+    axes = Axis("max_th", 60.0, 2000.0), Axis("rtt", 0.005, 0.5)
+    return chart_figure(chart(case, *axes, 40), "sixty flows through RED")
+
+
+def router_compare() -> Figure:
+    """Its queue over time, with rest and cycle of the fluid."""
+    return lh.compare(scenario("oscillation", "router")).plot()
+
+
+def hotspot_simulate() -> Figure:
+    """The first hot-spot, simulated."""
+    return lh.simulate(scenario("first", "hotspot")).plot()
+
+
+def hotspot_compare() -> Figure:
+    """The same beside the model."""
+    return lh.compare(scenario("first", "hotspot")).plot()
+
+
+def cell_series() -> Figure:
+    """Queues, windows and rates over time."""
+    cell = scenario("recording", "cell")
+    return lh.simulate(cell, series="20 ms", replications=1).plot.series()
+
+
+def cell_air() -> Figure:
+    """Frames on the air."""
+    return lh.simulate(scenario("recording", "cell"), replications=1).plot.air(1.2, 1.22)
+
+
+def buffer_sweep() -> Figure:
+    """Shares over the queue's length."""
+    return lh.sweep(scenario("sweep", "buffer"), {"cell.ap_queue": "20,50,200"}).plot()
+
+
+def buffer_sweep_rates() -> Figure:
+    """Shares over rates and lengths."""
+    over = {"cell.ap_queue": "20,50,200", "station.up.rate": "1 Mbps,2 Mbps,5.5 Mbps,11 Mbps"}
+    return lh.sweep(scenario("sweep", "buffer"), over).plot()
+
+
+def router_sweep() -> Figure:
+    """Goodput and losses of disciplines."""
+    over = {"queue": "100,20,{red={min_th=20,max_th=60}},{codel={}}"}
+    return lh.sweep(scenario("sweep", "router"), over).plot()
+
+
+def downloads_tune() -> Figure:
+    """What confirmed settings give."""
+    return lh.tune(scenario("tuning", "downloads"), "throughput").plot()
+
+
+def homes_shared() -> Figure:
+    """Two classes that share the access point's queue."""
+    half = "{{ station = '{0}', share = 0.5 }}"
+    classes = ", ".join(f"{name} = {half.format(name)}" for name in ("near", "far"))
+    settings = {"cell.ap_queue.vbs.class": f"{{ {classes} }}"}
+    return lh.simulate(scenario("sharing", "homes"), settings=settings).plot()
+
+
+PICTURES: Mapping[str, Callable[[], Figure]] = {
+    "router-chart": router_chart,
+    "router-compare": router_compare,
+    "hotspot-simulate": hotspot_simulate,
+    "hotspot-compare": hotspot_compare,
+    "cell-series": cell_series,
+    "cell-air": cell_air,
+    "buffer-sweep": buffer_sweep,
+    "buffer-sweep-rates": buffer_sweep_rates,
+    "router-sweep": router_sweep,
+    "downloads-tune": downloads_tune,
+    "homes-shared": homes_shared,
+    "queues-call": queues_call,
+    "queues-router": queues_router,
+    "sharing-rain": sharing_rain,
+    "bottleneck-shares": bottleneck_shares,
+    "networks-phases": networks_phases,
+    "places-shops": places_shops,
+    "relay-connections": relay_connections,
+    "import-measured": import_measured,
+    "claims": reproduced,
+    "python-goodput": goodput,
+}
+"""Pictures by the names of their files."""

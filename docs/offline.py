@@ -1,0 +1,51 @@
+"""Refuses a site that loads anything from elsewhere: ``python docs/offline.py site``."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+LOADED = re.compile(
+    r"""<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\bsrc\s*=\s*["']?(?P<src>[^"'\s>]+)"""
+    r"""|<link\b(?![^>]*\brel=["']?(?:canonical|author|next|prev|index|search))"""
+    r"""[^>]*?\bhref\s*=\s*["']?(?P<href>[^"'\s>]+)"""
+    r"""|(?:@import\s+(?!url\()|url\()\s*["']?(?P<css>[^"')\s]+)""",
+    re.IGNORECASE,
+)
+"""What a browser loads for a page or a style sheet by itself; links to click on are none of it."""
+
+ELSEWHERE = re.compile(r"(?:[a-z]+:)?//", re.IGNORECASE)
+
+
+def loaded_from_elsewhere(text: str) -> Iterator[str]:
+    """Addresses outside the site that a page or a style sheet loads."""
+    for found in LOADED.finditer(text):
+        address = found["src"] or found["href"] or found["css"]
+        if ELSEWHERE.match(address):
+            yield address
+
+
+def missing(site: Path) -> Iterator[str]:
+    """Scripts that pages load and the site has not."""
+    for page in site.rglob("*.html"):
+        for address in re.findall(r'<script\b[^>]*?\bsrc="([^"?#]+)', page.read_text("utf-8")):
+            if not (page.parent / address).is_file():
+                yield f"{page.relative_to(site)}: {address} is not there"
+
+
+def main() -> None:
+    """Name what is loaded from elsewhere, and fail if anything is."""
+    site = Path(sys.argv[1])
+    wrong = [
+        f"{path.relative_to(site)}: loads {address}"
+        for pattern in ("*.html", "*.css")
+        for path in sorted(site.rglob(pattern))
+        for address in loaded_from_elsewhere(path.read_text("utf-8"))
+    ]
+    wrong += missing(site)
+    if wrong:
+        sys.exit("\n".join(["the site needs a network:", *wrong]))
+
+
+if __name__ == "__main__":
+    main()

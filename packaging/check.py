@@ -1,0 +1,81 @@
+"""Checks packages in a folder: names, sizes, contents, metadata, and what they ask of a machine."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+LARGEST_WHEEL = 3_000_000
+"""Bytes, without the page."""
+
+WHEEL = re.compile(r"lasthop-[\d.]+-cp311-abi3-manylinux_2_28_(x86_64|aarch64)\.whl")
+
+IN_WHEEL = (
+    "lasthop/__init__.py",
+    "lasthop/_core.abi3.so",
+    "lasthop/py.typed",
+    "lasthop/cli/completion/share/lasthop.bash",
+    "lasthop/congestion/share/compound.o",
+    "lasthop/gateway/share/lasthop-gateway.8",
+    "lasthop/gateway/share/lasthop-gateway@.service",
+    "lasthop/linkqueue/share/sharing.o",
+)
+"""Files that are easily forgotten."""
+
+IN_SDIST = ("Cargo.lock", "LICENSE-MIT", "LICENSE-APACHE", "README.md", "crates/engine/src/lib.rs")
+
+
+def main(folder: Path) -> int:
+    """Print what each package is; return 1 if one is not as it should be."""
+    wrong: list[str] = []
+    wheels, sdists = sorted(folder.glob("*.whl")), sorted(folder.glob("*.tar.gz"))
+    if not wheels or len(sdists) != 1:
+        wrong.append(f"{folder}: {len(wheels)} wheels and {len(sdists)} sdists")
+    for wheel in wheels:
+        wrong += problems_of_wheel(wheel)
+    for sdist in sdists:
+        with tarfile.open(sdist) as archive:
+            wrong += missing(
+                sdist, IN_SDIST, [name.partition("/")[2] for name in archive.getnames()]
+            )
+    for path in (*wheels, *sdists):
+        print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
+    if subprocess.run(["twine", "check", "--strict", *wheels, *sdists]).returncode:
+        wrong.append("twine is not content with the metadata")
+    for line in wrong:
+        print(f"error: {line}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def problems_of_wheel(wheel: Path) -> list[str]:
+    """What is wrong with a wheel, a line each."""
+    wrong = []
+    named = WHEEL.fullmatch(wheel.name)
+    if named is None:
+        wrong.append(f"{wheel.name}: not named as an abi3 wheel for manylinux_2_28")
+    if wheel.stat().st_size > LARGEST_WHEEL:
+        wrong.append(f"{wheel.name}: {wheel.stat().st_size} bytes, more than {LARGEST_WHEEL}")
+    with zipfile.ZipFile(wheel) as archive:
+        wrong += missing(wheel, IN_WHEEL, archive.namelist())
+        core = archive.read("lasthop/_core.abi3.so")
+    for path in (str(Path.cwd()), str(Path.home() / ".cargo")):
+        if path.encode() in core:
+            wrong.append(f"{wheel.name}: names {path}, a path of the machine that built it")
+    shown = subprocess.run(["auditwheel", "show", wheel], capture_output=True, text=True)
+    said = " ".join(shown.stdout.split())
+    print(f"{wheel.name}: {said or shown.stderr}")
+    tag = re.search(r'consistent with the following platform tag: "manylinux_2_(\d+)_', said)
+    if tag is None or int(tag[1]) > 28:
+        wrong.append(f"{wheel.name}: auditwheel does not find it fit for manylinux_2_28")
+    return wrong
+
+
+def missing(package: Path, needed: tuple[str, ...], there: list[str]) -> list[str]:
+    """A line for each file that a package has not."""
+    return [f"{package.name}: has no {name}" for name in needed if name not in there]
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

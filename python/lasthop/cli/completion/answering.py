@@ -1,0 +1,198 @@
+"""What may stand next on a command line, told to the shell that asks at a Tab.
+
+The answer is lines of text: what sort of files the shell is to look for, if any; what stands in
+front of a file in the same word; the beginning of the file; what of the word bash has cut off; then
+a line for each word that may stand there, with a description behind a tab.
+"""
+
+import json
+import shlex
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Answer", "answer", "answered"]
+
+FILES = {"scenario": "scenarios", "case": "scenarios", "file": "files", "directory": "directories"}
+"""Sorts of files that shells look for themselves, by what a value is."""
+
+MARK = "\x1f"
+"""Stands for the cursor: no command line has it."""
+
+Table = Mapping[str, Any]
+Word = tuple[str, str]
+"""A word that may stand there, and its description."""
+
+
+@dataclass
+class Answer:
+    """What may stand where the cursor is."""
+
+    words: list[Word] = field(default_factory=list)
+    files: str = "words"
+    """What files: ``scenarios``, ``files``, ``directories``, or ``words`` for none."""
+    before: str = ""
+    """What stands in front of a file in the same word, such as ``--out=``."""
+    typed: str = ""
+    """The beginning of the file."""
+
+
+def answer(arguments: Sequence[str]) -> int:
+    """Print what may follow.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        The shell, then the words of the line without the first; the last is the one that is being
+        typed. bash, whose words are cut at ``=`` and ``:``, gives the line, and where it cuts.
+    """
+    shell, *given = arguments
+    cut = ""
+    if shell == "bash":
+        line, breaks = given
+        given, quoted = words_of(line)
+        cut = "" if quoted else kept_by_bash(given[-1], breaks)
+    found = answered(given or [""])
+    head = [found.files, found.before, found.typed, cut]
+    bare = shell == "bash"
+    lines = [word if bare or not said else f"{word}\t{said}" for word, said in found.words]
+    sys.stdout.write("\n".join([*head, *lines]) + "\n")
+    return 0
+
+
+def words_of(line: str) -> tuple[list[str], bool]:
+    """Words of a line behind the command, and whether the last one stands in an open quote."""
+    for end in ("", "'", '"'):
+        try:
+            words = shlex.split(line + MARK + end)
+        except ValueError:
+            continue
+        return [*words[1:-1], words[-1].removesuffix(MARK)], bool(end)
+    return [""], False
+
+
+def kept_by_bash(word: str, breaks: str) -> str:
+    """What bash takes for a word of its own in front of the one that it replaces."""
+    return word[: max((word.rfind(each) for each in "=:" if each in breaks), default=-1) + 1]
+
+
+def answered(given: Sequence[str]) -> Answer:
+    """What may stand in the place of the last word."""
+    table: Table = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
+    *words, typed = given
+    line = Line(table)
+    for word in words:
+        line.read(word)
+    return line.going_on(typed)
+
+
+class Line:
+    """A command line up to the cursor."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.command = ""
+        self.arguments: list[str] = []
+        self.options: set[str] = set()
+        self.lacking: list[str] = []
+        """What the values are that the option before still lacks."""
+        self.is_program = False
+        """Whether what follows is the command line of another program."""
+
+    @property
+    def entry(self) -> Table:
+        """What the command takes."""
+        found: Table = self.table["commands"][self.command]
+        return found
+
+    @property
+    def known(self) -> Table:
+        """Options of the command."""
+        return {**self.entry.get("options", {}), **self.table["everywhere"]}
+
+    def read(self, word: str) -> None:
+        """Take a word that stands there."""
+        if self.lacking:
+            self.lacking.pop(0)
+        elif self.is_program:
+            return
+        elif word == "--":
+            self.is_program = True
+        elif word.startswith("-") and word != "-":
+            name, equals, _ = word.partition("=")
+            self.options.add(name)
+            if not equals:
+                option = self.known.get(name, {})
+                values = option.get("values", 1) if "takes" in option else 0
+                self.lacking = [option.get("takes", "")] * values
+        elif word in self.entry.get("commands", ()):
+            self.command = f"{self.command} {word}".strip()
+        else:
+            self.arguments.append(word)
+
+    def going_on(self, typed: str) -> Answer:
+        """What may stand in the place of a word that has begun."""
+        if self.lacking:
+            return self.value(self.lacking[0], typed)
+        if self.is_program:
+            return Answer(files="files", typed=typed)
+        name, equals, value = typed.partition("=")
+        if equals and "takes" in self.known.get(name, {}):
+            return self.value(self.known[name]["takes"], value, f"{name}=")
+        if typed.startswith("-") and typed != "-":
+            return self.choice(self.further_options(), typed)
+        if "commands" in self.entry:
+            inside = ((name, self.said_of(name)) for name in self.entry["commands"])
+            return self.choice(inside, typed)
+        if (takes := self.next_argument()) is not None:
+            return self.value(takes, typed)
+        return self.choice(self.further_options(), typed)
+
+    def said_of(self, command: str) -> str:
+        """The line on a command inside this one."""
+        return str(self.table["commands"][f"{self.command} {command}".strip()]["help"])
+
+    def further_options(self) -> Iterable[Word]:
+        """Options that are not there yet, or may be repeated."""
+        for name, option in self.known.items():
+            if name not in self.options or option.get("many"):
+                yield name, option["help"]
+
+    def next_argument(self) -> str | None:
+        """What the next argument is; None if there are no more."""
+        takes = self.entry.get("arguments", [])
+        at = len(self.arguments)
+        if at < len(takes):
+            return str(takes[at]["takes"])
+        return str(takes[-1]["takes"]) if takes and takes[-1].get("many") else None
+
+    def choice(self, words: Iterable[Word], typed: str, before: str = "") -> Answer:
+        """The words that begin like what has been typed."""
+        chosen = [(before + word, said) for word, said in words if word.startswith(typed)]
+        return Answer(words=chosen)
+
+    def value(self, takes: str, typed: str, before: str = "") -> Answer:
+        """What a value may be; `before` stands in front of it in the same word."""
+        is_file = bool(self.arguments) and self.file_is_scenario
+        if takes in ("key", "keys") or (takes == "parameter or key" and is_file):
+            from lasthop.cli.completion.keys import settings
+
+            found = settings(typed, self.arguments[0] if is_file else "", several=takes == "keys")
+            return self.choice(found, typed, before)
+        words = self.table["words"].get(takes.removesuffix(" or key"), ())
+        taken = self.arguments if takes == "claim" else ()
+        ends = "=" if takes.startswith("parameter") else ""
+        answer = self.choice(((f"{w}{ends}", "") for w in words if w not in taken), typed, before)
+        if takes in FILES:
+            answer.files, answer.before, answer.typed = FILES[takes], before, typed
+        return answer
+
+    @property
+    def file_is_scenario(self) -> bool:
+        """Whether the first argument is a scenario, not a case of a paper."""
+        takes = self.entry.get("arguments", [{"takes": ""}])[0]["takes"]
+        return (
+            takes in ("scenario", "case") and self.arguments[0] not in self.table["words"]["case"]
+        )

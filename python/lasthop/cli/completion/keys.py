@@ -1,0 +1,119 @@
+"""Key paths of scenarios and the words that their values may be, from the schema."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from lasthop import _core
+
+__all__ = ["settings"]
+
+Schema = Mapping[str, Any]
+
+MOST_SAID = 70
+"""Longest description of a key. [characters]"""
+
+
+def settings(typed: str, file: str, *, several: bool = False) -> Iterator[tuple[str, str]]:
+    """Ways to go on with ``PATH=VALUE``, each with a description.
+
+    A path goes on by one key: a table ends with a dot, a value with an equals sign.
+
+    Parameters
+    ----------
+    typed : str
+        What stands there.
+    file : str
+        The scenario, whose tables have names; empty if there is none, or not yet.
+    several : bool
+        Whether values may be a list with commas.
+    """
+    schema: Schema = json.loads(_core.schema())
+    path, equals, value = typed.partition("=")
+    *steps, last = path.split(".")
+    tree = contents(file)
+    tables = [schema]
+    for step in steps:
+        tables = list(below(schema, tables, step))
+        tree = tree.get(step, {}) if isinstance(tree, Mapping) else {}
+    if equals:
+        before, comma, _ = value.rpartition(",") if several else ("", "", "")
+        taken = before.split(",")
+        for node in children(tables, last):
+            for word in words(schema, node):
+                if word not in taken:
+                    yield f"{path}={before}{comma}{word}", ""
+        return
+    start = path.removesuffix(last)
+    for table in tables:
+        for key, node in table.get("properties", {}).items():
+            yield from ways(schema, f"{start}{key}", node)
+        of_names = table.get("additionalProperties")
+        if isinstance(of_names, Mapping) and isinstance(tree, Mapping):
+            for name in tree:
+                yield from ways(schema, f"{start}{name}", of_names)
+
+
+def contents(file: str) -> Any:
+    """What stands in a scenario, as far as it can be read: it may be half written."""
+    try:
+        text = Path(file).expanduser().read_text("utf-8")
+        return json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+    except (OSError, ValueError, RuntimeError):
+        return {}
+
+
+def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
+    """The path as that of a value, of a table, or of both."""
+    sentence = str(node.get("description", "")).partition(". ")[0]
+    said = shorten(sentence, MOST_SAID, placeholder=" ...")
+    kinds = list(choices(schema, node))
+    if any(not is_table(kind) for kind in kinds):
+        yield f"{path}=", said
+    if any(is_table(kind) for kind in kinds):
+        yield f"{path}.", said
+
+
+def below(schema: Schema, tables: list[Schema], key: str) -> Iterator[Schema]:
+    """Tables that a key of these tables may have."""
+    for node in children(tables, key):
+        yield from filter(is_table, choices(schema, node))
+
+
+def children(tables: list[Schema], key: str) -> Iterator[Schema]:
+    """What the schema says of a key of these tables."""
+    for table in tables:
+        if key in table.get("properties", {}):
+            yield table["properties"][key]
+        elif isinstance(table.get("additionalProperties"), Mapping):
+            yield table["additionalProperties"]
+
+
+def choices(schema: Schema, node: Schema) -> Iterator[Schema]:
+    """All that a value may be, references followed."""
+    if "$ref" in node:
+        yield from choices(schema, schema["$defs"][node["$ref"].removeprefix("#/$defs/")])
+    elif "oneOf" in node:
+        for each in node["oneOf"]:
+            yield from choices(schema, each)
+    else:
+        yield node
+
+
+def is_table(node: Schema) -> bool:
+    """Whether keys stand below it."""
+    return node.get("type") == "object"
+
+
+def words(schema: Schema, node: Schema) -> Iterator[str]:
+    """Words that a value may be."""
+    for kind in choices(schema, node):
+        yield from map(str, kind.get("enum", ()))
+        if kind.get("type") == "boolean":
+            yield from ("true", "false")
+        if word := re.match(r"\^\\s\*\((\w+)\|", kind.get("pattern", "")):
+            yield word[1]

@@ -1,0 +1,162 @@
+"""What may stand on a command line, as a table: written by `make docs-pages`, read at each Tab."""
+
+import json
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+import typer
+
+from lasthop.cli.app import app
+from lasthop.cli.tune import CONFIGURATIONS
+from lasthop.congestion.controls import CONTROLS
+from lasthop.emulation.limits import CAN_FOLLOW
+from lasthop.importing.phy import RATES
+from lasthop.models import MODELS
+from lasthop.models.choices import words_of
+from lasthop.relay.settings import RULES
+from lasthop.stability.models import MODELS as FLUIDS
+from lasthop.stability.presets import PRESETS
+from lasthop.studies.ledger import load
+from lasthop.tuning.categories import CATEGORIES
+from lasthop.tuning.objectives import OBJECTIVES
+
+KINDS = {
+    "PATH=VALUE": "key",
+    "PATH=VALUES": "keys",
+    "DIR": "directory",
+    "FILE": "file",
+    "FILE.csv": "file",
+    "[NAME=]FILE": "file",
+    "UP DOWN": "file",
+    "-- COMMAND ...": "file",
+    "CASE": "case",
+    "SUBJECT|CLAIM": "claim",
+    "SHELL": "shell",
+    "NAME=LOW..HIGH": "parameter",
+}
+"""What values of a metavar are, whatever the command."""
+
+OF_OPTIONS = {
+    ("", "--model"): "model",
+    ("", "--option"): "model option",
+    ("init", "--hop"): "hop",
+    ("import", "--phy"): "phy",
+    ("tune", "--for"): "objective",
+    ("tune", "--category"): "category",
+    ("tune", "--write"): "configuration",
+    ("emulate", "--follow"): "followed",
+    ("stability", "--set"): "parameter or key",
+    ("congestion", "NAME"): "control",
+    ("relay", "--rule"): "rule",
+}
+"""What values of an option or argument are, by the first word of the command; empty: of all."""
+
+
+def completion_page() -> str:
+    """The table as JSON, an entry a line."""
+    lines = ["{"]
+    for section, entries in table().items():
+        lines.append(f" {json.dumps(section)}: {{")
+        texts = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in entries.items()]
+        lines += [",\n".join(texts), " },"]
+    return "\n".join(lines).removesuffix(",") + "\n}\n"
+
+
+def table() -> dict[str, dict[str, Any]]:
+    """Commands by their names with what each takes, options of all, and lists of words."""
+    root: Any = typer.main.get_command(app)
+    commands = dict(every_command(root))
+    return {"commands": commands, "words": words(), "everywhere": EVERYWHERE}
+
+
+EVERYWHERE = {
+    "--quiet": {"help": "Nothing but the answer and errors."},
+    "--help": {"help": "What the command does and takes."},
+}
+"""Options of every command."""
+
+
+def words() -> dict[str, list[str]]:
+    """Values that are words, by what they are."""
+    ledger = load()
+    return {
+        "model": sorted(MODELS),
+        "model option": sorted({each for name in MODELS for each in options_of(name)}),
+        "hop": ["802.11b", "802.11g", "router"],
+        "phy": list(RATES),
+        "objective": list(OBJECTIVES),
+        "category": list(CATEGORIES),
+        "configuration": list(CONFIGURATIONS),
+        "followed": list(CAN_FOLLOW),
+        "control": list(CONTROLS),
+        "rule": list(RULES),
+        "shell": ["bash", "zsh", "fish"],
+        "case": [*FLUIDS, *PRESETS],
+        "parameter": sorted({each.name for fluid in FLUIDS.values() for each in fluid.parameters}),
+        "claim": [*ledger.subjects, *(claim.id for claim in ledger.claims)],
+    }
+
+
+def options_of(model: str) -> Iterator[str]:
+    """Options of a model with the words that they may be, or before a number."""
+    package = import_module(f"lasthop.models.{model}")
+    for option, allowed in words_of(package.Options) if hasattr(package, "Options") else ():
+        yield from (f"{option}={word}" for word in allowed or ("",) if word is not None)
+
+
+def every_command(command: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """A command with its arguments and options, then those inside it."""
+    inside: Mapping[str, Any] = getattr(command, "commands", {})
+    entry: dict[str, Any] = {"help": said_of(command)}
+    if inside:
+        entry["commands"] = list(inside)
+    arguments = [
+        {"takes": kind_of(name, each), **({"many": True} if each.nargs != 1 else {})}
+        for each in command.params
+        if each.param_type_name == "argument"
+    ]
+    options = {
+        option: described(name, each)
+        for each in command.params
+        if each.param_type_name == "option"
+        for option in (*each.opts, *each.secondary_opts)
+        if option.startswith("--") and option not in EVERYWHERE
+    }
+    entry |= {"arguments": arguments} if arguments else {}
+    entry |= {"options": options} if options else {}
+    yield name, entry
+    for inner, each in inside.items():
+        yield from every_command(each, f"{name} {inner}".strip())
+
+
+def said_of(command: Any) -> str:
+    """The line on a command in the list of commands."""
+    return str(command.short_help or (command.help or "").partition("\n")[0])
+
+
+def described(command: str, option: Any) -> dict[str, Any]:
+    """An option: its help, what it takes and how many values, whether it may be repeated."""
+    entry: dict[str, Any] = {"help": first_sentence(option.help)}
+    if not option.is_flag:
+        entry["takes"] = kind_of(command, option)
+        count = len(str(option.metavar).split())
+        entry |= {"values": count} if count > 1 else {}
+    return entry | ({"many": True} if option.multiple else {})
+
+
+def first_sentence(text: str) -> str:
+    """The beginning of a text, without its period."""
+    return text.partition(". ")[0].partition("; ")[0].removesuffix(".")
+
+
+def kind_of(command: str, parameter: Any) -> str:
+    """What the values of a parameter are; empty where nothing can be said."""
+    metavar = str(parameter.metavar)
+    own = parameter.opts[0] if parameter.param_type_name == "option" else metavar
+    for first in (command.partition(" ")[0], ""):
+        if (first, own) in OF_OPTIONS:
+            return OF_OPTIONS[first, own]
+    if metavar == "FILE" and str(parameter.help).startswith("Scenario"):
+        return "scenario"
+    return KINDS.get(metavar, "")

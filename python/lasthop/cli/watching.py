@@ -1,0 +1,111 @@
+"""Long steps on a terminal: what is under way, how far it is or how long it may take.
+
+A step that is over soon is not shown. One that begins while a bar is there takes its place for as
+long as it lasts.
+"""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from lasthop.allowance import TIMES, told
+from lasthop.cli.progress import DRAWN, forget, new_bar
+from lasthop.cli.quiet import is_quiet
+from lasthop.underway import Step
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+__all__ = ["watch"]
+
+SOON_S = 1.0
+"""A step that is over by then is not shown. [s]"""
+
+LONG_S = 2.0
+"""A step that may take so long is shown at once. [s]"""
+
+
+class Shown:
+    """A step that is shown by a bar, its own or one that was there."""
+
+    def __init__(self, what: str, total: int | None) -> None:
+        self.what, self.total, self.count = what, total, 0
+        self._bar: Bar | None = None
+        self._lock = threading.Lock()
+        self._over = False
+        self._borrowed: tuple[str, float | None, float] | None = None
+        self._timer = threading.Timer(SOON_S, self.show) if what else None
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
+
+    def done(self, count: int) -> None:
+        """Show how many parts are done."""
+        self.count = count
+        self._update()
+
+    def expect(self, what: str, time_s: float) -> None:
+        """Show what is under way in it, and how long it may take, if that is long."""
+        if time_s >= LONG_S:
+            self.what = f"{what.rstrip(',')}: up to {told(time_s, TIMES)}"
+            self.show()
+            self._update()
+
+    def show(self) -> None:
+        """Draw the bar, or take the place of what one shows."""
+        with self._lock:
+            if self._over or self._bar is not None or is_quiet() or not sys.stderr.isatty():
+                return
+            if DRAWN:
+                self._bar = DRAWN[-1]
+                [task] = self._bar.tasks
+                self._borrowed = (task.description, task.total, task.completed)
+                self._bar.reset(task.id, description=self.what, total=self.total, **self._fields())
+            else:
+                self._bar = new_bar(self.what, text="{task.fields[done]}")
+            self._update()
+            if self._borrowed is None:
+                self._bar.start()
+
+    def over(self) -> None:
+        """Take the bar away, or give it back."""
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            self._over = True
+            bar, self._bar = self._bar, None
+        if bar is None:
+            return
+        if self._borrowed is None:
+            bar.stop()
+            forget(bar)
+            return
+        before, total, completed = self._borrowed
+        [task] = bar.tasks
+        bar.reset(
+            task.id, total=total, completed=int(completed), description=before, done="0", rate=""
+        )
+
+    def _update(self) -> None:
+        if self._bar is None:
+            return
+        [task] = self._bar.task_ids
+        self._bar.update(
+            task, description=self.what, total=self.total, completed=self.count, **self._fields()
+        )
+
+    def _fields(self) -> dict[str, Any]:
+        """What stands behind the bar."""
+        return {"done": f"{self.count:,}/{self.total:,}" if self.total else "", "rate": ""}
+
+
+@contextmanager
+def watch(what: str, total: int | None) -> Iterator[Step]:
+    """Show a step while the body runs."""
+    shown = Shown(what, total)
+    try:
+        yield shown
+    finally:
+        shown.over()

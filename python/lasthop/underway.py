@@ -1,0 +1,91 @@
+"""What is under way and how far, for whoever watches: the command line, on a terminal.
+
+Long steps say their name here, and how many parts they have or how long they may take. Where nobody
+watches, as in a program that imports lasthop, nothing is done with it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
+
+__all__ = ["Step", "Watcher", "counting", "expect", "step", "watched_by"]
+
+Item = TypeVar("Item")
+
+
+class Step(Protocol):
+    """Something that takes its time, as its watcher has it."""
+
+    def done(self, count: int) -> None:
+        """Hear how many of its parts are done."""
+        ...
+
+    def expect(self, what: str, time_s: float) -> None:
+        """Hear what is under way in it, and how long it will take at most. [s]"""
+        ...
+
+
+Watcher = Callable[[str, int | None], AbstractContextManager[Step]]
+"""Begins to watch a step, given its name and the number of its parts, None if it has none."""
+
+_watcher: ContextVar[Watcher | None] = ContextVar("_watcher", default=None)
+_current: ContextVar[Step | None] = ContextVar("_current", default=None)
+
+
+class _Unwatched:
+    """A step that nobody watches."""
+
+    def done(self, count: int) -> None:
+        """Nothing to do."""
+
+    def expect(self, what: str, time_s: float) -> None:
+        """Nothing to do."""
+
+
+@contextmanager
+def watched_by(watcher: Watcher | None) -> Iterator[None]:
+    """Have steps watched while the body runs."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+@contextmanager
+def step(what: str, total: int | None = None) -> Iterator[Step]:
+    """Tell of a step while the body runs.
+
+    Parameters
+    ----------
+    what : str
+        What is under way, such as ``"checking points"``; empty where only `expect` says it.
+    total : int, optional
+        How many parts it has; the body says how many are done.
+    """
+    watcher = _watcher.get()
+    if watcher is None:
+        yield _Unwatched()
+        return
+    with watcher(what, total) as current:
+        token = _current.set(current)
+        try:
+            yield current
+        finally:
+            _current.reset(token)
+
+
+def counting(what: str, items: Iterable[Item], total: int) -> Iterator[Item]:
+    """The items, each of which is a part of a step."""
+    with step(what, total) as current:
+        for number, item in enumerate(items):
+            current.done(number)
+            yield item
+
+
+def expect(what: str, time_s: float) -> None:
+    """Tell of what begins now in the step that is under way, and may take so long. [s]"""
+    current = _current.get()
+    if current is not None:
+        current.expect(what, time_s)

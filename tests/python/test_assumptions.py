@@ -1,0 +1,62 @@
+"""What models assume is said in words: a number alone tells a user nothing."""
+
+import pickle
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from lasthop.errors import ModelError
+from lasthop.models import MODELS
+from lasthop.models.errors import in_words, told
+
+SOURCES = Path(__file__).parents[2] / "python" / "lasthop" / "models"
+
+NUMBER = r'"(a\d|assumption \d|(?:section|table|remark|eq\.|appendices) [^"]+|cell)"'
+"""The number of an assumption where it stands alone in a text."""
+
+WARNED_OF = {
+    "hotspot": set(),
+    "edca": {"section 4.1"},
+    "vbs": {"section II", "section IV-D"},
+    "red": {"eq. 2"},
+    "acsma": set(),
+}
+"""Numbers that stand behind warnings alone."""
+
+
+def numbers(model: str) -> set[str]:
+    """Numbers of assumptions that a model's sources name."""
+    text = "\n".join(path.read_text("utf-8") for path in (SOURCES / model).glob("*.py"))
+    return set(re.findall(NUMBER + r"(?=,)", text))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_assumption_that_a_model_names_is_there_in_words(model: str) -> None:
+    words = import_module(f"lasthop.models.{model}").ASSUMPTIONS
+    named = numbers(model)
+    assert len(named) > 3
+    assert named - set(words) == WARNED_OF[model]
+    assert all(re.match(r"(that|of) \w", each) for each in words.values())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_page_of_a_model_is_there(model: str) -> None:
+    assert (SOURCES.parents[2] / "docs" / "papers" / f"{model}.md").is_file()
+
+
+def test_a_refusal_says_what_is_assumed_and_where() -> None:
+    with pytest.raises(ModelError) as caught, in_words("red", {"eq. 9": "of rain"}):
+        raise ModelError("eq. 9", "`sky` is red", [("eq. 9", "`sea` is red"), ("cell", "none")])
+    assert caught.value.folded == [
+        "breaks the assumption of rain: `sky` is red; likewise `sea` (eq. 9 in docs/papers/red.md)",
+        "breaks assumption cell: none",
+    ]
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.reasons) == (str(caught.value), caught.value.reasons)
+
+
+def test_a_doubt_ends_with_where_the_assumption_stands() -> None:
+    assert told("red", ("eq. 2", "few flows")) == "few flows (eq. 2 in docs/papers/red.md)"
+    assert told("red", "few flows") == "few flows"
