@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-long test-linux soak mutations bench docs docs-pages build wheel clean
+.PHONY: help demo check test test-long test-linux soak mutations bench docs docs-pages build wheel deb clean
 # Stages of check and test.
 .PHONY: rust-tests rust-lint rust-docs rust-release instructions
 .PHONY: python-lint python-types python-tests kernel determinism validation site check-stages test-stages
@@ -59,7 +59,8 @@ help:
 	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them); ONLY=instructions a part"
 	@echo "make docs       the documentation site, in site/"
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
-	@echo "make wheel      a package for this kind of machine, in dist/: pip install it where there is no Rust"
+	@echo "make wheel      packages for pip in dist/: sdist, wheels for x86_64 and aarch64; tried on clean machines (rustup, root)"
+	@echo "make deb        packages for Debian in dist/, for a gateway; tried on a clean machine (after make wheel; root)"
 	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"
 
 $(VENV)/.created: .ci/bootstrap
@@ -96,10 +97,14 @@ $(VENV)/.documenting: $(VENV)/.installed docs/requirements.txt
 
 build: $(VENV)/.built
 
-wheel: $(VENV)/.installed
-	@rm -rf dist
-	@$(STAGE) "build the wheel" $(BIN)/maturin build --release --quiet --out dist
-	@ls dist/*.whl
+wheel: build
+	@$(STAGE) "build sdist and wheels" packaging/wheels
+	@$(STAGE) "try x86_64" packaging/try-wheel
+	@$(STAGE) "try aarch64" packaging/try-aarch64
+
+deb: build
+	@ls dist/*.whl >/dev/null 2>&1 || $(STAGE) "build sdist and wheels" packaging/wheels
+	@$(STAGE) "build and try the .deb" packaging/deb
 
 demo: build
 	@mkdir -p out

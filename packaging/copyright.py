@@ -1,0 +1,74 @@
+"""Prints what is in the Debian package and under which licence: copyright.py SITE-PACKAGES."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import distributions
+from pathlib import Path
+
+HEAD = """\
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: lasthop
+
+Files: *
+Copyright: the authors of lasthop
+License: Expat or Apache-2.0
+Comment: The texts are in usr/lib/lasthop/lib/site-packages/lasthop-*.dist-info/licenses.
+ Apache-2.0 is in /usr/share/common-licenses too.
+"""
+
+
+def main(site: Path) -> None:
+    """Print one paragraph a package of Python, and the list of the crates that are linked in."""
+    print(HEAD)
+    found = sorted(distributions(path=[str(site)]), key=lambda each: each.metadata["Name"].lower())
+    for each in found:
+        name, data = each.metadata["Name"], each.metadata
+        if name == "lasthop":
+            continue
+        said = data.get("License-Expression") or data.get("License") or classified(data)
+        tops = sorted(
+            {str(file).split("/")[0] for file in each.files or () if ".." not in str(file)}
+        )
+        print("Files:", *(f"usr/lib/lasthop/lib/site-packages/{top}*" for top in tops))
+        print(f"Copyright: {data.get('Author') or data.get('Author-email') or 'its authors'}")
+        print(f"License: {said.splitlines()[0]}")
+        print("Comment: its text is in the folder with .dist-info\n")
+    print("Files: usr/lib/lasthop/lib/site-packages/lasthop/_core.abi3.so")
+    print("Copyright: the authors of lasthop, and of the crates that are linked in")
+    print("License: Expat or Apache-2.0")
+    print("Comment: linked in are, each under its own licence,")
+    for crate, licence in crates():
+        print(f" {crate}: {licence}")
+
+
+def classified(data: object) -> str:
+    """The licence among the classifiers of a package."""
+    named = [c for c in data.get_all("Classifier", []) if c.startswith("License ::")]
+    return named[0].rpartition(" :: ")[2] if named else "unknown"
+
+
+def crates() -> list[tuple[str, str]]:
+    """What the extension links, with licences, in order of names."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    tree = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    packages = {each["id"]: each for each in tree["packages"]}
+    nodes = {each["id"]: each for each in tree["resolve"]["nodes"]}
+    open_, seen = [next(i for i, p in packages.items() if p["name"] == "lasthop-python")], set()
+    while open_:
+        one = open_.pop()
+        if one not in seen:
+            seen.add(one)
+            for dep in nodes[one]["deps"]:
+                if any(kind["kind"] is None for kind in dep["dep_kinds"]):
+                    open_.append(dep["pkg"])
+    linked = (packages[one] for one in seen)
+    return sorted(
+        (f"{each['name']} {each['version']}", each["license"] or "unknown")
+        for each in linked
+        if each["source"] is not None
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
