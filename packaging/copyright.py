@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -23,16 +24,16 @@ def main(site: Path) -> None:
     print(HEAD)
     found = sorted(distributions(path=[str(site)]), key=lambda each: each.metadata["Name"].lower())
     for each in found:
-        name, data = each.metadata["Name"], each.metadata
+        name, data = each.metadata["Name"], each.metadata.json
         if name == "lasthop":
             continue
-        said = data.get("License-Expression") or data.get("License") or classified(data)
+        said = data.get("license_expression") or data.get("license") or classified(data)
         tops = sorted(
             {str(file).split("/")[0] for file in each.files or () if ".." not in str(file)}
         )
         print("Files:", *(f"usr/lib/lasthop/lib/site-packages/{top}*" for top in tops))
         print(f"Copyright: {data.get('Author') or data.get('Author-email') or 'its authors'}")
-        print(f"License: {said.splitlines()[0]}")
+        print(f"License: {str(said).splitlines()[0]}")
         print("Comment: its text is in the folder with .dist-info\n")
     print("Files: usr/lib/lasthop/lib/site-packages/lasthop/_core.abi3.so")
     print("Copyright: the authors of lasthop, and of the crates that are linked in")
@@ -42,9 +43,9 @@ def main(site: Path) -> None:
         print(f" {crate}: {licence}")
 
 
-def classified(data: object) -> str:
+def classified(data: Mapping[str, str | list[str]]) -> str:
     """The licence among the classifiers of a package."""
-    named = [c for c in data.get_all("Classifier", []) if c.startswith("License ::")]
+    named = [c for c in data.get("classifier", []) if c.startswith("License ::")]
     return named[0].rpartition(" :: ")[2] if named else "unknown"
 
 

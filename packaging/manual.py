@@ -1,4 +1,4 @@
-"""Prints lasthop(1): what the commands are. Their options are in --help and in the documentation."""
+"""Prints lasthop(1): what the commands are. Their options are in --help and in the docs."""
 
 from typing import Any
 
@@ -21,8 +21,8 @@ def main() -> None:
     print(".SH OPTIONS\n.TP\n.B \\-\\-help\nShow the arguments and options of a command.")
     print(".TP\n.BR \\-q , \\ \\-\\-quiet\nPrint nothing but the answer and errors.")
     print(
-        ".SH EXIT STATUS\n0 all is well; 1 a defect of lasthop; 2 something you can put right, said "
-        "in one line; 130 interrupted, what was finished is kept."
+        ".SH EXIT STATUS\n0 all is well; 1 a defect of lasthop; 2 something you can put right, "
+        "said in one line; 130 interrupted, what was finished is kept."
     )
     print(".SH SEE ALSO\n.BR lasthop\\-gateway (8)")
 
