@@ -63,6 +63,11 @@ impl RunResult {
         format!("{:#}\n", self.summary)
     }
 
+    /// `summary` as JSON in one line.
+    pub fn summary_line(&self) -> String {
+        self.summary.to_string()
+    }
+
     /// `samples` as JSON.
     pub fn samples_json(&self) -> String {
         self.samples.to_string()

@@ -48,6 +48,12 @@ impl SimulationOutput {
         self.result.summary_json()
     }
 
+    /// The same in one line.
+    #[getter]
+    fn summary_line(&self) -> String {
+        self.result.summary_line()
+    }
+
     /// Every quantity's value in every finished replication.
     #[getter]
     fn samples_json(&self) -> String {

@@ -14,17 +14,23 @@ from lasthop.batch.part import Run, packed
 from lasthop.errors import UserError
 from lasthop.run import Progress
 from lasthop.scenario import Scenario
-from lasthop.source import Setting
+from lasthop.source import File, Setting
 
 __all__ = ["Alone", "Chunk", "Finished", "Task", "Watch", "compute"]
 
 KEPT: dict[str, Callable[[_core.SimulationOutput], str]] = {
-    "summary": lambda output: output.summary_json,
+    "summary": lambda output: output.summary_line,
     "samples": lambda output: output.samples_json,
     "halves": lambda output: output.halves_json,
     "series": lambda output: output.series_json,
 }
 """What can be kept of a run."""
+
+TOGETHER = 16
+"""Runs that are prepared at once."""
+
+TOGETHER_S = 0.1
+"""What is done is put away as often, if runs are not so short. [s]"""
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,8 @@ class Task:
     length: tuple[int, float]
     """Replications, and simulated time of them all. [s]"""
     settings: tuple[Setting, ...] = ()
+    files: tuple[File, ...] = ()
+    """Files that it names with its settings."""
 
     @staticmethod
     def of(scenario: Scenario) -> "Task":
@@ -53,11 +61,16 @@ class Task:
             If it is refused with these.
         """
         made = Scenario(base, settings)
-        return Task(made.key, base, length(made), tuple(settings.items()))
+        files = tuple(made.checked.files)
+        return Task(made.key, base, length(made), tuple(settings.items()), files)
 
-    def made(self) -> Scenario:
-        """The scenario with its settings."""
-        return Scenario(self.scenario, self.settings) if self.settings else self.scenario
+    def made(self) -> _core.Scenario:
+        """The scenario with its settings, which were found to be right."""
+        base = self.scenario
+        if not self.settings:
+            return base.checked
+        settings = [*base.settings, *self.settings]
+        return _core.Scenario(base.content, base.format, base.source, settings, list(self.files))
 
 
 def length(scenario: Scenario) -> tuple[int, float]:
@@ -134,22 +147,38 @@ def compute(chunk: Chunk, watch: Watch | None = None) -> Finished:
     runs: dict[str, Run] = {}
     simulated_s = 0.0
     with PROCESSOR.shared() as spent, deaf(isinstance(watch, Alone)):
-        for task in chunk.tasks:
-            if not watch.may_begin():
-                break
-            made = task.made()
-            output = _simulated(task.key, made, chunk, watch)
-            if output is None:
-                break
+        for task, length_s, output in _outputs(chunk, watch):
             runs[task.key] = {what: KEPT[what](output) for what in chunk.kept}
-            simulated_s += made.checked.length_s
-            watch.see(task.key, *task.length)
+            simulated_s += length_s
         part = packed(runs)
     return Finished(part, tuple(runs), spent(), simulated_s)
 
 
+def _outputs(chunk: Chunk, watch: Watch) -> Iterator[tuple[Task, float, _core.SimulationOutput]]:
+    """What is done of a chunk, and how long it is. [s]
+
+    Short runs follow each other without anything between them, which would take the engine's place
+    in the processor's caches, and the other way round.
+    """
+    for first in range(0, len(chunk.tasks), TOGETHER):
+        tasks = chunk.tasks[first : first + TOGETHER]
+        done: list[tuple[Task, float, _core.SimulationOutput]] = []
+        began_s = time.monotonic()
+        for task, made in zip(tasks, [each.made() for each in tasks], strict=True):
+            output = _simulated(task.key, made, chunk, watch) if watch.may_begin() else None
+            if output is None:
+                yield from done
+                return
+            done.append((task, made.length_s, output))
+            watch.see(task.key, *task.length)
+            if time.monotonic() - began_s > TOGETHER_S:
+                yield from done
+                done = []
+        yield from done
+
+
 def _simulated(
-    key: str, scenario: Scenario, chunk: Chunk, watch: Watch
+    key: str, scenario: _core.Scenario, chunk: Chunk, watch: Watch
 ) -> _core.SimulationOutput | None:
     """The output of a run; None if it was stopped."""
 
@@ -157,7 +186,7 @@ def _simulated(
         return watch.see(key, seen["replications_done"], seen["simulated_s"])
 
     try:
-        output = _core.simulate(scenario.checked, chunk.threads, on_progress, chunk.tails)
+        output = _core.simulate(scenario, chunk.threads, on_progress, chunk.tails)
     except KeyboardInterrupt:  # Stopped before a replication was finished.
         return None
     return None if output.interrupted else output

@@ -1,14 +1,16 @@
 """A sealed part: what some finished runs left, in one ZIP archive.
 
 ```text
- about.json           kind, format, version of lasthop, fingerprint of the engine
- KEY/summary.json     a run, by the fingerprint of its scenario
- KEY/samples.json
+ about.json           kind, format, version of lasthop, fingerprint of the engine, and the keys
+                      of the runs of each member, in its order
+ summary-0.jsonl      what is kept of some runs, a line each
+ summary-1.jsonl
+ samples-0.jsonl
  ...
 ```
 
-The archive's table of contents comes last and each member has its checksum, so that what was cut
-short or changed is known for it.
+A key is the fingerprint of a run's scenario. The archive's table of contents comes last and each
+member has its checksum, so that what was cut short or changed is known for it.
 """
 
 import hashlib
@@ -23,13 +25,16 @@ from lasthop import _core
 
 __all__ = ["DamagedError", "Part", "packed"]
 
-FORMAT = 1
+FORMAT = 2
 ABOUT = "about.json"
+IN_MEMBER = 16
+"""Runs of a member: so many have to be unpacked to read one."""
+
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time in archives: bytes do not depend on when they were written."""
 
 Run = Mapping[str, str]
-"""What is kept of a run: JSON by the name of what it is, such as ``summary``."""
+"""What is kept of a run: JSON in a line, by the name of what it is, such as ``summary``."""
 
 
 class DamagedError(Exception):
@@ -38,19 +43,31 @@ class DamagedError(Exception):
 
 def packed(runs: Mapping[str, Run]) -> bytes:
     """The archive of some runs, by their keys."""
+    members: dict[str, tuple[str, ...]] = {}
+    for what in dict.fromkeys(what for run in runs.values() for what in run):
+        keys = [key for key, run in runs.items() if what in run]
+        for first in range(0, len(keys), IN_MEMBER):
+            name = f"{what}-{first // IN_MEMBER}.jsonl"
+            members[name] = tuple(keys[first : first + IN_MEMBER])
     about = {
         "kind": "part",
         "format": FORMAT,
         "version": _core.VERSION,
         "engine": _core.ENGINE,
+        "members": members,
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr(_member(ABOUT), json.dumps(about))
-        for key, run in runs.items():
-            for what, text in run.items():
-                archive.writestr(_member(f"{key}/{what}.json"), text)
+        for name, keys_of in members.items():
+            what = what_of(name)
+            archive.writestr(_member(name), "\n".join(runs[key][what] for key in keys_of))
     return buffer.getvalue()
+
+
+def what_of(member: str) -> str:
+    """What a member keeps, such as ``summary``."""
+    return member.partition("-")[0]
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -66,8 +83,8 @@ class Part:
     ----------
     source : Path or bytes
         The file, or what is in it.
-    is_new : bool
-        Whether it has just been made, so that nothing can have become of it.
+    checked : bool
+        Whether all of it is known to be whole; each run is checked again when it is read.
 
     Raises
     ------
@@ -75,17 +92,24 @@ class Part:
         If it is no whole part.
     """
 
-    def __init__(self, source: Path | bytes, *, is_new: bool = False) -> None:
+    def __init__(self, source: Path | bytes, *, checked: bool = False) -> None:
         try:
             self._archive = zipfile.ZipFile(
                 io.BytesIO(source) if isinstance(source, bytes) else source
             )
-            if not is_new and (broken := self._archive.testzip()):
+            if not checked and (broken := self._archive.testzip()):
                 raise DamagedError(f"{broken} was changed")
             about = json.loads(self._archive.read(ABOUT))
             self.engine = str(about["engine"])
             self.version = str(about["version"])
             self.format = int(about["format"])
+            self._members = about["members"] if self.usable else {}
+            self._places = {
+                (key, what_of(name)): (name, at)
+                for name, keys in self._members.items()
+                for at, key in enumerate(keys)
+            }
+            self._lines: dict[str, tuple[str, list[bytes]]] = {}
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise DamagedError(f"no whole archive: {error}") from None
         except (ValueError, KeyError, TypeError) as error:
@@ -99,15 +123,18 @@ class Part:
     def runs(self) -> dict[str, set[str]]:
         """What is kept of each run, by its key."""
         found: dict[str, set[str]] = {}
-        for name in self._archive.namelist():
-            if name != ABOUT:
-                key, _, what = name.removesuffix(".json").partition("/")
-                found.setdefault(key, set()).add(what)
+        for key, what in self._places:
+            found.setdefault(key, set()).add(what)
         return found
 
     def read(self, key: str, what: str) -> bytes:
         """What is kept of a run under this name, as JSON."""
-        return self._archive.read(f"{key}/{what}.json")
+        name, at = self._places[key, what]
+        known, lines = self._lines.get(what, ("", []))
+        if known != name:  # The one that was read last stays: runs are read one after another.
+            lines = self._archive.read(name).split(b"\n")
+            self._lines[what] = name, lines
+        return lines[at]
 
     def close(self) -> None:
         """Close the file."""

@@ -43,6 +43,10 @@ class Parts:
         if directory is not None:
             self._look_around(directory)
 
+    def is_in(self, directory: Path) -> bool:
+        """Whether what is kept goes into this directory."""
+        return self._folder == directory / FOLDER
+
     def has(self, key: str, kept: Iterable[str]) -> bool:
         """Whether all of these are kept of a run."""
         return all((key, what) in self._found for what in kept)
@@ -60,7 +64,7 @@ class Parts:
         OSError
             If it cannot be written; what is there stays.
         """
-        part = Part(content, is_new=True)
+        part = Part(content, checked=True)
         runs = part.runs()
         if self._folder is None:
             self._memory.append(content)
@@ -102,7 +106,8 @@ class Parts:
     def _part(self, place: Path | int) -> Part:
         part = self._open.pop(place, None)
         if part is None:
-            part = Part(self._memory[place] if isinstance(place, int) else place)
+            content = self._memory[place] if isinstance(place, int) else place
+            part = Part(content, checked=True)
         self._open[place] = part
         while len(self._open) > OPEN:
             self._open.popitem(last=False)[1].close()

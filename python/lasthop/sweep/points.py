@@ -121,6 +121,8 @@ class Points(Sequence[Point]):
     def keep_in(self, directory: Path) -> None:
         """Keep the points in a directory, as a sweep that has it does, if they are not there."""
         write_manifest(directory, self._base, self.grid, self.keys)
+        if self._parts.is_in(directory):
+            return
         there = Parts(directory)
         missing = [self.keys[at] for at in self._finished]
         missing = [key for key in dict.fromkeys(missing) if not there.has(key, ("summary",))]

@@ -229,11 +229,11 @@ impl Decoder<'_, '_> {
 
     /// Fills in the default of a key that is not in the file.
     fn absent(&mut self, section: &mut Section, key: &Key, inherited: bool) {
-        let path = join(&section.path, key.name);
         let (value, shown) = match &key.default {
             Default::Required if section.lacking.contains(&key.name) => return,
             Default::Required => {
                 let message = format!("missing; needed {}", allowed(key, self.preset));
+                let path = join(&section.path, key.name);
                 self.problems.add(section.origin, &path, message);
                 section.lacking.push(key.name);
                 return;
@@ -241,6 +241,7 @@ impl Decoder<'_, '_> {
             Default::Depends(_) | Default::Told(_) => {
                 if let Kind::Table(table) = key.kind {
                     let empty = Item::empty(section.origin);
+                    let path = join(&section.path, key.name);
                     let inner = Section {
                         given: false,
                         ..self.section(&empty, table(), path)
@@ -268,7 +269,7 @@ impl Decoder<'_, '_> {
         };
         let entry = Entry {
             origin: section.origin,
-            path,
+            path: join(&section.path, key.name),
             value,
             shown,
             given: false,

@@ -84,13 +84,13 @@ impl Item {
 
 /// `key` inside the table at `path`; in quotes if TOML would need them.
 pub(crate) fn join(path: &str, key: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let dot = if path.is_empty() { "" } else { "." };
-    if !key.is_empty() && key.chars().all(bare) {
-        format!("{path}{dot}{key}")
-    } else {
-        format!("{path}{dot}\"{key}\"")
-    }
+    let bare = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
+    let is_bare = !key.is_empty() && key.bytes().all(bare);
+    let (dot, quote) = (
+        if path.is_empty() { "" } else { "." },
+        if is_bare { "" } else { "\"" },
+    );
+    [path, dot, quote, key, quote].concat()
 }
 
 /// Turns byte offsets into line numbers.
