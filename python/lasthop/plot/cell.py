@@ -113,7 +113,7 @@ def draw_shares(
     title(axes, "Who gets what share")
     beside.draw(axes, [row for _, row in stations], "goodput_share", 100, numbers)
     draw_equal(axes, stations, asking(beside.first), 100.0)
-    axes.set_xlabel(f"share of the cell's goodput [%]{ways(stations)}")
+    axes.set_xlabel(f"share of goodput [%]{ways(stations)}")
 
 
 def draw_goodputs(
