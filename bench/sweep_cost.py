@@ -3,10 +3,10 @@
     python bench/sweep_cost.py
 
 Cost is CPU time of all threads, the slope between few and many points, so that what a sweep costs
-once cancels: checking the points, cutting chunks, sealing parts, tables as Parquet and CSV. The peer
-is the engine called for the same checked scenarios, in turn with ours in one warm process: many
-short rounds, and the median of what they say, since a machine that others use drifts by more than
-is measured. Memory is the peak resident set of a fresh process.
+once cancels; a point's part of checking, cutting chunks, sealing parts and of tables as Parquet and
+CSV stays. The peer is the engine called for the same checked scenarios, in turn with ours in one
+warm process: many short rounds, and the median of what they say, since a machine that others use
+drifts by more than is measured. Memory is the peak resident set of a fresh process.
 """
 
 import json
