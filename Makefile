@@ -103,7 +103,7 @@ wheel: build
 	@$(STAGE) "try aarch64" packaging/try-aarch64
 
 deb: build
-	@ls dist/*.whl >/dev/null 2>&1 || $(STAGE) "build sdist and wheels" packaging/wheels
+	@$(STAGE) "build sdist and wheels" packaging/wheels
 	@$(STAGE) "build and try the .deb" packaging/deb
 
 demo: build
@@ -207,5 +207,6 @@ docs-pages: build
 	$(BIN)/python docs/refresh.py
 
 clean:
+	for machine in $(CURDIR)/target/packaging/machines/*; do [ ! -e "$$machine" ] || packaging/clear "$$machine"; done
 	rm -rf $(VENV) target out site dist bench/out python/lasthop/*.so
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,6 +7,7 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from lasthop.extras import need
 from lasthop.record import lacking
 from lasthop.scenario import Scenario
 
@@ -146,6 +147,7 @@ class Answer:
 
     def table(self, name: str) -> "pd.DataFrame":
         """One list as a data frame; empty if this answer does not have it."""
+        need("a data frame", "pandas")
         import pandas as pd
 
         rows = [flat_row(item, self.intervals) for item in self.summary.get(name, [])]
@@ -154,6 +156,7 @@ class Answer:
     @property
     def plot(self) -> "AnswerPlots":
         """Pictures of this answer: ``a.plot()`` the main one, ``a.plot.goodput()`` and others."""
+        need("a picture", "matplotlib")
         from lasthop.plot import AnswerPlots
 
         return AnswerPlots(self)

@@ -183,10 +183,12 @@ class Comparison:
 
     def save_figure(self, path: str | Path) -> None:
         """Write `figure` as PNG, PDF or SVG, by the suffix of `path`."""
+        from lasthop.ownership import refuse_if_foreign
         from lasthop.saving import write_atomically
 
         if Path(path).suffix.lower() not in PICTURES:
             raise UserError(f"{path}: not a picture; allowed are {', '.join(PICTURES)}")
+        refuse_if_foreign(Path(path))
         figure = self.figure()
         write_atomically(Path(path), figure.savefig)
 

@@ -62,7 +62,8 @@ def load(path: str | PathLike[str]) -> Loaded:
     Warns
     -----
     RuntimeWarning
-        If this version reads the scenario otherwise than the one that simulated it.
+        If this version reads the scenario otherwise than the one that simulated it, or parts of a
+        sweep are damaged.
 
     Examples
     --------
@@ -80,7 +81,10 @@ def load(path: str | PathLike[str]) -> Loaded:
     2.0
     """
     place = Path(path)
-    file = _answer_in(place) if place.is_dir() else place
+    try:
+        file = _answer_in(place) if place.is_dir() else place
+    except OSError as error:
+        raise UserError(f"{_short(str(path))}: {error.strerror or error}") from None
     text = _text(file)
     tree = _tree(file, text)
     kind = tree.get("kind")
@@ -246,7 +250,9 @@ def _manifest(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
         grid, keys = grid_of(tree)
     except (*WRONG_SHAPE, IndexError):
         raise UserError(f"{file}: not the whole manifest of a sweep: no points") from None
-    parts = Parts(file.parent)
+    parts = Parts(file.parent, mend=False)
+    for note in parts.notes:
+        warnings.warn(note, RuntimeWarning, stacklevel=4)
     if not any(parts.has(key, ("summary",)) for key in keys):
         raise UserError(f"{file}: none of its points is there", *parts.notes[:1])
     return Sweep(base, Points(base, grid, keys, parts))

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from lasthop.errors import UserError
 
-__all__ = ["is_ours", "refuse_foreign"]
+__all__ = ["CAPTURE", "is_ours", "refuse_foreign", "refuse_if_foreign"]
+
+CAPTURE = ".pcapng"
 
 WHAT = {
     ".json": "a result",
@@ -19,12 +21,42 @@ WHAT = {
     ".html": "a report",
     ".conf": "a configuration",
     ".toml": "a scenario",
+    CAPTURE: "a capture",
 }
 """What lasthop writes, by suffix."""
 
-MARK = b"lasthop"
-HEAD_BYTES, TAIL_BYTES = 4096, 32768
-"""Where pictures and reports name the program that made them; PDF does it near its end."""
+MARKS = {
+    ".png": b"tEXtSoftware\0lasthop ",
+    ".pdf": b"/Creator (lasthop ",
+    ".svg": b"<dc:title>lasthop ",
+    ".html": b'<meta name="generator" content="lasthop">',
+    ".conf": b"# Written by lasthop for ",
+    ".toml": b": written by lasthop reproduce\n",
+    CAPTURE: b"lasthop ",
+}
+"""What stands in each; in a capture the program that has written it, in its first block."""
+
+KINDS = {
+    "comparison",
+    "emulation",
+    "prediction",
+    "progress",
+    "record",
+    "simulation",
+    "sweep",
+    "sweep manifest",
+    "tuning",
+}
+"""Of JSON that lasthop writes."""
+
+TABLE = b"lasthop"
+"""Key of the metadata of a table."""
+
+SECTION = b"\n\r\r\n"
+"""How a pcapng capture begins."""
+
+HEAD_BYTES, CAPTURE_BYTES, TAIL_BYTES = 4096, 256, 32768
+"""Where marks are: not far from the beginning; in PDF near the end."""
 
 
 def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
@@ -43,20 +75,34 @@ def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
         With the first that exists and is not lasthop's.
     """
     for name in names:
-        path = directory / name
-        if (path.exists() or path.is_symlink()) and not is_ours(path):
-            what = WHAT[path.suffix.lower()]
-            message = f"{path}: exists and is not {what} of lasthop; allowed is another directory"
-            raise UserError(message)
+        refuse_if_foreign(directory / name)
 
 
-def is_ours(path: Path) -> bool:
+def refuse_if_foreign(path: Path, suffix: str | None = None) -> None:
+    """Refuse to replace this file if somebody else has written it; `suffix` where its own says
+    nothing of what it is.
+
+    Raises
+    ------
+    UserError
+        If it exists and is not lasthop's.
+    """
+    kind = (path.suffix if suffix is None else suffix).lower()
+    if (path.exists() or path.is_symlink()) and not is_ours(path, kind):
+        raise UserError(
+            f"{path}: exists and is not {WHAT[kind]} of lasthop; allowed is another name or "
+            "directory"
+        )
+
+
+def is_ours(path: Path, suffix: str | None = None) -> bool:
     """Whether lasthop has written a file, by what stands in it."""
     if not path.is_file():
         return False
-    match path.suffix.lower():
+    kind = (path.suffix if suffix is None else suffix).lower()
+    match kind:
         case ".pdf":
-            return MARK in _tail(path)
+            return MARKS[".pdf"] in _tail(path)
         case ".json":
             return _is_answer(path)
         case ".parquet":
@@ -64,7 +110,8 @@ def is_ours(path: Path) -> bool:
         case ".csv":  # it has no place for a mark; its Parquet twin has
             return _header(path) == _columns(path.with_suffix(".parquet"))
     with path.open("rb") as file:
-        return MARK in file.read(HEAD_BYTES)
+        head = file.read(CAPTURE_BYTES if kind == CAPTURE else HEAD_BYTES)
+    return MARKS[kind] in head and (kind != CAPTURE or head.startswith(SECTION))
 
 
 def _tail(path: Path) -> bytes:
@@ -76,9 +123,9 @@ def _tail(path: Path) -> bytes:
 def _is_answer(path: Path) -> bool:
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
-    return isinstance(known, dict) and {"kind", "scenario", "version"} <= known.keys()
+    return isinstance(known, dict) and known.get("kind") in KINDS
 
 
 def _columns(path: Path) -> list[str] | None:
@@ -90,9 +137,12 @@ def _columns(path: Path) -> list[str] | None:
         schema = pq.read_schema(path)
     except (OSError, pa.ArrowInvalid):
         return None
-    return list(schema.names) if MARK in (schema.metadata or {}) else None
+    return list(schema.names) if TABLE in (schema.metadata or {}) else None
 
 
 def _header(path: Path) -> list[str]:
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        return next(csv.reader(file), [])
+        try:
+            return next(csv.reader(file), [])
+        except csv.Error:
+            return []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S, allowing
 from lasthop.caution import cautions
 from lasthop.errors import UserError
+from lasthop.extras import need
 from lasthop.result import Prediction
 from lasthop.run import replaced
 from lasthop.scenario import ScenarioLike
@@ -121,6 +122,7 @@ def predict(
     >>> prediction.stations["goodput_share"].round(2).to_dict()["sender"]
     0.67
     """
+    need("a prediction", "numpy", "scipy")
     from lasthop import models
 
     if model is not None and model not in models.MODELS:

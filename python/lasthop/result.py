@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lasthop.answer import Answer, Prediction, flat_row
 from lasthop.caution import cautions
 from lasthop.errors import UserError, nearest
+from lasthop.extras import need
 from lasthop.phase import phase_effects
 from lasthop.record import Kept, Output, record_text
 from lasthop.scenario import Scenario
@@ -158,6 +159,7 @@ class Result(Answer):
     @property
     def plot(self) -> "ResultPlots":
         """Pictures of this result: ``r.plot()`` the main one, ``r.plot.goodput()`` and others."""
+        need("a picture", "matplotlib")
         from lasthop.plot import ResultPlots
 
         return ResultPlots(self)
@@ -195,9 +197,10 @@ class Result(Answer):
         """Recorded frames of the first replication that begin in a stretch of time, a row each.
 
         Columns are start_s, duration_s, sender, receiver (none: all), kind (data, ack, rts, cts,
-        cf-end: the MAC's), bytes, rate_bps, attempt, fate (delivered, collided, corrupted),
-        discarded, backoff_slots (as drawn; none of a frame that had not to contend), flow and
-        packet, what is in it: segment, datagram, syn, ack or syn-ack.
+        cf-end: the MAC's), bytes, rate_bps, attempt (of the exchange: an RTS that failed before
+        counts), fate (delivered, collided, corrupted), discarded, backoff_slots (as drawn; none of
+        a frame that had not to contend), flow and packet, what is in it: segment, datagram, syn,
+        ack or syn-ack.
 
         Parameters
         ----------
@@ -208,10 +211,12 @@ class Result(Answer):
         ------
         UserError
             If none were recorded: the scenario asks for them (``record.frames``). Or if the result
-            was loaded: they are not saved with it.
+            was loaded: they are not saved with it. Or if it is no stretch.
         """
         import pandas as pd
 
+        if not from_s <= to_s:
+            raise UserError(f"frames from {from_s:g} s to {to_s:g} s: no stretch of time")
         table = pd.DataFrame(self.frame_columns(from_s, to_s))
         return table.astype({"backoff_slots": "Int64"})
 
@@ -232,11 +237,13 @@ class Result(Answer):
         ------
         UserError
             If none were recorded: the scenario asks for them (``record.frames``). Or if the result
-            was loaded: they are not saved with it.
+            was loaded: they are not saved with it. Or if somebody else's file is there.
         """
+        from lasthop.ownership import CAPTURE, refuse_if_foreign
         from lasthop.saving import write_atomically
 
         self._check_frames()
+        refuse_if_foreign(Path(path), CAPTURE)
 
         def write(file: Path) -> None:
             with file.open("wb") as stream:

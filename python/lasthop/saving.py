@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MANIFEST",
+    "PROGRESS",
     "RECORD_FILE",
     "RESULT_FILE",
     "RESULT_FILES",
@@ -38,6 +39,9 @@ def table_files(names: Iterable[str]) -> tuple[str, ...]:
 
 TABLE_FILES = table_files((*LISTS, "series"))
 """Tables that a sweep may write."""
+
+PROGRESS = "progress.json"
+"""How far what runs in a directory is."""
 
 MANIFEST = "manifest.json"
 """What a sweep is to have, by which `lasthop.load` finds its points."""

@@ -118,7 +118,7 @@ EXPECTED = {
         r"Comparison\('one uploader, four downloaders': predicted by hotspot, simulated\)",
         r"  goodput .+",
         r"  most: .+",
-        r"  furthest from the model: goodput_share of \S+, off by [+-][\d.]+ %",
+        r"  of shares furthest from the model: share of \S+, off by [+-][\d.]+ %",
     ],
     "refused": [
         r"Comparison\('two downloaders': simulated, no prediction\)",

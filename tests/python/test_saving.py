@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import lasthop as lh
-from lasthop.ownership import is_ours, refuse_foreign
+from lasthop.ownership import CAPTURE, is_ours, refuse_foreign
 from lasthop.saving import text_writer, write_all, write_atomically
 
 from .conftest import SMALL
@@ -144,6 +144,36 @@ def test_pictures_name_lasthop_and_are_told_from_others(
     with pytest.raises(lh.UserError, match=r"other\.png: exists and is not a picture of lasthop"):
         refuse_foreign(tmp_path, ["goodput.png", "other.png", "not-there.png"])
     small_result.plot.goodput().savefig(tmp_path / "goodput.pdf")
+
+
+OTHERS = {
+    "talk.svg": "<svg><title>my talk about lasthop</title></svg>",
+    "hostapd.conf": "# my own, see lasthop tune\nssid=mine\n",
+    "report.html": "<title>lasthop 0.1.0</title>",
+    "result.json": '{"kind": "npm", "scenario": "mine", "version": "1"}',
+    "manifest.json": "[" * 100_000,
+    "flows.csv": "x" * 300_000,
+    "own.pcapng": "what a lasthop is",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_file_that_only_speaks_of_lasthop_is_not_lasthops(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(OTHERS[name])
+    (tmp_path / name).with_suffix(".parquet").write_text("no table")
+    with pytest.raises(lh.UserError, match=f"{name}: exists and is not"):
+        refuse_foreign(tmp_path, [name])
+
+
+def test_a_capture_replaces_an_older_one_and_nobody_elses(tmp_path: Path) -> None:
+    result = lh.simulate(SMALL, settings={"record.frames": 100})
+    path = tmp_path / "frames.cap"
+    result.save_capture(path)
+    result.save_capture(path)
+    assert is_ours(path, CAPTURE)
+    path.write_bytes(b"\n\r\r\n of another program")
+    with pytest.raises(lh.UserError, match=r"frames\.cap: exists and is not a capture of lasthop"):
+        result.save_capture(path)
 
 
 def test_a_folder_of_the_name_is_somebody_elses(tmp_path: Path) -> None:

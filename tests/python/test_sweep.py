@@ -1,5 +1,8 @@
 import io
+import json
+import os
 import zipfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -94,7 +97,51 @@ def empty_archive() -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize("damage", [lambda whole: b"", cut, flip, lambda whole: empty_archive()])
+def sealed(whole: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
+    """The part with changed members, and good checksums."""
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def without_member(whole: bytes) -> bytes:
+    return sealed(whole, lambda members: members.pop("summary-0.jsonl"))
+
+
+def fewer_lines(whole: bytes) -> bytes:
+    return sealed(whole, lambda members: members.update({"summary-0.jsonl": b"{}\n{}"}))
+
+
+def members_of_none(whole: bytes) -> bytes:
+    def change(members: dict[str, bytes]) -> None:
+        about = json.loads(members["about.json"]) | {"members": None}
+        members["about.json"] = json.dumps(about).encode()
+
+    return sealed(whole, change)
+
+
+def nested(whole: bytes) -> bytes:
+    return sealed(whole, lambda members: members.update({"about.json": b"[" * 100_000}))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"",
+        cut,
+        flip,
+        lambda whole: empty_archive(),
+        without_member,
+        fewer_lines,
+        members_of_none,
+        nested,
+    ],
+)
 def test_part_that_is_damaged_is_put_aside_and_its_points_simulated_again(
     tmp_path: Path, damage: Any
 ) -> None:
@@ -376,3 +423,41 @@ def test_tables_do_not_depend_on_who_simulates(tmp_path: Path) -> None:
     assert "stations.parquet" in ones
     assert "series.csv" in ones
     assert ones == others
+
+
+def test_a_damaged_part_is_told_and_left_alone_by_who_only_loads(tmp_path: Path) -> None:
+    lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).save(tmp_path)
+    lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path).save(tmp_path)
+    path, whole = sorted(parts(tmp_path).items())[0]
+    path.write_bytes(cut(whole))
+    with pytest.warns(RuntimeWarning, match=f"{path.name}: .*; not used"):
+        loaded = lh.load(tmp_path)
+    assert isinstance(loaded, lh.Sweep)
+    assert len(loaded.points) == 1
+    assert path.read_bytes() == cut(whole)
+
+
+def test_what_is_kept_of_a_run_and_is_no_json_is_told_with_its_file(tmp_path: Path) -> None:
+    lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).save(tmp_path)
+    path, whole = next(iter(parts(tmp_path).items()))
+    path.write_bytes(sealed(whole, lambda members: members.update({"summary-0.jsonl": b"{"})))
+    with pytest.raises(lh.UserError, match=f"{path.name}: summary of a run is no JSON"):
+        _ = lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).stations
+
+
+def test_what_is_no_file_is_no_part(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    os.mkfifo(tmp_path / "parts" / f"{'0' * 16}.zip")
+    [note] = lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).notes
+    assert "is no file, and not used" in note
+
+
+def test_somebody_elses_files_are_not_replaced_by_a_sweep(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text('{"npm": 1}')
+    with pytest.raises(lh.UserError, match=r"manifest\.json: exists and is not"):
+        lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
+    (tmp_path / "manifest.json").unlink()
+    (tmp_path / "parts").write_text("mine")
+    with pytest.raises(lh.UserError, match="parts: is no directory"):
+        lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]

@@ -97,8 +97,6 @@ class Part:
             self._archive = zipfile.ZipFile(
                 io.BytesIO(source) if isinstance(source, bytes) else source
             )
-            if not checked and (broken := self._archive.testzip()):
-                raise DamagedError(f"{broken} was changed")
             about = json.loads(self._archive.read(ABOUT))
             self.engine = str(about["engine"])
             self.version = str(about["version"])
@@ -110,10 +108,28 @@ class Part:
                 for at, key in enumerate(keys)
             }
             self._lines: dict[str, tuple[str, list[bytes]]] = {}
+            if not checked:
+                self._check()
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise DamagedError(f"no whole archive: {error}") from None
-        except (ValueError, KeyError, TypeError) as error:
+        except (
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            RecursionError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:  # Whatever a file may hold that has their name.
             raise DamagedError(f"no part of lasthop: {error}") from None
+
+    def _check(self) -> None:
+        """Read all of it."""
+        if (broken := self._archive.testzip()) is not None:
+            raise DamagedError(f"{broken} was changed")
+        for name, keys in self._members.items():
+            if len(self._archive.read(name).split(b"\n")) != len(keys):
+                raise DamagedError(f"{name} has not a line for each run")
 
     @property
     def usable(self) -> bool:

@@ -1,5 +1,6 @@
 """Sealed parts on disk, or in memory: runs that are finished are found again by their keys."""
 
+import json
 import re
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -8,6 +9,7 @@ from typing import Any
 
 from lasthop import _core
 from lasthop.batch.part import DamagedError, Part, name_of, packed
+from lasthop.errors import UserError
 from lasthop.saving import write_atomically
 
 __all__ = ["Parts"]
@@ -29,9 +31,16 @@ class Parts:
     ----------
     directory : Path or None
         Where the folder `FOLDER` is, or will be; None keeps them in memory.
+    mend : bool
+        Whether what is damaged is put aside, so that its runs can be kept again; else it is told.
+
+    Raises
+    ------
+    UserError
+        If something else has the folder's name.
     """
 
-    def __init__(self, directory: Path | None) -> None:
+    def __init__(self, directory: Path | None, *, mend: bool = True) -> None:
         self.notes: list[str] = []
         """What was found and is not used, a line each."""
         self._folder = None if directory is None else directory / FOLDER
@@ -41,7 +50,7 @@ class Parts:
         self.count = 0
         """Parts that are used."""
         if directory is not None:
-            self._look_around(directory)
+            self._look_around(directory, mend)
 
     def is_in(self, directory: Path) -> bool:
         """Whether what is kept goes into this directory."""
@@ -55,6 +64,24 @@ class Parts:
         """What is kept of a run under this name, as JSON; None if it is not there."""
         place = self._found.get((key, what))
         return None if place is None else self._part(place).read(key, what)
+
+    def tree(self, key: str, what: str) -> dict[str, Any]:
+        """What is kept of a run under this name; empty if it is not there.
+
+        Raises
+        ------
+        UserError
+            If it is no JSON.
+        """
+        try:
+            tree = json.loads(self.read(key, what) or b"null") or {}
+        except (ValueError, RecursionError):
+            tree = None
+        if not isinstance(tree, dict):
+            place = self._found[key, what]
+            where = place if isinstance(place, Path) else "a part"
+            raise UserError(f"{where}: {what} of a run is no JSON of lasthop; delete the file")
+        return tree
 
     def keep(self, content: bytes) -> None:
         """Seal a part: write it aside, then put it in place.
@@ -113,16 +140,25 @@ class Parts:
             self._open.popitem(last=False)[1].close()
         return part
 
-    def _look_around(self, directory: Path) -> None:
+    def _look_around(self, directory: Path, mend: bool) -> None:
         """Read what is there; put aside what is damaged, leave alone what is not ours."""
-        files = [] if self._folder is None else sorted(self._folder.glob("*.zip"))
+        folder = directory / FOLDER
+        if folder.exists() and not folder.is_dir():
+            raise UserError(f"{folder}: is no directory, where finished runs are kept")
+        files = sorted(folder.glob("*.zip"))
         others: dict[str, int] = {}
         for path in files:
             if not NAME.fullmatch(path.name):
                 continue
+            if not path.is_file():
+                self.notes.append(f"{path}: is no file, and not used")
+                continue
             try:
                 part = Part(path)
             except DamagedError as damage:
+                if not mend:
+                    self.notes.append(f"{path}: {damage}; not used")
+                    continue
                 aside = path.with_suffix(".damaged")
                 path.replace(aside)
                 self.notes.append(f"{path}: {damage}; put aside as {aside.name}, and run again")

@@ -10,11 +10,9 @@ from typing import TypeAlias
 
 from lasthop.batch.chunk import Finished
 from lasthop.run import Progress
-from lasthop.saving import text_writer, write_atomically
+from lasthop.saving import PROGRESS, text_writer, write_atomically
 
 __all__ = ["BatchProgress", "ProgressCallback", "Tally"]
-
-FILE = "progress.json"
 
 WRITE_S = 1.0
 """The file is written this often. [s]"""
@@ -52,7 +50,7 @@ class Tally:
     callback : callable or None
         Called with the `BatchProgress`; if it returns False, `stopped` is set.
     directory : Path or None
-        Where `FILE` is written.
+        Where `PROGRESS` is written.
     """
 
     def __init__(
@@ -67,7 +65,7 @@ class Tally:
         self._lengths = lengths
         self._before = before
         self._callback = callback
-        self._file = None if directory is None else directory / FILE
+        self._file = None if directory is None else directory / PROGRESS
         self._lock = threading.Lock()
         self._under_way: dict[str, tuple[int, float]] = {}
         self._replications = sum(count for count, _ in lengths.values())

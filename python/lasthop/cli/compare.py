@@ -80,7 +80,7 @@ def compare(
     jobs: Jobs = None,
     settings: Settings = None,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} It is the picture.")
+        Path, typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} Here the picture.")
     ] = Path("out"),
     plot: Plot = None,
     emulate: Annotated[
@@ -109,7 +109,8 @@ def compare(
     files = [measurement(text) for text in measured or []]
     beside = measurements(scenario, files)  # What is wrong with them is told before anything runs.
     given = model_options(options)
-    parts = changed(scenario, ("model", model), *given.items())
+    laid = [("measured", Path(text).name) for text in measured or []]
+    parts = changed(scenario, ("model", model), *given.items(), *laid)
     picture = picture_path(plot or "", scenario, "compare", parts, out)
     with simulating() as progress:
         comparison = lay_side_by_side(

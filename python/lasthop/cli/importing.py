@@ -33,7 +33,7 @@ Out = Annotated[
     Path | None,
     unset(
         "FILE",
-        f"{OUT_RULE} It is the scenario, a new file; by default standard output.",
+        f"{OUT_RULE} Here the scenario, a new file; by default it goes to standard output.",
         parser=file_name,
     ),
 ]

@@ -37,7 +37,7 @@ def directory(text: str) -> Any:
     return unset("DIR", text, parser=file_name)
 
 
-OUT_RULE = "Where the command's files go, each told in a line."
+OUT_RULE = "Where the command writes its files; each is told in a line."
 """What --out of every command is for; what comes behind it says which files, and the default."""
 
 

@@ -30,7 +30,7 @@ from lasthop.cli.tables import print_answer
 from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.models.reading import CellScenario
-from lasthop.ownership import refuse_foreign
+from lasthop.ownership import CAPTURE, refuse_foreign, refuse_if_foreign
 from lasthop.result import Result
 from lasthop.run import simulate as run
 from lasthop.saving import MOST_FRAMES, RESULT_FILES
@@ -106,6 +106,7 @@ def simulate(
     if pcapng is not None:
         refuse_without_cell(f"--pcapng {pcapng}", scenario)
         writable_file(pcapng, "--pcapng", file)
+        refuse_if_foreign(pcapng, CAPTURE)
     if pcapng is not None or shown is not None:
         frames = scenario.typed.record.frames or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()

@@ -27,7 +27,10 @@ HINTS: tuple[tuple[str, Written], ...] = (
 )
 """Arguments in hints, and the options that stand for them."""
 
-MESSAGES: tuple[tuple[str, Written], ...] = ((r"^uplink='([^']*)': ", r"--uplink \1: "),)
+MESSAGES: tuple[tuple[str, Written], ...] = (
+    (r"^uplink='([^']*)': ", r"--uplink \1: "),
+    (r"^measured (?=\S+=)", "--measured "),
+)
 """Arguments before what is wrong with them, and their options."""
 
 

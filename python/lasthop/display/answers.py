@@ -150,12 +150,13 @@ def comparison_html(comparison: "Comparison") -> str:
     if model is not None:
         notes += stability(model.summary)
     heads = ["quantity", "of", "predicted", "simulated", "difference"]
-    heads += [] if comparison.emulation is None else ["emulated"]
+    others = {"emulated": comparison.emulation, "measured": comparison.measured}
+    asked = [name for name, answer in others.items() if answer is not None]
+    heads += asked
     rows = [
-        [f"{column.title} [{column.unit or '-'}]", row.name, *_side_by_side(row, column)]
+        [f"{column.title} [{column.unit or '-'}]", row.name, *_side_by_side(row, column, asked)]
         for row, column in rows_with_columns(comparison)
     ]
-    rows = [row[: len(heads)] for row in rows]
     return page(
         str(simulation["scenario"]),
         f"{'' if model is None else f'model {model.model} beside '}{about(simulation)}",
@@ -185,16 +186,20 @@ def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
     return sorted(found, key=lambda each: rank.get(each[0].quantity, last))
 
 
-def _side_by_side(row: "Row", column: Column) -> list[str]:
+def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str]:
     def scaled(value: float | None) -> float | None:
         return None if value is None else value * column.scale
 
     half = scaled(row.ci95)
+    told = {
+        "emulated": plain(scaled(row.emulated)),
+        "measured": estimate(scaled(row.measured), scaled(row.measured_ci95)),
+    }
     return [
         plain(scaled(row.predicted)),
         estimate(scaled(row.simulated), half),
         signed(scaled(row.difference), half),
-        plain(scaled(row.emulated)),
+        *(told[name] for name in others),
     ]
 
 

@@ -40,6 +40,10 @@ BUSY = {"airtime_fraction": "air time", "utilisation": "utilisation"}
 """How busy a link is, by quantity."""
 
 
+SHARES = {"goodput_share": "share", "goodput_bps": "goodput", "occupancy_packets": "queue"}
+"""What is said of a model's distance, by quantity."""
+
+
 def result_text(result: "Result") -> str:
     """A simulation: goodput, fairness, who gets most and least, queue or links."""
     runs = f"{result.replications} x {result.summary['duration_s']:g} s"
@@ -238,15 +242,18 @@ def _links(summary: Mapping[str, Any]) -> str:
 
 def _furthest(comparison: "Comparison") -> Iterator[str]:
     """The goodput or share that the model misses by most; the queue where it predicts neither."""
-    for wanted in (("goodput_share", "goodput_bps"), ("occupancy_packets",)):
+    for what, wanted in (
+        ("shares", ("goodput_share", "goodput_bps")),
+        ("queues", ("occupancy_packets",)),
+    ):
         off = {
-            f"{row.quantity} of {row.name}": 100 * row.difference / row.simulated
+            f"{SHARES[row.quantity]} of {row.name}": 100 * row.difference / row.simulated
             for row in comparison.rows
             if row.quantity in wanted and row.difference is not None and row.simulated
         }
         if off:
             name = max(off, key=lambda each: abs(off[each]))
-            yield f"furthest from the model: {name}, off by {off[name]:+.3g} %"
+            yield f"of {what} furthest from the model: {name}, off by {off[name]:+.3g} %"
             return
 
 

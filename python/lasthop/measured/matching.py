@@ -137,7 +137,7 @@ def _by_order(
     if name and not own:
         known = list(dict.fromkeys(each.station or each.name for each in flows))
         raise UserError(
-            f"--measured {name}={measurement.source}: no station or flow is called {name}; "
+            f"measured {name}={measurement.source}: no station or flow is called {name}; "
             f"there are {_listed(known)}"
         )
     alone = len(own) == 1

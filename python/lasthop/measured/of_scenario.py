@@ -13,8 +13,8 @@ from lasthop.scenario import Scenario
 __all__ = ["Files", "measurements"]
 
 File: TypeAlias = str | PathLike[str]
-Files: TypeAlias = Sequence[File | tuple[str, File]] | Mapping[str, File]
-"""Files of measurements, each alone or with the name of its station or flow."""
+Files: TypeAlias = File | Sequence[File | tuple[str, File]] | Mapping[str, File]
+"""Files of measurements, one or several, each alone or with the name of its station or flow."""
 
 
 def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None:
@@ -24,7 +24,7 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
     ----------
     scenario : Scenario
         Whose flows they are.
-    files : sequence of files or pairs, mapping, or Measured
+    files : file, sequence of files or pairs, mapping, or Measured
         Files of flent or iperf3, or results of lasthop; see `lasthop.compare`. Pipes are read once:
         what is matched already stays as it is.
 
@@ -35,6 +35,8 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
     """
     if isinstance(files, Measured):
         return files
+    if isinstance(files, str | PathLike):
+        files = [files]
     pairs = list(files.items()) if isinstance(files, Mapping) else list(files)
     if not pairs:
         return None

@@ -187,7 +187,11 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
         names = dict.fromkeys(quantity for _, quantity in known)
         near = ", ".join(nearest(name, list(names)))
         lists = sorted({each for each, quantity in known if quantity == name})
-        where = f" in {list_name}; it is in {', '.join(lists)}" if lists else f"; there are {near}"
+        where = (
+            f" in {list_name}; it is in {', '.join(lists)}"
+            if lists
+            else f"; the nearest are {near}"
+        )
         raise UserError(f"no quantity {name}{where}", f"known: {', '.join(sorted(names))}")
     return [Quantity.of(*fitting[0])]
 
@@ -203,7 +207,8 @@ def check_name(asked: str) -> None:
     name = asked.rpartition(".")[2]
     if name not in registry():
         near = ", ".join(nearest(name, list(registry())))
-        raise UserError(f"no quantity {name}; there are {near}")
+        known = ", ".join(sorted(registry()))
+        raise UserError(f"no quantity {name}; the nearest are {near}", f"known: {known}")
 
 
 class Bare:

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -33,7 +34,11 @@ QUICK_SHARE = 0.3
 Studies of long runs say themselves what they take instead. [-]"""
 
 
-@dataclass(frozen=True)
+MOST_LINES = 12
+"""Most lines of what a reproduction says of itself."""
+
+
+@dataclass(frozen=True, repr=False)
 class Reproduction:
     """A judged part of the ledger.
 
@@ -50,6 +55,16 @@ class Reproduction:
     studies: tuple[Study, ...]
     runs: dict[str, Runs]
     quick: bool
+
+    def __repr__(self) -> str:
+        counts = Counter(result.verdict.value for result in self.results)
+        told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        lines = [f"Reproduction({len(self.results)} claims: {told or 'none'})"]
+        lines += [f"{each.claim.id}: {each.verdict.value}: {each.why}" for each in self.results]
+        left = len(lines) - MOST_LINES
+        return "\n".join(
+            lines if left <= 1 else [*lines[: MOST_LINES - 1], f"... and {left + 1} more"]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``reproduce --json`` prints."""
@@ -220,7 +235,7 @@ def task(names: Sequence[str], *, quick: bool) -> Task:
 
 
 def reproduce(
-    names: Sequence[str] = (),
+    names: str | Sequence[str] = (),
     *,
     quick: bool = False,
     directory: str | os.PathLike[str] = "out/reproduce",
@@ -232,7 +247,7 @@ def reproduce(
 
     Parameters
     ----------
-    names : sequence of str
+    names : str or sequence of str
         Subjects and claims, such as ``"hotspot"`` or ``"hotspot-5"``; all if there are none.
     quick : bool
         Fewer runs; what they cannot decide stays open.
@@ -270,4 +285,5 @@ def reproduce(
     >>> [(each.claim.id, each.verdict.value) for each in found.results]
     [('acsma-16', 'reproduced')]
     """
-    return task(names, quick=quick).run(Path(directory), progress, jobs, executor)
+    asked = [names] if isinstance(names, str) else names
+    return task(asked, quick=quick).run(Path(directory), progress, jobs, executor)

@@ -1,6 +1,5 @@
 """Points of a sweep: settings, and what was simulated there, read when it is asked for."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -39,14 +38,12 @@ class Point:
     @cached_property
     def summary(self) -> Mapping[str, Any]:
         """What `lasthop.simulate` gives there, as a tree."""
-        tree: dict[str, Any] = json.loads(self._parts.read(self.key, "summary") or b"null")
-        return tree
+        return self._parts.tree(self.key, "summary")
 
     @cached_property
     def series(self) -> Mapping[str, Any]:
         """Time series of the first replication, if the scenario asks for them."""
-        text = self._parts.read(self.key, "series")
-        return {} if text is None else json.loads(text) or {}
+        return self._parts.tree(self.key, "series")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Point):
@@ -118,9 +115,12 @@ class Points(Sequence[Point]):
     def __reduce__(self) -> tuple[Any, ...]:
         return Points, (self._base, self.grid, self.keys, self._parts.of_keys(self.keys))
 
+    def write_manifest(self, directory: Path) -> None:
+        """Write what the points are into a directory."""
+        write_manifest(directory, self._base, self.grid, self.keys)
+
     def keep_in(self, directory: Path) -> None:
         """Keep the points in a directory, as a sweep that has it does, if they are not there."""
-        write_manifest(directory, self._base, self.grid, self.keys)
         if self._parts.is_in(directory):
             return
         there = Parts(directory)

@@ -17,7 +17,7 @@ from lasthop.origin import origin_of
 from lasthop.ownership import refuse_foreign
 from lasthop.phase import phase_effects
 from lasthop.run import replaced, threads_asked
-from lasthop.saving import TABLE_FILES, staged
+from lasthop.saving import PROGRESS, TABLE_FILES, staged
 from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.sweep.columns import Column, column
 from lasthop.sweep.grid import Over, grid
@@ -183,6 +183,7 @@ class Sweep:
         refuse_foreign(into, (MANIFEST, *TABLE_FILES))
         self.points.keep_in(into)
         with staged(into) as staging:
+            self.points.write_manifest(staging)  # With the tables, which it tells of.
             paths = write_tables(self.points, self.columns, staging)
         written = [into / path.name for path in paths]
         for name in TABLE_FILES:
@@ -311,6 +312,7 @@ def sweep(
     keys = [task.key for task in tasks]
     parts = Parts(into)
     if into is not None:
+        refuse_foreign(into, (MANIFEST, PROGRESS))
         write_manifest(into, base, points, keys)
     sampled = base.typed.record.series_interval_s is not None
     batch = Batch(

@@ -95,7 +95,7 @@ def test_a_group_is_named_by_its_table() -> None:
 
 
 def test_a_name_of_nothing_is_refused() -> None:
-    with pytest.raises(UserError, match=r"--measured z=f: no station or flow is called z.* a, b"):
+    with pytest.raises(UserError, match=r"^measured z=f: no station or flow is called z.* a, b"):
         match(FLOWS, CELL, [("z", measurement(("up", 1.0)))])
 
 

@@ -80,7 +80,7 @@ Out = Annotated[
     Path | None,
     unset(
         "DIR",
-        f"{OUT_RULE} It is the picture; a name that ends in .png, .pdf or .svg is the picture's "
+        f"{OUT_RULE} Here the picture; a name that ends in .png, .pdf or .svg is the picture's "
         "own, as with --plot.",
         "--out",
         parser=file_name,
