@@ -147,6 +147,8 @@ def read_range(text: str, what: str) -> Range | None:
         None if found[part] is None else quantity(found[part]) for part in ("low", "high", "step")
     )
     if low is None or high is None or (found["step"] is not None and step is None):
+        if re.search(r"\slog\s*$", text):
+            raise UserError(f'{what}: "{text}" lacks the number of values', f"ranges are {FORMS}")
         units = ", ".join(sizes())
         raise UserError(f'{what}: "{text}" has a unit that is not known', f"units are {units}")
     unit = high.unit or low.unit

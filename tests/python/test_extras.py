@@ -91,3 +91,18 @@ def test_extras_are_those_of_the_package() -> None:
         assert missing(package).hint == f"pip install 'lasthop[{extra}]'"
     base = {each.split(">=")[0] for each in project["dependencies"]}
     assert base == {"rich", "typer"}
+
+
+ASKED = {"stations": "pandas", "plot": "matplotlib"}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_a_table_or_picture_says_which_package_it_needs(what: str, tmp_path: Path) -> None:
+    head, _, _ = BARE.format(names=set(EXTRAS)).partition("from lasthop.cli")
+    program = head + (
+        f"import lasthop as lh\nr = lh.simulate({HOTSPOT!r}, replications=1)\n"
+        f"try:\n    r.{what}\nexcept lh.UserError as e:\n    print(e, e.hint)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert f"needs {ASKED[what]}, which is not installed" in done.stdout, done.stderr
+    assert "pip install 'lasthop[science]'" in done.stdout

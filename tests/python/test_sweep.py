@@ -306,7 +306,7 @@ def test_texts_stand_for_values(text: str, values: list[str]) -> None:
         ("1 s..3 s", "needs a step"),
         ("1..9:", "is no range"),
         ("1..9 lin 4", "is no range"),
-        ("1..9 log", "a unit that is not known"),
+        ("1..9 log", "lacks the number of values"),
         ("0..9 log 4", "a range above 0"),
         ("1..9 log 1", "at least 2 values"),
         ("10..12 log 9", "has not so many whole numbers"),
@@ -461,3 +461,8 @@ def test_somebody_elses_files_are_not_replaced_by_a_sweep(tmp_path: Path) -> Non
     with pytest.raises(lh.UserError, match="parts: is no directory"):
         lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
+
+
+def test_a_data_frame_with_two_columns_of_a_name_is_refused() -> None:
+    with pytest.raises(lh.UserError, match="two columns seed"):
+        lh.sweep(SMALL, pd.DataFrame([[1, 2]], columns=["seed", "seed"]))

@@ -196,7 +196,7 @@ def emulate(
     print_captured(runs[0].captured)
     if pcapng is not None:
         tell("capture", pcapng, as_json=as_json)
-    save_picture(emulation.plot, picture, as_json=as_json)
+    save_picture(lambda: emulation.plot(), picture, as_json=as_json)
     return emulation.exit_code or 0
 
 

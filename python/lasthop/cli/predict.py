@@ -78,7 +78,7 @@ def predict(
         typer.echo()
         print_answer(prediction.summary, prediction.scenario.typed)
         print_stability(prediction.summary)
-    save_picture(prediction.plot, picture, as_json=as_json)
+    save_picture(lambda: prediction.plot(), picture, as_json=as_json)
     print_warnings(prediction)
 
 

@@ -139,7 +139,7 @@ def drawn(
     """The picture that is asked for: frames of a stretch, series, or who gets how much."""
     if stretch is not None:
         return lambda: result.plot.air(*stretch)
-    return result.plot.series if series is not None else result.plot
+    return (lambda: result.plot.series()) if series is not None else (lambda: result.plot())
 
 
 def stretch(text: str, scenario: Scenario) -> tuple[float, float]:

@@ -1,10 +1,11 @@
 """Files of measurements beside the flows of a scenario."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
+from lasthop.errors import UserError
 from lasthop.measured.matching import Flow, Measured, match
 from lasthop.measured.reading import read
 from lasthop.models.reading import CellScenario, CsmaScenario
@@ -37,10 +38,15 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
         return files
     if isinstance(files, str | PathLike):
         files = [files]
+    if not isinstance(files, Iterable):
+        raise UserError(f"measured: {files!r} is no file")
     pairs = list(files.items()) if isinstance(files, Mapping) else list(files)
     if not pairs:
         return None
     given = [pair if isinstance(pair, tuple) else ("", pair) for pair in pairs]
+    for pair in given:
+        if len(pair) != 2 or not isinstance(pair[1], str | PathLike):
+            raise UserError(f"measured: {pair[-1]!r} is no file", '[("NAME", "FILE")] or ["FILE"]')
     flows = flows_of(scenario)
     total = ("cells", "cell") if isinstance(scenario.typed, CellScenario) else None
     if total is None and len({flow.class_name for flow in flows}) == 1:

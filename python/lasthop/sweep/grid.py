@@ -147,6 +147,9 @@ def table(over: object, named: str) -> Grid:
     if isinstance(over, str | PathLike):
         return from_csv(Path(over), named)
     if hasattr(over, "to_dict") and hasattr(over, "columns"):
+        names = [str(name) for name in over.columns]
+        if (name := twice(names)) is not None:
+            raise UserError(f"{named}: two columns {name}")
         over = over.to_dict("records")
     rows = list(over) if isinstance(over, Iterable) else []
     if not rows or not all(isinstance(row, Mapping) and row for row in rows):

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,3 +142,14 @@ def test_measured_stands_in_rows_table_json_and_picture(tmp_path: Path) -> None:
     plain = lh.compare(SMALL)
     assert "measured" not in plain.table.columns
     assert "measured" not in plain.to_dict()
+
+
+@pytest.mark.parametrize("files", [5, [("a",)], {"up": None}, [b"f"]])
+def test_what_names_no_file_is_refused(files: Any) -> None:
+    with pytest.raises(UserError, match="is no file"):
+        lh.compare(SMALL, measured=files)
+
+
+def test_one_file_needs_no_list(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^nofile\.json: no such file"):
+        lh.compare(SMALL, measured="nofile.json")
