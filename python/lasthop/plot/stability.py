@@ -1,7 +1,6 @@
 """Pictures of the stability workbench."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,13 +100,11 @@ def chart_figure(chart: Chart, name: str | None = None, about: str = "") -> Figu
 
 def draw_chart(axes: Axes, chart: Chart) -> None:
     """Shade the stable region and draw the Hopf curves."""
-    values = np.where(np.isfinite(chart.abscissa), chart.abscissa, 0.0)
-    scaled = np.sign(values) * np.sqrt(np.abs(values))  # A smoother zero line for the shading.
-    shade = partial(axes.contourf, chart.x_values, chart.y_values, zorder=0)
-    shade(scaled, levels=[-np.inf, 0.0], colors=[STABLE])
+    axes.contourf(*shading(chart), levels=[-np.inf, 0.0], colors=[STABLE], zorder=0)
     if not np.isfinite(chart.abscissa).all():
         none = np.where(np.isfinite(chart.abscissa), 0.0, 1.0)
-        shade(none, levels=[0.5, 1.5], colors=[NOTHING])
+        nowhere: dict[str, Any] = {"levels": [0.5, 1.5], "colors": [NOTHING], "zorder": 0}
+        axes.contourf(chart.x_values, chart.y_values, none, **nowhere)
     for curve in chart.curves:
         look: dict[str, Any] = {"color": MODEL, "linewidth": 1.1}
         axes.plot(curve.x, np.where(curve.boundary, curve.y, np.nan), **look)
@@ -119,6 +116,32 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
     axes.set_ylim(chart.y.low, chart.y.high)
     for axis, ticks in ((chart.x, axes.xaxis), (chart.y, axes.yaxis)):
         name_axis(ticks, chart.case, axis.name, logarithmic=axis.logarithmic)
+
+
+def shading(chart: Chart) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return values of x and y, and a height over them that is below 0 where a chart is stable.
+
+    The height is the grid's, and between its points, where there are finer cells, theirs.
+    """
+
+    def scaled(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
+        values = np.where(np.isfinite(abscissa), abscissa, 0.0)
+        return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))  # A smoother zero line.
+
+    height = scaled(chart.abscissa)
+    if not chart.cells:
+        return chart.x_values, chart.y_values, height
+    parts = len(chart.cells[0].abscissa) - 1
+    places, weights = [], []
+    for count in height.shape[::-1]:
+        place = np.arange((count - 1) * parts + 1) / parts
+        places.append(place / (count - 1))
+        weights.append(np.maximum(0.0, 1.0 - np.abs(place[:, None] - np.arange(count))))
+    finer = weights[1] @ height @ weights[0].T
+    for cell in chart.cells:
+        row, column = cell.row * parts, cell.column * parts
+        finer[row : row + parts + 1, column : column + parts + 1] = scaled(cell.abscissa)
+    return chart.x.value(places[0]), chart.y.value(places[1]), finer
 
 
 def name_axis(ticks: AxisTicks, case: Case, name: str, *, logarithmic: bool = False) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lasthop.stability.axis import Axis, axis_of
 from lasthop.stability.case import Case
+from lasthop.stability.cells import Cell, cells
 from lasthop.stability.cost import check_cost
 from lasthop.stability.curve import HopfCurve, hopf_curves
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
@@ -21,6 +22,9 @@ HALVINGS = 24
 
 SEEN = 14
 """Values of each parameter from which the time of a chart is estimated. [-]"""
+
+Part = tuple[slice, slice]
+"""Rows and columns of a grid."""
 
 Progress = Callable[[int, int], None]
 """Told how many rows are done, of how many."""
@@ -46,7 +50,9 @@ class Chart:
         Hopf points, traced; they bound the stable region where `boundary` says so.
     jumps : array
         Points of x and y, a row each, at which stability changes without a Hopf point, since the
-        point of rest passes a corner of the equations.
+        point of rest passes a corner of the equations; all along it where it crosses the grid.
+    cells : list of Cell
+        Cells of the grid that do not show rightly the edge that passes through them, seen finer.
     """
 
     case: Case
@@ -58,6 +64,7 @@ class Chart:
     frequency: NDArray[np.float64]
     curves: list[HopfCurve]
     jumps: NDArray[np.float64]
+    cells: list[Cell]
 
     @property
     def stable(self) -> NDArray[np.bool_]:
@@ -103,9 +110,12 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     wide, high = len(x_values), len(y_values)
     _check_cost(case, x, y, wide, high)
     found = np.full((high, wide), np.nan + 0j)
+    pieces = np.zeros((high, wide), dtype=np.int64)
 
     def fill(row: int) -> None:
-        rest, linear = case.over(**{x.name: x_values, y.name: np.full(wide, y_values[row])})
+        there = {x.name: x_values, y.name: np.full(wide, y_values[row])}
+        pieces[row] = case.pieces(**there)
+        rest, linear = case.over(**there)
         sound = np.all(np.isfinite(rest), axis=0)
         if sound.any():
             found[row, sound] = leading(linear[sound])
@@ -123,10 +133,15 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     if not np.isfinite(found).any():
         _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium  # Says why.
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
-    pairs = changes(found.real)
-    jumps, smooth = split(case, x, y, pairs / (wide - 1.0, high - 1.0))
+    ends = (wide - 1.0, high - 1.0)
+    jumps, smooth = split(
+        case, x, y, changes(found.real) / ends, corners(found.real, pieces) / ends
+    )
     curves = hopf_curves(case, x, y, smooth)
-    return Chart(case, x, y, x_values, y_values, found.real, np.abs(found.imag), curves, jumps)
+    finer = cells(case, x, y, found.real, curves, jumps)
+    return Chart(
+        case, x, y, x_values, y_values, found.real, np.abs(found.imag), curves, jumps, finer
+    )
 
 
 def _check_cost(case: Case, x: Axis, y: Axis, wide: int, high: int) -> None:
@@ -144,41 +159,68 @@ def _check_cost(case: Case, x: Axis, y: Axis, wide: int, high: int) -> None:
 def changes(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return pairs of neighbours of a grid, one stable and one not: pair, end, place on x and y."""
     sign = np.sign(abscissa)
+    # NaN where there is no point of rest.
+    return _pairs(lambda near, far: sign[near] * sign[far] < 0.0)
+
+
+def corners(abscissa: NDArray[np.float64], pieces: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return pairs of neighbours of a grid between which the equations have a corner.
+
+    Both may be stable: the strip between a corner and a Hopf point is as thin as it likes.
+    """
+    rests = np.isfinite(abscissa)
+    return _pairs(lambda near, far: rests[near] & rests[far] & (pieces[near] != pieces[far]))
+
+
+def _pairs(between: Callable[[Part, Part], NDArray[np.bool_]]) -> NDArray[np.float64]:
+    """Return pairs of neighbours, from what tells them by the grid's near and far part."""
     found = []
     for step in ((0, 1), (1, 0)):
-        far = sign[step[0] :, step[1] :]
-        near = sign[: far.shape[0], : far.shape[1]]
-        places = np.argwhere(near * far < 0.0)[:, ::-1]  # NaN where there is no point of rest.
+        far = (slice(step[0], None), slice(step[1], None))
+        near = (slice(None, -step[0] or None), slice(None, -step[1] or None))
+        places = np.argwhere(between(near, far))[:, ::-1]
         found.append(np.stack([places, places + step[::-1]], axis=1))
     return np.concatenate(found).astype(np.float64)
 
 
 def split(
-    case: Case, x: Axis, y: Axis, pairs: NDArray[np.float64]
+    case: Case,
+    x: Axis,
+    y: Axis,
+    pairs: NDArray[np.float64],
+    cornered: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return values of x and y at which the equations have a corner, and pairs without one."""
+    """Return values of x and y at which stability changes in a corner, and pairs without one.
+
+    Parameters
+    ----------
+    case : Case
+        All other parameters.
+    x, y : Axis
+        The two parameters.
+    pairs : array
+        Neighbours, one stable and one not.
+    cornered : array
+        Neighbours between which the equations have a corner.
+    """
 
     def values(at: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         return {x.name: x.value(at[:, 0]), y.name: y.value(at[:, 1])}
 
-    def pieces(at: NDArray[np.float64]) -> NDArray[np.int64]:
-        return case.pieces(**values(at))
-
     def stable(at: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.asarray(leading(case.over(**values(at))[1]).real < 0.0)
 
-    if len(pairs) == 0:
+    if len(cornered) == 0:
         return np.empty((0, 2)), pairs
-    low, high = pairs[:, 0], pairs[:, 1]
-    first = pieces(low)
-    cornered = first != pieces(high)
-    low, high, first = low[cornered], high[cornered], first[cornered]
-    for _ in range(HALVINGS if len(low) else 0):
+    low, high = cornered[:, 0], cornered[:, 1]
+    first = case.pieces(**values(low))
+    for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        same = (pieces(middle) == first)[:, None]
+        same = (case.pieces(**values(middle)) == first)[:, None]
         low, high = np.where(same, middle, low), np.where(same, high, middle)
+    differ = stable(low) != stable(high)
     # A Hopf point may lie beside the corner: then both sides of the corner are alike.
-    sides = [stable(low), stable(high)] if len(low) else [first, first]
-    jumps = low[sides[0] != sides[1]]
-    smooth = np.concatenate([pairs[~cornered], pairs[cornered][sides[0] == sides[1]]])
-    return np.stack([x.value(jumps[:, 0]), y.value(jumps[:, 1])], axis=-1), smooth
+    known = {pair.tobytes() for pair in cornered[differ]}
+    smooth = np.array([pair.tobytes() not in known for pair in pairs], dtype=np.bool_)
+    jumps = low[differ]
+    return np.stack([x.value(jumps[:, 0]), y.value(jumps[:, 1])], axis=-1), pairs[smooth]

@@ -17,6 +17,11 @@ FIRST_STEP = 0.01
 """First step along a curve, over the length of an axis. [-]"""
 LONGEST_STEP = 0.04
 SHORTEST_STEP = 1e-6
+ASTRAY = 0.5
+"""Distance of a point from where the tangent led, over the step, beyond which it may be another
+branch's. [-]"""
+CLOSED = 1e-8
+"""Crossing gap over omega, up to which a point is one of the curve. [-]"""
 MOST_POINTS = 2000
 """Points of one curve, far beyond what a chart needs."""
 STARTS = 5
@@ -159,18 +164,21 @@ class _Tracer:
         return values[0], ((values[1:4] - values[4:7]) / (2.0 * step)).T
 
     def follow(self, start: Vector, sign: float) -> Vector:
-        """Return points of the curve from `start` to the edge of the rectangle."""
-        points = [start]
+        """Return points of the curve from `start` to the edge of the rectangle.
+
+        It ends before that where the equations have a corner: beyond, they are another system.
+        """
+        points, piece = [start], self.piece(start)
         tangent = _tangent(self.jacobian(start)[1], None) * sign
         step = FIRST_STEP
         while len(points) < MOST_POINTS:
-            try:
-                new, steps = self.corrected(points[-1] + step * tangent, tangent)
-            except ConvergenceError:
+            found = self.onwards(points[-1], step, tangent)
+            if found is None or self.piece(found[0]) != piece:
                 step *= 0.5
                 if step < SHORTEST_STEP:
                     break  # The equilibrium ends here, or the curve does.
                 continue
+            new, steps, ahead = found
             edge = self._beyond(new)
             if edge is not None:
                 last = self._at_edge(points[-1], new, edge)
@@ -180,9 +188,33 @@ class _Tracer:
                 points.append(start)  # A closed curve.
                 break
             points.append(new)
-            tangent = _tangent(self.jacobian(new)[1], tangent)
+            tangent = ahead
             step = min(LONGEST_STEP, step * (1.4 if steps < 4 else 0.7))
         return np.array(points)
+
+    def onwards(
+        self, last: Vector, step: float, tangent: Vector
+    ) -> tuple[Vector, int, Vector] | None:
+        """Return the curve's next point, how many corrections it took, and the tangent there.
+
+        None where there is none, and where the correction ran off or the tangent turns at once:
+        Newton's method may end on another branch, and what joins the two is no Hopf point.
+        """
+        guess = last + step * tangent
+        try:
+            new, steps = self.corrected(guess, tangent)
+            gap, jacobian = self.jacobian(new)
+        except ConvergenceError:
+            return None
+        ahead = _tangent(jacobian, tangent)
+        astray = np.linalg.norm(new - guess) > ASTRAY * step or ahead @ tangent < ASTRAY
+        # Differences across a corner of the equations make corrections small that correct nothing.
+        return None if astray or np.max(np.abs(gap)) > CLOSED else (new, steps, ahead)
+
+    def piece(self, at: Vector) -> int:
+        """Return which piece of the equations a point is on."""
+        place = {self.x.name: self.x.value(at[1:2]), self.y.name: self.y.value(at[2:3])}
+        return int(self.case.pieces(**place)[0])
 
     def corrected(self, guess: Vector, direction: Vector) -> tuple[Vector, int]:
         """Return the point of the curve on the plane through `guess` across `direction`."""

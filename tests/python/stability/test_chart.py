@@ -5,6 +5,8 @@ from time import process_time
 import numpy as np
 import pytest
 
+import lasthop as lh
+from lasthop.plot.stability import shading
 from lasthop.stability import (
     Axis,
     Case,
@@ -120,6 +122,86 @@ def test_every_edge_of_the_grid_is_a_curve_or_a_jump(steep: Chart) -> None:
     for pair in changes(found.abscissa) / 23.0:
         gaps = np.linalg.norm(np.array(drawn) - pair.mean(axis=0), axis=1)
         assert gaps.min() < 0.06
+
+
+ROUTER = """
+name = "sixty flows through RED"
+duration = "60 s"
+queue = { limit = 2000, red = { min_th = 50, max_th = 100, mean_packet = "1500 B" } }
+tcp = { congestion = "compound", window = 1000, delayed_ack = false }
+
+[dumbbell]
+flows = 60
+access = "20 Mbps"
+access_spread = 0.01
+bottleneck = "100 Mbps"
+rtt = "200 ms"
+"""
+FLOWS = Axis("rtt", 0.005, 0.5), Axis("flows", 20.0, 100.0)
+"""Two curves: below and beyond `max_th`; the one beyond ends at the corner, far from the other."""
+
+
+def is_edge(case: Case, x: Axis, y: Axis, ends: np.ndarray) -> bool:
+    """Tell whether stability differs across the middle of a line between two places."""
+    middle, along = ends.mean(axis=0), np.diff(ends, axis=0)[0]
+    across = np.array([-along[1], along[0]]) / np.linalg.norm(along)
+    for distance in (1e-3, 1e-4, 1e-5, 1e-6, 4e-3):  # Of the axes; strips end in a point.
+        sides = [middle + s * distance * across for s in (-1.0, 1.0)]
+        verdicts = {
+            roots(case.with_(**{x.name: float(x.value(a)), y.name: float(y.value(b))}), 1).stable
+            for a, b in sides
+        }
+        if len(verdicts) == 2:
+            return True
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("case", "x", "y"),
+    [
+        (ROUTER, *FLOWS),
+        (ROUTER, STEEP_X, STEEP_Y),
+        (STEEP, STEEP_X, STEEP_Y),
+        ("red", Axis("gamma", 1e-4, 0.5), Axis("rtt", 0.01, 0.5)),
+        ("red-instant", Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.5)),
+        ("red-groups", Axis("rtt_1", 0.01, 0.5), Axis("rtt_2", 0.01, 0.5)),
+        ("threshold", Axis("q_th", 10.0, 100.0), Axis("alpha", 0.01, 1.0)),
+    ],
+    ids=["flows", "max_th", "dumbbell", "red", "instant", "groups", "threshold"],
+)
+def test_between_the_points_of_a_curve_is_the_edge_too(case: Case | str, x: Axis, y: Axis) -> None:
+    if isinstance(case, str):
+        case = lh.fluid(case).case if case is ROUTER else Case.of(case)
+    curves = chart(case, x, y, 12).curves
+    drawn = 0
+    for curve in curves:
+        places = np.array([[x.place(a), y.place(b)] for a, b in zip(curve.x, curve.y, strict=True)])
+        for k in np.flatnonzero(curve.boundary[1:] & curve.boundary[:-1]):
+            ends = places[k : k + 2]
+            if np.linalg.norm(ends[1] - ends[0]) > 1e-4:
+                assert is_edge(case, x, y, ends), (curve.x[k : k + 2], curve.y[k : k + 2])
+                drawn += 1
+    assert drawn > 10
+
+
+@pytest.mark.slow
+def test_a_strip_thinner_than_the_grid_is_seen() -> None:
+    """From a Hopf point on to the corner, 24.43 to 25.23 ms at 80 packets, rest is unstable."""
+    case = lh.fluid(ROUTER).case
+    bounds = [each.value for each in edges(case.with_(max_th=80.0), "rtt", 0.02, 0.03)]
+    assert bounds == pytest.approx([0.024427, 0.025232], rel=1e-4)
+    found = chart(case, STEEP_X, STEEP_Y, 40)
+    rows = (found.y_values > bounds[0]) & (found.y_values < bounds[1])
+    assert not rows.any()
+    x, y, height = shading(found)
+    column = int(np.argmin(np.abs(x - 80.0)))
+    unstable = y[(height[:, column] > 0.0) & (y < 0.03)]
+    assert len(unstable) > 0
+    assert bounds[0] * 0.99 < unstable.min() <= unstable.max() < bounds[1] * 1.01
+    near = (found.jumps[:, 0] > 75.0) & (found.jumps[:, 0] < 87.0)
+    assert near.sum() >= 2
+    assert x[::8] == pytest.approx(found.x_values)
 
 
 def test_axes_must_differ() -> None:

@@ -1,0 +1,108 @@
+"""Cells of a chart through which an edge passes that its grid does not show rightly."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.stability.axis import Axis
+from lasthop.stability.case import Case
+from lasthop.stability.curve import HopfCurve
+from lasthop.stability.spectrum import leading
+
+Array = NDArray[np.float64]
+
+FINEST = 8
+"""Parts of a cell's side at most. [-]"""
+PARTS = 400
+"""Parts of a chart's side at most, beyond which cells are not looked at more finely. [-]"""
+BATCH = 400
+"""Places looked at together, so that their matrices need little memory. [-]"""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a chart's grid, looked at more finely.
+
+    Parameters
+    ----------
+    column, row : int
+        Its lower corner on the grid of x and y. [-]
+    abscissa : array
+        Real part of the rightmost root at equal distances across the cell, ends included, a row for
+        each y. [1/s]
+    """
+
+    column: int
+    row: int
+    abscissa: Array
+
+
+def cells(
+    case: Case, x: Axis, y: Axis, abscissa: Array, curves: Sequence[HopfCurve], jumps: Array
+) -> list[Cell]:
+    """Return cells of a grid that an edge passes through, where the grid does not show it rightly.
+
+    These are cells with a jump, about which values between the grid's say nothing, and cells whose
+    corners are all stable or all unstable: a strip lies in them that is thinner than a cell.
+    """
+    high, wide = abscissa.shape
+    parts = min(FINEST, PARTS // max(high, wide))
+    if parts < 2:
+        return []
+    shape = np.array([wide - 1, high - 1])
+    corners = np.stack([(abscissa < 0.0)[k : high - 1 + k, j : wide - 1 + j] for k, j in _CORNERS])
+    alike = np.all(corners == corners[0], axis=0)
+    passed = {(i, j) for i, j in _passed(x, y, curves, shape) if alike[j, i]}
+    passed |= _beside(x, y, jumps, shape)
+    if not passed:
+        return []
+    order = np.array(sorted(passed))
+    steps = np.arange(parts + 1) / parts
+    across = (order[:, 0, None, None] + steps[None, None, :]) / shape[0] + 0.0 * steps[:, None]
+    up = (order[:, 1, None, None] + steps[None, :, None]) / shape[1] + 0.0 * steps
+    values = _abscissa(case, x, y, across.ravel(), up.ravel()).reshape(across.shape)
+    return [Cell(int(i), int(j), value) for (i, j), value in zip(order, values, strict=True)]
+
+
+_CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+def _passed(
+    x: Axis, y: Axis, curves: Sequence[HopfCurve], shape: NDArray[np.int64]
+) -> set[tuple[int, int]]:
+    """Return the cells that curves pass through where they bound the stable region."""
+    found: set[tuple[int, int]] = set()
+    for curve in curves:
+        places = np.stack([_places(x, curve.x), _places(y, curve.y)], axis=-1) * shape
+        for k in np.flatnonzero(curve.boundary[:-1] & curve.boundary[1:]):
+            ways = places[k + 1] - places[k]
+            part = np.linspace(0.0, 1.0, 2 + int(4.0 * np.abs(ways).max()))[:, None]
+            on = np.clip((places[k] + part * ways).astype(int), 0, shape - 1)
+            found |= {(int(i), int(j)) for i, j in on}
+    return found
+
+
+def _beside(x: Axis, y: Axis, jumps: Array, shape: NDArray[np.int64]) -> set[tuple[int, int]]:
+    """Return the two cells beside each jump, which is on a line of the grid."""
+    places = np.stack([_places(x, jumps[:, 0]), _places(y, jumps[:, 1])], axis=-1) * shape
+    ends = [np.clip(np.floor(places + s).astype(int), 0, shape - 1) for s in (-1e-5, 1e-5)]
+    return {(int(i), int(j)) for end in ends for i, j in end}
+
+
+def _places(axis: Axis, values: Array) -> Array:
+    """Return where on an axis values stand, from 0 to 1."""
+    return np.array([axis.place(float(value)) for value in values])
+
+
+def _abscissa(case: Case, x: Axis, y: Axis, across: Array, up: Array) -> Array:
+    """Return the real part of the rightmost root at places, NaN without equilibrium. [1/s]"""
+    found = np.full(len(across), np.nan)
+    for start in range(0, len(across), BATCH):
+        some = slice(start, start + BATCH)
+        rest, linear = case.over(**{x.name: x.value(across[some]), y.name: y.value(up[some])})
+        sound = np.all(np.isfinite(rest), axis=0)
+        if sound.any():
+            found[np.flatnonzero(sound) + start] = leading(linear[sound]).real
+    return found
