@@ -131,6 +131,14 @@ pub fn schema() -> Json {
     COMPANION.schema()
 }
 
+/// The text of `to_json`, byte for byte, sooner.
+pub fn to_json_text(scenario: &Scenario, tables: &Tables) -> String {
+    if tables.gateway.is_none() && tables.interface.is_none() {
+        return scenario.to_json_text();
+    }
+    to_json(scenario, tables).to_string()
+}
+
 /// The normalised scenario, with what it has enforced behind what is recorded.
 pub fn to_json(scenario: &Scenario, tables: &Tables) -> Json {
     let mut json = scenario.to_json();

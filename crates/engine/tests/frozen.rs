@@ -19,7 +19,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blocks::{Block, path, read, text, wrong};
-use lasthop_enforce::{Tables, parse_gateway, parse_scenario, schema, to_json};
+use lasthop_enforce::{Tables, parse_gateway, parse_scenario, schema, to_json, to_json_text};
 use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 use serde_json::Value;
 
@@ -54,7 +54,9 @@ fn parse_with(
 /// The scenario of a file, as JSON, with what it has enforced.
 fn whole(block: &Block) -> Result<Value, Vec<Problem>> {
     let (scenario, tables) = parse_with(block, &[])?;
-    Ok(to_json(&scenario, &tables))
+    let json = to_json(&scenario, &tables);
+    assert_eq!(to_json_text(&scenario, &tables), json.to_string());
+    Ok(json)
 }
 
 /// The gateway of a file, as JSON.

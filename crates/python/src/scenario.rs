@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use lasthop_enforce::{Tables, parse_gateway, parse_interface, parse_scenario, to_json};
+use lasthop_enforce::{Tables, parse_gateway, parse_interface, parse_scenario, to_json_text};
 use lasthop_engine::scenario::{self, Files, Format, Problem, WHOLE_FILE};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -104,7 +104,7 @@ impl Scenario {
 
     /// The scenario normalised, every default filled in, and what the file has enforced.
     fn to_json(&self) -> String {
-        to_json(&self.parsed, &self.tables).to_string()
+        to_json_text(&self.parsed, &self.tables)
     }
 
     /// Independent replications.

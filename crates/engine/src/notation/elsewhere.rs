@@ -96,7 +96,12 @@ mod tests {
     fn leaf() -> &'static Table {
         use std::sync::OnceLock;
         static LEAF: OnceLock<&Table> = OnceLock::new();
-        LEAF.get_or_init(|| table("tcp", vec![key("window", Kind::Flag), key("mss", Kind::Flag)]))
+        LEAF.get_or_init(|| {
+            table(
+                "tcp",
+                vec![key("window", Kind::Flag), key("mss", Kind::Flag)],
+            )
+        })
     }
 
     fn station() -> &'static Table {
@@ -122,7 +127,10 @@ mod tests {
     fn a_key_is_looked_for_in_all_tables_and_each_is_named_once() {
         let found = |name| stands_in(root(), &NOTHING_ADDED, name);
         // by the shorter of its two ways
-        assert_eq!(found("window").as_deref(), Some("`window` is a key of `tcp`"));
+        assert_eq!(
+            found("window").as_deref(),
+            Some("`window` is a key of `tcp`")
+        );
         assert_eq!(
             found("rate").as_deref(),
             Some("`rate` is a key of `station.NAME`")

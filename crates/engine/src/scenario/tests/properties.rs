@@ -177,7 +177,7 @@ fn check_scenario(scenario: &Scenario) {
                 .is_none_or(|one| one < scenario.stations.len())
         );
     }
-    assert!(scenario.to_json().is_object());
+    assert_eq!(scenario.to_json_text(), scenario.to_json().to_string());
 }
 
 proptest! {
