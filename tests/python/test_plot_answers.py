@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,8 @@ import lasthop as lh
 from lasthop.digits import estimate
 from lasthop.plot.beside import EQUAL
 from lasthop.plot.figure import EMULATION
-from lasthop.plot.rows import OF_GROUP, short
-from lasthop.plot.sharers import item_of, sharers, title_of
+from lasthop.plot.rows import OF_GROUP, Spread, bars, is_seen, short
+from lasthop.plot.sharers import item_of, meaning_of_groups, sharers, title_of
 
 from .conftest import SMALL
 from .test_network import DUMBBELL
@@ -83,6 +85,31 @@ def test_a_groups_least_and_most_are_marked(groups: lh.Result) -> None:
     down = groups.stations["goodput_bps"].iloc[1:] / 1e6
     assert bar.get_x() == pytest.approx(down.min())
     assert bar.get_x() + bar.get_width() == pytest.approx(down.max())
+
+
+def test_a_range_that_nobody_sees_has_no_place_in_the_legend() -> None:
+    wide = Spread(5.0, 0.1, 4.0, 6.0)
+    assert is_seen([Spread(10.0), wide])
+    assert not is_seen([Spread(1000.0, 3.0), wide])
+    assert not is_seen([Spread(10.0), Spread(nan)])
+    for other, labels in ((10.0, ["x", OF_GROUP]), (1000.0, ["x"])):
+        axes = Figure().subplots()
+        bars(axes, [Spread(other), wide], "blue", "x")
+        assert sorted(axes.get_legend_handles_labels()[1]) == sorted(labels)
+
+
+def test_a_groups_bar_is_said_to_be_the_mean_of_one(groups: lh.Result) -> None:
+    said = "down-1..3: mean of one member"
+    for figure in (groups.plot(), lh.compare(GROUPS).plot()):
+        [legend] = figure.legends
+        assert legend.get_title().get_text() == said
+    for figure in (groups.plot.goodput(), groups.plot.queues()):
+        assert figure.axes[0].get_xlabel().endswith(said)
+    alone = lh.simulate(SMALL).plot()
+    assert alone.legends[0].get_title().get_text() == ""
+    row = sharers([groups])[1]
+    several = meaning_of_groups([row, replace(row, label="b-1..2", members=("b-1", "b-2"))])
+    assert several == "groups: mean of one member"
 
 
 def test_both_ways_of_a_station_are_two_rows_beside_equal_ones() -> None:
@@ -156,7 +183,13 @@ def test_each_answer_has_a_main_picture_in_its_colour() -> None:
         "Where packets wait",
     ]
     graph = lh.simulate(EXAMPLES / "csma.toml", settings={"duration": "4 s", "warmup": "1 s"})
-    assert titles(graph.plot()) == ["simulation, 95 %"]
+    assert titles(graph.plot()) == ["simulation: air time and throughput of each link"]
+    guess = lh.predict(EXAMPLES / "csma.toml").plot()
+    assert titles(guess) == ["air time and throughput of each link"]  # the line above names it
+    guess.draw_without_rendering()
+    heads = [guess._suptitle, guess.axes[0]._left_title]  # type: ignore[attr-defined]
+    left, panel = (head.get_window_extent().x0 for head in heads)
+    assert panel == pytest.approx(left, abs=1.5)
 
 
 def test_an_emulation_is_drawn_as_a_simulation_is_and_says_how_often_it_ran(

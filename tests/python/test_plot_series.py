@@ -27,7 +27,7 @@ def test_each_quantity_has_a_panel_over_one_axis_of_time(groups: lh.Result) -> N
     assert [axes.get_ylabel() for axes in figure.axes] == [
         "queue\n[packets]",
         "window\n[packets]",
-        "rate\n[Mb/s]",
+        "goodput\n[Mb/s]",
     ]
     assert len({axes.get_xlim() for axes in figure.axes}) == 1
     assert all(axes.get_shared_x_axes().joined(figure.axes[0], axes) for axes in figure.axes)

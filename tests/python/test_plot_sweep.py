@@ -1,10 +1,12 @@
 """Pictures of sweeps: what goes along which axis, what is drawn, what is too much for a picture."""
 
+import numpy as np
 import pytest
 from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.figure import Figure
 
 import lasthop as lh
+from lasthop.plot.heat import Scale
 from lasthop.plot.layout import layout_of
 from lasthop.plot.swept import Axis, Quantity, check_name
 from lasthop.sweep.columns import column
@@ -83,10 +85,53 @@ def test_two_long_paths_make_a_map_and_one_short_one_makes_lines() -> None:
 
 def test_values_side_by_side_are_told_apart_by_one_path_or_by_all() -> None:
     how = layout({"a": ["1", "2"], "b": ["5", "5"]}, "zip")
-    assert (how.x.path, how.label) == ("a", "a, beside b")
+    assert (how.x.path, how.label) == ("a", "a\nb")
+    assert how.ticks.labels == ("1\n5", "2\n5")
     how = layout({"a": ["1", "1"], "b": ["x", "y"]}, "zip")
     assert how.x.texts == ("1, x", "1, y")
     assert how.at(("1", "y")) == ("1, y", "")
+
+
+def test_values_of_all_paths_stand_at_each_point_side_by_side() -> None:
+    roomy = {"q": ["10", "20", "30"], "rate": ["2 Mbps", "11 Mbps", "5.5 Mbps"]}
+    how = layout(roomy, "zip")
+    assert how.ticks.labels == ("10\n2", "20\n11", "30\n5.5")
+    assert how.label == "q\nrate [Mb/s]"
+    # upright where they would cover each other, and in rows where even that is too close
+    names = ["a-long-name", "another-name"]
+    dense = {"q": values(10), "law": names * 5}
+    how = layout(dense, "zip")
+    assert how.ticks.is_upright
+    assert how.ticks.labels[:2] == ("1, a-long-name", "2, another-name")
+    close = {"q": ["10", "11", "1000"], "law": [*names, names[0]]}
+    how = layout(close, "zip")
+    assert how.x.texts == ("10, a-long-name", "11, another-name", "1000, a-long-name")
+    many = {"q": values(11), "law": names * 5 + names[:1]}
+    how = layout(many, "zip")
+    assert (how.ticks, how.label) == (None, "q, beside law")
+
+
+def test_ticks_of_points_side_by_side_are_drawn_and_not_cut() -> None:
+    over = {"cell.ap_queue": [10, 20, 40], "station.up.rate": ["2 Mbps", "5.5 Mbps", "11 Mbps"]}
+    figure = lh.sweep(GROUPS, over, combine="zip", settings=QUICK).plot()
+    [axes] = figure.axes
+    ticks = [label.get_text() for label in axes.get_xticklabels()]
+    assert ticks == ["10\n2", "20\n5.5", "40\n11"]
+    assert axes.get_xlabel() == "cell.ap_queue\nstation.up.rate [Mb/s]"
+    assert inside(figure) == []
+
+
+def test_queues_and_flows_of_a_group_are_its_mean_and_range(queues: lh.Sweep) -> None:
+    [axes] = queues.plot("queues.sojourn_s").axes
+    assert legend(queues.plot("queues.sojourn_s"))[1] == ["ap", "up", "down"]
+    table = queues.queues.set_index(["cell.ap_queue", "name"])["sojourn_s"] * 1e3
+    line = axes.containers[2].lines[0]
+    each = [table[10, f"down-{k}"] for k in (1, 2, 3)]
+    assert line.get_ydata()[0] == pytest.approx(sum(each) / 3)
+    bands = [each for each in axes.collections if isinstance(each, FillBetweenPolyCollection)]
+    assert len(bands) == 1
+    flows = legend(queues.plot("flows.rtt_s"))
+    assert flows == ("a group: mean and range", ["up/up/1", "up/up/2", "down/down/1"])
 
 
 def test_what_cannot_be_told_apart_is_refused_with_the_limit() -> None:
@@ -186,8 +231,31 @@ def test_a_map_has_a_cell_a_point_with_its_number() -> None:
     assert drawn.shape == (7, 7)
     assert drawn[6, 1] == pytest.approx(table[20, 255])
     assert len(axes.texts) == 49
-    assert axes.texts[0].get_text() == f"{table[10, 3]:.3g}"
+    assert axes.texts[0].get_text() == f"{table[10, 3]:.2f}"
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("cell.ap_queue", "cell.ap.cwmin")
+
+
+def test_maps_of_a_quantity_have_one_scale_and_the_same_decimals() -> None:
+    over = {"cell.ap_queue": list(range(10, 80, 10)), "cell.ap.cwmin": [3, 7, 15, 31, 63, 127, 255]}
+    quick = QUICK | {"duration": "0.4 s", "warmup": "0 s", "replications": 1}
+    up, down, *_ = lh.sweep(GROUPS, over, settings=quick).plot().axes
+    assert up.images[0].get_clim() == down.images[0].get_clim()
+    drawn = [axes.images[0].get_array() for axes in (up, down)]
+    low, high = up.images[0].get_clim()
+    assert (low, high) == (min(map(np.min, drawn)), max(map(np.max, drawn)))
+    decimals = {
+        len(text.get_text().partition(".")[2]) for axes in (up, down) for text in axes.texts
+    }
+    assert len(decimals) == 1
+
+
+def test_numbers_of_a_map_have_as_many_decimals_as_differences_need() -> None:
+    assert [Scale.of([0.0, 100.0]).said(x) for x in (0.0, 7.99, 100.0)] == ["0", "8", "100"]
+    assert [Scale.of([3.0, 33.3]).said(x) for x in (3.0, 33.3)] == ["3.0", "33.3"]
+    assert Scale.of([0.998, 1.0]).said(0.9991) == "0.9991"
+    assert Scale.of([1e-6, 2e-6]).said(1.23e-6) == "1.2e-06"
+    assert Scale.of([5.0, 5.0]).said(5.0) == "5.00"
+    assert Scale.of([float("nan")]).said(0.0) == "0"
 
 
 def test_a_sweep_is_drawn_into_a_figure_of_the_callers(queues: lh.Sweep) -> None:

@@ -1,11 +1,14 @@
 """A fluid's prediction over the trace of a simulated queue."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import lasthop as lh
+from lasthop.digits import plain
+from lasthop.plot.network import period_text
 from lasthop.swing import cycle_of, period_of, sampled
 
 ROUTER = """\
@@ -118,6 +121,18 @@ def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
         "fluid at rest, unstable",
         "fluid's cycle",
     ]
+
+
+def test_a_trace_without_period_is_said_as_far_as_it_was_looked_for(
+    comparison: lh.Comparison,
+) -> None:
+    assert comparison.swing is not None
+    assert period_text(comparison.swing).startswith("time [s]\nsimulation: period ")
+    without = replace(comparison.swing, period_s=None, cycle_s=None)
+    to = plain(without.longest_s)  # as in the table: "none to 2.999"
+    said = f"time [s]\nsimulation: no steady period up to {to} s, 1/8 of its length"
+    assert period_text(without) == said
+    assert period_text(replace(without, cycle_s=2.0)) == f"{said}\nfluid's cycle 2.000 s"
 
 
 TIMES = np.arange(0.0, 60.0, 0.01)

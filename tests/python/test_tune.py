@@ -2,11 +2,13 @@ import json
 import tomllib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from itertools import pairwise, product
 from math import nan
 from pathlib import Path
 
 import pytest
+from matplotlib.collections import LineCollection
 
 import lasthop as lh
 from lasthop import _core
@@ -367,6 +369,45 @@ def test_picture_marks_the_chosen_setting(tuning: lh.Tuning) -> None:
     assert any(text.startswith(f"tuned for {tuning.objective}") for text in told)
     bold = [label.get_text() for label in figure.axes[0].get_yticklabels() if is_bold(label)]
     assert bold == [tuning.chosen.name]
+
+
+def test_ruled_out_settings_are_hollow_and_have_an_x(tuning: lh.Tuning) -> None:
+    best = next(trial for trial in tuning.confirmed if trial is not tuning.chosen)
+    some = copy(tuning)
+    some.objection = lambda trial: "a bound" if trial is best else None  # type: ignore[method-assign]
+    figure = some.plot()
+    row = some.confirmed.index(best)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert [label for label in labels if label.endswith(" x")] == [f"{best.name} x"]
+    assert labels[row] == f"{best.name} x"
+    hollow = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
+    assert [list(line.get_ydata()) for line in hollow] == [[row]] * len(hollow) != []
+    [legend] = figure.legends
+    assert "x ruled out" in [text.get_text() for text in legend.get_texts()]
+    assert legend.get_title().get_text().startswith("rows: CWmin of AP / stations")
+    assert f">{best.name} x<" in some._repr_html_()
+    assert "Jain&#x27;s 5th percentile over 1 s" in some._repr_html_()
+    [legend] = tuning.plot().legends
+    assert ("x ruled out" in [text.get_text() for text in legend.get_texts()]) is any(
+        tuning.objection(trial) for trial in tuning.confirmed
+    )
+
+
+def test_noise_of_fairness_is_not_zoomed_and_ends_at_one(tuning: lh.Tuning) -> None:
+    axes = next(axes for axes in tuning.plot().axes if axes.get_title(loc="left") == "Fairness")
+    low, high = axes.get_xlim()
+    assert high == 1.0
+    assert 0.0 <= low <= 0.95
+    ends = [
+        x
+        for each in axes.collections
+        if isinstance(each, LineCollection)
+        for segment in each.get_segments()
+        for x in segment[:, 0]
+    ]
+    assert len(ends) >= 2 * len(tuning.confirmed)
+    assert max(ends) <= 1.0 + 1e-12
+    assert min(ends) >= low
 
 
 def test_numbers_under_a_panel_do_not_run_into_each_other(tuning: lh.Tuning) -> None:

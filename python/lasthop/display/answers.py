@@ -53,9 +53,12 @@ OF_TUNING = (
     ("rtt_s", "RTT", 1e3, "ms"),
     ("sojourn_s", "AP delay", 1e3, "ms"),
     ("jain", "Jain's index", 1.0, ""),
-    ("jain_p05", "5th percentile over 1 s", 1.0, ""),
+    ("jain_p05", "Jain's 5th percentile over 1 s", 1.0, ""),
 )
 """Quantities of confirmed settings: name, title, scale, unit."""
+
+NAMES_OF_SETTINGS = "rows: CWmin of AP / stations, then their TXOP limits [packets]"
+"""What names of settings mean."""
 
 
 def answer_html(answer: "Answer") -> str:
@@ -238,23 +241,31 @@ def _cells(columns: Sequence[Column], item: Mapping[str, Any]) -> list[str]:
 
 
 def tuning_html(tuning: "Tuning") -> str:
-    """The confirmed settings with what each gives, the chosen one bold; its costs."""
+    """The confirmed settings with what each gives, the chosen one bold, those that are ruled out
+    grey with an x; its costs.
+    """
+    out = {trial.name for trial in tuning.confirmed if tuning.objection(trial)}
     samples = {trial.name: tuning.estimates_of(trial) for trial in tuning.confirmed}
     shown = [each for each in OF_TUNING if any(each[0] in found for found in samples.values())]
-    heads = ["setting", *(f"{title}\n[{unit or '-'}]" for _, title, _, unit in shown)]
+    heads = ["AP / stations", *(f"{title}\n[{unit or '-'}]" for _, title, _, unit in shown)]
     rows = [
-        [name, *(_scaled(found.get(quantity), scale) for quantity, _, scale, _ in shown)]
+        [
+            f"{name} x" if name in out else name,
+            *(_scaled(found.get(quantity), scale) for quantity, _, scale, _ in shown),
+        ]
         for name, found in samples.items()
     ]
+    quiet = frozenset(number for number, name in enumerate(samples) if name in out)
     chosen = frozenset(
         number for number, trial in enumerate(tuning.confirmed) if trial is tuning.chosen
     )
     set_to = ", ".join(f"{path} = {value}" for path, value in tuning.settings.items())
     notes = [f"set {set_to}" if set_to else "nothing to set: no setting serves better"]
+    notes += [NAMES_OF_SETTINGS + ("; x ruled out" if out else "")] if rows else []
     return page(
         str(tuning.base["name"]),
         f"tuned for {tuning.objective}: {tuning.chosen.name}; ± is a 95 % interval",
-        [Table("", heads, rows, bold=chosen)] if rows else [],
+        [Table("", heads, rows, bold=chosen, quiet=quiet)] if rows else [],
         notes=[*notes, *tuning.costs],
         picture=tuning.figure if rows else None,
         alt=f"settings of {tuning.base['name']}",

@@ -29,7 +29,7 @@ PICTURE = "background:#fff;padding:4px;border-radius:4px;max-width:100%;margin-t
 class Table:
     """A table: its title, heads and rows of plain text; the first `names` columns are words.
 
-    Rows numbered in `bold` stand out.
+    Rows numbered in `bold` stand out, those in `quiet` stand back.
     """
 
     title: str
@@ -37,6 +37,7 @@ class Table:
     rows: Sequence[Sequence[str]]
     names: int = 1
     bold: frozenset[int] = frozenset()
+    quiet: frozenset[int] = frozenset()
 
 
 def page(
@@ -91,6 +92,7 @@ def _lines(table: Table) -> Iterator[str]:
     yield "</tr></thead><tbody>"
     for number, row in enumerate(shown):
         weight = ";font-weight:bold" if number in table.bold else ""
+        weight += ";opacity:0.6" if number in table.quiet else ""
         cells = (
             f'<td style="{_look(index, table.names)}{weight}">{escape(cell)}</td>'
             for index, cell in enumerate(row)

@@ -19,7 +19,7 @@ from lasthop.plot.beside import (
 from lasthop.plot.figure import Figure, Place, headline, headline_mm, house_style, title
 from lasthop.plot.panels import in_columns, in_two, stacked, tallest
 from lasthop.plot.rows import HEADS_MM, NumberColumns, estimates, rows_height
-from lasthop.plot.sharers import Sharer
+from lasthop.plot.sharers import Sharer, meaning_of_groups
 
 if TYPE_CHECKING:
     from lasthop.answer import Answer
@@ -73,6 +73,7 @@ def cell_figure(
     heights = [rows_height(len(rows)) for rows in panels]
     columns = in_columns(heights) if len(columns) == 1 else in_two(heights)
     about = beside.about()
+    note = "\n".join(filter(None, (note, meaning_of_groups([row for row, _ in stations])))) or None
     lines = 0 if note is None else 2 + note.count("\n")
     lines += len(columns) == 1 and (bool(classes) or len(beside.answers) > 1)
     numbers = NumberColumns(COLORS)

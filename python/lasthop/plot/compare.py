@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 from lasthop.models.reading import CsmaScenario
 from lasthop.plot.beside import Beside
 from lasthop.plot.cell import cell_figure
-from lasthop.plot.conflicts import conflict_figure
+from lasthop.plot.conflicts import OF_LINKS, conflict_figure
 from lasthop.plot.figure import Figure, Place, headline
 from lasthop.plot.network import network_figure
 
 if TYPE_CHECKING:
     from lasthop.answer import Answer
     from lasthop.compare import Comparison
-
-OF_LINKS = "air time and throughput of each link"
 
 
 def comparison_figure(comparison: "Comparison", place: Place | None = None) -> Figure:

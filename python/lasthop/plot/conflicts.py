@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
@@ -14,6 +15,7 @@ from lasthop.digits import plain
 from lasthop.models.reading import Csma, CsmaLink, CsmaNode, CsmaScenario
 from lasthop.plot.figure import (
     COLUMN_INCHES,
+    LEFT,
     MODEL,
     QUIET,
     SIMULATION,
@@ -52,6 +54,9 @@ BOX, DOT = (54.0, 62.0), (16.0, 16.0)
 SEEN = 0.005
 """Least air time of dummy packets that is drawn. [-]"""
 
+OF_LINKS = "air time and throughput of each link"
+"""What a panel shows."""
+
 NARROW = 60
 """Longest line of the legend below a single panel. [characters]"""
 
@@ -82,6 +87,10 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
     legend_mm = 10.0 + 4.0 * (len(lines) > 1) + 3.0 * is_wrapped
     total_mm = max(heights) / POINTS_PER_MM + 7.0 + legend_mm
     with house_style(total_mm, len(answers), place) as figure:
+        if place is None and isinstance(
+            engine := figure.get_layout_engine(), ConstrainedLayoutEngine
+        ):
+            engine.set(w_pad=LEFT * COLUMN_INCHES)  # titles stand below the headline
         row = figure.subplots(1, len(answers), squeeze=False)[0]
         for axes, (text, answer), (at, height) in zip(row, answers, placed, strict=True):
             draw_panel(axes, text, answer, at, (height - max(heights), height))

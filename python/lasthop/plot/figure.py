@@ -36,6 +36,9 @@ WIDEST_NAME, WIDEST_ABOUT = 46, 62
 LINE_MM = 3.9
 """Height of a line of the headline. [mm]"""
 
+LEFT = 0.02
+"""Where the headline begins. [columns of a paper]"""
+
 ABOUT = 6.5
 """Size of the line below the headline. [points]"""
 SPREAD = "#2B6CA3"
@@ -140,7 +143,7 @@ def headline(figure: Figure, text: str, about: str = "") -> None:
     room = "\n" * (len(below.splitlines()))
     with style.context(HOUSE):
         above = fill(text, WIDEST_NAME * columns) + room
-        line = figure.suptitle(above, x=0.02 / columns, ha="left", parse_math=False)
+        line = figure.suptitle(above, x=LEFT / columns, ha="left", parse_math=False)
         if below:
             said = Annotation(
                 below,

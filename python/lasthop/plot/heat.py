@@ -1,6 +1,8 @@
 """A quantity over two paths as a map: a cell a point, numbers where there is room."""
 
-from math import isnan
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, isnan, log10
 from typing import TYPE_CHECKING
 
 import matplotlib
@@ -26,7 +28,43 @@ DARK = 0.55
 """Part of the colours up to which numbers on them are white."""
 
 
-def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout") -> None:
+MOST_DECIMALS = 4
+"""Most decimals of a number in a cell; what would need more is written with a power of ten."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What all maps of a quantity have in common, so that they compare.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the colours.
+    decimals : int
+        Those of the numbers in cells.
+    """
+
+    low: float
+    high: float
+    decimals: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Scale":
+        """The scale of some values: three digits of the largest, two of the differences."""
+        known = [value for value in values if not isnan(value)] or [0.0]
+        low, high = min(known), max(known)
+        digits = [(2, max(map(abs, known))), (1, high - low)]
+        needed = [count - floor(log10(size)) for count, size in digits if size > 0.0]
+        return cls(low, high, max([0, *needed]))
+
+    def said(self, value: float) -> str:
+        """A number as cells have it."""
+        if self.decimals > MOST_DECIMALS:
+            return f"{value:.1e}"
+        return f"{value:.{self.decimals}f}"
+
+
+def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout", scale: Scale) -> None:
     """Draw a map of one item: both paths in equal steps, whatever their values."""
     found, name = drawn
     lines = how.lines
@@ -36,6 +74,7 @@ def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout") -> None:
         x, line = how.at(settings)
         values[lines.texts.index(line), how.x.texts.index(x)] = value.value
     image = axes.imshow(values, origin="lower", aspect="auto", cmap=COLORS)
+    image.set_clim(scale.low, scale.high)
     axes.grid(visible=False)
     for side, axis in (("x", how.x), ("y", lines)):
         name_side(axes, side, axis)
@@ -43,7 +82,7 @@ def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout") -> None:
     bar.set_label(found.quantity.label)
     bar.outline.set_visible(False)
     if len(how.x.texts) <= MOST_NUMBERED[0] and len(lines.texts) <= MOST_NUMBERED[1]:
-        write_numbers(axes, values)
+        write_numbers(axes, values, scale)
 
 
 def name_side(axes: Axes, side: str, axis: Axis) -> None:
@@ -59,9 +98,9 @@ def name_side(axes: Axes, side: str, axis: Axis) -> None:
         axes.set_ylabel(axis.label)
 
 
-def write_numbers(axes: Axes, values: np.ndarray) -> None:
+def write_numbers(axes: Axes, values: np.ndarray, scale: Scale) -> None:
     """Write each value into its cell, light on dark and dark on light."""
-    low, high = np.nanmin(values), np.nanmax(values)
+    low, high = scale.low, scale.high
     cmap = matplotlib.colormaps[COLORS]
     for (row, column), value in np.ndenumerate(values):
         if isnan(value):
@@ -69,7 +108,7 @@ def write_numbers(axes: Axes, values: np.ndarray) -> None:
         red, green, blue, _ = cmap((value - low) / (high - low) if high > low else 0.5)
         bright = 0.299 * red + 0.587 * green + 0.114 * blue
         axes.annotate(
-            f"{float(value):.3g}",
+            scale.said(float(value)),
             (column, row),
             ha="center",
             va="center",

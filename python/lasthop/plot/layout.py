@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lasthop.errors import UserError
 from lasthop.plot.about import cut
 from lasthop.plot.swept import Axis
+from lasthop.plot.ticks import MOST_POINTS, Ticks, ticks_beside
 
 if TYPE_CHECKING:
     from lasthop.sweep import Sweep
@@ -36,8 +37,10 @@ class Layout:
         One line each, or one row of a map each.
     is_map : bool
         Whether both are sides of a map.
-    beside : str
+    beside : tuple of Axis
         Other paths that vary along `x` as well.
+    ticks : Ticks, optional
+        What stands at each value of `x`, if all of their values do.
     """
 
     x: Axis
@@ -45,12 +48,16 @@ class Layout:
     lines: Axis | None = None
     line_paths: tuple[int, ...] = ()
     is_map: bool = False
-    beside: str = ""
+    beside: tuple[Axis, ...] = ()
+    ticks: Ticks | None = None
 
     @property
     def label(self) -> str:
         """What stands along `x`."""
-        return f"{self.x.label}, beside {self.beside}" if self.beside else self.x.label
+        if self.ticks is not None:
+            return "\n".join(axis.label for axis in (self.x, *self.beside))
+        others = cut(JOIN.join(axis.path for axis in self.beside))
+        return f"{self.x.label}, beside {others}" if others else self.x.label
 
     def at(self, settings: tuple[str, ...]) -> tuple[str, str]:
         """The value along `x`, and the line, of a point's settings."""
@@ -97,11 +104,17 @@ def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
 
 
 def of_table(points: "Grid", axes: Sequence[Axis]) -> Layout:
-    """The layout of points that are listed, not combined."""
+    """The layout of points that are listed, not combined: each tells the values of all paths,
+    unless there are many points.
+    """
     rows = [tuple(point.values()) for point in points]
     for k, axis in enumerate(axes):
-        if axis.is_numeric and len(axis.texts) == len(rows):
-            return Layout(axis, (k,), beside=cut(JOIN.join(a.path for a in axes if a is not axis)))
+        if not axis.is_numeric or len(axis.texts) < len(rows):
+            continue
+        others = (*axes[:k], *axes[k + 1 :])
+        ticks = ticks_beside(axis, others, {row[k]: row[:k] + row[k + 1 :] for row in rows})
+        if ticks is not None or len(rows) > MOST_POINTS:
+            return Layout(axis, (k,), beside=others, ticks=ticks)
     every = tuple(range(len(axes)))
     return Layout(joined(axes, rows, every), every)
 

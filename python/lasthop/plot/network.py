@@ -135,6 +135,11 @@ def draw_swing(axes: Axes, swing: "Swing") -> None:
 
 def period_text(swing: "Swing") -> str:
     """The label of the time axis, with the periods on a line of their own."""
-    seen = "no period" if swing.period_s is None else f"period {plain(swing.period_s)} s"
-    fluids = "" if swing.cycle_s is None else f"; fluid's cycle {plain(swing.cycle_s)} s"
-    return f"time [s]\nsimulation: {seen}{fluids}"
+    cycle = "" if swing.cycle_s is None else f"fluid's cycle {plain(swing.cycle_s)} s"
+    if swing.period_s is None:  # none that is steady, or a longer one than the trace can show
+        none = f"no steady period up to {plain(swing.longest_s)} s"
+        return "\n".join(
+            filter(None, ("time [s]", f"simulation: {none}, 1/8 of its length", cycle))
+        )
+    seen = f"period {plain(swing.period_s)} s"
+    return f"time [s]\nsimulation: {'; '.join(filter(None, (seen, cycle)))}"

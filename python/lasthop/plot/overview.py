@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from lasthop.models.reading import CsmaScenario
 from lasthop.plot.beside import Beside
 from lasthop.plot.cell import cell_figure
-from lasthop.plot.conflicts import conflict_figure
+from lasthop.plot.conflicts import OF_LINKS, conflict_figure
 from lasthop.plot.figure import Figure, Place, headline
 from lasthop.plot.network import network_figure
 
@@ -17,8 +17,8 @@ def overview_figure(answer: "Answer", place: Place | None = None) -> Figure:
     """Goodputs and queues of a cell; of wires goodputs, use and queues; or a conflict graph."""
     beside, name = Beside.of(answer), str(answer.summary["scenario"])
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
-        [kind] = beside.answers
-        figure = conflict_figure([(beside.label(kind), answer)], place)
+        how = "simulation: " if answer.summary["kind"] == "simulation" else ""
+        figure = conflict_figure([(f"{how}{OF_LINKS}", answer)], place)
         headline(figure, name, beside.about())
         return figure
     if "stations" in answer.summary:

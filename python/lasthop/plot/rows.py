@@ -32,6 +32,10 @@ OF_GROUP = "range of a group"
 """What the legend calls the mark of a group's spread."""
 
 
+SEEN = 0.015
+"""Least width of a group's range that is drawn, of that of the axis: the line of a bar. [-]"""
+
+
 class Spread(NamedTuple):
     """A value, the half width of its interval, and where it is a group's mean, its least and most
     member; NaN where there is none.
@@ -104,7 +108,7 @@ def bars(
         zorder=5,
     )
     groups = [(row, each) for row, each in zip(rows, values, strict=True) if each.most > each.least]
-    if groups:
+    if is_seen(values):
         axes.barh(
             [row for row, _ in groups],
             [each.most - each.least for _, each in groups],
@@ -118,6 +122,13 @@ def bars(
             label=OF_GROUP,
         )
     return numbers(values)
+
+
+def is_seen(values: Estimates) -> bool:
+    """Whether the range of some group is wider than the lines that are drawn over it."""
+    ends = [max(v for v in (*each, each.value + each.half, 0.0) if not isnan(v)) for each in values]
+    widest = max((each.most - each.least for each in values if each.most > each.least), default=0.0)
+    return widest > SEEN * max(ends, default=0.0)
 
 
 def numbers(values: Estimates) -> list[str]:

@@ -38,7 +38,7 @@ WARM_UP = "#EEEEEE"
 QUANTITIES = (
     ("occupancy_packets", "queue"),
     ("cwnd_packets", "window"),
-    ("goodput_bps", "rate"),
+    ("goodput_bps", "goodput"),
     ("airtime_fraction", "air time"),
     ("utilisation", "utilisation"),
     ("capacity_bps", "rate of the bottleneck"),

@@ -119,6 +119,15 @@ def title_of(group: str, members: Sequence[str]) -> str:
     return f"{group} ({len(members)})"
 
 
+def meaning_of_groups(rows: Sequence[Sharer]) -> str:
+    """What a bar of a group is, if there are groups: not their sum."""
+    groups = list(dict.fromkeys(row.members for row in rows if len(row.members) > 1))
+    if not groups:
+        return ""
+    labels = list(dict.fromkeys(row.label.rstrip(" ↑↓") for row in rows if len(row.members) > 1))
+    return f"{labels[0] if len(labels) == 1 else 'groups'}: mean of one member"
+
+
 def ways_of(answer: "Answer") -> dict[str, list[str]]:
     """The directions in which each station has flows, up first."""
     found: dict[str, set[str]] = {}

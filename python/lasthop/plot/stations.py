@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from lasthop.errors import UserError
 from lasthop.plot.beside import COLORS, LOOKS, Beside, Row, draw_equal
 from lasthop.plot.cell import asking, nodes_of, ways
-from lasthop.plot.figure import Figure, figure_of, headline, headline_mm, one_panel, title
+from lasthop.plot.figure import LINE_MM, Figure, figure_of, headline, headline_mm, one_panel, title
 from lasthop.plot.rows import NumberColumns, estimates, rows_height
+from lasthop.plot.sharers import meaning_of_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,9 +39,10 @@ def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
     beside = Beside.of(answer)
     if "stations" in answer.summary:
         rows, quantity = nodes_of(beside), "queue_packets"
+        meaning = meaning_of_groups([row for row, _ in beside.station_rows(by_way=False)])
     else:
-        rows, quantity = beside.rows("queues"), "occupancy_packets"
-    return bars_figure(beside, rows, quantity, 1, "mean queue [packets]", ax)
+        rows, quantity, meaning = beside.rows("queues"), "occupancy_packets", ""
+    return bars_figure(beside, rows, quantity, 1, "mean queue [packets]", ax, meaning=meaning)
 
 
 def of_sharers(
@@ -53,7 +55,8 @@ def of_sharers(
         return bars_figure(beside, next(filter(None, every), []), quantity, scale, label, ax)
     stations = beside.station_rows()
     rows = [row for _, row in stations]
-    figure = bars_figure(beside, rows, quantity, scale, label + ways(stations), ax)
+    meaning = meaning_of_groups([row for row, _ in stations])
+    figure = bars_figure(beside, rows, quantity, scale, label + ways(stations), ax, meaning=meaning)
     if quantity == SHARE[0]:
         draw_equal(figure.axes[0] if ax is None else ax, stations, asking(answer), 100.0)
     return figure
@@ -66,14 +69,19 @@ def bars_figure(
     scale: float,
     label: str,
     ax: "Axes | None" = None,
+    *,
+    meaning: str = "",
 ) -> Figure:
-    """A bar for each row, with 95 % intervals where there are some."""
+    """A bar for each row, with 95 % intervals where there are some; the `meaning` of a group's bar
+    stands below the axis.
+    """
     [kind] = beside.answers
     values = estimates([row.of(kind) for row in rows], quantity, scale)
     if all(isnan(each.value) for each in values):
         raise UserError(f"the {LOOKS[kind].name} knows no {quantity} here")
     name, about = str(beside.first.summary["scenario"]), beside.about()
-    with one_panel(rows_height(len(rows)) + headline_mm(name, about), ax) as axes:
+    height = rows_height(len(rows)) + (LINE_MM if meaning else 0.0)
+    with one_panel(height + headline_mm(name, about), ax) as axes:
         if ax is None:
             headline(figure_of(axes), name, about)
         else:
@@ -82,5 +90,6 @@ def bars_figure(
         beside.draw(axes, rows, quantity, scale, numbers)
         numbers.write()
         has_intervals = not all(isnan(each.half) for each in values)
-        axes.set_xlabel(f"{label}, 95 % intervals" if has_intervals else label)
+        said = f"{label}, 95 % intervals" if has_intervals else label
+        axes.set_xlabel(f"{said}\n{meaning}" if meaning else said)
         return figure_of(axes)

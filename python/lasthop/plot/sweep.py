@@ -23,12 +23,13 @@ from lasthop.plot.figure import (
     title,
     width_inches,
 )
-from lasthop.plot.heat import draw_map
+from lasthop.plot.heat import Scale, draw_map
 from lasthop.plot.layout import MOST_LINES, Layout, layout
 from lasthop.plot.legend import legend_columns
 from lasthop.plot.palette import looks
 from lasthop.plot.rows import Spread, half_widths, label_rows, rows_height
-from lasthop.plot.swept import NONE, Swept, quantities_of, swept
+from lasthop.plot.swept import NONE, Axis, Quantity, Swept, quantities_of, swept
+from lasthop.plot.ticks import Ticks
 
 if TYPE_CHECKING:
     from lasthop.sweep import Sweep
@@ -75,6 +76,9 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
         each_mm = max(PANEL_MM, 22 + 4.2 * min(len(how.lines.texts), 12))
     name = sweep.scenario.typed.name
     height = each_mm * rows + 8 + 4.5 * (-(-len(keys) // 3)) + headline_mm(name, said, columns)
+    if how.ticks is not None:
+        height += how.ticks.extra_mm
+    scales = scales_of(shown) if how.is_map else {}
     with house_style(height, columns, place) as figure:
         along = not how.is_map and not by_rows
         grid = figure.subplots(rows, columns, sharex=along, squeeze=False)
@@ -83,7 +87,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
             axes.set_axis_off()
         for axes, panel in zip(every, shown, strict=False):
             if how.is_map:
-                draw_map(axes, panel.only, how)
+                draw_map(axes, panel.only, how, scales[panel.swept.quantity])
             elif by_rows:
                 draw_rows(axes, panel, how)
             else:
@@ -124,6 +128,15 @@ def panels_of(found: Sequence[Swept], how: Layout) -> list[Panel]:
             several = len(names) > 1
             panels += [Panel(each, name if several else "", (name,)) for name in names]
     return panels
+
+
+def scales_of(panels: Sequence[Panel]) -> dict[Quantity, Scale]:
+    """One scale of colours for all maps of a quantity."""
+    found: dict[Quantity, list[float]] = {}
+    for panel in panels:
+        each = panel.swept.items[panel.names[0]].values()
+        found.setdefault(panel.swept.quantity, []).extend(value.value for value in each)
+    return {quantity: Scale.of(values) for quantity, values in found.items()}
 
 
 def lines_of(panel: Panel, how: Layout) -> dict[str, dict[str, Spread]]:
@@ -178,10 +191,20 @@ def draw_lines(axes: Axes, panel: Panel, how: Layout) -> None:
     furnish(axes, panel)
     if how.x.logarithmic:
         axes.set_xscale("log")
-    if len(how.x.texts) <= MOST_TICKS:
+    if how.ticks is not None:
+        name_ticks(axes, how.x, how.ticks)
+    elif len(how.x.texts) <= MOST_TICKS:
         axes.xaxis.set_major_locator(FixedLocator(list(how.x.numbers)))
         axes.set_xticks(list(how.x.numbers), [how.x.said(text) for text in how.x.texts])
         axes.xaxis.set_minor_locator(NullLocator())
+
+
+def name_ticks(axes: Axes, axis: Axis, ticks: Ticks) -> None:
+    """The values of all paths at each point."""
+    axes.xaxis.set_major_locator(FixedLocator(list(axis.numbers)))
+    turned: dict[str, Any] = {"rotation": 90} if ticks.is_upright else {}
+    axes.set_xticks(list(axis.numbers), ticks.labels, parse_math=False, **turned)
+    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:

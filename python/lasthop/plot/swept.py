@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lasthop.display.columns import COLUMNS
 from lasthop.errors import UserError, nearest
 from lasthop.plot.rows import Spread, spread
-from lasthop.plot.sharers import OF_WAYS, item_of, sharers
+from lasthop.plot.sharers import OF_WAYS, item_of, sharers, together
 from lasthop.quantities import LISTS, registry
 
 if TYPE_CHECKING:
@@ -233,13 +233,14 @@ Read = Callable[[Mapping[str, Any], Quantity], Iterator[tuple[str, Spread]]]
 
 
 def reader(sweep: "Sweep") -> Read:
-    """How items of a point are read: stations of a table together, flows each by itself."""
+    """How items of a point are read: stations of a table together, their queues and flows too."""
     tables = {station.name: station.group for station in sweep.scenario.typed.stations}
 
     def read(summary: Mapping[str, Any], quantity: Quantity) -> Iterator[tuple[str, Spread]]:
         if quantity.list_name != "stations":
-            for item in summary.get(quantity.list_name, ()):
-                yield str(item["name"]), spread(item.get(quantity.name) or {}, quantity.scale)
+            for name, items in alike(summary, quantity.list_name, tables).items():
+                found = together([[item] for item in items], {}, [quantity.name])
+                yield name, spread(found.get(quantity.name) or {}, quantity.scale)
             return
         answer = cast("Answer", Bare(summary))
         names = [str(item["name"]) for item in summary.get("stations", ())]
@@ -250,6 +251,24 @@ def reader(sweep: "Sweep") -> Read:
             yield groups[row.members[0]] + arrow, spread(found, quantity.scale)
 
     return read
+
+
+def alike(
+    summary: Mapping[str, Any], list_name: str, tables: Mapping[str, str]
+) -> dict[str, list[Mapping[str, Any]]]:
+    """Items of a list by what they are called: those of stations of one table are one.
+
+    Queues have the names of their stations, and flows begin with them.
+    """
+    stations = {str(item["name"]) for item in summary.get("stations", ())}
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for item in summary.get(list_name, ()):
+        name = str(item["name"])
+        station = str(item.get("station") or name)
+        if station in stations and name.startswith(station):
+            name = table_of(station, tables) + name[len(station) :]
+        found.setdefault(name, []).append(item)
+    return found
 
 
 @dataclass(frozen=True)

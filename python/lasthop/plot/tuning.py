@@ -1,11 +1,12 @@
 """The picture of a search: the confirmed settings, what each gives, and which was chosen."""
 
 from collections.abc import Callable, Iterator, Sequence
-from math import nan
-from typing import TYPE_CHECKING
+from math import inf, isnan, nan
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 
+from lasthop.display.answers import NAMES_OF_SETTINGS
 from lasthop.estimates import Estimate
 from lasthop.plot.about import changes, told
 from lasthop.plot.figure import (
@@ -19,6 +20,7 @@ from lasthop.plot.figure import (
     house_style,
     title,
 )
+from lasthop.plot.legend import legend_columns
 from lasthop.plot.rows import Estimates, Spread, half_widths, scaled
 from lasthop.tuning.categories import CATEGORIES, delay_quantity
 from lasthop.tuning.measures import estimated
@@ -43,14 +45,25 @@ ROW_MM = 4.2
 MOST_TICKS = 5
 """Most intervals of an axis: Jain's indices of six digits must not run into each other."""
 
+FAIRNESS = "jain"
+"""The quantity of which 1 is the most, so that its axis ends there."""
+
+NARROWEST = 0.05
+"""Least width of the axis of Jain's index, beyond which noise looks like a result. [-]"""
+
 SIMULATED = "simulation, 95 %"
+RULED_OUT = "x ruled out"
+
+NOTE_MM = 4.0
+"""Height of the line that says what names mean, and of one more of the legend. [mm]"""
 CHOSEN_BAND = "#E5F2E9"
 
 
 def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
     """Panels with a row for each confirmed setting: points with intervals, the model's diamonds.
 
-    Goodput, delay and fairness, and the delay of every other category that has flows.
+    Goodput, delay and fairness, and the delay of every other category that has flows. Marks of
+    settings that are ruled out are hollow.
     """
     trials = tuning.confirmed
     counted = [CALLS] if tuning.calls is not None else []
@@ -58,12 +71,13 @@ def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
     height = 16 + ROW_MM * len(trials)
     name = tuning.base.typed.name
     about = ", ".join(filter(None, (f"tuned for {tuning.objective}", told(changes(tuning.base)))))
-    total_mm = len(panels) * height + 14 + headline_mm(name, about)
+    is_long = any(map(tuning.objection, trials))
+    total_mm = len(panels) * height + 14 + NOTE_MM * (1 + is_long) + headline_mm(name, about)
     with house_style(total_mm, place=place) as figure:
         rows = figure.subplots(len(panels), 1)
         for axes, (quantity, scale, above, label) in zip(rows, panels, strict=True):
             title(axes, above)
-            _points(axes, trials, quantity, scale)
+            _points(axes, tuning, quantity, scale)
             _name_rows(axes, tuning)
             axes.set_xlabel(label)
             if quantity == CALLS[0]:
@@ -71,9 +85,18 @@ def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
         headline(figure, name, about)
         lines, names = rows[0].get_legend_handles_labels()
         legend = dict(zip(names, lines, strict=True))
-        order = [name for name in (SIMULATED, "model", "chosen") if name in legend]
+        order = [name for name in (SIMULATED, "model", "chosen", RULED_OUT) if name in legend]
         handles = [legend[name] for name in order]
-        figure.legend(handles, order, loc="outside lower left", ncols=3, columnspacing=1.2)
+        figure.legend(
+            handles,
+            order,
+            loc="outside lower left",
+            ncols=legend_columns(order),
+            columnspacing=1.2,
+            title=NAMES_OF_SETTINGS,
+            title_fontsize=6.5,
+            alignment="left",
+        )
     return figure
 
 
@@ -86,29 +109,62 @@ def _other_categories(tuning: "Tuning") -> Iterator[tuple[str, float, str, str]]
             yield name, 1e3, f"Delay of category {category}", label
 
 
-def _points(axes: Axes, trials: Sequence[Trial], quantity: str, scale: float) -> None:
+def _points(axes: Axes, tuning: "Tuning", quantity: str, scale: float) -> None:
+    """Means with intervals and what the model says; hollow where a setting is ruled out."""
+    trials = tuning.confirmed
     measured = _row_by_row(trials, lambda trial: estimated(trial.samples).get(quantity), scale)
-    axes.errorbar(
-        [each.value for each in measured],
-        range(len(trials)),
-        xerr=half_widths(measured),
-        fmt="o",
-        color=SIMULATION,
-        ecolor="black",
-        elinewidth=0.8,
-        zorder=4,
-        label=SIMULATED,
-    )
 
     def guess(trial: Trial) -> Estimate | None:
         known = trial.predicted or {}
         return Estimate(known[quantity], None) if quantity in known else None
 
     guesses = _row_by_row(trials, guess, scale)
-    if any(guess(trial) for trial in trials):
-        axes.plot(
-            [each.value for each in guesses], range(len(trials)), "D", color=MODEL, label="model"
+    for is_out in (False, True):
+        rows = [k for k, trial in enumerate(trials) if is_out is bool(tuning.objection(trial))]
+        if not rows:
+            continue
+        hollow: dict[str, Any] = {"markerfacecolor": "white"} if is_out else {}
+        axes.errorbar(
+            [measured[k].value for k in rows],
+            rows,
+            xerr=_arms([measured[k] for k in rows], most=1.0 if quantity == FAIRNESS else inf),
+            fmt="o",
+            color=QUIET if is_out else SIMULATION,
+            ecolor=QUIET if is_out else "black",
+            elinewidth=0.8,
+            zorder=4,
+            clip_on=False,
+            label=RULED_OUT if is_out else SIMULATED,
+            **hollow,
         )
+        if any(guess(trials[k]) for k in rows):
+            axes.plot(
+                [guesses[k].value for k in rows],
+                rows,
+                "D",
+                color=MODEL,
+                clip_on=False,
+                label="_" if is_out else "model",
+                **hollow,
+            )
+    axes.margins(x=0.08)
+    if quantity == FAIRNESS:
+        _widen(axes, [*measured, *guesses])
+
+
+def _arms(values: Estimates, most: float) -> tuple[list[float], list[float]]:
+    """Lengths of error bars to either side, none beyond what a value can be."""
+    halves = half_widths(values)
+    rooms = [max(0.0, most - each.value) for each in values]
+    return halves, [min(half, room) for half, room in zip(halves, rooms, strict=True)]
+
+
+def _widen(axes: Axes, values: Estimates) -> None:
+    """Let an axis of Jain's indices end at 1, and be no narrower than `NARROWEST`."""
+    ends = [each.value - (0.0 if isnan(each.half) else each.half) for each in values]
+    low = min((end for end in ends if not isnan(end)), default=1.0)
+    low = max(0.0, low - 0.08 * (1.0 - low))
+    axes.set_xlim(min(low, 1.0 - NARROWEST), 1.0)
 
 
 def _row_by_row(
@@ -119,9 +175,12 @@ def _row_by_row(
 
 
 def _name_rows(axes: Axes, tuning: "Tuning") -> None:
-    """Names down the left side, the chosen one on a band, the present one in grey."""
+    """Names down the left side: the chosen one on a band, the present one in grey, those that are
+    ruled out with an x, as in the table.
+    """
     trials = tuning.confirmed
-    labels = axes.set_yticks(range(len(trials)), [trial.name for trial in trials])
+    names = [f"{trial.name} x" if tuning.objection(trial) else trial.name for trial in trials]
+    labels = axes.set_yticks(range(len(trials)), names)
     chosen = trials.index(tuning.chosen)
     axes.axhspan(chosen - 0.5, chosen + 0.5, color=CHOSEN_BAND, zorder=0, label="chosen")
     for trial, tick in zip(trials, labels, strict=True):
@@ -130,5 +189,4 @@ def _name_rows(axes: Axes, tuning: "Tuning") -> None:
     axes.set_ylim(len(trials) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0, pad=5)
-    axes.margins(x=0.08)
     axes.locator_params(axis="x", nbins=MOST_TICKS)
