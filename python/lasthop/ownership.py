@@ -88,6 +88,8 @@ def refuse_if_foreign(path: Path, suffix: str | None = None) -> None:
         If it exists and is not lasthop's.
     """
     kind = (path.suffix if suffix is None else suffix).lower()
+    if kind == CAPTURE and (path.is_char_device() or path.is_fifo()):
+        return  # Another program reads there, and nothing is lost.
     if (path.exists() or path.is_symlink()) and not is_ours(path, kind):
         raise UserError(
             f"{path}: exists and is not {WHAT[kind]} of lasthop; allowed is another name or "

@@ -173,11 +173,11 @@ def test_a_quantity_is_chosen_by_name_and_list(queues: lh.Sweep) -> None:
 
 
 def test_a_quantity_that_is_not_there_is_refused_with_the_nearest(queues: lh.Sweep) -> None:
-    with pytest.raises(lh.UserError, match="no quantity jam; there are jain"):
+    with pytest.raises(lh.UserError, match="no quantity jam; the nearest are jain"):
         queues.plot("jam")
     with pytest.raises(lh.UserError, match="no quantity jain in aps; it is in cells"):
         queues.plot("aps.jain")
-    with pytest.raises(lh.UserError, match="no quantity jam; there are jain"):
+    with pytest.raises(lh.UserError, match="no quantity jam; the nearest are jain"):
         check_name("cells.jam")
     check_name("cells.jain")
 

@@ -167,7 +167,7 @@ def test_sweep_draws_a_quantity_and_names_the_values(lasthop: Lasthop, small: Pa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--plot", "--quantity", "jam"], "no quantity jam; there are jain"),
+        (["--plot", "--quantity", "jam"], "no quantity jam; the nearest are jain"),
         (["--quantity", "jain"], "--quantity jain: what the picture shows; --plot draws one"),
         (["--plot", "--over", "seed=1..9", "--over", "replications=1..5"], "a picture of "),
     ],
@@ -199,7 +199,7 @@ def test_every_command_that_answers_can_draw(lasthop: Lasthop, command: list[str
     assert "--plot [FILE]" in lasthop(*command, "--help").stdout
 
 
-RULE = "Where the command's files go, each told in a line."
+RULE = "Where the command writes its files; each is told in a line."
 
 
 @pytest.mark.parametrize(
