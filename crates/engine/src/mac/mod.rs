@@ -14,6 +14,7 @@ mod exchange;
 pub mod graph;
 mod path;
 mod power_save;
+pub mod ppdu;
 mod presets;
 pub mod rates;
 mod settings;

@@ -10,6 +10,7 @@ mod laws;
 mod losses;
 mod oracle;
 mod power_save;
+mod ppdu;
 mod queues;
 mod support;
 mod tails;
