@@ -60,7 +60,7 @@ help:
 	@echo "make docs       the documentation site, in site/"
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
 	@echo "make wheel      packages for pip in dist/: sdist, wheels for x86_64 and aarch64; tried on clean machines (rustup, root)"
-	@echo "make deb        packages for Debian in dist/, for a gateway; tried on a clean machine (after make wheel; root)"
+	@echo "make deb        packages for Debian in dist/, for a gateway; tried on a clean machine (rustup, root)"
 	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"
 
 $(VENV)/.created: .ci/bootstrap

@@ -32,7 +32,7 @@ def main(site: Path) -> None:
             {str(file).split("/")[0] for file in each.files or () if ".." not in str(file)}
         )
         print("Files:", *(f"usr/lib/lasthop/lib/site-packages/{top}*" for top in tops))
-        print(f"Copyright: {data.get('Author') or data.get('Author-email') or 'its authors'}")
+        print(f"Copyright: {data.get('author') or data.get('author_email') or 'its authors'}")
         print(f"License: {str(said).splitlines()[0]}")
         print("Comment: its text is in the folder with .dist-info\n")
     print("Files: usr/lib/lasthop/lib/site-packages/lasthop/_core.abi3.so")

@@ -13,7 +13,7 @@ impl Scenario {
         self.with_flows(flows)
     }
 
-    /// The text of `to_json`, byte for byte, in half the time: the settings of a transport are
+    /// The text of `to_json`, byte for byte, in two thirds of the time: the settings of a transport are
     /// written once for all flows that have them.
     pub fn to_json_text(&self) -> String {
         const PLACE: &str = r#""flows":null"#; // no text of a value has quotes without a stroke
