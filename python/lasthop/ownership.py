@@ -47,7 +47,7 @@ KINDS = {
     "sweep manifest",
     "tuning",
 }
-"""Of JSON that lasthop writes."""
+"""What JSON that lasthop writes says it is."""
 
 TABLE = b"lasthop"
 """Key of the metadata of a table."""

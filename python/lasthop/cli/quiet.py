@@ -3,7 +3,7 @@
 __all__ = ["be_quiet", "is_quiet"]
 
 _state = {"quiet": False}
-"""Of the process: threads that draw have it too."""
+"""One for the process: threads that draw have it too."""
 
 
 def be_quiet(asked: bool) -> None:
