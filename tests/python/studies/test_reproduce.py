@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -82,11 +83,13 @@ def test_the_whole_run_is_the_kept_one_and_a_quick_one_does_not_contradict(subje
     whole = task([subject], quick=False).run(tmp_path)
     again = kept.keep(whole.studies, whole.runs, whole.results)
     samples = claims.samples()
+    text = partial(json.dumps, sort_keys=True)
     changed = [
         (key, part)
         for key, run in again["runs"].items()
         for part in ("samples", "series")
-        if samples[key].get(part) != run.get(part)
+        # as texts: who pings nobody has a NaN, which equals no other
+        if text(samples[key].get(part)) != text(run.get(part))
     ]
     assert changed == []
     quick = task([subject], quick=True).run(tmp_path).results
