@@ -12,23 +12,27 @@
 //! |---|---|
 //! | who sends when, collisions, rates | [`crate::mac::dcf`] |
 //! | who is dropped, which packet is next | [`crate::queue`] |
+//! | what goes in one exchange, in a cell that aggregates; what is received in order | `cell/aggregates.rs` |
 //! | how many stations have something to send | `cell/activity.rs` |
 //! | what is kept for stations that sleep | `cell/power_save.rs` |
 //! | how a queue is named, what draws its random numbers | [`Cell::new`] |
 
 mod activity;
+mod aggregates;
+mod bursts;
 mod power_save;
 
 use self::activity::Activity;
+use self::aggregates::Aggregates;
 use self::power_save::PowerSave;
 use crate::app::Flow;
 use crate::channel::Channel;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::mac::dcf::{AP, Content, Dcf, Frame, NodeCounters, Outcome};
+use crate::mac::dcf::{AP, Content, Dcf, DownCounters, Frame, NodeCounters, Outcome};
 use crate::mac::{self, Category, Node, QueueOrder, Station};
 use crate::packet::Packet;
-use crate::queue::{Discipline, Greedy, HeadQueue, Outlet, SharedBuffer};
+use crate::queue::{Discipline, Greedy, HeadQueue, Lanes, Outlet, SharedBuffer};
 
 /// An access point and its stations, with the flows over them, as settings describe them.
 #[derive(Clone, Copy, Debug)]
@@ -54,10 +58,14 @@ pub struct Cell {
     mixing: Option<Stream>,
     /// Whether classes share the access point's queue.
     shares: bool,
+    /// What contenders send, if the cell aggregates.
+    aggregates: Option<Box<Aggregates>>,
     /// What is kept for stations that sleep, if some do.
     power_save: Option<Box<PowerSave>>,
     /// The next beacon that somebody waits for.
     beacon: Time,
+    /// That, or when a receiver has waited long enough for an MPDU that is missing.
+    timer: Time,
     /// Packets lost since [`Cell::take_lost`] was last called.
     lost: Vec<Packet>,
 }
@@ -85,6 +93,8 @@ pub enum OffAir {
     AtStation,
     /// A packet, at the access point.
     AtAccessPoint,
+    /// Any number of packets: [`Cell::take_received`].
+    Several,
 }
 
 impl Cell {
@@ -97,39 +107,49 @@ impl Cell {
             flows,
         } = hotspot;
         let medium = hotspot.medium(streams);
+        let of_flows = flows.iter();
+        let of_flows = of_flows.map(|flow| flow.station().map_or(AP, |one| one as u32 + 1));
+        let pinged = if pinged { stations.len() as u32 } else { 0 };
+        let stations_of_flows: Vec<u32> = of_flows.chain(1..=pinged).collect();
         let port = |contender| {
             let node = medium.node(contender);
             let name = hotspot.queue_name(&medium, contender);
             let draws = streams.stream(&format!("{name}/queue"));
+            let queue = hotspot.queue(node, draws);
             Port {
                 node,
-                queue: hotspot.queue(node, draws),
+                queue: match (medium.forms(), queue) {
+                    (true, HeadQueue::Fifo(fifo)) => {
+                        let (lanes, of_flow) = Aggregates::lanes(hotspot, node, &stations_of_flows);
+                        HeadQueue::Lanes(Box::new(Lanes::new(fifo.admission(), lanes, of_flow)))
+                    }
+                    (_, queue) => queue,
+                },
                 marks: hotspot.node(node).queue.marks(),
                 greedy: false,
                 name: name.into(),
             }
         };
-        let of_flows = flows.iter();
-        let of_flows = of_flows.map(|flow| flow.station().map_or(AP, |one| one as u32 + 1));
-        let pinged = if pinged { stations.len() as u32 } else { 0 };
         let mixed = cell.ap_queue_order == QueueOrder::Mixed;
         Cell {
             ports: (0..medium.contenders() as u32).map(port).collect(),
-            stations: of_flows.chain(1..=pinged).collect(),
+            aggregates: Aggregates::new(hotspot, &medium),
+            stations: stations_of_flows,
             activity: Activity::new(stations.len()),
             mixing: mixed.then(|| streams.stream("ap/order")),
             shares: !cell.sharing_classes.is_empty(),
             power_save: PowerSave::new(cell, stations),
             beacon: Time::NEVER,
+            timer: Time::NEVER,
             lost: Vec::new(),
             medium,
         }
     }
 
-    /// When [`Cell::beacon`] must be called next, and [`Cell::end_exchange`] unless a beacon was due.
+    /// When [`Cell::timer`] must be called next, and [`Cell::end_exchange`] unless a timer was due.
     #[inline]
     pub fn deadline(&mut self) -> Time {
-        self.medium.deadline().min(self.beacon)
+        self.medium.deadline().min(self.timer)
     }
 
     /// `packet` enters queue `number`; false if it is refused. Other packets that are lost are fetched with
@@ -144,6 +164,9 @@ impl Cell {
 
     #[inline(always)]
     fn enter_queue(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        if self.aggregates.is_some() {
+            return self.enter_lane(now, number, packet);
+        }
         let port = &mut self.ports[number as usize];
         let was_empty = port.queue.head().is_none();
         let enters = port.queue.offer(now, *packet);
@@ -161,6 +184,9 @@ impl Cell {
         let queue = &mut port.queue;
         let was_empty = queue.head().is_none();
         sources.refill(now, number, queue);
+        if self.aggregates.is_some() {
+            return self.contend_with(now, number);
+        }
         if was_empty && let Some(packet) = queue.head().copied() {
             self.contend(now, number, &packet);
         }
@@ -175,10 +201,13 @@ impl Cell {
         self.medium.backlog(now, number, frame);
     }
 
-    /// Ends the exchange on the air; call it exactly at the deadline. Its frames are still heads of
-    /// their queues, until [`Cell::clear`] takes them away.
+    /// Ends the exchange on the air, or begins one whose contents are formed then; call it exactly at the
+    /// deadline, `now`. Frames are still heads of their queues, until [`Cell::clear`] takes them away.
     #[inline]
-    pub fn end_exchange(&mut self) -> Outcome {
+    pub fn end_exchange(&mut self, now: Time) -> Outcome {
+        if self.aggregates.is_some() {
+            return self.begin_or_end(now);
+        }
         self.medium.advance()
     }
 
@@ -193,6 +222,9 @@ impl Cell {
         sources: &mut impl Greedy,
         packet: &mut Packet,
     ) -> OffAir {
+        if self.aggregates.is_some() {
+            return self.settle(now, outcome, sources);
+        }
         if !self.medium.discarded().is_empty() {
             self.give_up(now, sources);
         }
@@ -298,6 +330,9 @@ impl Cell {
     /// Station number `station`, counted from 0, has this `channel` from now on.
     pub fn change_channel(&mut self, station: usize, channel: &Channel) {
         self.medium.change_channel(station, channel);
+        if let Some(aggregates) = &mut self.aggregates {
+            aggregates.change_channel(station, channel, &self.medium);
+        }
     }
 
     /// Number of queues.
@@ -322,7 +357,25 @@ impl Cell {
 
     /// What the medium has done for queue `number`.
     pub fn frames(&self, number: usize) -> NodeCounters {
-        self.medium.counters(number as u32)
+        let number = number as u32;
+        let counters = self.medium.counters(number);
+        match &self.aggregates {
+            Some(aggregates) => aggregates.counters(number, counters),
+            None => counters,
+        }
+    }
+
+    /// What became of the access point's frames, or MPDUs, to station number `station`, counted from 0.
+    pub fn down_counters(&self, station: usize) -> DownCounters {
+        match &self.aggregates {
+            Some(aggregates) => aggregates.down(station),
+            None => self.medium.down_counters(station),
+        }
+    }
+
+    /// Packets in no queue: on the air in an aggregate or held until those before them have come.
+    pub fn in_aggregates(&self) -> impl Iterator<Item = &Packet> {
+        self.aggregates.iter().flat_map(|own| own.inside())
     }
 
     /// The station of the flow of `packet`: its node, [`AP`] if it has none.

@@ -162,27 +162,36 @@ impl Cell {
             return self.enter(now, number, packet);
         };
         self.beacon = self.beacon.min(own.beacon_after(now));
+        self.timer = self.timer.min(self.beacon);
         self.lost.extend(own.keep(now, sleeper, number, *packet));
         true
     }
 
-    /// Hands over what has been kept if a beacon is due at `now`, which is the deadline; if not, an
-    /// exchange ends.
+    /// Does what a timer is for, if one is due at `now`, which is the deadline: hands over what has been kept
+    /// at a beacon, or what a receiver holds. If not, an exchange ends, or begins.
     #[inline(always)]
-    pub fn beacon(&mut self, now: Time) -> bool {
-        self.beacon <= now && self.send_beacon(now)
+    pub fn timer(&mut self, now: Time) -> bool {
+        self.timer <= now && self.expire(now)
     }
 
     #[cold]
     #[inline(never)]
-    fn send_beacon(&mut self, now: Time) -> bool {
+    fn expire(&mut self, now: Time) -> bool {
         if self.medium.is_due(now) {
             return false;
         }
+        if self.beacon <= now {
+            self.send_beacon(now);
+        }
+        self.stop_waiting(now);
+        true
+    }
+
+    fn send_beacon(&mut self, now: Time) {
         self.beacon = Time::NEVER;
+        self.timer = Time::NEVER;
         let kept = (self.power_save.as_mut()).map(|own| own.take_all(now));
         self.release(now, kept.into_iter().flatten());
-        true
     }
 
     fn release(&mut self, now: Time, kept: impl IntoIterator<Item = Kept>) {
@@ -232,7 +241,10 @@ impl Cell {
         } = &own.sleepers[sleeper];
         let mut queues = self.medium.categories_of(AP);
         let has_one = |queue: u32| {
-            let mut packets = self.ports[queue as usize].queue.packets();
+            let waiting = self.ports[queue as usize].queue.packets();
+            let in_service = self.aggregates.iter();
+            let in_service = in_service.flat_map(|own| own.in_service(queue));
+            let mut packets = waiting.chain(in_service);
             packets.any(|packet| self.stations[packet.flow as usize] == *node)
         };
         kept.is_empty() && (now < *until || queues.any(has_one))

@@ -23,14 +23,14 @@ fn run(
     let mut lost = 0;
     while cell.deadline() <= until {
         let now = cell.deadline();
-        let is_beacon = cell.beacon(now);
+        let is_beacon = cell.timer(now);
         while is_beacon && cell.take_lost().is_some() {
             lost += 1;
         }
         if is_beacon {
             continue;
         }
-        let outcome = cell.end_exchange();
+        let outcome = cell.end_exchange(now);
         let mut packet = Packet::BLANK;
         match cell.clear(now, outcome, sources, &mut packet) {
             OffAir::Nothing => {}

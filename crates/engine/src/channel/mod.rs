@@ -3,6 +3,6 @@
 mod noise;
 mod settings;
 
-pub use noise::frame_error;
+pub use noise::{coded_frame_error, frame_error};
 pub(crate) use settings::ErrorKeys;
 pub use settings::{Channel, ChannelChange, Quality};

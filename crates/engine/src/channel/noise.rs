@@ -28,6 +28,20 @@ pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     -libm::expm1(pieces * libm::log1p(-error.min(1.0)))
 }
 
+/// Probability that noise destroys a frame of `bytes` whose subcarriers have so many constellation
+/// `points` (a power of 4, or 2) and a convolutional code of this rate, numerator and denominator. [-]
+pub fn coded_frame_error(points: u32, code: (u64, u64), bytes: u32, snr_db: f64) -> f64 {
+    let snr = libm::pow(10.0, snr_db / 10.0);
+    let code = match code {
+        (1, _) => Code::Half,
+        (2, _) => Code::TwoThirds,
+        (3, _) => Code::ThreeQuarters,
+        _ => Code::FiveSixths,
+    };
+    let error = code.decoded(before_decoding(points, snr));
+    -libm::expm1(8.0 * f64::from(bytes) * libm::log1p(-error.min(1.0)))
+}
+
 /// Probability that a standard normal variable exceeds `x`. [-]
 fn q(x: f64) -> f64 {
     0.5 * libm::erfc(x / std::f64::consts::SQRT_2)
@@ -71,6 +85,7 @@ enum Code {
     Half,
     TwoThirds,
     ThreeQuarters,
+    FiveSixths,
 }
 
 /// Points of the constellation, and the code, of an OFDM rate.
@@ -93,13 +108,19 @@ fn ofdm(rate_bps: u64, snr: f64) -> f64 {
     let Some((points, code)) = scheme(rate_bps) else {
         return 0.0;
     };
-    let raw = match points {
+    code.decoded(before_decoding(points, snr))
+}
+
+/// Bit error of a constellation with Gray code. [-]
+fn before_decoding(points: u32, snr: f64) -> f64 {
+    match points {
         2 => q(libm::sqrt(2.0 * snr)),
         4 => q(libm::sqrt(snr)),
         16 => 0.75 * q(libm::sqrt(snr / 5.0)),
-        _ => 7.0 / 12.0 * q(libm::sqrt(snr / 21.0)),
-    };
-    code.decoded(raw)
+        64 => 7.0 / 12.0 * q(libm::sqrt(snr / 21.0)),
+        256 => 15.0 / 32.0 * q(libm::sqrt(snr / 85.0)),
+        _ => 31.0 / 80.0 * q(libm::sqrt(snr / 341.0)),
+    }
 }
 
 impl Code {
@@ -110,6 +131,7 @@ impl Code {
             Code::Half => (1.0, 10, 2, &HALF),
             Code::TwoThirds => (2.0, 6, 1, &TWO_THIRDS),
             Code::ThreeQuarters => (3.0, 5, 1, &THREE_QUARTERS),
+            Code::FiveSixths => (5.0, 4, 1, &FIVE_SIXTHS),
         };
         let (mut power, mut sum) = (power(d, first), 0.0);
         let factor = self::power(d, step);
@@ -160,6 +182,19 @@ const THREE_QUARTERS: [f64; 10] = [
     13_073_811.0,
     75_152_755.0,
     428_005_675.0,
+];
+/// The same of the code of rate 5/6 (Haccoun and Begin 1989, table V).
+const FIVE_SIXTHS: [f64; 10] = [
+    92.0,
+    528.0,
+    8_694.0,
+    79_453.0,
+    792_114.0,
+    7_375_573.0,
+    67_884_974.0,
+    610_875_423.0,
+    5_427_275_376.0,
+    47_664_215_639.0,
 ];
 
 #[cfg(test)]
@@ -237,6 +272,43 @@ mod tests {
                 .map(|&(half_square, count)| (half_square as i32, count as usize))
                 .collect();
             assert_eq!(counted(&words), expected);
+        }
+    }
+
+    /// A rate of 802.11n and later with the constellation and code of an OFDM rate has its errors; each
+    /// denser constellation, and each weaker code, needs more.
+    #[test]
+    fn faster_mcs_need_more() {
+        for (rate, points, code) in [(6, 2, (1, 2)), (18, 4, (3, 4)), (48, 64, (2, 3)), (54, 64, (3, 4))] {
+            let error = coded_frame_error(points, code, 1000, 15.0);
+            assert_eq!(error, frame_error(rate * MBPS, 1000, 15.0), "{rate}");
+        }
+        let half = |points, code| {
+            let (mut low, mut high) = (-20.0, 60.0);
+            for _ in 0..60 {
+                let middle = (low + high) / 2.0;
+                if coded_frame_error(points, code, 1000, middle) > 0.5 {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            low
+        };
+        let found = [
+            half(64, (3, 4)),
+            half(64, (5, 6)),
+            half(256, (3, 4)),
+            half(256, (5, 6)),
+            half(1024, (3, 4)),
+            half(1024, (5, 6)),
+        ];
+        for pair in found.windows(2) {
+            assert!(pair[0] + 0.5 < pair[1], "{found:?}");
+        }
+        // four times the points need four times the power, nearly
+        for (few, many) in [(0, 2), (1, 3), (2, 4), (3, 5)] {
+            assert!((found[many] - found[few] - 6.02).abs() < 0.3, "{found:?}");
         }
     }
 

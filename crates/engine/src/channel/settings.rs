@@ -1,12 +1,12 @@
 //! How good a station's link is, and how that changes during a run: types, tables, checks.
 
-use super::frame_error;
 use crate::kernel::time::Span;
 use crate::notation::changes::Instants;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{KeyOf, S, duration, level, probability};
+use crate::packet::Direction;
 use crate::table;
 
 /// Keys that say how many frames are lost: of a station, and of a change of its channel.
@@ -218,20 +218,20 @@ impl Channel {
     }
 
     /// Where a signal-to-noise ratio is given, fills in the errors of frames of `data_bytes` with data
-    /// and of `ack_bytes` with an ACK, headers included, at the rates up and down [bit/s].
+    /// and of `ack_bytes` with an ACK, headers included, which `error` tells by way, length and ratio.
     pub(crate) fn hear_noise(
         &mut self,
-        (up_bps, down_bps): (u64, u64),
         data_bytes: u32,
         ack_bytes: u32,
+        error: impl Fn(Direction, u32, f64) -> f64,
     ) {
         let Some(snr_db) = self.snr_db else {
             return;
         };
-        self.error_up = frame_error(up_bps, data_bytes, snr_db);
-        self.error_down = frame_error(down_bps, data_bytes, snr_db);
-        self.ack_error_up = frame_error(up_bps, ack_bytes, snr_db);
-        self.ack_error_down = frame_error(down_bps, ack_bytes, snr_db);
+        self.error_up = error(Direction::Up, data_bytes, snr_db);
+        self.error_down = error(Direction::Down, data_bytes, snr_db);
+        self.ack_error_up = error(Direction::Up, ack_bytes, snr_db);
+        self.ack_error_down = error(Direction::Down, ack_bytes, snr_db);
     }
 }
 

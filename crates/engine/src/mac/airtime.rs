@@ -12,8 +12,6 @@ pub const RTS_BYTES: u32 = 20;
 
 /// OFDM symbol.
 const SYMBOL: Span = Span(4_000);
-/// Silence after every ERP-OFDM frame, which counts as busy.
-const SIGNAL_EXTENSION: Span = Span(6_000);
 /// SERVICE field and tail of an OFDM frame. [bits]
 const SERVICE_AND_TAIL_BITS: u64 = 16 + 6;
 
@@ -24,10 +22,14 @@ impl Phy {
             PhyKind::Dot11b | PhyKind::Dot11gLong => {
                 self.preamble + Span::to_send(u64::from(bytes), rate_bps)
             }
-            PhyKind::Dot11g => {
+            PhyKind::Dot11g
+            | PhyKind::Dot11a
+            | PhyKind::Dot11n
+            | PhyKind::Dot11ac
+            | PhyKind::Dot11ax => {
                 let bits = SERVICE_AND_TAIL_BITS + 8 * u64::from(bytes);
                 let symbols = (bits * 1_000_000_000).div_ceil(rate_bps * SYMBOL.0);
-                self.preamble + SYMBOL * symbols + SIGNAL_EXTENSION
+                self.preamble + SYMBOL * symbols + self.signal_extension
             }
         }
     }
@@ -77,6 +79,7 @@ mod tests {
             sifs: Span(10_000),
             preamble,
             eifs_rate_bps,
+            signal_extension: kind.signal_extension(),
         }
     }
 

@@ -1,8 +1,9 @@
 //! What the access settings of a node must satisfy together.
 
+use super::ppdu_checks::{self, Own};
 use super::presets::Preset;
 use super::settings::{
-    AIFSN_ALLOWED, Access, ApTable, Category, Cell, ColliderWait, Contention, Phy,
+    AIFSN_ALLOWED, Access, ApTable, Category, Cell, ColliderWait, Contention, Phy, Usual,
 };
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
@@ -16,8 +17,8 @@ impl Cell {
         let Some(ap) = cell.inside(Cell::ap) else {
             return;
         };
-        check_windows(&[cell], problems);
-        check_windows(&[ap, cell], problems);
+        check_windows(&[cell], false, problems);
+        check_windows(&[ap, cell], true, problems);
         if let (Some(_), Some(long)) = (cell.inside(Cell::ap_queue), ap.inside(ApTable::queue)) {
             let message = "repeats `cell.ap_queue`; allowed is one of the two".to_owned();
             problems.add(long.origin, &long.path, message);
@@ -28,6 +29,7 @@ impl Cell {
         let Some(phy) = cell.said(Phy::kind) else {
             return;
         };
+        ppdu_checks::check_cell(cell, problems);
         let sifs = cell.said(Phy::sifs).map(|said| said.value);
         let sifs = sifs.unwrap_or(Preset::of(phy.value).sifs);
         if let Some(timeout) = cell.said(Cell::ack_timeout)
@@ -53,24 +55,31 @@ impl Cell {
     }
 
     /// Checks the access settings of a station in a cell.
-    pub(crate) fn check_station(station: &Section, cell: &Section, problems: &mut Problems) {
-        check_windows(&[station, cell], problems);
+    pub(crate) fn check_station(
+        station: &Section,
+        cell: &Section,
+        own: Own,
+        problems: &mut Problems,
+    ) {
+        ppdu_checks::check_station(station, cell, own, problems);
+        check_windows(&[station, cell], false, problems);
         check_aifsns(&[station, cell], problems);
     }
 }
 
 /// CWmin must not be above CWmax, in any category. A node answers for it only if its own tables give one of
 /// the two; the complaint is about the value in the nearest table that gives one.
-fn check_windows(node: &[&Section], problems: &mut Problems) {
-    let Some(phy) = node.last().and_then(|cell| cell.said(Phy::kind)) else {
-        return;
+fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
+    let cell = &node[node.len() - 1..];
+    let Ok(usual) = Usual::of(&Layers(cell), at_ap) else {
+        return; // there has been a complaint
     };
     let gives = |table: &&&Section| {
         table.said(Contention::cwmin).is_some() || table.said(Contention::cwmax).is_some()
     };
     for category in Category::ALL {
         let tables = Access::tables(node, category);
-        let Ok(Access { cwmin, cwmax, .. }) = Access::read(node, phy.value, category) else {
+        let Ok(Access { cwmin, cwmax, .. }) = Access::read(node, usual, category) else {
             continue; // there has been a complaint
         };
         let Some(nearest) = tables.iter().find(gives) else {

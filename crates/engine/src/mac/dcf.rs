@@ -22,6 +22,9 @@
 //! With rate fallback each sender chooses among the rates of each link by what becomes of its data
 //! frames; a frame whose rate falls is sent again at the new one.
 //!
+//! In a cell that aggregates what is sent is formed when the exchange begins (`dcf/bursts.rs`): the medium
+//! asks for it then, and for what became of it at its end. One event more for an exchange.
+//!
 //! The next transmission is planned ahead, up to the end of its data frame, and is revised while it
 //! has not begun; so an exchange costs one event. A frame that arrives in the instant in which a
 //! transmission begins finds the medium busy.
@@ -32,6 +35,7 @@
 //! CF-End frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
 //! reservation is over (possible only if `ack_timeout` is shorter than a MAC ACK) ends it.
 
+mod bursts;
 mod ending;
 mod weather;
 
@@ -43,7 +47,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 
 pub use super::contender::{DownCounters, NodeCounters};
-pub use super::exchange::{CfEnd, Content, Exchange, Frame, Outcome};
+pub use super::exchange::{Burst, CfEnd, Content, Exchange, Frame, Outcome, Prospect};
 
 /// The access point's number; station i of the scenario is node i + 1.
 pub const AP: u32 = 0;
@@ -91,6 +95,10 @@ pub struct Dcf {
     several_categories: bool,
     /// Whether rates fall back.
     falls_back: bool,
+    /// Whether exchanges are formed when they begin.
+    forms: bool,
+    /// Whether the exchange on the air is still to be formed.
+    unformed: bool,
     /// Number of nodes.
     nodes: usize,
     /// To station i: `down[i]`; from station i: `up[i]`.
@@ -163,12 +171,10 @@ impl Dcf {
             };
             Path::new(&cell.phy, ladder, falls_back, quality)
         };
-        let down = (1..)
-            .zip(stations)
-            .map(|(n, s)| path(AP, n, s.channel.quality_down()));
-        let up = (1..)
-            .zip(stations)
-            .map(|(n, s)| path(n, AP, s.channel.quality_up()));
+        let forms = cell.ppdus.is_some();
+        let paths = || (1..).zip(stations).filter(|_| !forms);
+        let down = paths().map(|(n, s)| path(AP, n, s.channel.quality_down()));
+        let up = paths().map(|(n, s)| path(n, AP, s.channel.quality_up()));
         Dcf {
             phy: cell.phy,
             mac_bytes: cell.frame_bytes(0),
@@ -186,6 +192,8 @@ impl Dcf {
             ),
             several_categories: members.len() > nodes.len(),
             falls_back,
+            forms,
+            unformed: false,
             nodes: nodes.len(),
             down: down.collect(),
             up: up.collect(),
@@ -257,6 +265,11 @@ impl Dcf {
         if !self.on_air {
             self.begin();
         }
+        self.end(None)
+    }
+
+    /// The same; `received` tells whether the data of a single transmitter were, if that is known already.
+    fn end(&mut self, received: Option<bool>) -> Outcome {
         self.on_air = false;
         self.stale = true;
         self.closed = self.closing.take();
@@ -274,7 +287,14 @@ impl Dcf {
         };
         self.idle_ns += self.start.since(self.idle_since).0;
         if let [from] = self.transmitters[..] {
-            self.end_single(from)
+            let lost = match received {
+                Some(received) => !received,
+                None => {
+                    let state = &mut self.contenders[from as usize];
+                    state.errors.chance(state.error)
+                }
+            };
+            self.end_single(from, lost)
         } else {
             self.end_collision()
         }
@@ -360,9 +380,8 @@ impl Dcf {
     /// Air times of RTS and CTS that opened the last exchange of `contender`; `None` without.
     pub fn protection(&self, contender: u32) -> Option<(Span, Span)> {
         let state = &self.contenders[contender as usize];
-        let cts = state.response_air;
         let protected = state.protect && !self.exchange.follows;
-        protected.then_some((state.rts_air, cts))
+        protected.then_some((state.rts_air, state.cts_air))
     }
 
     /// Rates of the last exchange of `contender`.
@@ -434,7 +453,8 @@ impl Dcf {
         self.contenders[holder.contender as usize].counters.attempts += 1;
         self.transmitters.clear();
         self.transmitters.push(holder.contender);
-        (self.start, self.end) = (start, delivery);
+        (self.start, self.end) = (start, if self.forms { start } else { delivery });
+        self.unformed = self.forms;
         self.on_air = true;
         self.followed += 1;
         self.stale = false;
@@ -456,6 +476,7 @@ impl Dcf {
             .is_some_and(|threshold| bytes > threshold);
         let present = path.present();
         state.rts_air = present.rts_air;
+        state.cts_air = present.response_air;
         state.response_air = present.response_air;
         state.rates = present.rates;
         state.frame = frame;
@@ -466,7 +487,7 @@ impl Dcf {
     #[inline]
     fn tell_down(&mut self, contender: u32, count: impl FnOnce(&mut DownCounters)) {
         let state = &self.contenders[contender as usize];
-        if state.node == AP {
+        if state.node == AP && !self.forms {
             count(&mut self.down_counters[state.frame.to as usize - 1]);
         }
     }
@@ -498,8 +519,7 @@ impl Dcf {
     fn span_to_delivery(&self, contender: u32) -> Span {
         let state = &self.contenders[contender as usize];
         if state.protect {
-            let cts = state.response_air;
-            state.rts_air + self.phy.sifs + cts + self.phy.sifs + state.data_air
+            state.rts_air + self.phy.sifs + state.cts_air + self.phy.sifs + state.data_air
         } else {
             state.data_air
         }
@@ -509,6 +529,10 @@ impl Dcf {
     fn plan(&mut self) {
         self.stale = false;
         self.start = self.countdown.next_start(&self.contenders);
+        if self.forms {
+            self.end = self.start;
+            return;
+        }
         self.end = self.start
             + match self.countdown.only_next() {
                 Some(contender) => self.span_to_delivery(contender),
@@ -544,7 +568,10 @@ impl Dcf {
     /// Immediate access.
     fn begin_at_once(&mut self, now: Time, contender: u32) {
         self.start = now;
-        self.end = now + self.span_to_delivery(contender);
+        self.end = match self.forms {
+            true => now,
+            false => now + self.span_to_delivery(contender),
+        };
         self.transmitters.clear();
         self.transmitters.push(contender);
         self.freeze();
@@ -553,6 +580,7 @@ impl Dcf {
     /// The medium is busy from `start` on: counters stop, contenders of that slot transmit.
     fn freeze(&mut self) {
         self.on_air = true;
+        self.unformed = self.forms;
         self.opportunity = self.start;
         self.followed = 0;
         self.stale = false;

@@ -1,6 +1,7 @@
 //! What the medium is given to send, and what came of it.
 
-use crate::kernel::time::Time;
+use super::Rates;
+use crate::kernel::time::{Span, Time};
 
 /// A data frame handed to the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,38 @@ pub struct Frame {
     pub ip_bytes: u32,
     /// What the packet is.
     pub content: Content,
+}
+
+/// What a contender sends in one exchange, if that is formed when it begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Burst {
+    /// Receiving node.
+    pub to: u32,
+    /// Its rates.
+    pub rates: Rates,
+    /// Whether RTS and CTS go first.
+    pub protect: bool,
+    /// Air time of an RTS.
+    pub rts_air: Span,
+    /// Air time of a CTS.
+    pub cts_air: Span,
+    /// Air time of the data.
+    pub data_air: Span,
+    /// Air time of the response.
+    pub response_air: Span,
+    /// What EIFS adds to AIFS behind an RTS that is lost, and behind data that are lost.
+    pub eifs_leads: [Span; 2],
+}
+
+/// The shortest exchange with which a contender could go on, whose contents are formed when it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prospect {
+    /// Air time of its data.
+    pub data_air: Span,
+    /// Air time of the response.
+    pub response_air: Span,
+    /// Whether it is given up when the contender's attempts are used up.
+    pub gives_up: bool,
 }
 
 /// What a frame carries: channel errors may tell them apart.
@@ -36,6 +69,8 @@ pub enum Outcome {
     Corrupted,
     /// Several nodes sent at once.
     Collided,
+    /// Nothing has ended: an exchange begins, whose contents are formed now.
+    Begins,
 }
 
 /// When an exchange took place.

@@ -3,9 +3,11 @@
 //! A medium is one object per contention domain without I/O: it is told of backlog and time,
 //! says its next deadline, and reports what ended then.
 
+pub mod aggregation;
 pub mod airtime;
 mod arf;
 mod backoff;
+pub mod block_ack;
 mod checks;
 mod contender;
 mod countdown;
@@ -15,11 +17,16 @@ pub mod graph;
 mod path;
 mod power_save;
 pub mod ppdu;
+mod ppdu_checks;
+mod ppdu_settings;
 mod presets;
 pub mod rates;
 mod settings;
+pub mod way;
 
 pub use graph::Spread;
+pub use aggregation::Aggregation;
+pub use ppdu_settings::{Band, EifsRule, LONGEST_PPDU, Ppdus, Width};
 pub use power_save::PowerSave;
 pub(crate) use power_save::SleepKeys;
 pub(crate) use presets::{DATA_RATE, Preset};
@@ -28,4 +35,6 @@ pub use settings::{
     Access, Category, Cell, ColliderWait, CountdownRule, Node, Phy, PhyKind, QueueOrder,
     RateControl, Station,
 };
-pub(crate) use settings::{ApTable, Contention, NodeAccess};
+pub(crate) use ppdu_checks::Own;
+pub(crate) use ppdu_settings::StreamKeys;
+pub(crate) use settings::{ApTable, Contention, NodeAccess, Usual};

@@ -3,6 +3,7 @@
 //! IEEE 802.11-2020, clauses 19 (HT) and 21 (VHT); IEEE 802.11ax-2021, clause 27 (HE).
 
 use crate::kernel::time::Span;
+use crate::words;
 
 /// Generation of a physical layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,13 +16,14 @@ pub enum Generation {
     He,
 }
 
-/// Error-correcting code of the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coding {
-    /// Binary convolutional code, which needs tail bits.
-    Bcc,
-    /// Low-density parity check.
-    Ldpc,
+words! {
+    /// Error-correcting code of the data.
+    pub enum Coding {
+        /// Binary convolutional code, which needs tail bits.
+        Bcc = "bcc",
+        /// Low-density parity check.
+        Ldpc = "ldpc",
+    }
 }
 
 /// Where a duration is not that of the standard, as in ns-3 3.44.
@@ -130,6 +132,32 @@ impl Modulation {
     /// Rate of the data. [bit/s]
     pub fn rate_bps(&self) -> u64 {
         self.data_bits() * 1_000_000_000 / self.symbol().0
+    }
+
+    /// Rate of the non-HT frames that are as robust, which a response does not exceed (IEEE 802.11-2020,
+    /// 10.6.11). [bit/s]
+    pub fn reference_bps(&self) -> u64 {
+        const MBPS: u64 = 1_000_000;
+        MBPS * match self.mcs {
+            0 => 6,
+            1 => 12,
+            2 => 18,
+            3 => 24,
+            4 => 36,
+            5 => 48,
+            _ => 54,
+        }
+    }
+
+    /// Rate of the code, numerator and denominator.
+    pub fn code(&self) -> (u64, u64) {
+        let (_, data, of) = MCS[self.mcs as usize];
+        (data, of)
+    }
+
+    /// Points of the constellation.
+    pub fn points(&self) -> u32 {
+        1 << MCS[self.mcs as usize].0
     }
 
     /// Air time of a PPDU that carries so many bytes of MPDUs, delimiters and padding.

@@ -1,6 +1,7 @@
 //! Physical layers by name: timing, rates and default contention windows.
 
-use super::settings::PhyKind;
+use super::ppdu::Generation;
+use super::settings::{CountdownRule, PhyKind};
 use crate::kernel::time::Span;
 use crate::notation::table::Listed;
 use crate::notation::units;
@@ -14,6 +15,11 @@ pub(crate) struct Preset {
     pub(crate) eifs_rate_bps: u64,
     pub(crate) cwmin: u32,
     pub(crate) cwmax: u32,
+    pub(crate) aifsn: u32,
+    /// Longest transmission opportunity of best effort.
+    pub(crate) txop_limit: Option<Span>,
+    pub(crate) countdown: CountdownRule,
+    pub(crate) mac_header_bytes: u32,
     /// Rates of data frames, and the default one. [bit/s]
     pub(crate) rates: &'static [u64],
     pub(crate) rate_bps: u64,
@@ -37,43 +43,62 @@ const OFDM_RATES: &[u64] = &[
 
 const DSSS_RATES: &[u64] = &[MBPS, 2 * MBPS, 5_500_000, 11 * MBPS];
 
-/// IEEE 802.11-2016, clauses 16 (HR/DSSS, long preamble) and 18 (ERP); `802.11g-long` is
+/// What presets of the DCF have in common.
+const DCF: Preset = Preset {
+    kind: PhyKind::Dot11b,
+    slot: Span(20_000),
+    sifs: Span(10_000),
+    preamble: Span(192_000),
+    eifs_rate_bps: MBPS,
+    cwmin: 31,
+    cwmax: 1023,
+    aifsn: 2,
+    txop_limit: None,
+    countdown: CountdownRule::Dcf,
+    mac_header_bytes: 28,
+    rates: DSSS_RATES,
+    rate_bps: 11 * MBPS,
+    control_rates: DSSS_RATES,
+    control_rate_bps: 2 * MBPS,
+};
+
+/// Those of OFDM in the band of 5 GHz.
+const OFDM: Preset = Preset {
+    kind: PhyKind::Dot11a,
+    slot: Span(9_000),
+    sifs: Span(16_000),
+    preamble: Span(20_000),
+    eifs_rate_bps: 6 * MBPS,
+    cwmin: 15,
+    rates: OFDM_RATES,
+    rate_bps: 54 * MBPS,
+    control_rates: &[6 * MBPS, 12 * MBPS, 24 * MBPS],
+    control_rate_bps: 24 * MBPS,
+    ..DCF
+};
+
+/// Those with EDCA; parameters of IEEE 802.11-2020, table 9-155.
+const QOS: Preset = Preset {
+    kind: PhyKind::Dot11n,
+    aifsn: 3,
+    txop_limit: Some(Span(2_528_000)),
+    countdown: CountdownRule::Edca,
+    mac_header_bytes: 30,
+    ..OFDM
+};
+
+/// IEEE 802.11-2016, clauses 16 (HR/DSSS, long preamble), 17 (OFDM) and 18 (ERP); `802.11g-long` is
 /// Table II of paper 000. In the order of [`PhyKind`].
 const PRESETS: &[Preset] = &[
-    Preset {
-        kind: PhyKind::Dot11b,
-        slot: Span(20_000),
-        sifs: Span(10_000),
-        preamble: Span(192_000),
-        eifs_rate_bps: MBPS,
-        cwmin: 31,
-        cwmax: 1023,
-        rates: DSSS_RATES,
-        rate_bps: 11 * MBPS,
-        control_rates: DSSS_RATES,
-        control_rate_bps: 2 * MBPS,
-    },
+    DCF,
     Preset {
         kind: PhyKind::Dot11g,
-        slot: Span(9_000),
         sifs: Span(10_000),
-        preamble: Span(20_000),
-        eifs_rate_bps: 6 * MBPS,
-        cwmin: 15,
-        cwmax: 1023,
-        rates: OFDM_RATES,
-        rate_bps: 54 * MBPS,
-        control_rates: &[6 * MBPS, 12 * MBPS, 24 * MBPS],
-        control_rate_bps: 24 * MBPS,
+        ..OFDM
     },
     Preset {
         kind: PhyKind::Dot11gLong,
-        slot: Span(20_000),
-        sifs: Span(10_000),
-        preamble: Span(192_000),
         eifs_rate_bps: 2 * MBPS,
-        cwmin: 31,
-        cwmax: 1023,
         rates: OFDM_RATES,
         rate_bps: 36 * MBPS,
         control_rates: &[
@@ -85,13 +110,28 @@ const PRESETS: &[Preset] = &[
             12 * MBPS,
             24 * MBPS,
         ],
-        control_rate_bps: 2 * MBPS,
+        ..DCF
+    },
+    OFDM,
+    QOS,
+    Preset {
+        kind: PhyKind::Dot11ac,
+        ..QOS
+    },
+    Preset {
+        kind: PhyKind::Dot11ax,
+        ..QOS
     },
 ];
 
 /// A rate as a preset's documentation shows it.
 pub(crate) fn rate_of(bps: u64) -> String {
     units::show_rates(&[bps])
+}
+
+/// A length as a preset's documentation shows it.
+pub(crate) fn size_of(bytes: u32) -> String {
+    format!("{bytes} B")
 }
 
 /// A time as a preset's documentation shows it.
@@ -129,6 +169,18 @@ pub(crate) fn per_preset(of: fn(&Preset) -> String) -> String {
 impl Preset {
     pub(crate) fn of(kind: PhyKind) -> &'static Preset {
         &PRESETS[kind as usize]
+    }
+}
+
+impl PhyKind {
+    /// Its generation, if it aggregates.
+    pub const fn generation(self) -> Option<Generation> {
+        match self {
+            PhyKind::Dot11b | PhyKind::Dot11g | PhyKind::Dot11gLong | PhyKind::Dot11a => None,
+            PhyKind::Dot11n => Some(Generation::Ht),
+            PhyKind::Dot11ac => Some(Generation::Vht),
+            PhyKind::Dot11ax => Some(Generation::He),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! IEEE 802.11-2016, 10.6.6: a control frame goes at a basic rate, not above that of the data frame it
 //! announces or answers. Here a node's `control_rate` is the highest it uses.
 
+use super::ppdu::Modulation;
 use super::presets::Preset;
 use super::settings::{Cell, Phy, PhyKind, Station};
 
@@ -37,7 +38,25 @@ impl Cell {
     /// Rates of the frames from node `from` to node `to`, one of which is the access point (0; i + 1
     /// is the i-th of the `stations`).
     pub fn rates(&self, stations: &[Station], from: u32, to: u32) -> Rates {
-        self.rates_at(stations, from, to, nominal_bps(stations, from, to))
+        let station = &stations[from.max(to) as usize - 1];
+        match &station.modulation {
+            Some(modulation) => self.rates_of(stations, from, to, modulation),
+            None => self.rates_at(stations, from, to, nominal_bps(stations, from, to)),
+        }
+    }
+
+    /// The same where data frames have this modulation.
+    pub fn rates_of(
+        &self,
+        stations: &[Station],
+        from: u32,
+        to: u32,
+        modulation: &Modulation,
+    ) -> Rates {
+        Rates {
+            data_bps: modulation.rate_bps(),
+            ..self.rates_at(stations, from, to, modulation.reference_bps())
+        }
     }
 
     /// The same for each data rate of the PHY up to the nominal one, slowest first.
@@ -100,6 +119,7 @@ mod tests {
                 sifs,
                 preamble,
                 eifs_rate_bps: MBPS,
+                signal_extension: kind.signal_extension(),
             };
             phy.control_rate(limit_mbps * MBPS, data_mbps * MBPS) / MBPS
         };

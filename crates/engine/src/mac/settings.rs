@@ -1,8 +1,11 @@
 //! What a file says of the cell: its physical layer, and the medium access of its nodes.
 
+use super::aggregation::{Aggregation, AggregationKeys};
 use super::power_save::PowerSave;
-use super::presets::{CONTROL_RATE, DATA_RATE, Preset, per_preset, rate_of, time_of};
-use crate::channel::{Channel, ChannelChange};
+use super::ppdu::Modulation;
+use super::ppdu_settings::{Band, EdcaDefaults, PpduKeys, Ppdus, StreamKeys};
+use super::presets::{CONTROL_RATE, DATA_RATE, Preset, per_preset, rate_of, size_of, time_of};
+use crate::channel::{Channel, ChannelChange, frame_error};
 use crate::echo::{Echo, EchoChange};
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
@@ -13,6 +16,7 @@ use crate::notation::setting::{
     name, rate, size, word,
 };
 use crate::notation::value::Value;
+use crate::packet::Direction;
 use crate::queue::{ApQueue, QueueSetting, SharingClass, ap_queue, queue};
 use crate::{table, words};
 
@@ -25,6 +29,14 @@ words! {
         Dot11g = "802.11g",
         /// 802.11g rates behind a long DSSS preamble (paper 000, Table II).
         Dot11gLong = "802.11g-long",
+        /// OFDM at 5 GHz.
+        Dot11a = "802.11a",
+        /// High throughput (HT): aggregates, 20 or 40 MHz, 2.4 or 5 GHz.
+        Dot11n = "802.11n",
+        /// Very high throughput (VHT): aggregates, 20 to 160 MHz, 5 GHz.
+        Dot11ac = "802.11ac",
+        /// High efficiency (HE): aggregates, 20 to 160 MHz, 2.4, 5 or 6 GHz.
+        Dot11ax = "802.11ax",
     }
 }
 
@@ -36,10 +48,9 @@ table! {
         /// Slot time.
         slot: Span = duration(1..=MS).by_preset(|| per_preset(|preset| time_of(preset.slot)))
             => Preset::of(kind).slot;
-        /// Short interframe space.
-        sifs: Span = duration(0..=MS).by_preset(|| per_preset(|preset| time_of(preset.sifs)))
-            => Preset::of(kind).sifs;
-        /// Preamble and PLCP header in front of every frame.
+        /// Short interframe space; 10 us in an 802.11n or ax cell at 2.4 GHz.
+        sifs: Span = duration(0..=MS).by_preset(|| per_preset(|preset| time_of(preset.sifs))), by sifs;
+        /// Preamble and PLCP header in front of every frame; of 802.11n, ac and ax cells in front of control frames.
         preamble: Span =
             duration(0..=10 * MS).by_preset(|| per_preset(|preset| time_of(preset.preamble)))
             => Preset::of(kind).preamble;
@@ -47,6 +58,37 @@ table! {
         eifs_rate_bps as "eifs_rate": u64 =
             rate().by_preset(|| per_preset(|preset| rate_of(preset.eifs_rate_bps)))
             => Preset::of(kind).eifs_rate_bps;
+        /// Silence after every OFDM frame, which counts as busy.
+        made signal_extension: Span = signal_extension;
+    }
+}
+
+/// The physical layer without what aggregates: that of control frames and of older stations.
+fn older(layers: &Layers) -> Result<PhyKind, Refused> {
+    let kind = layers.need(Phy::kind)?;
+    Ok(match (kind.generation(), layers.value(PpduKeys::band)?.flatten()) {
+        (None, _) => kind,
+        (Some(_), Some(Band::Ghz2_4)) => PhyKind::Dot11g,
+        (Some(_), _) => PhyKind::Dot11a,
+    })
+}
+
+fn sifs(layers: &Layers) -> Result<Span, Refused> {
+    let given = layers.value(Phy::sifs)?;
+    Ok(given.unwrap_or(Preset::of(older(layers)?).sifs))
+}
+
+fn signal_extension(layers: &Layers) -> Result<Span, Refused> {
+    Ok(older(layers)?.signal_extension())
+}
+
+impl PhyKind {
+    /// Silence after every OFDM frame (IEEE 802.11-2020, 18.3.2.4).
+    pub const fn signal_extension(self) -> Span {
+        match self {
+            PhyKind::Dot11g => Span(6_000),
+            _ => Span::ZERO,
+        }
     }
 }
 
@@ -100,6 +142,8 @@ table! {
         made ap: Node = access_point;
         /// Order of service in the access point's queues.
         made ap_queue_order: QueueOrder = ap_queue_order;
+        /// PPDUs of 802.11n, ac and ax, if the cell's physical layer has them.
+        made ppdus: Option<Ppdus> = Ppdus::read;
         /// Beacons, and what is kept for stations that sleep.
         made power_save: PowerSave = PowerSave::read;
         /// Classes among which the access point's queue is shared, if its discipline shares it.
@@ -107,7 +151,9 @@ table! {
         /// Rate of data frames, both ways.
         key rate: u64 = listed(&DATA_RATE).by_preset(|| per_preset(|preset| rate_of(preset.rate_bps)));
         /// MAC header and frame check sequence of a data frame.
-        mac_header_bytes as "mac_header": u32 = size(0..=256).default("28 B");
+        mac_header_bytes as "mac_header": u32 = 
+            size(0..=256).by_preset(|| per_preset(|preset| size_of(preset.mac_header_bytes)))
+            => Preset::of(phy.kind).mac_header_bytes;
         /// LLC/SNAP header of a data frame.
         llc_bytes as "llc": u32 = size(0..=256).default("8 B");
         /// MAC frames longer than this are preceded by RTS/CTS.
@@ -118,11 +164,15 @@ table! {
         /// What a node waits that collided with a frame that ends later, if ack_timeout is a time: "aifs", since it has received no frame in error; "eifs": as if it had, also where both end together, as in ns-2.
         collider_wait: ColliderWait = word().default(ColliderWait::Aifs);
         /// When a backoff counter falls. "dcf": at the end of each idle slot; "edca": at the beginning of each slot, so that the slot in which another node begins to send counts too.
-        countdown: CountdownRule = word().default(CountdownRule::Dcf);
+        countdown: CountdownRule =
+            word().by_preset(|| per_preset(|preset| preset.countdown.name().to_owned()))
+            => Preset::of(phy.kind).countdown;
         /// Who has nothing more for a transmission opportunity with txop_limit ends it with a CF-End frame, SIFS after its last MAC ACK, if time is left for it.
         cf_end: bool = flag().default(false);
         /// "arf": automatic rate fallback, link by link, among the rates up to the given one: two frames lost in a row lower the rate, ten received raise it.
         rate_control: RateControl = word().default(RateControl::Fixed);
+        all_of PpduKeys;
+        all_of StreamKeys;
         all_of PowerSave;
         /// Queue of the access point, a short form of ap.queue.
         key ap_queue: ApQueue = ap_queue().default(100);
@@ -245,11 +295,11 @@ macro_rules! contention {
 contention! {
     /// Contention of a node, which is that of category best effort.
     Contention in "contention":
-    default(2),
+    by_preset(|| per_preset(|preset| preset.aifsn.to_string())),
     by_preset(|| per_preset(|preset| preset.cwmin.to_string())),
     by_preset(|| per_preset(|preset| preset.cwmax.to_string())),
-    depends("1, or no limit in packets if txop_limit is given"),
-    default("none")
+    depends("1, or no limit in packets if there is a txop_limit"),
+    by_preset(|| per_preset(|preset| preset.txop_limit.map_or("none".to_owned(), time_of)))
 }
 
 contention! {
@@ -258,8 +308,8 @@ contention! {
     depends("that of the cell's table, else 2"),
     depends("that of the cell's table, else (c + 1) / 4 - 1 where c is best effort's cwmin"),
     depends("that of the cell's table, else (c + 1) / 2 - 1 where c is best effort's cwmin"),
-    depends("that of the cell's table, else 1, or no limit in packets if txop_limit is given"),
-    depends("that of the cell's table, else \"none\"")
+    depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
+    depends("that of the cell's table, else \"none\"; 2.08 ms in 802.11n, ac and ax, as edca says")
 }
 
 contention! {
@@ -268,8 +318,8 @@ contention! {
     depends("that of the cell's table, else 2"),
     depends("that of the cell's table, else (c + 1) / 2 - 1 where c is best effort's cwmin"),
     depends("that of the cell's table, else best effort's cwmin"),
-    depends("that of the cell's table, else 1, or no limit in packets if txop_limit is given"),
-    depends("that of the cell's table, else \"none\"")
+    depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
+    depends("that of the cell's table, else \"none\"; 4.096 ms in 802.11n, ac and ax, as edca says")
 }
 
 contention! {
@@ -278,8 +328,8 @@ contention! {
     depends("that of the cell's table, else 7"),
     depends("that of the cell's table, else best effort's"),
     depends("that of the cell's table, else best effort's"),
-    depends("that of the cell's table, else 1, or no limit in packets if txop_limit is given"),
-    depends("that of the cell's table, else \"none\"")
+    depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
+    depends("that of the cell's table, else \"none\"; 2.528 ms in 802.11n, ac and ax, as edca says")
 }
 
 table! {
@@ -300,6 +350,8 @@ table! {
         key video: Video = inner().depends("the cell's, else derived from best effort");
         /// Access category background, the lowest.
         key background: Background = inner().depends("the cell's, else derived from best effort");
+        /// Aggregates of 802.11n, ac and ax.
+        key aggregation: AggregationKeys = inner().depends("the cell's");
     }
 }
 
@@ -338,6 +390,8 @@ pub struct Node {
     pub attempts_long: u32,
     /// Each category's queue.
     pub queue: QueueSetting,
+    /// Aggregates, in a cell that has them.
+    pub aggregation: Option<Aggregation>,
 }
 
 /// One station.
@@ -351,6 +405,12 @@ pub struct Station {
     pub rate_bps: u64,
     /// Rate of data frames to the station. [bit/s]
     pub downlink_rate_bps: u64,
+    /// Its physical layer: the cell's, or an older one.
+    pub phy: PhyKind,
+    /// How data frames to and from it are modulated, both ways, if it is one that aggregates.
+    pub modulation: Option<Modulation>,
+    /// Whether its signal-to-noise ratio chooses the MCS.
+    pub mcs_by_snr: bool,
     /// Medium access.
     pub node: Node,
     /// What channel errors do to its frames from the start of the run on.
@@ -373,6 +433,25 @@ impl Station {
     }
 }
 
+impl Station {
+    /// Whether a signal-to-noise ratio decides its losses.
+    pub fn hears_noise(&self) -> bool {
+        self.channel.snr_db.is_some()
+    }
+
+    /// Probability that noise destroys a frame of `bytes`, one way, at a ratio. [-]
+    pub fn frame_error(&self, way: Direction, bytes: u32, snr_db: f64) -> f64 {
+        match (&self.modulation, way) {
+            (Some(modulation), _) if self.mcs_by_snr => {
+                modulation.best_for(snr_db).frame_error(bytes, snr_db)
+            }
+            (Some(modulation), _) => modulation.frame_error(bytes, snr_db),
+            (None, Direction::Up) => frame_error(self.rate_bps, bytes, snr_db),
+            (None, Direction::Down) => frame_error(self.downlink_rate_bps, bytes, snr_db),
+        }
+    }
+}
+
 impl Node {
     /// Access parameters of `category`.
     pub fn access(&self, category: Category) -> &Access {
@@ -387,13 +466,13 @@ impl Node {
     /// Medium access of the node that the tables describe, nearest first.
     pub(crate) fn read(
         layers: &Layers,
-        phy: PhyKind,
+        usual: Usual,
         queue: QueueSetting,
     ) -> Result<Node, Refused> {
-        let access = |category| Access::read(layers.0, phy, category);
+        let access = |category| Access::read(layers.0, usual, category);
         let control = layers.value(NodeAccess::control_rate_bps)?.flatten();
         Ok(Node {
-            control_rate_bps: control.unwrap_or(Preset::of(phy).control_rate_bps),
+            control_rate_bps: control.unwrap_or(Preset::of(usual.phy).control_rate_bps),
             best_effort: access(Category::BestEffort)?,
             background: access(Category::Background)?,
             video: access(Category::Video)?,
@@ -401,6 +480,13 @@ impl Node {
             attempts_short: layers.need(NodeAccess::attempts_short)?,
             attempts_long: layers.need(NodeAccess::attempts_long)?,
             queue,
+            aggregation: match usual.phy.generation() {
+                None => None,
+                Some(generation) => {
+                    let own = layers.inside(NodeAccess::aggregation);
+                    Some(Aggregation::read(&own.layers(), generation)?)
+                }
+            },
         })
     }
 
@@ -417,6 +503,9 @@ impl Node {
             let access = self.access(category).json();
             json.insert(category.name().to_owned(), access.into());
         }
+        if let Some(aggregation) = &self.aggregation {
+            json.insert("aggregation".to_owned(), aggregation.json());
+        }
         json
     }
 }
@@ -431,7 +520,7 @@ fn access_point(layers: &Layers) -> Result<Node, Refused> {
         Some(queue) => queue,
         None => QueueSetting::nearest(layers, Cell::ap_queue)?,
     };
-    Node::read(&Layers(&tables), layers.need(Phy::kind)?, queue)
+    Node::read(&Layers(&tables), Usual::of(layers, true)?, queue)
 }
 
 fn ap_queue_order(layers: &Layers) -> Result<QueueOrder, Refused> {
@@ -466,15 +555,14 @@ impl Access {
     /// Access parameters of `category` at the node with the tables `node`, nearest first.
     pub(crate) fn read(
         node: &[&Section],
-        phy: PhyKind,
+        usual: Usual,
         category: Category,
     ) -> Result<Access, Refused> {
-        let Preset { cwmin, cwmax, .. } = Preset::of(phy);
-        let best_effort = over(node, Access::contention(2, *cwmin, *cwmax))?;
+        let best_effort = over(node, usual.best_effort())?;
         match category {
             Category::BestEffort => Ok(best_effort),
             Category::Background | Category::Video | Category::Voice => {
-                let usual = derived(category, best_effort);
+                let usual = usual.other(category, best_effort);
                 over(&Access::tables(node, category), usual)
             }
         }
@@ -495,10 +583,82 @@ impl Access {
     }
 }
 
+/// What access parameters are where no table gives them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usual {
+    phy: PhyKind,
+    edca: EdcaDefaults,
+    at_ap: bool,
+}
+
+impl Usual {
+    /// At the access point of a cell, or at its stations.
+    ///
+    /// # Errors
+    /// A value has been refused.
+    pub(crate) fn of(cell: &Layers, at_ap: bool) -> Result<Usual, Refused> {
+        Ok(Usual {
+            phy: cell.need(Phy::kind)?,
+            edca: cell.need(PpduKeys::edca)?,
+            at_ap,
+        })
+    }
+
+    fn best_effort(self) -> Access {
+        let Preset {
+            cwmin,
+            cwmax,
+            aifsn,
+            txop_limit,
+            ..
+        } = *Preset::of(self.phy);
+        let usual = Access::contention(aifsn, cwmin, cwmax);
+        match (self.phy.generation(), self.edca) {
+            (None, _) => usual,
+            (_, EdcaDefaults::Standard) => usual.up_to(txop_limit),
+            (_, EdcaDefaults::Hostapd) if self.at_ap => Access { cwmax: 63, ..usual },
+            (_, EdcaDefaults::Hostapd) => usual,
+        }
+    }
+
+    /// A category's defaults, given best effort's parameters.
+    fn other(self, category: Category, best_effort: Access) -> Access {
+        let usual = derived(category, best_effort);
+        let ms = |us| Some(Span(us * US));
+        match (self.phy.generation(), self.edca, category) {
+            (None, ..) | (_, _, Category::BestEffort) => usual,
+            (_, EdcaDefaults::Standard, Category::Background) => {
+                usual.up_to(Preset::of(self.phy).txop_limit)
+            }
+            (_, EdcaDefaults::Standard, Category::Video) => usual.up_to(ms(4_096)),
+            (_, EdcaDefaults::Standard, Category::Voice) => usual.up_to(ms(2_080)),
+            (_, EdcaDefaults::Hostapd, Category::Background) => Access::contention(7, 15, 1_023),
+            (_, EdcaDefaults::Hostapd, Category::Video) => {
+                Access::contention(if self.at_ap { 1 } else { 2 }, 7, 15).up_to(ms(3_008))
+            }
+            (_, EdcaDefaults::Hostapd, Category::Voice) => {
+                Access::contention(if self.at_ap { 1 } else { 2 }, 3, 7).up_to(ms(1_504))
+            }
+        }
+    }
+}
+
+impl Access {
+    /// The same with opportunities of at most this time, however many frames.
+    const fn up_to(self, txop_limit: Option<Span>) -> Access {
+        Access {
+            txop_packets: if txop_limit.is_some() { None } else { Some(1) },
+            txop_limit,
+            ..self
+        }
+    }
+}
+
 /// What the tables give, the rest as in `defaults`; the keys of all categories have the same names.
 fn over(tables: &[&Section], defaults: Access) -> Result<Access, Refused> {
     let layers = Layers(tables);
-    let txop_limit = layers.value(Contention::txop_limit)?.flatten();
+    let txop_limit = layers.value(Contention::txop_limit)?;
+    let txop_limit = txop_limit.unwrap_or(defaults.txop_limit);
     let number = |key, usual| Ok(layers.value(key)?.flatten().unwrap_or(usual));
     Ok(Access {
         aifsn: number(Contention::aifsn, defaults.aifsn)?,

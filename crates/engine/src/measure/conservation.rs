@@ -64,7 +64,8 @@ fn check_flows(world: &World<'_>) -> Result<(), String> {
 fn check_queues(world: &World<'_>) -> Result<(), String> {
     for (number, queue) in world.radio().queues().enumerate() {
         let name = world.radio().queue_name(number);
-        let (expected, inside) = (queue.counters().length(), queue.packets().count() as u64);
+        let inside = queue.packets().count() + world.radio().in_service(number).count();
+        let (expected, inside) = (queue.counters().length(), inside as u64);
         holds(expected == inside, || {
             format!("queue {name}: {expected} expected inside, {inside} found")
         })?;

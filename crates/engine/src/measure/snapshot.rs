@@ -34,7 +34,7 @@ impl Snapshot {
         let busy_ns = radio.cell().map_or(0, |cell| cell.medium().busy_ns());
         let stations = 0..world.scenario().stations.len();
         let down = |cell: &Cell| {
-            let counters = stations.map(|station| cell.medium().down_counters(station));
+            let counters = stations.map(|station| cell.down_counters(station));
             counters.collect()
         };
         let flows = world.flows().states().iter();

@@ -17,6 +17,7 @@ fn node(queue_packets: u32) -> Node {
         attempts_short: 7,
         attempts_long: 4,
         queue: QueueSetting::drop_tail(queue_packets),
+        aggregation: None,
     }
 }
 
@@ -68,6 +69,7 @@ fn scenario() -> Scenario {
                 sifs: Span(10_000),
                 preamble: Span(192_000),
                 eifs_rate_bps: 1_000_000,
+                signal_extension: Span::ZERO,
             },
             mac_header_bytes: 28,
             llc_bytes: 8,
@@ -78,6 +80,7 @@ fn scenario() -> Scenario {
             cf_end: false,
             ap: node(75),
             ap_queue_order: QueueOrder::Fifo,
+            ppdus: None,
             rate_control: RateControl::Fixed,
             sharing_classes: Vec::new(),
             power_save: PowerSave::usual().expect("defaults"),
@@ -95,6 +98,9 @@ fn scenario() -> Scenario {
             group: "a".to_owned(),
             rate_bps: 11_000_000,
             downlink_rate_bps: 5_500_000,
+            phy: PhyKind::Dot11b,
+            modulation: None,
+            mcs_by_snr: false,
             node: node(1000),
             channel: Channel::default(),
             channel_changes: Vec::new(),

@@ -34,6 +34,11 @@ impl Fifo {
         }
     }
 
+    /// What decides on packets, for another order of service.
+    pub fn admission(self) -> Admission {
+        self.admission
+    }
+
     /// Appends `packet`, marked or not, or refuses it. Returns whether it was taken.
     #[inline]
     pub fn offer(&mut self, now: Time, mut packet: Packet) -> bool {

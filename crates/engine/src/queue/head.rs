@@ -1,7 +1,9 @@
 //! A queue whose head stays inside until it has been sent, under any discipline.
 
 use super::settings::QueueSetting;
-use super::{Admission, Fifo, Managed, Outlet, Price, QueueCounters, Scheduled, SharedBuffer};
+use super::{
+    Admission, Fifo, Lanes, Managed, Outlet, Price, QueueCounters, Scheduled, SharedBuffer,
+};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -13,6 +15,8 @@ pub enum HeadQueue {
     Fifo(Fifo),
     /// Packets are judged when they leave.
     Scheduled(Box<Scheduled>),
+    /// Packets are judged when they arrive, and served several at a time; it has no head.
+    Lanes(Box<Lanes>),
 }
 
 impl HeadQueue {
@@ -50,6 +54,7 @@ impl HeadQueue {
         match self {
             HeadQueue::Fifo(fifo) => fifo.bytes(),
             HeadQueue::Scheduled(_) => 0,
+            HeadQueue::Lanes(lanes) => lanes.bytes(),
         }
     }
 
@@ -59,14 +64,17 @@ impl HeadQueue {
         match self {
             HeadQueue::Fifo(fifo) => fifo.sharing(),
             HeadQueue::Scheduled(_) => None,
+            HeadQueue::Lanes(lanes) => lanes.sharing(),
         }
     }
 
     /// The air has carried a data segment of `flow`, either way.
     #[inline]
     pub fn carried(&mut self, flow: u32) {
-        if let HeadQueue::Fifo(fifo) = self {
-            fifo.carried(flow);
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.carried(flow),
+            HeadQueue::Scheduled(_) => {}
+            HeadQueue::Lanes(lanes) => lanes.carried(flow),
         }
     }
 
@@ -80,6 +88,7 @@ impl HeadQueue {
                 scheduled.offer(now, packet);
                 true
             }
+            HeadQueue::Lanes(lanes) => lanes.offer(now, packet),
         }
     }
 
@@ -89,6 +98,7 @@ impl HeadQueue {
         match self {
             HeadQueue::Fifo(fifo) => fifo.head(),
             HeadQueue::Scheduled(scheduled) => scheduled.head(),
+            HeadQueue::Lanes(_) => None,
         }
     }
 
@@ -98,6 +108,7 @@ impl HeadQueue {
         match self {
             HeadQueue::Fifo(fifo) => fifo.pop(at),
             HeadQueue::Scheduled(scheduled) => scheduled.pop(at),
+            HeadQueue::Lanes(_) => None,
         }
     }
 
@@ -105,7 +116,7 @@ impl HeadQueue {
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Packet> {
         match self {
-            HeadQueue::Fifo(_) => None,
+            HeadQueue::Fifo(_) | HeadQueue::Lanes(_) => None,
             HeadQueue::Scheduled(scheduled) => scheduled.take_dropped(),
         }
     }
@@ -125,6 +136,7 @@ impl HeadQueue {
         match self {
             HeadQueue::Fifo(fifo) => fifo.is_full(now),
             HeadQueue::Scheduled(_) => true,
+            HeadQueue::Lanes(lanes) => lanes.is_full(now),
         }
     }
 
@@ -134,18 +146,21 @@ impl HeadQueue {
         match self {
             HeadQueue::Fifo(fifo) => fifo.length(now),
             HeadQueue::Scheduled(scheduled) => scheduled.length(now),
+            HeadQueue::Lanes(lanes) => lanes.length(now),
         }
     }
 
-    /// Packets inside, the one in service first.
+    /// Packets inside, the one in service first; of those that are served several at a time the ones that
+    /// wait.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let (fifo, scheduled) = match self {
-            HeadQueue::Fifo(fifo) => (Some(fifo.packets()), None),
-            HeadQueue::Scheduled(scheduled) => (None, Some(scheduled.packets())),
+        let (fifo, scheduled, lanes) = match self {
+            HeadQueue::Fifo(fifo) => (Some(fifo.packets()), None, None),
+            HeadQueue::Scheduled(scheduled) => (None, Some(scheduled.packets()), None),
+            HeadQueue::Lanes(lanes) => (None, None, Some(lanes.packets())),
         };
-        fifo.into_iter()
-            .flatten()
-            .chain(scheduled.into_iter().flatten())
+        let plain = fifo.into_iter().flatten();
+        let plain = plain.chain(scheduled.into_iter().flatten());
+        plain.chain(lanes.into_iter().flatten())
     }
 
     /// Totals as they stand now.
@@ -153,6 +168,7 @@ impl HeadQueue {
         match self {
             HeadQueue::Fifo(fifo) => fifo.counters(),
             HeadQueue::Scheduled(scheduled) => scheduled.counters(),
+            HeadQueue::Lanes(lanes) => lanes.counters(),
         }
     }
 
@@ -161,6 +177,7 @@ impl HeadQueue {
         match self {
             HeadQueue::Fifo(fifo) => fifo.occupancy_ns(now),
             HeadQueue::Scheduled(scheduled) => scheduled.occupancy_ns(now),
+            HeadQueue::Lanes(lanes) => lanes.occupancy_ns(now),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! An [`Admission`] decides when a packet arrives and never again, so that a link of fixed rate can
 //! compute departures ahead. A [`Scheduler`] decides or reorders when a packet leaves, and owns the
 //! packets that wait. A [`HeadQueue`] has either of them, for a server that tries to send its head
-//! until it has been sent.
+//! until it has been sent; [`Lanes`] is served several packets at a time.
 
 mod admission;
 mod buffer_sharing;
@@ -14,6 +14,7 @@ mod fifo;
 mod fq_codel;
 mod greedy;
 mod head;
+mod lanes;
 mod outside;
 mod pi;
 mod pie;
@@ -37,6 +38,7 @@ pub use fifo::Fifo;
 pub use fq_codel::FqCoDelSetting;
 pub use greedy::Greedy;
 pub use head::HeadQueue;
+pub use lanes::Lanes;
 pub(crate) use outside::QueuePart;
 pub use outside::{OutsideDiscipline, Policy};
 pub use pi::{Pi, PiSetting};

@@ -49,7 +49,7 @@ impl FrameLog {
     /// Logs the exchange that `cell` has just ended; the frames are still heads of their queues.
     pub(crate) fn exchange(&mut self, scenario: &Scenario, cell: &Cell, outcome: Outcome) {
         let medium = cell.medium();
-        if self.is_full() {
+        if self.is_full() || outcome == Outcome::Begins {
             return;
         }
         self.tries.resize(cell.queues(), 0);
@@ -67,8 +67,8 @@ impl FrameLog {
             let discarded = medium.discarded().contains(&contender);
             let fate = match (outcome, discarded) {
                 (Outcome::Delivered { .. }, _) => Fate::Delivered,
-                (Outcome::Collided, false) => Fate::Collided,
-                (Outcome::Collided, true) => Fate::CollidedAndDiscarded,
+                (Outcome::Collided | Outcome::Begins, false) => Fate::Collided,
+                (Outcome::Collided | Outcome::Begins, true) => Fate::CollidedAndDiscarded,
                 (Outcome::Corrupted, false) => Fate::Corrupted,
                 (Outcome::Corrupted, true) => Fate::CorruptedAndDiscarded,
             };

@@ -6,7 +6,8 @@ use super::stations::member_names;
 use super::{csma, file, flows, idle, network, opportunities, programs, sharing};
 use crate::echo::Echo;
 use crate::kernel::time::Span;
-use crate::mac::{Preset, SleepKeys};
+use crate::mac::ppdu::Modulation;
+use crate::mac::{Ppdus, Preset, SleepKeys, StreamKeys, Usual};
 use crate::notation::decode::{Section, decode_table};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problems, Refused};
@@ -115,7 +116,10 @@ fn station(
     let of_cell = Layers(&[cell_section]);
     let of_ap = of_cell.inside(Cell::ap);
     let of_ap = of_ap.layers().value(crate::mac::ApTable::rate)?;
-    let usual = Preset::of(cell.phy.kind).rate_bps;
+    let phy = own.phy.unwrap_or(cell.phy.kind);
+    let modulation = modulation(cell, phy, &Layers(&tables))?;
+    let usual = Preset::of(phy).rate_bps;
+    let usual = modulation.map_or(usual, |modulation| modulation.rate_bps());
     let rate_bps = own.rate.or(of_cell.value(Cell::rate)?).unwrap_or(usual);
     let queue = match QueueSetting::at(section, StationTable::queue)? {
         Some(queue) => queue,
@@ -126,21 +130,48 @@ fn station(
         group: group.to_owned(),
         rate_bps,
         downlink_rate_bps: own.downlink_rate.or(of_ap).unwrap_or(rate_bps),
-        node: Node::read(&Layers(&tables), cell.phy.kind, queue)?,
+        phy,
+        modulation,
+        mcs_by_snr: false,
+        node: Node::read(&Layers(&tables), Usual::of(&of_cell, false)?, queue)?,
         channel: Channel::read(&[section])?,
         channel_changes: Channel::changes(section)?,
         power_save: Layers(&[section]).need(SleepKeys::power_save)?,
         echo: Echo::read(section)?,
         echo_changes: Echo::changes(section)?,
     };
+    let by_snr = Layers(&tables).value(StreamKeys::mcs)?.flatten().is_none();
+    station.mcs_by_snr = modulation.is_some() && by_snr && station.hears_noise();
     let tcp = flows::tcp_of(root, section, None)?;
     let data_bytes = cell.frame_bytes(tcp.mss_bytes + tcp.header_bytes);
     let ack_bytes = cell.frame_bytes(tcp.header_bytes);
-    let rates = (station.rate_bps, station.downlink_rate_bps);
+    if let Some(modulation) = &mut station.modulation
+        && let (true, Some(snr_db)) = (station.mcs_by_snr, station.channel.snr_db)
+    {
+        *modulation = modulation.best_for(snr_db);
+        let rate_bps = modulation.rate_bps();
+        (station.rate_bps, station.downlink_rate_bps) = (rate_bps, rate_bps);
+    }
+    let nominal = station.clone();
     let changes = station.channel_changes.iter_mut();
     let later = changes.map(|change| &mut change.channel);
     for channel in std::iter::once(&mut station.channel).chain(later) {
-        channel.hear_noise(rates, data_bytes, ack_bytes);
+        channel.hear_noise(data_bytes, ack_bytes, |way, bytes, snr_db| {
+            nominal.frame_error(way, bytes, snr_db)
+        });
     }
     Ok(station)
+}
+
+/// How data frames to and from a station are modulated, if it is one that aggregates.
+fn modulation(cell: &Cell, phy: PhyKind, layers: &Layers) -> Result<Option<Modulation>, Refused> {
+    let of_phy = |ppdus: Ppdus| ppdus.of_generation(phy.generation()?);
+    let Some(one) = cell.ppdus.and_then(of_phy) else {
+        return Ok(None);
+    };
+    let streams = layers.value(StreamKeys::streams)?.flatten().unwrap_or(1);
+    let one = Modulation { streams, ..one };
+    let mcs = layers.value(StreamKeys::mcs)?.flatten();
+    let mcs = mcs.unwrap_or_else(|| one.highest_mcs());
+    Ok(Some(Modulation { mcs, ..one }))
 }

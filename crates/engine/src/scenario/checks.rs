@@ -10,7 +10,7 @@ use super::stations::{self, shapes};
 use super::wired::{FlowTable, Hosts, ShapeLink};
 use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams};
 use crate::kernel::time::Span;
-use crate::mac::Preset;
+use crate::mac::{Own, Preset};
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
@@ -57,7 +57,11 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     let duration = root.value(Root::duration);
     for (_, station) in stations {
         QueueSetting::check(station, StationTable::queue, problems);
-        Cell::check_station(station, cell, problems);
+        let own = Own {
+            phy: station.said(StationTable::phy),
+            rates: keys!(StationTable: rate, downlink_rate),
+        };
+        Cell::check_station(station, cell, own, problems);
         Channel::check(station, duration, problems);
         Echo::check(station, duration, problems);
         for (connections, _) in made(station, CONNECTIONS) {

@@ -135,6 +135,9 @@ fn cell(scenario: &Scenario) -> Json {
     let mut ap = cell.ap.json();
     ap.insert("queue_order".to_owned(), cell.ap_queue_order.name().into());
     json["ap"] = ap.into();
+    if let Some(ppdus) = &cell.ppdus {
+        extend(&mut json, ppdus.json().into());
+    }
     if scenario.sleeps() {
         extend(&mut json, cell.power_save.json());
     }
@@ -173,6 +176,12 @@ fn station(station: &Station, scenario: &Scenario, number: u32) -> Json {
         "downlink_rts_rate_bps": down.rts_bps,
         "downlink_response_rate_bps": down.response_bps,
     });
+    if scenario.cell.ppdus.is_some() {
+        json["phy"] = station.phy.name().into();
+        json["mcs"] = station.modulation.map(|modulation| modulation.mcs).into();
+        json["streams"] = station.modulation.map(|modulation| modulation.streams).into();
+        json["mcs_by_snr"] = station.mcs_by_snr.into();
+    }
     extend(&mut json, channel(&station.channel));
     if !station.channel_changes.is_empty() {
         let changes = station.channel_changes.iter().map(|change| {

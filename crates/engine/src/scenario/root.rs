@@ -11,9 +11,9 @@ use crate::conflict::CsmaTable;
 use crate::echo::EchoKeys;
 use crate::kernel::time::Span;
 use crate::link::{LinkSettings, Wire};
-use crate::mac::{Cell, DATA_RATE, NodeAccess, SleepKeys};
+use crate::mac::{Cell, DATA_RATE, NodeAccess, PhyKind, SleepKeys, StreamKeys};
 use crate::notation::setting::{
-    MS, S, by_place, count, duration, inner, listed, shorthand, tables, title,
+    MS, S, by_place, count, duration, inner, listed, shorthand, tables, title, word_or_none,
 };
 use crate::queue::{QueueSetting, queue};
 use crate::table;
@@ -80,12 +80,15 @@ table! {
     pub struct StationTable in "station" {
         /// Makes stations NAME-1 to NAME-count.
         count: Option<u64> = count(1..=10_000).depends("one station with the table's own name");
+        /// Physical layer of an older station in an 802.11n, ac or ax cell: 802.11g, or n below ax, at 2.4 GHz; 802.11a, n or ac at 5 GHz.
+        phy: Option<PhyKind> = word_or_none().depends("the cell's");
         /// Rate of data frames from the station, and to it unless downlink_rate or cell.ap.rate says otherwise.
         rate: Option<u64> = listed(&DATA_RATE).depends("cell.rate");
         /// Rate of data frames to the station.
         downlink_rate: Option<u64> = listed(&DATA_RATE).depends("cell.ap.rate, else the station's rate");
         /// Queue of each category: its limit, or a table with limit and discipline.
         key queue: QueueSetting = queue().depends("cell.queue");
+        all_of StreamKeys, inherits "cell";
         all_of ErrorKeys;
         all_of SleepKeys;
         all_of EchoKeys;

@@ -236,14 +236,36 @@ impl<'a> World<'a> {
         let mut packet = Packet::BLANK;
         let off = (self.radio).advance(now, &mut self.flows, exchange, &mut packet);
         self.lose_dropped();
+        self.come_off(now, off, &mut packet);
+    }
+
+    /// A packet has come off the air, or several.
+    #[inline(always)]
+    fn come_off(&mut self, now: Time, off: OffAir, packet: &mut Packet) {
         match off {
             OffAir::Nothing => {}
-            OffAir::AtStation => self.arrive(now, &mut packet),
+            OffAir::AtStation => self.arrive(now, packet),
             OffAir::AtAccessPoint => {
                 if self.listens() {
-                    self.overhear(now, &packet);
+                    self.overhear(now, packet);
                 }
-                self.travel(now, &mut packet);
+                self.travel(now, packet);
+            }
+            OffAir::Several => self.come_off_in_turn(now),
+        }
+    }
+
+    #[inline(never)]
+    fn come_off_in_turn(&mut self, now: Time) {
+        while let Some((off, mut packet)) = self.radio.take_received() {
+            match off {
+                OffAir::AtStation => self.arrive(now, &mut packet),
+                _ => {
+                    if self.listens() {
+                        self.overhear(now, &packet);
+                    }
+                    self.travel(now, &mut packet);
+                }
             }
         }
     }

@@ -88,10 +88,10 @@ impl Radio {
     ) -> OffAir {
         match self {
             Radio::Cell(cell) => {
-                if cell.beacon(now) {
-                    return OffAir::Nothing;
+                if cell.timer(now) {
+                    return OffAir::Several; // what a receiver held, perhaps
                 }
-                let outcome = cell.end_exchange();
+                let outcome = cell.end_exchange(now);
                 if let Some(watch) = watch {
                     watch(cell, outcome);
                 }
@@ -165,9 +165,21 @@ impl Radio {
         (0..count).map(|number| self.queue(number))
     }
 
-    /// Packets that wait in no queue: a cell's, for stations that sleep.
+    /// Packets that wait in no queue: a cell's, for stations that sleep, and in aggregates.
     pub(crate) fn kept(&self) -> impl Iterator<Item = &Packet> {
-        self.cell().into_iter().flat_map(Cell::kept)
+        let cells = self.cell().into_iter();
+        cells.flat_map(|cell| cell.kept().chain(cell.in_aggregates()))
+    }
+
+    /// Packets of queue `number` that are in an aggregate on the air, or wait to be sent again.
+    pub(crate) fn in_service(&self, number: usize) -> impl Iterator<Item = &Packet> {
+        let cells = self.cell().into_iter();
+        cells.flat_map(move |cell| cell.in_service(number))
+    }
+
+    /// A packet that has come off the air, after [`OffAir::Several`].
+    pub(super) fn take_received(&mut self) -> Option<(OffAir, Packet)> {
+        self.cell_mut()?.take_received()
     }
 
     /// Queue `number`.

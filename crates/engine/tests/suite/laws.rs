@@ -128,6 +128,7 @@ fn node() -> impl Strategy<Value = Node> {
                 attempts_short,
                 attempts_long,
                 queue,
+                aggregation: None,
             }
         })
 }
@@ -274,6 +275,9 @@ fn station() -> impl Strategy<Value = Station> {
                 group: String::new(),
                 rate_bps,
                 downlink_rate_bps,
+                phy: PhyKind::Dot11b,
+                modulation: None,
+                mcs_by_snr: false,
                 node,
                 channel,
                 channel_changes: (changes.into_iter())

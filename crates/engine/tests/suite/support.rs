@@ -18,6 +18,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         attempts_short: 7,
         attempts_long: 4,
         queue: QueueSetting::drop_tail(1000),
+        aggregation: None,
     };
     let phy = Phy {
         kind: PhyKind::Dot11b,
@@ -25,12 +26,16 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         sifs: Span(10_000),
         preamble: Span(192_000),
         eifs_rate_bps: 1_000_000,
+        signal_extension: Span::ZERO,
     };
     let station = |index: usize| Station {
         name: format!("sta-{}", index + 1),
         group: "sta".into(),
         rate_bps: 11_000_000,
         downlink_rate_bps: 11_000_000,
+        phy: PhyKind::Dot11b,
+        modulation: None,
+        mcs_by_snr: false,
         node: node.clone(),
         channel: Channel::default(),
         channel_changes: Vec::new(),
@@ -55,6 +60,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
             cf_end: false,
             ap: node.clone(),
             ap_queue_order: QueueOrder::Fifo,
+            ppdus: None,
             rate_control: RateControl::Fixed,
             sharing_classes: Vec::new(),
             power_save: PowerSave::usual().expect("defaults"),

@@ -3,20 +3,19 @@
 use super::{CfEnd, ColliderWait, Dcf, Exchange, Holder, Outcome, Span, Time};
 
 impl Dcf {
-    pub(super) fn end_single(&mut self, from: u32) -> Outcome {
+    pub(super) fn end_single(&mut self, from: u32, lost: bool) -> Outcome {
         let state = &mut self.contenders[from as usize];
-        let corrupted = state.errors.chance(state.error);
         let protect = state.protect && self.followed == 0;
         let ack_end = self.end + self.phy.sifs + state.response_air;
         state.sent_at = state.rates;
-        if corrupted {
+        if lost {
             // EIFS runs whatever the NAV says, but behind an RTS the NAV may last longer
             let nav = if protect {
                 ack_end.since(self.end)
             } else {
                 Span::ZERO
             };
-            let wait = nav.max(self.phy.eifs_lead());
+            let wait = nav.max(self.eifs_lead(from, false));
             let end = self.end;
             self.contenders[from as usize].counters.corrupted += 1;
             self.tell_down(from, |down| {
@@ -71,8 +70,12 @@ impl Dcf {
 
     pub(super) fn end_collision(&mut self) -> Outcome {
         let Exchange { start, end, .. } = self.exchange;
-        self.release_medium(end, self.phy.eifs_lead());
         let transmitters = std::mem::take(&mut self.transmitters);
+        let last = transmitters
+            .iter()
+            .filter(|&&each| start + self.contenders[each as usize].first_air() == end);
+        let lead = last.map(|&each| self.eifs_lead(each, true)).max();
+        self.release_medium(end, lead.unwrap_or(Span::ZERO));
         for &contender in &transmitters {
             let state = &mut self.contenders[contender as usize];
             state.counters.collided += 1;
@@ -97,6 +100,15 @@ impl Dcf {
         Outcome::Collided
     }
 
+    /// What EIFS adds to AIFS after a frame of `contender` was lost: its `first` one, or its data.
+    fn eifs_lead(&self, contender: u32, first: bool) -> Span {
+        if !self.forms {
+            return self.phy.eifs_lead();
+        }
+        let state = &self.contenders[contender as usize];
+        state.eifs_leads[usize::from(!(first && state.protect))]
+    }
+
     /// Whether a collider waits with those that only listened: its frame ended at `own_end`, and another
     /// of the colliding frames with it or later.
     fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
@@ -117,7 +129,11 @@ impl Dcf {
     /// with the others.
     fn fail(&mut self, contender: u32, long: bool, resumes: Option<Time>) {
         let state = &mut self.contenders[contender as usize];
-        if state.fail(long, self.countdown.count(state.group)) {
+        let given_up = state.fail(long, self.countdown.count(state.group));
+        if self.forms {
+            state.backlogged = false; // until `proceed` tells
+        }
+        if given_up {
             state.counters.discarded += 1;
             self.discarded.push(contender);
             self.tell_down(contender, |down| down.discarded += 1);

@@ -7,6 +7,9 @@ impl Dcf {
     /// The channel of station number `station`, counted from 0, is `channel` from now on: for frames
     /// that wait too, and for one on the air, which is judged at its end.
     pub fn change_channel(&mut self, station: usize, channel: &Channel) {
+        if self.forms {
+            return; // it asks when an exchange begins, and when it ends
+        }
         self.down[station].set_quality(channel.quality_down());
         self.up[station].set_quality(channel.quality_up());
         let node = station as u32 + 1;

@@ -30,7 +30,7 @@ sensor_down = "1 s"
 "#;
 
 /// Networks, so that every key has a place where it matters.
-const NETWORKS: [&str; 13] = [
+const NETWORKS: [&str; 14] = [
     r#"
 duration = "100 s"
 cell = { phy = "802.11b" }
@@ -121,6 +121,16 @@ to = "y"
 "#,
     r#"
 duration = "100 s"
+[cell]
+phy = "802.11ax"
+width = "20 MHz"
+mcs = 5
+guard_interval = "0.8 us"
+[station.a]
+download = 1
+"#,
+    r#"
+duration = "100 s"
 dumbbell = { bottleneck = { trace = [9] }, flows = 1 }
 "#,
     r#"
@@ -156,13 +166,15 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Title => "another title",
         Kind::Name => "b",
         Kind::Flag => match key.default {
+            _ if key.name == "bar_after_failure" => "true",
             Default::Flag(true) => "false",
             Default::Depends(_) => "false", // as ns-2 they are true
             _ => "true",
         },
         Kind::Count(_) if key.told.is_some() => "3",
         Kind::Count(_) => match key.name {
-            "cwmin" => "3",
+            "cwmin" | "mcs" => "3",
+            "streams" => "2",
             _ => "40",
         },
         Kind::Number(_) if key.name == "speed_up" => "1.25",
@@ -175,11 +187,15 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "txop_limit" | "update" | "threshold" => "9 ms",
             "high" | "timeout" => "0.9 s",
             "interval" => "70 ms",
+            "guard_interval" => "1.6 us",
+            "ltf" => "3.2 us",
+            "packet_padding" => "8 us",
             _ => "0.7 ms",
         },
         Kind::Rate if key.name == "increase" => "4 kbps",
         Kind::Rate => "4 Mbps",
         Kind::Listed(_) => "1 Mbps",
+        Kind::Size(_) if key.name == "amsdu" => "3839 B",
         Kind::Size(_) => "50 B",
         Kind::Length(_) if key.name == "sensing_range" => "900 m",
         Kind::Length(_) => "5 m",
@@ -189,7 +205,14 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Commands => "ping server",
         Kind::Points(_) => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
+            "phy" if path.starts_with("station") => "802.11a",
             "phy" => "802.11g-long",
+            "band" => "2.4 GHz",
+            "width" => "40 MHz",
+            "coding" => "bcc",
+            "durations" => "ns-3",
+            "eifs" => "ack",
+            "edca" => "hostapd",
             "congestion" => "tahoe",
             "queue_order" => "mixed",
             "countdown" => "edca",

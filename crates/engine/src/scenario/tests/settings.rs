@@ -84,7 +84,7 @@ fn problems_name_the_setting_as_their_source() {
         said_of(&[("cell.ap.cwmni", "5")]),
         "--set cell.ap.cwmni=5: `cell.ap.cwmni`: unknown key; allowed are rate, queue, \
          queue_order, control_rate, aifsn, cwmin, cwmax, txop_packets, txop_limit, attempts_short, \
-         attempts_long, voice, video, background\n\
+         attempts_long, voice, video, background, aggregation\n\
          hint: did you mean `cwmin`?"
     );
     assert_eq!(

@@ -40,8 +40,8 @@ pub fn aifs(cell: &Cell, access: &Access) -> Span {
 pub fn control_rate(cell: &Cell, most_bps: u64, data_bps: u64) -> u64 {
     let rates_mbps: &[f64] = match cell.phy.kind {
         PhyKind::Dot11b => &[11.0, 5.5, 2.0, 1.0],
-        PhyKind::Dot11g => &[24.0, 12.0, 6.0],
         PhyKind::Dot11gLong => &[24.0, 12.0, 11.0, 6.0, 5.5, 2.0, 1.0],
+        _ => &[24.0, 12.0, 6.0],
     };
     let rates_bps = rates_mbps.iter().map(|mbps| (mbps * 1e6) as u64);
     let slowest = rates_bps.clone().min().unwrap_or(0);

@@ -12,12 +12,12 @@ use super::node::Packet;
 
 const MBPS: u64 = 1_000_000;
 
-/// The three presets' timing.
+/// The timing of three presets.
 pub fn phy(kind: PhyKind) -> Phy {
     let (slot, preamble, eifs_mbps) = match kind {
-        PhyKind::Dot11b => (20, 192, 1),
         PhyKind::Dot11g => (9, 20, 6),
         PhyKind::Dot11gLong => (20, 192, 2),
+        _ => (20, 192, 1),
     };
     Phy {
         kind,
@@ -25,6 +25,7 @@ pub fn phy(kind: PhyKind) -> Phy {
         sifs: Span(10_000),
         preamble: Span(preamble * 1_000),
         eifs_rate_bps: eifs_mbps * MBPS,
+        signal_extension: kind.signal_extension(),
     }
 }
 
@@ -39,6 +40,7 @@ pub fn access(cwmin: u32) -> Node {
         attempts_short: 7,
         attempts_long: 4,
         queue: QueueSetting::drop_tail(1_000),
+        aggregation: None,
     }
 }
 
@@ -49,6 +51,9 @@ pub fn station(number: usize, node: Node) -> Station {
         group: format!("s{number}"),
         rate_bps: 11 * MBPS,
         downlink_rate_bps: 11 * MBPS,
+        phy: PhyKind::Dot11b,
+        modulation: None,
+        mcs_by_snr: false,
         node,
         channel: Channel::default(),
         channel_changes: Vec::new(),
@@ -77,6 +82,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
             cf_end: false,
             ap,
             ap_queue_order: QueueOrder::Fifo,
+            ppdus: None,
             rate_control: RateControl::Fixed,
             sharing_classes: Vec::new(),
             power_save: PowerSave::usual().expect("defaults"),
@@ -188,6 +194,7 @@ fn any_access() -> impl Strategy<Value = Node> {
                 attempts_short,
                 attempts_long,
                 queue: QueueSetting::drop_tail(queue_packets),
+                aggregation: None,
             }
         })
 }

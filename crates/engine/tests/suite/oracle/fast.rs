@@ -101,6 +101,7 @@ impl Driver {
                     dcf::Outcome::Delivered { .. } => Outcome::Delivered,
                     dcf::Outcome::Corrupted => Outcome::Corrupted,
                     dcf::Outcome::Collided => Outcome::Collided,
+                    dcf::Outcome::Begins => unreachable!("no frame is formed late"),
                 },
             });
             queue.failures += 1;

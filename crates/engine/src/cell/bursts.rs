@@ -1,0 +1,197 @@
+//! A cell whose exchanges carry several packets: the steps of a cell, with [`Aggregates`] between its
+//! queues and its medium.
+
+use super::{Cell, OffAir};
+use crate::kernel::time::Time;
+use crate::mac::dcf::Outcome;
+use crate::packet::Packet;
+use crate::queue::{Greedy, HeadQueue, Lanes};
+
+impl Cell {
+    /// A packet enters queue `number`; false if it is refused.
+    pub(super) fn enter_lane(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        let enters = self.ports[number as usize].queue.offer(now, *packet);
+        if enters {
+            self.contend_with(now, number);
+        }
+        enters
+    }
+
+    /// Queue `number` has a packet; its contender may know.
+    pub(super) fn contend_with(&mut self, now: Time, number: u32) {
+        let Cell {
+            aggregates,
+            medium,
+            ports,
+            activity,
+            ..
+        } = self;
+        if medium.is_backlogged(number) {
+            return;
+        }
+        let port = &mut ports[number as usize];
+        if let (Some(aggregates), HeadQueue::Lanes(queue)) = (aggregates, &port.queue)
+            && let Some(prospect) = aggregates.prospect(number, queue, medium)
+        {
+            activity.begin(port.node, now);
+            medium.backlog_with(now, number, prospect);
+        }
+    }
+
+    /// Begins the exchange that is due, or ends the one on the air.
+    pub(super) fn begin_or_end(&mut self, now: Time) -> Outcome {
+        let Cell {
+            aggregates,
+            medium,
+            ports,
+            ..
+        } = self;
+        let Some(aggregates) = aggregates else {
+            return Outcome::Begins;
+        };
+        if medium.begins() {
+            for index in 0..medium.transmitters().len() {
+                let contender = medium.transmitters()[index];
+                if let Some(queue) = lanes(&mut ports[contender as usize].queue) {
+                    let burst = aggregates.form(contender, queue, medium);
+                    medium.load_burst(contender, &burst);
+                }
+            }
+            medium.launch();
+            return Outcome::Begins;
+        }
+        let received = match *medium.transmitters() {
+            [from] => match lanes(&mut ports[from as usize].queue) {
+                Some(queue) => {
+                    let done = medium.response_end(now, from);
+                    aggregates.receive(now, done, from, queue, medium)
+                }
+                None => true,
+            },
+            _ => false,
+        };
+        medium.finish(received)
+    }
+
+    /// Takes away what the exchange that ended at `now` has brought to an end, and says what comes next.
+    pub(super) fn settle(
+        &mut self,
+        now: Time,
+        outcome: Outcome,
+        sources: &mut impl Greedy,
+    ) -> OffAir {
+        if outcome == Outcome::Begins {
+            return OffAir::Nothing;
+        }
+        let free = match outcome {
+            Outcome::Delivered { done, .. } => done,
+            _ => now,
+        };
+        for index in 0..self.medium.transmitters().len() {
+            let contender = self.medium.transmitters()[index];
+            self.settle_one(now, free, contender, outcome, true, sources);
+        }
+        for index in 0..self.medium.discarded().len() {
+            let contender = self.medium.discarded()[index];
+            if !self.medium.transmitters().contains(&contender) {
+                self.settle_one(now, free, contender, outcome, false, sources);
+            }
+        }
+        self.note_lost();
+        self.attend_all(now, free)
+    }
+
+    fn settle_one(
+        &mut self,
+        now: Time,
+        free: Time,
+        contender: u32,
+        outcome: Outcome,
+        sent: bool,
+        sources: &mut impl Greedy,
+    ) {
+        let Cell {
+            aggregates,
+            medium,
+            ports,
+            activity,
+            ..
+        } = self;
+        let port = &mut ports[contender as usize];
+        let (Some(aggregates), Some(queue)) = (aggregates, lanes(&mut port.queue)) else {
+            return;
+        };
+        let discarded = medium.discarded().contains(&contender);
+        let behind_rts = medium.protection(contender).is_some();
+        aggregates.settle(now, contender, outcome, (sent, discarded, behind_rts), queue);
+        if port.greedy {
+            sources.refill(free, contender, &mut port.queue);
+        }
+        let HeadQueue::Lanes(queue) = &port.queue else {
+            return;
+        };
+        let prospect = aggregates.prospect(contender, queue, medium);
+        if prospect.is_none() {
+            activity.end(port.node, free);
+        }
+        medium.proceed_with(contender, prospect);
+    }
+
+    fn note_lost(&mut self) {
+        if let Some(aggregates) = &mut self.aggregates {
+            self.lost.append(&mut aggregates.lost);
+            self.timer = self.beacon.min(aggregates.deadline);
+        }
+    }
+
+    /// Tells those who listen of packets that have been handed up at `now`.
+    fn attend_all(&mut self, now: Time, done: Time) -> OffAir {
+        let count = self.aggregates.as_ref().map_or(0, |own| own.received.len());
+        for index in 0..count {
+            let known = self.aggregates.as_ref().and_then(|own| own.received.get(index).copied());
+            let Some((off, packet)) = known else { break };
+            if self.shares && packet.is_data() {
+                self.count_shares(packet.flow);
+            }
+            if self.power_save.is_some() {
+                self.attend(now, done, off, &packet);
+            }
+        }
+        match count {
+            0 => OffAir::Nothing,
+            _ => OffAir::Several,
+        }
+    }
+
+    /// Receivers that have waited long enough at `now` hand up what they hold.
+    pub(super) fn stop_waiting(&mut self, now: Time) {
+        if let Some(aggregates) = &mut self.aggregates {
+            aggregates.time_out(now);
+        }
+        self.note_lost();
+    }
+
+    /// Packets of queue `number` that are in an aggregate on the air, or wait to be sent again.
+    pub fn in_service(&self, number: usize) -> impl Iterator<Item = &Packet> {
+        let own = self.aggregates.iter();
+        own.flat_map(move |own| own.in_service(number as u32))
+    }
+
+    /// A packet that has come off the air, and where; [`OffAir::Several`] announced it.
+    #[inline]
+    pub fn take_received(&mut self) -> Option<(OffAir, Packet)> {
+        self.aggregates.as_mut()?.received.pop_front()
+    }
+
+    /// Which MPDUs of the exchange that ended last were received, if there was a single transmitter.
+    pub fn judged(&self) -> &[bool] {
+        self.aggregates.as_ref().map_or(&[], |own| own.judged())
+    }
+}
+
+fn lanes(queue: &mut HeadQueue) -> Option<&mut Lanes> {
+    match queue {
+        HeadQueue::Lanes(lanes) => Some(lanes),
+        HeadQueue::Fifo(_) | HeadQueue::Scheduled(_) => None,
+    }
+}

@@ -1,0 +1,179 @@
+//! What a file says of aggregates, and how long they are (IEEE 802.11-2020, 9.3.2.2, 9.7, 10.12).
+
+use super::ppdu::Generation;
+use super::ppdu_settings::LONGEST_PPDU;
+use crate::kernel::time::Span;
+use crate::notation::layers::Layers;
+use crate::notation::problem::Refused;
+use crate::notation::setting::{Json, JsonObject, S, US, count, duration, flag, size};
+use crate::table;
+
+table! {
+    /// How a node of an 802.11n, ac or ax cell aggregates what it sends, and puts in order what it receives.
+    pub struct AggregationKeys: Copy in "aggregation" {
+        /// Most MPDUs in a PPDU, and the window of a block acknowledgement; 1: no aggregates of MPDUs, each has a MAC ACK of its own. At most 64 in 802.11n and ac, else 256.
+        mpdus: Option<u32> = count(1..=256).depends("64 in 802.11n and ac, 256 in 802.11ax");
+        /// Longest A-MPDU: at most 65535 B in 802.11n, 1048575 B in 802.11ac, 6500631 B in 802.11ax.
+        bytes: Option<u32> = size(1..=6_500_631).depends("the greatest of the PHY");
+        /// Longest PPDU with several MPDUs.
+        time: Option<Span> = duration(100 * US..=LONGEST_PPDU.0).depends("5.484 ms, the standard's limit");
+        /// Longest A-MSDU: packets to one receiver that share an MPDU. "none": each has its own.
+        amsdu: Option<u32> = size(100..=11_398).or("none").depends("\"none\"");
+        /// Attempts for an MPDU under a block acknowledgement, the first included. Without one attempts_short and attempts_long count.
+        attempts: Option<u32> = count(1..=255).or("unlimited").depends("15");
+        /// Whether a BlockAckReq goes next, in place of the data, where an aggregate had no response, as in ns-3.
+        bar_after_failure: Option<bool> = flag().depends("false");
+        /// How long the receiver keeps an MPDU back for one before it that is missing; "never": it waits until the sender gives up.
+        reorder_timeout: Option<Span> = duration(US..=10 * S).or("never").depends("100 ms, as Linux");
+    }
+}
+
+/// Aggregation at one node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aggregation {
+    /// Most MPDUs in a PPDU, and window.
+    pub mpdus: u32,
+    /// Longest A-MPDU. [bytes]
+    pub bytes: u32,
+    /// Longest PPDU with several MPDUs.
+    pub time: Span,
+    /// Longest A-MSDU. [bytes]
+    pub amsdu_bytes: Option<u32>,
+    /// Attempts for an MPDU under a block acknowledgement; `None`: no limit.
+    pub attempts: Option<u32>,
+    /// Whether a BlockAckReq follows an aggregate without response.
+    pub bar_after_failure: bool,
+    /// How long the receiver waits for an MPDU that is missing; `None`: as long as it takes.
+    pub reorder_timeout: Option<Span>,
+}
+
+/// Delimiter in front of an MPDU in an A-MPDU. [bytes]
+const DELIMITER: u32 = 4;
+/// Header of a subframe of an A-MSDU. [bytes]
+const SUBFRAME_HEADER: u32 = 14;
+
+/// BlockAckReq. [bytes]
+pub const BAR_BYTES: u32 = 24;
+
+impl Generation {
+    /// Most MPDUs under a block acknowledgement.
+    pub const fn most_mpdus(self) -> u32 {
+        match self {
+            Generation::Ht | Generation::Vht => 64,
+            Generation::He => 256,
+        }
+    }
+
+    /// Longest A-MPDU. [bytes]
+    pub const fn longest_ampdu(self) -> u32 {
+        match self {
+            Generation::Ht => 65_535,
+            Generation::Vht => 1_048_575,
+            Generation::He => 6_500_631,
+        }
+    }
+
+    /// Longest A-MSDU. [bytes]
+    pub const fn longest_amsdu(self) -> u32 {
+        match self {
+            Generation::Ht => 7_935,
+            Generation::Vht | Generation::He => 11_398,
+        }
+    }
+
+    /// Whether an MPDU alone has a delimiter too.
+    const fn delimits_one(self) -> bool {
+        !matches!(self, Generation::Ht)
+    }
+}
+
+impl Aggregation {
+    /// None: each packet has an MPDU and an exchange of its own.
+    pub const OFF: Aggregation = Aggregation {
+        mpdus: 1,
+        bytes: u32::MAX,
+        time: LONGEST_PPDU,
+        amsdu_bytes: None,
+        attempts: None,
+        bar_after_failure: false,
+        reorder_timeout: None,
+    };
+
+    /// As the tables of a node have it, nearest first.
+    ///
+    /// # Errors
+    /// A value has been refused.
+    pub(crate) fn read(layers: &Layers, generation: Generation) -> Result<Aggregation, Refused> {
+        Ok(Aggregation {
+            mpdus: (layers.value(AggregationKeys::mpdus)?.flatten())
+                .unwrap_or(generation.most_mpdus()),
+            bytes: (layers.value(AggregationKeys::bytes)?.flatten())
+                .unwrap_or(generation.longest_ampdu()),
+            time: layers.value(AggregationKeys::time)?.flatten().unwrap_or(LONGEST_PPDU),
+            amsdu_bytes: layers.value(AggregationKeys::amsdu)?.flatten(),
+            attempts: layers.value(AggregationKeys::attempts)?.unwrap_or(Some(15)),
+            bar_after_failure: (layers.value(AggregationKeys::bar_after_failure)?.flatten())
+                .unwrap_or(false),
+            reorder_timeout: (layers.value(AggregationKeys::reorder_timeout)?)
+                .unwrap_or(Some(Span(100_000_000))),
+        })
+    }
+
+    /// Aggregation with a station of this generation; `None`: with one that has none.
+    pub fn with(&self, generation: Option<Generation>) -> Aggregation {
+        let Some(generation) = generation else {
+            return Aggregation {
+                mpdus: 1,
+                amsdu_bytes: None,
+                ..*self
+            };
+        };
+        let amsdu = self.amsdu_bytes;
+        Aggregation {
+            mpdus: self.mpdus.min(generation.most_mpdus()),
+            bytes: self.bytes.min(generation.longest_ampdu()),
+            amsdu_bytes: amsdu.map(|most| most.min(generation.longest_amsdu())),
+            ..*self
+        }
+    }
+
+    /// The settings in the normalised scenario.
+    pub(crate) fn json(&self) -> Json {
+        let mut json = JsonObject::new();
+        let mut say = |key: &str, value: Json| json.insert(key.to_owned(), value);
+        say("mpdus", self.mpdus.into());
+        say("bytes", self.bytes.into());
+        say("time_s", self.time.seconds().into());
+        say("amsdu_bytes", self.amsdu_bytes.into());
+        say("attempts", self.attempts.into());
+        say("bar_after_failure", self.bar_after_failure.into());
+        say("reorder_timeout_s", self.reorder_timeout.map(Span::seconds).into());
+        Json::Object(json)
+    }
+
+    /// Length of the BlockAck that answers its aggregates. [bytes]
+    pub const fn block_ack_bytes(&self) -> u32 {
+        if self.mpdus <= 64 { 32 } else { 56 }
+    }
+}
+
+/// Length of an A-MSDU after one more subframe, with the MSDU of `msdu_bytes` (LLC header included), is
+/// added to the `subframes` bytes of those there are. [bytes]
+pub const fn amsdu_bytes(subframes: u32, msdu_bytes: u32) -> u32 {
+    subframes.next_multiple_of(4) + SUBFRAME_HEADER + msdu_bytes
+}
+
+/// Length of a PSDU with one MPDU. [bytes]
+pub const fn psdu_of_one(generation: Generation, mpdu_bytes: u32) -> u32 {
+    if generation.delimits_one() {
+        DELIMITER + mpdu_bytes
+    } else {
+        mpdu_bytes
+    }
+}
+
+/// Length of an A-MPDU after one more MPDU is added to the `subframes` bytes of those there are, each with
+/// its delimiter. [bytes]
+pub const fn ampdu_bytes(subframes: u32, mpdu_bytes: u32) -> u32 {
+    subframes.next_multiple_of(4) + DELIMITER + mpdu_bytes
+}

@@ -1,0 +1,139 @@
+//! Exchanges that are formed when they begin, by whoever has the queues.
+//!
+//! ```text
+//!   deadline: start --> advance: Begins --> load (each transmitter), launch --> deadline: end
+//!   --> finish(received?) --> proceed (each transmitter)
+//! ```
+
+use super::{AP, Burst, Dcf, Outcome, Prospect, Span, Time};
+
+impl Dcf {
+    /// Whether exchanges are formed when they begin.
+    pub fn forms(&self) -> bool {
+        self.forms
+    }
+
+    /// Begins the exchange that is due, if none is on the air; tells whether it has begun now and is to be
+    /// formed. If not, the one on the air ends: [`Dcf::finish`].
+    pub fn begins(&mut self) -> bool {
+        if !self.on_air {
+            self.begin();
+        }
+        self.unformed
+    }
+
+    /// What `contender`, one of the transmitters, sends in the exchange that begins.
+    pub fn load_burst(&mut self, contender: u32, burst: &Burst) {
+        let state = &mut self.contenders[contender as usize];
+        state.frame.to = burst.to;
+        state.data_air = burst.data_air;
+        state.response_air = burst.response_air;
+        state.protect = burst.protect;
+        state.rts_air = burst.rts_air;
+        state.cts_air = burst.cts_air;
+        state.rates = burst.rates;
+        state.eifs_leads = burst.eifs_leads;
+    }
+
+    /// All transmitters are loaded.
+    pub fn launch(&mut self) {
+        self.unformed = false;
+        let span = match self.transmitters[..] {
+            [contender] => self.span_to_delivery(contender),
+            ref several => {
+                let first = |&one: &u32| self.contenders[one as usize].first_air();
+                several.iter().map(first).max().unwrap_or_default()
+            }
+        };
+        self.end = self.start + span;
+    }
+
+    /// When the response to the data of `contender`, which end at `now`, will end.
+    pub fn response_end(&self, now: Time, contender: u32) -> Time {
+        now + self.phy.sifs + self.contenders[contender as usize].response_air
+    }
+
+    /// Ends the exchange on the air; `received` tells whether any of the data of a single transmitter were.
+    /// The caller then tells, by [`Dcf::proceed_with`], what each transmitter, and each contender that was
+    /// discarded, has next.
+    pub fn finish(&mut self, received: bool) -> Outcome {
+        self.end(Some(received))
+    }
+
+    /// Whether an MPDU of `contender` is lost, which is so with this probability.
+    pub fn is_lost(&mut self, contender: u32, probability: f64) -> bool {
+        self.contenders[contender as usize].errors.chance(probability)
+    }
+
+    /// `contender`, which had nothing to send, has something from `now` on.
+    pub fn backlog_with(&mut self, now: Time, contender: u32, prospect: Prospect) {
+        if !self.on_air && !self.stale && self.start <= now {
+            self.begin();
+        }
+        self.look_ahead(contender, prospect);
+        if let Some(holder) = self.holder
+            && holder.contender == contender
+            && now < holder.done
+            && self.follow(holder)
+        {
+            return;
+        }
+        let state = &mut self.contenders[contender as usize];
+        if self.countdown.arrive(now, self.on_air, contender, state) {
+            self.begin_at_once(now, contender);
+        } else {
+            self.stale = !self.on_air;
+        }
+    }
+
+    /// After [`Dcf::finish`]: what `contender` has next.
+    pub fn proceed_with(&mut self, contender: u32, prospect: Option<Prospect>) {
+        let Some(prospect) = prospect else {
+            self.contenders[contender as usize].backlogged = false;
+            return;
+        };
+        self.look_ahead(contender, prospect);
+        if let Some(holder) = self.holder
+            && holder.contender == contender
+            && self.follow(holder)
+        {
+            return;
+        }
+        let state = &self.contenders[contender as usize];
+        if !state.lone {
+            self.countdown.contend(contender, state);
+        }
+    }
+
+    /// Whether `contender` has something to send.
+    pub fn is_backlogged(&self, contender: u32) -> bool {
+        self.contenders[contender as usize].backlogged
+    }
+
+    /// Whether what `contender` sends next must end within a limit, so that its prospect counts.
+    pub fn has_limit(&self, contender: u32) -> bool {
+        self.contenders[contender as usize].txop_limit.is_some()
+    }
+
+    /// What is left of the limit of the present opportunity of `contender` for an exchange that begins now;
+    /// `None`: there is no limit. Second: whether it is the first exchange of the opportunity.
+    pub fn opportunity(&self, contender: u32) -> (Option<Span>, bool) {
+        let state = &self.contenders[contender as usize];
+        let spent = self.start.since(self.opportunity);
+        let left = state.txop_limit.map(|limit| Span(limit.0.saturating_sub(spent.0)));
+        (left, self.followed == 0)
+    }
+
+    fn look_ahead(&mut self, contender: u32, prospect: Prospect) {
+        let state = &mut self.contenders[contender as usize];
+        state.data_air = prospect.data_air;
+        state.response_air = prospect.response_air;
+        state.gives_up = prospect.gives_up;
+        state.backlogged = true;
+    }
+
+    /// Whether `contender` is the access point's.
+    pub fn is_of_ap(&self, contender: u32) -> bool {
+        self.contenders[contender as usize].node == AP
+    }
+}

@@ -1,0 +1,267 @@
+//! The way from a node to another in a cell that aggregates: how long what goes on it takes.
+
+use super::aggregation::{Aggregation, BAR_BYTES, psdu_of_one};
+use super::airtime::{ACK_BYTES, RTS_BYTES};
+use super::exchange::Burst;
+use super::ppdu::Modulation;
+use super::{Cell, EifsRule, Phy, Rates, Station};
+use crate::channel::{Channel, Quality, frame_error};
+use crate::kernel::time::Span;
+
+/// How data frames on a way are modulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Carrier {
+    /// Frames of 802.11a, b or g.
+    Plain {
+        /// [bit/s]
+        rate_bps: u64,
+    },
+    /// PPDUs of 802.11n, ac or ax.
+    Modulated(Modulation),
+}
+
+/// What is sent from a node to another.
+#[derive(Clone, Debug)]
+pub struct Way {
+    carrier: Carrier,
+    phy: Phy,
+    quality: Quality,
+    rates: Rates,
+    sifs: Span,
+    rts_air: Span,
+    cts_air: Span,
+    ack_air: Span,
+    block_ack_air: Span,
+    bar_air: Span,
+    /// What EIFS adds to AIFS behind an RTS, or a BlockAckReq, and behind data.
+    eifs_leads: [Span; 2],
+    /// PSDUs longer than this are preceded by RTS. [bytes]
+    rts_above: u32,
+    /// Longest PSDU that an aggregate may be. [bytes]
+    most: u32,
+    /// The same that opens an opportunity, with the RTS that is its due: alone and with others in an
+    /// aggregate.
+    opening: Option<[u32; 2]>,
+}
+
+/// What a PSDU may be at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// With one MPDU, and with several. [bytes]
+    most: [u32; 2],
+}
+
+impl Room {
+    /// Whether a PSDU of so many bytes, with one MPDU or `several`, has room.
+    #[inline]
+    pub fn fits(&self, psdu_bytes: u32, several: bool) -> bool {
+        psdu_bytes <= self.most[usize::from(several)]
+    }
+}
+
+impl Way {
+    /// From node `from` to node `to`, one of which is the access point (0; i + 1 is the i-th of the
+    /// `stations`), whose sender aggregates so and has opportunities of this length.
+    pub fn new(
+        cell: &Cell,
+        stations: &[Station],
+        (from, to): (u32, u32),
+        aggregation: &Aggregation,
+        txop_limit: Option<Span>,
+        channel: &Channel,
+    ) -> Way {
+        let station = &stations[from.max(to) as usize - 1];
+        let modulation = station.modulation.map(|one| match channel.snr_db {
+            Some(snr_db) if station.mcs_by_snr => one.best_for(snr_db),
+            _ => one,
+        });
+        let rates = match &modulation {
+            Some(modulation) => cell.rates_of(stations, from, to, modulation),
+            None => cell.rates(stations, from, to),
+        };
+        let carrier = match modulation {
+            Some(modulation) => Carrier::Modulated(modulation),
+            None => Carrier::Plain {
+                rate_bps: rates.data_bps,
+            },
+        };
+        let phy = cell.phy;
+        let ppdus = cell.ppdus.as_ref();
+        let lead = |estimate: Span| match ppdus.map(|own| own.eifs) {
+            Some(EifsRule::Expected) => phy.sifs + estimate,
+            _ => phy.eifs_lead(),
+        };
+        let of_data = match carrier {
+            Carrier::Modulated(modulation) => expected_response(modulation.points()),
+            Carrier::Plain { rate_bps } => expected_ack(rate_bps),
+        };
+        let mut way = Way {
+            carrier,
+            phy,
+            quality: match from {
+                0 => channel.quality_down(),
+                _ => channel.quality_up(),
+            },
+            rates,
+            sifs: phy.sifs,
+            rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
+            cts_air: phy.airtime(ACK_BYTES, rates.response_bps),
+            ack_air: phy.airtime(ACK_BYTES, rates.response_bps),
+            block_ack_air: phy.airtime(aggregation.block_ack_bytes(), rates.response_bps),
+            bar_air: phy.airtime(BAR_BYTES, rates.rts_bps),
+            eifs_leads: [lead(expected_ack(rates.rts_bps)), lead(of_data)],
+            rts_above: cell.rts_threshold_bytes.unwrap_or(u32::MAX),
+            most: u32::MAX,
+            opening: None,
+        };
+        way.most = way.longest(aggregation.time).min(aggregation.bytes);
+        if let Some(longer) = ppdus.and_then(|own| own.rts_longer_than) {
+            way.rts_above = way.rts_above.min(way.longest(longer));
+        }
+        way.opening = txop_limit.map(|limit| [way.ack_air, way.block_ack_air].map(|response| {
+            let plain = way.longest_with(limit, response);
+            let rts = way.rts_air + way.sifs + way.cts_air + way.sifs;
+            let behind_rts = way.longest_with(Span(limit.0.saturating_sub(rts.0)), response);
+            plain.min(way.rts_above).max(behind_rts)
+        }));
+        way
+    }
+
+    /// Longest PSDU whose PPDU takes at most this time. [bytes]
+    fn longest(&self, time: Span) -> u32 {
+        match self.carrier {
+            Carrier::Modulated(modulation) => modulation.most_bytes(time).unwrap_or(0),
+            Carrier::Plain { .. } => u32::MAX, // one MPDU, which is always allowed
+        }
+    }
+
+    /// Longest PSDU that ends with its response within `limit`. [bytes]
+    fn longest_with(&self, limit: Span, response: Span) -> u32 {
+        let rest = self.sifs + response;
+        self.longest(Span(limit.0.saturating_sub(rest.0)))
+    }
+
+    /// What a PSDU may be at most in an exchange that has `left` of its opportunity, and opens it or not.
+    pub fn room(&self, left: Option<Span>, opens: bool) -> Room {
+        let within = match (left, self.opening) {
+            (None, _) => [u32::MAX; 2],
+            (Some(_), Some(opening)) if opens => opening,
+            (Some(left), _) => {
+                [self.ack_air, self.block_ack_air].map(|response| self.longest_with(left, response))
+            }
+        };
+        Room {
+            most: within.map(|most| most.min(self.most)),
+        }
+    }
+
+    /// Length of a PSDU with one MPDU. [bytes]
+    #[inline]
+    pub fn psdu_of_one(&self, mpdu_bytes: u32) -> u32 {
+        match self.carrier {
+            Carrier::Modulated(modulation) => psdu_of_one(modulation.generation, mpdu_bytes),
+            Carrier::Plain { .. } => mpdu_bytes,
+        }
+    }
+
+    /// Air time of a PPDU.
+    pub fn air(&self, psdu_bytes: u32) -> Span {
+        match self.carrier {
+            Carrier::Modulated(modulation) => modulation.duration(psdu_bytes),
+            Carrier::Plain { rate_bps } => self.phy.airtime(psdu_bytes, rate_bps),
+        }
+    }
+
+    /// Air times of one MPDU alone and of its MAC ACK.
+    pub fn alone(&self, mpdu_bytes: u32) -> (Span, Span) {
+        (self.air(self.psdu_of_one(mpdu_bytes)), self.ack_air)
+    }
+
+    /// Air times of a BlockAckReq and of its BlockAck.
+    pub fn bar(&self) -> (Span, Span) {
+        (self.bar_air, self.block_ack_air)
+    }
+
+    /// An exchange to node `to` of a PSDU with one MPDU or `several`, which opens an opportunity or follows.
+    pub fn burst(&self, to: u32, psdu_bytes: u32, several: bool, opens: bool) -> Burst {
+        Burst {
+            to,
+            rates: self.rates,
+            protect: opens && psdu_bytes > self.rts_above,
+            rts_air: self.rts_air,
+            cts_air: self.cts_air,
+            data_air: self.air(psdu_bytes),
+            response_air: if several { self.block_ack_air } else { self.ack_air },
+            eifs_leads: self.eifs_leads,
+        }
+    }
+
+    /// An exchange of a BlockAckReq.
+    pub fn bar_burst(&self, to: u32) -> Burst {
+        let Rates { rts_bps, .. } = self.rates;
+        Burst {
+            to,
+            rates: Rates {
+                data_bps: rts_bps,
+                ..self.rates
+            },
+            protect: false,
+            rts_air: self.rts_air,
+            cts_air: self.cts_air,
+            data_air: self.bar_air,
+            response_air: self.block_ack_air,
+            eifs_leads: [self.eifs_leads[0]; 2],
+        }
+    }
+
+    /// Probability that channel errors destroy an MPDU. [-]
+    #[inline]
+    pub fn error(&self, mpdu_bytes: u32, has_data: bool) -> f64 {
+        match (self.quality, has_data) {
+            (Quality::Given { data, .. }, true) => data,
+            (Quality::Given { ack, .. }, false) => ack,
+            (Quality::Snr { db }, _) => self.noise(mpdu_bytes, db),
+        }
+    }
+
+    #[inline(never)]
+    fn noise(&self, mpdu_bytes: u32, snr_db: f64) -> f64 {
+        match self.carrier {
+            Carrier::Modulated(modulation) => modulation.frame_error(mpdu_bytes, snr_db),
+            Carrier::Plain { rate_bps } => frame_error(rate_bps, mpdu_bytes, snr_db),
+        }
+    }
+}
+
+/// The response to expect behind an HT, VHT or HE PPDU that was not understood (IEEE 802.11-2020, table
+/// 10-8): a BlockAck at the rate that its modulation asks for.
+fn expected_response(points: u32) -> Span {
+    Span(match points {
+        2 => 68_000,
+        4 => 44_000,
+        _ => 32_000,
+    })
+}
+
+/// The same behind another frame: a MAC ACK.
+fn expected_ack(rate_bps: u64) -> Span {
+    Span(match rate_bps {
+        1_000_000 => 304_000,
+        2_000_000 | 5_500_000 | 11_000_000 => 248_000,
+        6_000_000 | 9_000_000 => 44_000,
+        12_000_000 | 18_000_000 => 32_000,
+        _ => 28_000,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimated_responses_are_those_of_the_table() {
+        assert_eq!(expected_response(2), Span(68_000));
+        assert_eq!(expected_response(1024), Span(32_000));
+        assert_eq!(expected_ack(24_000_000), Span(28_000));
+    }
+}
