@@ -10,7 +10,6 @@
 //! A contender's exchange goes to the receiver of its oldest packet. It is formed when it begins; packets
 //! that come in that instant are too late. A BlockAckReq that is due goes before all else.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Hotspot, OffAir};
@@ -35,13 +34,35 @@ pub(super) struct Aggregates {
     /// When the first of them gives up waiting.
     pub(super) deadline: Time,
     /// Packets that receivers have handed up.
-    pub(super) received: VecDeque<(OffAir, Packet)>,
+    pub(super) received: Received,
     /// Packets given up on the air, and those that came too late.
     pub(super) lost: Vec<Packet>,
     /// MPDUs to each station.
     down: Vec<DownCounters>,
     /// Which MPDUs of the exchange that ended last were received, if there was a single transmitter.
     judged: Vec<bool>,
+}
+
+/// Packets that receivers have handed up, in order for each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Received {
+    pub(super) packets: Vec<(OffAir, Packet)>,
+    /// So many of them have been fetched.
+    fetched: usize,
+}
+
+impl Received {
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<(OffAir, Packet)> {
+        let next = self.packets.get(self.fetched).copied();
+        if next.is_some() {
+            self.fetched += 1;
+        } else {
+            self.packets.clear();
+            self.fetched = 0;
+        }
+        next
+    }
 }
 
 /// One contender.
@@ -80,7 +101,7 @@ struct Link {
 /// Takes what the two ends of a way get rid of to where it belongs.
 struct Sorting<'a> {
     queue: &'a mut Lanes,
-    received: &'a mut VecDeque<(OffAir, Packet)>,
+    received: &'a mut Received,
     lost: &'a mut Vec<Packet>,
     off: OffAir,
     now: Time,
@@ -105,7 +126,7 @@ impl Fates for Sorting<'_> {
 
     #[inline]
     fn handed_up(&mut self, packet: &Packet) {
-        self.received.push_back((self.off, *packet));
+        self.received.packets.push((self.off, *packet));
     }
 
     #[inline]
@@ -141,7 +162,7 @@ impl Aggregates {
             senders: (0..medium.contenders() as u32).map(sender).collect(),
             reordering: Vec::new(),
             deadline: Time::NEVER,
-            received: VecDeque::new(),
+            received: Received::default(),
             lost: Vec::new(),
             down: vec![DownCounters::default(); stations.len()],
             judged: Vec::new(),
@@ -161,12 +182,13 @@ impl Aggregates {
 
     /// The shortest exchange with which `contender` could go on, if it has something to send.
     pub(super) fn prospect(
-        &self,
+        &mut self,
         contender: u32,
         queue: &Lanes,
         medium: &Dcf,
     ) -> Option<Prospect> {
-        let sender = &self.senders[contender as usize];
+        let headers = self.cell.frame_bytes(0);
+        let sender = &mut self.senders[contender as usize];
         if let Some((lane, _)) = sender.bar {
             let (data_air, response_air) = sender.links[lane as usize].way.bar();
             return Some(Prospect {
@@ -176,13 +198,13 @@ impl Aggregates {
             });
         }
         let lane = queue.next()?;
-        let link = &sender.links[lane as usize];
+        let link = &mut sender.links[lane as usize];
         let (data_air, response_air) = match medium.has_limit(contender) {
             false => (Span::ZERO, Span::ZERO), // nobody asks
             true => {
                 let first = link.window.first_waiting();
                 let new = queue.first(lane);
-                let bytes = first.or(new.map(|packet| self.mpdu_bytes(packet)));
+                let bytes = first.or(new.map(|packet| u32::from(packet.bytes) + headers));
                 link.way.alone(bytes.unwrap_or(0))
             }
         };
@@ -191,12 +213,6 @@ impl Aggregates {
             response_air,
             gives_up: !link.window.terms().agreed,
         })
-    }
-
-    /// Length of an MPDU with one packet. [bytes]
-    #[inline]
-    fn mpdu_bytes(&self, packet: &Packet) -> u32 {
-        self.cell.frame_bytes(u32::from(packet.bytes))
     }
 
     /// Forms what `contender` sends in the exchange that begins.
@@ -244,8 +260,9 @@ impl Aggregates {
                 filling.widen(bytes, headers, most, lane, queue, window);
             }
         }
-        window.go(filling.count);
-        let (psdu, several) = (filling.psdu, filling.count > 1);
+        let (count, psdu) = (filling.count, filling.psdu);
+        let several = count > 1;
+        window.go(count);
         let burst = way.burst(receiver(sender.node, lane), psdu, several, opens);
         sender.sending = Sending::Data(lane, psdu);
         burst
@@ -471,7 +488,7 @@ impl Aggregates {
 
 /// Hands up what was held.
 struct HandingUp<'a> {
-    received: &'a mut VecDeque<(OffAir, Packet)>,
+    received: &'a mut Received,
     off: OffAir,
 }
 
@@ -479,7 +496,7 @@ impl Fates for HandingUp<'_> {
     fn settled(&mut self, _: &Packet, _: bool) {}
 
     fn handed_up(&mut self, packet: &Packet) {
-        self.received.push_back((self.off, *packet));
+        self.received.packets.push((self.off, *packet));
     }
 
     fn too_late(&mut self, _: &Packet) {}
@@ -498,7 +515,7 @@ struct Filling<'a> {
 
 impl Filling<'_> {
     /// Adds an MPDU, if it has room; the first always has.
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, mpdu_bytes: u32) -> bool {
         if self.count == 0 {
             self.psdu = self.way.psdu_of_one(mpdu_bytes);
@@ -507,7 +524,7 @@ impl Filling<'_> {
             return true;
         }
         let subframes = ampdu_bytes(self.subframes, mpdu_bytes);
-        if self.count >= self.mpdus || !self.room.fits(subframes, true) {
+        if self.count >= self.mpdus || !self.way.fits(&self.room, subframes, true) {
             return false;
         }
         (self.subframes, self.psdu) = (subframes, subframes);
@@ -539,7 +556,7 @@ impl Filling<'_> {
                 true => subframes,
                 false => self.way.psdu_of_one(wider + mac_header),
             };
-            if !self.room.fits(psdu, several) {
+            if !self.way.fits(&self.room, psdu, several) {
                 break;
             }
             mpdu = wider + mac_header;

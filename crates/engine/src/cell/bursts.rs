@@ -146,10 +146,15 @@ impl Cell {
 
     /// Tells those who listen of packets that have been handed up at `now`.
     fn attend_all(&mut self, now: Time, done: Time) -> OffAir {
-        let count = self.aggregates.as_ref().map_or(0, |own| own.received.len());
-        for index in 0..count {
-            let known = self.aggregates.as_ref().and_then(|own| own.received.get(index).copied());
-            let Some((off, packet)) = known else { break };
+        let own = self.aggregates.as_ref();
+        let count = own.map_or(0, |own| own.received.packets.len());
+        let somebody_listens = self.shares || self.power_save.is_some();
+        for index in 0..if somebody_listens { count } else { 0 } {
+            let own = self.aggregates.as_ref();
+            let Some((off, packet)) = own.and_then(|own| own.received.packets.get(index).copied())
+            else {
+                break;
+            };
             if self.shares && packet.is_data() {
                 self.count_shares(packet.flow);
             }
@@ -180,7 +185,7 @@ impl Cell {
     /// A packet that has come off the air, and where; [`OffAir::Several`] announced it.
     #[inline]
     pub fn take_received(&mut self) -> Option<(OffAir, Packet)> {
-        self.aggregates.as_mut()?.received.pop_front()
+        self.aggregates.as_mut()?.received.take()
     }
 
     /// Which MPDUs of the exchange that ended last were received, if there was a single transmitter.

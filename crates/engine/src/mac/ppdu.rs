@@ -189,6 +189,22 @@ impl Modulation {
         Some(fits)
     }
 
+    /// Bytes of which a PPDU of at most this air time surely carries so many, and more than which it does
+    /// not carry; between them `duration` tells.
+    pub fn bounds(&self, longest: Span) -> (u32, u32) {
+        let extension = if self.signal_extension { 6 * US } else { 0 };
+        let around = self.preamble().0 + extension;
+        let symbols = |less: u64| longest.0.saturating_sub(around + less) / self.symbol().0;
+        let bytes = |symbols: u64, bits: u64| {
+            let bytes = (symbols * self.data_bits()).saturating_sub(bits) / 8;
+            u32::try_from(bytes).unwrap_or(u32::MAX)
+        };
+        let at_end = 4 * US + self.padding.0; // rounding and packet extension
+        let one_less = symbols(at_end).saturating_sub(1); // LDPC may need one more
+        let surely = bytes(one_less, SERVICE + TAIL * self.encoders());
+        (surely, bytes(symbols(0), SERVICE))
+    }
+
     /// All ahead of the data.
     pub fn preamble(&self) -> Span {
         let training = u64::from(match (self.generation, self.streams) {
@@ -454,6 +470,32 @@ mod tests {
             padding: Span::ZERO,
             signal_extension: false,
             departures: Departures::NS3,
+        }
+    }
+
+    #[test]
+    fn bounds_enclose_what_a_ppdu_carries() {
+        for (generation, width_mhz, mcs, gi) in [
+            (Generation::Ht, 20, 7, 400),
+            (Generation::Vht, 80, 9, 400),
+            (Generation::He, 80, 11, 800),
+            (Generation::He, 20, 0, 3_200),
+        ] {
+            for coding in [Coding::Bcc, Coding::Ldpc] {
+                for departures in [Departures::default(), Departures::NS3] {
+                    let one = Modulation {
+                        coding,
+                        departures,
+                        ..of(generation, width_mhz, mcs, 1, gi)
+                    };
+                    for us in (40..6_000).step_by(37) {
+                        let longest = Span(us * US);
+                        let (surely, at_most) = one.bounds(longest);
+                        let most = one.most_bytes(longest).unwrap_or(0);
+                        assert!(surely <= most && most <= at_most, "{one:?} {us} us");
+                    }
+                }
+            }
         }
     }
 

@@ -3,12 +3,13 @@
 use super::aggregation::AggregationKeys;
 use super::ppdu::{Coding, Generation, Modulation};
 use super::ppdu_settings::{Band, PpduKeys, Ppdus, StreamKeys, Width};
+use super::presets::Preset;
 use super::settings::{ApTable, Cell, NodeAccess, Phy, PhyKind, QueueOrder, RateControl};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
-use crate::notation::setting::keys;
+use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
 
 /// Checks the table of a cell, all but its stations.
@@ -213,10 +214,18 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
     let Some(modulation) = modulation else {
         refuse_streams(station, phy, problems);
         refuse_aggregation(station, problems);
+        for said in own.rates.into_iter().filter_map(|key| station.said(key)) {
+            let rates = Preset::of(phy).rates;
+            if said.value.is_some_and(|rate| !rates.contains(&rate)) {
+                let allowed = units::show_rates(rates);
+                let fault = format!("is no rate of {}; allowed are {allowed}", phy.name());
+                refuse(&said, fault, problems);
+            }
+        }
         return;
     };
     check_aggregation(station, modulation.generation, problems);
-    for entry in own.rates.into_iter().filter_map(|key| station.given(key)) {
+    for entry in own.rates.into_iter().filter_map(|key| station.given(key.name())) {
         refuse_rate(entry, phy, problems);
     }
     check_streams(&[station, cell], modulation, phy, problems);
@@ -226,8 +235,8 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
 pub(crate) struct Own<'a> {
     /// Its key `phy`.
     pub(crate) phy: Option<Said<'a, Option<PhyKind>>>,
-    /// Names of its keys of rates.
-    pub(crate) rates: [&'static str; 2],
+    /// Its keys of rates.
+    pub(crate) rates: [KeyOf<Option<u64>>; 2],
 }
 
 /// A station in a cell without aggregates.

@@ -41,7 +41,7 @@ words! {
     /// By whose rules durations are computed.
     pub enum DurationRules {
         /// By the standard's.
-        Standard = "802.11",
+        Standard = "standard",
         /// As ns-3 3.44 simplifies them: VHT PPDUs without VHT-SIG-B, short guard intervals that are not
         /// rounded, an HE-LTF of 8 us, no packet extension, symbols counted as for a convolutional code.
         Ns3 = "ns-3",
@@ -87,7 +87,7 @@ table! {
             .but("are 0, 8 and 16 us").depends("16 us");
         /// Code of the data. 802.11ax above 20 MHz, with MCS 10 and 11 or with more than 4 streams is LDPC alone.
         coding: Option<Coding> = word_or_none().depends("\"bcc\" in 802.11n and ac, \"ldpc\" in 802.11ax");
-        /// "802.11": durations as in the standard; "ns-3": as ns-3 3.44 simplifies them.
+        /// "standard": durations by IEEE 802.11; "ns-3": as ns-3 3.44 simplifies them.
         durations: DurationRules = word().default(DurationRules::Standard);
         /// What EIFS contains beside SIFS and AIFS. "expected": the response that was to come, 68, 44 or 32 us behind HT, VHT and HE PPDUs by their modulation, 44, 32 or 28 us behind other OFDM frames; "ack": a MAC ACK at eifs_rate.
         eifs: EifsRule = word().default(EifsRule::Expected);

@@ -84,6 +84,7 @@ const QOS: Preset = Preset {
     txop_limit: Some(Span(2_528_000)),
     countdown: CountdownRule::Edca,
     mac_header_bytes: 30,
+    rates: &[], // of MCS and streams
     ..OFDM
 };
 
@@ -139,11 +140,22 @@ pub(crate) fn time_of(span: Span) -> String {
     units::show(span.0, units::TIME)
 }
 
-/// Rates of data frames.
+/// Rates of data frames, where there is no MCS.
 pub(crate) static DATA_RATE: Listed = Listed {
     what: "rate",
-    rates: || of_each(|preset| preset.rates),
+    rates: || {
+        let mut all = of_each(|preset| preset.rates);
+        all.retain(|(_, rates)| !rates.is_empty());
+        all
+    },
 };
+
+/// The usual rate of data frames of each physical layer without MCS, for documentation.
+pub(crate) fn usual_rates() -> String {
+    let presets = PRESETS.iter().filter(|one| !one.rates.is_empty());
+    let told = presets.map(|one| format!("{} {}", one.kind.name(), rate_of(one.rate_bps)));
+    told.collect::<Vec<String>>().join(", ")
+}
 
 /// Rates of control frames.
 pub(crate) static CONTROL_RATE: Listed = Listed {
@@ -194,7 +206,8 @@ mod tests {
         for kind in PhyKind::ALL {
             let preset = Preset::of(kind);
             assert_eq!(preset.kind, kind);
-            assert!(preset.rates.contains(&preset.rate_bps));
+            let has_rates = kind.generation().is_none();
+            assert_eq!(preset.rates.contains(&preset.rate_bps), has_rates);
             assert!(preset.control_rates.contains(&preset.control_rate_bps));
         }
     }

@@ -4,7 +4,7 @@ use super::aggregation::{Aggregation, AggregationKeys};
 use super::power_save::PowerSave;
 use super::ppdu::Modulation;
 use super::ppdu_settings::{Band, EdcaDefaults, PpduKeys, Ppdus, StreamKeys};
-use super::presets::{CONTROL_RATE, DATA_RATE, Preset, per_preset, rate_of, size_of, time_of};
+use super::presets::{CONTROL_RATE, DATA_RATE, Preset, per_preset, rate_of, size_of, time_of, usual_rates};
 use crate::channel::{Channel, ChannelChange, frame_error};
 use crate::echo::{Echo, EchoChange};
 use crate::kernel::time::Span;
@@ -149,7 +149,7 @@ table! {
         /// Classes among which the access point's queue is shared, if its discipline shares it.
         apart sharing_classes: Vec<SharingClass> = Vec::new();
         /// Rate of data frames, both ways.
-        key rate: u64 = listed(&DATA_RATE).by_preset(|| per_preset(|preset| rate_of(preset.rate_bps)));
+        key rate: u64 = listed(&DATA_RATE).by_preset(usual_rates);
         /// MAC header and frame check sequence of a data frame.
         mac_header_bytes as "mac_header": u32 = 
             size(0..=256).by_preset(|| per_preset(|preset| size_of(preset.mac_header_bytes)))

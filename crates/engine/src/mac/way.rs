@@ -42,21 +42,20 @@ pub struct Way {
     /// The same that opens an opportunity, with the RTS that is its due: alone and with others in an
     /// aggregate.
     opening: Option<[u32; 2]>,
+    /// Lengths and air times of the two single MPDUs seen last, and of the PSDU sent last.
+    known: [(u32, Span); 2],
+    sent: (u32, Span),
 }
 
-/// What a PSDU may be at most.
+/// What a PSDU may be at most: with one MPDU, and with several.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// With one MPDU, and with several. [bytes]
-    most: [u32; 2],
-}
-
-impl Room {
-    /// Whether a PSDU of so many bytes, with one MPDU or `several`, has room.
-    #[inline]
-    pub fn fits(&self, psdu_bytes: u32, several: bool) -> bool {
-        psdu_bytes <= self.most[usize::from(several)]
-    }
+    /// So many bytes fit for sure.
+    surely: [u32; 2],
+    /// More do not.
+    at_most: [u32; 2],
+    /// Between them, a PPDU has room that takes at most this.
+    air: [Span; 2],
 }
 
 impl Way {
@@ -113,6 +112,8 @@ impl Way {
             rts_above: cell.rts_threshold_bytes.unwrap_or(u32::MAX),
             most: u32::MAX,
             opening: None,
+            known: [(u32::MAX, Span::ZERO); 2],
+            sent: (u32::MAX, Span::ZERO),
         };
         way.most = way.longest(aggregation.time).min(aggregation.bytes);
         if let Some(longer) = ppdus.and_then(|own| own.rts_longer_than) {
@@ -143,16 +144,42 @@ impl Way {
 
     /// What a PSDU may be at most in an exchange that has `left` of its opportunity, and opens it or not.
     pub fn room(&self, left: Option<Span>, opens: bool) -> Room {
-        let within = match (left, self.opening) {
+        let known = match (left, self.opening) {
             (None, _) => [u32::MAX; 2],
             (Some(_), Some(opening)) if opens => opening,
-            (Some(left), _) => {
-                [self.ack_air, self.block_ack_air].map(|response| self.longest_with(left, response))
-            }
+            (Some(left), _) => return self.room_within(left),
         };
+        let most = known.map(|most| most.min(self.most));
         Room {
-            most: within.map(|most| most.min(self.most)),
+            surely: most,
+            at_most: most,
+            air: [Span::ZERO; 2],
         }
+    }
+
+    /// The same in an exchange that follows others.
+    fn room_within(&self, left: Span) -> Room {
+        let air = [self.ack_air, self.block_ack_air].map(|response| {
+            let rest = self.sifs + response;
+            Span(left.0.saturating_sub(rest.0))
+        });
+        let bounds = air.map(|air| match self.carrier {
+            Carrier::Modulated(modulation) => modulation.bounds(air),
+            Carrier::Plain { .. } => (u32::MAX, u32::MAX),
+        });
+        Room {
+            surely: bounds.map(|(surely, _)| surely.min(self.most)),
+            at_most: bounds.map(|(_, at_most)| at_most.min(self.most)),
+            air,
+        }
+    }
+
+    /// Whether a PSDU of so many bytes, with one MPDU or `several`, has `room`.
+    #[inline]
+    pub fn fits(&self, room: &Room, psdu_bytes: u32, several: bool) -> bool {
+        let of = usize::from(several);
+        psdu_bytes <= room.surely[of]
+            || psdu_bytes <= room.at_most[of] && self.air(psdu_bytes) <= room.air[of]
     }
 
     /// Length of a PSDU with one MPDU. [bytes]
@@ -173,8 +200,15 @@ impl Way {
     }
 
     /// Air times of one MPDU alone and of its MAC ACK.
-    pub fn alone(&self, mpdu_bytes: u32) -> (Span, Span) {
-        (self.air(self.psdu_of_one(mpdu_bytes)), self.ack_air)
+    #[inline]
+    pub fn alone(&mut self, mpdu_bytes: u32) -> (Span, Span) {
+        if self.known[0].0 != mpdu_bytes {
+            self.known.swap(0, 1);
+        }
+        if self.known[0].0 != mpdu_bytes {
+            self.known[0] = (mpdu_bytes, self.air(self.psdu_of_one(mpdu_bytes)));
+        }
+        (self.known[0].1, self.ack_air)
     }
 
     /// Air times of a BlockAckReq and of its BlockAck.
@@ -183,14 +217,17 @@ impl Way {
     }
 
     /// An exchange to node `to` of a PSDU with one MPDU or `several`, which opens an opportunity or follows.
-    pub fn burst(&self, to: u32, psdu_bytes: u32, several: bool, opens: bool) -> Burst {
+    pub fn burst(&mut self, to: u32, psdu_bytes: u32, several: bool, opens: bool) -> Burst {
+        if self.sent.0 != psdu_bytes {
+            self.sent = (psdu_bytes, self.air(psdu_bytes));
+        }
         Burst {
             to,
             rates: self.rates,
             protect: opens && psdu_bytes > self.rts_above,
             rts_air: self.rts_air,
             cts_air: self.cts_air,
-            data_air: self.air(psdu_bytes),
+            data_air: self.sent.1,
             response_air: if several { self.block_ack_air } else { self.ack_air },
             eifs_leads: self.eifs_leads,
         }

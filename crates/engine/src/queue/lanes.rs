@@ -24,9 +24,9 @@ pub struct Lanes {
     lanes: Vec<Lane>,
     /// Lane of each flow; none: there is one lane.
     of_flow: Arc<[u32]>,
-    /// Lanes of the packets inside in order of arrival, entries of settled packets among them but not
-    /// first.
-    order: VecDeque<u32>,
+    /// Lanes of the packets inside in order of arrival, each with how many came in a row; entries of settled
+    /// packets are among them, but not first.
+    order: VecDeque<(u32, u32)>,
     /// Length of the packets inside. [bytes]
     bytes: u64,
     /// Until when the packets settled last still occupy their places (their response is on the air), how
@@ -82,7 +82,10 @@ impl Lanes {
         self.counters.enter(now);
         self.bytes += u64::from(packet.bytes);
         let lane = self.lane_of(&packet);
-        self.order.push_back(lane);
+        match self.order.back_mut() {
+            Some((last, count)) if *last == lane => *count += 1,
+            _ => self.order.push_back((lane, 1)),
+        }
         self.lanes[lane as usize].waiting.push_back(packet);
         true
     }
@@ -113,7 +116,7 @@ impl Lanes {
     /// The lane of the oldest packet inside.
     #[inline]
     pub fn next(&self) -> Option<u32> {
-        self.order.front().copied()
+        self.order.front().map(|&(lane, _)| lane)
     }
 
     /// The first packet of `lane` that waits.
@@ -160,12 +163,14 @@ impl Lanes {
     #[inline]
     pub fn settled(&mut self, lane: u32, packets: u32) {
         self.lanes[lane as usize].settled = packets;
-        while let Some(&first) = self.order.front() {
-            let own = &mut self.lanes[first as usize];
-            if own.passed == own.settled {
+        while let Some((first, count)) = self.order.front_mut() {
+            let own = &mut self.lanes[*first as usize];
+            let passed = own.settled.wrapping_sub(own.passed).min(*count);
+            own.passed = own.passed.wrapping_add(passed);
+            *count -= passed;
+            if *count > 0 {
                 break;
             }
-            own.passed = own.passed.wrapping_add(1);
             self.order.pop_front();
         }
     }
