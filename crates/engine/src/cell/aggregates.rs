@@ -44,26 +44,7 @@ pub(super) struct Aggregates {
 }
 
 /// Packets that receivers have handed up, in order for each.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Received {
-    pub(super) packets: Vec<(OffAir, Packet)>,
-    /// So many of them have been fetched.
-    fetched: usize,
-}
-
-impl Received {
-    #[inline]
-    pub(super) fn take(&mut self) -> Option<(OffAir, Packet)> {
-        let next = self.packets.get(self.fetched).copied();
-        if next.is_some() {
-            self.fetched += 1;
-        } else {
-            self.packets.clear();
-            self.fetched = 0;
-        }
-        next
-    }
-}
+pub(super) type Received = Vec<(OffAir, Packet)>;
 
 /// One contender.
 #[derive(Clone, Debug)]
@@ -126,12 +107,21 @@ impl Fates for Sorting<'_> {
 
     #[inline]
     fn handed_up(&mut self, packet: &Packet) {
-        self.received.packets.push((self.off, *packet));
+        self.received.push((self.off, *packet));
     }
 
     #[inline]
     fn too_late(&mut self, packet: &Packet) {
         self.lost.push(*packet);
+    }
+
+    #[inline]
+    fn carried(&mut self, packets: &[Packet]) {
+        self.delivered += packets.len() as u64;
+        self.queue.settle_all(self.now, packets, self.done);
+        let off = self.off;
+        let handed_up = packets.iter().map(|packet| (off, *packet));
+        self.received.extend(handed_up);
     }
 }
 
@@ -162,7 +152,7 @@ impl Aggregates {
             senders: (0..medium.contenders() as u32).map(sender).collect(),
             reordering: Vec::new(),
             deadline: Time::NEVER,
-            received: Received::default(),
+            received: Received::new(),
             lost: Vec::new(),
             down: vec![DownCounters::default(); stations.len()],
             judged: Vec::new(),
@@ -243,11 +233,24 @@ impl Aggregates {
                 break;
             }
         }
+        let headers = self.cell.frame_bytes(0);
+        if goes_on && terms.amsdu_bytes.is_none() {
+            let mut room = window.room();
+            queue.take_while(lane, |packet| {
+                let bytes = u32::from(packet.bytes) + headers;
+                let takes = room > 0 && filling.add(bytes);
+                if takes {
+                    room -= 1;
+                    window.begin(*packet, bytes);
+                }
+                takes
+            });
+            goes_on = false;
+        }
         while goes_on
-            && window.has_room()
+            && window.room() > 0
             && let Some(first) = queue.first(lane)
         {
-            let headers = self.cell.frame_bytes(0);
             let bytes = u32::from(first.bytes) + headers;
             if !filling.add(bytes) {
                 break;
@@ -295,12 +298,21 @@ impl Aggregates {
             delivered: 0,
             discarded: 0,
         };
-        let is_lost = |bytes, has_data| {
-            let lost = medium.is_lost(contender, way.error(bytes, has_data));
-            judged.push(!lost);
-            lost
+        let count = window.on_air();
+        let received = match way.is_clean() && window.receive_all(&mut sorting) {
+            true => {
+                judged.resize(count as usize, true);
+                count
+            }
+            false => {
+                let is_lost = |bytes, has_data| {
+                    let lost = medium.is_lost(contender, way.error(bytes, has_data));
+                    judged.push(!lost);
+                    lost
+                };
+                window.receive(now, is_lost, &mut sorting)
+            }
         };
-        let received = window.receive(now, is_lost, &mut sorting);
         let (delivered, packets) = (sorting.delivered, window.settled_in_order());
         queue.settled(lane, packets);
         sender.delivered += delivered;
@@ -496,7 +508,7 @@ impl Fates for HandingUp<'_> {
     fn settled(&mut self, _: &Packet, _: bool) {}
 
     fn handed_up(&mut self, packet: &Packet) {
-        self.received.packets.push((self.off, *packet));
+        self.received.push((self.off, *packet));
     }
 
     fn too_late(&mut self, _: &Packet) {}

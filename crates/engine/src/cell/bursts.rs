@@ -9,9 +9,13 @@ use crate::queue::{Greedy, HeadQueue, Lanes};
 
 impl Cell {
     /// A packet enters queue `number`; false if it is refused.
+    #[inline]
     pub(super) fn enter_lane(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        let enters = self.ports[number as usize].queue.offer(now, *packet);
-        if enters {
+        let HeadQueue::Lanes(queue) = &mut self.ports[number as usize].queue else {
+            return false;
+        };
+        let enters = queue.offer(now, packet);
+        if enters && !self.medium.is_backlogged(number) {
             self.contend_with(now, number);
         }
         enters
@@ -147,12 +151,11 @@ impl Cell {
     /// Tells those who listen of packets that have been handed up at `now`.
     fn attend_all(&mut self, now: Time, done: Time) -> OffAir {
         let own = self.aggregates.as_ref();
-        let count = own.map_or(0, |own| own.received.packets.len());
+        let count = own.map_or(0, |own| own.received.len());
         let somebody_listens = self.shares || self.power_save.is_some();
         for index in 0..if somebody_listens { count } else { 0 } {
             let own = self.aggregates.as_ref();
-            let Some((off, packet)) = own.and_then(|own| own.received.packets.get(index).copied())
-            else {
+            let Some((off, packet)) = own.and_then(|own| own.received.get(index).copied()) else {
                 break;
             };
             if self.shares && packet.is_data() {
@@ -182,10 +185,12 @@ impl Cell {
         own.flat_map(move |own| own.in_service(number as u32))
     }
 
-    /// A packet that has come off the air, and where; [`OffAir::Several`] announced it.
-    #[inline]
-    pub fn take_received(&mut self) -> Option<(OffAir, Packet)> {
-        self.aggregates.as_mut()?.received.take()
+    /// Exchanges the list of packets that have come off the air, each with where, for `received`, an empty
+    /// one; [`OffAir::Several`] announced them.
+    pub fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
+        if let Some(aggregates) = &mut self.aggregates {
+            std::mem::swap(&mut aggregates.received, received);
+        }
     }
 
     /// Which MPDUs of the exchange that ended last were received, if there was a single transmitter.

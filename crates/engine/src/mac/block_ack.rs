@@ -80,6 +80,13 @@ pub trait Fates {
     fn handed_up(&mut self, packet: &Packet);
     /// The receiver has no use for a packet that it has acknowledged: it comes too late.
     fn too_late(&mut self, packet: &Packet);
+    /// All of these were acknowledged and are handed up.
+    fn carried(&mut self, packets: &[Packet]) {
+        for packet in packets {
+            self.settled(packet, true);
+            self.handed_up(packet);
+        }
+    }
 }
 
 impl Window {
@@ -104,10 +111,10 @@ impl Window {
         &self.terms
     }
 
-    /// Whether another MPDU may get a number.
+    /// How many more MPDUs may get a number.
     #[inline]
-    pub fn has_room(&self) -> bool {
-        self.next() < self.start + self.terms.window
+    pub fn room(&self) -> u32 {
+        (self.start + self.terms.window).saturating_sub(self.next())
     }
 
     /// Number of the next MPDU that is formed.
@@ -135,7 +142,7 @@ impl Window {
     }
 
     /// Begins an MPDU of `bytes` with `packet`; there is room.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&mut self, packet: Packet, bytes: u32) {
         self.mpdus.push_back(Mpdu {
             first: self.packets_base + self.packets.len() as u32,
@@ -184,6 +191,25 @@ impl Window {
     fn packets_of(&self, mpdu: &Mpdu) -> std::ops::Range<usize> {
         let from = (mpdu.first - self.packets_base) as usize;
         from..from + usize::from(mpdu.packets)
+    }
+
+    /// The PPDU on the air ends, and all of it is received; returns whether that could be done at once, since
+    /// nothing else is inside.
+    #[inline]
+    pub fn receive_all(&mut self, fates: &mut impl Fates) -> bool {
+        if self.on_air as usize != self.mpdus.len() || self.start != self.expected {
+            return false;
+        }
+        let (front, back) = self.packets.as_slices();
+        fates.carried(front);
+        fates.carried(back);
+        self.packets_base += self.packets.len() as u32;
+        self.base += self.on_air;
+        (self.start, self.expected) = (self.base, self.base);
+        self.packets.clear();
+        self.mpdus.clear();
+        (self.on_air, self.waiting) = (0, 0);
+        true
     }
 
     /// The PPDU on the air ends at `now`. `is_lost` judges its MPDUs, by length [bytes] and whether there is

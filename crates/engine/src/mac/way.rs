@@ -251,6 +251,12 @@ impl Way {
         }
     }
 
+    /// Whether channel errors destroy nothing.
+    #[inline]
+    pub fn is_clean(&self) -> bool {
+        matches!(self.quality, Quality::Given { data, ack } if data == 0.0 && ack == 0.0)
+    }
+
     /// Probability that channel errors destroy an MPDU. [-]
     #[inline]
     pub fn error(&self, mpdu_bytes: u32, has_data: bool) -> f64 {

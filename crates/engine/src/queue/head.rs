@@ -88,7 +88,7 @@ impl HeadQueue {
                 scheduled.offer(now, packet);
                 true
             }
-            HeadQueue::Lanes(lanes) => lanes.offer(now, packet),
+            HeadQueue::Lanes(lanes) => lanes.offer(now, &packet),
         }
     }
 

@@ -65,16 +65,17 @@ impl Lanes {
 
     /// Appends `packet`, marked or not, or refuses it. Returns whether it was taken.
     #[inline]
-    pub fn offer(&mut self, now: Time, mut packet: Packet) -> bool {
+    pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         let verdict = match self.admission {
             Admission::DropTail(limit) if self.length(now) < limit as usize => Verdict::Enter,
             Admission::DropTail(_) => Verdict::Drop,
-            _ => self.judge(now, &packet),
+            _ => self.judge(now, packet),
         };
         if verdict == Verdict::Drop {
             self.counters.refuse();
             return false;
         }
+        let mut packet = *packet;
         if verdict == Verdict::Mark && packet.mark() {
             self.counters.mark();
         }
@@ -131,6 +132,20 @@ impl Lanes {
         self.lanes[lane as usize].waiting.pop_front()
     }
 
+    /// Takes packets of `lane` into service, in order, as long as `takes` says so of each.
+    #[inline]
+    pub fn take_while(&mut self, lane: u32, mut takes: impl FnMut(&Packet) -> bool) {
+        let waiting = &mut self.lanes[lane as usize].waiting;
+        let mut taken = 0;
+        for packet in waiting.iter() {
+            if !takes(packet) {
+                break;
+            }
+            taken += 1;
+        }
+        waiting.drain(..taken);
+    }
+
     /// A packet in service is got rid of at `now`, its place free from `at` on.
     #[inline]
     pub fn settle(&mut self, now: Time, packet: &Packet, at: Time) {
@@ -147,6 +162,26 @@ impl Lanes {
         }
         self.released_packets += 1;
         self.released_bytes += u32::from(packet.bytes);
+    }
+
+    /// The same for several.
+    #[inline]
+    pub fn settle_all(&mut self, now: Time, packets: &[Packet], at: Time) {
+        if !matches!(self.admission, Admission::DropTail(_)) || at <= now {
+            packets.iter().for_each(|packet| self.settle(now, packet, at));
+            return;
+        }
+        if self.released != at {
+            (self.released, self.released_packets, self.released_bytes) = (at, 0, 0);
+        }
+        let mut bytes = 0;
+        for packet in packets {
+            bytes += u32::from(packet.bytes);
+            self.counters.leave(packet.queued, at);
+        }
+        self.bytes -= u64::from(bytes);
+        self.released_packets += packets.len() as u32;
+        self.released_bytes += bytes;
     }
 
     /// The discipline hears that `packet`, still counted, leaves at `at`.

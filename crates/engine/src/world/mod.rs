@@ -100,6 +100,8 @@ pub(crate) struct World<'a> {
     /// Number of events at which somebody is told the time.
     next_look: u64,
     radio: Radio,
+    /// Room for packets that come off the air together.
+    received: Vec<(OffAir, Packet)>,
     wires: Wires,
     flows: Flows,
     /// Users of links on a conflict graph.
@@ -144,6 +146,7 @@ impl<'a> World<'a> {
             beside: bottleneck::beside(shared, &scenario.flows).collect(),
             gauge: Gauge::new(scenario, wires.links().len(), bin),
             radio,
+            received: Vec::new(),
             wires,
         };
         world.clock.set(Owner::Schedule, world.plan.next());
@@ -257,17 +260,21 @@ impl<'a> World<'a> {
 
     #[inline(never)]
     fn come_off_in_turn(&mut self, now: Time) {
-        while let Some((off, mut packet)) = self.radio.take_received() {
+        let mut received = std::mem::take(&mut self.received);
+        self.radio.swap_received(&mut received);
+        for (off, packet) in &mut received {
             match off {
-                OffAir::AtStation => self.arrive(now, &mut packet),
+                OffAir::AtStation => self.arrive(now, packet),
                 _ => {
                     if self.listens() {
-                        self.overhear(now, &packet);
+                        self.overhear(now, packet);
                     }
-                    self.travel(now, &mut packet);
+                    self.travel(now, packet);
                 }
             }
         }
+        received.clear();
+        self.received = received; // room for those to come
     }
 
     /// The turn of a slot of the agenda.

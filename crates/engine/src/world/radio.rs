@@ -177,9 +177,11 @@ impl Radio {
         cells.flat_map(move |cell| cell.in_service(number))
     }
 
-    /// A packet that has come off the air, after [`OffAir::Several`].
-    pub(super) fn take_received(&mut self) -> Option<(OffAir, Packet)> {
-        self.cell_mut()?.take_received()
+    /// Exchanges the packets that have come off the air, after [`OffAir::Several`], for an empty list.
+    pub(super) fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
+        if let Radio::Cell(cell) = self {
+            cell.swap_received(received);
+        }
     }
 
     /// Queue `number`.
