@@ -9,7 +9,7 @@ use crate::queue::{Greedy, HeadQueue, Lanes};
 
 impl Cell {
     /// A packet enters queue `number`; false if it is refused.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter_lane(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let HeadQueue::Lanes(queue) = &mut self.ports[number as usize].queue else {
             return false;

@@ -64,7 +64,7 @@ impl Lanes {
     }
 
     /// Appends `packet`, marked or not, or refuses it. Returns whether it was taken.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         let verdict = match self.admission {
             Admission::DropTail(limit) if self.length(now) < limit as usize => Verdict::Enter,
