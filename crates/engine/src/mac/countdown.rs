@@ -221,7 +221,7 @@ impl Countdown {
 
     /// A frame arrives at `contender`, which had none: true if its post-backoff has run out on an
     /// idle medium, so that it may send at once; otherwise it is in line.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive(
         &mut self,
         now: Time,

@@ -269,6 +269,7 @@ impl Dcf {
     }
 
     /// The same; `received` tells whether the data of a single transmitter were, if that is known already.
+    #[inline(always)]
     fn end(&mut self, received: Option<bool>) -> Outcome {
         self.on_air = false;
         self.stale = true;
@@ -515,7 +516,7 @@ impl Dcf {
     }
 
     /// From the start of an undisturbed exchange to the end of its data frame.
-    #[inline]
+    #[inline(always)]
     fn span_to_delivery(&self, contender: u32) -> Span {
         let state = &self.contenders[contender as usize];
         if state.protect {

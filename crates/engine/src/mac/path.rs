@@ -71,7 +71,7 @@ impl Path {
 
     /// Air time of a frame of `bytes` that carries `frame`, and the probability that channel errors
     /// destroy it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn judge(&mut self, frame: Frame, bytes: u32, phy: &Phy) -> (Span, f64) {
         let known = &mut self.present.known;
         if known[0].0 != bytes {

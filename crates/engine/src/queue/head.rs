@@ -80,7 +80,7 @@ impl HeadQueue {
 
     /// Offers `packet`; returns false if it was refused. Other packets that are lost are fetched with
     /// `take_dropped`.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: Packet) -> bool {
         match self {
             HeadQueue::Fifo(fifo) => fifo.offer(now, packet),
@@ -88,7 +88,7 @@ impl HeadQueue {
                 scheduled.offer(now, packet);
                 true
             }
-            HeadQueue::Lanes(lanes) => lanes.offer(now, &packet),
+            HeadQueue::Lanes(lanes) => lanes.fill(now, &packet),
         }
     }
 

@@ -56,6 +56,7 @@ impl Dcf {
     /// Ends the exchange on the air; `received` tells whether any of the data of a single transmitter were.
     /// The caller then tells, by [`Dcf::proceed_with`], what each transmitter, and each contender that was
     /// discarded, has next.
+    #[inline(never)]
     pub fn finish(&mut self, received: bool) -> Outcome {
         self.end(Some(received))
     }
@@ -66,6 +67,7 @@ impl Dcf {
     }
 
     /// `contender`, which had nothing to send, has something from `now` on.
+    #[inline(never)]
     pub fn backlog_with(&mut self, now: Time, contender: u32, prospect: Prospect) {
         if !self.on_air && !self.stale && self.start <= now {
             self.begin();
@@ -87,6 +89,7 @@ impl Dcf {
     }
 
     /// After [`Dcf::finish`]: what `contender` has next.
+    #[inline(never)]
     pub fn proceed_with(&mut self, contender: u32, prospect: Option<Prospect>) {
         let Some(prospect) = prospect else {
             self.contenders[contender as usize].backlogged = false;

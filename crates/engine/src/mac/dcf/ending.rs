@@ -3,6 +3,7 @@
 use super::{CfEnd, ColliderWait, Dcf, Exchange, Holder, Outcome, Span, Time};
 
 impl Dcf {
+    #[inline(always)]
     pub(super) fn end_single(&mut self, from: u32, lost: bool) -> Outcome {
         let state = &mut self.contenders[from as usize];
         let protect = state.protect && self.followed == 0;
