@@ -5,13 +5,41 @@ use super::{Cell, OffAir};
 use crate::kernel::time::Time;
 use crate::mac::dcf::Outcome;
 use crate::packet::Packet;
-use crate::queue::{Greedy, HeadQueue, Lanes};
+use crate::queue::{Greedy, HeadQueue, Lanes, OtherQueue};
 
 impl Cell {
+    /// Whether it is such a cell.
+    pub fn aggregates(&self) -> bool {
+        self.aggregates.is_some()
+    }
+
+    /// [`Cell::deadline`].
+    #[inline]
+    pub fn deadline_of_bursts(&mut self) -> Time {
+        self.medium.deadline_of_bursts().min(self.timer)
+    }
+
+    /// [`Cell::offer`].
+    #[inline]
+    pub fn offer_to_lane(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        if self.power_save.is_some() {
+            return self.offer_or_keep(now, number, packet);
+        }
+        self.enter_lane(now, number, packet)
+    }
+
+    /// [`Cell::fill`].
+    pub fn fill_lanes(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
+        let port = &mut self.ports[number as usize];
+        port.greedy = true;
+        sources.refill(now, number, &mut port.queue);
+        self.contend_with(now, number);
+    }
+
     /// A packet enters queue `number`; false if it is refused.
     #[inline(always)]
     pub(super) fn enter_lane(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        let HeadQueue::Lanes(queue) = &mut self.ports[number as usize].queue else {
+        let Some(queue) = lanes(&mut self.ports[number as usize].queue) else {
             return false;
         };
         let enters = queue.offer(now, packet);
@@ -34,7 +62,7 @@ impl Cell {
             return;
         }
         let port = &mut ports[number as usize];
-        if let (Some(aggregates), HeadQueue::Lanes(queue)) = (aggregates, &port.queue)
+        if let (Some(aggregates), Some(queue)) = (aggregates, lanes(&mut port.queue))
             && let Some(prospect) = aggregates.prospect(number, queue, medium)
         {
             activity.begin(port.node, now);
@@ -42,8 +70,9 @@ impl Cell {
         }
     }
 
-    /// Begins the exchange that is due, or ends the one on the air.
-    pub(super) fn begin_or_end(&mut self, now: Time) -> Outcome {
+    /// Begins the exchange that is due, which is formed then, or ends the one on the air; call it exactly at
+    /// the deadline, `now`, and [`Cell::settle`] then.
+    pub fn begin_or_end(&mut self, now: Time) -> Outcome {
         let Cell {
             aggregates,
             medium,
@@ -78,7 +107,7 @@ impl Cell {
     }
 
     /// Takes away what the exchange that ended at `now` has brought to an end, and says what comes next.
-    pub(super) fn settle(
+    pub fn settle(
         &mut self,
         now: Time,
         outcome: Outcome,
@@ -131,7 +160,7 @@ impl Cell {
         if port.greedy {
             sources.refill(free, contender, &mut port.queue);
         }
-        let HeadQueue::Lanes(queue) = &port.queue else {
+        let Some(queue) = lanes(&mut port.queue) else {
             return;
         };
         let prospect = aggregates.prospect(contender, queue, medium);
@@ -199,9 +228,13 @@ impl Cell {
     }
 }
 
+#[inline(always)]
 fn lanes(queue: &mut HeadQueue) -> Option<&mut Lanes> {
     match queue {
-        HeadQueue::Lanes(lanes) => Some(lanes),
-        HeadQueue::Fifo(_) | HeadQueue::Scheduled(_) => None,
+        HeadQueue::Other(other) => match &mut **other {
+            OtherQueue::Lanes(lanes) => Some(lanes),
+            OtherQueue::Scheduled(_) => None,
+        },
+        HeadQueue::Fifo(_) => None,
     }
 }

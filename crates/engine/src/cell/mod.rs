@@ -121,7 +121,7 @@ impl Cell {
                 queue: match (medium.forms(), queue) {
                     (true, HeadQueue::Fifo(fifo)) => {
                         let (lanes, of_flow) = Aggregates::lanes(hotspot, node, &stations_of_flows);
-                        HeadQueue::Lanes(Box::new(Lanes::new(fifo.admission(), lanes, of_flow)))
+                        HeadQueue::lanes(Lanes::new(fifo.admission(), lanes, of_flow))
                     }
                     (_, queue) => queue,
                 },
@@ -164,9 +164,6 @@ impl Cell {
 
     #[inline(always)]
     fn enter_queue(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        if self.aggregates.is_some() {
-            return self.enter_lane(now, number, packet);
-        }
         let port = &mut self.ports[number as usize];
         let was_empty = port.queue.head().is_none();
         let enters = port.queue.offer(now, *packet);
@@ -184,9 +181,6 @@ impl Cell {
         let queue = &mut port.queue;
         let was_empty = queue.head().is_none();
         sources.refill(now, number, queue);
-        if self.aggregates.is_some() {
-            return self.contend_with(now, number);
-        }
         if was_empty && let Some(packet) = queue.head().copied() {
             self.contend(now, number, &packet);
         }
@@ -201,13 +195,10 @@ impl Cell {
         self.medium.backlog(now, number, frame);
     }
 
-    /// Ends the exchange on the air, or begins one whose contents are formed then; call it exactly at the
-    /// deadline, `now`. Frames are still heads of their queues, until [`Cell::clear`] takes them away.
+    /// Ends the exchange on the air; call it exactly at the deadline. Its frames are still heads of
+    /// their queues, until [`Cell::clear`] takes them away.
     #[inline]
-    pub fn end_exchange(&mut self, now: Time) -> Outcome {
-        if self.aggregates.is_some() {
-            return self.begin_or_end(now);
-        }
+    pub fn end_exchange(&mut self) -> Outcome {
         self.medium.advance()
     }
 
@@ -222,9 +213,6 @@ impl Cell {
         sources: &mut impl Greedy,
         packet: &mut Packet,
     ) -> OffAir {
-        if self.aggregates.is_some() {
-            return self.settle(now, outcome, sources);
-        }
         if !self.medium.discarded().is_empty() {
             self.give_up(now, sources);
         }
@@ -297,7 +285,7 @@ impl Cell {
     #[inline]
     fn note_dropped(&mut self, number: u32) {
         let queue = &mut self.ports[number as usize].queue;
-        if let HeadQueue::Scheduled(_) = queue {
+        if let HeadQueue::Other(_) = queue {
             self.note_dropped_by(number);
         }
     }

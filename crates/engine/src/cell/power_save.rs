@@ -206,7 +206,10 @@ impl Cell {
     #[cold]
     #[inline(never)]
     fn enter(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        self.enter_queue(now, number, packet)
+        match self.aggregates {
+            None => self.enter_queue(now, number, packet),
+            Some(_) => self.enter_lane(now, number, packet),
+        }
     }
 
     /// A frame with `packet` has come `off` the air, its MAC ACK ending at `done`: its station is awake for

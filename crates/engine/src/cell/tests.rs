@@ -30,7 +30,7 @@ fn run(
         if is_beacon {
             continue;
         }
-        let outcome = cell.end_exchange(now);
+        let outcome = cell.end_exchange();
         let mut packet = Packet::BLANK;
         match cell.clear(now, outcome, sources, &mut packet) {
             OffAir::Nothing => {}

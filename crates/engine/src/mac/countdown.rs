@@ -92,7 +92,7 @@ impl Countdown {
     }
 
     /// Start of the next transmission if nothing changes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_start(&mut self, contenders: &[Contender]) -> Time {
         let mut start = Time::NEVER;
         for group in &mut self.groups {

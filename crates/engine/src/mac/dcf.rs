@@ -527,13 +527,10 @@ impl Dcf {
     }
 
     /// Finds the next transmission.
+    #[inline(always)]
     fn plan(&mut self) {
         self.stale = false;
         self.start = self.countdown.next_start(&self.contenders);
-        if self.forms {
-            self.end = self.start;
-            return;
-        }
         self.end = self.start
             + match self.countdown.only_next() {
                 Some(contender) => self.span_to_delivery(contender),

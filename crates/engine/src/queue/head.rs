@@ -13,10 +13,17 @@ use crate::packet::Packet;
 pub enum HeadQueue {
     /// Packets are judged when they arrive.
     Fifo(Fifo),
+    /// The others, apart, so that the usual one is found at a glance.
+    Other(Box<OtherQueue>),
+}
+
+/// A queue that is no plain FIFO.
+#[derive(Clone, Debug)]
+pub enum OtherQueue {
     /// Packets are judged when they leave.
-    Scheduled(Box<Scheduled>),
+    Scheduled(Scheduled),
     /// Packets are judged when they arrive, and served several at a time; it has no head.
-    Lanes(Box<Lanes>),
+    Lanes(Lanes),
 }
 
 impl HeadQueue {
@@ -25,9 +32,15 @@ impl HeadQueue {
         match setting.managed(outlet, stream) {
             Managed::OnArrival(admission) => HeadQueue::Fifo(Fifo::new(admission)),
             Managed::OnDeparture(scheduler) => {
-                HeadQueue::Scheduled(Box::new(Scheduled::new(scheduler)))
+                let scheduled = OtherQueue::Scheduled(Scheduled::new(scheduler));
+                HeadQueue::Other(Box::new(scheduled))
             }
         }
+    }
+
+    /// A queue served several packets at a time.
+    pub fn lanes(lanes: Lanes) -> HeadQueue {
+        HeadQueue::Other(Box::new(OtherQueue::Lanes(lanes)))
     }
 
     /// An empty queue that classes share.
@@ -53,8 +66,10 @@ impl HeadQueue {
     pub fn bytes(&self) -> u64 {
         match self {
             HeadQueue::Fifo(fifo) => fifo.bytes(),
-            HeadQueue::Scheduled(_) => 0,
-            HeadQueue::Lanes(lanes) => lanes.bytes(),
+            HeadQueue::Other(other) => match &**other {
+                OtherQueue::Scheduled(_) => 0,
+                OtherQueue::Lanes(lanes) => lanes.bytes(),
+            },
         }
     }
 
@@ -63,8 +78,10 @@ impl HeadQueue {
     pub fn sharing(&self) -> Option<&SharedBuffer> {
         match self {
             HeadQueue::Fifo(fifo) => fifo.sharing(),
-            HeadQueue::Scheduled(_) => None,
-            HeadQueue::Lanes(lanes) => lanes.sharing(),
+            HeadQueue::Other(other) => match &**other {
+                OtherQueue::Scheduled(_) => None,
+                OtherQueue::Lanes(lanes) => lanes.sharing(),
+            },
         }
     }
 
@@ -73,22 +90,21 @@ impl HeadQueue {
     pub fn carried(&mut self, flow: u32) {
         match self {
             HeadQueue::Fifo(fifo) => fifo.carried(flow),
-            HeadQueue::Scheduled(_) => {}
-            HeadQueue::Lanes(lanes) => lanes.carried(flow),
+            HeadQueue::Other(other) => {
+                if let OtherQueue::Lanes(lanes) = &mut **other {
+                    lanes.carried(flow);
+                }
+            }
         }
     }
 
     /// Offers `packet`; returns false if it was refused. Other packets that are lost are fetched with
     /// `take_dropped`.
-    #[inline(always)]
+    #[inline]
     pub fn offer(&mut self, now: Time, packet: Packet) -> bool {
         match self {
             HeadQueue::Fifo(fifo) => fifo.offer(now, packet),
-            HeadQueue::Scheduled(scheduled) => {
-                scheduled.offer(now, packet);
-                true
-            }
-            HeadQueue::Lanes(lanes) => lanes.fill(now, &packet),
+            HeadQueue::Other(other) => other.offer(now, packet),
         }
     }
 
@@ -97,8 +113,7 @@ impl HeadQueue {
     pub fn head(&self) -> Option<&Packet> {
         match self {
             HeadQueue::Fifo(fifo) => fifo.head(),
-            HeadQueue::Scheduled(scheduled) => scheduled.head(),
-            HeadQueue::Lanes(_) => None,
+            HeadQueue::Other(other) => other.head(),
         }
     }
 
@@ -107,8 +122,7 @@ impl HeadQueue {
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         match self {
             HeadQueue::Fifo(fifo) => fifo.pop(at),
-            HeadQueue::Scheduled(scheduled) => scheduled.pop(at),
-            HeadQueue::Lanes(_) => None,
+            HeadQueue::Other(other) => other.pop(at),
         }
     }
 
@@ -116,8 +130,11 @@ impl HeadQueue {
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Packet> {
         match self {
-            HeadQueue::Fifo(_) | HeadQueue::Lanes(_) => None,
-            HeadQueue::Scheduled(scheduled) => scheduled.take_dropped(),
+            HeadQueue::Fifo(_) => None,
+            HeadQueue::Other(other) => match &mut **other {
+                OtherQueue::Scheduled(scheduled) => scheduled.take_dropped(),
+                OtherQueue::Lanes(_) => None,
+            },
         }
     }
 
@@ -135,8 +152,10 @@ impl HeadQueue {
     pub fn is_full(&self, now: Time) -> bool {
         match self {
             HeadQueue::Fifo(fifo) => fifo.is_full(now),
-            HeadQueue::Scheduled(_) => true,
-            HeadQueue::Lanes(lanes) => lanes.is_full(now),
+            HeadQueue::Other(other) => match &**other {
+                OtherQueue::Scheduled(_) => true,
+                OtherQueue::Lanes(lanes) => lanes.is_full(now),
+            },
         }
     }
 
@@ -145,8 +164,10 @@ impl HeadQueue {
     pub fn length(&self, now: Time) -> usize {
         match self {
             HeadQueue::Fifo(fifo) => fifo.length(now),
-            HeadQueue::Scheduled(scheduled) => scheduled.length(now),
-            HeadQueue::Lanes(lanes) => lanes.length(now),
+            HeadQueue::Other(other) => match &**other {
+                OtherQueue::Scheduled(scheduled) => scheduled.length(now),
+                OtherQueue::Lanes(lanes) => lanes.length(now),
+            },
         }
     }
 
@@ -155,8 +176,10 @@ impl HeadQueue {
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let (fifo, scheduled, lanes) = match self {
             HeadQueue::Fifo(fifo) => (Some(fifo.packets()), None, None),
-            HeadQueue::Scheduled(scheduled) => (None, Some(scheduled.packets()), None),
-            HeadQueue::Lanes(lanes) => (None, None, Some(lanes.packets())),
+            HeadQueue::Other(other) => match &**other {
+                OtherQueue::Scheduled(scheduled) => (None, Some(scheduled.packets()), None),
+                OtherQueue::Lanes(lanes) => (None, None, Some(lanes.packets())),
+            },
         };
         let plain = fifo.into_iter().flatten();
         let plain = plain.chain(scheduled.into_iter().flatten());
@@ -167,8 +190,10 @@ impl HeadQueue {
     pub fn counters(&self) -> QueueCounters {
         match self {
             HeadQueue::Fifo(fifo) => fifo.counters(),
-            HeadQueue::Scheduled(scheduled) => scheduled.counters(),
-            HeadQueue::Lanes(lanes) => lanes.counters(),
+            HeadQueue::Other(other) => match &**other {
+                OtherQueue::Scheduled(scheduled) => scheduled.counters(),
+                OtherQueue::Lanes(lanes) => lanes.counters(),
+            },
         }
     }
 
@@ -176,8 +201,36 @@ impl HeadQueue {
     pub fn occupancy_ns(&self, now: Time) -> u64 {
         match self {
             HeadQueue::Fifo(fifo) => fifo.occupancy_ns(now),
-            HeadQueue::Scheduled(scheduled) => scheduled.occupancy_ns(now),
-            HeadQueue::Lanes(lanes) => lanes.occupancy_ns(now),
+            HeadQueue::Other(other) => match &**other {
+                OtherQueue::Scheduled(scheduled) => scheduled.occupancy_ns(now),
+                OtherQueue::Lanes(lanes) => lanes.occupancy_ns(now),
+            },
+        }
+    }
+}
+
+impl OtherQueue {
+    fn offer(&mut self, now: Time, packet: Packet) -> bool {
+        match self {
+            OtherQueue::Scheduled(scheduled) => {
+                scheduled.offer(now, packet);
+                true
+            }
+            OtherQueue::Lanes(lanes) => lanes.offer(now, &packet),
+        }
+    }
+
+    fn head(&self) -> Option<&Packet> {
+        match self {
+            OtherQueue::Scheduled(scheduled) => scheduled.head(),
+            OtherQueue::Lanes(_) => None,
+        }
+    }
+
+    fn pop(&mut self, at: Time) -> Option<Packet> {
+        match self {
+            OtherQueue::Scheduled(scheduled) => scheduled.pop(at),
+            OtherQueue::Lanes(_) => None,
         }
     }
 }

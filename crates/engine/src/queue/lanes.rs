@@ -91,12 +91,6 @@ impl Lanes {
         true
     }
 
-    /// [`Lanes::offer`] for a source that fills the queue.
-    #[inline(never)]
-    pub fn fill(&mut self, now: Time, packet: &Packet) -> bool {
-        self.offer(now, packet)
-    }
-
     fn lane_of(&self, packet: &Packet) -> u32 {
         self.of_flow.get(packet.flow as usize).map_or(0, |&lane| lane)
     }

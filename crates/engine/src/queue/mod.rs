@@ -37,7 +37,7 @@ pub use fair::Fair;
 pub use fifo::Fifo;
 pub use fq_codel::FqCoDelSetting;
 pub use greedy::Greedy;
-pub use head::HeadQueue;
+pub use head::{HeadQueue, OtherQueue};
 pub use lanes::Lanes;
 pub(crate) use outside::QueuePart;
 pub use outside::{OutsideDiscipline, Policy};

@@ -3,6 +3,7 @@
 //! | access | arm | medium and queues |
 //! |---|---|---|
 //! | every node hears every other: DCF, EDCA | [`Radio::Cell`] | [`crate::cell`] |
+//! | the same with aggregates | [`Radio::Aggregating`] | [`crate::cell`], other steps |
 //! | links hear some of each other: CSMA on a conflict graph | [`Radio::Conflict`] | [`crate::conflict`] |
 //!
 //! Another access method is another arm: an object with the methods that are called here.
@@ -24,6 +25,8 @@ use crate::scenario::Scenario;
 pub(crate) enum Radio {
     /// One contention domain; without stations an access point that nobody talks to.
     Cell(Cell),
+    /// One contention domain, in which exchanges carry several packets.
+    Aggregating(Box<Cell>),
     /// Links on a conflict graph.
     Conflict(Box<Conflict>),
 }
@@ -31,11 +34,14 @@ pub(crate) enum Radio {
 impl Radio {
     pub(super) fn new(scenario: &Scenario, streams: &Streams) -> Radio {
         match &scenario.csma {
-            None => Radio::Cell(Cell::new(
-                scenario.hotspot(),
-                scenario.bottleneck.is_some(),
-                streams,
-            )),
+            None => {
+                let pinged = scenario.bottleneck.is_some();
+                let cell = Cell::new(scenario.hotspot(), pinged, streams);
+                match cell.aggregates() {
+                    false => Radio::Cell(cell),
+                    true => Radio::Aggregating(Box::new(cell)),
+                }
+            }
             Some(csma) => Radio::Conflict(Box::new(Conflict::new(csma, streams))),
         }
     }
@@ -43,7 +49,7 @@ impl Radio {
     /// The latest instant that the medium can hold.
     pub(super) fn horizon(&self) -> Time {
         match self {
-            Radio::Cell(_) => Time::NEVER,
+            Radio::Cell(_) | Radio::Aggregating(_) => Time::NEVER,
             Radio::Conflict(conflict) => conflict.medium().horizon(),
         }
     }
@@ -53,6 +59,7 @@ impl Radio {
     pub(super) fn deadline(&mut self) -> Time {
         match self {
             Radio::Cell(cell) => cell.deadline(),
+            Radio::Aggregating(cell) => cell.deadline_of_bursts(),
             Radio::Conflict(conflict) => conflict.deadline(),
         }
     }
@@ -63,6 +70,7 @@ impl Radio {
     pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         match self {
             Radio::Cell(cell) => cell.offer(now, number, packet),
+            Radio::Aggregating(cell) => cell.offer_to_lane(now, number, packet),
             Radio::Conflict(conflict) => conflict.offer(now, number, packet),
         }
     }
@@ -71,6 +79,7 @@ impl Radio {
     pub(super) fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
         match self {
             Radio::Cell(cell) => cell.fill(now, number, sources),
+            Radio::Aggregating(cell) => cell.fill_lanes(now, number, sources),
             Radio::Conflict(conflict) => conflict.fill(now, number, sources),
         }
     }
@@ -89,13 +98,23 @@ impl Radio {
         match self {
             Radio::Cell(cell) => {
                 if cell.timer(now) {
-                    return OffAir::Several; // what a receiver held, perhaps
+                    return OffAir::Nothing;
                 }
-                let outcome = cell.end_exchange(now);
+                let outcome = cell.end_exchange();
                 if let Some(watch) = watch {
                     watch(cell, outcome);
                 }
                 cell.clear(now, outcome, sources, packet)
+            }
+            Radio::Aggregating(cell) => {
+                if cell.timer(now) {
+                    return OffAir::Several; // what a receiver held, perhaps
+                }
+                let outcome = cell.begin_or_end(now);
+                if let Some(watch) = watch {
+                    watch(cell, outcome);
+                }
+                cell.settle(now, outcome, sources)
             }
             Radio::Conflict(conflict) => match conflict.advance(now, sources) {
                 None => OffAir::Nothing,
@@ -112,6 +131,7 @@ impl Radio {
     pub(super) fn has_lost(&self) -> bool {
         match self {
             Radio::Cell(cell) => cell.has_lost(),
+            Radio::Aggregating(cell) => cell.has_lost(),
             Radio::Conflict(conflict) => conflict.has_lost(),
         }
     }
@@ -120,6 +140,7 @@ impl Radio {
     pub(super) fn take_lost(&mut self) -> Option<Packet> {
         match self {
             Radio::Cell(cell) => cell.take_lost(),
+            Radio::Aggregating(cell) => cell.take_lost(),
             Radio::Conflict(conflict) => conflict.take_lost(),
         }
     }
@@ -128,6 +149,7 @@ impl Radio {
     pub(crate) fn cell(&self) -> Option<&Cell> {
         match self {
             Radio::Cell(cell) => Some(cell),
+            Radio::Aggregating(cell) => Some(cell),
             Radio::Conflict(_) => None,
         }
     }
@@ -136,6 +158,7 @@ impl Radio {
     pub(super) fn cell_mut(&mut self) -> Option<&mut Cell> {
         match self {
             Radio::Cell(cell) => Some(cell),
+            Radio::Aggregating(cell) => Some(cell),
             Radio::Conflict(_) => None,
         }
     }
@@ -143,7 +166,7 @@ impl Radio {
     /// The links of a conflict graph, if it is one.
     pub(crate) fn conflict(&self) -> Option<&Conflict> {
         match self {
-            Radio::Cell(_) => None,
+            Radio::Cell(_) | Radio::Aggregating(_) => None,
             Radio::Conflict(conflict) => Some(conflict),
         }
     }
@@ -151,7 +174,7 @@ impl Radio {
     /// The same, to change them.
     pub(super) fn conflict_mut(&mut self) -> Option<&mut Conflict> {
         match self {
-            Radio::Cell(_) => None,
+            Radio::Cell(_) | Radio::Aggregating(_) => None,
             Radio::Conflict(conflict) => Some(conflict),
         }
     }
@@ -160,6 +183,7 @@ impl Radio {
     pub(crate) fn queues(&self) -> impl Iterator<Item = &HeadQueue> + Clone {
         let count = match self {
             Radio::Cell(cell) => cell.queues(),
+            Radio::Aggregating(cell) => cell.queues(),
             Radio::Conflict(conflict) => conflict.queues(),
         };
         (0..count).map(|number| self.queue(number))
@@ -179,7 +203,7 @@ impl Radio {
 
     /// Exchanges the packets that have come off the air, after [`OffAir::Several`], for an empty list.
     pub(super) fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
-        if let Radio::Cell(cell) = self {
+        if let Radio::Aggregating(cell) = self {
             cell.swap_received(received);
         }
     }
@@ -188,6 +212,7 @@ impl Radio {
     pub(crate) fn queue(&self, number: usize) -> &HeadQueue {
         match self {
             Radio::Cell(cell) => cell.queue(number),
+            Radio::Aggregating(cell) => cell.queue(number),
             Radio::Conflict(conflict) => conflict.queue(number),
         }
     }
@@ -196,6 +221,7 @@ impl Radio {
     pub(crate) fn marks(&self, number: usize) -> bool {
         match self {
             Radio::Cell(cell) => cell.marks(number),
+            Radio::Aggregating(cell) => cell.marks(number),
             Radio::Conflict(conflict) => conflict.marks(),
         }
     }
@@ -204,6 +230,7 @@ impl Radio {
     pub(crate) fn queue_name(&self, number: usize) -> &str {
         match self {
             Radio::Cell(cell) => cell.queue_name(number),
+            Radio::Aggregating(cell) => cell.queue_name(number),
             Radio::Conflict(conflict) => conflict.name(number),
         }
     }
@@ -212,6 +239,7 @@ impl Radio {
     pub(crate) fn frames(&self, number: usize) -> NodeCounters {
         match self {
             Radio::Cell(cell) => cell.frames(number),
+            Radio::Aggregating(cell) => cell.frames(number),
             Radio::Conflict(conflict) => conflict.frames(number),
         }
     }

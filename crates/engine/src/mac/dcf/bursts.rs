@@ -13,6 +13,17 @@ impl Dcf {
         self.forms
     }
 
+    /// [`Dcf::deadline`] where exchanges are formed when they begin.
+    #[inline(never)]
+    pub fn deadline_of_bursts(&mut self) -> Time {
+        if self.stale {
+            self.stale = false;
+            self.start = self.countdown.next_start(&self.contenders);
+            self.end = self.start;
+        }
+        self.end
+    }
+
     /// Begins the exchange that is due, if none is on the air; tells whether it has begun now and is to be
     /// formed. If not, the one on the air ends: [`Dcf::finish`].
     pub fn begins(&mut self) -> bool {
