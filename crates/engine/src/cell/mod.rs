@@ -167,10 +167,13 @@ impl Cell {
         let port = &mut self.ports[number as usize];
         let was_empty = port.queue.head().is_none();
         let enters = port.queue.offer(now, *packet);
+        let may_drop = port.queue.may_drop_later();
         if enters && was_empty && port.queue.head().is_some() {
             self.contend(now, number, packet);
         }
-        self.note_dropped(number);
+        if may_drop {
+            self.note_dropped(number);
+        }
         enters
     }
 
@@ -273,26 +276,21 @@ impl Cell {
         {
             port.queue.mix(stream);
         }
+        let may_drop = port.queue.may_drop_later();
         let next = port.queue.head();
         let next = next.map(|next| frame(&self.stations, port.node, next));
         if next.is_none() {
             self.activity.end(port.node, done);
         }
         self.medium.proceed(contender, next);
-        self.note_dropped(contender);
-    }
-
-    #[inline]
-    fn note_dropped(&mut self, number: u32) {
-        let queue = &mut self.ports[number as usize].queue;
-        if let HeadQueue::Other(_) = queue {
-            self.note_dropped_by(number);
+        if may_drop {
+            self.note_dropped(contender);
         }
     }
 
-    /// The same for a queue that may have dropped packets after taking them.
+    /// A queue may have dropped packets after taking them.
     #[inline(never)]
-    fn note_dropped_by(&mut self, number: u32) {
+    fn note_dropped(&mut self, number: u32) {
         while let Some(packet) = self.ports[number as usize].queue.take_dropped() {
             self.lost.push(packet);
         }

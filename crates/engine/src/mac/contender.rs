@@ -80,14 +80,8 @@ pub(super) struct Contender {
     pub(super) protect: bool,
     /// Air time of the RTS that announces the frame.
     pub(super) rts_air: Span,
-    /// Air time of the CTS that answers that.
-    pub(super) cts_air: Span,
-    /// Air time of the MAC ACK or BlockAck that answers the frame.
+    /// Air time of the MAC ACK that answers the frame, or of the BlockAck, and of the CTS.
     pub(super) response_air: Span,
-    /// What EIFS adds to AIFS behind its first frame, and behind its data, where those are lost.
-    pub(super) eifs_leads: [Span; 2],
-    /// Whether what it sends is given up when its attempts are used up.
-    pub(super) gives_up: bool,
     /// Probability that channel errors destroy the data frame.
     pub(super) error: f64,
     pub(super) counters: NodeCounters,
@@ -134,10 +128,7 @@ impl Contender {
             data_air: Span::ZERO,
             protect: false,
             rts_air: Span::ZERO,
-            cts_air: Span::ZERO,
             response_air: Span::ZERO,
-            eifs_leads: [Span::ZERO; 2],
-            gives_up: true,
             error: 0.0,
             counters: NodeCounters::default(),
         }
@@ -152,8 +143,7 @@ impl Contender {
         }
     }
 
-    /// Counts a failure of its frame and draws the next backoff; true if the frame is given up. One that
-    /// gives nothing up begins again with its least window.
+    /// Counts a failure of its frame and draws the next backoff; true if the frame is given up.
     pub(super) fn fail(&mut self, long: bool, count: SlotCount) -> bool {
         let (failures, attempts) = if long {
             (&mut self.long_failures, self.attempts_long)
@@ -162,9 +152,9 @@ impl Contender {
         };
         *failures += 1;
         if *failures >= attempts {
+            self.backlogged = false;
             self.start_afresh(count);
-            self.backlogged &= !self.gives_up;
-            return self.gives_up;
+            return true;
         }
         self.cw = (2 * (self.cw + 1) - 1).min(self.cwmax);
         self.draw(count);

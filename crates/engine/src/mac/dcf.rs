@@ -39,6 +39,8 @@ mod bursts;
 mod ending;
 mod weather;
 
+use self::bursts::Formed;
+
 use super::contender::{Contender, contenders_of, outranked};
 use super::countdown::Countdown;
 use super::path::Path;
@@ -95,8 +97,9 @@ pub struct Dcf {
     several_categories: bool,
     /// Whether rates fall back.
     falls_back: bool,
-    /// Whether exchanges are formed when they begin.
+    /// Whether exchanges are formed when they begin, and what is known of them then.
     forms: bool,
+    formed: Vec<Formed>,
     /// Whether the exchange on the air is still to be formed.
     unformed: bool,
     /// Number of nodes.
@@ -193,6 +196,7 @@ impl Dcf {
             several_categories: members.len() > nodes.len(),
             falls_back,
             forms,
+            formed: if forms { vec![Formed::default(); members.len()] } else { Vec::new() },
             unformed: false,
             nodes: nodes.len(),
             down: down.collect(),
@@ -265,12 +269,12 @@ impl Dcf {
         if !self.on_air {
             self.begin();
         }
-        self.end(None)
+        self.end_exchange::<false>(None)
     }
 
-    /// The same; `received` tells whether the data of a single transmitter were, if that is known already.
+    /// The same. Of bursts `received` tells whether the data of a single transmitter were.
     #[inline(always)]
-    fn end(&mut self, received: Option<bool>) -> Outcome {
+    fn end_exchange<const OF_BURSTS: bool>(&mut self, received: Option<bool>) -> Outcome {
         self.on_air = false;
         self.stale = true;
         self.closed = self.closing.take();
@@ -288,16 +292,9 @@ impl Dcf {
         };
         self.idle_ns += self.start.since(self.idle_since).0;
         if let [from] = self.transmitters[..] {
-            let lost = match received {
-                Some(received) => !received,
-                None => {
-                    let state = &mut self.contenders[from as usize];
-                    state.errors.chance(state.error)
-                }
-            };
-            self.end_single(from, lost)
+            self.end_single::<OF_BURSTS>(from, received)
         } else {
-            self.end_collision()
+            self.end_collision::<OF_BURSTS>()
         }
     }
 
@@ -382,7 +379,7 @@ impl Dcf {
     pub fn protection(&self, contender: u32) -> Option<(Span, Span)> {
         let state = &self.contenders[contender as usize];
         let protected = state.protect && !self.exchange.follows;
-        protected.then_some((state.rts_air, state.cts_air))
+        protected.then_some((state.rts_air, self.cts_air(contender)))
     }
 
     /// Rates of the last exchange of `contender`.
@@ -454,8 +451,7 @@ impl Dcf {
         self.contenders[holder.contender as usize].counters.attempts += 1;
         self.transmitters.clear();
         self.transmitters.push(holder.contender);
-        (self.start, self.end) = (start, if self.forms { start } else { delivery });
-        self.unformed = self.forms;
+        (self.start, self.end) = (start, delivery);
         self.on_air = true;
         self.followed += 1;
         self.stale = false;
@@ -477,7 +473,6 @@ impl Dcf {
             .is_some_and(|threshold| bytes > threshold);
         let present = path.present();
         state.rts_air = present.rts_air;
-        state.cts_air = present.response_air;
         state.response_air = present.response_air;
         state.rates = present.rates;
         state.frame = frame;
@@ -488,7 +483,7 @@ impl Dcf {
     #[inline]
     fn tell_down(&mut self, contender: u32, count: impl FnOnce(&mut DownCounters)) {
         let state = &self.contenders[contender as usize];
-        if state.node == AP && !self.forms {
+        if state.node == AP {
             count(&mut self.down_counters[state.frame.to as usize - 1]);
         }
     }
@@ -520,7 +515,8 @@ impl Dcf {
     fn span_to_delivery(&self, contender: u32) -> Span {
         let state = &self.contenders[contender as usize];
         if state.protect {
-            state.rts_air + self.phy.sifs + state.cts_air + self.phy.sifs + state.data_air
+            let cts = state.response_air;
+            state.rts_air + self.phy.sifs + cts + self.phy.sifs + state.data_air
         } else {
             state.data_air
         }
@@ -566,10 +562,7 @@ impl Dcf {
     /// Immediate access.
     fn begin_at_once(&mut self, now: Time, contender: u32) {
         self.start = now;
-        self.end = match self.forms {
-            true => now,
-            false => now + self.span_to_delivery(contender),
-        };
+        self.end = now + self.span_to_delivery(contender);
         self.transmitters.clear();
         self.transmitters.push(contender);
         self.freeze();
@@ -578,7 +571,6 @@ impl Dcf {
     /// The medium is busy from `start` on: counters stop, contenders of that slot transmit.
     fn freeze(&mut self) {
         self.on_air = true;
-        self.unformed = self.forms;
         self.opportunity = self.start;
         self.followed = 0;
         self.stale = false;
@@ -611,10 +603,16 @@ impl Dcf {
                 continue;
             }
             let state = &mut self.contenders[contender as usize];
-            if state.fail(false, self.countdown.count(state.group)) {
+            if !state.fail(false, self.countdown.count(state.group)) {
+                self.countdown.contend(contender, state);
+            } else if self.gives_up(contender) {
                 self.discarded_inside.push(contender);
-                self.tell_down(contender, |down| down.discarded += 1);
+                if !self.forms {
+                    self.tell_down(contender, |down| down.discarded += 1);
+                }
             } else {
+                let state = &mut self.contenders[contender as usize];
+                state.backlogged = true;
                 self.countdown.contend(contender, state);
             }
         }

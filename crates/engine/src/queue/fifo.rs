@@ -35,6 +35,7 @@ impl Fifo {
     }
 
     /// What decides on packets, for another order of service.
+    #[inline(never)]
     pub fn admission(self) -> Admission {
         self.admission
     }

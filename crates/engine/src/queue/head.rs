@@ -126,6 +126,12 @@ impl HeadQueue {
         }
     }
 
+    /// Whether it may drop packets after taking them.
+    #[inline(always)]
+    pub fn may_drop_later(&self) -> bool {
+        matches!(self, HeadQueue::Other(_))
+    }
+
     /// A packet that was lost after it had been taken, and has not been fetched yet.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Packet> {

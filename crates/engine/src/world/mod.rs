@@ -239,25 +239,22 @@ impl<'a> World<'a> {
         let mut packet = Packet::BLANK;
         let off = (self.radio).advance(now, &mut self.flows, exchange, &mut packet);
         self.lose_dropped();
-        self.come_off(now, off, &mut packet);
-    }
-
-    /// A packet has come off the air, or several.
-    #[inline(always)]
-    fn come_off(&mut self, now: Time, off: OffAir, packet: &mut Packet) {
+        if off == OffAir::Several {
+            return self.come_off_in_turn(now);
+        }
         match off {
-            OffAir::Nothing => {}
-            OffAir::AtStation => self.arrive(now, packet),
+            OffAir::Nothing | OffAir::Several => {}
+            OffAir::AtStation => self.arrive(now, &mut packet),
             OffAir::AtAccessPoint => {
                 if self.listens() {
-                    self.overhear(now, packet);
+                    self.overhear(now, &packet);
                 }
-                self.travel(now, packet);
+                self.travel(now, &mut packet);
             }
-            OffAir::Several => self.come_off_in_turn(now),
         }
     }
 
+    /// Several packets have come off the air.
     #[inline(never)]
     fn come_off_in_turn(&mut self, now: Time) {
         let mut received = std::mem::take(&mut self.received);

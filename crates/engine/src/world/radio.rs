@@ -3,10 +3,11 @@
 //! | access | arm | medium and queues |
 //! |---|---|---|
 //! | every node hears every other: DCF, EDCA | [`Radio::Cell`] | [`crate::cell`] |
-//! | the same with aggregates | [`Radio::Aggregating`] | [`crate::cell`], other steps |
-//! | links hear some of each other: CSMA on a conflict graph | [`Radio::Conflict`] | [`crate::conflict`] |
+//! | the same with aggregates | [`Other::Aggregating`] | [`crate::cell`], other steps |
+//! | links hear some of each other: CSMA on a conflict graph | [`Other::Conflict`] | [`crate::conflict`] |
 //!
-//! Another access method is another arm: an object with the methods that are called here.
+//! Another access method is another arm of [`Other`]: an object with the methods that are called here. The
+//! cell without aggregates stands apart from the others, so that its steps are found at a glance.
 
 use crate::cell::{Cell, OffAir};
 use crate::conflict::Conflict;
@@ -25,10 +26,17 @@ use crate::scenario::Scenario;
 pub(crate) enum Radio {
     /// One contention domain; without stations an access point that nobody talks to.
     Cell(Cell),
+    /// Another.
+    Other(Box<Other>),
+}
+
+/// A medium that is no cell of single frames.
+#[expect(clippy::large_enum_variant, reason = "a world has one")]
+pub(crate) enum Other {
     /// One contention domain, in which exchanges carry several packets.
-    Aggregating(Box<Cell>),
+    Aggregating(Cell),
     /// Links on a conflict graph.
-    Conflict(Box<Conflict>),
+    Conflict(Conflict),
 }
 
 impl Radio {
@@ -39,18 +47,18 @@ impl Radio {
                 let cell = Cell::new(scenario.hotspot(), pinged, streams);
                 match cell.aggregates() {
                     false => Radio::Cell(cell),
-                    true => Radio::Aggregating(Box::new(cell)),
+                    true => Radio::Other(Box::new(Other::Aggregating(cell))),
                 }
             }
-            Some(csma) => Radio::Conflict(Box::new(Conflict::new(csma, streams))),
+            Some(csma) => Radio::Other(Box::new(Other::Conflict(Conflict::new(csma, streams)))),
         }
     }
 
     /// The latest instant that the medium can hold.
     pub(super) fn horizon(&self) -> Time {
-        match self {
-            Radio::Cell(_) | Radio::Aggregating(_) => Time::NEVER,
-            Radio::Conflict(conflict) => conflict.medium().horizon(),
+        match self.conflict() {
+            None => Time::NEVER,
+            Some(conflict) => conflict.medium().horizon(),
         }
     }
 
@@ -59,8 +67,10 @@ impl Radio {
     pub(super) fn deadline(&mut self) -> Time {
         match self {
             Radio::Cell(cell) => cell.deadline(),
-            Radio::Aggregating(cell) => cell.deadline_of_bursts(),
-            Radio::Conflict(conflict) => conflict.deadline(),
+            Radio::Other(other) => match &mut **other {
+                Other::Aggregating(cell) => cell.deadline_of_bursts(),
+                Other::Conflict(conflict) => conflict.deadline(),
+            },
         }
     }
 
@@ -70,8 +80,10 @@ impl Radio {
     pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         match self {
             Radio::Cell(cell) => cell.offer(now, number, packet),
-            Radio::Aggregating(cell) => cell.offer_to_lane(now, number, packet),
-            Radio::Conflict(conflict) => conflict.offer(now, number, packet),
+            Radio::Other(other) => match &mut **other {
+                Other::Aggregating(cell) => cell.offer_to_lane(now, number, packet),
+                Other::Conflict(conflict) => conflict.offer(now, number, packet),
+            },
         }
     }
 
@@ -79,8 +91,10 @@ impl Radio {
     pub(super) fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
         match self {
             Radio::Cell(cell) => cell.fill(now, number, sources),
-            Radio::Aggregating(cell) => cell.fill_lanes(now, number, sources),
-            Radio::Conflict(conflict) => conflict.fill(now, number, sources),
+            Radio::Other(other) => match &mut **other {
+                Other::Aggregating(cell) => cell.fill_lanes(now, number, sources),
+                Other::Conflict(conflict) => conflict.fill(now, number, sources),
+            },
         }
     }
 
@@ -106,23 +120,7 @@ impl Radio {
                 }
                 cell.clear(now, outcome, sources, packet)
             }
-            Radio::Aggregating(cell) => {
-                if cell.timer(now) {
-                    return OffAir::Several; // what a receiver held, perhaps
-                }
-                let outcome = cell.begin_or_end(now);
-                if let Some(watch) = watch {
-                    watch(cell, outcome);
-                }
-                cell.settle(now, outcome, sources)
-            }
-            Radio::Conflict(conflict) => match conflict.advance(now, sources) {
-                None => OffAir::Nothing,
-                Some(received) => {
-                    *packet = received;
-                    OffAir::AtAccessPoint // it goes on from here, if only to its endpoint
-                }
-            },
+            Radio::Other(other) => other.advance(now, sources, watch, packet),
         }
     }
 
@@ -131,8 +129,10 @@ impl Radio {
     pub(super) fn has_lost(&self) -> bool {
         match self {
             Radio::Cell(cell) => cell.has_lost(),
-            Radio::Aggregating(cell) => cell.has_lost(),
-            Radio::Conflict(conflict) => conflict.has_lost(),
+            Radio::Other(other) => match &**other {
+                Other::Aggregating(cell) => cell.has_lost(),
+                Other::Conflict(conflict) => conflict.has_lost(),
+            },
         }
     }
 
@@ -140,8 +140,10 @@ impl Radio {
     pub(super) fn take_lost(&mut self) -> Option<Packet> {
         match self {
             Radio::Cell(cell) => cell.take_lost(),
-            Radio::Aggregating(cell) => cell.take_lost(),
-            Radio::Conflict(conflict) => conflict.take_lost(),
+            Radio::Other(other) => match &mut **other {
+                Other::Aggregating(cell) => cell.take_lost(),
+                Other::Conflict(conflict) => conflict.take_lost(),
+            },
         }
     }
 
@@ -149,8 +151,10 @@ impl Radio {
     pub(crate) fn cell(&self) -> Option<&Cell> {
         match self {
             Radio::Cell(cell) => Some(cell),
-            Radio::Aggregating(cell) => Some(cell),
-            Radio::Conflict(_) => None,
+            Radio::Other(other) => match &**other {
+                Other::Aggregating(cell) => Some(cell),
+                Other::Conflict(_) => None,
+            },
         }
     }
 
@@ -158,34 +162,53 @@ impl Radio {
     pub(super) fn cell_mut(&mut self) -> Option<&mut Cell> {
         match self {
             Radio::Cell(cell) => Some(cell),
-            Radio::Aggregating(cell) => Some(cell),
-            Radio::Conflict(_) => None,
+            Radio::Other(other) => match &mut **other {
+                Other::Aggregating(cell) => Some(cell),
+                Other::Conflict(_) => None,
+            },
         }
     }
 
     /// The links of a conflict graph, if it is one.
     pub(crate) fn conflict(&self) -> Option<&Conflict> {
         match self {
-            Radio::Cell(_) | Radio::Aggregating(_) => None,
-            Radio::Conflict(conflict) => Some(conflict),
+            Radio::Other(other) => match &**other {
+                Other::Conflict(conflict) => Some(conflict),
+                Other::Aggregating(_) => None,
+            },
+            Radio::Cell(_) => None,
         }
     }
 
     /// The same, to change them.
     pub(super) fn conflict_mut(&mut self) -> Option<&mut Conflict> {
         match self {
-            Radio::Cell(_) | Radio::Aggregating(_) => None,
-            Radio::Conflict(conflict) => Some(conflict),
+            Radio::Other(other) => match &mut **other {
+                Other::Conflict(conflict) => Some(conflict),
+                Other::Aggregating(_) => None,
+            },
+            Radio::Cell(_) => None,
+        }
+    }
+
+    /// What `of_cell` or `of_conflict` tells.
+    fn of<'a, T>(
+        &'a self,
+        of_cell: impl FnOnce(&'a Cell) -> T,
+        of_conflict: impl FnOnce(&'a Conflict) -> T,
+    ) -> T {
+        match self {
+            Radio::Cell(cell) => of_cell(cell),
+            Radio::Other(other) => match &**other {
+                Other::Aggregating(cell) => of_cell(cell),
+                Other::Conflict(conflict) => of_conflict(conflict),
+            },
         }
     }
 
     /// All queues, by number.
     pub(crate) fn queues(&self) -> impl Iterator<Item = &HeadQueue> + Clone {
-        let count = match self {
-            Radio::Cell(cell) => cell.queues(),
-            Radio::Aggregating(cell) => cell.queues(),
-            Radio::Conflict(conflict) => conflict.queues(),
-        };
+        let count = self.of(Cell::queues, Conflict::queues);
         (0..count).map(|number| self.queue(number))
     }
 
@@ -203,44 +226,59 @@ impl Radio {
 
     /// Exchanges the packets that have come off the air, after [`OffAir::Several`], for an empty list.
     pub(super) fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
-        if let Radio::Aggregating(cell) = self {
+        if let Some(cell) = self.cell_mut() {
             cell.swap_received(received);
         }
     }
 
     /// Queue `number`.
     pub(crate) fn queue(&self, number: usize) -> &HeadQueue {
-        match self {
-            Radio::Cell(cell) => cell.queue(number),
-            Radio::Aggregating(cell) => cell.queue(number),
-            Radio::Conflict(conflict) => conflict.queue(number),
-        }
+        self.of(|cell| cell.queue(number), |conflict| conflict.queue(number))
     }
 
     /// Whether queue `number` may mark packets.
     pub(crate) fn marks(&self, number: usize) -> bool {
-        match self {
-            Radio::Cell(cell) => cell.marks(number),
-            Radio::Aggregating(cell) => cell.marks(number),
-            Radio::Conflict(conflict) => conflict.marks(),
-        }
+        self.of(|cell| cell.marks(number), Conflict::marks)
     }
 
     /// Name of queue `number`.
     pub(crate) fn queue_name(&self, number: usize) -> &str {
-        match self {
-            Radio::Cell(cell) => cell.queue_name(number),
-            Radio::Aggregating(cell) => cell.queue_name(number),
-            Radio::Conflict(conflict) => conflict.name(number),
-        }
+        self.of(|cell| cell.queue_name(number), |conflict| conflict.name(number))
     }
 
     /// What the medium has done for queue `number`.
     pub(crate) fn frames(&self, number: usize) -> NodeCounters {
+        self.of(|cell| cell.frames(number), |conflict| conflict.frames(number))
+    }
+}
+
+impl Other {
+    #[inline(never)]
+    fn advance(
+        &mut self,
+        now: Time,
+        sources: &mut impl Greedy,
+        watch: Option<&mut OnExchange<'_>>,
+        packet: &mut Packet,
+    ) -> OffAir {
         match self {
-            Radio::Cell(cell) => cell.frames(number),
-            Radio::Aggregating(cell) => cell.frames(number),
-            Radio::Conflict(conflict) => conflict.frames(number),
+            Other::Aggregating(cell) => {
+                if cell.timer(now) {
+                    return OffAir::Several; // what a receiver held, perhaps
+                }
+                let outcome = cell.begin_or_end(now);
+                if let Some(watch) = watch {
+                    watch(cell, outcome);
+                }
+                cell.settle(now, outcome, sources)
+            }
+            Other::Conflict(conflict) => match conflict.advance(now, sources) {
+                None => OffAir::Nothing,
+                Some(received) => {
+                    *packet = received;
+                    OffAir::AtAccessPoint // it goes on from here, if only to its endpoint
+                }
+            },
         }
     }
 }

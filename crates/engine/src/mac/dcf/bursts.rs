@@ -7,7 +7,32 @@
 
 use super::{AP, Burst, Dcf, Outcome, Prospect, Span, Time};
 
+/// What a contender sends, beyond what it would have with a single frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Formed {
+    /// Air time of the CTS that answers its RTS.
+    cts_air: Span,
+    /// What EIFS adds to AIFS behind an RTS, and behind data, where those are lost.
+    pub(super) eifs_leads: [Span; 2],
+    /// Whether what it sends is given up when its attempts are used up.
+    gives_up: bool,
+}
+
 impl Dcf {
+    /// Air time of the CTS that answers an RTS of `contender`.
+    pub(super) fn cts_air(&self, contender: u32) -> Span {
+        match self.formed.get(contender as usize) {
+            Some(formed) => formed.cts_air,
+            None => self.contenders[contender as usize].response_air,
+        }
+    }
+
+    /// Whether what `contender` sends is given up when its attempts are used up.
+    pub(super) fn gives_up(&self, contender: u32) -> bool {
+        let formed = self.formed.get(contender as usize);
+        formed.is_none_or(|formed| formed.gives_up)
+    }
+
     /// Whether exchanges are formed when they begin.
     pub fn forms(&self) -> bool {
         self.forms
@@ -29,6 +54,7 @@ impl Dcf {
     pub fn begins(&mut self) -> bool {
         if !self.on_air {
             self.begin();
+            self.unformed = true;
         }
         self.unformed
     }
@@ -41,16 +67,24 @@ impl Dcf {
         state.response_air = burst.response_air;
         state.protect = burst.protect;
         state.rts_air = burst.rts_air;
-        state.cts_air = burst.cts_air;
         state.rates = burst.rates;
-        state.eifs_leads = burst.eifs_leads;
+        let formed = &mut self.formed[contender as usize];
+        formed.cts_air = burst.cts_air;
+        formed.eifs_leads = burst.eifs_leads;
     }
 
     /// All transmitters are loaded.
     pub fn launch(&mut self) {
         self.unformed = false;
         let span = match self.transmitters[..] {
-            [contender] => self.span_to_delivery(contender),
+            [contender] => {
+                let state = &self.contenders[contender as usize];
+                let cts = self.formed[contender as usize].cts_air;
+                match state.protect {
+                    true => state.rts_air + self.phy.sifs + cts + self.phy.sifs + state.data_air,
+                    false => state.data_air,
+                }
+            }
             ref several => {
                 let first = |&one: &u32| self.contenders[one as usize].first_air();
                 several.iter().map(first).max().unwrap_or_default()
@@ -69,7 +103,7 @@ impl Dcf {
     /// discarded, has next.
     #[inline(never)]
     pub fn finish(&mut self, received: bool) -> Outcome {
-        self.end(Some(received))
+        self.end_exchange::<true>(Some(received))
     }
 
     /// Whether an MPDU of `contender` is lost, which is so with this probability.
@@ -82,6 +116,7 @@ impl Dcf {
     pub fn backlog_with(&mut self, now: Time, contender: u32, prospect: Prospect) {
         if !self.on_air && !self.stale && self.start <= now {
             self.begin();
+            self.unformed = true;
         }
         self.look_ahead(contender, prospect);
         if let Some(holder) = self.holder
@@ -89,11 +124,13 @@ impl Dcf {
             && now < holder.done
             && self.follow(holder)
         {
+            self.form_at(self.start);
             return;
         }
         let state = &mut self.contenders[contender as usize];
         if self.countdown.arrive(now, self.on_air, contender, state) {
             self.begin_at_once(now, contender);
+            self.form_at(now);
         } else {
             self.stale = !self.on_air;
         }
@@ -111,6 +148,7 @@ impl Dcf {
             && holder.contender == contender
             && self.follow(holder)
         {
+            self.form_at(self.start);
             return;
         }
         let state = &self.contenders[contender as usize];
@@ -138,12 +176,18 @@ impl Dcf {
         (left, self.followed == 0)
     }
 
+    /// The exchange that begins at `start` is to be formed then.
+    fn form_at(&mut self, start: Time) {
+        self.end = start;
+        self.unformed = true;
+    }
+
     fn look_ahead(&mut self, contender: u32, prospect: Prospect) {
         let state = &mut self.contenders[contender as usize];
         state.data_air = prospect.data_air;
         state.response_air = prospect.response_air;
-        state.gives_up = prospect.gives_up;
         state.backlogged = true;
+        self.formed[contender as usize].gives_up = prospect.gives_up;
     }
 
     /// Whether `contender` is the access point's.

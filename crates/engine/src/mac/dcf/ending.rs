@@ -4,8 +4,16 @@ use super::{CfEnd, ColliderWait, Dcf, Exchange, Holder, Outcome, Span, Time};
 
 impl Dcf {
     #[inline(always)]
-    pub(super) fn end_single(&mut self, from: u32, lost: bool) -> Outcome {
+    pub(super) fn end_single<const OF_BURSTS: bool>(
+        &mut self,
+        from: u32,
+        received: Option<bool>,
+    ) -> Outcome {
         let state = &mut self.contenders[from as usize];
+        let lost = match received {
+            None => state.errors.chance(state.error),
+            Some(received) => !received,
+        };
         let protect = state.protect && self.followed == 0;
         let ack_end = self.end + self.phy.sifs + state.response_air;
         state.sent_at = state.rates;
@@ -16,7 +24,7 @@ impl Dcf {
             } else {
                 Span::ZERO
             };
-            let wait = nav.max(self.eifs_lead(from, false));
+            let wait = nav.max(self.eifs_lead::<OF_BURSTS>(from, false));
             let end = self.end;
             self.contenders[from as usize].counters.corrupted += 1;
             self.tell_down(from, |down| {
@@ -24,7 +32,7 @@ impl Dcf {
                 down.failed += 1;
             });
             self.release_medium(end, wait);
-            self.fail(from, protect, self.ack_timeout.map(|timeout| end + timeout));
+            self.fail::<OF_BURSTS>(from, protect, self.ack_timeout.map(|timeout| end + timeout));
             self.adapt(from, false);
             return Outcome::Corrupted;
         }
@@ -69,14 +77,14 @@ impl Dcf {
         end
     }
 
-    pub(super) fn end_collision(&mut self) -> Outcome {
+    pub(super) fn end_collision<const OF_BURSTS: bool>(&mut self) -> Outcome {
         let Exchange { start, end, .. } = self.exchange;
         let transmitters = std::mem::take(&mut self.transmitters);
-        let last = transmitters
-            .iter()
-            .filter(|&&each| start + self.contenders[each as usize].first_air() == end);
-        let lead = last.map(|&each| self.eifs_lead(each, true)).max();
-        self.release_medium(end, lead.unwrap_or(Span::ZERO));
+        let lead = match OF_BURSTS {
+            false => self.phy.eifs_lead(),
+            true => self.longest_eifs_lead(start, end, &transmitters),
+        };
+        self.release_medium(end, lead);
         for &contender in &transmitters {
             let state = &mut self.contenders[contender as usize];
             state.counters.collided += 1;
@@ -92,7 +100,7 @@ impl Dcf {
                 .filter(|_| !self.hears_another_end(own_end, &transmitters))
                 .map(|timeout| (own_end + timeout).max(end));
             let long = false; // an RTS or an unprotected frame: both count as short
-            self.fail(contender, long, resumes);
+            self.fail::<OF_BURSTS>(contender, long, resumes);
             if data_went {
                 self.adapt(contender, false);
             }
@@ -101,13 +109,23 @@ impl Dcf {
         Outcome::Collided
     }
 
+    /// What EIFS adds to AIFS after the frame that ends last, the most if there are several.
+    #[inline(never)]
+    fn longest_eifs_lead(&self, start: Time, end: Time, transmitters: &[u32]) -> Span {
+        let ends_last =
+            |&&each: &&u32| start + self.contenders[each as usize].first_air() == end;
+        let last = transmitters.iter().filter(ends_last);
+        let lead = last.map(|&each| self.eifs_lead::<true>(each, true)).max();
+        lead.unwrap_or(Span::ZERO)
+    }
+
     /// What EIFS adds to AIFS after a frame of `contender` was lost: its `first` one, or its data.
-    fn eifs_lead(&self, contender: u32, first: bool) -> Span {
-        if !self.forms {
+    fn eifs_lead<const OF_BURSTS: bool>(&self, contender: u32, first: bool) -> Span {
+        if !OF_BURSTS {
             return self.phy.eifs_lead();
         }
         let state = &self.contenders[contender as usize];
-        state.eifs_leads[usize::from(!(first && state.protect))]
+        self.formed[contender as usize].eifs_leads[usize::from(!(first && state.protect))]
     }
 
     /// Whether a collider waits with those that only listened: its frame ended at `own_end`, and another
@@ -128,18 +146,23 @@ impl Dcf {
 
     /// One more failure of `contender`: double, retry or give up. It waits for AIFS from `resumes` on, or
     /// with the others.
-    fn fail(&mut self, contender: u32, long: bool, resumes: Option<Time>) {
+    fn fail<const OF_BURSTS: bool>(
+        &mut self,
+        contender: u32,
+        long: bool,
+        resumes: Option<Time>,
+    ) {
         let state = &mut self.contenders[contender as usize];
-        let given_up = state.fail(long, self.countdown.count(state.group));
-        if self.forms {
-            state.backlogged = false; // until `proceed` tells
-        }
-        if given_up {
+        if state.fail(long, self.countdown.count(state.group))
+            && (!OF_BURSTS || self.gives_up(contender))
+        {
+            let state = &mut self.contenders[contender as usize];
             state.counters.discarded += 1;
             self.discarded.push(contender);
             self.tell_down(contender, |down| down.discarded += 1);
         }
         let state = &mut self.contenders[contender as usize];
+        state.backlogged &= !OF_BURSTS; // until it is told what is next
         self.countdown
             .resume_after_failure(contender, state, resumes);
     }
