@@ -42,8 +42,9 @@ impl Cell {
         let Some(queue) = lanes(&mut self.ports[number as usize].queue) else {
             return false;
         };
+        let was_empty = queue.is_empty();
         let enters = queue.offer(now, packet);
-        if enters && !self.medium.is_backlogged(number) {
+        if was_empty && enters {
             self.contend_with(now, number);
         }
         enters

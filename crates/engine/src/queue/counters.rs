@@ -97,6 +97,15 @@ impl QueueCounters {
         self.sojourn_ns += at.since(entered).0;
     }
 
+    /// So many packets, the sum of whose entering times is `entered_sum` modulo 2^64, left at `at`.
+    #[inline]
+    pub fn leave_together(&mut self, packets: u64, entered_sum: u64, at: Time) {
+        let left_sum = packets.wrapping_mul(at.0);
+        self.left += packets;
+        self.left_sum = self.left_sum.wrapping_add(left_sum);
+        self.sojourn_ns += left_sum.wrapping_sub(entered_sum);
+    }
+
     /// Undoes [`QueueCounters::leave`], for a time before it.
     pub fn take_back_leave(&mut self, entered: Time, at: Time) {
         self.left -= 1;

@@ -174,11 +174,13 @@ impl Lanes {
         if self.released != at {
             (self.released, self.released_packets, self.released_bytes) = (at, 0, 0);
         }
-        let mut bytes = 0;
+        let (mut bytes, mut entered) = (0, 0_u64);
         for packet in packets {
             bytes += u32::from(packet.bytes);
-            self.counters.leave(packet.queued, at);
+            entered = entered.wrapping_add(packet.queued.0);
         }
+        let count = packets.len() as u64;
+        self.counters.leave_together(count, entered, at);
         self.bytes -= u64::from(bytes);
         self.released_packets += packets.len() as u32;
         self.released_bytes += bytes;
