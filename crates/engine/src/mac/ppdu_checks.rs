@@ -11,6 +11,7 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
+use crate::queue::QueueSetting;
 
 /// Checks the table of a cell, all but its stations.
 pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
@@ -20,6 +21,12 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
     let Some(generation) = phy.value.generation() else {
         return refuse_all(cell, problems);
     };
+    let ap = cell.inside(Cell::ap);
+    check_queue(cell, Cell::ap_queue, problems);
+    check_queue(cell, Cell::queue, problems);
+    if let Some(ap) = ap {
+        check_queue(ap, ApTable::queue, problems);
+    }
     check_channel(cell, generation, problems);
     check_symbols(cell, generation, problems);
     let of_ap = cell.inside(Cell::ap);
@@ -47,6 +54,18 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
     }
 }
 
+/// A queue that is served several packets at a time decides when they arrive.
+pub(crate) fn check_queue<Q>(table: &Section, key: KeyOf<Q>, problems: &mut Problems) {
+    if let Ok(Some(setting)) = QueueSetting::at(table, key)
+        && setting.decides_on_departure()
+        && let Some(queue) = table.inside(key)
+    {
+        let message = "its discipline decides when packets leave one by one; allowed in a cell that \
+                       aggregates are those that decide when packets arrive, such as red";
+        queue.refuse(message, problems);
+    }
+}
+
 /// Keys of 802.11n, ac and ax in another cell.
 fn refuse_all(cell: &Section, problems: &mut Problems) {
     let keys = keys!(
@@ -68,7 +87,7 @@ fn refuse_aggregation(table: &Section, problems: &mut Problems) {
     if let Some(own) = table.inside(NodeAccess::aggregation)
         && own.given
     {
-        let message = "this cell has no aggregates; allowed with phy \"802.11n\", \"802.11ac\" or \
+        let message = "there are no aggregates without MCS; allowed with phy \"802.11n\", \"802.11ac\" or \
                        \"802.11ax\"";
         own.refuse(message, problems);
     }
@@ -199,6 +218,10 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
         }
         return;
     };
+    let keys = keys!(PpduKeys: band, width, guard_interval, ltf, packet_padding, coding);
+    if keys.into_iter().any(|key| problems.concern(&cell.path(key))) {
+        return; // what follows from them would confuse
+    }
     let phy = match &own.phy {
         Some(said) => said.value.unwrap_or(of_cell.value),
         None => of_cell.value,
@@ -224,6 +247,7 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
         }
         return;
     };
+    check_queue(station, own.queue, problems);
     check_aggregation(station, modulation.generation, problems);
     for entry in own.rates.into_iter().filter_map(|key| station.given(key.name())) {
         refuse_rate(entry, phy, problems);
@@ -235,6 +259,8 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
 pub(crate) struct Own<'a> {
     /// Its key `phy`.
     pub(crate) phy: Option<Said<'a, Option<PhyKind>>>,
+    /// Its key of the queue.
+    pub(crate) queue: KeyOf<QueueSetting>,
     /// Its keys of rates.
     pub(crate) rates: [KeyOf<Option<u64>>; 2],
 }

@@ -20,6 +20,8 @@ pub(crate) struct Preset {
     pub(crate) txop_limit: Option<Span>,
     pub(crate) countdown: CountdownRule,
     pub(crate) mac_header_bytes: u32,
+    /// Limit of the access point's queue.
+    pub(crate) ap_queue_packets: u32,
     /// Rates of data frames, and the default one. [bit/s]
     pub(crate) rates: &'static [u64],
     pub(crate) rate_bps: u64,
@@ -56,6 +58,7 @@ const DCF: Preset = Preset {
     txop_limit: None,
     countdown: CountdownRule::Dcf,
     mac_header_bytes: 28,
+    ap_queue_packets: 100,
     rates: DSSS_RATES,
     rate_bps: 11 * MBPS,
     control_rates: DSSS_RATES,
@@ -84,6 +87,7 @@ const QOS: Preset = Preset {
     txop_limit: Some(Span(2_528_000)),
     countdown: CountdownRule::Edca,
     mac_header_bytes: 30,
+    ap_queue_packets: 1_000,
     rates: &[], // of MCS and streams
     ..OFDM
 };

@@ -44,7 +44,7 @@ table! {
     /// Timing of the physical layer, from the preset unless overridden.
     pub struct Phy: Copy in "phy" {
         /// Preset of timing, rates and contention windows.
-        kind as "phy": PhyKind, json "phy" = word().required();
+        kind as "phy": PhyKind, json "phy" = word().hinting(PhyKind::meant).required();
         /// Slot time.
         slot: Span = duration(1..=MS).by_preset(|| per_preset(|preset| time_of(preset.slot)))
             => Preset::of(kind).slot;
@@ -83,6 +83,36 @@ fn signal_extension(layers: &Layers) -> Result<Span, Refused> {
 }
 
 impl PhyKind {
+    /// What to say to somebody who gave this name, which is that of no physical layer here.
+    fn meant(name: &str) -> Option<String> {
+        let plain: String = name.to_lowercase().replace([' ', '-', '_', '.'], "");
+        let plain = plain.trim_start_matches("ieee").trim_start_matches("80211");
+        let known = match plain {
+            "wifi4" | "n" | "ht" => "802.11n",
+            "wifi5" | "ac" | "vht" => "802.11ac",
+            "wifi6" | "wifi6e" | "ax" | "he" => "802.11ax",
+            "a" => "802.11a",
+            "b" => "802.11b",
+            "g" => "802.11g",
+            "wifi7" | "be" | "eht" | "wifi8" | "bn" => {
+                return Some(
+                    "\"802.11ax\" is the latest here: a cell of 802.11be with links of its own, wider \
+                     channels or MCS 12 and 13 is not modelled"
+                        .to_owned(),
+                );
+            }
+            "ad" | "ay" | "ah" | "af" | "p" => {
+                return Some("only the bands of 2.4, 5 and 6 GHz are modelled".to_owned());
+            }
+            _ => return None,
+        };
+        let band = match plain {
+            "wifi6e" => " with band = \"6 GHz\"",
+            _ => "",
+        };
+        Some(format!("did you mean \"{known}\"{band}?"))
+    }
+
     /// Silence after every OFDM frame (IEEE 802.11-2020, 18.3.2.4).
     pub const fn signal_extension(self) -> Span {
         match self {
@@ -175,7 +205,8 @@ table! {
         all_of StreamKeys;
         all_of PowerSave;
         /// Queue of the access point, a short form of ap.queue.
-        key ap_queue: ApQueue = ap_queue().default(100);
+        key ap_queue: ApQueue = 
+            ap_queue().by_preset(|| per_preset(|preset| preset.ap_queue_packets.to_string()));
         /// Queue of each station.
         key queue: QueueSetting = queue().default(1_000);
         /// Node of the wired network at which the cell's wire ends.
@@ -518,7 +549,12 @@ fn access_point(layers: &Layers) -> Result<Node, Refused> {
     let own = own.map(|ap| QueueSetting::at(ap, ApTable::queue));
     let queue = match own.transpose()?.flatten() {
         Some(queue) => queue,
-        None => QueueSetting::nearest(layers, Cell::ap_queue)?,
+        None => {
+            let of_cell = layers.0.first().map(|cell| QueueSetting::at(cell, Cell::ap_queue));
+            let usual = Preset::of(layers.need(Phy::kind)?).ap_queue_packets;
+            let of_cell = of_cell.transpose()?.flatten();
+            of_cell.unwrap_or(QueueSetting::drop_tail(usual))
+        }
     };
     Node::read(&Layers(&tables), Usual::of(layers, true)?, queue)
 }

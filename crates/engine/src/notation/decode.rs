@@ -184,7 +184,11 @@ impl Decoder<'_, '_> {
                         allowed += &format!(", \"{}\"", added.word);
                     }
                     let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
-                    let hint = refusal.hint.or_else(|| no_unit(key, node));
+                    let known = match (&node.data, key.meant) {
+                        (Data::Text(text), Some(meant)) => meant(text),
+                        _ => None,
+                    };
+                    let hint = known.or(refusal.hint).or_else(|| no_unit(key, node));
                     self.problems
                         .add_with_hint(node.origin, &path, message, hint);
                 }

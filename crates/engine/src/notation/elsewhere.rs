@@ -76,6 +76,7 @@ mod tests {
             word: None,
             told: None,
             default: Default::Absent("none"),
+            meant: None,
             doc: "",
         }
     }

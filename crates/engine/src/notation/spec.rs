@@ -15,6 +15,7 @@ pub struct Spec<T> {
     told: Option<&'static str>,
     default: Default,
     fallback: Option<T>,
+    meant: Option<fn(&str) -> Option<String>>,
 }
 
 impl<T> Spec<T> {
@@ -25,6 +26,7 @@ impl<T> Spec<T> {
             told: None,
             default: Default::Absent("none"),
             fallback: None,
+            meant: None,
         }
     }
 
@@ -85,6 +87,12 @@ impl<T> Spec<T> {
         Spec { told, ..self }
     }
 
+    /// What to say to somebody who gave this word, which is none of those that are allowed.
+    pub fn hinting(self, meant: fn(&str) -> Option<String>) -> Spec<T> {
+        let meant = Some(meant);
+        Spec { meant, ..self }
+    }
+
     /// As a key of a table.
     pub fn key(self, key: KeyOf<T>, doc: &'static str) -> Key {
         Key {
@@ -94,6 +102,7 @@ impl<T> Spec<T> {
             told: self.told,
             default: self.default,
             doc: doc.trim_ascii_start(),
+            meant: self.meant,
         }
     }
 

@@ -48,6 +48,8 @@ pub struct Key {
     pub default: Default,
     /// What it is for.
     pub doc: &'static str,
+    /// What to say of a word that is none of its own, beside that.
+    pub meant: Option<fn(&str) -> Option<String>>,
 }
 
 /// What holds if a key is absent.
