@@ -48,6 +48,8 @@ def _beyond(scenario: Scenario) -> str | None:
         return "a virtual shared bottleneck shares out the cell"
     if isinstance(scenario, CsmaScenario):
         return "links of `csma` hear only some of each other"
+    if isinstance(scenario, CellScenario) and scenario.cell.aggregates:
+        return f"a cell of {scenario.cell.phy} sends several packets in one exchange"
     for flow in scenario.flows:
         if not flow.station:
             return f"flow {flow.name} runs between wired nodes"

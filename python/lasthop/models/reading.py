@@ -373,7 +373,9 @@ class VbsClass(Table):
 class Cell(Table):
     """A WLAN cell."""
 
-    phy: Literal["802.11b", "802.11g", "802.11g-long"]
+    phy: Literal[
+        "802.11b", "802.11g", "802.11g-long", "802.11a", "802.11n", "802.11ac", "802.11ax"
+    ]
     slot_s: float
     sifs_s: float
     preamble_s: float
@@ -387,6 +389,13 @@ class Cell(Table):
     rate_control: Literal["fixed", "arf"]
     ap: AccessPoint
     vbs_classes: tuple[VbsClass, ...] = ()
+    band: Literal["2.4 GHz", "5 GHz", "6 GHz"] | None = None
+    """Of a cell that aggregates; None: of another."""
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether several packets go in one exchange."""
+        return self.band is not None
 
 
 class Trace(Table):

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::{Hotspot, OffAir};
 use crate::channel::Channel;
 use crate::kernel::time::{Span, Time};
-use crate::mac::aggregation::{amsdu_bytes, ampdu_bytes};
+use crate::mac::aggregation::{ampdu_bytes, amsdu_bytes};
 use crate::mac::block_ack::{Fates, Terms, Window};
 use crate::mac::dcf::{AP, Burst, Dcf, DownCounters, NodeCounters, Outcome, Prospect};
 use crate::mac::way::{Room, Way};
@@ -374,7 +374,9 @@ impl Aggregates {
                     window.told(&mut sorting);
                     None
                 }
-                Some((_, attempts)) if terms.attempts.is_some_and(|most| attempts + 1 >= most) => None,
+                Some((_, attempts)) if terms.attempts.is_some_and(|most| attempts + 1 >= most) => {
+                    None
+                }
                 Some((_, attempts)) => Some((lane, attempts + 1)),
                 None => None,
             };
@@ -391,7 +393,9 @@ impl Aggregates {
                 down.failed += u64::from(count);
             }
             let agreed = window.terms().agreed;
-            if !sent && discarded && !window.waits()
+            if !sent
+                && discarded
+                && !window.waits()
                 && let Some(packet) = sorting.queue.take(lane)
             {
                 window.begin(packet, 0); // it would have been the next
@@ -424,7 +428,9 @@ impl Aggregates {
     #[inline(never)]
     fn keep_watch(&mut self, contender: u32, lane: u32) {
         let of = |(contender, lane): (u32, u32)| {
-            self.senders[contender as usize].links[lane as usize].window.deadline()
+            self.senders[contender as usize].links[lane as usize]
+                .window
+                .deadline()
         };
         let mut reordering = std::mem::take(&mut self.reordering);
         if !reordering.contains(&(contender, lane)) {
@@ -466,7 +472,14 @@ impl Aggregates {
             let ends = (sender.node, receiver(sender.node, lane as u32));
             let link = &mut sender.links[lane];
             let limit = access_of(&self.cell, &self.stations, medium, contender).txop_limit;
-            link.way = Way::new(&self.cell, &self.stations, ends, &link.terms, limit, channel);
+            link.way = Way::new(
+                &self.cell,
+                &self.stations,
+                ends,
+                &link.terms,
+                limit,
+                channel,
+            );
         }
     }
 
@@ -581,13 +594,7 @@ impl Filling<'_> {
 }
 
 impl Link {
-    fn new(
-        cell: &mac::Cell,
-        stations: &[Station],
-        medium: &Dcf,
-        contender: u32,
-        to: u32,
-    ) -> Link {
+    fn new(cell: &mac::Cell, stations: &[Station], medium: &Dcf, contender: u32, to: u32) -> Link {
         let from = medium.node(contender);
         let station = &stations[from.max(to) as usize - 1];
         let of = |node: u32| match node {

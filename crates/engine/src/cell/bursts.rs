@@ -108,12 +108,7 @@ impl Cell {
     }
 
     /// Takes away what the exchange that ended at `now` has brought to an end, and says what comes next.
-    pub fn settle(
-        &mut self,
-        now: Time,
-        outcome: Outcome,
-        sources: &mut impl Greedy,
-    ) -> OffAir {
+    pub fn settle(&mut self, now: Time, outcome: Outcome, sources: &mut impl Greedy) -> OffAir {
         if outcome == Outcome::Begins {
             return OffAir::Nothing;
         }
@@ -157,7 +152,13 @@ impl Cell {
         };
         let discarded = medium.discarded().contains(&contender);
         let behind_rts = medium.protection(contender).is_some();
-        aggregates.settle(now, contender, outcome, (sent, discarded, behind_rts), queue);
+        aggregates.settle(
+            now,
+            contender,
+            outcome,
+            (sent, discarded, behind_rts),
+            queue,
+        );
         if port.greedy {
             sources.refill(free, contender, &mut port.queue);
         }

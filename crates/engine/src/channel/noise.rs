@@ -279,7 +279,12 @@ mod tests {
     /// denser constellation, and each weaker code, needs more.
     #[test]
     fn faster_mcs_need_more() {
-        for (rate, points, code) in [(6, 2, (1, 2)), (18, 4, (3, 4)), (48, 64, (2, 3)), (54, 64, (3, 4))] {
+        for (rate, points, code) in [
+            (6, 2, (1, 2)),
+            (18, 4, (3, 4)),
+            (48, 64, (2, 3)),
+            (54, 64, (3, 4)),
+        ] {
             let error = coded_frame_error(points, code, 1000, 15.0);
             assert_eq!(error, frame_error(rate * MBPS, 1000, 15.0), "{rate}");
         }

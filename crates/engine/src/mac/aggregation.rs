@@ -109,7 +109,10 @@ impl Aggregation {
                 .unwrap_or(generation.most_mpdus()),
             bytes: (layers.value(AggregationKeys::bytes)?.flatten())
                 .unwrap_or(generation.longest_ampdu()),
-            time: layers.value(AggregationKeys::time)?.flatten().unwrap_or(LONGEST_PPDU),
+            time: layers
+                .value(AggregationKeys::time)?
+                .flatten()
+                .unwrap_or(LONGEST_PPDU),
             amsdu_bytes: layers.value(AggregationKeys::amsdu)?.flatten(),
             attempts: layers.value(AggregationKeys::attempts)?.unwrap_or(Some(15)),
             bar_after_failure: (layers.value(AggregationKeys::bar_after_failure)?.flatten())
@@ -147,7 +150,10 @@ impl Aggregation {
         say("amsdu_bytes", self.amsdu_bytes.into());
         say("attempts", self.attempts.into());
         say("bar_after_failure", self.bar_after_failure.into());
-        say("reorder_timeout_s", self.reorder_timeout.map(Span::seconds).into());
+        say(
+            "reorder_timeout_s",
+            self.reorder_timeout.map(Span::seconds).into(),
+        );
         Json::Object(json)
     }
 

@@ -127,7 +127,10 @@ impl Window {
     #[inline]
     pub fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         let from = (self.start - self.base) as usize;
-        self.mpdus.range(from..).filter(|one| one.waits).map(|one| one.bytes)
+        self.mpdus
+            .range(from..)
+            .filter(|one| one.waits)
+            .map(|one| one.bytes)
     }
 
     /// Whether an MPDU is still to be sent.
@@ -333,7 +336,9 @@ impl Window {
                 mpdu.held = false;
                 self.held -= 1;
                 let own = self.packets_of(&self.mpdus[index]);
-                self.packets.range(own).for_each(|packet| fates.handed_up(packet));
+                self.packets
+                    .range(own)
+                    .for_each(|packet| fates.handed_up(packet));
             }
             self.expected += 1;
         }
@@ -377,7 +382,9 @@ impl Window {
                 self.mpdus[index].waits = false;
                 self.waiting -= 1;
                 let own = self.packets_of(&mpdu);
-                self.packets.range(own).for_each(|packet| fates.settled(packet, false));
+                self.packets
+                    .range(own)
+                    .for_each(|packet| fates.settled(packet, false));
             }
         }
         self.advance();
@@ -444,7 +451,9 @@ impl Window {
         }
         let from = (self.expected - self.base) as usize;
         let mut numbered = (self.expected..).zip(self.mpdus.range(from..));
-        numbered.find(|(_, one)| one.held).map(|(number, one)| (number, one.received))
+        numbered
+            .find(|(_, one)| one.held)
+            .map(|(number, one)| (number, one.received))
     }
 
     /// The deadline has come.

@@ -196,7 +196,11 @@ impl Dcf {
             several_categories: members.len() > nodes.len(),
             falls_back,
             forms,
-            formed: if forms { vec![Formed::default(); members.len()] } else { Vec::new() },
+            formed: if forms {
+                vec![Formed::default(); members.len()]
+            } else {
+                Vec::new()
+            },
             unformed: false,
             nodes: nodes.len(),
             down: down.collect(),

@@ -24,17 +24,17 @@ pub mod rates;
 mod settings;
 pub mod way;
 
-pub use graph::Spread;
 pub use aggregation::Aggregation;
-pub use ppdu_settings::{Band, EifsRule, LONGEST_PPDU, Ppdus, Width};
+pub use graph::Spread;
 pub use power_save::PowerSave;
 pub(crate) use power_save::SleepKeys;
+pub(crate) use ppdu_checks::Own;
+pub(crate) use ppdu_settings::StreamKeys;
+pub use ppdu_settings::{Band, EifsRule, LONGEST_PPDU, Ppdus, Width};
 pub(crate) use presets::{DATA_RATE, Preset};
 pub use rates::{Rates, data_rates};
 pub use settings::{
     Access, Category, Cell, ColliderWait, CountdownRule, Node, Phy, PhyKind, QueueOrder,
     RateControl, Station,
 };
-pub(crate) use ppdu_checks::Own;
-pub(crate) use ppdu_settings::StreamKeys;
 pub(crate) use settings::{ApTable, Contention, NodeAccess, Usual};

@@ -143,7 +143,11 @@ fn check_channel(cell: &Section, generation: Generation, problems: &mut Problems
 fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems) {
     let he = generation == Generation::He;
     let guard = cell.said(PpduKeys::guard_interval);
-    let allowed: &[u64] = if he { &[800, 1_600, 3_200] } else { &[400, 800] };
+    let allowed: &[u64] = if he {
+        &[800, 1_600, 3_200]
+    } else {
+        &[400, 800]
+    };
     if let Some(guard) = &guard
         && guard.value.is_some_and(|span| !allowed.contains(&span.0))
     {
@@ -162,9 +166,15 @@ fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems
         }
     }
     if let Some(padding) = padding
-        && padding.value.is_some_and(|span| ![0, 8_000, 16_000].contains(&span.0))
+        && padding
+            .value
+            .is_some_and(|span| ![0, 8_000, 16_000].contains(&span.0))
     {
-        refuse(&padding, "is no packet padding; allowed are 0, 8 and 16 us", problems);
+        refuse(
+            &padding,
+            "is no packet padding; allowed are 0, 8 and 16 us",
+            problems,
+        );
     }
     let Some(ltf) = ltf else { return };
     let Some(length) = ltf.value else { return };
@@ -195,8 +205,18 @@ fn check_aggregation(table: &Section, generation: Generation, problems: &mut Pro
     };
     let keys = [
         (AggregationKeys::mpdus, generation.most_mpdus(), "MPDUs", ""),
-        (AggregationKeys::bytes, generation.longest_ampdu(), "an A-MPDU", " B"),
-        (AggregationKeys::amsdu, generation.longest_amsdu(), "an A-MSDU", " B"),
+        (
+            AggregationKeys::bytes,
+            generation.longest_ampdu(),
+            "an A-MPDU",
+            " B",
+        ),
+        (
+            AggregationKeys::amsdu,
+            generation.longest_amsdu(),
+            "an A-MSDU",
+            " B",
+        ),
     ];
     for (key, most, of, unit) in keys {
         let Some(said) = own.said(key) else { continue };
@@ -219,7 +239,10 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
         return;
     };
     let keys = keys!(PpduKeys: band, width, guard_interval, ltf, packet_padding, coding);
-    if keys.into_iter().any(|key| problems.concern(&cell.path(key))) {
+    if keys
+        .into_iter()
+        .any(|key| problems.concern(&cell.path(key)))
+    {
         return; // what follows from them would confuse
     }
     let phy = match &own.phy {
@@ -231,7 +254,10 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
     if let Some(said) = &own.phy
         && !allowed.contains(&format!("\"{}\"", phy.name()))
     {
-        let fault = format!("is no station for {}; allowed are {allowed}", cell_of(&ppdus));
+        let fault = format!(
+            "is no station for {}; allowed are {allowed}",
+            cell_of(&ppdus)
+        );
         return refuse(said, fault, problems);
     }
     let Some(modulation) = modulation else {
@@ -249,7 +275,11 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
     };
     check_queue(station, own.queue, problems);
     check_aggregation(station, modulation.generation, problems);
-    for entry in own.rates.into_iter().filter_map(|key| station.given(key.name())) {
+    for entry in own
+        .rates
+        .into_iter()
+        .filter_map(|key| station.given(key.name()))
+    {
         refuse_rate(entry, phy, problems);
     }
     check_streams(&[station, cell], modulation, phy, problems);
@@ -303,7 +333,10 @@ fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &
         && count > most
     {
         if !problems.concern(&said.path) {
-            let fault = format!("is more streams than {} has; allowed are 1 to {most}", phy.name());
+            let fault = format!(
+                "is more streams than {} has; allowed are 1 to {most}",
+                phy.name()
+            );
             refuse(said, fault, problems);
         }
         return;
@@ -322,7 +355,10 @@ fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &
     let width = one.width_mhz;
     let message = if mcs > of.highest_mcs() {
         let highest = of.highest_mcs();
-        format!("{mcs} is no MCS of {}; allowed are 0 to {highest}", phy.name())
+        format!(
+            "{mcs} is no MCS of {}; allowed are 0 to {highest}",
+            phy.name()
+        )
     } else if one.coding == Coding::Bcc && of == Generation::He {
         "needs the code \"ldpc\"; allowed with \"bcc\" are MCS 0 to 9 with up to 4 streams at \
          20 MHz"
@@ -364,7 +400,9 @@ fn allowed_phys(ppdus: &Ppdus) -> String {
         };
         own.is_some() && in_band
     };
-    let all = legacy.into_iter().chain(aggregating.into_iter().filter(fits));
+    let all = legacy
+        .into_iter()
+        .chain(aggregating.into_iter().filter(fits));
     let quoted: Vec<String> = all.map(|phy| format!("\"{}\"", phy.name())).collect();
     quoted.join(", ")
 }

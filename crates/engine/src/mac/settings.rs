@@ -4,7 +4,9 @@ use super::aggregation::{Aggregation, AggregationKeys};
 use super::power_save::PowerSave;
 use super::ppdu::Modulation;
 use super::ppdu_settings::{Band, EdcaDefaults, PpduKeys, Ppdus, StreamKeys};
-use super::presets::{CONTROL_RATE, DATA_RATE, Preset, per_preset, rate_of, size_of, time_of, usual_rates};
+use super::presets::{
+    CONTROL_RATE, DATA_RATE, Preset, per_preset, rate_of, size_of, time_of, usual_rates,
+};
 use crate::channel::{Channel, ChannelChange, frame_error};
 use crate::echo::{Echo, EchoChange};
 use crate::kernel::time::Span;
@@ -66,11 +68,13 @@ table! {
 /// The physical layer without what aggregates: that of control frames and of older stations.
 fn older(layers: &Layers) -> Result<PhyKind, Refused> {
     let kind = layers.need(Phy::kind)?;
-    Ok(match (kind.generation(), layers.value(PpduKeys::band)?.flatten()) {
-        (None, _) => kind,
-        (Some(_), Some(Band::Ghz2_4)) => PhyKind::Dot11g,
-        (Some(_), _) => PhyKind::Dot11a,
-    })
+    Ok(
+        match (kind.generation(), layers.value(PpduKeys::band)?.flatten()) {
+            (None, _) => kind,
+            (Some(_), Some(Band::Ghz2_4)) => PhyKind::Dot11g,
+            (Some(_), _) => PhyKind::Dot11a,
+        },
+    )
 }
 
 fn sifs(layers: &Layers) -> Result<Span, Refused> {
@@ -181,7 +185,7 @@ table! {
         /// Rate of data frames, both ways.
         key rate: u64 = listed(&DATA_RATE).by_preset(usual_rates);
         /// MAC header and frame check sequence of a data frame.
-        mac_header_bytes as "mac_header": u32 = 
+        mac_header_bytes as "mac_header": u32 =
             size(0..=256).by_preset(|| per_preset(|preset| size_of(preset.mac_header_bytes)))
             => Preset::of(phy.kind).mac_header_bytes;
         /// LLC/SNAP header of a data frame.
@@ -205,7 +209,7 @@ table! {
         all_of StreamKeys;
         all_of PowerSave;
         /// Queue of the access point, a short form of ap.queue.
-        key ap_queue: ApQueue = 
+        key ap_queue: ApQueue =
             ap_queue().by_preset(|| per_preset(|preset| preset.ap_queue_packets.to_string()));
         /// Queue of each station.
         key queue: QueueSetting = queue().default(1_000);
@@ -550,7 +554,10 @@ fn access_point(layers: &Layers) -> Result<Node, Refused> {
     let queue = match own.transpose()?.flatten() {
         Some(queue) => queue,
         None => {
-            let of_cell = layers.0.first().map(|cell| QueueSetting::at(cell, Cell::ap_queue));
+            let of_cell = layers
+                .0
+                .first()
+                .map(|cell| QueueSetting::at(cell, Cell::ap_queue));
             let usual = Preset::of(layers.need(Phy::kind)?).ap_queue_packets;
             let of_cell = of_cell.transpose()?.flatten();
             of_cell.unwrap_or(QueueSetting::drop_tail(usual))

@@ -119,12 +119,14 @@ impl Way {
         if let Some(longer) = ppdus.and_then(|own| own.rts_longer_than) {
             way.rts_above = way.rts_above.min(way.longest(longer));
         }
-        way.opening = txop_limit.map(|limit| [way.ack_air, way.block_ack_air].map(|response| {
-            let plain = way.longest_with(limit, response);
-            let rts = way.rts_air + way.sifs + way.cts_air + way.sifs;
-            let behind_rts = way.longest_with(Span(limit.0.saturating_sub(rts.0)), response);
-            plain.min(way.rts_above).max(behind_rts)
-        }));
+        way.opening = txop_limit.map(|limit| {
+            [way.ack_air, way.block_ack_air].map(|response| {
+                let plain = way.longest_with(limit, response);
+                let rts = way.rts_air + way.sifs + way.cts_air + way.sifs;
+                let behind_rts = way.longest_with(Span(limit.0.saturating_sub(rts.0)), response);
+                plain.min(way.rts_above).max(behind_rts)
+            })
+        });
         way
     }
 
@@ -228,7 +230,11 @@ impl Way {
             rts_air: self.rts_air,
             cts_air: self.cts_air,
             data_air: self.sent.1,
-            response_air: if several { self.block_ack_air } else { self.ack_air },
+            response_air: if several {
+                self.block_ack_air
+            } else {
+                self.ack_air
+            },
             eifs_leads: self.eifs_leads,
         }
     }

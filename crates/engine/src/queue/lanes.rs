@@ -92,7 +92,9 @@ impl Lanes {
     }
 
     fn lane_of(&self, packet: &Packet) -> u32 {
-        self.of_flow.get(packet.flow as usize).map_or(0, |&lane| lane)
+        self.of_flow
+            .get(packet.flow as usize)
+            .map_or(0, |&lane| lane)
     }
 
     #[inline(never)]
@@ -168,7 +170,9 @@ impl Lanes {
     #[inline]
     pub fn settle_all(&mut self, now: Time, packets: &[Packet], at: Time) {
         if !matches!(self.admission, Admission::DropTail(_)) || at <= now {
-            packets.iter().for_each(|packet| self.settle(now, packet, at));
+            packets
+                .iter()
+                .for_each(|packet| self.settle(now, packet, at));
             return;
         }
         if self.released != at {
@@ -220,7 +224,11 @@ impl Lanes {
     /// Packets that occupy a place at `now`.
     #[inline]
     pub fn length(&self, now: Time) -> usize {
-        let lingering = if now < self.released { self.released_packets } else { 0 };
+        let lingering = if now < self.released {
+            self.released_packets
+        } else {
+            0
+        };
         self.counters.length() as usize + lingering as usize
     }
 

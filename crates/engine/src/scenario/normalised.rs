@@ -179,7 +179,10 @@ fn station(station: &Station, scenario: &Scenario, number: u32) -> Json {
     if scenario.cell.ppdus.is_some() {
         json["phy"] = station.phy.name().into();
         json["mcs"] = station.modulation.map(|modulation| modulation.mcs).into();
-        json["streams"] = station.modulation.map(|modulation| modulation.streams).into();
+        json["streams"] = station
+            .modulation
+            .map(|modulation| modulation.streams)
+            .into();
         json["mcs_by_snr"] = station.mcs_by_snr.into();
     }
     extend(&mut json, channel(&station.channel));

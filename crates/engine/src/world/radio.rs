@@ -243,12 +243,18 @@ impl Radio {
 
     /// Name of queue `number`.
     pub(crate) fn queue_name(&self, number: usize) -> &str {
-        self.of(|cell| cell.queue_name(number), |conflict| conflict.name(number))
+        self.of(
+            |cell| cell.queue_name(number),
+            |conflict| conflict.name(number),
+        )
     }
 
     /// What the medium has done for queue `number`.
     pub(crate) fn frames(&self, number: usize) -> NodeCounters {
-        self.of(|cell| cell.frames(number), |conflict| conflict.frames(number))
+        self.of(
+            |cell| cell.frames(number),
+            |conflict| conflict.frames(number),
+        )
     }
 }
 

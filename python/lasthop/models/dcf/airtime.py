@@ -22,13 +22,16 @@ ROUNDING = 1e-9
 ERP_SIGNAL_EXTENSION_S = 6e-6
 """Silence that ERP-OFDM adds to each frame. IEEE 802.11-2020, 18.3.2.4. [s]"""
 
+EXTENSIONS_S = {"802.11g": ERP_SIGNAL_EXTENSION_S, "802.11a": 0.0}
+"""Silence behind the frames of OFDM. [s]"""
+
 
 def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
     r"""Duration of a frame on the air, preamble included. [s]
 
     .. math:: T = T_{pre} + 8 L / R \quad\text{(802.11b, 802.11g-long)}, \qquad
               T = T_{pre} + T_{sym} \lceil (22 + 8 L) / (R\, T_{sym}) \rceil + T_{ext}
-              \quad\text{(802.11g)}
+              \quad\text{(802.11g; a, without extension)}
 
     Parameters
     ----------
@@ -39,10 +42,10 @@ def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
     rate_bps : float
         Rate, :math:`R`. [bit/s]
     """
-    if cell.phy == "802.11g":
+    if cell.phy in EXTENSIONS_S:
         bits_per_symbol = round(rate_bps * OFDM_SYMBOL_S)
         symbols = math.ceil((OFDM_SERVICE_AND_TAIL_BITS + 8 * mac_bytes) / bits_per_symbol)
-        return cell.preamble_s + symbols * OFDM_SYMBOL_S + ERP_SIGNAL_EXTENSION_S
+        return cell.preamble_s + symbols * OFDM_SYMBOL_S + EXTENSIONS_S[cell.phy]
     return cell.preamble_s + 8 * mac_bytes / rate_bps
 
 

@@ -108,7 +108,9 @@ impl Dcf {
 
     /// Whether an MPDU of `contender` is lost, which is so with this probability.
     pub fn is_lost(&mut self, contender: u32, probability: f64) -> bool {
-        self.contenders[contender as usize].errors.chance(probability)
+        self.contenders[contender as usize]
+            .errors
+            .chance(probability)
     }
 
     /// `contender`, which had nothing to send, has something from `now` on.
@@ -172,7 +174,9 @@ impl Dcf {
     pub fn opportunity(&self, contender: u32) -> (Option<Span>, bool) {
         let state = &self.contenders[contender as usize];
         let spent = self.start.since(self.opportunity);
-        let left = state.txop_limit.map(|limit| Span(limit.0.saturating_sub(spent.0)));
+        let left = state
+            .txop_limit
+            .map(|limit| Span(limit.0.saturating_sub(spent.0)));
         (left, self.followed == 0)
     }
 

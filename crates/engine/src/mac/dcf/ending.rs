@@ -112,8 +112,7 @@ impl Dcf {
     /// What EIFS adds to AIFS after the frame that ends last, the most if there are several.
     #[inline(never)]
     fn longest_eifs_lead(&self, start: Time, end: Time, transmitters: &[u32]) -> Span {
-        let ends_last =
-            |&&each: &&u32| start + self.contenders[each as usize].first_air() == end;
+        let ends_last = |&&each: &&u32| start + self.contenders[each as usize].first_air() == end;
         let last = transmitters.iter().filter(ends_last);
         let lead = last.map(|&each| self.eifs_lead::<true>(each, true)).max();
         lead.unwrap_or(Span::ZERO)
@@ -146,12 +145,7 @@ impl Dcf {
 
     /// One more failure of `contender`: double, retry or give up. It waits for AIFS from `resumes` on, or
     /// with the others.
-    fn fail<const OF_BURSTS: bool>(
-        &mut self,
-        contender: u32,
-        long: bool,
-        resumes: Option<Time>,
-    ) {
+    fn fail<const OF_BURSTS: bool>(&mut self, contender: u32, long: bool, resumes: Option<Time>) {
         let state = &mut self.contenders[contender as usize];
         if state.fail(long, self.countdown.count(state.group))
             && (!OF_BURSTS || self.gives_up(contender))

@@ -11,10 +11,12 @@ pub const RTS_BYTES: u32 = 20;
 /// Duration of a MAC frame of `bytes` at `rate_bps`.
 pub fn frame(cell: &Cell, bytes: u32, rate_bps: u64) -> Span {
     let bits = u64::from(bytes) * 8;
-    if cell.phy.kind == PhyKind::Dot11g {
-        // SERVICE and tail: 22 bits; 4 us symbols; 6 us signal extension.
+    if matches!(cell.phy.kind, PhyKind::Dot11a | PhyKind::Dot11g) {
+        // SERVICE and tail: 22 bits; 4 us symbols; 6 us signal extension at 2.4 GHz.
         let symbols = (22 + bits).div_ceil(rate_bps * 4 / 1_000_000);
-        return cell.phy.preamble + Span(symbols * 4_000 + 6_000);
+        let at_2_4_ghz = cell.phy.kind == PhyKind::Dot11g;
+        let extension = if at_2_4_ghz { 6_000 } else { 0 };
+        return cell.phy.preamble + Span(symbols * 4_000 + extension);
     }
     let nanoseconds = (u128::from(bits) * 2_000_000_000 / u128::from(rate_bps)).div_ceil(2);
     cell.phy.preamble + Span(nanoseconds as u64)

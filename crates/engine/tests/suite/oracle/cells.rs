@@ -126,7 +126,7 @@ pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
 }
 
 /// Best effort alone, or some of the categories.
-fn any_categories() -> impl Strategy<Value = Vec<Category>> {
+pub fn any_categories() -> impl Strategy<Value = Vec<Category>> {
     prop_oneof![
         1 => Just(vec![Category::BestEffort]),
         2 => subsequence(Category::ALL.to_vec(), 1..=4),
@@ -172,7 +172,7 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
 
 /// Small windows, so that draws of 0, collisions and discards abound; control rates on both
 /// sides of the EIFS rate, so that the NAV may outlast EIFS.
-fn any_access() -> impl Strategy<Value = Node> {
+pub fn any_access() -> impl Strategy<Value = Node> {
     let control = select(vec![MBPS, 6 * MBPS, 24 * MBPS]);
     (
         [

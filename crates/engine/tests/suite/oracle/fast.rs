@@ -7,8 +7,9 @@ use lasthop_engine::kernel::time::Time;
 use lasthop_engine::mac::dcf::{self, Content, Dcf, Frame};
 use lasthop_engine::scenario::Scenario;
 
+use super::contention::Who;
 use super::medium::{Arrival, Attempt, FIRST_REPLY, Outcome, Trace};
-use super::node::{Packet, Who};
+use super::node::Packet;
 
 /// A contender's queue; the head is with the cell.
 struct Queue {

@@ -10,7 +10,8 @@ use lasthop_engine::kernel::time::Time;
 use lasthop_engine::scenario::{self, Category, ColliderWait, Scenario};
 
 use super::air;
-use super::node::{Contention, Draws, Node, Packet, Who};
+use super::contention::{Contention, Draws, Who};
+use super::node::{Node, Packet};
 
 /// A packet that comes to a node's queue from outside the cell.
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +136,8 @@ impl Medium<'_> {
         loop {
             let frame_end = self.on_air.iter().map(|frame| frame.end).min();
             let reply = self.reply.map(|(at, _)| at);
-            let timer = self.nodes.iter().filter_map(Node::deadline).min();
+            let timers = self.nodes.iter().map(|node| node.contender.deadline());
+            let timer = timers.flatten().min();
             let arrival = arrivals.front().map(|arrival| arrival.at);
             let Some(now) = [frame_end, reply, timer, arrival]
                 .into_iter()
@@ -179,7 +181,7 @@ impl Medium<'_> {
     fn countdowns(&mut self, now: Time) {
         let mut ready = Vec::new();
         for (index, node) in self.nodes.iter_mut().enumerate() {
-            if node.deadline() == Some(now) && node.count_down() {
+            if node.contender.deadline() == Some(now) && node.count_down() {
                 ready.push(index);
             }
         }
@@ -204,7 +206,7 @@ impl Medium<'_> {
         self.unreadable = senders.len() > 1;
         self.following = false;
         if let [winner] = senders {
-            self.nodes[*winner].wins(now);
+            self.nodes[*winner].contender.wins(now);
         }
         self.nav = now;
         for &index in senders {
@@ -302,7 +304,7 @@ impl Medium<'_> {
         };
         let protected = !self.following && self.uses_rts(frame.packet);
         let after_cts = frame.kind == Kind::Data && protected;
-        self.nodes[frame.owner].contention = Contention::AwaitAck { until, after_cts };
+        self.nodes[frame.owner].contender.state = Contention::AwaitAck { until, after_cts };
     }
 
     fn uses_rts(&self, packet: Packet) -> bool {
@@ -374,7 +376,7 @@ impl Medium<'_> {
         let data = self.frame(now + sifs, Kind::Data, owner, packet);
         let ack = self.frame(data.end + sifs, Kind::Ack, owner, packet);
         let node = &mut self.nodes[owner];
-        if !node.goes_on(ack.end) {
+        if !node.contender.goes_on(ack.end) {
             return false;
         }
         self.following = true;
@@ -395,7 +397,7 @@ impl Medium<'_> {
     fn close(&mut self, now: Time, owner: usize, packet: Packet) {
         let begins = now + self.scenario.cell.phy.sifs;
         let cf_end = self.frame(begins, Kind::CfEnd, owner, packet);
-        if self.scenario.cell.cf_end && self.nodes[owner].closes(cf_end.end) {
+        if self.scenario.cell.cf_end && self.nodes[owner].contender.closes(cf_end.end) {
             self.reply = Some((begins, cf_end));
         }
     }

@@ -1,19 +1,24 @@
 //! The fast DCF cell against a slow oracle: plain per-node state machines that hear every frame
-//! (`node`, `medium`), fed with the same arrivals and the same random streams.
+//! (`node`, `medium`), fed with the same arrivals and the same random streams. Cells that aggregate have
+//! an oracle of their own (`aggregates`).
 
+mod aggregates;
 mod air;
 mod cells;
+mod contention;
 mod fast;
 mod medium;
 mod node;
+mod script;
 mod worked;
 
 use std::collections::HashMap;
 
+use contention::{Draws, Who};
 use lasthop_engine::kernel::streams::{Stream, Streams};
 use lasthop_engine::scenario::{Category, Scenario};
 use medium::{Arrival, Trace};
-use node::{Draws, Who};
+
 use proptest::prelude::*;
 
 /// Draws from the streams that the engine uses: `NAME/backoff` and `NAME/channel` of the sender,

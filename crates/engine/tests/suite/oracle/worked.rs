@@ -9,36 +9,8 @@ use lasthop_engine::scenario::{
 
 use super::cells;
 use super::medium::{self, Arrival, Outcome, Trace};
-use super::node::{Draws, Packet, Who};
-
-/// Draws from a script, per node; channel errors from a script, in order.
-#[derive(Default)]
-struct Script {
-    backoff: Vec<Vec<(u32, u32)>>,
-    /// The same for category voice.
-    voice: Vec<Vec<(u32, u32)>>,
-    corrupted: Vec<bool>,
-}
-
-impl Draws for Script {
-    fn backoff(&mut self, who: Who, cw: u32) -> u32 {
-        let draws = match who.1 {
-            Category::Voice => &mut self.voice,
-            _ => &mut self.backoff,
-        };
-        let (expected_cw, slots) = draws[who.0 as usize].remove(0);
-        assert_eq!(cw, expected_cw, "window of {who:?}");
-        slots
-    }
-
-    fn corrupted(&mut self, _from: Who, _to: u32) -> bool {
-        if self.corrupted.is_empty() {
-            false
-        } else {
-            self.corrupted.remove(0)
-        }
-    }
-}
+use super::node::Packet;
+use super::script::Script;
 
 fn two_stations() -> Scenario {
     let stations = (0..2)
@@ -68,16 +40,7 @@ fn attempts(
     mut script: Script,
 ) -> (Vec<(u64, u32, u32, Outcome)>, Trace) {
     let trace = medium::play(scenario, arrivals, &mut script);
-    assert!(
-        script
-            .backoff
-            .iter()
-            .chain(&script.voice)
-            .all(Vec::is_empty),
-        "left over: {:?}, voice {:?}",
-        script.backoff,
-        script.voice
-    );
+    script.must_be_used_up();
     let attempts = trace
         .attempts
         .iter()

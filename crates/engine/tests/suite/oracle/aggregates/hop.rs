@@ -1,0 +1,190 @@
+//! From one node of the cell to another: what may be sent, and how long it is on the air.
+
+use lasthop_engine::kernel::time::Span;
+use lasthop_engine::mac::EifsRule;
+use lasthop_engine::mac::ppdu::Modulation;
+use lasthop_engine::scenario::{self, Cell, Rates, Scenario, Station};
+
+use super::super::air::{ACK_BYTES, RTS_BYTES};
+use super::lengths;
+
+/// One of the two nodes is the access point (0).
+#[derive(Clone, Copy, Debug)]
+pub struct Hop<'a> {
+    scenario: &'a Scenario,
+    from: u32,
+    to: u32,
+}
+
+impl<'a> Hop<'a> {
+    pub fn new(scenario: &'a Scenario, from: u32, to: u32) -> Hop<'a> {
+        Hop { scenario, from, to }
+    }
+
+    pub fn cell(&self) -> &'a Cell {
+        &self.scenario.cell
+    }
+
+    fn station(&self) -> &'a Station {
+        &self.scenario.stations[self.from.max(self.to) as usize - 1]
+    }
+
+    fn sender(&self) -> &'a scenario::Node {
+        match self.from {
+            0 => &self.cell().ap,
+            _ => &self.station().node,
+        }
+    }
+
+    fn receiver(&self) -> &'a scenario::Node {
+        match self.to {
+            0 => &self.cell().ap,
+            _ => &self.station().node,
+        }
+    }
+
+    fn modulation(&self) -> Option<&'a Modulation> {
+        self.station().modulation.as_ref()
+    }
+
+    fn rates(&self) -> Rates {
+        self.scenario.rates(self.from, self.to)
+    }
+
+    /// Most MPDUs in a PPDU, which is also the window; 1 without a BlockAck agreement.
+    pub fn window(&self) -> u32 {
+        match (self.modulation(), &self.sender().aggregation) {
+            (Some(modulation), Some(own)) => own.mpdus.min(modulation.generation.most_mpdus()),
+            _ => 1,
+        }
+    }
+
+    /// Whether MPDUs are under a BlockAck agreement.
+    pub fn has_agreement(&self) -> bool {
+        self.window() > 1
+    }
+
+    /// Attempts for an MPDU, or a BlockAckReq, under an agreement.
+    pub fn attempts(&self) -> Option<u32> {
+        self.sender().aggregation.and_then(|own| own.attempts)
+    }
+
+    /// Whether a BlockAckReq follows an aggregate without response.
+    pub fn bar_after_failure(&self) -> bool {
+        let own = self.sender().aggregation;
+        self.has_agreement() && own.is_some_and(|own| own.bar_after_failure)
+    }
+
+    /// How long the receiver holds MPDUs back.
+    pub fn reorder_timeout(&self) -> Option<Span> {
+        let own = self.receiver().aggregation;
+        own.and_then(|own| own.reorder_timeout)
+    }
+
+    /// Whether these packets may share an MPDU.
+    pub fn may_share(&self, ip_bytes: &[u32]) -> bool {
+        let (Some(modulation), Some(own)) = (self.modulation(), &self.sender().aggregation) else {
+            return false;
+        };
+        let most = modulation.generation.longest_amsdu();
+        let own = own.amsdu_bytes.map(|own| own.min(most));
+        own.is_some_and(|most| lengths::amsdu(self.cell(), ip_bytes) <= most)
+    }
+
+    /// Whether a PPDU with MPDUs of these lengths is within the limits of the PHY and of the sender.
+    pub fn may_aggregate(&self, mpdu_bytes: &[u32]) -> bool {
+        let (Some(modulation), Some(own)) = (self.modulation(), &self.sender().aggregation) else {
+            return false;
+        };
+        let most = own.bytes.min(modulation.generation.longest_ampdu());
+        mpdu_bytes.len() <= self.window() as usize
+            && self.psdu_bytes(mpdu_bytes) <= most
+            && self.ppdu(mpdu_bytes) <= own.time
+    }
+
+    fn psdu_bytes(&self, mpdu_bytes: &[u32]) -> u32 {
+        let generation = self.modulation().map(|modulation| modulation.generation);
+        lengths::psdu(generation, mpdu_bytes)
+    }
+
+    /// Whether RTS goes ahead of a PPDU with MPDUs of these lengths, if it opens an opportunity.
+    pub fn needs_rts(&self, mpdu_bytes: &[u32]) -> bool {
+        let ppdus = self.cell().ppdus.as_ref();
+        let longest = ppdus.and_then(|ppdus| ppdus.rts_longer_than);
+        let most = self.cell().rts_threshold_bytes;
+        most.is_some_and(|most| self.psdu_bytes(mpdu_bytes) > most)
+            || longest.is_some_and(|longest| self.ppdu(mpdu_bytes) > longest)
+    }
+
+    /// A PPDU with MPDUs of these lengths.
+    pub fn ppdu(&self, mpdu_bytes: &[u32]) -> Span {
+        let bytes = self.psdu_bytes(mpdu_bytes);
+        match self.modulation() {
+            Some(modulation) => modulation.duration(bytes),
+            None => self.plain(bytes, self.rates().data_bps),
+        }
+    }
+
+    /// The response to a PPDU with so many MPDUs: MAC ACK or BlockAck.
+    pub fn response(&self, mpdus: usize) -> Span {
+        if mpdus == 1 {
+            self.plain(ACK_BYTES, self.rates().response_bps)
+        } else {
+            self.block_ack()
+        }
+    }
+
+    pub fn block_ack(&self) -> Span {
+        let bytes = lengths::block_ack(self.window());
+        self.plain(bytes, self.rates().response_bps)
+    }
+
+    pub fn block_ack_req(&self) -> Span {
+        self.plain(lengths::BAR_BYTES, self.rates().rts_bps)
+    }
+
+    /// RTS, or CF-End.
+    pub fn rts(&self) -> Span {
+        self.plain(RTS_BYTES, self.rates().rts_bps)
+    }
+
+    pub fn cts(&self) -> Span {
+        self.plain(ACK_BYTES, self.rates().response_bps)
+    }
+
+    /// RTS and CTS with the SIFS behind each.
+    pub fn protection(&self) -> Span {
+        let sifs = self.cell().phy.sifs;
+        self.rts() + sifs + self.cts() + sifs
+    }
+
+    /// A non-HT OFDM frame: SERVICE and tail are 22 bits, symbols take 4 us.
+    fn plain(&self, bytes: u32, rate_bps: u64) -> Span {
+        let phy = &self.cell().phy;
+        let symbols = (22 + 8 * u64::from(bytes)).div_ceil(rate_bps * 4 / 1_000_000);
+        phy.preamble + Span(4_000 * symbols) + phy.signal_extension
+    }
+
+    /// The response that others expect behind a frame that they could not read: RTS and BlockAckReq, or
+    /// a PPDU with data.
+    pub fn expected_response(&self, is_control: bool) -> Span {
+        let phy = &self.cell().phy;
+        let rule = self.cell().ppdus.as_ref().map(|ppdus| ppdus.eifs);
+        let rates = self.rates();
+        let plain = |rate_bps| match rate_bps {
+            6_000_000 | 9_000_000 => 44_000,
+            12_000_000 | 18_000_000 => 32_000,
+            _ => 28_000,
+        };
+        match (rule, self.modulation()) {
+            (None | Some(EifsRule::Ack), _) => self.plain(ACK_BYTES, phy.eifs_rate_bps),
+            (Some(EifsRule::Expected), _) if is_control => Span(plain(rates.rts_bps)),
+            (Some(EifsRule::Expected), None) => Span(plain(rates.data_bps)),
+            (Some(EifsRule::Expected), Some(modulation)) => Span(match modulation.mcs {
+                0 => 68_000,
+                1 | 2 => 44_000,
+                _ => 32_000,
+            }),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! What a contender has to send: packets in order of arrival, MPDUs made of them, and for each receiver
+//! the numbers that are under way.
+
+mod forming;
+
+use std::collections::BTreeMap;
+
+use lasthop_engine::kernel::time::Span;
+
+use super::super::contention::{Contender, Failed, Who};
+use super::super::node::Packet;
+use super::hop::Hop;
+
+/// A packet in the queue, and the number of the MPDU that it has become a part of.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    packet: Packet,
+    number: Option<u32>,
+}
+
+/// An MPDU that has been formed, and is neither given up nor known to be received.
+#[derive(Debug)]
+struct Mpdu {
+    packets: Vec<Packet>,
+    /// Attempts that failed.
+    attempts: u32,
+    /// Whether the receiver has it, and the response says so.
+    received: bool,
+}
+
+/// Numbers of MPDUs to one receiver.
+#[derive(Debug, Default)]
+struct Window {
+    /// Number of the next MPDU that is formed.
+    next: u32,
+    under_way: BTreeMap<u32, Mpdu>,
+}
+
+impl Window {
+    /// The lowest number neither acknowledged nor given up.
+    fn start(&self) -> u32 {
+        let mut missing = self.under_way.iter().filter(|(_, mpdu)| !mpdu.received);
+        missing.next().map_or(self.next, |(&number, _)| number)
+    }
+}
+
+/// A BlockAckReq that is due.
+#[derive(Clone, Copy, Debug)]
+struct BlockAckReq {
+    to: u32,
+    /// Attempts that failed.
+    attempts: u32,
+}
+
+/// What goes on the air.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sent {
+    BlockAckReq,
+    /// Numbers of the MPDUs, and the ids of their packets.
+    Mpdus(Vec<(u32, Vec<u32>)>),
+}
+
+/// The exchange that a contender has on the air, or is about to.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    pub to: u32,
+    pub sent: Sent,
+    /// Duration of the PPDU, or of the BlockAckReq.
+    pub data: Span,
+    /// Duration of the response.
+    pub response: Span,
+    /// Whether RTS and CTS go ahead.
+    pub rts: bool,
+}
+
+impl Exchange {
+    /// Numbers of its MPDUs.
+    pub fn numbers(&self) -> Vec<u32> {
+        match &self.sent {
+            Sent::BlockAckReq => Vec::new(),
+            Sent::Mpdus(mpdus) => mpdus.iter().map(|(number, _)| *number).collect(),
+        }
+    }
+}
+
+/// A node in one category.
+#[derive(Debug)]
+pub struct Sender {
+    pub who: Who,
+    pub contender: Contender,
+    pub exchange: Option<Exchange>,
+    queue_packets: usize,
+    queue: Vec<Queued>,
+    windows: BTreeMap<u32, Window>,
+    due: Option<BlockAckReq>,
+    /// What was given up in an internal collision, and leaves when the other category's frame is over.
+    doomed: Vec<u32>,
+}
+
+impl Sender {
+    pub fn new(contender: Contender, queue_packets: u32) -> Sender {
+        Sender {
+            who: contender.who,
+            contender,
+            exchange: None,
+            queue_packets: queue_packets as usize,
+            queue: Vec::new(),
+            windows: BTreeMap::new(),
+            due: None,
+            doomed: Vec::new(),
+        }
+    }
+
+    /// Whether there is something to send.
+    pub fn has_something(&self) -> bool {
+        self.due.is_some() || !self.queue.is_empty()
+    }
+
+    /// A packet arrives; returns whether it found room.
+    pub fn arrival(&mut self, packet: Packet) -> bool {
+        let room = self.queue.len() < self.queue_packets;
+        if room {
+            let number = None;
+            self.queue.push(Queued { packet, number });
+        }
+        room
+    }
+
+    /// Who is served next, if anybody.
+    pub fn receiver(&self) -> Option<u32> {
+        let of_oldest = || self.queue.first().map(|oldest| oldest.packet.to);
+        self.due.map(|due| due.to).or_else(of_oldest)
+    }
+
+    /// The lowest number to node `to` that is neither acknowledged nor given up.
+    pub fn start(&self, to: u32) -> u32 {
+        self.windows.get(&to).map_or(0, Window::start)
+    }
+
+    /// Packets of the MPDU with this number.
+    pub fn packets(&self, to: u32, number: u32) -> Vec<Packet> {
+        self.windows[&to].under_way[&number].packets.clone()
+    }
+
+    /// Packets to node `to` that are in no MPDU yet.
+    fn waiting(&self, to: u32) -> impl Iterator<Item = Packet> + '_ {
+        let fresh = move |one: &&Queued| one.packet.to == to && one.number.is_none();
+        self.queue.iter().filter(fresh).map(|one| one.packet)
+    }
+
+    /// The PPDU has ended, and MPDUs with these numbers were `received`: the others have failed once more.
+    /// Returns packets that are given up. `expected` is the number that the receiver expects next.
+    pub fn answered(&mut self, hop: &Hop, received: &[u32], expected: u32) -> Vec<Packet> {
+        let exchange = self.exchange.as_ref().expect("a PPDU");
+        let (to, numbers) = (exchange.to, exchange.numbers());
+        let window = self.windows.get_mut(&to).expect("MPDUs to this node");
+        for number in received {
+            let mpdu = window.under_way.get_mut(number);
+            mpdu.expect("an MPDU that was sent").received = true;
+        }
+        let lost = numbers.into_iter().filter(|one| !received.contains(one));
+        self.count_attempts(hop, to, lost.collect(), expected)
+    }
+
+    /// The response has ended: what has been received is acknowledged, and leaves.
+    pub fn acknowledged(&mut self) -> Vec<Packet> {
+        let exchange = self.exchange.take().expect("an exchange");
+        if exchange.sent == Sent::BlockAckReq {
+            self.due = None;
+            return Vec::new();
+        }
+        let window = self.windows.get_mut(&exchange.to);
+        let window = window.expect("MPDUs to this node");
+        let mut left = Vec::new();
+        window.under_way.retain(|_, mpdu| {
+            if mpdu.received {
+                left.extend(mpdu.packets.clone());
+            }
+            !mpdu.received
+        });
+        self.leave(left)
+    }
+
+    /// The attempt has failed as a whole, only its RTS or the PPDU too (`had_data`). Returns packets that
+    /// are given up.
+    pub fn failed(
+        &mut self,
+        hop: &Hop,
+        failed: Failed,
+        had_data: bool,
+        expected: u32,
+    ) -> Vec<Packet> {
+        let Exchange { to, sent, .. } = self.exchange.take().expect("an exchange");
+        let mpdus = match sent {
+            Sent::BlockAckReq => {
+                let due = self.due.as_mut().expect("a BlockAckReq");
+                due.attempts += 1;
+                if hop.attempts().is_some_and(|most| due.attempts >= most) {
+                    self.due = None;
+                }
+                return Vec::new();
+            }
+            Sent::Mpdus(mpdus) => mpdus,
+        };
+        let numbers: Vec<u32> = mpdus.iter().map(|(number, _)| *number).collect();
+        if !hop.has_agreement() {
+            return match failed.at_limit {
+                true => self.give_up(to, &numbers),
+                false => Vec::new(),
+            };
+        }
+        let several = numbers.len() > 1;
+        let given_up = self.count_attempts(hop, to, numbers, expected);
+        if had_data && several && hop.bar_after_failure() {
+            self.block_ack_req_is_due(to);
+        }
+        given_up
+    }
+
+    /// These MPDUs have had one attempt more in vain. Returns packets that are given up.
+    fn count_attempts(
+        &mut self,
+        hop: &Hop,
+        to: u32,
+        numbers: Vec<u32>,
+        expected: u32,
+    ) -> Vec<Packet> {
+        let window = self.windows.get_mut(&to).expect("MPDUs to this node");
+        let mut exhausted = Vec::new();
+        for number in numbers {
+            let mpdu = window.under_way.get_mut(&number);
+            let mpdu = mpdu.expect("an MPDU that was sent");
+            mpdu.attempts += 1;
+            if hop.attempts().is_some_and(|most| mpdu.attempts >= most) {
+                exhausted.push(number);
+            }
+        }
+        let given_up = self.give_up(to, &exhausted);
+        if !given_up.is_empty() && self.start(to) > expected {
+            self.block_ack_req_is_due(to);
+        }
+        given_up
+    }
+
+    fn block_ack_req_is_due(&mut self, to: u32) {
+        self.due = Some(BlockAckReq { to, attempts: 0 });
+    }
+
+    /// MPDUs are given up, and their packets leave.
+    fn give_up(&mut self, to: u32, numbers: &[u32]) -> Vec<Packet> {
+        let window = self.windows.get_mut(&to).expect("MPDUs to this node");
+        let mpdus = numbers.iter().map(|number| {
+            let mpdu = window.under_way.remove(number);
+            mpdu.expect("an MPDU that was sent").packets
+        });
+        let left = mpdus.collect::<Vec<_>>().concat();
+        self.leave(left)
+    }
+
+    fn leave(&mut self, left: Vec<Packet>) -> Vec<Packet> {
+        let stays = |one: &Queued| left.iter().all(|packet| packet.id != one.packet.id);
+        self.queue.retain(stays);
+        left
+    }
+
+    /// A higher category of the node sends instead. Without an agreement (a BlockAckReq is under one) the
+    /// MPDU that would have been sent, or its packet if there is none yet, is given up at the limit.
+    pub fn yields(&mut self, hop: &Hop, failed: Failed) {
+        if !failed.at_limit || hop.has_agreement() {
+            return;
+        }
+        let oldest = self.queue.first().expect("something to send");
+        let number = oldest.number;
+        let same = |one: &&Queued| match number {
+            None => one.packet.id == oldest.packet.id,
+            Some(_) => one.packet.to == oldest.packet.to && one.number == number,
+        };
+        let doomed = self.queue.iter().filter(same).map(|one| one.packet.id);
+        self.doomed = doomed.collect();
+    }
+
+    /// The frame of the higher category is over: what was given up for it leaves.
+    pub fn settle(&mut self) -> Vec<Packet> {
+        let doomed = std::mem::take(&mut self.doomed);
+        let gone = |packet: &Packet| doomed.contains(&packet.id);
+        for window in self.windows.values_mut() {
+            let stays = |mpdu: &Mpdu| !mpdu.packets.iter().any(gone);
+            window.under_way.retain(|_, mpdu| stays(mpdu));
+        }
+        let packets = self.queue.iter().map(|one| one.packet);
+        let left = packets.filter(gone).collect();
+        self.leave(left)
+    }
+}

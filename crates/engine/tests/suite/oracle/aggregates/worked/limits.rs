@@ -1,0 +1,196 @@
+//! How long MPDUs and PPDUs are, and how long they may be.
+
+use lasthop_engine::kernel::time::Span;
+use lasthop_engine::mac::Aggregation;
+use lasthop_engine::mac::ppdu::{Generation, Modulation};
+use lasthop_engine::scenario::{PhyKind, Scenario};
+
+use super::super::super::script::Script;
+use super::super::hop::Hop;
+use super::super::{Sent, lengths, play};
+use super::{AGGREGATION, attempts, cell, of_node_1, packets, see};
+
+#[test]
+fn lengths_are_padded_all_but_the_last() {
+    // Subframes 14 + 8 + 100 = 122, padded 124, and 14 + 8 + 61 = 83: 207, with 30 of MAC header 237.
+    // Delimited 241, padded 244; 4 + 99 behind it.
+    let cell = cell(1, AGGREGATION).cell;
+    assert_eq!(lengths::amsdu(&cell, &[100, 61]), 207);
+    assert_eq!(lengths::mpdu(&cell, &[100, 61]), 237);
+    assert_eq!(lengths::mpdu(&cell, &[61]), 99);
+    let psdu = |generation, mpdus: &[u32]| lengths::psdu(generation, mpdus);
+    assert_eq!(psdu(None, &[237]), 237);
+    assert_eq!(psdu(Some(Generation::Ht), &[237]), 237);
+    assert_eq!(psdu(Some(Generation::Vht), &[237]), 241);
+    assert_eq!(psdu(Some(Generation::He), &[237]), 241);
+    assert_eq!(psdu(Some(Generation::Ht), &[237, 99]), 244 + 103);
+    assert_eq!([64, 65].map(lengths::block_ack), [32, 56]);
+}
+
+/// Packets of each MPDU of the first PPDU for which six packets have waited.
+fn first_of_six(aggregation: Aggregation) -> Vec<Vec<u32>> {
+    let arrivals = [packets(100, 1, 0..1), packets(150, 1, 1..7)].concat();
+    let mut script = Script {
+        backoff: vec![vec![], vec![(15, 0); 20]],
+        ..Script::default()
+    };
+    let trace = play(&cell(1, aggregation), &arrivals, &mut script);
+    match &trace.attempts[1].sent {
+        Sent::Mpdus(mpdus) => mpdus.iter().map(|(_, packets)| packets.clone()).collect(),
+        Sent::BlockAckReq => vec![],
+    }
+}
+
+#[test]
+fn a_ppdu_is_as_long_as_all_limits_allow() {
+    let alone = |ids: &[u32]| ids.iter().map(|&id| vec![id]).collect::<Vec<_>>();
+    let mpdus = |mpdus| {
+        first_of_six(Aggregation {
+            mpdus,
+            ..AGGREGATION
+        })
+    };
+    assert_eq!(mpdus(4), alone(&[1, 2, 3, 4]));
+    assert_eq!(mpdus(1), alone(&[1]));
+    // two MPDUs with delimiters are 3008 bytes; the first is always allowed
+    let bytes = |bytes| {
+        first_of_six(Aggregation {
+            bytes,
+            ..AGGREGATION
+        })
+    };
+    assert_eq!(bytes(3_008), alone(&[1, 2]));
+    assert_eq!(bytes(3_007), alone(&[1]));
+    assert_eq!(bytes(100), alone(&[1]));
+    // three take 592 us
+    let time = |us: u64| {
+        let time = Span(us * 1_000);
+        first_of_six(Aggregation {
+            time,
+            ..AGGREGATION
+        })
+    };
+    assert_eq!(time(592), alone(&[1, 2, 3]));
+    assert_eq!(time(591), alone(&[1, 2]));
+    // an A-MSDU of two packets is 2968 bytes, its MPDU 2998, which alone takes 24,006 bits, 93 symbols, 408 us
+    let amsdu = |most, bytes, us: u64| {
+        first_of_six(Aggregation {
+            amsdu_bytes: Some(most),
+            bytes,
+            time: Span(us * 1_000),
+            ..AGGREGATION
+        })
+    };
+    assert_eq!(amsdu(2_968, 3_000, 408), [vec![1, 2]]);
+    assert_eq!(amsdu(2_967, 3_000, 408), alone(&[1]));
+    assert_eq!(amsdu(2_968, 2_998, 408), [vec![1, 2]]);
+    assert_eq!(amsdu(2_968, 2_997, 408), alone(&[1]));
+    assert_eq!(amsdu(2_968, 3_000, 407), alone(&[1]));
+}
+
+/// What the only station of a cell sends may be.
+fn from_station<T>(scenario: &Scenario, ask: impl Fn(Hop) -> T) -> T {
+    ask(Hop::new(scenario, 1, 0))
+}
+
+#[test]
+fn the_stations_generation_has_limits_too() {
+    let aggregation = Aggregation {
+        mpdus: 200,
+        bytes: 1_048_575,
+        amsdu_bytes: Some(11_398),
+        ..AGGREGATION
+    };
+    // 540 Mb/s: 43 MPDUs are 64,672 bytes, 44 are 66,176, of 65,535
+    let mut scenario = cell(1, aggregation);
+    let own = &mut scenario.stations[0].modulation;
+    *own = own.map(|own| Modulation {
+        width_mhz: 40,
+        streams: 4,
+        ..own
+    });
+    assert_eq!(from_station(&scenario, |hop| hop.window()), 64);
+    let fits = |mpdus| from_station(&scenario, |hop| hop.may_aggregate(&vec![1_500; mpdus]));
+    assert_eq!([43, 44].map(fits), [true, false]);
+    // five packets of 1462 bytes are 7420 bytes, six 8904, of 7935
+    let shares = |count| from_station(&scenario, |hop| hop.may_share(&vec![1_462; count]));
+    assert_eq!([5, 6].map(shares), [true, false]);
+    let station = &mut scenario.stations[0];
+    (station.phy, station.modulation) = (PhyKind::Dot11a, None);
+    assert_eq!(from_station(&scenario, |hop| hop.window()), 1);
+    assert!(!from_station(&scenario, |hop| hop.may_share(&[100, 100])));
+}
+
+#[test]
+fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
+    let mut scenario = cell(1, AGGREGATION);
+    let needs = |scenario: &Scenario| from_station(scenario, |hop| hop.needs_rts(&[1_500]));
+    for (bytes, expected) in [(1_499, true), (1_500, false)] {
+        scenario.cell.rts_threshold_bytes = Some(bytes);
+        assert_eq!(needs(&scenario), expected, "{bytes} bytes");
+    }
+    // 224 us here; from a legacy station at 54 Mb/s 12,022 bits, 56 symbols of 216, 20 + 224 = 244 us
+    for (us, expected) in [(223, [true, true]), (224, [false, true]), (244, [false; 2])] {
+        if let Some(ppdus) = &mut scenario.cell.ppdus {
+            ppdus.rts_longer_than = Some(Span(us * 1_000));
+        }
+        let mut legacy = scenario.clone();
+        let station = &mut legacy.stations[0];
+        (station.phy, station.modulation, station.rate_bps) = (PhyKind::Dot11a, None, 54_000_000);
+        let seen = [&scenario, &legacy].map(needs);
+        assert_eq!(seen, expected, "{us} us");
+    }
+}
+
+#[test]
+fn an_opportunity_goes_on_as_long_as_there_is_time_and_its_ppdus_are_as_long_as_fits() {
+    // A limit of 1600 us from 402 on, until 2002, RTS ahead of PPDUs longer than 500 us.
+    // 402   RTS until 430, CTS 446..474, 1 to 4 490..1270, BlockAck 1286..1318. Packets 1 to 4 leave.
+    // 1334  5 and 6 would last until 1742, BlockAck 1758..1790; with 7 until 1926, BlockAck 1942..1974, which
+    //       fits, and without RTS; with 8 until 2114.
+    //       8 would begin at 1990 and end 2214: too late. AIFS until 2008, 0 slots.
+    // 2008  8 alone.
+    let mut scenario = cell(1, AGGREGATION);
+    let access = &mut scenario.stations[0].node.best_effort;
+    (access.txop_packets, access.txop_limit) = (None, Some(Span(1_600_000)));
+    if let Some(ppdus) = &mut scenario.cell.ppdus {
+        ppdus.rts_longer_than = Some(Span(500_000));
+    }
+    let arrivals = [packets(100, 1, 0..1), packets(370, 1, 1..9)].concat();
+    let script = |slots: &[u32]| {
+        let draws = slots.iter().map(|&slots| (15, slots)).collect();
+        of_node_1(draws, &[])
+    };
+    let trace = see(&scenario, &arrivals, script(&[0, 9, 0, 9]));
+    assert_eq!(
+        attempts(&trace)[1..],
+        [
+            "402 node 1: RTS, 1 2 3 4 -> 1 2 3 4",
+            "1334 node 1: 5 6 7 -> 5 6 7",
+            "2008 node 1: 8 -> 8",
+        ]
+    );
+    // With 1571 us the BlockAck of three would end 1 us after the limit, which is at 1973. With 1386 us, at
+    // 1788, that of two would too, at 1790, and 5 goes alone. With 915 us, at 1317, even that of 1 to 4
+    // would, at 1318, so that three go: PPDU 490..1082, BlockAck until 1130, and another would end 1370.
+    let with = |limit_us: u64, slots: &[u32]| {
+        let mut scenario = scenario.clone();
+        scenario.stations[0].node.best_effort.txop_limit = Some(Span(limit_us * 1_000));
+        attempts(&see(&scenario, &arrivals, script(slots)))[1..3].to_vec()
+    };
+    let followed = "402 node 1: RTS, 1 2 3 4 -> 1 2 3 4";
+    let slots = [0, 9, 9, 9];
+    assert_eq!(
+        with(1_572, &slots),
+        [followed, "1334 node 1: 5 6 7 -> 5 6 7"]
+    );
+    assert_eq!(with(1_571, &slots), [followed, "1334 node 1: 5 6 -> 5 6"]);
+    assert_eq!(with(1_386, &slots), [followed, "1334 node 1: 5 -> 5"]);
+    assert_eq!(
+        with(915, &[0, 0, 9, 9]),
+        [
+            "402 node 1: RTS, 1 2 3 -> 1 2 3",
+            "1164 node 1: RTS, 4 5 6 -> 4 5 6",
+        ]
+    );
+}

@@ -1,0 +1,251 @@
+//! Windows, holes in them, and receivers that hold back what is behind.
+
+use lasthop_engine::kernel::time::Span;
+use lasthop_engine::mac::Aggregation;
+
+use super::{AGGREGATION, AggregateTrace, attempts, cell, of_node_1, packets, see, times};
+
+#[test]
+fn a_hole_at_the_windows_head_frame_by_frame() {
+    // 100   Packet 0 goes at once, alone, as MPDU 0: until 324, MAC ACK 340..368. AIFS until 402, 0 slots.
+    // 402   Of packets 1 to 8 (since 150) four are within the window 1..5: MPDUs 1 to 4, until 1182. 1 and 3
+    //       are lost: the receiver holds 2 and 4. BlockAck 1198..1230, AIFS until 1264, 1 slot.
+    // 1273  1 and 3 are sent again, until 1681; 5 is not below 1 + 4, so that the hole keeps packets 5 to 8
+    //       back. 1 is lost again, 3 is held too. BlockAck 1697..1729, AIFS until 1763, 0 slots.
+    // 1763  1 alone, until 1987, lost for the third time: given up then, and no response comes. The window
+    //       begins at 5, the receiver expects 1: a BlockAckReq is due. EIFS until 1987 + 60 + 34 = 2081, 2
+    //       slots out of [0, 31].
+    // 2099  BlockAckReq, until 2131, when the receiver hands 2, 3 and 4 up. BlockAck 2147..2179, AIFS until
+    //       2213, 3 slots.
+    // 2240  5 to 8, until 3020: 6 is lost, 5 handed up, 7 and 8 held. BlockAck 3036..3068. Packets 9 and 10
+    //       have come at 3050. AIFS until 3102, 0 slots.
+    // 3102  First 6 again, then 9, a new one; 10 is not below 6 + 4. Until 3510: 6 to 9 are handed up.
+    //       BlockAck 3526..3558, AIFS until 3592, 1 slot.
+    // 3601  10 alone, until 3825, MAC ACK 3841..3869.
+    let arrivals = [
+        packets(100, 1, 0..1),
+        packets(150, 1, 1..9),
+        packets(3_050, 1, 9..11),
+    ]
+    .concat();
+    let lost = [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0];
+    let backoff = vec![
+        (15, 0),
+        (15, 1),
+        (15, 0),
+        (31, 2),
+        (15, 3),
+        (15, 0),
+        (15, 1),
+        (15, 7),
+    ];
+    let trace = see(&cell(1, AGGREGATION), &arrivals, of_node_1(backoff, &lost));
+    assert_eq!(
+        attempts(&trace),
+        [
+            "100 node 1: 0 -> 0",
+            "402 node 1: 1 2 3 4 -> 2 4",
+            "1273 node 1: 1 3 -> 3",
+            "1763 node 1: 1 -> ",
+            "2099 node 1: BlockAckReq -> ",
+            "2240 node 1: 5 6 7 8 -> 5 7 8",
+            "3102 node 1: 6 9 -> 6 9",
+            "3601 node 1: 10 -> 10",
+        ]
+    );
+    assert_eq!(
+        times(&trace.handed_up),
+        [
+            (324, 0),
+            (2_131, 2),
+            (2_131, 3),
+            (2_131, 4),
+            (3_020, 5),
+            (3_510, 6),
+            (3_510, 7),
+            (3_510, 8),
+            (3_510, 9),
+            (3_825, 10),
+        ]
+    );
+    assert_eq!(
+        times(&trace.acknowledged),
+        [
+            (368, 0),
+            (1_230, 2),
+            (1_230, 4),
+            (1_729, 3),
+            (3_068, 5),
+            (3_068, 7),
+            (3_068, 8),
+            (3_558, 6),
+            (3_558, 9),
+            (3_869, 10),
+        ]
+    );
+    assert_eq!(times(&trace.given_up), [(1_987, 1)]);
+    assert_eq!((trace.too_late, trace.refused), (vec![], vec![]));
+}
+
+/// Packets 0, alone, and 1 to 4, of which those are lost that `lost` says, at a receiver that waits for so
+/// long. Slots are drawn after each exchange.
+fn impatient(timeout_us: u64, slots: &[u32], lost: &[u32]) -> AggregateTrace {
+    let aggregation = Aggregation {
+        reorder_timeout: Some(Span(timeout_us * 1_000)),
+        ..AGGREGATION
+    };
+    let arrivals = [packets(100, 1, 0..1), packets(150, 1, 1..5)].concat();
+    let backoff = slots.iter().map(|&slots| (15, slots)).collect();
+    see(&cell(1, aggregation), &arrivals, of_node_1(backoff, lost))
+}
+
+#[test]
+fn a_receiver_waits_for_what_is_missing_until_its_time_out() {
+    // As above until 402: 1 to 4, until 1182. 2 is lost: 1 is handed up, 3 and 4 are held. BlockAck
+    // 1198..1230, AIFS until 1264, 15 slots until 1399. 2 again, alone, 1399..1623, MAC ACK 1639..1667.
+    let with = |timeout_us| impatient(timeout_us, &[0, 15, 0], &[0, 0, 1, 0, 0, 0]);
+    let sent = [
+        "100 node 1: 0 -> 0",
+        "402 node 1: 1 2 3 4 -> 1 3 4",
+        "1399 node 1: 2 -> 2",
+    ];
+    // After 440 us, at 1622, 3 and 4 are handed up; 2 comes too late, though it is acknowledged.
+    let trace = with(440);
+    assert_eq!(attempts(&trace), sent);
+    assert_eq!(
+        times(&trace.handed_up),
+        [(324, 0), (1_182, 1), (1_622, 3), (1_622, 4)]
+    );
+    assert_eq!(times(&trace.too_late), [(1_623, 2)]);
+    assert_eq!(times(&trace.acknowledged).last(), Some(&(1_667, 2)));
+    // After 441 us, at 1623, the PPDU with 2 has just ended.
+    let trace = with(441);
+    assert_eq!(attempts(&trace), sent);
+    assert_eq!(
+        times(&trace.handed_up),
+        [(324, 0), (1_182, 1), (1_623, 2), (1_623, 3), (1_623, 4)]
+    );
+    assert_eq!(trace.too_late, []);
+}
+
+#[test]
+fn each_mpdu_that_is_held_has_a_deadline_of_its_own() {
+    // 402   1 to 4, until 1182; 2 is received. BlockAck until 1230, AIFS until 1264, 0 slots.
+    // 1264  1, 3, 4, until 1856; 4 is received. BlockAck 1872..1904, AIFS until 1938, 15 slots.
+    // 1182 + 700 = 1882: 2 is handed up, 3 is expected. 1856 + 700 = 2556: 4.
+    // 2073  1 and 3, until 2481: 3 is handed up with 4 then, 1 is too late.
+    let trace = impatient(700, &[0, 0, 15, 0], &[0, 1, 0, 1, 1, 1, 1, 0, 0, 0]);
+    assert_eq!(
+        attempts(&trace)[1..],
+        [
+            "402 node 1: 1 2 3 4 -> 2",
+            "1264 node 1: 1 3 4 -> 4",
+            "2073 node 1: 1 3 -> 1 3",
+        ]
+    );
+    assert_eq!(
+        times(&trace.handed_up)[1..],
+        [(1_882, 2), (2_481, 3), (2_481, 4)]
+    );
+    assert_eq!(times(&trace.too_late), [(2_481, 1)]);
+    // Here 4 is received first, at 1182, and 2 at 1856: while 2 is held, its own deadline counts, 2556.
+    // Then that of 4 is over.
+    // 2073  1 and 3, until 2481, are lost, for the third time: given up. A BlockAckReq is due. 1882 passes.
+    //       EIFS until 2575, 0 slots; E is 5 then, so that it releases nothing. Until 2607, BlockAck until
+    //       2655.
+    let arrivals = [packets(100, 1, 0..1), packets(150, 1, 1..5)].concat();
+    let aggregation = Aggregation {
+        reorder_timeout: Some(Span(700_000)),
+        ..AGGREGATION
+    };
+    let lost = [0, 1, 1, 1, 0, 1, 0, 1, 1, 1];
+    let backoff = vec![(15, 0), (15, 0), (15, 15), (31, 0), (15, 0)];
+    let trace = see(&cell(1, aggregation), &arrivals, of_node_1(backoff, &lost));
+    assert_eq!(
+        attempts(&trace)[1..],
+        [
+            "402 node 1: 1 2 3 4 -> 4",
+            "1264 node 1: 1 2 3 -> 2",
+            "2073 node 1: 1 3 -> ",
+            "2575 node 1: BlockAckReq -> ",
+        ]
+    );
+    assert_eq!(times(&trace.handed_up)[1..], [(2_556, 2), (2_556, 4)]);
+    assert_eq!(times(&trace.given_up), [(2_481, 1), (2_481, 3)]);
+}
+
+#[test]
+fn an_aggregate_without_response_may_be_followed_by_a_block_ack_req() {
+    // 402   1 and 2, until 810, both lost. EIFS until 904, 1 slot.
+    // 913   BlockAckReq, until 945, BlockAck 961..993, AIFS until 1027, 2 slots.
+    // 1045  1 and 2, until 1453.
+    let aggregation = Aggregation {
+        bar_after_failure: true,
+        ..AGGREGATION
+    };
+    let arrivals = [packets(100, 1, 0..1), packets(150, 1, 1..3)].concat();
+    let script = || of_node_1(vec![(15, 0), (31, 1), (15, 2), (15, 0)], &[0, 1, 1]);
+    let trace = see(&cell(1, aggregation), &arrivals, script());
+    assert_eq!(
+        attempts(&trace)[1..],
+        [
+            "402 node 1: 1 2 -> ",
+            "913 node 1: BlockAckReq -> ",
+            "1045 node 1: 1 2 -> 1 2",
+        ]
+    );
+}
+
+#[test]
+fn a_receiver_is_told_of_what_was_given_up_though_more_was_received() {
+    // 402   1 to 4, until 1182; 2 is lost, and given up at once: 1 is handed up, 3 and 4 are held. BlockAck
+    //       1198..1230. The window begins at 5, the receiver expects 2: a BlockAckReq is due, which with its
+    //       BlockAck takes 1246..1278 and 1294..1326 if the opportunity lasts until then, 924 us.
+    let aggregation = Aggregation {
+        attempts: Some(1),
+        ..AGGREGATION
+    };
+    let with = |limit_us: u64, slots: [u32; 3]| {
+        let mut scenario = cell(1, aggregation);
+        let access = &mut scenario.stations[0].node.best_effort;
+        (access.txop_packets, access.txop_limit) = (None, Some(Span(limit_us * 1_000)));
+        let arrivals = [packets(100, 1, 0..1), packets(370, 1, 1..5)].concat();
+        let backoff = slots.map(|slots| (15, slots)).to_vec();
+        see(&scenario, &arrivals, of_node_1(backoff, &[0, 0, 1]))
+    };
+    let trace = with(924, [0, 3, 3]);
+    assert_eq!(
+        attempts(&trace)[1..],
+        [
+            "402 node 1: 1 2 3 4 -> 1 3 4",
+            "1246 node 1: BlockAckReq -> ",
+        ]
+    );
+    assert_eq!(times(&trace.given_up), [(1_182, 2)]);
+    assert_eq!(
+        times(&trace.handed_up)[1..],
+        [(1_182, 1), (1_278, 3), (1_278, 4)]
+    );
+    // With 923 us it contends: AIFS until 1264, 0 slots.
+    let trace = with(923, [0, 0, 3]);
+    assert_eq!(attempts(&trace)[2], "1264 node 1: BlockAckReq -> ");
+}
+
+#[test]
+fn a_receiver_that_has_moved_on_by_itself_is_told_nothing() {
+    // 402   1 to 4, until 1182; 2 is lost, 3 and 4 are held until 1282 and then handed up: 5 is expected.
+    // 1264  2 again, until 1488, is lost and given up. The window begins at 5 too.
+    let aggregation = Aggregation {
+        attempts: Some(2),
+        reorder_timeout: Some(Span(100_000)),
+        ..AGGREGATION
+    };
+    let arrivals = [packets(100, 1, 0..1), packets(150, 1, 1..5)].concat();
+    let script = of_node_1(vec![(15, 0), (15, 0), (31, 5)], &[0, 0, 1, 0, 0, 1]);
+    let trace = see(&cell(1, aggregation), &arrivals, script);
+    assert_eq!(
+        attempts(&trace)[1..],
+        ["402 node 1: 1 2 3 4 -> 1 3 4", "1264 node 1: 2 -> "]
+    );
+    assert_eq!(times(&trace.given_up), [(1_488, 2)]);
+}

@@ -1,0 +1,47 @@
+//! Random draws that a test writes down.
+
+use lasthop_engine::scenario::Category;
+
+use super::contention::{Draws, Who};
+
+/// Draws from a script, per node; channel errors from a script, in order.
+#[derive(Default)]
+pub struct Script {
+    /// Window that is expected, and slots, draw by draw.
+    pub backoff: Vec<Vec<(u32, u32)>>,
+    /// The same for category voice.
+    pub voice: Vec<Vec<(u32, u32)>>,
+    pub corrupted: Vec<bool>,
+}
+
+impl Draws for Script {
+    fn backoff(&mut self, who: Who, cw: u32) -> u32 {
+        let draws = match who.1 {
+            Category::Voice => &mut self.voice,
+            _ => &mut self.backoff,
+        };
+        let (expected_cw, slots) = draws[who.0 as usize].remove(0);
+        assert_eq!(cw, expected_cw, "window of {who:?}");
+        slots
+    }
+
+    fn corrupted(&mut self, _from: Who, _to: u32) -> bool {
+        if self.corrupted.is_empty() {
+            false
+        } else {
+            self.corrupted.remove(0)
+        }
+    }
+}
+
+impl Script {
+    /// Every backoff of the script must have been drawn.
+    pub fn must_be_used_up(&self) {
+        assert!(
+            self.backoff.iter().chain(&self.voice).all(Vec::is_empty),
+            "left over: {:?}, voice {:?}",
+            self.backoff,
+            self.voice
+        );
+    }
+}
