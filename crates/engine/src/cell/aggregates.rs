@@ -322,7 +322,7 @@ impl Aggregates {
             down.failed += judged.len() as u64 - u64::from(received);
             down.delivered += delivered;
         }
-        self.watch(contender, lane);
+        self.watch(now, contender, lane);
         received > 0
     }
 
@@ -398,7 +398,8 @@ impl Aggregates {
                 && !window.waits()
                 && let Some(packet) = sorting.queue.take(lane)
             {
-                window.begin(packet, 0); // it would have been the next
+                sorting.settled(&packet, false);
+                window.pass_by();
             }
             let ignorant = window.give_up(discarded && !agreed, &mut sorting);
             let unanswered = several && sent && !delivered && !(collided && behind_rts);
@@ -413,20 +414,20 @@ impl Aggregates {
         }
         let packets = window.settled_in_order();
         queue.settled(lane, packets);
-        self.watch(contender, lane);
+        self.watch(now, contender, lane);
     }
 
     /// Keeps in mind whether the receiver of a lane holds something back.
     #[inline]
-    fn watch(&mut self, contender: u32, lane: u32) {
+    fn watch(&mut self, now: Time, contender: u32, lane: u32) {
         let window = &self.senders[contender as usize].links[lane as usize].window;
         if window.deadline() < Time::NEVER || !self.reordering.is_empty() {
-            self.keep_watch(contender, lane);
+            self.keep_watch(now, contender, lane);
         }
     }
 
     #[inline(never)]
-    fn keep_watch(&mut self, contender: u32, lane: u32) {
+    fn keep_watch(&mut self, now: Time, contender: u32, lane: u32) {
         let of = |(contender, lane): (u32, u32)| {
             self.senders[contender as usize].links[lane as usize]
                 .window
@@ -438,25 +439,27 @@ impl Aggregates {
         }
         reordering.retain(|&one| of(one) < Time::NEVER);
         let first = reordering.iter().map(|&one| of(one)).min();
-        self.deadline = first.unwrap_or(Time::NEVER);
+        // one that has waited long enough behind another is due at once
+        self.deadline = first.map_or(Time::NEVER, |first| first.max(now));
         self.reordering = reordering;
     }
 
     /// Receivers that have waited long enough at `now` hand up what they hold.
     pub(super) fn time_out(&mut self, now: Time) {
-        for index in (0..self.reordering.len()).rev() {
-            let (contender, lane) = self.reordering[index];
+        self.reordering.sort_unstable();
+        for &(contender, lane) in &self.reordering {
             let sender = &mut self.senders[contender as usize];
             let window = &mut sender.links[lane as usize].window;
-            if window.deadline() > now {
-                continue;
-            }
             let mut up = HandingUp {
                 received: &mut self.received,
                 off: off_air(sender.node),
             };
-            window.time_out(&mut up);
-            self.keep_watch(contender, lane);
+            while window.deadline() <= now {
+                window.time_out(&mut up);
+            }
+        }
+        if let Some(&(contender, lane)) = self.reordering.first() {
+            self.keep_watch(now, contender, lane);
         }
     }
 
@@ -498,6 +501,22 @@ impl Aggregates {
         self.down[station]
     }
 
+    /// What `contender` has on the air.
+    pub(super) fn on_air(&self, contender: u32) -> Option<OnAir<'_>> {
+        let sender = &self.senders[contender as usize];
+        Some(match sender.sending {
+            Sending::Nothing => return None,
+            Sending::Bar(lane) => OnAir {
+                to: receiver(sender.node, lane),
+                mpdus: None,
+            },
+            Sending::Data(lane, _) => OnAir {
+                to: receiver(sender.node, lane),
+                mpdus: Some(&sender.links[lane as usize].window),
+            },
+        })
+    }
+
     /// Packets in service, and those that receivers hold.
     pub(super) fn inside(&self) -> impl Iterator<Item = &Packet> {
         let links = self.senders.iter().flat_map(|sender| &sender.links);
@@ -509,6 +528,15 @@ impl Aggregates {
         let links = self.senders[contender as usize].links.iter();
         links.flat_map(|link| link.window.unsettled())
     }
+}
+
+/// What a contender has on the air.
+#[derive(Clone, Copy, Debug)]
+pub struct OnAir<'a> {
+    /// Receiving node.
+    pub to: u32,
+    /// The window with the MPDUs, [`Window::ppdu`]; `None`: a BlockAckReq.
+    pub mpdus: Option<&'a Window>,
 }
 
 /// Hands up what was held.

@@ -1,7 +1,7 @@
 //! A cell whose exchanges carry several packets: the steps of a cell, with [`Aggregates`] between its
 //! queues and its medium.
 
-use super::{Cell, OffAir};
+use super::{Cell, OffAir, OnAir};
 use crate::kernel::time::Time;
 use crate::mac::dcf::Outcome;
 use crate::packet::Packet;
@@ -67,13 +67,40 @@ impl Cell {
             && let Some(prospect) = aggregates.prospect(number, queue, medium)
         {
             activity.begin(port.node, now);
-            medium.backlog_with(now, number, prospect);
+            if medium.backlog_with(now, number, prospect) {
+                self.form(); // what comes in the same instant is too late
+            }
         }
+    }
+
+    /// Forms the exchange that begins.
+    fn form(&mut self) {
+        let Cell {
+            aggregates,
+            medium,
+            ports,
+            ..
+        } = self;
+        let Some(aggregates) = aggregates else {
+            return;
+        };
+        for index in 0..medium.transmitters().len() {
+            let contender = medium.transmitters()[index];
+            if let Some(queue) = lanes(&mut ports[contender as usize].queue) {
+                let burst = aggregates.form(contender, queue, medium);
+                medium.load_burst(contender, &burst);
+            }
+        }
+        medium.launch();
     }
 
     /// Begins the exchange that is due, which is formed then, or ends the one on the air; call it exactly at
     /// the deadline, `now`, and [`Cell::settle`] then.
     pub fn begin_or_end(&mut self, now: Time) -> Outcome {
+        if self.medium.begins() {
+            self.form();
+            return Outcome::Begins;
+        }
         let Cell {
             aggregates,
             medium,
@@ -83,17 +110,6 @@ impl Cell {
         let Some(aggregates) = aggregates else {
             return Outcome::Begins;
         };
-        if medium.begins() {
-            for index in 0..medium.transmitters().len() {
-                let contender = medium.transmitters()[index];
-                if let Some(queue) = lanes(&mut ports[contender as usize].queue) {
-                    let burst = aggregates.form(contender, queue, medium);
-                    medium.load_burst(contender, &burst);
-                }
-            }
-            medium.launch();
-            return Outcome::Begins;
-        }
         let received = match *medium.transmitters() {
             [from] => match lanes(&mut ports[from as usize].queue) {
                 Some(queue) => {
@@ -222,6 +238,11 @@ impl Cell {
         if let Some(aggregates) = &mut self.aggregates {
             std::mem::swap(&mut aggregates.received, received);
         }
+    }
+
+    /// What `contender` has on the air, from the begin of its exchange to its end.
+    pub fn on_air(&self, contender: u32) -> Option<OnAir<'_>> {
+        self.aggregates.as_ref()?.on_air(contender)
     }
 
     /// Which MPDUs of the exchange that ended last were received, if there was a single transmitter.

@@ -24,6 +24,7 @@ mod power_save;
 
 use self::activity::Activity;
 use self::aggregates::Aggregates;
+pub use self::aggregates::OnAir;
 use self::power_save::PowerSave;
 use crate::app::Flow;
 use crate::channel::Channel;

@@ -368,7 +368,8 @@ impl Window {
         if !all && most.is_none() {
             return false;
         }
-        let mut left = self.waiting;
+        let before = self.waiting;
+        let mut left = before;
         for index in (self.start - self.base) as usize..self.mpdus.len() {
             if left == 0 {
                 break;
@@ -392,7 +393,7 @@ impl Window {
             self.expected = self.expected.max(self.start);
             self.release();
         }
-        self.expected < self.start
+        self.waiting < before && self.expected < self.start
     }
 
     /// The sender's window moves past all that is settled.
@@ -427,6 +428,12 @@ impl Window {
             Some(mpdu) => mpdu.first,
             None => self.packets_base + self.packets.len() as u32,
         }
+    }
+
+    /// A packet that would have been the next has been given up before it had an MPDU; nothing else is
+    /// inside.
+    pub fn pass_by(&mut self) {
+        self.packets_base += 1;
     }
 
     /// A BlockAckReq has told the receiver of the sender's start.

@@ -132,10 +132,19 @@ impl Way {
 
     /// Longest PSDU whose PPDU takes at most this time. [bytes]
     fn longest(&self, time: Span) -> u32 {
-        match self.carrier {
-            Carrier::Modulated(modulation) => modulation.most_bytes(time).unwrap_or(0),
-            Carrier::Plain { .. } => u32::MAX, // one MPDU, which is always allowed
+        let rate_bps = match self.carrier {
+            Carrier::Modulated(modulation) => return modulation.most_bytes(time).unwrap_or(0),
+            Carrier::Plain { rate_bps } => rate_bps,
+        };
+        let (mut fits, mut too_many) = (0, 1 << 24);
+        while too_many - fits > 1 {
+            let middle = fits + (too_many - fits) / 2;
+            match self.phy.airtime(middle, rate_bps) <= time {
+                true => fits = middle,
+                false => too_many = middle,
+            }
         }
+        fits
     }
 
     /// Longest PSDU that ends with its response within `limit`. [bytes]

@@ -1,7 +1,7 @@
 //! Exchanges that are formed when they begin, by whoever has the queues.
 //!
 //! ```text
-//!   deadline: start --> advance: Begins --> load (each transmitter), launch --> deadline: end
+//!   deadline: start, or access at once --> load (each transmitter), launch --> deadline: end
 //!   --> finish(received?) --> proceed (each transmitter)
 //! ```
 
@@ -113,9 +113,10 @@ impl Dcf {
             .chance(probability)
     }
 
-    /// `contender`, which had nothing to send, has something from `now` on.
+    /// `contender`, which had nothing to send, has something from `now` on; tells whether its exchange begins
+    /// at once, and is to be formed.
     #[inline(never)]
-    pub fn backlog_with(&mut self, now: Time, contender: u32, prospect: Prospect) {
+    pub fn backlog_with(&mut self, now: Time, contender: u32, prospect: Prospect) -> bool {
         if !self.on_air && !self.stale && self.start <= now {
             self.begin();
             self.unformed = true;
@@ -127,15 +128,22 @@ impl Dcf {
             && self.follow(holder)
         {
             self.form_at(self.start);
-            return;
+            return false;
         }
         let state = &mut self.contenders[contender as usize];
-        if self.countdown.arrive(now, self.on_air, contender, state) {
+        let at_once = self.countdown.arrive(now, self.on_air, contender, state);
+        if at_once {
             self.begin_at_once(now, contender);
             self.form_at(now);
         } else {
             self.stale = !self.on_air;
         }
+        at_once
+    }
+
+    /// Whether an exchange is on the air, and formed.
+    pub fn is_under_way(&self) -> bool {
+        self.on_air && !self.unformed
     }
 
     /// After [`Dcf::finish`]: what `contender` has next.

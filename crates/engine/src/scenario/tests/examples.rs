@@ -19,9 +19,10 @@ fn every_example_is_a_scenario() {
     let places = include_str!("../../../../../examples/csma-positions.toml");
     let hidden = include_str!("../../../../../examples/csma-hidden.toml");
     let sleep = include_str!("../../../../../examples/power-save.toml");
+    let aggregates = include_str!("../../../../../examples/aggregates.toml");
     for text in [
-        HOTSPOT, PIFS, SEVEN, TWO_RATES, UDP_BETA, CSMA, CSMA_WIRES, rain, hops, places, hidden,
-        sleep,
+        aggregates, HOTSPOT, PIFS, SEVEN, TWO_RATES, UDP_BETA, CSMA, CSMA_WIRES, rain, hops,
+        places, hidden, sleep,
     ] {
         assert_eq!(complaints(toml(text, &[])), "");
     }

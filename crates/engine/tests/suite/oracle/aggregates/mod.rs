@@ -3,6 +3,7 @@
 //! contends as the oracle of a cell without aggregates does (`contention`).
 
 pub mod cells;
+mod fast;
 mod hop;
 mod laws;
 mod lengths;
@@ -16,3 +17,69 @@ mod worked;
 pub use medium::play;
 pub use sender::Sent;
 pub use trace::{AggregateTrace, Attempt, Outcome};
+
+use lasthop_engine::kernel::streams::Streams;
+use lasthop_engine::scenario::Scenario;
+use proptest::prelude::*;
+
+use super::medium::Arrival;
+use super::{EngineDraws, config};
+
+/// The first thing in which two traces differ.
+fn difference(fast: &AggregateTrace, slow: &AggregateTrace) -> Option<String> {
+    fn first<T: PartialEq + std::fmt::Debug>(what: &str, fast: &[T], slow: &[T]) -> Option<String> {
+        let same = fast.iter().zip(slow).take_while(|(a, b)| a == b).count();
+        let (one, other) = (fast.get(same), slow.get(same));
+        (one.is_some() || other.is_some())
+            .then(|| format!("{what} {same}: fast {one:?}, oracle {other:?}"))
+    }
+    let AggregateTrace {
+        attempts,
+        handed_up,
+        acknowledged,
+        given_up,
+        too_late,
+        refused,
+        held,
+    } = fast;
+    first("attempt", attempts, &slow.attempts)
+        .or_else(|| first("handed up", handed_up, &slow.handed_up))
+        .or_else(|| first("acknowledged", acknowledged, &slow.acknowledged))
+        .or_else(|| first("given up", given_up, &slow.given_up))
+        .or_else(|| first("too late", too_late, &slow.too_late))
+        .or_else(|| first("refused", refused, &slow.refused))
+        .or_else(|| first("held", held, &slow.held))
+}
+
+/// What the two cells make of the same arrivals and streams: the fast one, then the oracle.
+fn both(scenario: &Scenario, arrivals: &[Arrival], seed: u64) -> (AggregateTrace, AggregateTrace) {
+    let streams = Streams::new(seed, 0);
+    let mut draws = EngineDraws::new(scenario, &streams);
+    let slow = play(scenario, arrivals, &mut draws);
+    let fast = fast::play(scenario, arrivals, &streams);
+    (fast.in_order(), slow.in_order())
+}
+
+proptest! {
+    #![proptest_config(config(500))]
+
+    #[test]
+    fn the_fast_cell_does_what_the_oracle_does((scenario, arrivals) in cells::cell(), seed: u64) {
+        let (fast, slow) = both(&scenario, &arrivals, seed);
+        prop_assert_eq!(difference(&fast, &slow), None);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(100_000))]
+
+    #[test]
+    #[ignore = "100,000 cells; make test-long runs it"]
+    fn the_fast_cell_does_what_the_oracle_does_at_length(
+        (scenario, arrivals) in cells::cell(),
+        seed: u64,
+    ) {
+        let (fast, slow) = both(&scenario, &arrivals, seed);
+        prop_assert_eq!(difference(&fast, &slow), None);
+    }
+}
