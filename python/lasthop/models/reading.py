@@ -373,9 +373,7 @@ class VbsClass(Table):
 class Cell(Table):
     """A WLAN cell."""
 
-    phy: Literal[
-        "802.11b", "802.11g", "802.11g-long", "802.11a", "802.11n", "802.11ac", "802.11ax"
-    ]
+    phy: Literal["802.11b", "802.11g", "802.11g-long", "802.11a", "802.11n", "802.11ac", "802.11ax"]
     slot_s: float
     sifs_s: float
     preamble_s: float
