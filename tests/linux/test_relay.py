@@ -91,6 +91,11 @@ def flooding(*, reads: bool) -> Iterator[int]:
         yield server.getsockname()[1]
     finally:
         server.shutdown(socket.SHUT_RDWR)
+        while thread.is_alive():  # it may be sending, on one that it has just accepted
+            for one in held:
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+            thread.join(0.1)
         server.close()
         for one in held:
             one.close()
