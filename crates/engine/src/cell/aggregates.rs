@@ -65,8 +65,8 @@ struct Sender {
 enum Sending {
     /// Nothing.
     Nothing,
-    /// MPDUs of a lane, so many bytes of PSDU.
-    Data(u32, u32),
+    /// MPDUs of a lane.
+    Data(u32),
     /// A BlockAckReq to the receiver of a lane.
     Bar(u32),
 }
@@ -267,7 +267,7 @@ impl Aggregates {
         let several = count > 1;
         window.go(count);
         let burst = way.burst(receiver(sender.node, lane), psdu, several, opens);
-        sender.sending = Sending::Data(lane, psdu);
+        sender.sending = Sending::Data(lane);
         burst
     }
 
@@ -283,7 +283,7 @@ impl Aggregates {
     ) -> bool {
         self.judged.clear();
         let sender = &mut self.senders[contender as usize];
-        let Sending::Data(lane, _) = sender.sending else {
+        let Sending::Data(lane) = sender.sending else {
             return true;
         };
         let Link { way, window, .. } = &mut sender.links[lane as usize];
@@ -346,7 +346,7 @@ impl Aggregates {
         let sending = match sent {
             true => std::mem::replace(&mut sender.sending, Sending::Nothing),
             false => match queue.next() {
-                Some(lane) => Sending::Data(lane, 0), // what it would have sent
+                Some(lane) => Sending::Data(lane), // what it would have sent
                 None => Sending::Nothing,
             },
         };
@@ -354,7 +354,7 @@ impl Aggregates {
         if outcome == Outcome::Collided {
             self.judged.clear();
         }
-        let (Sending::Data(lane, _) | Sending::Bar(lane)) = sending else {
+        let (Sending::Data(lane) | Sending::Bar(lane)) = sending else {
             return;
         };
         let Link { window, terms, .. } = &mut sender.links[lane as usize];
@@ -510,7 +510,7 @@ impl Aggregates {
                 to: receiver(sender.node, lane),
                 mpdus: None,
             },
-            Sending::Data(lane, _) => OnAir {
+            Sending::Data(lane) => OnAir {
                 to: receiver(sender.node, lane),
                 mpdus: Some(&sender.links[lane as usize].window),
             },

@@ -68,7 +68,7 @@ pub struct Window {
     held: u32,
     /// MPDUs that the sender still has to send.
     waiting: u32,
-    /// Of them, those in the PPDU that is on the air.
+    /// Those among them that are in the PPDU on the air.
     on_air: u32,
 }
 

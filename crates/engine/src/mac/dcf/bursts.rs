@@ -5,7 +5,7 @@
 //!   --> finish(received?) --> proceed (each transmitter)
 //! ```
 
-use super::{AP, Burst, Dcf, Outcome, Prospect, Span, Time};
+use super::{Burst, Dcf, Outcome, Prospect, Span, Time};
 
 /// What a contender sends, beyond what it would have with a single frame.
 #[derive(Clone, Copy, Debug, Default)]
@@ -200,10 +200,5 @@ impl Dcf {
         state.response_air = prospect.response_air;
         state.backlogged = true;
         self.formed[contender as usize].gives_up = prospect.gives_up;
-    }
-
-    /// Whether `contender` is the access point's.
-    pub fn is_of_ap(&self, contender: u32) -> bool {
-        self.contenders[contender as usize].node == AP
     }
 }
