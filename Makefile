@@ -31,6 +31,10 @@ PYTEST := $(BIN)/pytest -W error -q
 # One worker a core; kernel tests sleep most of the time, each worker in namespaces of its own.
 WORKERS := --numprocesses auto --dist worksteal
 SLEEPERS := --numprocesses 4 --dist worksteal
+# What is built once is built in a quarter less time without what a second build would use again.
+ifeq ($(CI),true)
+export CARGO_INCREMENTAL := 0
+endif
 # Make shares its jobs with makes alone; told of them, cargo asks in vain and says so.
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 # Two stages at a time beside one that sleeps; each prints in one piece when it is done.
