@@ -1,0 +1,290 @@
+r"""How long each MPDU holds a BlockAck window up, as a chain of blocks of MPDUs.
+
+Let :math:`M_s` be the round at whose end all MPDUs up to number :math:`s` are settled (received or
+given up), and :math:`G_s` the rounds in which MPDU :math:`s` is sent. It is sent first in the round
+after :math:`M_{s-W}`, so that
+
+.. math:: M_s = \max(M_{s-1},\; M_{s-W} + G_s), \qquad
+          x_s = M_s - M_{s-1} = (G_s - Y_s)^+, \quad Y_s = x_{s-1} + \dots + x_{s-W+1}
+
+:math:`x_s` is the *hold* of MPDU :math:`s`: the rounds in which it is the first that is unsettled.
+Holds are a Markov chain of order :math:`W - 1`, nearly all of them 0, and a window moves on by
+:math:`1 / E[x]` MPDUs per round.
+
+The chain is solved in *blocks*: each of :math:`b` MPDUs sees the same older holds, those of
+:math:`m` whole blocks, with :math:`b (m + 1/2) = W - 1/2`, so that a hold is remembered for
+:math:`W - 1` MPDUs on average. A state is the hold of each block. For :math:`m = W - 1`
+(:math:`b = 1`) it is the window itself; else what follows from it is smooth in :math:`b`, and is
+continued to :math:`b = 1` by the cubic through four values (`window`).
+
+Within a block the level :math:`Y` is a running maximum, :math:`\max(Y, G_1, \dots, G_u)` after
+:math:`u` MPDUs, whose law is known for any real :math:`u`.
+"""
+
+from dataclasses import dataclass
+from math import ceil, comb, log
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, eye_array
+from scipy.sparse.linalg import splu
+
+from lasthop.models.errors import ConvergenceError, ModelError
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+NEVER, HARDLY_EVER = 1e-12, 1e-6
+"""Probabilities of as many losses in a row as nobody waits for, where the window is solved whole
+and in blocks: levels end there. The mean hold is short by this and no more. [-]"""
+
+MOST_STATES = 130_000
+"""States of a chain; the largest takes a third of a second."""
+
+FEW_LEVELS = 4
+"""Levels up to which elimination takes less than a second; with 6 it takes a minute. [rounds]"""
+LEAST_BLOCKS = 5
+"""Blocks of the finest chain that is trusted."""
+
+TOLERANCE, MOST_STEPS = 1e-12, 100_000
+"""Largest change of a distribution in a step, and steps until then. [-]"""
+
+
+def unsettled_probs(
+    loss: float,
+    attempts: int | None = None,
+    collisions: float = 0.0,
+    never: float = HARDLY_EVER,
+) -> Floats:
+    r"""Probability that an MPDU is unsettled after :math:`a` rounds, :math:`P(G > a)`. [-]
+
+    .. math:: P(G > a) = p^a\, P(J_{a+1} \le A - 1 - a \mid J_1 < A), \qquad
+              P(J_n = j) = \binom{j + n - 1}{j} c^j (1 - c)^n
+
+    :math:`J_n` collisions come before the :math:`n`-th PPDU that does not collide; only those PPDUs
+    are rounds. Without collisions that is :math:`p^a` up to :math:`a < A`.
+
+    Parameters
+    ----------
+    loss : float
+        Probability that an MPDU is lost, :math:`p`, below 1. [-]
+    attempts : int, optional
+        Attempts for an MPDU, :math:`A`; None is without limit.
+    collisions : float
+        Probability that a PPDU collides, :math:`c`; it takes an attempt from each of its MPDUs. [-]
+    never : float
+        Probability of losses in a row that counts as 0. [-]
+    """
+    if loss == 0:
+        return np.array([1.0, 0.0])
+    enough = max(1, ceil(log(never) / log(loss)))
+    last = enough if attempts is None else min(attempts, enough)
+    probs = loss ** np.arange(last + 1.0)
+    probs[last] = 0.0
+    if attempts is not None and collisions > 0:
+        for rounds in range(last):
+            often = (comb(j + rounds, j) * collisions**j for j in range(attempts - rounds))
+            probs[rounds] *= (1 - collisions) ** (rounds + 1) * sum(often)
+        probs /= probs[0]
+    return probs
+
+
+def climb(unsettled: Floats, mpdus: float) -> Floats:
+    r"""Law of the level after so many MPDUs, from each level (rows) to each (columns). [-]
+
+    .. math:: P(\max(y, G_1, \dots, G_u) \le z) = P(G \le z)^u \quad (z \ge y)
+
+    Parameters
+    ----------
+    unsettled : array of float
+        :math:`P(G > a)`, from :math:`a = 0` to the first that is 0. [-]
+    mpdus : float
+        How many, :math:`u`; any number from 0 on.
+    """
+    reached = (1.0 - unsettled) ** mpdus
+    below = np.triu(np.ones((len(reached), len(reached)))) * reached
+    return np.diff(below, axis=1, prepend=0.0)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Holds of the blocks in a window, in equilibrium.
+
+    Attributes
+    ----------
+    unsettled : array of float
+        Probability that an MPDU is unsettled after so many rounds. [-]
+    length : float
+        MPDUs in a block, :math:`b`.
+    holds : array of int
+        States: hold of each block, the newest first. [rounds]
+    prob : array of float
+        Probability of each state before a block. [-]
+    """
+
+    unsettled: Floats
+    length: float
+    holds: npt.NDArray[np.int8]
+    prob: Floats
+
+    @property
+    def level(self) -> Integers:
+        """Level of each state, the sum of its holds. [rounds]"""
+        total: Integers = self.holds.sum(axis=1, dtype=np.int64)
+        return total
+
+    @property
+    def level_prob(self) -> Floats:
+        """Law of the level before a block. [-]"""
+        found: Floats = np.zeros(len(self.unsettled))
+        np.add.at(found, self.level, self.prob)
+        return found
+
+    def hold_rounds(self) -> float:
+        """Mean hold of an MPDU, :math:`E[x]`. [rounds]"""
+        levels = np.arange(len(self.unsettled))
+        after = self.level_prob @ climb(self.unsettled, self.length)
+        return float((after - self.level_prob) @ levels) / self.length
+
+
+def is_small(window: int, levels: int) -> bool:
+    """Whether a window can be solved whole.
+
+    Parameters
+    ----------
+    window : int
+        MPDUs in the window.
+    levels : int
+        Highest level. [rounds]
+    """
+    return comb(window - 1 + levels, levels) <= MOST_STATES
+
+
+def feasible(window: int, levels: int) -> list[int]:
+    """Numbers of blocks to divide a window into: the whole one alone, or four that can be solved.
+
+    Parameters
+    ----------
+    window : int
+        MPDUs in the window, at least 2.
+    levels : int
+        Highest level. [rounds]
+
+    Raises
+    ------
+    ModelError
+        Levels are so many that four chains cannot be solved.
+    """
+    if is_small(window, levels):
+        return [window - 1]
+    most = 0
+    while is_small(most + 2, levels):
+        most += 1
+    if most < LEAST_BLOCKS:
+        raise ModelError(
+            "losses",
+            f"{levels} attempts in a row are likely enough to matter in a window of {window} MPDUs",
+            words={"losses": "that few MPDUs are lost"},
+        )
+    apart = max(1, most // 6)
+    return [most - 3 * apart, most - 2 * apart, most - apart, most]
+
+
+def solve(window: int, unsettled: Floats, count: int) -> Blocks:
+    """Equilibrium of the window in `count` blocks.
+
+    Parameters
+    ----------
+    window : int
+        MPDUs in the window, at least 2.
+    unsettled : array of float
+        Probability that an MPDU is unsettled after so many rounds, down to 0. [-]
+    count : int
+        Blocks, from 1 to the window less 1.
+
+    Raises
+    ------
+    ConvergenceError
+        The distribution still moves after `MOST_STEPS` blocks.
+    """
+    length = (window - 0.5) / (count + 0.5)
+    highest = len(unsettled) - 1
+    holds = _states(count, highest)
+    level = holds.sum(axis=1, dtype=np.int64)
+    climbing = climb(unsettled, length)
+    rows, columns, values = [], [], []
+    for new in range(highest + 1):
+        kept = np.flatnonzero(level + new <= highest)
+        newest = np.full((len(kept), 1), new, dtype=np.int8)
+        rows.append(_rank(np.concatenate([newest, holds[kept, :-1]], axis=1), highest))
+        columns.append(kept)
+        values.append(climbing[level[kept], level[kept] + new])
+    places = (np.concatenate(rows), np.concatenate(columns))
+    step = csr_array((np.concatenate(values), places), shape=(len(holds),) * 2)
+    few = highest <= FEW_LEVELS
+    prob = _eliminated(step) if few else _balanced(step, count + 1)
+    return Blocks(unsettled, length, holds, prob)
+
+
+def _eliminated(step: csr_array) -> Floats:
+    """Distribution that a step leaves as it is, by elimination; cheap for few levels."""
+    size = step.shape[0]
+    left = (eye_array(size, format="csc") - step.tocsc()).tocsc()
+    # One state that is not rare is set to 1, its equation left out.
+    prob = np.full(size, 1.0 / size)
+    for _ in range(size.bit_length() ** 2):
+        prob = step @ prob
+    others = np.delete(np.arange(size), prob.argmax())
+    column = left[:, [int(prob.argmax())]].toarray().ravel()
+    found: Floats = np.ones(size)
+    found[others] = splu(left[others][:, others].tocsc()).solve(-column[others])
+    found /= found.sum()
+    return found
+
+
+def _balanced(step: csr_array, period: int) -> Floats:
+    """The same by repetition, with means over `period` steps, after which holds come back."""
+    size = step.shape[0]
+    prob: Floats = np.full(size, 1.0 / size)
+    for _ in range(MOST_STEPS // period):
+        total = np.zeros(size)
+        after = prob
+        for _ in range(period):
+            after = step @ after
+            total += after
+        prob = total / total.sum()
+        if np.abs(step @ prob - prob).sum() <= TOLERANCE:
+            return prob
+    raise ConvergenceError(f"the window still moves after {MOST_STEPS} blocks")
+
+
+def _states(count: int, highest: int) -> npt.NDArray[np.int8]:
+    """All holds of so many blocks whose sum is at most the highest level, in order."""
+    states = np.zeros((1, 0), dtype=np.int8)
+    left = np.array([highest])
+    for _ in range(count):
+        choices = left + 1
+        parents = np.repeat(np.arange(len(states)), choices)
+        first = np.repeat(np.cumsum(choices) - choices, choices)
+        hold = np.arange(len(parents)) - first
+        states = np.concatenate([states[parents], hold[:, None].astype(np.int8)], axis=1)
+        left = left[parents] - hold
+    return states
+
+
+def _rank(states: npt.NDArray[np.int8], highest: int) -> Integers:
+    """Places of states in the order of `_states`."""
+    count = states.shape[1]
+    left = np.full(len(states), highest)
+    place = np.zeros(len(states), dtype=np.int64)
+    for block in range(count):
+        rest = count - 1 - block
+        # States that have less in this block, by what is left for it and for those that follow.
+        before = np.zeros((highest + 1, highest + 2), dtype=np.int64)
+        for most in range(highest + 1):
+            sizes = [comb(rest + most - hold, rest) for hold in range(most + 1)]
+            before[most, 1 : most + 2] = np.cumsum(sizes)
+        place += before[left, states[:, block]]
+        left = left - states[:, block]
+    return place

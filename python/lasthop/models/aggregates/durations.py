@@ -1,0 +1,307 @@
+r"""Durations of PPDUs of 802.11n, ac and ax, and of the control frames around them.
+
+.. math:: T = T_{pre} + T_{sym} N_{sym} + T_{PE}, \qquad
+          N_{sym} = \lceil (16 + 8 L + 6 N_{ES}) / N_{DBPS} \rceil
+          \quad\text{(BCC; with LDPC without tail, and a symbol more where needed)}
+
+All times are whole nanoseconds, as in the engine, which has formulas of its own: a slip in one of
+them shows as a disagreement.
+
+References: IEEE 802.11-2016, 19.3.9, 19.3.11.7.5, 19.4.3 (HT), 21.3.10.5, 21.4.3 (VHT), 17.4.3
+(OFDM); IEEE 802.11ax-2021, 27.3.12.5, 27.4.3 (HE). ``rules = "ns-3"`` computes as ns-3 3.44 does
+(src/wifi/model/{ht,vht,he}/*-phy.cc): no VHT-SIG-B, symbols with short GI that are not rounded up
+to 4 us, HE-LTFs of 8 us, no packet extension, the symbols of BCC whatever the coding.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Literal
+
+Standard = Literal["ht", "vht", "he"]
+
+SERVICE_BITS, TAIL_BITS = 16, 6
+"""SERVICE field, and tail of each BCC encoder. IEEE 802.11-2016, 19.3.11.2. [bits]"""
+OFDM_RATES = {6: 24, 9: 36, 12: 48, 18: 72, 24: 96, 36: 144, 48: 192, 54: 216}
+"""Bits per symbol of 4 us by rate in Mb/s. IEEE 802.11-2016, table 17-4. [bits]"""
+CONTROL_BYTES = {
+    "ack": 14,
+    "cts": 14,
+    "rts": 20,
+    "block_ack_request": 24,
+    "block_ack_64": 32,
+    "block_ack_256": 56,
+}
+"""Control frames, FCS included. IEEE 802.11-2020, 9.3.1. [bytes]"""
+SIGNAL_EXTENSION_NS = 6000
+"""Silence behind each frame in the 2.4 GHz band. IEEE 802.11-2020, 18.3.2.4. [ns]"""
+
+_CODING = (
+    (1, Fraction(1, 2)),
+    (2, Fraction(1, 2)),
+    (2, Fraction(3, 4)),
+    (4, Fraction(1, 2)),
+    (4, Fraction(3, 4)),
+    (6, Fraction(2, 3)),
+    (6, Fraction(3, 4)),
+    (6, Fraction(5, 6)),
+    (8, Fraction(3, 4)),
+    (8, Fraction(5, 6)),
+    (10, Fraction(3, 4)),
+    (10, Fraction(5, 6)),
+)
+"""Bits per subcarrier and code rate of each MCS."""
+_MCS = {"ht": 8, "vht": 10, "he": 12}
+_SUBCARRIERS = {
+    "ht": {20: 52, 40: 108},
+    "vht": {20: 52, 40: 108, 80: 234, 160: 468},
+    "he": {20: 234, 40: 468, 80: 980, 160: 1960},
+}
+_SHORT_SUBCARRIERS = {20: 60, 40: 120, 80: 240, 160: 492}
+"""N_SD,short of a quarter of an HE symbol. IEEE 802.11ax-2021, table 27-33."""
+_LTFS = (0, 1, 2, 4, 4, 6, 6, 8, 8)
+"""Training symbols by streams. IEEE 802.11-2016, table 21-13."""
+_VHT_FORBIDDEN = {(20, streams, 9) for streams in (1, 2, 4, 5, 7, 8)} | {
+    (80, 3, 6),
+    (80, 7, 6),
+    (80, 6, 9),
+    (160, 3, 9),
+}
+"""Width, streams, MCS that do not exist. IEEE 802.11-2016, tables 21-30 to 21-61."""
+_NS3_LACKS = {(160, 8, 5): 7, (160, 8, 8): 11}
+"""Encoders where ns-3's list of exceptions ends before the standard's."""
+
+
+@dataclass(frozen=True)
+class Ppdu:
+    """How the PPDUs of a link are made.
+
+    Attributes
+    ----------
+    standard : {"ht", "vht", "he"}
+        802.11n (HT-mixed), 802.11ac (VHT SU) or 802.11ax (HE SU).
+    width_mhz : int
+        Channel width. [MHz]
+    mcs : int
+        MCS of a stream: 0 to 7, 9 or 11. HT's MCS 15 is MCS 7 with two streams.
+    streams : int
+        Spatial streams.
+    gi_ns : int
+        Guard interval: 400 or 800, of HE 800, 1600 or 3200. [ns]
+    ltf_ns : int
+        HE-LTF without its guard interval: 3200, 6400 or 12800. [ns]
+    coding : {"bcc", "ldpc"}
+    band_ghz : float
+        2.4, 5 or 6. [GHz]
+    padding_us : int
+        Nominal packet padding of HE: 0, 8 or 16. [us]
+    rules : {"standard", "ns-3"}
+    """
+
+    standard: Standard
+    width_mhz: int
+    mcs: int
+    streams: int = 1
+    gi_ns: int = 800
+    ltf_ns: int = 6400
+    coding: Literal["bcc", "ldpc"] = "bcc"
+    band_ghz: float = 5
+    padding_us: int = 0
+    rules: Literal["standard", "ns-3"] = "standard"
+
+    def __post_init__(self) -> None:
+        widths = _SUBCARRIERS[self.standard]
+        streams = 4 if self.standard == "ht" else 8
+        guards = (800, 1600, 3200) if self.standard == "he" else (400, 800)
+        if self.width_mhz not in widths or not 0 <= self.mcs < _MCS[self.standard]:
+            raise ValueError(f"{self!r}: no such width or MCS")
+        if not 1 <= self.streams <= streams or self.gi_ns not in guards:
+            raise ValueError(f"{self!r}: no such streams or guard interval")
+        if self.standard == "vht" and (self.width_mhz, self.streams, self.mcs) in _VHT_FORBIDDEN:
+            raise ValueError(f"{self!r}: VHT has no such width, streams and MCS")
+
+    @property
+    def symbol_ns(self) -> int:
+        """Duration of a symbol, guard interval included. [ns]"""
+        return (12_800 if self.standard == "he" else 3200) + self.gi_ns
+
+    @property
+    def coded_bits(self) -> int:
+        """Coded bits of a symbol, :math:`N_{CBPS}`. [bits]"""
+        per_subcarrier, _ = _CODING[self.mcs]
+        return _SUBCARRIERS[self.standard][self.width_mhz] * per_subcarrier * self.streams
+
+    @property
+    def data_bits(self) -> int:
+        r"""Data bits of a symbol, :math:`N_{DBPS} = \lfloor N_{CBPS} R \rfloor`. [bits]"""
+        return int(self.coded_bits * _CODING[self.mcs][1])
+
+    @property
+    def encoders(self) -> int:
+        """BCC encoders, :math:`N_{ES}`; the smallest number from the rule that divides a symbol.
+
+        IEEE 802.11-2016, tables 19-27 to 19-38 (one up to 300 Mb/s) and 21-30 to 21-61 (one for
+        each 540 Mb/s, each with as many coded and data bits per symbol as the others).
+        """
+        if self.standard == "he":
+            return 1
+        if self.standard == "ht":
+            return 1 if self.data_bits <= 1200 else 2
+        count = -(-self.data_bits // 2160)
+        while self.coded_bits % count or self.data_bits % count:
+            count += 1
+        return count
+
+    @property
+    def preamble_ns(self) -> int:
+        """All before the first data symbol. [ns]"""
+        ltfs = _LTFS[self.streams]
+        legacy = 20_000  # L-STF, L-LTF, L-SIG
+        if self.standard == "ht":
+            return legacy + 8000 + 4000 + 4000 * ltfs
+        if self.standard == "vht":
+            sig_b = 0 if self.rules == "ns-3" else 4000
+            return legacy + 8000 + 4000 + 4000 * ltfs + sig_b
+        ltf = 8000 if self.rules == "ns-3" else self.ltf_ns + self.gi_ns
+        return legacy + 4000 + 8000 + 4000 + ltf * ltfs
+
+    def duration_ns(self, psdu_bytes: int) -> int:
+        """Duration of a PPDU, signal extension included. [ns]
+
+        Parameters
+        ----------
+        psdu_bytes : int
+            PSDU (HT), APEP (VHT, HE), at least 1. [bytes]
+        """
+        tail = SIGNAL_EXTENSION_NS if self.band_ghz == 2.4 else 0
+        if self.rules == "ns-3":
+            return self.preamble_ns + self._symbols_of_ns3(psdu_bytes) * self.symbol_ns + tail
+        if self.standard == "he":
+            symbols, factor = self._he_symbols(psdu_bytes)
+            extension = 1000 * max(0, self.padding_us - 4 * (4 - factor))
+            return self.preamble_ns + symbols * self.symbol_ns + extension + tail
+        data_ns = self._symbols(psdu_bytes) * self.symbol_ns
+        return self.preamble_ns + 4000 * -(-data_ns // 4000) + tail
+
+    def _symbols(self, psdu_bytes: int) -> int:
+        """Symbols of HT and VHT. IEEE 802.11-2016, equations 19-32, 21-62."""
+        bits = SERVICE_BITS + 8 * psdu_bytes
+        if self.coding == "bcc":
+            return -(-(bits + TAIL_BITS * self.encoders) // self.data_bits)
+        symbols = -(-bits // self.data_bits)
+        if self.standard == "vht":
+            bits = symbols * self.data_bits
+        return symbols + _ldpc_needs_more(bits, symbols * self.coded_bits, _CODING[self.mcs][1])
+
+    def _he_symbols(self, psdu_bytes: int) -> tuple[int, int]:
+        """Symbols of HE and the pre-FEC padding factor. IEEE 802.11ax-2021, 27.3.12.5."""
+        per_subcarrier, rate = _CODING[self.mcs]
+        coded = _SHORT_SUBCARRIERS[self.width_mhz] * per_subcarrier * self.streams
+        data = int(coded * rate)
+        bits = SERVICE_BITS + 8 * psdu_bytes + (TAIL_BITS if self.coding == "bcc" else 0)
+        symbols = -(-bits // self.data_bits)
+        excess = bits % self.data_bits
+        factor = min(-(-excess // data), 4) if excess else 4
+        if self.coding == "ldpc":
+            last = (self.data_bits, self.coded_bits)
+            if factor < 4:
+                last = (factor * data, factor * coded)
+            payload = (symbols - 1) * self.data_bits + last[0]
+            available = (symbols - 1) * self.coded_bits + last[1]
+            if _ldpc_needs_more(payload, available, rate):
+                return (symbols + 1, 1) if factor == 4 else (symbols, factor + 1)
+        return symbols, factor
+
+    def _symbols_of_ns3(self, psdu_bytes: int) -> int:
+        """Symbols as ns-3 has them: bits per symbol from a rate in whole bit/s per stream."""
+        per_subcarrier, coding = _CODING[self.mcs]
+        carriers = _SUBCARRIERS[self.standard][self.width_mhz]
+        stream = ceil(Fraction(10**9, self.symbol_ns) * carriers * per_subcarrier * coding)
+        rate = self.streams * stream
+        encoders = 1
+        if self.standard == "ht":
+            encoders = ceil(Fraction(rate, 320_000_000 if self.gi_ns == 800 else 350_000_000))
+        elif self.standard == "vht":
+            lacking = _NS3_LACKS.get((self.width_mhz, self.streams, self.mcs))
+            encoders = self.encoders if lacking is None else lacking
+        bits = SERVICE_BITS + 8 * psdu_bytes + TAIL_BITS * encoders
+        return ceil(bits / Fraction(rate * self.symbol_ns, 10**9))
+
+
+def _ldpc_needs_more(payload: int, available: int, rate: Fraction) -> bool:
+    """Whether so many punctured bits would be too many. IEEE 802.11-2016, 19.3.11.7.5.
+
+    Parameters
+    ----------
+    payload, available : int
+        Bits to encode and coded bits that there is room for. [bits]
+    rate : Fraction
+        Code rate. [-]
+    """
+    redundancy = 1 - rate
+    if available <= 648:
+        words, length = 1, 1296 if available >= payload + 912 * redundancy else 648
+    elif available <= 1296:
+        words, length = 1, 1944 if available >= payload + 1464 * redundancy else 1296
+    elif available <= 1944:
+        words, length = 1, 1944
+    elif available <= 2592:
+        words, length = 2, 1944 if available >= payload + 2916 * redundancy else 1296
+    else:
+        words, length = ceil(payload / (1944 * rate)), 1944
+    shortened = max(Fraction(0), words * length * rate - payload)
+    punctured = max(Fraction(0), words * length - available - shortened)
+    parity = words * length * redundancy
+    few_shortened = shortened < Fraction(12, 10) * punctured * rate / redundancy
+    return (punctured > parity / 10 and few_shortened) or punctured > parity * Fraction(3, 10)
+
+
+def control_ns(frame: str, rate_mbps: int, band_ghz: float = 5) -> int:
+    """Duration of a control frame in non-HT OFDM. [ns]
+
+    Parameters
+    ----------
+    frame : str
+        A key of :data:`CONTROL_BYTES`.
+    rate_mbps : int
+        6 to 54. [Mb/s]
+    band_ghz : float
+        2.4, 5 or 6. [GHz]
+    """
+    return ofdm_ns(CONTROL_BYTES[frame], rate_mbps, band_ghz)
+
+
+def ofdm_ns(mac_bytes: int, rate_mbps: int, band_ghz: float = 5) -> int:
+    """Duration of a frame in non-HT OFDM of 20 MHz. [ns]
+
+    Parameters
+    ----------
+    mac_bytes : int
+        MAC frame, FCS included. [bytes]
+    rate_mbps : int
+        6 to 54. [Mb/s]
+    band_ghz : float
+        2.4, 5 or 6. [GHz]
+    """
+    bits = SERVICE_BITS + 8 * mac_bytes + TAIL_BITS
+    symbols = -(-bits // OFDM_RATES[rate_mbps])
+    return 20_000 + 4000 * symbols + (SIGNAL_EXTENSION_NS if band_ghz == 2.4 else 0)
+
+
+def aggregate_bytes(standard: Standard, mpdu_bytes: int, mpdus: int) -> int:
+    """PSDU of equal MPDUs: a delimiter before each, all but the last padded to 4 bytes. [bytes]
+
+    An HT PPDU with one MPDU is no A-MPDU: the MPDU goes alone. IEEE 802.11-2016, 9.7.
+
+    Parameters
+    ----------
+    standard : {"ht", "vht", "he"}
+    mpdu_bytes : int
+        An MPDU with MAC header and FCS. [bytes]
+    mpdus : int
+        At least 1.
+    """
+    if standard == "ht" and mpdus == 1:
+        return mpdu_bytes
+    subframe = 4 + mpdu_bytes
+    return (mpdus - 1) * 4 * -(-subframe // 4) + subframe

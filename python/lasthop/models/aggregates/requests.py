@@ -1,0 +1,133 @@
+r"""BlockAckReqs of a window whose MPDUs are given up, and what the receiver holds until they come.
+
+MPDUs are given up only in rounds that are the last attempt for the window's first MPDU, and then
+among those that are as old as it is: these :math:`n` MPDUs are all settled at the end, so that the
+window moves beyond them, and a request is due if any is given up. Given the holds of the window,
+
+.. math:: P(\text{none given up}) = (1 - p)(1 - p^A)^{n-1}.
+
+All that was received beyond the first that was given up waits for the request.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lasthop.models.aggregates.blocks import Blocks, Floats, Integers, climb
+
+
+@dataclass(frozen=True)
+class Requests:
+    """BlockAckReqs of a sender.
+
+    Attributes
+    ----------
+    per_round : float
+        Requests per round.
+    failures : tuple of float
+        Requests after 0, 1, ... failed rounds in a row, per round; those after none are not told.
+    held : float
+        MPDUs that the receiver holds when a request follows a round with a response, per round.
+    held_failed : float
+        The same for requests that follow a failed round.
+    """
+
+    per_round: float = 0.0
+    failures: tuple[float, ...] = ()
+    held: float = 0.0
+    held_failed: float = 0.0
+
+
+def requests_of(
+    blocks: Blocks,
+    loss: float,
+    attempts: int | None,
+    hold_rounds: float,
+    failures: tuple[float, ...],
+) -> Requests:
+    """Requests of a window in blocks; each hold is taken to lie in the middle of its block.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    loss : float
+        Probability that an MPDU is lost, :math:`p`. [-]
+    attempts : int or None
+        Attempts for an MPDU, :math:`A`.
+    hold_rounds : float
+        Mean hold of an MPDU, :math:`E[x]`. [rounds]
+    failures : tuple of float
+        As in the answer.
+    """
+    if attempts is None or attempts > len(blocks.unsettled) - 1:
+        return Requests()
+    lost = loss**attempts
+    last = np.concatenate(list(_last_attempts(blocks, loss, attempts)), axis=1)
+    weight, old, settled, failed, before = last
+    weight = weight / weight.sum()
+    kept, after = 1.0 - lost, old - 1
+    none = (1.0 - loss) * kept**after
+    given_up = loss + after * lost
+    # Place of the first that is given up: so many are handed up at the end of the PPDU.
+    first = (1.0 - loss) * ((1.0 - kept**after) / lost - after * kept**after)
+    held = (old + settled) * (1.0 - none) - given_up - first
+    # Rounds of which nothing is received: the first is given up, and all that were not settled.
+    unreceived = lost / (1.0 - lost * (1.0 - loss) / loss)
+    held_failed = failed * (old + before - 1.0 - after * unreceived)
+    # How often, by what is known exactly: MPDUs given up per round.
+    rounds = lost / hold_rounds / (weight @ given_up)
+    return Requests(
+        per_round=float(rounds * (weight @ (1.0 - none))),
+        failures=failures,
+        held=float(rounds * (weight @ (held - held_failed))),
+        held_failed=float(rounds * (weight @ held_failed)),
+    )
+
+
+def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Floats]:
+    """Rounds that are the last attempt for the window's first MPDU.
+
+    Yields
+    ------
+    array of float
+        Rows: how often, by state and hold of the present block; MPDUs as old as the first, it
+        included; younger ones that are settled at the end of the round; probability that nothing
+        is received; younger ones that are settled then.
+    """
+    middle = (blocks.length - 1) / 2
+    steps = climb(blocks.unsettled, middle)
+    level = blocks.level
+    for hold in range(attempts if middle > 0 else 1):
+        known = np.flatnonzero(level + hold < attempts)
+        own = level[known]
+        newest = attempts - 1 - own  # age before the present block
+        # Groups from the newest MPDU on: age, MPDUs.
+        ahead = (middle + 1) / 2 if hold else middle + 0.5
+        groups = [(newest - hold, ahead), (newest, middle + 0.5 - ahead)]
+        age = newest
+        for block in range(blocks.holds.shape[1]):
+            groups.append((age, blocks.length / 2))
+            age = age + blocks.holds[known, block]
+            groups.append((age, blocks.length / 2))
+        # The first itself, and half an MPDU that the last block has too many.
+        groups.append((age, 0.5))
+        counted = _counted(blocks.unsettled, loss, groups, age)
+        yield np.stack([blocks.prob[known] * steps[own, own + hold], *counted])
+
+
+def _counted(
+    unsettled: Floats, loss: float, groups: list[tuple[Integers, float]], first: Integers
+) -> tuple[Floats, Floats, Floats, Floats]:
+    old, settled, before = (np.zeros(len(first)) for _ in range(3))
+    # The first is lost for certain in a failed round; the product below has it once too often.
+    failed = np.full(len(first), loss)
+    for age, mpdus in groups:
+        younger = age < first
+        left = unsettled[age]
+        nothing = 1.0 - left * (1.0 - loss)
+        old += np.where(younger, 0.0, mpdus)
+        settled += np.where(younger, mpdus * (1.0 - unsettled[age + 1]), 0.0)
+        before += np.where(younger, mpdus * (1.0 - left) / nothing, 0.0)
+        failed *= nothing**mpdus
+    return old, settled, failed / (1.0 - unsettled[first] * (1.0 - loss)), before

@@ -1,0 +1,174 @@
+r"""What a failure does to a contender's later attempts, and what attempts have in common.
+
+Contenders of a saturated cell do not attempt independently of each other: two that collide both
+widen their windows, and who attempts makes others fail. To first order in the covariances, with
+everything as a function of the frequency :math:`\omega` over slots,
+
+.. math:: \delta a_i = \varepsilon_i + h_i \sum_{k \ne i} w_k\, \delta a_k, \qquad
+          h_i = \tau_i (1 - \gamma_i) R_i(\omega), \quad w_k = \frac{1}{1 - \tau_k}
+
+:math:`a_i` is 1 where contender :math:`i` attempts, :math:`\gamma_i` its probability of failure,
+:math:`R_i` the transform of what it attempts later after a failure less after a success, and
+:math:`\varepsilon_i` the noise of its own renewal process, with the spectrum :math:`K_i`. A common
+collision adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*` to the noise of two. All
+this is solved in closed form, since the field is one sum over all contenders.
+
+The method is that of linear noise around a mean field (van Kampen's system size expansion); what is
+left out is of second order in the inverse of the number of contenders.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lasthop.models.aggregates.blocks import Floats
+
+Spectrum = npt.NDArray[Any]
+"""Complex values by frequency in the last dimension."""
+
+FREQUENCIES = 2048
+"""Frequencies between 0 and half a cycle per slot; four slots of each window of 1024 apart."""
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Backoff of a contender by its failures in a row, modulo its limit.
+
+    Attributes
+    ----------
+    windows : array of int
+        Backoff is uniform on so many values. [slots]
+    seen : bool
+        Whether slots in which others send count for it (``edca``); if not, a draw of 0 is an
+        attempt at once, outside the slots.
+    failure : array of float
+        Probability that an attempt in a slot fails. [-]
+    failure_at_once : array of float
+        The same of an attempt at once. [-]
+    """
+
+    windows: npt.NDArray[np.int64]
+    seen: bool
+    failure: Floats
+    failure_at_once: Floats
+
+    @property
+    def at_once(self) -> Floats:
+        """Probability of an attempt at once. [-]"""
+        return np.zeros(len(self.windows)) if self.seen else 1.0 / self.windows
+
+    def distance(self, other: "Stages") -> float:
+        """Largest difference of a probability of failure. [-]"""
+        in_slots = np.abs(self.failure - other.failure).max()
+        return float(max(in_slots, np.abs(self.failure_at_once - other.failure_at_once).max()))
+
+    def draws(self) -> Floats:
+        """Backoffs drawn at each stage, by those at the first. [-]"""
+        go_on = (1.0 - self.at_once) * self.failure + self.at_once * self.failure_at_once
+        found: Floats = np.concatenate([[1.0], np.cumprod(go_on[:-1])])
+        return found
+
+    def attempt_prob(self) -> float:
+        """Probability of an attempt in a slot. [-]"""
+        draws = self.draws()
+        slots = (self.windows - 1) / 2 + (1.0 if self.seen else 0.0)
+        return float(draws @ (1.0 - self.at_once) / (draws @ slots))
+
+    def shares(self) -> Floats:
+        """Stages of attempts in slots. [-]"""
+        attempts = self.draws() * (1.0 - self.at_once)
+        found: Floats = attempts / attempts.sum()
+        return found
+
+
+@dataclass(frozen=True)
+class Response:
+    """How a contender's attempts depend on each other and on its outcomes, by frequency.
+
+    Attributes
+    ----------
+    stages : Stages
+    gain : array of complex
+        :math:`h`, by stage of the later attempt.
+    noise : array of complex
+        Cross spectrum of attempts at a stage with all attempts, :math:`K`.
+    """
+
+    stages: Stages
+    gain: Spectrum
+    noise: Spectrum
+
+    @classmethod
+    def of(cls, stages: Stages) -> "Response":
+        """Response of a contender, by its own renewal process."""
+        count = len(stages.windows)
+        turn = np.exp(-1j * np.pi * (np.arange(FREQUENCIES) + 0.5) / FREQUENCIES)
+        width = stages.windows[:, None] - (0 if stages.seen else 1)
+        reach = turn * (1 - turn**width) / ((1 - turn) * stages.windows[:, None])
+        at_once, later = stages.at_once[:, None], stages.failure_at_once[:, None]
+        failure = stages.failure[:, None]
+        fail = reach * failure + at_once * later
+        win = reach * (1 - failure) + at_once * (1 - later)
+        # Attempts from a draw at stage j on, by their stage: up to the next return to the first ...
+        direct = np.zeros((count + 1, count, FREQUENCIES), dtype=complex)
+        back = np.ones((count + 1, FREQUENCIES), dtype=complex)
+        for stage in reversed(range(count)):
+            direct[stage] = fail[stage] * direct[stage + 1]
+            direct[stage, stage] = reach[stage]
+            back[stage] = win[stage] + fail[stage] * back[stage + 1]
+        # ... and all.
+        anew = direct[0] / (1 - back[0])
+        attempts = direct + back[:, None, :] * anew
+        tau, shares = stages.attempt_prob(), stages.shares()[:, None]
+        lost, won = attempts[1:], attempts[0]
+        change = np.einsum("j,jlw->lw", shares[:, 0], lost - won)
+        after = failure[:, :, None] * lost + (1 - failure)[:, :, None] * won
+        noise = np.einsum("j,jlw->lw", shares[:, 0], after) + shares
+        noise = tau * (noise + np.conj(shares * after.sum(axis=1)))
+        kept = 1.0 - float(stages.failure @ shares[:, 0])
+        return cls(stages, tau * kept * change, noise)
+
+
+def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
+    """Covariances of attempts in the same slot: [group, group, stage]. [-]
+
+    They are of an attempt of a contender of the first group at that stage, and one of another
+    contender of the second group.
+
+    Parameters
+    ----------
+    groups : sequence of Response
+        A group's contenders are alike.
+    counts : sequence of int
+        Contenders in each group.
+    """
+    weight = [1.0 / (1.0 - one.stages.attempt_prob()) for one in groups]
+    gain = [one.gain.sum(axis=0) for one in groups]
+    noise = [one.noise.sum(axis=0) for one in groups]
+    own = [1.0 / (1.0 + h * w) for h, w in zip(gain, weight, strict=True)]
+    # The field is D P with P the sum of c times the noise of each.
+    share = [w * e for w, e in zip(weight, own, strict=True)]
+    many = list(zip(counts, share, gain, noise, strict=True))
+    field = 1.0 / (1.0 - sum(n * c * h for n, c, h, _ in many))
+    common = sum(n * c * h for n, c, h, _ in many)
+    power = sum(n * abs(c) ** 2 * (k - abs(h) ** 2) for n, c, h, k in many) + abs(common) ** 2
+
+    most = max(len(one.stages.windows) for one in groups)
+    found = np.zeros((len(groups), len(groups), most))
+    for i, one in enumerate(groups):
+        with_field = np.conj(share[i]) * (one.noise - one.gain * np.conj(gain[i]))
+        with_field = with_field + one.gain * np.conj(common)
+        total_with_field = with_field.sum(axis=0)
+        for k in range(len(groups)):
+            with_other = one.gain * np.conj(gain[k])
+            others = np.conj(share[k]) * (noise[k] - abs(gain[k]) ** 2) + gain[k] * np.conj(common)
+            through = np.conj(gain[k] * field)
+            heard = field * (np.conj(others) + through * power)
+            heard = heard - weight[i] * (with_other.sum(axis=0) + through * total_with_field)
+            spectrum = with_other + through * with_field + one.gain * own[i] * heard
+            values = (np.conj(own[k]) * spectrum).real.mean(axis=1)
+            found[i, k, : len(values)] = values
+    return found

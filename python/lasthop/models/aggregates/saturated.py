@@ -1,0 +1,307 @@
+r"""Saturated cells whose contenders send aggregates: who gets how much.
+
+Contention is that of any saturated cell (`contention`). `attempts_short` failures in a row bring
+the contention window back to CWmin, and nothing is dropped for it: that is the chain of a packet
+with so many attempts. What differs is on the air.
+
+- A PPDU has as many MPDUs as its window leaves open (`window`), and its length is a random one if
+  MPDUs are lost. A collision lasts as long as the longest frame in it, and EIFS is by that frame.
+- An access fails by a collision (:math:`c`) or because nothing of the PPDU is received
+  (:math:`E[p^k]`).
+- Per PPDU that does not collide the window moves on as if there were no collisions where MPDUs are
+  sent until they are received, since a collision changes nothing in it.
+- Without losses all MPDUs of a PPDU share one fate: they are given up together after :math:`A`
+  collisions in a row, with probability :math:`g`. A BlockAckReq comes next, with as many attempts,
+  so that :math:`g / (1 + g)` of the attempts are at BlockAckReqs.
+- With losses and a limit of attempts an MPDU is given up with probability
+  :math:`(c + (1 - c) p)^A`, and collisions move the window too, as if each MPDU of a PPDU had
+  collided by itself. That is good to 0.7 % while 1 % of the MPDUs are given up, and refused beyond.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lasthop.models.aggregates import window as windows
+from lasthop.models.aggregates.contention import Access, Backoff, Contention
+from lasthop.models.aggregates.contention import solve as contend
+from lasthop.models.aggregates.window import Window
+from lasthop.models.errors import ModelError
+
+SELDOM = 0.01
+"""Part of the MPDUs that may be given up where losses and collisions add up. [-]"""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A PPDU of some MPDUs, or a BlockAckReq, and what goes with it.
+
+    Attributes
+    ----------
+    first_frame_s : float
+        Frame that a collision spoils: RTS or PPDU. [s]
+    ended_s : float
+        From the start of the first frame to the end of the PPDU. [s]
+    exchange_s : float
+        From the start of the first frame to the end of the response. [s]
+    first_wait_s, wait_s : float
+        What EIFS adds to AIFS after such a first frame, and after such a PPDU. [s]
+    """
+
+    first_frame_s: float
+    ended_s: float
+    exchange_s: float
+    first_wait_s: float
+    wait_s: float
+
+
+@dataclass(frozen=True)
+class Aggregator:
+    """A contender that always has packets, and sends aggregates.
+
+    Attributes
+    ----------
+    cwmin, cwmax : int
+        Contention window. [slots]
+    attempts_short : int
+        Failed accesses in a row after which it is CWmin again.
+    mpdus : int
+        MPDUs in a PPDU without losses; with losses the window, all of which a PPDU has room for.
+    exchange : callable
+        The `Exchange` of a PPDU of so many MPDUs.
+    payload_bytes : float
+        Payload of an MPDU. [bytes]
+    request : Exchange, optional
+        That of a BlockAckReq; None where nothing is ever given up.
+    attempts : int, optional
+        Attempts for an MPDU, and for a BlockAckReq; None is without limit.
+    loss : float
+        Probability that an MPDU is lost, collisions apart. [-]
+    """
+
+    cwmin: int
+    cwmax: int
+    attempts_short: int
+    mpdus: int
+    exchange: Callable[[int], Exchange]
+    payload_bytes: float
+    request: Exchange | None = None
+    attempts: int | None = None
+    loss: float = 0.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """State of a saturated cell; the tuples follow the order of the contenders.
+
+    Attributes
+    ----------
+    attempt_prob : tuple of float
+        Probability of an attempt per slot (``edca``) or open slot (``dcf``). [-]
+    collision_prob : tuple of float
+        Collisions per attempt. [-]
+    failure_prob : tuple of float
+        Failed accesses per attempt. [-]
+    given_up : tuple of float
+        MPDUs given up, per MPDU taken up. [-]
+    request_share : tuple of float
+        Attempts at BlockAckReqs, per attempt. [-]
+    mpdu_rate : tuple of float
+        MPDUs received. [1/s]
+    goodput_bps : tuple of float
+        Payload received. [bit/s]
+    """
+
+    attempt_prob: tuple[float, ...]
+    collision_prob: tuple[float, ...]
+    failure_prob: tuple[float, ...]
+    given_up: tuple[float, ...]
+    request_share: tuple[float, ...]
+    mpdu_rate: tuple[float, ...]
+    goodput_bps: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Traffic:
+    """What a contender has on the air."""
+
+    window: Window
+    given_up: float
+    requests: float  # BlockAckReqs per PPDU attempted
+    frames: tuple[tuple[float, Exchange, float], ...]  # part, exchange, loss of the whole PPDU
+
+    @property
+    def delivered(self) -> float:
+        """MPDUs received per attempt that does not collide."""
+        return self.window.delivered / (1 + self.requests)
+
+    def lone_s(self) -> float:
+        """Mean duration of what does not collide, AIFS apart. [s]"""
+        return sum(
+            part * ((1 - lost) * one.exchange_s + lost * (one.ended_s + one.wait_s))
+            for part, one, lost in self.frames
+        )
+
+    def first_s(self) -> float:
+        """Mean duration of the first frame with what EIFS adds to AIFS. [s]"""
+        return sum(part * (one.first_frame_s + one.first_wait_s) for part, one, _ in self.frames)
+
+
+def solve(
+    contenders: Sequence[Aggregator],
+    slot_s: float,
+    aifs_s: float,
+    countdown: Literal["edca", "dcf"] = "edca",
+) -> Cell:
+    r"""Throughput of a saturated cell of contenders with equal AIFSN.
+
+    .. math:: X_i = \frac{L_i N_i D_i}{\sigma P_{idle} + \sum_k N_k T_k + T_{col} + P_{busy} AIFS}
+
+    per slot, with :math:`N_i` attempts that do not collide, :math:`D_i` MPDUs received in each,
+    and :math:`T_{col}` the longest frame of a collision with what EIFS adds. With ``"dcf"`` per
+    open slot, each of which costs :math:`\sigma`.
+
+    Parameters
+    ----------
+    contenders : sequence of Aggregator
+    slot_s, aifs_s : float
+        Slot and AIFS. [s]
+    countdown : {"edca", "dcf"}
+        When counters fall. With ``"dcf"`` `cwmin` is at least 1.
+
+    Raises
+    ------
+    ModelError
+        More than 1 % of the MPDUs would be given up where MPDUs are lost and collide too, or
+        the window of a contender cannot be solved.
+    """
+    solo = len(contenders) == 1
+    held = [_window(one, solo) for one in contenders]
+    contention = contend(
+        [_backoff(one, window) for one, window in zip(contenders, held, strict=True)], countdown
+    )
+    accesses = contention.accesses
+    traffic = [
+        _traffic(one, window, access, solo)
+        for one, window, access in zip(contenders, held, accesses, strict=True)
+    ]
+    idle = contention.quiet([1.0] * len(contenders))
+    lone = sum(access.lone_in_slots for access in accesses)
+    total_s = slot_s * (idle if countdown == "edca" else 1.0)
+    total_s += _longest_s(contention, traffic, idle) + (1 - idle - lone) * aifs_s
+    for access, own in zip(accesses, traffic, strict=True):
+        total_s += access.lone * (own.lone_s() + aifs_s) - access.lone_in_slots * own.first_s()
+        # A collision in the slot after a collision nearly always has two parties.
+        total_s += access.collided_at_once / 2 * (own.first_s() + aifs_s)
+    rates = [
+        access.lone * own.delivered / total_s for access, own in zip(accesses, traffic, strict=True)
+    ]
+    return Cell(
+        attempt_prob=tuple(access.attempt_prob for access in accesses),
+        collision_prob=tuple(access.collision_prob for access in accesses),
+        failure_prob=tuple(
+            1 - (1 - access.collision_prob) * (1 - own.window.failed / (1 + own.requests))
+            for access, own in zip(accesses, traffic, strict=True)
+        ),
+        given_up=tuple(own.given_up for own in traffic),
+        request_share=tuple(own.requests / (1 + own.requests) for own in traffic),
+        mpdu_rate=tuple(rates),
+        goodput_bps=tuple(
+            8 * one.payload_bytes * rate for one, rate in zip(contenders, rates, strict=True)
+        ),
+    )
+
+
+def _window(one: Aggregator, solo: bool) -> Window:
+    """The window of a contender, PPDU by PPDU that does not collide."""
+    if one.loss == 0:
+        return windows.solve(one.mpdus, 0.0)
+    return windows.solve(one.mpdus, one.loss, one.attempts if solo else None)
+
+
+def _backoff(one: Aggregator, window: Window) -> Backoff:
+    error_prob = window.failed / (1 + window.requests.per_round)
+    return Backoff(one.cwmin, one.cwmax, one.attempts_short, error_prob)
+
+
+def _traffic(one: Aggregator, window: Window, access: Access, solo: bool) -> _Traffic:
+    """What is on the air, and what is given up."""
+    given_up, requests = 0.0, 0.0
+    if one.attempts is not None and one.loss == 0:
+        # All MPDUs of a PPDU are given up together, and then a BlockAckReq is tried as often.
+        stages = (failures % one.attempts_short for failures in range(one.attempts))
+        given_up = math.prod(access.collides[stage] for stage in stages)
+        requests = given_up
+    elif one.attempts is not None and solo:
+        given_up, requests = window.given_up, window.requests.per_round
+    elif one.attempts is not None:
+        collides = access.collision_prob
+        given_up = (collides + (1 - collides) * one.loss) ** one.attempts
+        if given_up > SELDOM:
+            raise ModelError(
+                "losses",
+                f"{given_up:.2%} of the MPDUs given up by losses and collisions together",
+                words={"losses": "that MPDUs are hardly ever given up where they collide too"},
+            )
+        window = windows.solve(one.mpdus, one.loss, one.attempts, collisions=collides)
+        requests = _requests(one, window, collides)
+    if requests > 0 and one.request is None:
+        raise ValueError("MPDUs are given up, so that a BlockAckReq is needed")
+    frames = [
+        (often / (1 + requests), one.exchange(mpdus), one.loss**mpdus if one.loss > 0 else 0.0)
+        for mpdus, often in enumerate(window.sizes)
+        if often > 0
+    ]
+    if one.request is not None:
+        frames.append((requests / (1 + requests), one.request, 0.0))
+    return _Traffic(window, given_up, requests, tuple(frames))
+
+
+def _requests(one: Aggregator, window: Window, collides: float) -> float:
+    r"""BlockAckReqs per PPDU that does not collide, where MPDUs are lost and collide too.
+
+    MPDUs that were new together are given up together, after :math:`A` attempts of which :math:`j`
+    collided. There are :math:`(1 - p)` such groups per PPDU, of :math:`n` MPDUs each.
+
+    .. math:: (1 - p) \sum_j \binom{A}{j} c^j (1 - c)^{A-j} \bigl[1 - (1 - p^{A-j})^n\bigr]
+    """
+    assert one.attempts is not None
+    moves = 1 - one.loss
+    mpdus = window.delivered / moves
+    total = 0.0
+    for collided in range(one.attempts + 1):
+        heard = one.attempts - collided
+        often = math.comb(one.attempts, collided) * collides**collided * (1 - collides) ** heard
+        total += often * (1 - (1 - one.loss**heard) ** mpdus)
+    return moves * total
+
+
+def _longest_s(contention: Contention, traffic: Sequence[_Traffic], idle: float) -> float:
+    r"""Mean of the longest first frame of a slot with what EIFS adds after it; idle counts 0. [s]
+
+    .. math:: \sum_m T_{(m)} \bigl[P(\text{no frame longer than } T_{(m)})
+              - P(\text{no frame longer than } T_{(m-1)})\bigr]
+
+    Parameters
+    ----------
+    contention : Contention
+    traffic : sequence of _Traffic
+    idle : float
+        Probability of no frame at all. [-]
+    """
+    waits_s: dict[float, float] = {}
+    for own in traffic:
+        for _, one, _ in own.frames:
+            before_s = waits_s.get(one.first_frame_s, 0.0)
+            waits_s[one.first_frame_s] = max(before_s, one.first_wait_s)
+    total, below = 0.0, idle
+    for length_s, wait_s in sorted(waits_s.items()):
+        longer = [
+            sum(part for part, one, _ in own.frames if one.first_frame_s > length_s)
+            for own in traffic
+        ]
+        within = contention.quiet(longer)
+        total += (within - below) * (length_s + wait_s)
+        below = within
+    return total

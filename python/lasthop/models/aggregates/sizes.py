@@ -1,0 +1,200 @@
+r"""How many MPDUs a PPDU has: what the holds of a window say of it.
+
+In a round the window's first MPDU has been sent in :math:`h` rounds already and is unsettled; all
+others are settled or not, independently of each other, given the ages that the holds have given
+them: an MPDU of age :math:`a` is unsettled with probability :math:`P(G > a)`. What the moves of the
+window have revealed is only that all before the first are settled, and that the first is not. So
+
+.. math:: E[z^k] = \frac{1}{E[x]}
+          E\Bigl[\sum_{h \ge Y} P(G > h)\; z \prod_{i=1}^{W-1} f_{a_i}(z)\Bigr], \qquad
+          f_a(z) = P(G \le a) + P(G > a)\, z
+
+with the ages :math:`a_i` counted back from the newest MPDU: :math:`h - Y` plus the holds between.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lasthop.models.aggregates.blocks import Blocks, Floats, climb
+from lasthop.models.errors import ConvergenceError
+
+Weights = npt.NDArray[Any]
+"""Real or complex weights."""
+
+MOST_NODES = 8
+"""Places within a block at which a round is looked at."""
+RARE = 1e-8
+"""Probability below which a law of sizes is not moved for its sake. [-]"""
+MOST_STEPS = 200
+"""Steps within which a law of sizes must have moved."""
+WHOLE = 1e-9
+"""Part of an MPDU by which a number of MPDUs may miss a whole one. [-]"""
+
+
+def places(length: float) -> tuple[Floats, Floats]:
+    r"""Where a round finds the present block: MPDUs of it that have passed, and how often. [-]
+
+    A sum over :math:`0, 1, \dots, b - 1` for any :math:`b \ge 1`: the first place alone, the others
+    by Gauss's quadrature for sums (Gram's polynomials), which is the sum itself where they are few.
+
+    Parameters
+    ----------
+    length : float
+        MPDUs in a block, :math:`b`.
+    """
+    others = length - 1.0
+    if others < WHOLE:
+        return np.array([0.0]), np.array([1.0])
+    order = np.arange(1.0, min(MOST_NODES, ceil(others - WHOLE)))
+    beside = order * np.sqrt((others**2 - order**2) / (4 * (4 * order**2 - 1)))
+    roots, vectors = np.linalg.eigh(np.diag(beside, 1) + np.diag(beside, -1))
+    at = np.concatenate([[0.0], roots + length / 2])
+    return at, np.concatenate([[1.0], others * vectors[0] ** 2]) / length
+
+
+def level_probs(blocks: Blocks) -> Floats:
+    """Law of the level that an MPDU of any place finds, :math:`P(Y = y)`. [-]"""
+    unsettled = blocks.unsettled
+    settled = 1.0 - unsettled
+    # Mean over the places of P(G <= z)^u, a geometric series.
+    some = np.where(unsettled > 0, unsettled, 1.0) * blocks.length
+    reached = np.where(unsettled > 0, (1.0 - settled**blocks.length) / some, 1.0)
+    reached *= np.cumsum(blocks.level_prob)
+    return np.diff(reached, prepend=0.0)
+
+
+def products(blocks: Blocks, weights: Sequence[tuple[complex, complex]]) -> Weights:
+    """Mean over rounds of the product of a weight for each MPDU in the window. [-]
+
+    Columns are the shares of rounds by the age of the window's first MPDU, from 0 on.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    weights : sequence of (number, number)
+        Weight of an MPDU that is settled and of one that is not; ``(1, z)`` gives :math:`E[z^k]`.
+    """
+    factors = [_Factors(blocks, *pair) for pair in (*weights, (1.0, 1.0))]
+    ages = np.cumsum(blocks.holds, axis=1, dtype=np.int64)
+    level, highest = blocks.level, len(blocks.unsettled) - 1
+    sums = [np.zeros(highest, dtype=factor.single.dtype) for factor in factors]
+    for newest in range(highest):  # age of the newest MPDU before the present block
+        known = np.flatnonzero(level + newest < highest)
+        own, states = level[known], ages[known] + newest
+        start = blocks.prob[known] * blocks.unsettled[own + newest]
+        for number, factor in enumerate(factors):
+            product = start.astype(factor.single.dtype)
+            before = np.full(len(known), newest)
+            for block in range(states.shape[1]):
+                product *= factor.block[before, states[:, block]]
+                before = states[:, block]
+            by_level = np.zeros(highest - newest, dtype=product.dtype)
+            np.add.at(by_level, own, product)
+            sums[number][newest:] += by_level * factor.present(newest)
+    found: Weights = np.array(sums[:-1]) / sums[-1].sum()
+    return found
+
+
+def law(blocks: Blocks, window: int) -> Floats:
+    """Law of the sizes 1 to W (columns) by the age of the window's first MPDU (rows).
+
+    From :math:`E[z^k]` on the unit circle.
+    """
+    points = window + 1
+    turns = np.arange(points // 2 + 1) / points
+    values = products(blocks, [(1.0, complex(z)) for z in np.exp(2j * np.pi * turns)])
+    probs = np.fft.irfft(np.conj(values), points, axis=0)[1:].T
+    found: Floats = np.maximum(probs, RARE / len(probs))
+    found /= found.sum()
+    return found
+
+
+def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]) -> Floats:
+    r"""The law nearest to `sizes` (relative entropy) of these moments.
+
+    .. math:: P(k) \propto P_0(k)
+              \exp(\lambda_1 k + \lambda_2 k^2 + \lambda_3 p^{k-1} + \lambda_4 1_{k=1})
+
+    Parameters
+    ----------
+    sizes : array of float
+        :math:`P_0(1), \dots, P_0(W)`. [-]
+    loss : float
+        :math:`p`. [-]
+    moments : tuple of float
+        :math:`E[k], E[k^2], E[p^{k-1}], P(1)`.
+    """
+    count = len(sizes)
+    k = np.arange(1.0, count + 1)
+    traits = np.array([np.ones(count), k / count, (k / count) ** 2, loss ** (k - 1), k == 1])
+    wanted = np.array([1.0, moments[0] / count, moments[1] / count**2, *moments[2:]])
+    likely = wanted > RARE
+    traits, wanted = traits[likely], wanted[likely]
+    factors = np.zeros(len(traits))
+    probs = sizes
+    for _ in range(MOST_STEPS):
+        missing = traits @ probs - wanted
+        if np.all(np.abs(missing) <= 1e-9 * wanted):
+            return probs
+        move = -np.linalg.lstsq((traits * probs) @ traits.T, missing, rcond=None)[0]
+        # The convex function that the law minimises must fall (Armijo).
+        value, slope = probs.sum() - factors @ wanted, missing @ move
+        while True:
+            with np.errstate(over="ignore"):
+                probs = sizes * np.exp((factors + move) @ traits)
+            if probs.sum() - (factors + move) @ wanted <= value + 1e-4 * slope + 1e-15:
+                break
+            move, slope = move / 2, slope / 2
+        factors = factors + move
+    raise ConvergenceError(f"no law of PPDU sizes with a mean of {moments[0]:.4g} MPDUs")
+
+
+class _Factors:
+    r"""What MPDUs of each age contribute to a product.
+
+    The hold of a block lies at any of its :math:`b` places. With :math:`f` the weight of an MPDU
+    behind it and :math:`g` of one before it, the mean of :math:`f^{i - 1/2} g^{b - i + 1/2}` over
+    :math:`i = 1, \dots, b` is :math:`\sqrt{f g}\, (f^b - g^b) / (b (f - g))`, for any :math:`b`.
+    """
+
+    def __init__(self, blocks: Blocks, settled: complex, unsettled: complex) -> None:
+        self.head = unsettled
+        self.single = (1.0 - blocks.unsettled) * settled + blocks.unsettled * unsettled
+        self.block = _over_places(self.single[:, None], self.single, blocks.length, own=0.5)
+        self.middle = (blocks.length - 1) / 2
+        self.places = [
+            (mpdus, often, climb(blocks.unsettled, mpdus))
+            for mpdus, often in zip(*places(blocks.length), strict=True)
+        ]
+
+    def present(self, newest: int) -> Weights:
+        """Weight of the present block and of the window's first MPDU, by level before the block."""
+        level = np.arange(len(self.single) - 1 - newest)
+        weight = np.zeros(len(level), dtype=self.single.dtype)
+        behind = self.single[newest]
+        for mpdus, often, steps in self.places:
+            # The window has W - 1 MPDUs more wherever the round is: the oldest make up for it.
+            oldest = self.single[level + newest] ** (self.middle - mpdus - 0.5)
+            within = steps[level, level] * behind ** (mpdus + 0.5)
+            for hold in range(1, newest + 1 if mpdus > 0 else 1):
+                ahead = self.single[newest - hold]
+                within = within + steps[level, level + hold] * _over_places(ahead, behind, mpdus, 0)
+            weight += often * oldest * within
+        return weight * self.head
+
+
+def _over_places(ahead: Any, behind: Any, mpdus: float, own: float) -> Any:
+    r"""Mean of :math:`f^{i - o} g^{u - i + 1/2}` over the places :math:`i = 1, \dots, u` of a hold.
+
+    `own` is :math:`o`, the part of the MPDU at that place that counts as before the hold.
+    """
+    larger = np.abs(ahead) > np.abs(behind)
+    base, other = np.where(larger, ahead, behind), np.where(larger, behind, ahead)
+    ratio = (other - base) / base
+    apart = np.where(ratio == 0, 1.0, ratio)
+    powers = np.where(ratio == 0, mpdus, np.expm1(mpdus * np.log1p(apart)) / apart) / mpdus
+    return ahead ** (1.0 - own) * behind**0.5 * base ** (mpdus - 1.0) * powers
