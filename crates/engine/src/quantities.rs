@@ -106,6 +106,14 @@ registry! {
         "attempts of the access point to the station that collided or were corrupted over all to it, in cells with channel errors";
     DOWNLINK_DISCARD_PROBABILITY: "downlink_discard_probability", "-", ["stations"],
         "frames to the station given up at the attempt limit over those delivered or given up, in cells with channel errors";
+    MPDUS_PER_PPDU: "mpdus_per_ppdu", "MPDUs", ["stations", "aps"],
+        "mean number of MPDUs in the PPDUs with data that the node sent, received or not, in cells that aggregate";
+    REORDERING: "reordering_s", "s", ["stations", "aps"],
+        "mean time from the end of the PPDU that brought a packet of the node's until its receiver handed it up in order, in cells that aggregate";
+    DOWNLINK_MPDUS_PER_PPDU: "downlink_mpdus_per_ppdu", "MPDUs", ["stations"],
+        "mean number of MPDUs in the access point's PPDUs to the station, in cells that aggregate";
+    DOWNLINK_REORDERING: "downlink_reordering_s", "s", ["stations"],
+        "mean time from the end of the PPDU that brought a packet to the station until it was handed up in order, in cells that aggregate";
     QUEUE: "queue_packets", "packets", ["stations", "aps"],
         "time average of the packets in the node's queue, the one in service included";
     OCCUPANCY: "occupancy_packets", "packets", ["queues", "classes"],

@@ -17,7 +17,9 @@ use crate::channel::Channel;
 use crate::kernel::time::{Span, Time};
 use crate::mac::aggregation::{ampdu_bytes, amsdu_bytes};
 use crate::mac::block_ack::{Fates, Terms, Window};
-use crate::mac::dcf::{AP, Burst, Dcf, DownCounters, NodeCounters, Outcome, Prospect};
+use crate::mac::dcf::{
+    AP, AggregateCounters, Burst, Dcf, DownCounters, NodeCounters, Outcome, Prospect,
+};
 use crate::mac::way::{Room, Way};
 use crate::mac::{self, Aggregation, Station};
 use crate::packet::Packet;
@@ -77,6 +79,7 @@ struct Link {
     way: Way,
     window: Window,
     terms: Aggregation,
+    counters: AggregateCounters,
 }
 
 /// Takes what the two ends of a way get rid of to where it belongs.
@@ -90,6 +93,7 @@ struct Sorting<'a> {
     done: Time,
     delivered: u64,
     discarded: u64,
+    counters: &'a mut AggregateCounters,
 }
 
 impl Fates for Sorting<'_> {
@@ -107,7 +111,13 @@ impl Fates for Sorting<'_> {
 
     #[inline]
     fn handed_up(&mut self, packet: &Packet) {
+        self.counters.handed_up += 1;
         self.received.push((self.off, *packet));
+    }
+
+    #[inline]
+    fn released(&mut self, packets: u32, received: Time) {
+        self.counters.waited_ns += u64::from(packets) * self.now.since(received).0;
     }
 
     #[inline]
@@ -118,6 +128,7 @@ impl Fates for Sorting<'_> {
     #[inline]
     fn carried(&mut self, packets: &[Packet]) {
         self.delivered += packets.len() as u64;
+        self.counters.handed_up += packets.len() as u64;
         self.queue.settle_all(self.now, packets, self.done);
         let off = self.off;
         let handed_up = packets.iter().map(|packet| (off, *packet));
@@ -217,7 +228,9 @@ impl Aggregates {
             }
             (None, lane) => lane.unwrap_or(0), // a contender that sends has something
         };
-        let Link { way, window, terms } = &mut sender.links[lane as usize];
+        let Link {
+            way, window, terms, ..
+        } = &mut sender.links[lane as usize];
         let mut filling = Filling {
             way,
             room: way.room(left, opens),
@@ -286,7 +299,15 @@ impl Aggregates {
         let Sending::Data(lane) = sender.sending else {
             return true;
         };
-        let Link { way, window, .. } = &mut sender.links[lane as usize];
+        let Link {
+            way,
+            window,
+            counters,
+            ..
+        } = &mut sender.links[lane as usize];
+        let count = window.on_air();
+        counters.ppdus += 1;
+        counters.mpdus += u64::from(count);
         let judged = &mut self.judged;
         let mut sorting = Sorting {
             queue,
@@ -297,8 +318,8 @@ impl Aggregates {
             done,
             delivered: 0,
             discarded: 0,
+            counters,
         };
-        let count = window.on_air();
         let received = match way.is_clean() && window.receive_all(&mut sorting) {
             true => {
                 judged.resize(count as usize, true);
@@ -357,7 +378,18 @@ impl Aggregates {
         let (Sending::Data(lane) | Sending::Bar(lane)) = sending else {
             return;
         };
-        let Link { window, terms, .. } = &mut sender.links[lane as usize];
+        let Link {
+            window,
+            terms,
+            counters,
+            ..
+        } = &mut sender.links[lane as usize];
+        if let (Sending::Data(_), Outcome::Collided, true, false) =
+            (sending, outcome, sent, behind_rts)
+        {
+            counters.ppdus += 1;
+            counters.mpdus += u64::from(window.on_air());
+        }
         let mut sorting = Sorting {
             queue,
             received: &mut self.received,
@@ -367,6 +399,7 @@ impl Aggregates {
             done: now,
             delivered: 0,
             discarded: 0,
+            counters,
         };
         if let Sending::Bar(_) = sending {
             sender.bar = match sender.bar {
@@ -449,10 +482,14 @@ impl Aggregates {
         self.reordering.sort_unstable();
         for &(contender, lane) in &self.reordering {
             let sender = &mut self.senders[contender as usize];
-            let window = &mut sender.links[lane as usize].window;
+            let Link {
+                window, counters, ..
+            } = &mut sender.links[lane as usize];
             let mut up = HandingUp {
                 received: &mut self.received,
                 off: off_air(sender.node),
+                now,
+                counters,
             };
             while window.deadline() <= now {
                 window.time_out(&mut up);
@@ -501,6 +538,20 @@ impl Aggregates {
         self.down[station]
     }
 
+    /// What `contender` has sent.
+    pub(super) fn sent(&self, contender: u32) -> AggregateCounters {
+        let links = self.senders[contender as usize].links.iter();
+        let sum = AggregateCounters::default();
+        links.fold(sum, |sum, link| sum.with(link.counters))
+    }
+
+    /// What the access point has sent to a station.
+    pub(super) fn sent_to(&self, station: usize) -> AggregateCounters {
+        let of_ap = self.senders.iter().filter(|sender| sender.node == AP);
+        let sum = AggregateCounters::default();
+        of_ap.fold(sum, |sum, sender| sum.with(sender.links[station].counters))
+    }
+
     /// What `contender` has on the air.
     pub(super) fn on_air(&self, contender: u32) -> Option<OnAir<'_>> {
         let sender = &self.senders[contender as usize];
@@ -543,13 +594,20 @@ pub struct OnAir<'a> {
 struct HandingUp<'a> {
     received: &'a mut Received,
     off: OffAir,
+    now: Time,
+    counters: &'a mut AggregateCounters,
 }
 
 impl Fates for HandingUp<'_> {
     fn settled(&mut self, _: &Packet, _: bool) {}
 
     fn handed_up(&mut self, packet: &Packet) {
+        self.counters.handed_up += 1;
         self.received.push((self.off, *packet));
+    }
+
+    fn released(&mut self, packets: u32, received: Time) {
+        self.counters.waited_ns += u64::from(packets) * self.now.since(received).0;
     }
 
     fn too_late(&mut self, _: &Packet) {}
@@ -643,6 +701,7 @@ impl Link {
                 agreed: terms.mpdus > 1,
             }),
             terms,
+            counters: AggregateCounters::default(),
         }
     }
 }

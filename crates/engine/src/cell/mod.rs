@@ -30,7 +30,9 @@ use crate::app::Flow;
 use crate::channel::Channel;
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::mac::dcf::{AP, Content, Dcf, DownCounters, Frame, NodeCounters, Outcome};
+use crate::mac::dcf::{
+    AP, AggregateCounters, Content, Dcf, DownCounters, Frame, NodeCounters, Outcome,
+};
 use crate::mac::{self, Category, Node, QueueOrder, Station};
 use crate::packet::Packet;
 use crate::queue::{Discipline, Greedy, HeadQueue, Lanes, Outlet, SharedBuffer};
@@ -358,6 +360,16 @@ impl Cell {
             Some(aggregates) => aggregates.down(station),
             None => self.medium.down_counters(station),
         }
+    }
+
+    /// What has been sent from queue `number`, in a cell that aggregates.
+    pub fn sent(&self, number: usize) -> Option<AggregateCounters> {
+        Some(self.aggregates.as_ref()?.sent(number as u32))
+    }
+
+    /// What the access point has sent to station number `station`, counted from 0, in a cell that aggregates.
+    pub fn sent_to(&self, station: usize) -> Option<AggregateCounters> {
+        Some(self.aggregates.as_ref()?.sent_to(station))
     }
 
     /// Packets in no queue: on the air in an aggregate or held until those before them have come.

@@ -78,6 +78,8 @@ pub trait Fates {
     fn settled(&mut self, packet: &Packet, acknowledged: bool);
     /// The receiver hands the packet up.
     fn handed_up(&mut self, packet: &Packet);
+    /// The receiver now hands up an MPDU of so many packets that it has held since it was `received`.
+    fn released(&mut self, packets: u32, received: Time);
     /// The receiver has no use for a packet that it has acknowledged: it comes too late.
     fn too_late(&mut self, packet: &Packet);
     /// All of these were acknowledged and are handed up.
@@ -335,6 +337,7 @@ impl Window {
             if mpdu.held {
                 mpdu.held = false;
                 self.held -= 1;
+                fates.released(u32::from(mpdu.packets), mpdu.received);
                 let own = self.packets_of(&self.mpdus[index]);
                 self.packets
                     .range(own)

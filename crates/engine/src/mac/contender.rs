@@ -21,6 +21,41 @@ pub struct NodeCounters {
     pub discarded: u64,
 }
 
+/// What a contender has sent in aggregates, to all receivers or to one, since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AggregateCounters {
+    /// PPDUs with data that went on the air.
+    pub ppdus: u64,
+    /// MPDUs in them.
+    pub mpdus: u64,
+    /// Packets that receivers have handed up.
+    pub handed_up: u64,
+    /// How long they waited there for others before them. [ns]
+    pub waited_ns: u64,
+}
+
+impl AggregateCounters {
+    /// The sum of both.
+    pub fn with(self, other: AggregateCounters) -> AggregateCounters {
+        AggregateCounters {
+            ppdus: self.ppdus + other.ppdus,
+            mpdus: self.mpdus + other.mpdus,
+            handed_up: self.handed_up + other.handed_up,
+            waited_ns: self.waited_ns + other.waited_ns,
+        }
+    }
+
+    /// What has been counted since `before`.
+    pub fn since(self, before: AggregateCounters) -> AggregateCounters {
+        AggregateCounters {
+            ppdus: self.ppdus - before.ppdus,
+            mpdus: self.mpdus - before.mpdus,
+            handed_up: self.handed_up - before.handed_up,
+            waited_ns: self.waited_ns - before.waited_ns,
+        }
+    }
+}
+
 /// What became of the access point's frames to one station since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DownCounters {

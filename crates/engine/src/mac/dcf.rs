@@ -48,7 +48,7 @@ use super::{Category, Cell, ColliderWait, Node, Phy, RateControl, Rates, Station
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 
-pub use super::contender::{DownCounters, NodeCounters};
+pub use super::contender::{AggregateCounters, DownCounters, NodeCounters};
 pub use super::exchange::{Burst, CfEnd, Content, Exchange, Frame, Outcome, Prospect};
 
 /// The access point's number; station i of the scenario is node i + 1.

@@ -4,7 +4,7 @@ use super::item::{Item, Value, mean_s, ratio};
 use crate::bottleneck::Bottleneck;
 use crate::cell::Cell;
 use crate::kernel::time::Time;
-use crate::mac::dcf::NodeCounters;
+use crate::mac::dcf::{AggregateCounters, NodeCounters};
 use crate::quantities::*;
 use crate::queue::{HeadQueue, QueueCounters};
 
@@ -22,16 +22,20 @@ pub struct Marks {
     pub(super) leaves: Vec<QueueMark>,
     /// What is kept for each station that sleeps.
     pub(super) kept: Vec<QueueMark>,
+    /// What has been sent from each of the queues, in a cell that aggregates.
+    pub(super) sent: Vec<AggregateCounters>,
     /// Time in which a cell was busy. [ns]
     pub(super) busy_ns: u64,
 }
 
 impl Marks {
-    /// Adds what a cell keeps for stations that sleep.
-    pub(super) fn with_kept(self, cell: &Cell) -> Marks {
+    /// Adds what a cell keeps for stations that sleep, and its aggregates.
+    pub(super) fn with_cell(self, cell: &Cell) -> Marks {
         let counted = |(_, own): (&str, QueueCounters)| (own, own.occupancy_ns(self.at));
+        let sent = (0..self.queues.len()).filter_map(|number| cell.sent(number));
         Marks {
             kept: cell.sleepers().map(counted).collect(),
+            sent: sent.collect(),
             ..self
         }
     }
@@ -52,9 +56,21 @@ impl Marks {
             frames,
             leaves: leaves.map(|leaf| (leaf, leaf.occupancy_ns(at))).collect(),
             kept: Vec::new(),
+            sent: Vec::new(),
             busy_ns,
         }
     }
+}
+
+/// MPDUs in a PPDU and the wait to be in order, of what was `sent`.
+pub(super) fn aggregated(
+    [mpdus, reordering]: [Quantity; 2],
+    sent: AggregateCounters,
+) -> [Value; 2] {
+    [
+        mpdus.of(ratio(sent.mpdus, sent.ppdus)),
+        reordering.of(mean_s(sent.waited_ns, sent.handed_up)),
+    ]
 }
 
 /// The time between two instants.
@@ -97,13 +113,24 @@ impl Between<'_> {
     /// Medium access of a node, its `contenders` together, and the packets in their queues.
     pub fn node(&self, contenders: impl Iterator<Item = u32>) -> Vec<Value> {
         let contenders: Vec<u32> = contenders.collect();
+        let aggregates = contenders.iter().filter_map(|&contender| {
+            let of = |marks: &Marks| marks.sent.get(contender as usize).copied();
+            Some(of(self.end)?.since(of(self.start)?))
+        });
+        let aggregates = aggregates.reduce(AggregateCounters::with);
+        let aggregates = aggregates.map(|sent| aggregated([MPDUS_PER_PPDU, REORDERING], sent));
         let queues = contenders.iter().map(|&contender| {
             let area = |marks: &Marks| marks.queues[contender as usize].1;
             area(self.end).wrapping_sub(area(self.start))
         });
         let queue = QUEUE.of(ratio(queues.sum(), self.length_ns()));
         let access = self.access(contenders.into_iter());
-        access.into_iter().chain([queue]).collect()
+        let aggregates = aggregates.into_iter().flatten();
+        access
+            .into_iter()
+            .chain(aggregates)
+            .chain([queue])
+            .collect()
     }
 
     /// What became of the frames of these contenders together.

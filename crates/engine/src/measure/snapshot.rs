@@ -4,7 +4,7 @@ use super::marks::{Marks, QueueMark};
 use crate::cell::Cell;
 use crate::conflict::Drive;
 use crate::link::Link;
-use crate::mac::dcf::DownCounters;
+use crate::mac::dcf::{AggregateCounters, DownCounters};
 use crate::queue::{Deviation, HeadQueue};
 use crate::world::{FlowCounters, User, WiredLink, World};
 
@@ -16,6 +16,8 @@ pub(crate) struct Snapshot {
     pub(super) flows: Vec<FlowCounters>,
     /// The access point's frames to each station.
     pub(super) down: Vec<DownCounters>,
+    /// Its aggregates to each, in a cell that has some.
+    pub(super) sent_to: Vec<AggregateCounters>,
     /// What the queue of each link counts, and the time the link was busy. [ns]
     pub(super) links: Vec<(QueueMark, [u64; 2])>,
     /// The access point's queues that classes share.
@@ -34,7 +36,11 @@ impl Snapshot {
         let busy_ns = radio.cell().map_or(0, |cell| cell.medium().busy_ns());
         let stations = 0..world.scenario().stations.len();
         let down = |cell: &Cell| {
-            let counters = stations.map(|station| cell.down_counters(station));
+            let counters = stations.clone().map(|station| cell.down_counters(station));
+            counters.collect()
+        };
+        let sent_to = |cell: &Cell| {
+            let counters = stations.clone().filter_map(|station| cell.sent_to(station));
             counters.collect()
         };
         let flows = world.flows().states().iter();
@@ -46,11 +52,12 @@ impl Snapshot {
         let marks = Marks::new(queues, leaves, busy_ns, now);
         Snapshot {
             marks: match radio.cell() {
-                Some(cell) => marks.with_kept(cell),
+                Some(cell) => marks.with_cell(cell),
                 None => marks,
             },
             flows: flows.map(|flow| flow.counters(now)).collect(),
             down: radio.cell().map_or_else(Vec::new, down),
+            sent_to: radio.cell().map_or_else(Vec::new, sent_to),
             links: links.map(counted).collect(),
             shared: Shared::take(world),
             on_air: OnAir::take(world),

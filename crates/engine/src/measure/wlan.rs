@@ -1,7 +1,9 @@
 //! What is measured in the cell: its stations, its access point, the cell as a whole.
 
 use super::item::{Item, Value, jain, ratio, share};
+use super::marks::aggregated;
 use super::period::Period;
+use super::snapshot::Snapshot;
 use crate::bottleneck;
 use crate::quantities::*;
 use crate::scenario::{Direction, Flow, Station};
@@ -35,6 +37,7 @@ impl Period<'_> {
                 if noisy {
                     values.extend(self.frames_to(index));
                 }
+                values.extend(self.aggregates_to(index).into_iter().flatten());
                 Item::new(&stations[index].name, values)
             })
             .collect()
@@ -61,6 +64,16 @@ impl Period<'_> {
             DOWNLINK_FAILURE_RATE.of(ratio(failed, to.attempts - from.attempts)),
             DOWNLINK_DISCARD_PROBABILITY.of(ratio(discarded, settled)),
         ]
+    }
+
+    /// The access point's aggregates to a station, in a cell that has some.
+    fn aggregates_to(&self, station: usize) -> Option<[Value; 2]> {
+        let of = |snapshot: &Snapshot| snapshot.sent_to.get(station).copied();
+        let sent = of(&self.end)?.since(of(self.start)?);
+        Some(aggregated(
+            [DOWNLINK_MPDUS_PER_PPDU, DOWNLINK_REORDERING],
+            sent,
+        ))
     }
 
     /// A node's medium access, its categories together.
