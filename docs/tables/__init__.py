@@ -16,6 +16,7 @@ OF_PAGES: Mapping[str, Tables] = {
     "papers/edca.md": {"assumptions": assumed("edca"), **edca.TABLES},
     "papers/vbs.md": {"assumptions": assumed("vbs"), **vbs.TABLES},
     "papers/acsma.md": {"assumptions": assumed("acsma"), **acsma.TABLES},
+    "papers/aggregates.md": {"assumptions": assumed("aggregates")},
     "papers/red.md": {"assumptions": assumed("red"), **red.TABLES},
     "validation.md": validation.TABLES,
 }

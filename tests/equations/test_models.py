@@ -25,6 +25,7 @@ OWN = {
     "vbs": "vbs",
     "dumbbell": "red",
     "csma": "acsma",
+    "saturated-aggregates": "aggregates",
 }
 
 
@@ -51,7 +52,14 @@ def test_every_scenario_suits_the_model_that_is_chosen(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("example", "model"),
-    [("dumbbell", "hotspot"), ("dumbbell", "vbs"), ("csma", "edca"), ("csma", "red")],
+    [
+        ("dumbbell", "aggregates"),
+        ("aggregates", "edca"),
+        ("dumbbell", "hotspot"),
+        ("dumbbell", "vbs"),
+        ("csma", "edca"),
+        ("csma", "red"),
+    ],
 )
 def test_a_model_refuses_another_kind_of_scenario(example: str, model: str) -> None:
     scenario = Scenario(EXAMPLES / f"{example}.toml").typed

@@ -55,6 +55,8 @@ GOODPUT = Column("goodput_bps", "goodput", "Mb/s", 1e-6, zero_says=True)
 QUEUE = Column("queue_packets", "queue", "packets")
 COLLISIONS = Column("collision_rate", "collisions", "%", 100)
 DISCARDS = Column("discard_probability", "discards", "%", 100)
+MPDUS = Column("mpdus_per_ppdu", "MPDUs per PPDU", "-")
+REORDERING = Column("reordering_s", "reordering", "ms", 1e3)
 
 DELAY_P99 = Column("one_way_delay_p99_s", "99th percentile", "ms", 1e3)
 
@@ -67,8 +69,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         QUEUE,
         COLLISIONS,
         DISCARDS,
+        MPDUS,
+        REORDERING,
+        replace(MPDUS, quantity="downlink_mpdus_per_ppdu", title="downlink MPDUs per PPDU"),
+        replace(REORDERING, quantity="downlink_reordering_s", title="downlink reordering"),
     ),
-    "aps": (QUEUE, COLLISIONS, DISCARDS),
+    "aps": (QUEUE, COLLISIONS, DISCARDS, MPDUS, REORDERING),
     "flows": (
         GOODPUT,
         Column("rtt_s", "RTT", "ms", 1e3),

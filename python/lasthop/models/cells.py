@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import (
+    AggregatingCell,
     CellScenario,
     CsmaScenario,
     Flow,
@@ -48,7 +49,7 @@ def _beyond(scenario: Scenario) -> str | None:
         return "a virtual shared bottleneck shares out the cell"
     if isinstance(scenario, CsmaScenario):
         return "links of `csma` hear only some of each other"
-    if isinstance(scenario, CellScenario) and scenario.cell.aggregates:
+    if isinstance(scenario, CellScenario) and isinstance(scenario.cell, AggregatingCell):
         return f"a cell of {scenario.cell.phy} sends several packets in one exchange"
     for flow in scenario.flows:
         if not flow.station:

@@ -291,6 +291,23 @@ class AccessCategory(Table):
         return self.txop_packets != 1 or self.txop_limit_s is not None
 
 
+class Aggregation(Table):
+    """How a node aggregates, and what it takes."""
+
+    mpdus: int
+    """MPDUs in an A-MPDU, and the window of a block acknowledgement."""
+    most_bytes: int = named("bytes")
+    """Longest PSDU. [bytes]"""
+    time_s: float
+    """Longest PPDU. [s]"""
+    amsdu_bytes: int | None
+    """Longest A-MSDU; None: an MPDU has one packet."""
+    attempts: int | None
+    """Attempts for an MPDU; None: no limit."""
+    bar_after_failure: bool
+    reorder_timeout_s: float | None
+
+
 class Node(AccessCategory):
     """Access point or station; its own access parameters are those of best effort."""
 
@@ -300,6 +317,7 @@ class Node(AccessCategory):
     voice: AccessCategory
     video: AccessCategory
     background: AccessCategory
+    aggregation: Aggregation | None = None
 
     def access(self, category: str) -> AccessCategory:
         """Access parameters of a category."""
@@ -344,6 +362,10 @@ class Station(Node, Channel):
     channel_changes: tuple[ChannelChange, ...] = ()
     power_save_s: float | None = None
     """How long it stays awake after a frame; None: it never sleeps."""
+    phy: Literal["802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"] | None = None
+    """Of a station of a cell that aggregates."""
+    mcs: int | None = None
+    streams: int | None = None
 
     @property
     def table(self) -> str:
@@ -387,13 +409,27 @@ class Cell(Table):
     rate_control: Literal["fixed", "arf"]
     ap: AccessPoint
     vbs_classes: tuple[VbsClass, ...] = ()
-    band: Literal["2.4 GHz", "5 GHz", "6 GHz"] | None = None
-    """Of a cell that aggregates; None: of another."""
 
-    @property
-    def aggregates(self) -> bool:
-        """Whether several packets go in one exchange."""
-        return self.band is not None
+    @staticmethod
+    def kind_of(tree: Mapping[str, Any]) -> "type[Cell]":
+        """The class of a cell."""
+        return AggregatingCell if "band" in tree else Cell
+
+
+class AggregatingCell(Cell):
+    """A cell of 802.11n, ac or ax."""
+
+    band: Literal["2.4 GHz", "5 GHz", "6 GHz"]
+    width: Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"]
+    guard_interval_s: float
+    ltf_s: float | None
+    """HE-LTF without its guard interval; None: no HE. [s]"""
+    packet_padding_s: float | None
+    """Nominal packet padding; None: no HE. [s]"""
+    coding: Literal["bcc", "ldpc"]
+    durations: Literal["standard", "ns-3"]
+    eifs: Literal["expected", "ack"]
+    rts_longer_than_s: float | None
 
 
 class Trace(Table):

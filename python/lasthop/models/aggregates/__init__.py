@@ -1,8 +1,9 @@
 """Theory of saturated cells whose PPDUs are aggregates of MPDUs (802.11n, ac, ax).
 
-`durations` has the air time of PPDUs, `window` a BlockAck window that is always full, `timing` what
-one sender gets with it, `saturated` a cell of several contenders. Monte Carlos of the same rules
-stand in ``tests/validation``; how close they are, in ``docs/validation.md``.
+`predict` reads a scenario, `sending` makes its frames. `durations` has the air time of PPDUs,
+`window` a BlockAck window that is always full, `timing` what one sender gets with it, `saturated` a
+cell of several contenders. Monte Carlos of the same rules stand in ``tests/validation``; how close
+they are, in ``docs/validation.md``.
 
 A station of 802.11ax alone, 64 MPDUs of 1538 bytes in a PPDU, then one in ten of them lost:
 
@@ -22,3 +23,8 @@ A station of 802.11ax alone, 64 MPDUs of 1538 bytes in a PPDU, then one in ten o
 >>> round(lossy.mpdus, 1), round(1e3 * timing.reordering_s(lossy, times), 2)
 (34.1, 0.4)
 """
+
+from lasthop.models.aggregates.assumptions import ASSUMPTIONS
+from lasthop.models.aggregates.predict import predict, suits
+
+__all__ = ["ASSUMPTIONS", "predict", "suits"]

@@ -91,7 +91,7 @@ class Access:
     @property
     def collision_prob(self) -> float:
         """Collisions per attempt. [-]"""
-        return 1 - self.lone / self.attempts
+        return max(0.0, 1 - self.lone / self.attempts)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ with so many attempts. What differs is on the air.
 - Without losses all MPDUs of a PPDU share one fate: they are given up together after :math:`A`
   collisions in a row, with probability :math:`g`. A BlockAckReq comes next, with as many attempts,
   so that :math:`g / (1 + g)` of the attempts are at BlockAckReqs.
+- A transmission opportunity is one exchange of several PPDUs, of which a collision spoils the
+  first; with losses it is not known here.
 - With losses and a limit of attempts an MPDU is given up with probability
   :math:`(c + (1 - c) p)^A`, and collisions move the window too, as if each MPDU of a PPDU had
   collided by itself. That is good to 0.7 % while 1 % of the MPDUs are given up, and refused beyond.
@@ -35,7 +37,7 @@ SELDOM = 0.01
 
 @dataclass(frozen=True)
 class Exchange:
-    """A PPDU of some MPDUs, or a BlockAckReq, and what goes with it.
+    """A PPDU of some MPDUs, or a BlockAckReq, and what goes with it, in one access.
 
     Attributes
     ----------
@@ -47,6 +49,12 @@ class Exchange:
         From the start of the first frame to the end of the response. [s]
     first_wait_s, wait_s : float
         What EIFS adds to AIFS after such a first frame, and after such a PPDU. [s]
+    sizes : tuple of int, optional
+        MPDUs in each of its PPDUs; by default there is one PPDU, or a BlockAckReq alone.
+    payload_bytes : float, optional
+        Payload in all of them; by default that of so many MPDUs. [bytes]
+    is_protected : bool
+        Whether the first frame is not the PPDU of `sizes[0]`, but RTS or a BlockAckReq.
     """
 
     first_frame_s: float
@@ -54,6 +62,9 @@ class Exchange:
     exchange_s: float
     first_wait_s: float
     wait_s: float
+    sizes: tuple[int, ...] | None = None
+    payload_bytes: float | None = None
+    is_protected: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,13 +115,17 @@ class Cell:
     failure_prob : tuple of float
         Failed accesses per attempt. [-]
     given_up : tuple of float
-        MPDUs given up, per MPDU taken up. [-]
+        MPDUs given up, per MPDU given up or received. [-]
     request_share : tuple of float
         Attempts at BlockAckReqs, per attempt. [-]
     mpdu_rate : tuple of float
         MPDUs received. [1/s]
     goodput_bps : tuple of float
         Payload received. [bit/s]
+    mpdus : tuple of float
+        MPDUs in a PPDU with data, collided ones included.
+    frames : tuple of float
+        PPDUs with data and BlockAckReqs in an attempt that does not collide.
     """
 
     attempt_prob: tuple[float, ...]
@@ -120,6 +135,24 @@ class Cell:
     request_share: tuple[float, ...]
     mpdu_rate: tuple[float, ...]
     goodput_bps: tuple[float, ...]
+    mpdus: tuple[float, ...]
+    frames: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Accesses of one kind of a contender."""
+
+    part: float  # of its accesses
+    exchange: Exchange
+    lost: float  # probability that nothing of the PPDU is received
+    sizes: tuple[int, ...]  # MPDUs in the PPDUs
+    payload_bytes: float
+
+    @property
+    def mpdus(self) -> int:
+        """MPDUs in all PPDUs."""
+        return sum(self.sizes)
 
 
 @dataclass(frozen=True)
@@ -129,23 +162,69 @@ class _Traffic:
     window: Window
     given_up: float
     requests: float  # BlockAckReqs per PPDU attempted
-    frames: tuple[tuple[float, Exchange, float], ...]  # part, exchange, loss of the whole PPDU
+    kinds: tuple[_Kind, ...]
+    payload_bytes: float  # of an MPDU
 
     @property
     def delivered(self) -> float:
         """MPDUs received per attempt that does not collide."""
+        if self.window.loss == 0:
+            return sum(one.part * one.mpdus for one in self.kinds)
         return self.window.delivered / (1 + self.requests)
+
+    @property
+    def delivered_bytes(self) -> float:
+        """Payload received per attempt that does not collide. [bytes]"""
+        if self.window.loss == 0:
+            return sum(one.part * one.payload_bytes for one in self.kinds)
+        return self.delivered * self.payload_bytes
 
     def lone_s(self) -> float:
         """Mean duration of what does not collide, AIFS apart. [s]"""
         return sum(
-            part * ((1 - lost) * one.exchange_s + lost * (one.ended_s + one.wait_s))
-            for part, one, lost in self.frames
+            one.part
+            * (
+                (1 - one.lost) * one.exchange.exchange_s
+                + one.lost * (one.exchange.ended_s + one.exchange.wait_s)
+            )
+            for one in self.kinds
         )
 
     def first_s(self) -> float:
         """Mean duration of the first frame with what EIFS adds to AIFS. [s]"""
-        return sum(part * (one.first_frame_s + one.first_wait_s) for part, one, _ in self.frames)
+        return sum(
+            one.part * (one.exchange.first_frame_s + one.exchange.first_wait_s)
+            for one in self.kinds
+        )
+
+    def frames(self) -> float:
+        """PPDUs with data and BlockAckReqs per attempt that does not collide."""
+        more = self.requests / (1 + self.requests)
+        return sum(one.part * len(one.sizes) for one in self.kinds) + more
+
+    def discarded(self) -> float:
+        """MPDUs given up, per MPDU given up or received. [-]"""
+        if self.window.loss > 0 or self.given_up == 0:
+            return self.given_up
+        # Only the first PPDU of an opportunity is ever given up, and a BlockAckReq opens the next.
+        first, *request = self.kinds
+        lost = self.given_up * first.sizes[0]
+        received = (1 - self.given_up) * first.mpdus
+        received += self.given_up * sum(one.mpdus for one in request)
+        return lost / (lost + received)
+
+    def mpdus(self, collision_prob: float) -> float:
+        """MPDUs in a PPDU; of a collision only the first is on the air, or none behind RTS."""
+        mpdus = ppdus = 0.0
+        for one in self.kinds:
+            if not one.sizes:
+                continue
+            lone = one.part * (1 - collision_prob)
+            mpdus, ppdus = mpdus + lone * one.mpdus, ppdus + lone * len(one.sizes)
+            if not one.exchange.is_protected:
+                collided = one.part * collision_prob
+                mpdus, ppdus = mpdus + collided * one.sizes[0], ppdus + collided
+        return mpdus / ppdus
 
 
 def solve(
@@ -204,12 +283,17 @@ def solve(
             1 - (1 - access.collision_prob) * (1 - own.window.failed / (1 + own.requests))
             for access, own in zip(accesses, traffic, strict=True)
         ),
-        given_up=tuple(own.given_up for own in traffic),
+        given_up=tuple(own.discarded() for own in traffic),
         request_share=tuple(own.requests / (1 + own.requests) for own in traffic),
         mpdu_rate=tuple(rates),
         goodput_bps=tuple(
-            8 * one.payload_bytes * rate for one, rate in zip(contenders, rates, strict=True)
+            8 * access.lone * own.delivered_bytes / total_s
+            for access, own in zip(accesses, traffic, strict=True)
         ),
+        mpdus=tuple(
+            own.mpdus(access.collision_prob) for access, own in zip(accesses, traffic, strict=True)
+        ),
+        frames=tuple(own.frames() for own in traffic),
     )
 
 
@@ -248,14 +332,28 @@ def _traffic(one: Aggregator, window: Window, access: Access, solo: bool) -> _Tr
         requests = _requests(one, window, collides)
     if requests > 0 and one.request is None:
         raise ValueError("MPDUs are given up, so that a BlockAckReq is needed")
-    frames = [
-        (often / (1 + requests), one.exchange(mpdus), one.loss**mpdus if one.loss > 0 else 0.0)
+    kinds = [
+        _kind(one, often / (1 + requests), one.exchange(mpdus), mpdus)
         for mpdus, often in enumerate(window.sizes)
         if often > 0
     ]
     if one.request is not None:
-        frames.append((requests / (1 + requests), one.request, 0.0))
-    return _Traffic(window, given_up, requests, tuple(frames))
+        kinds.append(_kind(one, requests / (1 + requests), one.request, 0))
+    return _Traffic(window, given_up, requests, tuple(kinds), one.payload_bytes)
+
+
+def _kind(one: Aggregator, part: float, exchange: Exchange, mpdus: int) -> _Kind:
+    """Accesses that begin with so many MPDUs; 0: with a BlockAckReq."""
+    sizes = exchange.sizes
+    if sizes is None:
+        sizes = (mpdus,) if mpdus else ()
+    elif one.loss > 0 and len(sizes) > 1:
+        raise ValueError("several PPDUs in an access are known without losses alone")
+    payload_bytes = exchange.payload_bytes
+    if payload_bytes is None:
+        payload_bytes = one.payload_bytes * sum(sizes)
+    lost = one.loss**mpdus if one.loss > 0 and mpdus else 0.0
+    return _Kind(part, exchange, lost, sizes, payload_bytes)
 
 
 def _requests(one: Aggregator, window: Window, collides: float) -> float:
@@ -292,13 +390,14 @@ def _longest_s(contention: Contention, traffic: Sequence[_Traffic], idle: float)
     """
     waits_s: dict[float, float] = {}
     for own in traffic:
-        for _, one, _ in own.frames:
-            before_s = waits_s.get(one.first_frame_s, 0.0)
-            waits_s[one.first_frame_s] = max(before_s, one.first_wait_s)
+        for one in own.kinds:
+            exchange = one.exchange
+            before_s = waits_s.get(exchange.first_frame_s, 0.0)
+            waits_s[exchange.first_frame_s] = max(before_s, exchange.first_wait_s)
     total, below = 0.0, idle
     for length_s, wait_s in sorted(waits_s.items()):
         longer = [
-            sum(part for part, one, _ in own.frames if one.first_frame_s > length_s)
+            sum(one.part for one in own.kinds if one.exchange.first_frame_s > length_s)
             for own in traffic
         ]
         within = contention.quiet(longer)

@@ -1,0 +1,182 @@
+"""What the theory of saturated cells that aggregate assumes, and where a scenario leaves it."""
+
+from collections.abc import Iterator, Sequence
+
+from lasthop.models.aggregates.sending import Sending
+from lasthop.models.cells import changing, managed, unsteady
+from lasthop.models.errors import Doubt, refuse
+from lasthop.models.reading import (
+    AccessPoint,
+    AggregatingCell,
+    CellScenario,
+    Flow,
+    Station,
+    TcpFlow,
+    UdpFlow,
+)
+
+ASSUMPTIONS = {
+    "assumption 1": "that every sender has packets at all times, over UDP",
+    "assumption 2": "that a sender's packets have one size and go to one receiver, so that an "
+    "aggregate is never cut short by packets for another",
+    "assumption 3": "of one access category, with one AIFSN for all",
+    "assumption 4": "that MPDUs are lost by themselves with one probability, that a PPDU has "
+    "room for the whole window then, and that MPDUs are hardly ever given up where they collide "
+    "too",
+    "assumption 5": "of one PPDU in an access where MPDUs are lost",
+    "assumption 6": "that senders whose frames collided wait as long as all others",
+    "cell": "of a cell that aggregates, and a wire that limits nothing",
+}
+"""What follows on "the assumption", by number (``docs/papers/aggregates.md``)."""
+
+FULL = 2
+"""Windows that a queue has room for, where datagrams come at a rate of their own."""
+ALWAYS_FULL = 1.1
+"""Rate of datagrams over goodput from which a sender always has some, for sure. [-]"""
+
+
+def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
+    """Who sends, with its flows: the access point first, then stations in order.
+
+    Raises
+    ------
+    ModelError
+        The scenario breaks assumptions.
+    """
+    refuse(_of_flows(scenario))
+    found: dict[str, list[Flow]] = {"": [], **{one.name: [] for one in scenario.stations}}
+    for flow in scenario.flows:
+        found[flow.station if flow.is_up else ""].append(flow)
+    cell = scenario.cell
+    assert isinstance(cell, AggregatingCell)
+    sending = []
+    for flows in filter(None, found.values()):
+        first = flows[0]
+        assert isinstance(first, UdpFlow)
+        station = scenario.station[first.station]
+        node = station if first.is_up else cell.ap
+        assert node.aggregation is not None
+        one = Sending(
+            cell,
+            station,
+            first.is_up,
+            node.access(first.category),
+            node.aggregation,
+            first.udp.packet_bytes,
+            first.udp.payload_bytes,
+        )
+        sending.append((one, flows))
+    return sending
+
+
+def _of_flows(scenario: CellScenario) -> Iterator[Doubt]:
+    """What of the flows is not known here."""
+    if not scenario.flows:
+        yield "assumption 1", "the scenario has no flow"
+    heads: dict[str, UdpFlow] = {}
+    for flow in scenario.flows:
+        key = scenario.flow_key(flow)
+        if not isinstance(flow, UdpFlow):
+            what = "is TCP" if isinstance(flow, TcpFlow) else "reports now and then"
+            yield "assumption 1", f"`{key}` {what}"
+            continue
+        sender = f"station {flow.station}" if flow.is_up else "the access point"
+        head = heads.setdefault(sender, flow)
+        if head.station != flow.station:
+            yield "assumption 2", f"{sender} sends to several stations"
+        elif head.udp != flow.udp:
+            yield "assumption 2", f"{sender} sends datagrams of several kinds"
+    categories = sorted({flow.category for flow in scenario.flows})
+    if len(categories) > 1:
+        yield "assumption 3", f"flows of several categories: {', '.join(categories)}"
+
+
+def check(
+    scenario: CellScenario, sending: Sequence[tuple[Sending, list[Flow]]]
+) -> tuple[list[Doubt], list[Doubt]]:
+    """What of a scenario breaks an assumption, and what is to be weighed."""
+    found = [one for one, _ in sending]
+    broken = [*_of_cell(scenario, found), *_of_channel(scenario, found)]
+    for one, flows in sending:
+        broken += _of_queue(scenario, one, flows)
+        broken += _of_losses(one, alone=len(sending) == 1)
+    return broken, [("assumption 1", what) for what in unsteady(scenario, scenario.flows)]
+
+
+def _of_cell(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Doubt]:
+    cell = scenario.cell
+    if scenario.vsb:
+        yield "cell", "a virtual shared bottleneck shares out the cell"
+    if scenario.wire.loss > 0.0:
+        yield "cell", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
+    if any(flow.forward or flow.back for flow in scenario.flows):
+        yield "cell", "flows run over links beyond the cell's wire"
+    if len({one.access.aifsn for one in sending}) > 1:
+        aifsn = ", ".join(str(each) for each in sorted({one.access.aifsn for one in sending}))
+        yield "assumption 3", f"senders with several AIFSN: {aifsn}"
+    if cell.ack_timeout_s is not None and len(sending) > 1:
+        yield "assumption 6", "`cell.ack_timeout` is a time of its own"
+    if cell.cf_end and any(one.limit_ns is not None for one in sending):
+        yield "assumption 5", "`cell.cf_end` ends opportunities"
+    if any(one.limit_ns is None and not one.is_single for one in sending):
+        yield "assumption 5", "`txop_packets` without `txop_limit`"
+
+
+def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Doubt]:
+    stations = tuple({one.station.name: one.station for one in sending}.values())
+    for what in changing(stations):
+        yield "assumption 4", what
+    for station in stations:
+        table = station.table
+        if station.power_save_s is not None:
+            yield "assumption 1", f"`{table}.power_save` keeps packets back until the station wakes"
+        if station.snr_db is not None:
+            yield (
+                "assumption 4",
+                f"`{table}.snr` loses MPDUs by their length; `mcs` and `error` are known",
+            )
+    for what in managed(scenario):
+        yield "assumption 1", what
+
+
+def _of_queue(scenario: CellScenario, one: Sending, flows: Sequence[Flow]) -> Iterator[Doubt]:
+    """Whether the sender's queue always has as many packets as it may send."""
+    node = one.station if one.is_up else scenario.cell.ap
+    assert isinstance(node, (AccessPoint, Station))
+    greedy = all(isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows)
+    whole = one.most_mpdus * one.packets_per_mpdu
+    needed = whole if greedy else FULL * whole
+    opportunity = one.exchange(one.first.count)
+    if opportunity.sizes and sum(opportunity.sizes) > one.first.count:
+        needed += sum(opportunity.sizes[1:]) * one.packets_per_mpdu
+    if node.queue_packets < needed:
+        key = f"{one.station.table}.queue" if one.is_up else "cell.ap_queue"
+        what = f"`{key}` has room for {node.queue_packets} packets; aggregates need {needed}"
+        yield "assumption 1", what
+
+
+def loss_of(one: Sending) -> float:
+    """Probability that an MPDU is lost. [-]"""
+    return one.station.error_up if one.is_up else one.station.error_down
+
+
+def _of_losses(one: Sending, *, alone: bool) -> Iterator[Doubt]:
+    loss = loss_of(one)
+    agreed = one.most_mpdus > 1
+    if agreed and one.own.bar_after_failure and (loss > 0 or not alone):
+        yield "assumption 4", "`aggregation.bar_after_failure` asks after PPDUs without an answer"
+    if loss == 0:
+        return
+    if not one.is_single:
+        yield (
+            "assumption 5",
+            f'MPDUs of {one.station.name} are lost, and `txop_limit` is not "none"',
+        )
+    if agreed and one.first.count < one.most_mpdus:
+        yield (
+            "assumption 4",
+            f"a PPDU has room for {one.first.count} MPDUs of a window of {one.most_mpdus}, some of "
+            "which are lost",
+        )
+    if one.is_protected(one.first.psdu_bytes):
+        yield "assumption 4", "RTS ahead of PPDUs whose MPDUs are lost"

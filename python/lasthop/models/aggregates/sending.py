@@ -1,0 +1,330 @@
+"""What one sender of a scenario has on the air: PPDUs, their responses, opportunities, EIFS.
+
+Frames are formed by the rules of ``docs/concepts/aggregation.md`` for packets of one size that are
+always there. Times are whole nanoseconds until an `Exchange` has them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from lasthop.models.aggregates import durations
+from lasthop.models.aggregates.durations import Ppdu, Standard, aggregate_bytes, control_ns
+from lasthop.models.aggregates.saturated import Exchange
+from lasthop.models.reading import AccessCategory, AggregatingCell, Aggregation, Station
+
+STANDARDS: Mapping[str, Standard] = {"802.11n": "ht", "802.11ac": "vht", "802.11ax": "he"}
+"""Generations that aggregate."""
+
+LONGEST_BYTES: Mapping[Standard, int] = {"ht": 65_535, "vht": 1_048_575, "he": 6_500_631}
+"""Longest PSDU of several MPDUs. IEEE 802.11ax-2021, 9.4.2.55, 9.4.2.157, 9.4.2.248. [bytes]"""
+MOST_MPDUS: Mapping[Standard, int] = {"ht": 64, "vht": 64, "he": 256}
+"""Largest windows of a block acknowledgement. IEEE 802.11ax-2021, 9.3.1.8."""
+LONGEST_AMSDU_BYTES: Mapping[Standard, int] = {"ht": 7_935, "vht": 11_398, "he": 11_398}
+"""Longest A-MSDU. IEEE 802.11-2020, table 9-34. [bytes]"""
+SUBFRAME_BYTES = 14
+"""Header of an A-MSDU subframe. IEEE 802.11-2020, 9.3.2.2. [bytes]"""
+MODULATED_RESPONSE_NS = {0: 68_000, 1: 44_000, 2: 44_000}
+"""Response that EIFS reckons with, by MCS of an HT, VHT or HE PPDU: BPSK, QPSK; others follow.
+
+IEEE 802.11-2020, table 10-8. [ns]
+"""
+FAST_MODULATED_RESPONSE_NS = 32_000
+PLAIN_RESPONSE_NS = {6: 44_000, 9: 44_000, 12: 32_000, 18: 32_000}
+"""The same by the rate in Mb/s of a frame of non-HT OFDM. [ns]"""
+FAST_PLAIN_RESPONSE_NS = 28_000
+
+
+@dataclass(frozen=True)
+class Mpdus:
+    """What a PPDU holds.
+
+    Attributes
+    ----------
+    count : int
+        MPDUs.
+    packets : int
+        Packets in them.
+    psdu_bytes : int
+        Length. [bytes]
+    """
+
+    count: int
+    packets: int
+    psdu_bytes: int
+
+
+@dataclass(frozen=True)
+class Sending:
+    """A sender of packets of one size to one receiver, in a cell that aggregates.
+
+    Attributes
+    ----------
+    cell : AggregatingCell
+    station : Station
+        The one end that is not the access point.
+    is_up : bool
+        Whether the station is the sender.
+    access : AccessCategory
+        The sender's access parameters.
+    own : Aggregation
+        The sender's limits.
+    packet_bytes, payload_bytes : int
+        IP packet, and payload in it. [bytes]
+    """
+
+    cell: AggregatingCell
+    station: Station
+    is_up: bool
+    access: AccessCategory
+    own: Aggregation
+    packet_bytes: int
+    payload_bytes: int
+
+    @cached_property
+    def standard(self) -> Standard | None:
+        """The generation of its PPDUs; None: it sends frame by frame."""
+        return STANDARDS.get(self.station.phy or self.cell.phy)
+
+    @cached_property
+    def band_ghz(self) -> float:
+        """Band of the cell. [GHz]"""
+        return float(self.cell.band.removesuffix(" GHz"))
+
+    @cached_property
+    def most_mpdus(self) -> int:
+        """MPDUs in an A-MPDU, and window of the agreement; 1: there is none."""
+        return min(self.own.mpdus, MOST_MPDUS[self.standard]) if self.standard else 1
+
+    @cached_property
+    def ppdu(self) -> Ppdu | None:
+        """How its PPDUs are made; None: it sends frame by frame."""
+        if self.standard is None:
+            return None
+        cell, station = self.cell, self.station
+        assert station.mcs is not None
+        assert station.streams is not None
+        width_mhz = int(cell.width.removesuffix(" MHz"))
+        is_older = STANDARDS[cell.phy] == "he" != self.standard
+        return Ppdu(
+            self.standard,
+            min(width_mhz, 40) if self.standard == "ht" else width_mhz,
+            station.mcs,
+            station.streams,
+            gi_ns=800 if is_older else _ns(cell.guard_interval_s),
+            ltf_ns=_ns(cell.ltf_s or 6.4e-6),
+            coding="bcc" if is_older else cell.coding,
+            band_ghz=self.band_ghz,
+            padding_us=_ns(cell.packet_padding_s or 0.0) // 1000,
+            rules=cell.durations,
+        )
+
+    def ppdu_ns(self, psdu_bytes: int) -> int:
+        """Duration of a PPDU. [ns]"""
+        if self.ppdu is not None:
+            return self.ppdu.duration_ns(psdu_bytes)
+        return durations.ofdm_ns(psdu_bytes, self.rate_mbps, self.band_ghz)
+
+    @property
+    def rate_mbps(self) -> int:
+        """Rate of one that sends frame by frame. [Mb/s]"""
+        rate_bps = self.station.rate_bps if self.is_up else self.station.downlink_rate_bps
+        return round(rate_bps / 1e6)
+
+    @cached_property
+    def control_mbps(self) -> tuple[int, int]:
+        """Rates of RTS or BlockAckReq, and of what answers. [Mb/s]"""
+        rates = self.station.uplink_control_bps if self.is_up else self.station.downlink_control_bps
+        rts, response = (round(each / 1e6) for each in rates)
+        return rts, response
+
+    def control_ns(self, frame: str) -> int:
+        """Duration of a control frame that the sender sends or gets. [ns]"""
+        rts, response = self.control_mbps
+        asks = frame in ("rts", "block_ack_request")
+        return control_ns(frame, rts if asks else response, self.band_ghz)
+
+    @property
+    def block_ack(self) -> str:
+        """The BlockAck of the agreement."""
+        return "block_ack_64" if self.most_mpdus <= 64 else "block_ack_256"
+
+    def response_ns(self, mpdus: int) -> int:
+        """Duration of the response to so many MPDUs. [ns]"""
+        return self.control_ns("ack" if mpdus == 1 else self.block_ack)
+
+    @property
+    def sifs_ns(self) -> int:
+        """SIFS. [ns]"""
+        return _ns(self.cell.sifs_s)
+
+    @property
+    def ahead_ns(self) -> int:
+        """RTS and CTS, a SIFS behind each. [ns]"""
+        return self.control_ns("rts") + self.control_ns("cts") + 2 * self.sifs_ns
+
+    def is_protected(self, psdu_bytes: int) -> bool:
+        """Whether RTS goes ahead of a PPDU that opens an access."""
+        threshold, longest_s = self.cell.rts_threshold_bytes, self.cell.rts_longer_than_s
+        return (threshold is not None and psdu_bytes > threshold) or (
+            longest_s is not None and self.ppdu_ns(psdu_bytes) > _ns(longest_s)
+        )
+
+    @cached_property
+    def packets_per_mpdu(self) -> int:
+        """Packets that share an MPDU."""
+        most = self.own.amsdu_bytes
+        if most is None or self.standard is None:
+            return 1
+        most = min(most, LONGEST_AMSDU_BYTES[self.standard])
+        packets = 1
+        while self.mpdu_bytes(packets + 1) - self.cell.mac_header_bytes <= most:
+            packets += 1
+        return packets
+
+    @cached_property
+    def most_bytes(self) -> int:
+        """Longest PSDU. [bytes]"""
+        own = self.own.most_bytes
+        return own if self.standard is None else min(own, LONGEST_BYTES[self.standard])
+
+    def mpdu_bytes(self, packets: int = 1) -> int:
+        """MPDU of so many packets; several are an A-MSDU. [bytes]"""
+        msdu_bytes = self.packet_bytes + self.cell.llc_bytes
+        if packets == 1:
+            return self.cell.mac_header_bytes + msdu_bytes
+        subframe = SUBFRAME_BYTES + msdu_bytes
+        padded = 4 * -(-subframe // 4)
+        return self.cell.mac_header_bytes + (packets - 1) * padded + subframe
+
+    def mpdus(self, left_ns: int | None, *, opens: bool) -> Mpdus:
+        """The PPDU that is formed of packets that are all there.
+
+        Parameters
+        ----------
+        left_ns : int, optional
+            What is left of an opportunity for PPDU and response, RTS included. [ns]
+        opens : bool
+            Whether it opens it: one MPDU is sent then, however long.
+        """
+        held: Mpdus | None = None
+        for one in self._growing():
+            if not self._fits(one, left_ns, opens=opens):
+                if held is None and opens:
+                    return one
+                break
+            held = one
+        return held or Mpdus(0, 0, 0)
+
+    def _growing(self) -> Iterator[Mpdus]:
+        """A PPDU packet by packet."""
+        whole = self.mpdu_bytes(self.packets_per_mpdu)
+        for full in range(self.most_mpdus):
+            for packets in range(1, self.packets_per_mpdu + 1):
+                last = self.mpdu_bytes(packets)
+                psdu_bytes = last
+                if full > 0:
+                    psdu_bytes = full * 4 * -(-(4 + whole) // 4) + 4 + last
+                elif self.standard is not None:
+                    psdu_bytes = aggregate_bytes(self.standard, last, 1)
+                yield Mpdus(full + 1, full * self.packets_per_mpdu + packets, psdu_bytes)
+
+    def _fits(self, one: Mpdus, left_ns: int | None, *, opens: bool) -> bool:
+        air_ns = self.ppdu_ns(one.psdu_bytes)
+        if one.psdu_bytes > self.most_bytes or air_ns > _ns(self.own.time_s):
+            return False
+        if left_ns is None:
+            return True
+        ahead_ns = self.ahead_ns if opens and self.is_protected(one.psdu_bytes) else 0
+        return ahead_ns + air_ns + self.sifs_ns + self.response_ns(one.count) <= left_ns
+
+    @property
+    def limit_ns(self) -> int | None:
+        """Longest opportunity. [ns]"""
+        limit_s = self.access.txop_limit_s
+        return None if limit_s is None else _ns(limit_s)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether an access has one PPDU alone, whatever it holds."""
+        return self.access.txop_packets == 1
+
+    @cached_property
+    def first(self) -> Mpdus:
+        """The PPDU that opens an access."""
+        return self.mpdus(self.limit_ns, opens=True)
+
+    def exchange(self, mpdus: int) -> Exchange:
+        """An access that begins with a PPDU of so many MPDUs."""
+        first = self.first
+        if mpdus != first.count:  # with losses: MPDUs are whole
+            psdu_bytes = self._whole(mpdus)
+            first = Mpdus(mpdus, mpdus * self.packets_per_mpdu, psdu_bytes)
+        is_protected = self.is_protected(first.psdu_bytes)
+        ahead_ns = self.ahead_ns if is_protected else 0
+        ppdu_ns = self.ppdu_ns(first.psdu_bytes)
+        ended_ns = ahead_ns + ppdu_ns
+        first_ns = self.control_ns("rts") if is_protected else ppdu_ns
+        until_ns = ended_ns + self.sifs_ns + self.response_ns(first.count)
+        return self._access(first_ns, ended_ns, until_ns, [first], is_protected=is_protected)
+
+    def request(self) -> Exchange:
+        """An access that begins with a BlockAckReq."""
+        request_ns = self.control_ns("block_ack_request")
+        until_ns = request_ns + self.sifs_ns + self.control_ns(self.block_ack)
+        return self._access(request_ns, request_ns, until_ns, [], is_protected=True)
+
+    def _whole(self, mpdus: int) -> int:
+        assert self.standard is not None
+        return aggregate_bytes(self.standard, self.mpdu_bytes(self.packets_per_mpdu), mpdus)
+
+    def _access(
+        self, first_ns: int, ended_ns: int, until_ns: int, held: list[Mpdus], *, is_protected: bool
+    ) -> Exchange:
+        """An access, with what follows in its opportunity."""
+        held = list(held)
+        for one in self._following(until_ns):
+            held.append(one)
+            until_ns += self.sifs_ns + self.ppdu_ns(one.psdu_bytes)
+            until_ns += self.sifs_ns + self.response_ns(one.count)
+        data_wait_s = self._wait_s(is_data=True)
+        return Exchange(
+            first_frame_s=1e-9 * first_ns,
+            ended_s=1e-9 * ended_ns,
+            exchange_s=1e-9 * until_ns,
+            first_wait_s=self._wait_s(is_data=False) if is_protected else data_wait_s,
+            wait_s=data_wait_s,
+            sizes=tuple(one.count for one in held),
+            payload_bytes=float(sum(one.packets for one in held) * self.payload_bytes),
+            is_protected=is_protected,
+        )
+
+    def _following(self, until_ns: int) -> Iterator[Mpdus]:
+        """PPDUs that follow in an opportunity of which so much is over."""
+        most = self.access.txop_packets
+        count = 1
+        while self.limit_ns is not None and (most is None or count < most):
+            left_ns = self.limit_ns - until_ns - self.sifs_ns
+            one = self.mpdus(left_ns, opens=False)
+            if one.count == 0:
+                return
+            yield one
+            count += 1
+            until_ns += self.sifs_ns + self.ppdu_ns(one.psdu_bytes)
+            until_ns += self.sifs_ns + self.response_ns(one.count)
+
+    def _wait_s(self, *, is_data: bool) -> float:
+        """What EIFS adds to AIFS behind a frame. [s]"""
+        if self.cell.eifs == "ack":
+            rate_mbps = round(self.cell.eifs_rate_bps / 1e6)
+            response_ns = control_ns("ack", rate_mbps, self.band_ghz)
+        elif is_data and self.ppdu is not None:
+            response_ns = MODULATED_RESPONSE_NS.get(self.ppdu.mcs, FAST_MODULATED_RESPONSE_NS)
+        else:
+            rate_mbps = self.rate_mbps if is_data else self.control_mbps[0]
+            response_ns = PLAIN_RESPONSE_NS.get(rate_mbps, FAST_PLAIN_RESPONSE_NS)
+        return 1e-9 * (self.sifs_ns + response_ns)
+
+
+def _ns(time_s: float) -> int:
+    return round(1e9 * time_s)

@@ -1,0 +1,163 @@
+"""What is predicted of a scenario whose cell aggregates, and what is not."""
+
+import pytest
+
+import lasthop as lh
+from lasthop.models import ModelError, predict
+from lasthop.models.aggregates.assumptions import senders
+from lasthop.models.aggregates.sending import Mpdus, Sending
+
+
+def scenario(station=None, cell=None, aggregation=None, **more):
+    tables = {
+        "name": "aggregates",
+        "duration": "1 s",
+        "cell": {
+            "phy": "802.11ax",
+            "width": "80 MHz",
+            "streams": 2,
+            "txop_limit": "none",
+            **({} if cell and "phy" in cell else {"packet_padding": "0 us"}),
+            "aggregation": {"mpdus": 64, **(aggregation or {})},
+            **(cell or {}),
+        },
+        "station": {"s": {"udp_down": "greedy", **(station or {})}},
+    }
+    return lh.Scenario({**tables, **more})
+
+
+def sending(one) -> Sending:
+    (found, _), *_ = senders(one.typed)
+    return found
+
+
+def cell_bps(one) -> float:
+    return predict(one.typed, "aggregates")["cells"][0]["goodput_bps"]["mean"]
+
+
+NS3 = {"durations": "ns-3"}
+SHORT = {"guard_interval": "0.4 us"}
+HT = {"phy": "802.11n", "width": "20 MHz", **SHORT}
+
+
+@pytest.mark.parametrize(
+    ("cell", "mpdus", "mbps"),
+    [
+        ({**HT, **NS3}, 42, 130.45),
+        ({"phy": "802.11ac", "streams": 1, **NS3}, 64, 339.11),
+        (NS3, 64, 859.46),
+        (NS3, 256, 1055.22),
+        (HT, 42, 130.34),
+        ({"phy": "802.11ac", "streams": 1}, 64, 338.50),
+        ({}, 64, 861.0),
+    ],
+)
+def test_closed_forms_of_one_station(cell, mpdus, mbps) -> None:
+    # AIFS, 7.5 slots, PPDU, SIFS, BlockAck; 1472 bytes of payload in MPDUs of 1538
+    assert cell_bps(scenario(cell=cell, aggregation={"mpdus": mpdus})) == pytest.approx(
+        mbps * 1e6, rel=1e-3
+    )
+
+
+def test_ppdus_end_at_mpdus_bytes_time_and_what_is_left() -> None:
+    one = sending(scenario())
+    assert one.first == Mpdus(64, 64, 64 * 1544 - 2)
+    most = {"bytes": "10000 B"}
+    assert sending(scenario(aggregation=most)).first == Mpdus(6, 6, 6 * 1544 - 2)
+    one = sending(scenario(aggregation={"time": "0.2 ms"}))
+    count = one.first.count
+    assert one.ppdu_ns(count * 1544 - 2) <= 200_000 < one.ppdu_ns((count + 1) * 1544 - 2)
+    # an opportunity that a single MPDU is too long for is used for one
+    one = sending(scenario(cell={"txop_limit": "100 us"}))
+    assert one.mpdus(50_000, opens=True).count == 1
+    assert one.mpdus(50_000, opens=False).count == 0
+
+
+def test_amsdus_are_filled_packet_by_packet() -> None:
+    one = sending(scenario(aggregation={"mpdus": 3, "amsdu": "3100 B"}))
+    # subframes of 14 + 8 + 1500 bytes, the first padded to 1524
+    assert one.packets_per_mpdu == 2
+    assert one.first == Mpdus(3, 6, 2 * 3080 + 4 + 30 + 1524 + 1522)
+    # the last MPDU has room for one packet
+    cut = sending(scenario(aggregation={"mpdus": 3, "amsdu": "3100 B", "bytes": "8000 B"}))
+    assert cut.first == Mpdus(3, 5, 2 * 3080 + 4 + 1538)
+
+
+def test_an_opportunity_is_filled_to_its_limit() -> None:
+    limit_ns = 2_528_000
+    one = sending(scenario(cell={"txop_limit": "2.528 ms"}))
+    access = one.exchange(64)
+    assert access.sizes is not None
+    assert access.sizes[:-1] == (64,) * (len(access.sizes) - 1)
+    assert 1e9 * access.exchange_s <= limit_ns
+    longer = one.ppdu_ns((access.sizes[-1] + 1) * 1544 - 2) - one.ppdu_ns(
+        access.sizes[-1] * 1544 - 2
+    )
+    assert 1e9 * access.exchange_s + longer > limit_ns
+    limited = sending(scenario(cell={"txop_limit": "2.528 ms", "txop_packets": 2}))
+    assert limited.exchange(64).sizes == (64, 64)
+
+
+def test_rts_goes_ahead_of_what_is_long() -> None:
+    by_size = sending(scenario(cell={"rts_threshold": "1000 B"}))
+    by_time = sending(scenario(cell={"rts_longer_than": "100 us"}))
+    never = sending(scenario())
+    for one in (by_size, by_time):
+        assert one.exchange(64).first_frame_s == pytest.approx(28e-6)
+        ahead_s = one.exchange(64).exchange_s - never.exchange(64).exchange_s
+        assert ahead_s == pytest.approx(28e-6 + 28e-6 + 32e-6)
+
+
+def test_an_older_station_has_its_own_ppdus() -> None:
+    old = sending(scenario({"phy": "802.11a"}))
+    assert (old.standard, old.most_mpdus, old.first.count) == (None, 1, 1)
+    ht = sending(scenario({"phy": "802.11n"}))
+    assert ht.ppdu is not None
+    assert (ht.ppdu.width_mhz, ht.ppdu.coding, ht.first.count) == (40, "bcc", 42)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"station": {"download": 1}}, "`station.s.download` is TCP"),
+        ({"station": {"count": 2}}, "sends to several stations"),
+        ({"station": {"udp_down": "5 Mbps"}}, "offers 5 Mb/s where 861 Mb/s fit"),
+        ({"station": {"udp_up": "greedy", "queue": 63}}, "has room for 63 packets"),
+        ({"station": {"snr": "20 dB"}}, "`station.s.snr`"),
+        ({"station": {"power_save": "10 ms", "udp_down": "2 Gbps"}}, "power_save"),
+        (
+            {"station": {"udp_up": "greedy", "aifsn": 7}},
+            "several AIFSN: 3, 7",
+        ),
+        (
+            {"station": {"error": 0.1}, "cell": {"txop_limit": "2 ms"}},
+            '`txop_limit` is not "none"',
+        ),
+        ({"wire": {"rate": "800 Mbps"}}, "`wire.rate`"),
+        ({"wire": {"loss": 0.1}}, "`wire.loss` = 0.1"),
+    ],
+)
+def test_what_it_does_not_know_is_refused(change, told) -> None:
+    with pytest.raises(ModelError) as caught:
+        predict(scenario(**change).typed, "aggregates")
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "told"),
+    [
+        ({"bytes": "50000 B"}, "room for 32 MPDUs of a window of 64"),
+        ({"bar_after_failure": True}, "bar_after_failure"),
+    ],
+)
+def test_losses_need_room_for_the_window(aggregation, told) -> None:
+    with pytest.raises(ModelError) as caught:
+        predict(scenario({"error": 0.1}, aggregation=aggregation).typed, "aggregates")
+    assert told in str(caught.value)
+
+
+def test_a_rate_just_above_what_fits_is_doubted() -> None:
+    answer = predict(scenario({"udp_down": "900 Mbps"}).typed, "aggregates")
+    assert any("offers 900 Mb/s" in one for one in answer["warnings"])
+    answer = predict(scenario({"udp_down": "1 Gbps"}).typed, "aggregates")
+    assert answer["warnings"] == []
