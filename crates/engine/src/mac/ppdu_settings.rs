@@ -108,6 +108,21 @@ table! {
     }
 }
 
+/// What an access point of 802.11ac or ax may do and a cell does not, and what to say of it.
+pub const NOT_MODELLED: &[(&str, &str)] = &{
+    const SEVERAL: &str = "a PPDU goes to one receiver: DL-MU, OFDMA and MU-MIMO are not modelled";
+    const ALWAYS: &str = "stations are awake, or sleep by `power_save`: TWT is not modelled";
+    [
+        ("ofdma", SEVERAL),
+        ("mu", SEVERAL),
+        ("mu_mimo", SEVERAL),
+        ("dl_mu", SEVERAL),
+        ("ul_mu", SEVERAL),
+        ("rus", SEVERAL),
+        ("twt", ALWAYS),
+    ]
+};
+
 /// The longest PPDU that any of them may be, aPPDUMaxTime.
 pub const LONGEST_PPDU: Span = Span(5_484 * US);
 

@@ -3,7 +3,7 @@
 use super::aggregation::{Aggregation, AggregationKeys};
 use super::power_save::PowerSave;
 use super::ppdu::Modulation;
-use super::ppdu_settings::{Band, EdcaDefaults, PpduKeys, Ppdus, StreamKeys};
+use super::ppdu_settings::{Band, EdcaDefaults, NOT_MODELLED, PpduKeys, Ppdus, StreamKeys};
 use super::presets::{
     CONTROL_RATE, DATA_RATE, Preset, per_preset, rate_of, size_of, time_of, usual_rates,
 };
@@ -169,7 +169,7 @@ words! {
 
 table! {
     /// The WLAN cell. Access keys set here hold for all nodes.
-    pub struct Cell in "cell" {
+    pub struct Cell in "cell" without NOT_MODELLED {
         /// Timing.
         flat phy: Phy;
         /// Access point.

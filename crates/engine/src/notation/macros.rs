@@ -87,6 +87,7 @@ macro_rules! words {
 /// - `within` before a field: a table inside, with a struct of its own.
 /// - `beside` before a field: it has no key; whoever makes the struct fills it in. `apart`: it is not in
 ///   JSON either. `made`: a function of the layers makes it.
+/// - `without` before the keys: names that one would look for, and what to say of each.
 /// - `key`: a key without a field, such as a table that is read elsewhere.
 /// - `all_of`: the keys of another table; `inherits` says where absent ones are looked up. `flat` before a
 ///   field: the keys of another table, with a field for its struct.
@@ -107,12 +108,12 @@ macro_rules! words {
 macro_rules! table {
     (
         $(#[doc = $doc:literal])+
-        $vis:vis struct $name:ident $(: $derive:ident)? in $table:literal {
+        $vis:vis struct $name:ident $(: $derive:ident)? in $table:literal $(without $beyond:path)? {
             $($body:tt)*
         }
     ) => {
         $crate::table! { @entry
-            { [$($doc)+] $vis $name [$($derive)?] $table } [] [] [] []
+            { [$($doc)+] $vis $name [$($derive)?] $table [$($beyond)?] } [] [] [] []
             $($body)*
         }
     };
@@ -227,7 +228,8 @@ macro_rules! table {
     };
 
     // all entries are sorted: the struct and what it can do
-    (@entry { [$($doc:literal)+] $vis:vis $name:ident [$($derive:ident)?] $table:literal }
+    (@entry
+        { [$($doc:literal)+] $vis:vis $name:ident [$($derive:ident)?] $table:literal [$($beyond:path)?] }
         [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*]
     ) => {
         $(#[doc = $doc])+
@@ -248,7 +250,10 @@ macro_rules! table {
                         #[allow(unused_mut, reason = "a table may have no keys yet")]
                         let mut parts = $crate::notation::setting::Parts::default();
                         $( $crate::table! { @part parts, $name, $keys } )*
-                        parts.table($table, concat!($($doc),+))
+                        #[allow(unused_mut, reason = "it may have all keys that one would look for")]
+                        let mut table = parts.table($table, concat!($($doc),+));
+                        $( table.elsewhere = $beyond; )?
+                        table
                     });
                 &TABLE
             }

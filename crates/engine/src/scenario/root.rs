@@ -11,7 +11,7 @@ use crate::conflict::CsmaTable;
 use crate::echo::EchoKeys;
 use crate::kernel::time::Span;
 use crate::link::{LinkSettings, Wire};
-use crate::mac::{Cell, DATA_RATE, NodeAccess, PhyKind, SleepKeys, StreamKeys};
+use crate::mac::{Cell, DATA_RATE, NOT_MODELLED, NodeAccess, PhyKind, SleepKeys, StreamKeys};
 use crate::notation::setting::{
     MS, S, by_place, count, duration, inner, listed, shorthand, tables, title, word_or_none,
 };
@@ -77,7 +77,7 @@ table! {
 
 table! {
     /// A station, or with count a group of equal stations.
-    pub struct StationTable in "station" {
+    pub struct StationTable in "station" without NOT_MODELLED {
         /// Makes stations NAME-1 to NAME-count.
         count: Option<u64> = count(1..=10_000).depends("one station with the table's own name");
         /// Physical layer of an older station in an 802.11n, ac or ax cell: 802.11g, or n below ax, at 2.4 GHz; 802.11a, n or ac at 5 GHz.
