@@ -37,6 +37,7 @@ RUNS: Mapping[Form, tuple[float, float]] = {"whole": (20, 30), "short": (4, 6)}
 
 RED = "{ limit = 2084, red = { min_th = 50, max_th = 100 } }"
 CELL = HERE / "cases" / "seven.toml"
+AGGREGATES = HERE / "cases" / "aggregates_of_32.toml"
 ROUTER = HERE / "cases" / "dumbbell.toml"
 
 
@@ -50,6 +51,7 @@ class Case:
 
 CASES: Mapping[str, Case] = {
     "cell of seven": Case(CELL),
+    "seven, aggregates of 32": Case(AGGREGATES),
     "router, 10 ms, drop-tail": Case(ROUTER),
     "router, 10 ms, RED": Case(ROUTER, (f"queue={RED}",)),
     "router, 200 ms, RED": Case(ROUTER, (f"queue={RED}", "dumbbell.rtt=200 ms")),
