@@ -43,7 +43,11 @@ class Output(Protocol):
 
     @property
     def frame_count(self) -> int:
-        """Number of recorded frames."""
+        """Number of recorded frames; an aggregate has as many as MPDUs."""
+
+    @property
+    def frames_full(self) -> bool:
+        """Whether there was no room for more frames."""
 
     def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
         """Recorded frames that begin in a stretch of time, as JSON columns."""
@@ -62,6 +66,7 @@ class Kept:
     series_json: str
     interrupted: bool
     frame_count: int = 0
+    frames_full: bool = False
     capture: bytes | None = None
     """None where nothing was to be captured, or the capture was not saved."""
     frames: str | None = None
@@ -80,6 +85,7 @@ class Kept:
             output.series_json,
             output.interrupted,
             output.frame_count,
+            output.frames_full,
             b"".join(pieces) if has_capture else None,
             output.frames_json() if has_capture else None,
         )
@@ -160,6 +166,11 @@ class SummaryAlone:
     def frame_count(self) -> int:
         """There are none."""
         return 0
+
+    @property
+    def frames_full(self) -> bool:
+        """There are none."""
+        return False
 
     def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
         """There are no frames."""

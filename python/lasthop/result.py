@@ -190,17 +190,29 @@ class Result(Answer):
 
     @property
     def frame_count(self) -> int:
-        """Frames kept for a packet capture."""
+        """Frames kept for a packet capture; an aggregate has as many as MPDUs."""
         return self._output.frame_count
+
+    @property
+    def frames_full(self) -> bool:
+        """Whether ``record.frames`` left no room for more of them."""
+        return self._output.frames_full
 
     def frames(self, from_s: float = 0.0, to_s: float = inf) -> "pd.DataFrame":
         """Recorded frames of the first replication that begin in a stretch of time, a row each.
 
         Columns are start_s, duration_s, sender, receiver (none: all), kind (data, ack, rts, cts,
-        cf-end: the MAC's), bytes, rate_bps, attempt (of the exchange: an RTS that failed before
-        counts), fate (delivered, collided, corrupted), discarded, backoff_slots (as drawn; none of
-        a frame that had not to contend), flow and packet, what is in it: segment, datagram, syn,
-        ack or syn-ack.
+        cf-end, block-ack, block-ack-req: the MAC's), bytes, rate_bps, mcs (none: it has a rate
+        alone), attempt (of the exchange: an RTS that failed before counts), fate (delivered,
+        collided, corrupted), discarded, backoff_slots (as drawn; none of a frame that had not to
+        contend), flow and packet, what is in it: segment, datagram, syn, ack or syn-ack.
+
+        A PPDU of a cell that aggregates is a row: bytes is the length of all of it, fate is
+        delivered if any of its MPDUs was received, attempt the most that any has had, discarded
+        says that some of it was given up; flow and packet are those that all packets in it have
+        in common. Columns mpdus and mpdus_lost count MPDUs (none in control frames), sequence and
+        lost are lists of sequence numbers, of all of them and of those that were not received
+        (none where cells do not aggregate).
 
         Parameters
         ----------
@@ -218,7 +230,8 @@ class Result(Answer):
         if not from_s <= to_s:
             raise UserError(f"frames from {from_s:g} s to {to_s:g} s: no stretch of time")
         table = pd.DataFrame(self.frame_columns(from_s, to_s))
-        return table.astype({"backoff_slots": "Int64"})
+        whole = ("backoff_slots", "mcs", "mpdus", "mpdus_lost")
+        return table.astype(dict.fromkeys(whole, "Int64"))
 
     def frame_columns(self, from_s: float = 0.0, to_s: float = inf) -> dict[str, list[Any]]:
         """The same as `frames` as lists by column, without pandas."""

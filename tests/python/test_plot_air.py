@@ -14,6 +14,7 @@ from lasthop.plot.air import BACKOFF, FATES, KINDS
 
 from .test_network import DUMBBELL
 from .test_plot_answers import inside
+from .test_ppdus import busy
 
 CELL = {
     "name": "two up, one down",
@@ -187,3 +188,73 @@ def test_it_is_drawn_into_axes_of_the_callers(result: lh.Result) -> None:
     axes = mine.subplots()
     assert result.plot.air(FROM_S, TO_S, ax=axes) is mine
     assert axes.get_legend() is not None
+
+
+@pytest.fixture(scope="module")
+def aggregating() -> lh.Result:
+    return busy("802.11ac", rts="8000 B")
+
+
+AGGREGATES_S = (0.2, 0.24)
+
+
+def test_an_aggregate_is_a_bar_with_the_number_of_its_mpdus(aggregating: lh.Result) -> None:
+    [axes] = aggregating.plot.air(*AGGREGATES_S).axes
+    frames = aggregating.frames(*AGGREGATES_S)
+    long = frames[(frames["mpdus"] > 1) & (frames["duration_s"] > 2e-3)]
+    assert len(long) > 5
+    told = {(round(text.get_position()[0], 6), text.get_text()) for text in axes.texts}
+    for row in long.itertuples():
+        middle_s = row.start_s + row.duration_s / 2 - AGGREGATES_S[0]
+        if 1e3 * (middle_s + row.duration_s / 2) < 40:
+            assert (round(1e3 * middle_s, 6), str(row.mpdus)) in told
+    short = frames[frames["duration_s"] < 5e-5]
+    assert len(short) > len(long)
+    assert len(told) < len(frames) - len(short) + 1
+
+
+def test_lost_mpdus_are_seen_in_their_aggregate(aggregating: lh.Result) -> None:
+    [axes] = aggregating.plot.air(*AGGREGATES_S).axes
+    frames = aggregating.frames(*AGGREGATES_S)
+    partly = frames[(frames["fate"] == "delivered") & (frames["mpdus_lost"] > 0)]
+    purple = bars(axes, FATES["corrupted"][1])
+    expected = [
+        1e3 * (row.start_s + place * row.duration_s / row.mpdus - AGGREGATES_S[0])
+        for row in partly.itertuples()
+        for place, number in enumerate(row.sequence)
+        if number in row.lost
+    ]
+    assert len(expected) > 10
+    starts = [bar[1] for bar in purple]
+    for start in expected:
+        if start < 39:
+            assert any(abs(start - other) < 1e-6 for other in starts), start
+    colors = [to_hex(each.get_facecolor()[0]).upper() for each in axes.collections]
+    assert colors[-1] == FATES["corrupted"][1]  # above the bars that they are in
+
+
+def test_backoffs_are_counted_behind_the_eifs_of_such_cells(aggregating: lh.Result) -> None:
+    [axes] = aggregating.plot.air(0.1, 0.3).axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    counted = bars(axes, BACKOFF)
+    every = aggregating.frames(0.1, 0.3)
+    known = every[every["backoff_slots"].notna() & (every["sender"] == "far")].reset_index()
+    row, checked = names.index("far"), 0
+    for (_, before), (_, frame) in zip(known.iterrows(), known.iloc[1:].iterrows(), strict=False):
+        low, high = (1e3 * (one["start_s"] - 0.1) for one in (before, frame))
+        own = [bar for bar in counted if bar[0] == row and low < bar[1] and bar[2] <= high + 1e-6]
+        slots = sum(end - start for _, start, end in own) / 0.009
+        # by EDCA's rule a slot in which others begin to send counts, and is not seen
+        between = (every["start_s"] > before["start_s"]) & (every["start_s"] < frame["start_s"])
+        others = every[between & every["backoff_slots"].notna()]["start_s"].nunique()
+        assert slots + others == pytest.approx(frame["backoff_slots"], abs=1e-3)
+        checked += 1
+    assert checked > 20
+
+
+def test_the_legend_of_aggregates_has_their_frames(aggregating: lh.Result) -> None:
+    figure = aggregating.plot.air(*AGGREGATES_S)
+    [legend] = figure.legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert {"data, with number of MPDUs", "BlockAck", "BlockAckReq", "RTS, CTS"} <= set(said)
+    assert inside(figure) == []

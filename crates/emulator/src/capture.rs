@@ -35,8 +35,9 @@ impl Writer {
         let _ = self.pieces.send(std::mem::take(pending));
     }
 
-    /// Takes the rest; says whether all of it is in the file, with how many `frames`.
-    pub(crate) fn finish(self, pending: &mut Vec<u8>, frames: u64) -> Value {
+    /// Takes the rest; says whether all of it is in the file, with how many `frames`, and whether there was
+    /// no room for more (`full`).
+    pub(crate) fn finish(self, pending: &mut Vec<u8>, frames: u64, full: bool) -> Value {
         self.send(pending);
         drop(self.pieces);
         let error = match self.thread.join() {
@@ -44,7 +45,7 @@ impl Writer {
             Ok(Err(error)) => Some(error.to_string()),
             Err(_) => Some("the thread that writes has ended".to_owned()),
         };
-        json!({ "frames": frames, "error": error })
+        json!({ "frames": frames, "full": full, "error": error })
     }
 }
 

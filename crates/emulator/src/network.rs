@@ -133,9 +133,14 @@ impl<'a> Network<'a> {
         self.air.as_mut().map(|air| &mut air.pending)
     }
 
-    /// How many frames have been captured.
+    /// How many frames have been captured; an aggregate has as many as MPDUs.
     pub(crate) fn frames(&self) -> u64 {
         self.air.as_ref().map_or(0, |air| air.frames)
+    }
+
+    /// Whether there was no room for more of them.
+    pub(crate) fn frames_full(&self) -> bool {
+        self.live.frames_full()
     }
 
     /// Opens a way to the outside, which is the last node: what a program's place sends to an address that is no
@@ -306,7 +311,7 @@ impl<'a> Network<'a> {
                 Some(bytes)
             };
             air.capture.frame(&mut air.pending, &frame, sent);
-            air.frames += 1;
+            air.frames += frame.count() as u64;
         }
     }
 

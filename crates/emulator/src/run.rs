@@ -163,9 +163,9 @@ pub fn run(
         }
     }
     let mut measured = report(&network, &lateness, &pace, clock())?;
-    let frames = network.frames();
+    let (frames, full) = (network.frames(), network.frames_full());
     if let (Some(writer), Some(pending)) = (writer, network.captured()) {
-        measured["capture"] = writer.finish(pending, frames);
+        measured["capture"] = writer.finish(pending, frames, full);
     }
     Ok(measured)
 }

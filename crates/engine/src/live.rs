@@ -81,6 +81,7 @@ impl<'a> Live<'a> {
     /// Frames on the air are recorded, as many as `limit` at most.
     pub fn record(&mut self, limit: u64) {
         self.log = Some(FrameLog::new(limit));
+        self.world.keep_transmissions();
     }
 
     /// The scenario whose network it is.
@@ -97,6 +98,11 @@ impl<'a> Live<'a> {
     /// arrivals and losses are asked for, after which numbers of packets are used again.
     pub fn frames(&mut self) -> Vec<FrameRecord> {
         self.log.as_mut().map(FrameLog::take).unwrap_or_default()
+    }
+
+    /// Whether there was no room for more frames.
+    pub fn frames_full(&self) -> bool {
+        self.log.as_ref().is_some_and(FrameLog::is_full)
     }
 
     /// A host sends a packet, at the instant up to which it has run.

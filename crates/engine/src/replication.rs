@@ -31,6 +31,8 @@ pub struct Replication {
     pub series: Option<Series>,
     /// Frames on the air, if asked for.
     pub frames: Vec<FrameRecord>,
+    /// Whether there was no room for more of them.
+    pub frames_full: bool,
 }
 
 /// What is measured beside the means.
@@ -73,6 +75,9 @@ pub(crate) fn observe(
         .frames
         .filter(|_| records)
         .map(FrameLog::new);
+    if log.is_some() {
+        world.keep_transmissions();
+    }
     let has_tails = beside == Beside::Tails && !scenario.stations.is_empty();
     let mut waits = has_tails.then(|| Waits::new(scenario));
     let watches = (scenario.record.frames.is_some() && records) || has_tails;
@@ -130,6 +135,7 @@ pub(crate) fn observe(
         halves,
         measures,
         series,
+        frames_full: log.as_ref().is_some_and(FrameLog::is_full),
         frames: log.map_or_else(Vec::new, FrameLog::into_records),
     })
 }

@@ -24,6 +24,8 @@ pub struct RunResult {
     pub series: Option<Series>,
     /// Frames on the air of replication 0, if recorded.
     pub frames: Vec<FrameRecord>,
+    /// Whether there was no room for more of them.
+    pub frames_full: bool,
     /// Whether the run was stopped before all replications were finished.
     pub interrupted: bool,
 }
@@ -54,6 +56,7 @@ impl RunResult {
             halves,
             series: first.series.take(),
             frames: std::mem::take(&mut first.frames),
+            frames_full: first.frames_full,
             interrupted,
         }
     }

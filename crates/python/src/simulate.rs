@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::quantities::QUANTITIES;
-use lasthop_engine::record::frames_json;
+use lasthop_engine::record::{FrameRecord, frames_json};
 use lasthop_engine::{Beside, EngineError, Progress, RunResult, pcapng, run_beside, scenario};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -78,10 +78,16 @@ impl SimulationOutput {
         self.result.interrupted
     }
 
-    /// Number of recorded frames.
+    /// Number of recorded frames; an aggregate has as many as MPDUs.
     #[getter]
     fn frame_count(&self) -> usize {
-        self.result.frames.len()
+        self.result.frames.iter().map(FrameRecord::count).sum()
+    }
+
+    /// Whether there was no room for more frames.
+    #[getter]
+    fn frames_full(&self) -> bool {
+        self.result.frames_full
     }
 
     /// Recorded frames that begin from `from_s` on and before `to_s`, as JSON columns. [s]

@@ -118,8 +118,8 @@ def simulate(
             result.save(out)
         if pcapng is not None:
             result.save_capture(pcapng)
-            if result.frame_count == frames:
-                warn(f"{pcapng}: ends after {frames} frames")
+            if result.frames_full:
+                warn(f"{pcapng}: ends after {result.frame_count} frames")
     finally:  # A full disk must not cost the result.
         print_either(as_json, result.to_json, lambda: print_result(result))
     if out is not None:

@@ -32,7 +32,6 @@ class CaptureFile:
     path: Path | None = None
     partial: Path | None = None
     descriptor: int | None = None
-    most: int = 0
 
     def ended(self, said: Mapping[str, Any] | None) -> Captured | None:
         """What became of it, as the emulator `said`; what failed takes nothing's place."""
@@ -40,7 +39,7 @@ class CaptureFile:
             return None
         if said["error"] is not None and self.partial != self.path:
             self.partial.unlink(missing_ok=True)
-        return Captured(self.path, said["frames"], said["frames"] < self.most, said["error"])
+        return Captured(self.path, said["frames"], not said["full"], said["error"])
 
 
 def capturing(scenario: Scenario, name: str) -> dict[str, int]:
@@ -57,8 +56,8 @@ def capturing(scenario: Scenario, name: str) -> dict[str, int]:
 
 
 @contextmanager
-def capture_file(path: str | os.PathLike[str] | None, scenario: Scenario) -> Iterator[CaptureFile]:
-    """A file for the frames of a scenario that takes the place of `path` when all is over."""
+def capture_file(path: str | os.PathLike[str] | None) -> Iterator[CaptureFile]:
+    """A file for frames that takes the place of `path` when all is over."""
     if path is None:
         yield CaptureFile()
         return
@@ -67,6 +66,6 @@ def capture_file(path: str | os.PathLike[str] | None, scenario: Scenario) -> Ite
         with naming(place):
             descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
-            yield CaptureFile(place, partial, descriptor, scenario.typed.record.frames or 0)
+            yield CaptureFile(place, partial, descriptor)
         finally:
             os.close(descriptor)

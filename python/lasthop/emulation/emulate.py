@@ -243,7 +243,7 @@ def emulate(
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
         programs = Programs(places, foreground, beside, stack, quiet=quiet)
-        capture = stack.enter_context(capture_file(pcapng, checked))
+        capture = stack.enter_context(capture_file(pcapng))
         with watch(places, flows):
             lists = run(checked, places, traffic, programs, progress, capture)
         captured = capture.ended(lists.pop("capture", None))

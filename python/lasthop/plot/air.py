@@ -1,8 +1,6 @@
 """Frames on the air for a stretch of time: who sends what, what is lost, who counts down."""
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +9,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from lasthop.errors import UserError
-from lasthop.models.dcf.airtime import aifs_s, eifs_lead_s
 from lasthop.models.reading import CellScenario
 from lasthop.plot.about import about
+from lasthop.plot.countdown import counted_down, gaps_of
 from lasthop.plot.figure import (
     COLUMN_INCHES,
     Figure,
@@ -24,6 +22,8 @@ from lasthop.plot.figure import (
     one_panel,
     title,
 )
+from lasthop.plot.frames import Frame, lost_in, rows
+from lasthop.plot.ink import ON_FILL
 from lasthop.plot.legend import legend_columns
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ KINDS = {
     "ack": ("TCP ACK", "#56B4E9"),
     "rts": ("RTS, CTS", "#E69F00"),
     "mac-ack": ("MAC ACK", "#009E73"),
+    "block-ack": ("BlockAck", "#00584A"),
+    "block-ack-req": ("BlockAckReq", "#8C6D31"),
     "cf-end": ("CF-End", "#7F7F7F"),
 }
 """What is told apart, with its name and colour."""
@@ -43,6 +45,8 @@ FATES = {"collided": ("collided", "#D55E00"), "corrupted": ("lost to the channel
 
 BACKOFF, OF_BACKOFF = "#BDBDBD", "backoff"
 GIVEN_UP = "given up"
+OF_MPDUS = {"data": "data, with number of MPDUs"}
+"""Names of kinds where there are aggregates."""
 CROSS: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 4, "linestyle": "none"}
 """Mark at the end of a frame that its sender gives up."""
 
@@ -61,42 +65,11 @@ LONGEST_FRAME_S = 0.1
 HEIGHT, LOW = 0.62, 0.26
 """Height of frames and of backoffs. [rows]"""
 
-ROUNDING_S = 1e-7
-"""Two instants that lie closer are one. [s]"""
+THINNEST, DIGIT = 1 / 700, 1 / 200
+"""Widths of what is to be seen at least, and of a digit in a bar. [axes]"""
 
 WIDTH = 2
 """Width of the picture. [columns of a paper]"""
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A recorded frame, as `Result.frames` has it."""
-
-    start_s: float
-    end_s: float
-    sender: str
-    kind: str
-    fate: str
-    discarded: bool
-    slots: int | None
-    """Idle slots that its sender counted down before it."""
-
-
-@dataclass(frozen=True)
-class Gap:
-    """Time in which nobody sends, between exchanges.
-
-    Parameters
-    ----------
-    start_s, end_s : float
-        When the exchange before ends, and the next begins. [s]
-    failed : bool
-        Whether the exchange before failed, so that everybody waits longer.
-    """
-
-    start_s: float
-    end_s: float
-    failed: bool
 
 
 def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = None) -> Figure:
@@ -139,7 +112,7 @@ def frames_of(result: "Result", from_s: float, to_s: float) -> list[Frame]:
     if not (isfinite(from_s) and isfinite(to_s) and 0.0 <= from_s < to_s):
         raise UserError(f"from {from_s:g} s to {to_s:g} s is no stretch of time")
     columns = result.frame_columns(max(0.0, from_s - LONGEST_FRAME_S), to_s)
-    every = [Frame(*row) for row in rows(columns)]
+    every = list(rows(columns))
     count = sum(frame.end_s > from_s for frame in every)
     stretch = f"{from_s:g} s to {to_s:g} s"
     if count == 0:
@@ -154,26 +127,6 @@ def frames_of(result: "Result", from_s: float, to_s: float) -> list[Frame]:
             f"{count} frames from {stretch}: at most {MOST_FRAMES} are drawn", "a shorter stretch"
         )
     return every
-
-
-def rows(
-    columns: Mapping[str, Sequence[Any]],
-) -> Iterator[tuple[float, float, str, str, str, bool, int | None]]:
-    """Frames of columns, in order of their starts."""
-    names = ("start_s", "duration_s", "sender", "kind", "packet", "fate", "discarded")
-    every = zip(*(columns[name] for name in (*names, "backoff_slots")), strict=True)
-    for start_s, length_s, sender, kind, packet, fate, discarded, slots in sorted(
-        every, key=lambda row: row[0]
-    ):
-        shown = kind_of(kind, packet)
-        yield start_s, start_s + length_s, sender, shown, fate, discarded, slots
-
-
-def kind_of(kind: str, packet: str | None) -> str:
-    """Which of `KINDS` a frame is."""
-    if kind == "data":
-        return "ack" if packet == "ack" else "segment"
-    return {"ack": "mac-ack", "cts": "rts"}.get(kind, kind)
 
 
 def rows_of(frames: Sequence[Frame], nodes: Sequence[str]) -> list[str]:
@@ -197,12 +150,16 @@ def draw(
     gaps = gaps_of(frames)
 
     bars: dict[tuple[int, str, float], list[tuple[float, float]]] = {}
+    partly_lost: dict[tuple[int, str, float], list[tuple[float, float]]] = {}
 
-    def bar(row: int, start_s: float, end_s: float, color: str, height: float) -> None:
+    def bar(
+        row: int, start_s: float, end_s: float, color: str, height: float, *, is_part: bool = False
+    ) -> None:
         left, right = max(start_s, from_s), min(end_s, to_s)
         if right > left:
             span = 1e3 * (left - from_s), 1e3 * (right - left)
-            bars.setdefault((row, color, height), []).append(span)
+            of = partly_lost if is_part else bars
+            of.setdefault((row, color, height), []).append(span)
 
     for frame in frames:
         if frame.sender not in names:
@@ -212,9 +169,12 @@ def draw(
             bar(row, start_s, end_s, BACKOFF, LOW)
         color = FATES[frame.fate][1] if frame.fate in FATES else KINDS[frame.kind][1]
         bar(row, frame.start_s, frame.end_s, color, HEIGHT)
+        for start_s, end_s in lost_in(frame, THINNEST * (to_s - from_s)):
+            bar(row, start_s, end_s, FATES["corrupted"][1], HEIGHT, is_part=True)
+        tell_mpdus(axes, frame, row, stretch)
         if frame.discarded and from_s <= frame.end_s <= to_s:
             axes.plot(1e3 * (frame.end_s - from_s), row, **CROSS)
-    for (row, color, height), spans in bars.items():
+    for (row, color, height), spans in (*bars.items(), *partly_lost.items()):
         axes.broken_barh(spans, (row - height / 2, height), color=color, linewidth=0)
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -225,45 +185,26 @@ def draw(
     return any(color == BACKOFF for _, color, _ in bars)
 
 
-def gaps_of(frames: Sequence[Frame]) -> list[Gap]:
-    """When the medium is idle, in order; SIFS between frames of an exchange are gaps too."""
-    gaps: list[Gap] = []
-    end_s, failed = None, False
-    for frame in frames:
-        if end_s is not None and frame.start_s > end_s + ROUNDING_S:
-            gaps.append(Gap(end_s, frame.start_s, failed))
-        if end_s is None or frame.end_s > end_s:
-            end_s = frame.end_s
-        failed = frame.fate in FATES
-    return gaps
-
-
-def counted_down(
-    frame: Frame, gaps: Sequence[Gap], known: CellScenario
-) -> Iterator[tuple[float, float]]:
-    """Stretches of time in which the sender of a frame counted down before it, the last first."""
-    left = frame.slots or 0
-    cell = known.cell
-    node = cell.ap if frame.sender == "ap" else known.station[frame.sender]
-    wait_s = aifs_s(cell, node.aifsn)
-    at = bisect_right(gaps, frame.start_s + ROUNDING_S, key=lambda gap: gap.end_s) - 1
-    is_last = True
-    while left > 0 and at >= 0:
-        gap = gaps[at]
-        begin_s = gap.start_s + wait_s + (eifs_lead_s(cell) if gap.failed else 0.0)
-        slots = int((gap.end_s - begin_s + ROUNDING_S) / cell.slot_s) if gap.end_s > begin_s else 0
-        counted = min(slots, left)
-        if counted:
-            yield gap.end_s - counted * cell.slot_s, gap.end_s
-        # by EDCA a slot in which another begins to send counts as well
-        left -= counted + (cell.countdown == "edca" and counted > 0 and not is_last)
-        at, is_last = at - 1, False
+def tell_mpdus(axes: Axes, frame: Frame, row: int, stretch: tuple[float, float]) -> None:
+    """Write the number of MPDUs into the bar of an aggregate, if it is wide enough."""
+    from_s, to_s = stretch
+    left_s, right_s = max(frame.start_s, from_s), min(frame.end_s, to_s)
+    text = str(frame.mpdus or 0)
+    if (frame.mpdus or 0) > 1 and right_s - left_s > (to_s - from_s) * DIGIT * (len(text) + 1):
+        middle = 1e3 * ((left_s + right_s) / 2 - from_s)
+        color = "black" if frame.kind == "ack" else "white"
+        place = {"ha": "center", "va": "center_baseline"}
+        axes.text(middle, row, text, color=color, fontsize=5, gid=ON_FILL, **place)
 
 
 def keys_of(frames: Sequence[Frame], *, backoffs: bool) -> list[Patch | Line2D]:
     """The legend: what there is of kinds, fates and backoffs."""
     kinds = [KINDS[kind] for kind in KINDS if any(frame.kind == kind for frame in frames)]
-    fates = [FATES[fate] for fate in FATES if any(frame.fate == fate for frame in frames)]
+    if any((frame.mpdus or 0) > 1 for frame in frames):
+        kinds = [(OF_MPDUS.get(name, name), color) for name, color in kinds]
+    partly = {"corrupted"} if any(frame.lost for frame in frames) else set()
+    there = {frame.fate for frame in frames} | partly
+    fates = [FATES[fate] for fate in FATES if fate in there]
     keys: list[Patch | Line2D] = [
         Patch(color=color, label=label) for label, color in (*kinds, *fates)
     ]

@@ -20,6 +20,7 @@ use crate::mac::block_ack::{Fates, Terms, Window};
 use crate::mac::dcf::{
     AP, AggregateCounters, Burst, Dcf, DownCounters, NodeCounters, Outcome, Prospect,
 };
+use crate::mac::ppdu::Modulation;
 use crate::mac::way::{Room, Way};
 use crate::mac::{self, Aggregation, Station};
 use crate::packet::Packet;
@@ -555,16 +556,21 @@ impl Aggregates {
     /// What `contender` has on the air.
     pub(super) fn on_air(&self, contender: u32) -> Option<OnAir<'_>> {
         let sender = &self.senders[contender as usize];
-        Some(match sender.sending {
+        let (lane, is_bar) = match sender.sending {
             Sending::Nothing => return None,
-            Sending::Bar(lane) => OnAir {
-                to: receiver(sender.node, lane),
-                mpdus: None,
-            },
-            Sending::Data(lane) => OnAir {
-                to: receiver(sender.node, lane),
-                mpdus: Some(&sender.links[lane as usize].window),
-            },
+            Sending::Bar(lane) => (lane, true),
+            Sending::Data(lane) => (lane, false),
+        };
+        let Link {
+            way, window, terms, ..
+        } = &sender.links[lane as usize];
+        Some(OnAir {
+            to: receiver(sender.node, lane),
+            mpdus: (!is_bar).then_some(window),
+            window,
+            modulation: way.modulation(),
+            block_ack_bytes: terms.block_ack_bytes(),
+            bar_attempts: sender.bar.map_or(0, |(_, attempts)| attempts),
         })
     }
 
@@ -588,6 +594,14 @@ pub struct OnAir<'a> {
     pub to: u32,
     /// The window with the MPDUs, [`Window::ppdu`]; `None`: a BlockAckReq.
     pub mpdus: Option<&'a Window>,
+    /// The window of the way to the receiver.
+    pub window: &'a Window,
+    /// How data on that way are modulated; `None`: as frames of 802.11a, b or g.
+    pub modulation: Option<Modulation>,
+    /// Length of a BlockAck in answer. [bytes]
+    pub block_ack_bytes: u32,
+    /// Attempts made before at the BlockAckReq that is due.
+    pub bar_attempts: u32,
 }
 
 /// Hands up what was held.

@@ -1,7 +1,7 @@
 //! A cell whose exchanges carry several packets: the steps of a cell, with [`Aggregates`] between its
 //! queues and its medium.
 
-use super::{Cell, OffAir, OnAir};
+use super::{Cell, OffAir, OnAir, Transmission};
 use crate::kernel::time::Time;
 use crate::mac::dcf::Outcome;
 use crate::packet::Packet;
@@ -79,19 +79,39 @@ impl Cell {
             aggregates,
             medium,
             ports,
+            transmissions,
             ..
         } = self;
         let Some(aggregates) = aggregates else {
             return;
         };
+        if let Some(kept) = transmissions {
+            kept.clear();
+        }
         for index in 0..medium.transmitters().len() {
             let contender = medium.transmitters()[index];
             if let Some(queue) = lanes(&mut ports[contender as usize].queue) {
                 let burst = aggregates.form(contender, queue, medium);
                 medium.load_burst(contender, &burst);
+                if let Some(kept) = transmissions {
+                    let on_air = aggregates.on_air(contender);
+                    kept.extend(on_air.map(|one| Transmission::begin(contender, burst, &one)));
+                }
             }
         }
         medium.launch();
+    }
+
+    /// Keeps from now on what transmitters have on the air, if the cell aggregates.
+    pub fn keep_transmissions(&mut self) {
+        if self.aggregates.is_some() {
+            self.transmissions = Some(Vec::new());
+        }
+    }
+
+    /// What each transmitter of the exchange that began last sends, or sent, if it is kept.
+    pub fn transmissions(&self) -> &[Transmission] {
+        self.transmissions.as_deref().unwrap_or(&[])
     }
 
     /// Begins the exchange that is due, which is formed then, or ends the one on the air; call it exactly at

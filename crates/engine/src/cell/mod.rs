@@ -15,17 +15,20 @@
 //! | what goes in one exchange, in a cell that aggregates; what is received in order | `cell/aggregates.rs` |
 //! | how many stations have something to send | `cell/activity.rs` |
 //! | what is kept for stations that sleep | `cell/power_save.rs` |
+//! | what is kept of an exchange for who records | `cell/transmission.rs` |
 //! | how a queue is named, what draws its random numbers | [`Cell::new`] |
 
 mod activity;
 mod aggregates;
 mod bursts;
 mod power_save;
+mod transmission;
 
 use self::activity::Activity;
 use self::aggregates::Aggregates;
 pub use self::aggregates::OnAir;
 use self::power_save::PowerSave;
+pub use self::transmission::{Formed, Transmission};
 use crate::app::Flow;
 use crate::channel::Channel;
 use crate::kernel::streams::{Stream, Streams};
@@ -71,6 +74,8 @@ pub struct Cell {
     timer: Time,
     /// Packets lost since [`Cell::take_lost`] was last called.
     lost: Vec<Packet>,
+    /// What transmitters of a cell that aggregates have on the air, if that is kept for somebody.
+    transmissions: Option<Vec<Transmission>>,
 }
 
 /// Where packets wait for a contender.
@@ -145,6 +150,7 @@ impl Cell {
             beacon: Time::NEVER,
             timer: Time::NEVER,
             lost: Vec::new(),
+            transmissions: None,
             medium,
         }
     }

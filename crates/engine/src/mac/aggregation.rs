@@ -82,7 +82,7 @@ impl Generation {
     }
 
     /// Whether an MPDU alone has a delimiter too.
-    const fn delimits_one(self) -> bool {
+    pub const fn delimits_one(self) -> bool {
         !matches!(self, Generation::Ht)
     }
 }

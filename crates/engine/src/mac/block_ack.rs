@@ -113,6 +113,11 @@ impl Window {
         &self.terms
     }
 
+    /// The lowest number that is neither acknowledged nor given up.
+    pub fn start(&self) -> u32 {
+        self.start
+    }
+
     /// How many more MPDUs may get a number.
     #[inline]
     pub fn room(&self) -> u32 {

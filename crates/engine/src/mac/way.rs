@@ -222,6 +222,14 @@ impl Way {
         (self.known[0].1, self.ack_air)
     }
 
+    /// How data are modulated; `None`: as frames of 802.11a, b or g.
+    pub fn modulation(&self) -> Option<Modulation> {
+        match self.carrier {
+            Carrier::Modulated(modulation) => Some(modulation),
+            Carrier::Plain { .. } => None,
+        }
+    }
+
     /// Air times of a BlockAckReq and of its BlockAck.
     pub fn bar(&self) -> (Span, Span) {
         (self.bar_air, self.block_ack_air)

@@ -1,10 +1,13 @@
 //! Frame records as a pcapng capture that Wireshark opens: bytes in memory, no files.
 //!
-//! References: draft-ietf-opsawg-pcapng (blocks), radiotap.org (rate and channel),
+//! References: draft-ietf-opsawg-pcapng (blocks), radiotap.org (rate, modulation, channel, A-MPDUs),
 //! IEEE 802.11-2020 clause 9 (frames), RFC 791, 768, 9293 (IPv4, UDP, TCP).
 //!
 //! What a reader of the capture should know:
 //! - A frame's time stamp is its start on the air, in nanoseconds since the start of the run.
+//! - Each MPDU of an aggregate is a frame with the time stamp of its PPDU; those of one A-MPDU have its
+//!   reference number in common. Where cells aggregate radiotap tells the end of the preamble too, in
+//!   microseconds.
 //! - Every frame carries what its transmitter sent, with a good FCS. What became of it, if it
 //!   was not received, is a comment on the packet (`collided`, `corrupted`, and `discarded` where it was
 //!   the last attempt).
@@ -22,6 +25,10 @@ mod radiotap;
 mod wlan;
 
 pub use self::ip::{folded, sum_of};
+use self::radiotap::{Reception, Signal, Subframe};
+use crate::kernel::time::Span;
+use crate::mac::Band;
+use crate::mac::ppdu::Modulation;
 use crate::packet::Packet;
 use crate::record::{Fate, FrameRecord};
 use crate::scenario::Scenario;
@@ -30,6 +37,13 @@ use crate::scenario::Scenario;
 pub struct Capture {
     addresses: ip::Addresses,
     cell: wlan::Cell,
+    band: Band,
+    /// Whether the cell aggregates.
+    aggregates: bool,
+    /// Preamble of frames of 802.11a, b or g.
+    preamble: Span,
+    /// A-MPDUs so far.
+    ampdus: u32,
     frame_bytes: Vec<u8>,
 }
 
@@ -41,28 +55,65 @@ impl Capture {
         Capture {
             addresses: ip::Addresses::new(scenario),
             cell: wlan::Cell::new(scenario),
+            band: scenario.cell.ppdus.map_or(Band::Ghz2_4, |ppdus| ppdus.band),
+            aggregates: scenario.cell.ppdus.is_some(),
+            preamble: scenario.cell.phy.preamble,
+            ampdus: 0,
             frame_bytes: Vec::new(),
         }
     }
 
-    /// Appends a frame to `out`. A data frame has the IP packet that `sent` knows, or one that stands for it.
+    /// Appends a frame to `out`, or each MPDU of a PPDU. A data frame has the IP packet that `sent` knows, or
+    /// one that stands for it.
     pub fn frame(
         &mut self,
         out: &mut Vec<u8>,
         frame: &FrameRecord,
-        sent: impl FnOnce(&Packet) -> Option<Vec<u8>>,
+        sent: impl Fn(&Packet) -> Option<Vec<u8>>,
     ) {
-        self.frame_bytes.clear();
-        radiotap::header(&mut self.frame_bytes, frame.rate_bps);
-        let start = self.frame_bytes.len();
         let addresses = &self.addresses;
         let packet = |out: &mut Vec<u8>, packet: &Packet| match sent(packet) {
             Some(bytes) => out.extend(bytes),
             None => addresses.packet(out, packet),
         };
-        self.cell.frame(&mut self.frame_bytes, frame, packet);
-        let comment = comment(frame, self.frame_bytes.len() - start);
-        block::packet(out, frame.at.0, &self.frame_bytes, &comment);
+        let modulation = frame.modulation();
+        let signal = match modulation {
+            Some(modulation) => Signal::Modulated(modulation),
+            None => Signal::Plain(frame.rate_bps),
+        };
+        let preamble = modulation.map_or(self.preamble, Modulation::preamble);
+        let reception = Reception {
+            band: self.band,
+            signal,
+            mac_time: self.aggregates.then_some(frame.at + preamble),
+        };
+        let bytes = &mut self.frame_bytes;
+        let Some(ppdu) = frame.ppdu.as_ref().filter(|ppdu| !ppdu.mpdus.is_empty()) else {
+            bytes.clear();
+            radiotap::header(bytes, reception, None);
+            let start = bytes.len();
+            self.cell.frame(bytes, frame, packet);
+            let comment = comment(frame.fate, frame.bytes, bytes.len() - start);
+            return block::packet(out, frame.at.0, bytes, &comment);
+        };
+        let count = ppdu.mpdus.len();
+        let delimits_one = modulation.is_some_and(|one| one.generation.delimits_one());
+        let is_ampdu = count > 1 || delimits_one;
+        self.ampdus = self.ampdus.wrapping_add(u32::from(is_ampdu));
+        for (index, (mpdu, packets)) in ppdu.contents().enumerate() {
+            let subframe = Subframe {
+                reference: self.ampdus,
+                is_last: index + 1 == count,
+                is_only: count == 1,
+            };
+            bytes.clear();
+            radiotap::header(bytes, reception, is_ampdu.then_some(subframe));
+            let start = bytes.len();
+            (self.cell).mpdu(bytes, frame, ppdu, (mpdu, packets), &packet);
+            let comment = comment(mpdu.fate(frame.fate), mpdu.bytes, bytes.len() - start);
+            block::packet(out, frame.at.0, bytes, &comment);
+        }
+        self.cell.end_ppdu(frame, ppdu);
     }
 }
 
@@ -105,19 +156,19 @@ pub fn to_bytes<'a>(
 
 /// What a reader could not see from the bytes: the fate, and a size on the air that standard
 /// headers cannot show. Empty for a frame received as shown.
-fn comment(frame: &FrameRecord, shown_bytes: usize) -> String {
-    let fate = match frame.fate {
+fn comment(fate: Fate, bytes: u32, shown_bytes: usize) -> String {
+    let fate = match fate {
         Fate::Delivered => "",
         Fate::Collided => "collided",
         Fate::Corrupted => "corrupted",
         Fate::CollidedAndDiscarded => "collided, discarded",
         Fate::CorruptedAndDiscarded => "corrupted, discarded",
     };
-    if shown_bytes == frame.bytes as usize {
+    if shown_bytes == bytes as usize {
         return fate.to_owned();
     }
     let separator = if fate.is_empty() { "" } else { "; " };
-    format!("{fate}{separator}{} bytes on the air", frame.bytes)
+    format!("{fate}{separator}{bytes} bytes on the air")
 }
 
 #[cfg(test)]

@@ -1,39 +1,236 @@
-//! The radiotap header in front of each frame: rate and channel.
+//! The radiotap header in front of each frame (radiotap.org): rate or modulation, channel, and in a cell that
+//! aggregates when the MAC gets its first bit and what an MPDU shares a PPDU with.
+
+use crate::kernel::time::Time;
+use crate::mac::Band;
+use crate::mac::ppdu::{Coding, Generation, Modulation};
 
 /// `LINKTYPE_IEEE802_11_RADIOTAP`.
 pub(super) const LINK_TYPE: u16 = 127;
 
-/// Length of the header below. [bytes]
-const LENGTH: u16 = 14;
-
-// Bits of the presence word: Flags, Rate, Channel.
-const PRESENT: u32 = 1 << 1 | 1 << 2 | 1 << 3;
+// Bits of the presence word.
+const TSFT: u32 = 1 << 0;
+const FLAGS: u32 = 1 << 1;
+const RATE: u32 = 1 << 2;
+const CHANNEL: u32 = 1 << 3;
+const MCS: u32 = 1 << 19;
+const AMPDU_STATUS: u32 = 1 << 20;
+const VHT: u32 = 1 << 21;
+const HE: u32 = 1 << 23;
 
 /// Flags: the frame ends with its FCS. Preamble is long (bit 1 clear).
 const FCS_AT_END: u8 = 0x10;
 
-/// Channel 1. [MHz]
-const FREQUENCY_MHZ: u16 = 2412;
 const CHANNEL_CCK: u16 = 0x0020;
 const CHANNEL_OFDM: u16 = 0x0040;
 const CHANNEL_2_GHZ: u16 = 0x0080;
+/// Also of the band of 6 GHz, as in Linux: there is no flag of its own.
+const CHANNEL_5_GHZ: u16 = 0x0100;
 
 /// Rates of DSSS and CCK; all others are OFDM. [bit/s]
 const CCK_RATES_BPS: [u64; 4] = [1_000_000, 2_000_000, 5_500_000, 11_000_000];
 
+/// How a frame is modulated.
+#[derive(Clone, Copy)]
+pub(super) enum Signal<'a> {
+    /// As frames of 802.11a, b or g, at a rate. [bit/s]
+    Plain(u64),
+    /// As PPDUs of 802.11n, ac or ax.
+    Modulated(&'a Modulation),
+}
+
+/// What all frames of a PPDU have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Reception<'a> {
+    pub(super) band: Band,
+    pub(super) signal: Signal<'a>,
+    /// End of the preamble, if it is told.
+    pub(super) mac_time: Option<Time>,
+}
+
+/// The place of an MPDU in an A-MPDU.
+#[derive(Clone, Copy)]
+pub(super) struct Subframe {
+    /// Number of the A-MPDU.
+    pub(super) reference: u32,
+    pub(super) is_last: bool,
+    /// Whether it is alone.
+    pub(super) is_only: bool,
+}
+
 /// Version, length, presence word, then the fields at their natural alignment.
-pub(super) fn header(out: &mut Vec<u8>, rate_bps: u64) {
-    let modulation = if CCK_RATES_BPS.contains(&rate_bps) {
-        CHANNEL_CCK
-    } else {
-        CHANNEL_OFDM
+pub(super) fn header(out: &mut Vec<u8>, reception: Reception, subframe: Option<Subframe>) {
+    let Reception {
+        band,
+        signal,
+        mac_time,
+    } = reception;
+    let start = out.len();
+    let (mut present, is_cck) = (FLAGS | CHANNEL, is_cck(signal));
+    present |= match signal {
+        Signal::Plain(_) => RATE,
+        Signal::Modulated(modulation) => match modulation.generation {
+            Generation::Ht => MCS,
+            Generation::Vht => VHT,
+            Generation::He => HE,
+        },
     };
-    // units of 500 kbit/s; all rates of the presets fit
-    let rate = u8::try_from(rate_bps / 500_000).unwrap_or(u8::MAX);
-    out.extend_from_slice(&[0, 0]);
-    out.extend_from_slice(&LENGTH.to_le_bytes());
-    out.extend_from_slice(&PRESENT.to_le_bytes());
-    out.extend_from_slice(&[FCS_AT_END, rate]);
-    out.extend_from_slice(&FREQUENCY_MHZ.to_le_bytes());
-    out.extend_from_slice(&(CHANNEL_2_GHZ | modulation).to_le_bytes());
+    if subframe.is_some() {
+        present |= AMPDU_STATUS;
+    }
+    if mac_time.is_some() {
+        present |= TSFT;
+    }
+    out.extend_from_slice(&[0; 4]); // version, pad, length
+    out.extend_from_slice(&present.to_le_bytes());
+    if let Some(Time(time_ns)) = mac_time {
+        out.extend_from_slice(&(time_ns / 1000).to_le_bytes());
+    }
+    out.push(FCS_AT_END);
+    if let Signal::Plain(rate_bps) = signal {
+        // units of 500 kbit/s; all rates of the presets fit
+        out.push(u8::try_from(rate_bps / 500_000).unwrap_or(u8::MAX));
+    }
+    align(out, start, 2);
+    let (frequency_mhz, of_band) = channel(band);
+    let of_signal = if is_cck { CHANNEL_CCK } else { CHANNEL_OFDM };
+    out.extend_from_slice(&frequency_mhz.to_le_bytes());
+    out.extend_from_slice(&(of_band | of_signal).to_le_bytes());
+    let generation = match signal {
+        Signal::Plain(_) => None,
+        Signal::Modulated(modulation) => Some((modulation, modulation.generation)),
+    };
+    if let Some((modulation, Generation::Ht)) = generation {
+        ht(out, modulation);
+    }
+    if let Some(subframe) = subframe {
+        align(out, start, 4);
+        let has_eof = !matches!(generation, Some((_, Generation::Ht)));
+        ampdu_status(out, subframe, has_eof);
+    }
+    align(out, start, 2);
+    match generation {
+        Some((modulation, Generation::Vht)) => vht(out, modulation),
+        Some((modulation, Generation::He)) => he(out, modulation),
+        Some((_, Generation::Ht)) | None => {}
+    }
+    let length = (out.len() - start) as u16;
+    out[start + 2..start + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+fn is_cck(signal: Signal) -> bool {
+    match signal {
+        Signal::Plain(rate_bps) => CCK_RATES_BPS.contains(&rate_bps),
+        Signal::Modulated(_) => false,
+    }
+}
+
+/// Frequency [MHz] of the band's first channel, and its flag.
+fn channel(band: Band) -> (u16, u16) {
+    match band {
+        Band::Ghz2_4 => (2412, CHANNEL_2_GHZ),
+        Band::Ghz5 => (5180, CHANNEL_5_GHZ),
+        Band::Ghz6 => (5955, CHANNEL_5_GHZ),
+    }
+}
+
+fn align(out: &mut Vec<u8>, start: usize, to: usize) {
+    let length = (out.len() - start).next_multiple_of(to);
+    out.resize(start + length, 0);
+}
+
+/// Known: bandwidth, MCS, guard interval, format (mixed), FEC, STBC and extension streams (none).
+fn ht(out: &mut Vec<u8>, modulation: &Modulation) {
+    const KNOWN: u8 = 0x7F;
+    let mut flags = u8::from(modulation.width_mhz == 40);
+    if is_short(modulation) {
+        flags |= 0x04;
+    }
+    if modulation.coding == Coding::Ldpc {
+        flags |= 0x10;
+    }
+    let index = modulation.mcs + 8 * (modulation.streams - 1);
+    out.extend_from_slice(&[KNOWN, flags, index as u8]);
+}
+
+/// Reference number, whether it is the last subframe, and the end-of-frame bit of VHT and HE delimiters, which
+/// marks an MPDU alone.
+fn ampdu_status(out: &mut Vec<u8>, subframe: Subframe, has_eof: bool) {
+    const LAST_KNOWN: u16 = 0x0004;
+    const LAST: u16 = 0x0008;
+    const EOF: u16 = 0x0040;
+    const EOF_KNOWN: u16 = 0x0080;
+    let mut flags = LAST_KNOWN;
+    if subframe.is_last {
+        flags |= LAST;
+    }
+    if has_eof {
+        flags |= EOF_KNOWN | if subframe.is_only { EOF } else { 0 };
+    }
+    out.extend_from_slice(&subframe.reference.to_le_bytes());
+    out.extend_from_slice(&flags.to_le_bytes());
+    out.extend_from_slice(&[0, 0]); // delimiter CRC, reserved
+}
+
+/// Known: STBC (none), guard interval, bandwidth.
+fn vht(out: &mut Vec<u8>, modulation: &Modulation) {
+    const KNOWN: u16 = 0x0001 | 0x0004 | 0x0040;
+    let flags = if is_short(modulation) { 0x04 } else { 0 };
+    let bandwidth = match modulation.width_mhz {
+        20 => 0,
+        40 => 1,
+        80 => 4,
+        _ => 11,
+    };
+    let first_user = (modulation.mcs << 4 | modulation.streams) as u8;
+    let coding = u8::from(modulation.coding == Coding::Ldpc);
+    out.extend_from_slice(&KNOWN.to_le_bytes());
+    out.extend_from_slice(&[flags, bandwidth, first_user, 0, 0, 0, coding]);
+    out.extend_from_slice(&[0; 3]); // group, partial AID
+}
+
+/// Known: data MCS, DCM (none), coding, STBC (none), bandwidth, guard interval, number and size of LTFs.
+fn he(out: &mut Vec<u8>, modulation: &Modulation) {
+    const SU: u16 = 0;
+    const KNOWN: u16 = SU | 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000;
+    const ALSO_KNOWN: u16 = 0x0002 | 0x0004;
+    let coding = u16::from(modulation.coding == Coding::Ldpc) << 13;
+    let bandwidth = match modulation.width_mhz {
+        20 => 0,
+        40 => 1,
+        80 => 2,
+        _ => 3,
+    };
+    let guard_interval = match modulation.guard_interval.0 {
+        800 => 0,
+        1_600 => 1,
+        _ => 2,
+    };
+    let ltf_size = match modulation.ltf.0 {
+        3_200 => 1,
+        6_400 => 2,
+        _ => 3,
+    };
+    // 1, 2, 4, 6, 8
+    let ltfs = match modulation.streams {
+        1 => 0,
+        2 => 1,
+        3 | 4 => 2,
+        5 | 6 => 3,
+        _ => 4,
+    };
+    let fields = [
+        KNOWN,
+        ALSO_KNOWN,
+        (modulation.mcs as u16) << 8 | coding,
+        0,
+        bandwidth | guard_interval << 4 | ltf_size << 6 | ltfs << 8,
+        modulation.streams as u16,
+    ];
+    out.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
+}
+
+/// Whether the guard interval is the short one of HT and VHT.
+fn is_short(modulation: &Modulation) -> bool {
+    modulation.guard_interval.0 < 800
 }

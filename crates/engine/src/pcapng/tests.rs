@@ -146,6 +146,8 @@ fn data(at: u64, from: u32, packet: Option<Packet>) -> FrameRecord {
         attempt: 1,
         fate: Fate::Delivered,
         backoff: None,
+        reserves: None,
+        ppdu: None,
     }
 }
 
@@ -281,7 +283,7 @@ fn radiotap_tells_rate_and_modulation() {
     let cck = data(0, 1, packet(0, PacketKind::Segment, 0, 1500));
     let ofdm = FrameRecord {
         rate_bps: 54_000_000,
-        ..cck
+        ..cck.clone()
     };
     let [cck, ofdm] = &capture(&[cck, ofdm])[..] else {
         panic!()
@@ -363,7 +365,7 @@ fn a_retry_repeats_its_sequence_number_and_a_new_packet_takes_the_next() {
     let first = data(0, 1, packet(0, PacketKind::Segment, 0, 1500));
     let again = FrameRecord {
         attempt: 2,
-        ..first
+        ..first.clone()
     };
     // after a failed RTS: a retry by the record, but never sent before
     let next = FrameRecord {
@@ -440,7 +442,7 @@ fn fates_are_comments_and_the_bytes_stay_good() {
     let sent = data(0, 1, packet(0, PacketKind::Segment, 0, 1500));
     let collided = FrameRecord {
         fate: Fate::Collided,
-        ..sent
+        ..sent.clone()
     };
     let corrupted = FrameRecord {
         fate: Fate::CorruptedAndDiscarded,
@@ -496,7 +498,7 @@ fn an_error_of_the_sink_ends_the_capture() {
     let mut pieces = 0;
     let result = write(
         &scenario(),
-        &[data(0, 1, packet(0, PacketKind::Segment, 0, 1500)); 3],
+        &vec![data(0, 1, packet(0, PacketKind::Segment, 0, 1500)); 3],
         &mut |_| {
             pieces += 1;
             if pieces == 2 { Err("full") } else { Ok(()) }

@@ -1,5 +1,9 @@
-//! 802.11 data and control frames with duration, sequence number, retry bit and FCS.
+//! 802.11 data and control frames with duration, sequence number, retry bit and FCS; those of cells that
+//! aggregate are in `wlan/ppdu.rs`.
 
+mod ppdu;
+
+use self::ppdu::Agreements;
 use crate::mac::airtime::ACK_BYTES;
 use crate::mac::dcf::AP;
 use crate::packet::Packet;
@@ -37,6 +41,7 @@ pub(super) struct Cell {
     nodes: Vec<NodeState>,
     /// Time announced by the last RTS. [ns]
     announced: u64,
+    agreements: Agreements,
 }
 
 struct NodeState {
@@ -65,6 +70,7 @@ impl Cell {
             qos: scenario.cell.mac_header_bytes >= QOS_HEADER_BYTES + FCS_BYTES,
             nodes: std::iter::once(ap).chain(stations).collect(),
             announced: 0,
+            agreements: Agreements::default(),
         }
     }
 
@@ -90,10 +96,11 @@ impl Cell {
                 out.extend_from_slice(&BROADCAST);
                 out.extend_from_slice(&mac_address(AP));
             }
+            (FrameKind::BlockAckReq, _) => self.agreements.block_ack_req(out, record),
+            (FrameKind::BlockAck, _) => self.agreements.block_ack(out, record),
             (FrameKind::Data, None) => unreachable!("a data frame carries a packet"),
         }
-        let fcs = crc32(&out[start..]);
-        out.extend_from_slice(&fcs.to_le_bytes());
+        close(out, start);
     }
 
     fn data_header(&mut self, out: &mut Vec<u8>, record: &FrameRecord, packet: &Packet) {
@@ -118,6 +125,9 @@ impl Cell {
     }
 
     fn rts(&mut self, out: &mut Vec<u8>, record: &FrameRecord, packet: Option<&Packet>) {
+        if let Some(reserves) = record.reserves {
+            return control(out, RTS, reserves.0, &[record.to, record.from]);
+        }
         // 3 SIFS + CTS + data + ACK (IEEE 802.11-2020, 9.3.1.2)
         let data = packet.map_or(0, |packet| {
             let bytes = self.settings.frame_bytes(u32::from(packet.bytes));
@@ -132,6 +142,9 @@ impl Cell {
     }
 
     fn cts(&self, out: &mut Vec<u8>, record: &FrameRecord) {
+        if let Some(reserves) = record.reserves {
+            return control(out, CTS, reserves.0, &[record.to]);
+        }
         let spent = self.settings.phy.sifs.0 + self.response_time(record.to, record.from);
         let left = self.announced.saturating_sub(spent);
         control(out, CTS, left, &[record.to]);
@@ -164,6 +177,12 @@ impl Cell {
         }
         (node.sequence, retry)
     }
+}
+
+/// Appends the FCS of the frame that begins at `start`.
+fn close(out: &mut Vec<u8>, start: usize) {
+    let fcs = crc32(&out[start..]);
+    out.extend_from_slice(&fcs.to_le_bytes());
 }
 
 /// A control frame without its FCS.

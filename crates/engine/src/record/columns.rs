@@ -2,16 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::{Fate, FrameKind, FrameRecord};
+use super::{Fate, FrameKind, FrameRecord, Mpdu};
 use crate::kernel::time::Time;
 use crate::mac::dcf::AP;
-use crate::packet::PacketKind;
+use crate::packet::{Packet, PacketKind};
 use crate::scenario::Scenario;
 
 /// Frames that begin from one instant on and before another, as JSON: one list a column.
 ///
 /// Names are the scenario's. `receiver` is null of a frame for all, `flow` and `packet` are of what
-/// carries a packet, or announces one; `flow` is null of a connection that the scenario does not name.
+/// carries a packet, or announces one, and null where packets of several sorts share a PPDU; `flow` is null
+/// of a connection that the scenario does not name. `mpdus` and `mpdus_lost` are null of control frames;
+/// `sequence` has the sequence numbers of the MPDUs, `lost` those among them that were not received, in a
+/// cell that aggregates; `mcs` is of PPDUs that have one.
 pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: Time) -> String {
     // frames of one exchange stand together, and answers behind what they answer
     let shown: Vec<&FrameRecord> = frames
@@ -21,7 +24,6 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
     let column = |value: &dyn Fn(&FrameRecord) -> Value| -> Value {
         shown.iter().map(|&frame| value(frame)).collect()
     };
-    let packet = |frame: &FrameRecord| frame.packet;
     json!({
         "start_s": column(&|frame| json!(frame.at.seconds())),
         "duration_s": column(&|frame| json!(frame.air_time(&scenario.cell.phy).seconds())),
@@ -33,16 +35,52 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
         "kind": column(&|frame| json!(kind(frame.kind))),
         "bytes": column(&|frame| json!(frame.bytes)),
         "rate_bps": column(&|frame| json!(frame.rate_bps)),
+        "mcs": column(&|frame| json!(frame.modulation().map(|it| it.mcs))),
         "attempt": column(&|frame| json!(frame.attempt)),
         "fate": column(&|frame| json!(fate(frame.fate))),
-        "discarded": column(&|frame| json!(frame.fate.is_discarded())),
+        "discarded": column(&|frame| json!(frame.is_discarded())),
         "backoff_slots": column(&|frame| json!(frame.backoff)),
         "flow": column(&|frame| json!(
-            packet(frame).and_then(|it| scenario.flows.get(it.flow as usize)).map(|it| &it.name)
+            common(frame, |it| it.flow)
+                .and_then(|flow| scenario.flows.get(flow as usize))
+                .map(|it| &it.name)
         )),
-        "packet": column(&|frame| json!(packet(frame).map(|it| carried(it.kind)))),
+        "packet": column(&|frame| json!(common(frame, |it| it.kind).map(carried))),
+        "mpdus": column(&|frame| json!(mpdus(frame))),
+        "mpdus_lost": column(&|frame| json!(mpdus_lost(frame))),
+        "sequence": column(&|frame| numbers(frame, |_| true)),
+        "lost": column(&|frame| numbers(frame, |mpdu| mpdu.is_lost)),
     })
     .to_string()
+}
+
+/// What all packets in a frame have in common.
+fn common<T: PartialEq>(frame: &FrameRecord, of: impl Fn(&Packet) -> T) -> Option<T> {
+    let first = of(frame.packet.as_ref()?);
+    let ppdu = frame.ppdu.as_ref();
+    let all = ppdu.is_none_or(|ppdu| ppdu.packets.iter().all(|packet| of(packet) == first));
+    all.then_some(first)
+}
+
+fn mpdus(frame: &FrameRecord) -> Option<usize> {
+    (frame.kind == FrameKind::Data).then(|| frame.count())
+}
+
+fn mpdus_lost(frame: &FrameRecord) -> Option<usize> {
+    mpdus(frame).map(|_| match frame.mpdus() {
+        [] => usize::from(frame.fate != Fate::Delivered),
+        several => several.iter().filter(|mpdu| mpdu.is_lost).count(),
+    })
+}
+
+/// Sequence numbers of some of the MPDUs.
+fn numbers(frame: &FrameRecord, which: impl Fn(&Mpdu) -> bool) -> Value {
+    match frame.mpdus() {
+        [] => Value::Null,
+        several => (several.iter().filter(|mpdu| which(mpdu)))
+            .map(|mpdu| json!(mpdu.sequence_number()))
+            .collect(),
+    }
 }
 
 fn name(scenario: &Scenario, node: u32) -> &str {
@@ -59,6 +97,8 @@ fn kind(kind: FrameKind) -> &'static str {
         FrameKind::Rts => "rts",
         FrameKind::Cts => "cts",
         FrameKind::CfEnd => "cf-end",
+        FrameKind::BlockAck => "block-ack",
+        FrameKind::BlockAckReq => "block-ack-req",
     }
 }
 

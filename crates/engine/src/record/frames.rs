@@ -1,7 +1,7 @@
 //! Log of the frames on the air, for packet captures.
 
 use super::backoffs::Backoffs;
-use super::{Fate, FrameKind, FrameRecord};
+use super::{Fate, FrameKind, FrameRecord, ppdu};
 use crate::cell::Cell;
 use crate::kernel::time::{Span, Time};
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
@@ -11,8 +11,11 @@ use crate::scenario::{Rates, Scenario};
 /// Frames on the air, up to a limit.
 #[derive(Clone, Debug)]
 pub struct FrameLog {
-    /// Frames for which there is room.
+    /// Frames for which there is room, and those for which there was.
     room: usize,
+    count: usize,
+    /// Whether one was left out.
+    is_cut: bool,
     records: Vec<FrameRecord>,
     /// Attempts made for the frame in service at each node.
     tries: Vec<u32>,
@@ -24,6 +27,8 @@ impl FrameLog {
     pub fn new(limit: u64) -> FrameLog {
         FrameLog {
             room: usize::try_from(limit).unwrap_or(usize::MAX),
+            count: 0,
+            is_cut: false,
             records: Vec::new(),
             tries: Vec::new(),
             backoffs: Backoffs::default(),
@@ -37,13 +42,13 @@ impl FrameLog {
 
     /// The same so far, of which none is told again.
     pub fn take(&mut self) -> Vec<FrameRecord> {
-        self.room -= self.records.len();
+        self.room -= std::mem::take(&mut self.count);
         std::mem::take(&mut self.records)
     }
 
     /// Whether there is no room for more.
     pub fn is_full(&self) -> bool {
-        self.records.len() >= self.room
+        self.is_cut || self.count >= self.room
     }
 
     /// Logs the exchange that `cell` has just ended; the frames are still heads of their queues.
@@ -52,11 +57,38 @@ impl FrameLog {
         if self.is_full() || outcome == Outcome::Begins {
             return;
         }
-        self.tries.resize(cell.queues(), 0);
+        let before = self.records.len();
         if let Some(closing) = medium.cf_end() {
             let from = medium.node(closing.from);
             self.records.push(cf_end(from, closing));
         }
+        if cell.aggregates() {
+            let settings = &scenario.cell;
+            ppdu::log(&mut self.records, &self.backoffs, cell, settings, outcome);
+        } else {
+            self.frames(scenario, cell, outcome);
+        }
+        self.backoffs.look(medium);
+        self.close(before);
+    }
+
+    /// Keeps of the records from `before` on those for which there is room.
+    fn close(&mut self, before: usize) {
+        for index in before..self.records.len() {
+            let count = self.records[index].count();
+            if self.count + count > self.room {
+                self.is_cut = true;
+                self.records.truncate(index);
+                return;
+            }
+            self.count += count;
+        }
+    }
+
+    /// Logs an exchange of single frames.
+    fn frames(&mut self, scenario: &Scenario, cell: &Cell, outcome: Outcome) {
+        let medium = cell.medium();
+        self.tries.resize(cell.queues(), 0);
         for &contender in medium.transmitters() {
             let Some(packet) = cell.queue(contender as usize).head().copied() else {
                 continue;
@@ -85,6 +117,8 @@ impl FrameLog {
                 attempt: self.tries[contender as usize] + 1,
                 fate,
                 backoff: self.backoffs.counted(medium, contender),
+                reserves: None,
+                ppdu: None,
             };
             let log = Exchange {
                 cell: medium,
@@ -101,8 +135,6 @@ impl FrameLog {
         for &contender in medium.discarded() {
             self.tries[contender as usize] = 0;
         }
-        self.backoffs.look(medium);
-        self.records.truncate(self.room);
     }
 }
 
@@ -119,6 +151,8 @@ fn cf_end(from: u32, closing: CfEnd) -> FrameRecord {
         attempt: 1,
         fate: Fate::Delivered,
         backoff: None,
+        reserves: None,
+        ppdu: None,
     }
 }
 
@@ -140,24 +174,24 @@ impl Exchange<'_> {
                 bytes: RTS_BYTES,
                 rate_bps: self.rates.rts_bps,
                 fate: if collided { data.fate } else { Fate::Delivered },
-                ..data
+                ..data.clone()
             });
             if collided {
                 return;
             }
             let answered = data.at + rts + self.sifs;
-            records.push(self.response(data, FrameKind::Cts, answered));
+            records.push(self.response(&data, FrameKind::Cts, answered));
             data.at = answered + cts + self.sifs;
             data.backoff = None;
         }
+        let end = self.cell.exchange().end;
+        let ack = self.response(&data, FrameKind::Ack, end + self.sifs);
+        let delivered = data.fate == Fate::Delivered;
         records.push(data);
-        if data.fate == Fate::Delivered {
-            let end = self.cell.exchange().end;
-            records.push(self.response(data, FrameKind::Ack, end + self.sifs));
-        }
+        records.extend(delivered.then_some(ack));
     }
 
-    fn response(&self, data: FrameRecord, kind: FrameKind, at: Time) -> FrameRecord {
+    fn response(&self, data: &FrameRecord, kind: FrameKind, at: Time) -> FrameRecord {
         FrameRecord {
             at,
             from: data.to,
@@ -169,6 +203,8 @@ impl Exchange<'_> {
             attempt: 1,
             fate: Fate::Delivered,
             backoff: None,
+            reserves: None,
+            ppdu: None,
         }
     }
 }

@@ -3,20 +3,23 @@
 mod backoffs;
 mod columns;
 mod frames;
+mod ppdu;
 mod series;
 
 use crate::kernel::time::{Span, Time};
 use crate::mac::Phy;
+use crate::mac::ppdu::Modulation;
 use crate::packet::Packet;
 
 pub use columns::frames_json;
 pub use frames::FrameLog;
+pub use ppdu::{Mpdu, Ppdu, sequence_number};
 pub use series::{Series, Track};
 
 /// Kind of a frame on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// Data frame with an IP packet.
+    /// Data: a frame with an IP packet, or a PPDU with one MPDU or several.
     Data,
     /// MAC ACK.
     Ack,
@@ -26,12 +29,16 @@ pub enum FrameKind {
     Cts,
     /// End of a transmission opportunity before its limit.
     CfEnd,
+    /// Answer to several MPDUs, or to a BlockAckReq.
+    BlockAck,
+    /// Tells the receiver not to wait for what has been given up.
+    BlockAckReq,
 }
 
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Received.
+    /// Received, of a PPDU at least one MPDU.
     Delivered,
     /// Sent while another node sent.
     Collided,
@@ -43,8 +50,8 @@ pub enum Fate {
     CorruptedAndDiscarded,
 }
 
-/// One frame on the air.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One frame on the air; in a cell that aggregates one PPDU.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameRecord {
     /// Start of the frame.
     pub at: Time,
@@ -54,25 +61,52 @@ pub struct FrameRecord {
     pub to: u32,
     /// What it is for.
     pub kind: FrameKind,
-    /// The IP packet in a data frame, or announced by an RTS.
+    /// The IP packet in a data frame, or announced by an RTS; the first, if there are several.
     pub packet: Option<Packet>,
-    /// Length, MAC header and FCS included. [bytes]
+    /// Length, MAC header and FCS included; of a PPDU that of the PSDU. [bytes]
     pub bytes: u32,
     /// Rate. [bit/s]
     pub rate_bps: u64,
-    /// Attempt at the packet that it belongs to, from 1 on.
+    /// Attempt at the packet that it belongs to, from 1 on; the most among several MPDUs.
     pub attempt: u32,
     /// What became of it.
     pub fate: Fate,
     /// Idle slots that its sender had to count down before it, as they were drawn; `None` of a frame that
     /// had not to contend (an answer, one that follows in a transmission opportunity, immediate access).
     pub backoff: Option<u32>,
+    /// In a cell that aggregates: the time behind its end that it reserves.
+    pub reserves: Option<Span>,
+    /// What data and BlockAckReqs of a cell that aggregates have beyond that.
+    pub ppdu: Option<Box<Ppdu>>,
 }
 
 impl FrameRecord {
     /// How long it occupies the air.
     pub fn air_time(&self, phy: &Phy) -> Span {
-        phy.airtime(self.bytes, self.rate_bps)
+        match &self.ppdu {
+            Some(ppdu) => ppdu.air_time,
+            None => phy.airtime(self.bytes, self.rate_bps),
+        }
+    }
+
+    /// How many frames it counts for: an aggregate has as many as MPDUs.
+    pub fn count(&self) -> usize {
+        self.mpdus().len().max(1)
+    }
+
+    /// Its MPDUs, if it is data of a cell that aggregates.
+    pub fn mpdus(&self) -> &[Mpdu] {
+        self.ppdu.as_ref().map_or(&[], |ppdu| &ppdu.mpdus)
+    }
+
+    /// How it is modulated, if not as a frame of 802.11a, b or g.
+    pub fn modulation(&self) -> Option<&Modulation> {
+        self.ppdu.as_ref()?.modulation.as_ref()
+    }
+
+    /// Whether it, or some of it, was given up at the attempt limit.
+    pub fn is_discarded(&self) -> bool {
+        self.fate.is_discarded() || self.mpdus().iter().any(|mpdu| mpdu.is_discarded)
     }
 }
 

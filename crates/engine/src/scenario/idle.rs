@@ -25,19 +25,6 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     check_access_spread(root, problems);
     check_beacons(root, scenario, problems);
     check_pings(root, scenario, problems);
-    check_frames(root, scenario, problems);
-}
-
-/// The log of frames knows exchanges of one packet.
-fn check_frames(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let record = root.inside(RootKeys::record);
-    let Some(entry) = record.and_then(|record| record.given(Record::frames.name())) else {
-        return;
-    };
-    if scenario.record.frames.is_some() && scenario.cell.ppdus.is_some() {
-        let fault = "frames of a cell that aggregates, which are not recorded yet; allowed is 0";
-        entry.refuse_value(fault, problems);
-    }
 }
 
 /// A bin in which the least utilisation is taken lies between the warm-up and the end.

@@ -450,6 +450,13 @@ impl<'a> World<'a> {
         &self.radio
     }
 
+    /// Frames are going to be recorded: what there is to know of them is kept.
+    pub(crate) fn keep_transmissions(&mut self) {
+        if let Some(cell) = self.radio.cell_mut() {
+            cell.keep_transmissions();
+        }
+    }
+
     /// The wired links.
     pub(crate) fn wires(&self) -> &Wires {
         &self.wires

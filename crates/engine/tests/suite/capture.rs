@@ -134,7 +134,7 @@ fn backoff_of_a_frame_is_the_idle_slots_since_its_senders_last_one() {
         at += senders;
         resume = end + phy.eifs_lead() + phy.aifs(2);
         if senders == 1 {
-            let ack = frames[at];
+            let ack = &frames[at];
             assert_eq!((ack.kind, ack.backoff), (FrameKind::Ack, None));
             assert_eq!(ack.at, end + phy.sifs);
             resume = ack.at + ack.air_time(&phy) + phy.aifs(2);

@@ -11,6 +11,7 @@ mod losses;
 mod oracle;
 mod power_save;
 mod ppdu;
+mod ppdus;
 mod queues;
 mod support;
 mod tails;

@@ -288,6 +288,24 @@ def ofdm_ns(mac_bytes: int, rate_mbps: int, band_ghz: float = 5) -> int:
     return 20_000 + 4000 * symbols + (SIGNAL_EXTENSION_NS if band_ghz == 2.4 else 0)
 
 
+def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int:
+    """Response that EIFS reckons with behind a frame that was not understood. [ns]
+
+    IEEE 802.11-2020, table 10-8.
+
+    Parameters
+    ----------
+    mcs : int, optional
+        Of a stream of an HT, VHT or HE PPDU; None: of a frame of 802.11a, b or g.
+    rate_mbps : float
+        Rate of such a frame. [Mb/s]
+    """
+    if mcs is not None:
+        return 68_000 if mcs == 0 else 44_000 if mcs <= 2 else 32_000
+    slow = {1: 304_000, 2: 248_000, 5.5: 248_000, 11: 248_000}
+    return {**slow, 6: 44_000, 9: 44_000, 12: 32_000, 18: 32_000}.get(rate_mbps, 28_000)
+
+
 def aggregate_bytes(standard: Standard, mpdu_bytes: int, mpdus: int) -> int:
     """PSDU of equal MPDUs: a delimiter before each, all but the last padded to 4 bytes. [bytes]
 

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lasthop.models.aggregates import durations
-from lasthop.models.aggregates.durations import Ppdu, Standard, aggregate_bytes, control_ns
+from lasthop.models.aggregates.durations import (
+    Ppdu,
+    Standard,
+    aggregate_bytes,
+    control_ns,
+    expected_response_ns,
+)
 from lasthop.models.aggregates.saturated import Exchange
 from lasthop.models.reading import AccessCategory, AggregatingCell, Aggregation, Station
 
@@ -24,15 +30,6 @@ LONGEST_AMSDU_BYTES: Mapping[Standard, int] = {"ht": 7_935, "vht": 11_398, "he":
 """Longest A-MSDU. IEEE 802.11-2020, table 9-34. [bytes]"""
 SUBFRAME_BYTES = 14
 """Header of an A-MSDU subframe. IEEE 802.11-2020, 9.3.2.2. [bytes]"""
-MODULATED_RESPONSE_NS = {0: 68_000, 1: 44_000, 2: 44_000}
-"""Response that EIFS reckons with, by MCS of an HT, VHT or HE PPDU: BPSK, QPSK; others follow.
-
-IEEE 802.11-2020, table 10-8. [ns]
-"""
-FAST_MODULATED_RESPONSE_NS = 32_000
-PLAIN_RESPONSE_NS = {6: 44_000, 9: 44_000, 12: 32_000, 18: 32_000}
-"""The same by the rate in Mb/s of a frame of non-HT OFDM. [ns]"""
-FAST_PLAIN_RESPONSE_NS = 28_000
 
 
 @dataclass(frozen=True)
@@ -319,10 +316,10 @@ class Sending:
             rate_mbps = round(self.cell.eifs_rate_bps / 1e6)
             response_ns = control_ns("ack", rate_mbps, self.band_ghz)
         elif is_data and self.ppdu is not None:
-            response_ns = MODULATED_RESPONSE_NS.get(self.ppdu.mcs, FAST_MODULATED_RESPONSE_NS)
+            response_ns = expected_response_ns(mcs=self.ppdu.mcs)
         else:
             rate_mbps = self.rate_mbps if is_data else self.control_mbps[0]
-            response_ns = PLAIN_RESPONSE_NS.get(rate_mbps, FAST_PLAIN_RESPONSE_NS)
+            response_ns = expected_response_ns(rate_mbps=rate_mbps)
         return 1e-9 * (self.sifs_ns + response_ns)
 
 

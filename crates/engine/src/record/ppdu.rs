@@ -1,0 +1,277 @@
+//! PPDUs of a cell that aggregates, for the log of frames.
+
+use super::backoffs::Backoffs;
+use super::{Fate, FrameKind, FrameRecord};
+use crate::cell::{Cell, Transmission};
+use crate::kernel::time::{Span, Time};
+use crate::mac::Category;
+use crate::mac::aggregation::{BAR_BYTES, ampdu_bytes, amsdu_bytes, psdu_of_one};
+use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
+use crate::mac::dcf::Outcome;
+use crate::mac::ppdu::Modulation;
+use crate::packet::Packet;
+use crate::scenario;
+
+/// What data and BlockAckReqs of a cell that aggregates have beyond other frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ppdu {
+    /// How it is modulated; `None`: as a frame of 802.11a, b or g.
+    pub modulation: Option<Modulation>,
+    /// How long it occupies the air.
+    pub air_time: Span,
+    /// Access category of its sender.
+    pub category: Category,
+    /// The lowest number that its sender has neither seen acknowledged nor given up.
+    pub start: u32,
+    /// MPDUs in order; none: it is a BlockAckReq.
+    pub mpdus: Vec<Mpdu>,
+    /// The packets of all MPDUs.
+    pub packets: Vec<Packet>,
+}
+
+/// An MPDU of a PPDU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mpdu {
+    /// Its number; MPDUs from a contender to a receiver are counted from 0.
+    pub number: u32,
+    /// Attempt at it, from 1 on; also those whose RTS failed count.
+    pub attempt: u32,
+    /// How many packets it has.
+    pub packets: u32,
+    /// Length, MAC header and FCS included. [bytes]
+    pub bytes: u32,
+    /// Whether it was not received.
+    pub is_lost: bool,
+    /// Whether it was lost and given up at the attempt limit.
+    pub is_discarded: bool,
+}
+
+impl Mpdu {
+    /// Its number on the air.
+    pub fn sequence_number(&self) -> u16 {
+        sequence_number(self.number)
+    }
+
+    /// What became of it, in a PPDU of which this became.
+    pub fn fate(&self, of_ppdu: Fate) -> Fate {
+        let collided = matches!(of_ppdu, Fate::Collided | Fate::CollidedAndDiscarded);
+        match (self.is_lost, collided, self.is_discarded) {
+            (false, ..) => Fate::Delivered,
+            (true, true, false) => Fate::Collided,
+            (true, true, true) => Fate::CollidedAndDiscarded,
+            (true, false, false) => Fate::Corrupted,
+            (true, false, true) => Fate::CorruptedAndDiscarded,
+        }
+    }
+}
+
+/// Numbers on the air are modulo 4096 (IEEE 802.11-2020, 9.2.4.4.2).
+pub fn sequence_number(number: u32) -> u16 {
+    (number % 4096) as u16
+}
+
+impl Ppdu {
+    /// MPDUs with their packets.
+    pub fn contents(&self) -> impl Iterator<Item = (&Mpdu, &[Packet])> {
+        let mut rest = &self.packets[..];
+        self.mpdus.iter().map(move |mpdu| {
+            let (own, others) = rest.split_at(mpdu.packets as usize);
+            rest = others;
+            (mpdu, own)
+        })
+    }
+}
+
+/// Logs the exchange that `cell` has just ended, before what it has brought to an end is settled.
+pub(super) fn log(
+    records: &mut Vec<FrameRecord>,
+    backoffs: &Backoffs,
+    cell: &Cell,
+    settings: &scenario::Cell,
+    outcome: Outcome,
+) {
+    let medium = cell.medium();
+    for sent in cell.transmissions() {
+        let from = medium.node(sent.contender);
+        let exchange = Exchange {
+            sent,
+            from,
+            start: medium.exchange().start,
+            sifs: settings.phy.sifs,
+            backoff: backoffs.counted(medium, sent.contender),
+        };
+        let ppdu = Ppdu {
+            modulation: sent.modulation.filter(|_| !sent.mpdus.is_empty()),
+            air_time: sent.burst.data_air,
+            category: medium.category(sent.contender),
+            start: sent.start,
+            mpdus: mpdus(cell, settings, sent, outcome),
+            packets: sent.packets.clone(),
+        };
+        exchange.write(records, ppdu, outcome);
+    }
+}
+
+/// What became of the MPDUs of a PPDU.
+fn mpdus(
+    cell: &Cell,
+    settings: &scenario::Cell,
+    sent: &Transmission,
+    outcome: Outcome,
+) -> Vec<Mpdu> {
+    let judged = match outcome {
+        Outcome::Collided | Outcome::Begins => &[],
+        Outcome::Delivered { .. } | Outcome::Corrupted => cell.judged(),
+    };
+    // as the window gives up: at an MPDU's own limit, without agreement at the contender's
+    let used_up = cell.medium().discarded().contains(&sent.contender);
+    let mut rest = &sent.packets[..];
+    let numbered = sent.mpdus.iter().enumerate();
+    let mpdus = numbered.map(|(index, mpdu)| {
+        let (own, others) = rest.split_at(mpdu.packets as usize);
+        rest = others;
+        let is_lost = !judged.get(index).copied().unwrap_or(false);
+        let attempt = mpdu.attempts + 1;
+        let limit = match sent.terms.agreed {
+            true => sent.terms.attempts.is_some_and(|most| attempt >= most),
+            false => used_up,
+        };
+        Mpdu {
+            number: mpdu.number,
+            attempt,
+            packets: mpdu.packets,
+            bytes: mpdu_bytes(settings, own),
+            is_lost,
+            is_discarded: is_lost && limit,
+        }
+    });
+    mpdus.collect()
+}
+
+/// Length of the MPDU with these packets. [bytes]
+fn mpdu_bytes(settings: &scenario::Cell, packets: &[Packet]) -> u32 {
+    match packets {
+        [one] => settings.frame_bytes(u32::from(one.bytes)),
+        several => {
+            several.iter().fold(0, |amsdu, packet| {
+                amsdu_bytes(amsdu, u32::from(packet.bytes) + settings.llc_bytes)
+            }) + settings.mac_header_bytes
+        }
+    }
+}
+
+/// Length of the PSDU with these MPDUs. [bytes]
+fn psdu_bytes(modulation: Option<Modulation>, mpdus: &[Mpdu]) -> u32 {
+    match (mpdus, modulation) {
+        ([one], Some(modulation)) => psdu_of_one(modulation.generation, one.bytes),
+        ([one], None) => one.bytes,
+        (several, _) => several
+            .iter()
+            .fold(0, |psdu, mpdu| ampdu_bytes(psdu, mpdu.bytes)),
+    }
+}
+
+/// The exchange of one contender.
+struct Exchange<'a> {
+    sent: &'a Transmission,
+    from: u32,
+    start: Time,
+    sifs: Span,
+    backoff: Option<u32>,
+}
+
+impl Exchange<'_> {
+    /// RTS, CTS, data or BlockAckReq, and response, as far as the exchange got.
+    fn write(&self, records: &mut Vec<FrameRecord>, ppdu: Ppdu, outcome: Outcome) {
+        let Transmission { burst, terms, .. } = self.sent;
+        let is_bar = ppdu.mpdus.is_empty();
+        let (attempt, is_discarded) = match is_bar {
+            true => {
+                let attempt = self.sent.bar_attempts + 1;
+                (attempt, terms.attempts.is_some_and(|most| attempt >= most))
+            }
+            false => {
+                let attempts = ppdu.mpdus.iter().map(|mpdu| mpdu.attempt);
+                let given_up = ppdu.mpdus.iter().any(|mpdu| mpdu.is_discarded);
+                (attempts.max().unwrap_or(1), given_up)
+            }
+        };
+        let collided = outcome == Outcome::Collided;
+        let fate = match (outcome, is_discarded) {
+            (Outcome::Delivered { .. }, _) => Fate::Delivered,
+            (Outcome::Collided | Outcome::Begins, false) => Fate::Collided,
+            (Outcome::Collided | Outcome::Begins, true) => Fate::CollidedAndDiscarded,
+            (Outcome::Corrupted, false) => Fate::Corrupted,
+            (Outcome::Corrupted, true) => Fate::CorruptedAndDiscarded,
+        };
+        let response = self.sifs + burst.response_air;
+        let mut data = FrameRecord {
+            at: self.start,
+            from: self.from,
+            to: burst.to,
+            kind: match is_bar {
+                true => FrameKind::BlockAckReq,
+                false => FrameKind::Data,
+            },
+            packet: ppdu.packets.first().copied(),
+            bytes: match is_bar {
+                true => BAR_BYTES,
+                false => psdu_bytes(ppdu.modulation, &ppdu.mpdus),
+            },
+            rate_bps: burst.rates.data_bps,
+            attempt,
+            fate,
+            backoff: self.backoff,
+            reserves: Some(response),
+            ppdu: None,
+        };
+        if burst.protect {
+            let behind_cts = self.sifs + burst.data_air + response;
+            records.push(FrameRecord {
+                kind: FrameKind::Rts,
+                bytes: RTS_BYTES,
+                rate_bps: burst.rates.rts_bps,
+                fate: if collided { fate } else { Fate::Delivered },
+                reserves: Some(self.sifs + burst.cts_air + behind_cts),
+                ..data.clone()
+            });
+            if collided {
+                return;
+            }
+            let answered = self.start + burst.rts_air + self.sifs;
+            records.push(FrameRecord {
+                reserves: Some(behind_cts),
+                ..self.response(FrameKind::Cts, ACK_BYTES, answered)
+            });
+            data.at = answered + burst.cts_air + self.sifs;
+            data.backoff = None;
+        }
+        let behind = data.at + burst.data_air + self.sifs;
+        let several = is_bar || ppdu.mpdus.len() > 1;
+        data.ppdu = Some(Box::new(ppdu));
+        records.push(data);
+        if fate == Fate::Delivered {
+            records.push(match several {
+                true => self.response(FrameKind::BlockAck, self.sent.block_ack_bytes, behind),
+                false => self.response(FrameKind::Ack, ACK_BYTES, behind),
+            });
+        }
+    }
+
+    fn response(&self, kind: FrameKind, bytes: u32, at: Time) -> FrameRecord {
+        FrameRecord {
+            at,
+            from: self.sent.burst.to,
+            to: self.from,
+            kind,
+            packet: None,
+            bytes,
+            rate_bps: self.sent.burst.rates.response_bps,
+            attempt: 1,
+            fate: Fate::Delivered,
+            backoff: None,
+            reserves: Some(Span::ZERO),
+            ppdu: None,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The frame log of cells that aggregate.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use lasthop_engine::RunResult;
+use lasthop_engine::kernel::time::Time;
+use lasthop_engine::record::{Fate, FrameKind, FrameRecord};
+use lasthop_engine::scenario::{Format, Scenario, parse};
+
+/// Losses, collisions, an old station, A-MSDUs, short reordering: every kind of frame.
+const BUSY: &str = r#"
+duration = "1 s"
+warmup = "0.1 s"
+replications = 1
+tcp.window = 60
+
+[cell]
+phy = "802.11ac"
+width = "40 MHz"
+rts_threshold = "8000 B"
+aggregation = { attempts = 2, reorder_timeout = "5 ms" }
+
+[station.near]
+count = 2
+upload = 1
+download = 1
+
+[station.far]
+mcs = 2
+error_down = 0.7
+udp_down = "20 Mbps"
+udp_up = "greedy"
+
+[station.old]
+phy = "802.11a"
+error_up = 0.5
+upload = 1
+
+[station.packer]
+phy = "802.11n"
+upload = 1
+error_up = 0.1
+aggregation = { amsdu = "7935 B", mpdus = 16, attempts = 3 }
+"#;
+
+fn scenario(text: &str, frames: u64) -> Scenario {
+    let mut scenario = parse(text, Format::Toml, "busy.toml", &[]).expect("a scenario");
+    scenario.record.frames = (frames > 0).then_some(frames);
+    scenario
+}
+
+fn result(scenario: &Scenario) -> RunResult {
+    lasthop_engine::run(scenario, 1, &|_| ControlFlow::Continue(())).expect("it runs")
+}
+
+fn frames() -> (Scenario, Vec<FrameRecord>) {
+    let scenario = scenario(BUSY, u64::MAX);
+    let frames = result(&scenario).frames;
+    (scenario, frames)
+}
+
+#[test]
+fn recording_an_aggregating_cell_changes_no_number() {
+    let plain = result(&scenario(BUSY, 0));
+    let recorded = result(&scenario(BUSY, u64::MAX));
+    assert_eq!(plain.summary_json(), recorded.summary_json());
+    assert_eq!(plain.samples_json(), recorded.samples_json());
+    assert!(plain.frames.is_empty() && !plain.frames_full);
+    assert!(recorded.frames.len() > 1000 && !recorded.frames_full);
+}
+
+#[test]
+fn every_kind_and_fate_of_frame_occurs() {
+    let (_, frames) = frames();
+    for kind in [
+        FrameKind::Data,
+        FrameKind::Ack,
+        FrameKind::Rts,
+        FrameKind::Cts,
+        FrameKind::BlockAck,
+        FrameKind::BlockAckReq,
+    ] {
+        assert!(frames.iter().any(|frame| frame.kind == kind), "{kind:?}");
+    }
+    for fate in [
+        Fate::Delivered,
+        Fate::Collided,
+        Fate::CollidedAndDiscarded,
+        Fate::Corrupted,
+        Fate::CorruptedAndDiscarded,
+    ] {
+        assert!(frames.iter().any(|frame| frame.fate == fate), "{fate:?}");
+    }
+    let partly = |frame: &FrameRecord| {
+        let lost = frame.mpdus().iter().filter(|mpdu| mpdu.is_lost).count();
+        frame.fate == Fate::Delivered && lost > 0
+    };
+    assert!(frames.iter().any(partly));
+    let mpdus = || frames.iter().flat_map(FrameRecord::mpdus);
+    assert!(mpdus().any(|mpdu| mpdu.packets > 1));
+    assert!(mpdus().any(|mpdu| mpdu.is_discarded));
+}
+
+#[test]
+fn frames_overlap_only_where_they_collide() {
+    let (scenario, frames) = frames();
+    let phy = &scenario.cell.phy;
+    assert!(frames.is_sorted_by_key(|frame| frame.at));
+    let mut free = Time::ZERO;
+    for frame in &frames {
+        let collided = matches!(frame.fate, Fate::Collided | Fate::CollidedAndDiscarded);
+        let others = frames.iter().filter(|other| other.at == frame.at).count();
+        assert_eq!(collided, others > 1, "{frame:?}");
+        if others == 1 {
+            assert!(frame.at >= free, "{frame:?}");
+        }
+        free = free.max(frame.at + frame.air_time(phy));
+    }
+}
+
+#[test]
+fn each_exchange_is_answered_sifs_later_by_what_its_mpdus_ask_for() {
+    let (scenario, frames) = frames();
+    let phy = &scenario.cell.phy;
+    let mut pairs = 0;
+    for pair in frames.windows(2) {
+        let (frame, next) = (&pair[0], &pair[1]);
+        let answer = match (frame.kind, frame.fate) {
+            (FrameKind::Rts, Fate::Delivered) => FrameKind::Cts,
+            (FrameKind::BlockAckReq, Fate::Delivered) => FrameKind::BlockAck,
+            (FrameKind::Data, Fate::Delivered) if frame.mpdus().len() > 1 => FrameKind::BlockAck,
+            (FrameKind::Data, Fate::Delivered) => FrameKind::Ack,
+            (FrameKind::Cts, _) => FrameKind::Data,
+            _ => continue,
+        };
+        assert_eq!((next.kind, next.to), (answer, frame.from), "{frame:?}");
+        let end = frame.at + frame.air_time(phy);
+        assert_eq!(next.at, end + phy.sifs, "{frame:?}");
+        if frame.kind != FrameKind::Cts {
+            let behind = next.at.since(end) + next.air_time(phy);
+            let reserves = frame.reserves.expect("it reserves the answer");
+            assert!(reserves >= behind, "{frame:?}");
+            assert_eq!(reserves == behind, frame.kind != FrameKind::Rts);
+        }
+        pairs += 1;
+    }
+    assert!(pairs > 500, "{pairs}");
+}
+
+#[test]
+fn numbers_stay_in_the_window_and_come_back_only_if_they_were_lost() {
+    let (_, frames) = frames();
+    let mut ways = BTreeMap::new();
+    for frame in &frames {
+        let Some(ppdu) = &frame.ppdu else { continue };
+        let way = (frame.from, frame.to, ppdu.category.name());
+        let received = ways.entry(way).or_insert_with(BTreeSet::new);
+        let mut before = None;
+        for mpdu in &ppdu.mpdus {
+            assert!(before < Some(mpdu.number), "in order");
+            before = Some(mpdu.number);
+            let window = ppdu.start..ppdu.start + 64;
+            assert!(window.contains(&mpdu.number), "{ppdu:?}");
+            assert!(!received.contains(&mpdu.number), "{ppdu:?}");
+            if !mpdu.is_lost {
+                received.insert(mpdu.number);
+            }
+        }
+    }
+    assert_eq!(ways.len(), 10);
+}
+
+#[test]
+fn backoffs_are_known_and_lie_in_their_windows() {
+    let (_, frames) = frames();
+    let contends = |frame: &&FrameRecord| {
+        let kinds = [FrameKind::Rts, FrameKind::Data, FrameKind::BlockAckReq];
+        kinds.contains(&frame.kind)
+    };
+    let counted = frames.iter().filter(contends);
+    let counted: Vec<u32> = counted.filter_map(|frame| frame.backoff).collect();
+    assert!(counted.len() > 300, "{}", counted.len());
+    assert!(counted.iter().all(|slots| *slots <= 1023));
+    assert!(counted.iter().any(|slots| *slots > 15));
+}
+
+/// An aggregate counts for as many frames as it has MPDUs, and is kept whole or not at all.
+#[test]
+fn the_log_ends_before_the_frame_for_which_there_is_no_room() {
+    let (_, all) = frames();
+    let few = result(&scenario(BUSY, 500));
+    assert!(few.frames_full);
+    let count: usize = few.frames.iter().map(FrameRecord::count).sum();
+    assert!(count <= 500);
+    assert_eq!(few.frames, all[..few.frames.len()]);
+    assert!(count + all[few.frames.len()].count() > 500);
+}
+
+#[test]
+fn columns_have_mpdus_by_their_sequence_numbers() {
+    let (scenario, frames) = frames();
+    let end = frames[frames.len() - 1].at;
+    let text = lasthop_engine::record::frames_json(&scenario, &frames, Time::ZERO, end);
+    let columns: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    for (index, frame) in frames.iter().enumerate().take(2000) {
+        let of = |name: &str| &columns[name][index];
+        if frame.kind != FrameKind::Data {
+            assert!(of("mpdus").is_null() && of("sequence").is_null());
+            continue;
+        }
+        let lost = frame.mpdus().iter().filter(|mpdu| mpdu.is_lost);
+        let lost: Vec<u32> = lost.map(|mpdu| mpdu.number % 4096).collect();
+        assert_eq!(*of("mpdus"), frame.mpdus().len());
+        assert_eq!(*of("mpdus_lost"), lost.len());
+        assert_eq!(*of("lost"), serde_json::json!(lost));
+    }
+}

@@ -1,0 +1,67 @@
+"""Recorded frames, as a timeline needs them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A recorded frame, as `Result.frames` has it."""
+
+    start_s: float
+    end_s: float
+    sender: str
+    kind: str
+    fate: str
+    discarded: bool
+    slots: int | None
+    """Idle slots that its sender counted down before it."""
+    rate_bps: float
+    mcs: int | None
+    """None of what is not modulated as 802.11n, ac or ax does."""
+    mpdus: int | None
+    """How many MPDUs it has; None: it is a control frame."""
+    lost: tuple[int, ...]
+    """Places of those among them that were lost, if others were not."""
+
+
+def rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[Frame]:
+    """Frames of columns, in order of their starts."""
+    starts = columns["start_s"]
+    for at in sorted(range(len(starts)), key=starts.__getitem__):
+        row = {name: column[at] for name, column in columns.items()}
+        lost = set(row["lost"] or ()) if row["fate"] == "delivered" else set()
+        yield Frame(
+            start_s=row["start_s"],
+            end_s=row["start_s"] + row["duration_s"],
+            sender=row["sender"],
+            kind=kind_of(row["kind"], row["packet"]),
+            fate=row["fate"],
+            discarded=row["discarded"],
+            slots=row["backoff_slots"],
+            rate_bps=row["rate_bps"],
+            mcs=row["mcs"],
+            mpdus=row["mpdus"],
+            lost=tuple(
+                place for place, number in enumerate(row["sequence"] or ()) if number in lost
+            ),
+        )
+
+
+def kind_of(kind: str, packet: str | None) -> str:
+    """Which of `KINDS` a frame is."""
+    if kind == "data":
+        return "ack" if packet == "ack" else "segment"
+    return {"ack": "mac-ack", "cts": "rts"}.get(kind, kind)
+
+
+def lost_in(frame: Frame, thinnest_s: float) -> Iterator[tuple[float, float]]:
+    """When in an aggregate MPDUs were lost, each as long as the others or long enough to see."""
+    if not frame.lost or not frame.mpdus:
+        return
+    each_s = (frame.end_s - frame.start_s) / frame.mpdus
+    length_s = min(max(each_s, thinnest_s), frame.end_s - frame.start_s)
+    for place in frame.lost:
+        start_s = min(frame.start_s + place * each_s, frame.end_s - length_s)
+        yield start_s, start_s + length_s
