@@ -1,0 +1,96 @@
+//! Packets that the two ends of a way get rid of, and where they belong.
+
+use crate::cell::OffAir;
+use crate::kernel::time::Time;
+use crate::mac::block_ack::Fates;
+use crate::mac::dcf::{AP, AggregateCounters};
+use crate::packet::Packet;
+use crate::queue::Lanes;
+
+/// Packets that receivers have handed up, in order for each.
+pub(in crate::cell) type Received = Vec<(OffAir, Packet)>;
+
+/// Takes what the two ends of a way get rid of to where it belongs.
+pub(super) struct Sorting<'a> {
+    pub(super) queue: &'a mut Lanes,
+    pub(super) received: &'a mut Received,
+    pub(super) lost: &'a mut Vec<Packet>,
+    pub(super) off: OffAir,
+    pub(super) now: Time,
+    /// End of the response: acknowledged packets leave their places then.
+    pub(super) done: Time,
+    pub(super) delivered: u64,
+    pub(super) discarded: u64,
+    pub(super) counters: &'a mut AggregateCounters,
+}
+
+impl Fates for Sorting<'_> {
+    #[inline]
+    fn settled(&mut self, packet: &Packet, acknowledged: bool) {
+        if acknowledged {
+            self.delivered += 1;
+            self.queue.settle(self.now, packet, self.done);
+        } else {
+            self.discarded += 1;
+            self.queue.settle(self.now, packet, self.now);
+            self.lost.push(*packet);
+        }
+    }
+
+    #[inline]
+    fn handed_up(&mut self, packet: &Packet) {
+        self.counters.handed_up += 1;
+        self.received.push((self.off, *packet));
+    }
+
+    #[inline]
+    fn released(&mut self, packets: u32, received: Time) {
+        self.counters.waited_ns += u64::from(packets) * self.now.since(received).0;
+    }
+
+    #[inline]
+    fn too_late(&mut self, packet: &Packet) {
+        self.lost.push(*packet);
+    }
+
+    #[inline]
+    fn carried(&mut self, packets: &[Packet]) {
+        self.delivered += packets.len() as u64;
+        self.counters.handed_up += packets.len() as u64;
+        self.queue.settle_all(self.now, packets, self.done);
+        let off = self.off;
+        let handed_up = packets.iter().map(|packet| (off, *packet));
+        self.received.extend(handed_up);
+    }
+}
+
+/// Hands up what was held.
+pub(super) struct HandingUp<'a> {
+    pub(super) received: &'a mut Received,
+    pub(super) off: OffAir,
+    pub(super) now: Time,
+    pub(super) counters: &'a mut AggregateCounters,
+}
+
+impl Fates for HandingUp<'_> {
+    fn settled(&mut self, _: &Packet, _: bool) {}
+
+    fn handed_up(&mut self, packet: &Packet) {
+        self.counters.handed_up += 1;
+        self.received.push((self.off, *packet));
+    }
+
+    fn released(&mut self, packets: u32, received: Time) {
+        self.counters.waited_ns += u64::from(packets) * self.now.since(received).0;
+    }
+
+    fn too_late(&mut self, _: &Packet) {}
+}
+
+/// Where what `node` sends comes off the air.
+pub(super) fn off_air(node: u32) -> OffAir {
+    match node {
+        AP => OffAir::AtStation,
+        _ => OffAir::AtAccessPoint,
+    }
+}
