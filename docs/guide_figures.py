@@ -324,6 +324,11 @@ def cell_air() -> Figure:
     return lh.simulate(scenario("recording", "cell"), replications=1).plot.air(1.2, 1.22)
 
 
+def cell_air_aggregates() -> Figure:
+    """Aggregates on the air."""
+    return lh.simulate(scenario("recording", "wifi5"), replications=1).plot.air(1.2, 1.22)
+
+
 def buffer_sweep() -> Figure:
     """Shares over the queue's length."""
     return lh.sweep(scenario("sweep", "buffer"), {"cell.ap_queue": "20,50,200"}).plot()
@@ -361,6 +366,7 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "hotspot-compare": hotspot_compare,
     "cell-series": cell_series,
     "cell-air": cell_air,
+    "cell-air-aggregates": cell_air_aggregates,
     "buffer-sweep": buffer_sweep,
     "buffer-sweep-rates": buffer_sweep_rates,
     "router-sweep": router_sweep,

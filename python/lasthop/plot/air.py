@@ -193,7 +193,7 @@ def tell_mpdus(axes: Axes, frame: Frame, row: int, stretch: tuple[float, float])
     if (frame.mpdus or 0) > 1 and right_s - left_s > (to_s - from_s) * DIGIT * (len(text) + 1):
         middle = 1e3 * ((left_s + right_s) / 2 - from_s)
         color = "black" if frame.kind == "ack" else "white"
-        place = {"ha": "center", "va": "center_baseline"}
+        place: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
         axes.text(middle, row, text, color=color, fontsize=5, gid=ON_FILL, **place)
 
 

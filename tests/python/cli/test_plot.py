@@ -222,3 +222,20 @@ RULE = "Where the command writes its files; each is told in a line."
 def test_out_means_the_same_everywhere(lasthop: Lasthop, command: list[str]) -> None:
     words = " ".join(lasthop(*command, "--help").stdout.split())
     assert f"--out {'FILE' if command[0] == 'import' else 'DIR'} {RULE}" in words
+
+
+def test_aggregates_are_drawn_and_captured(
+    lasthop: Lasthop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = 'duration = "0.5 s"\ncell = { phy = "802.11ax" }\n[station.a]\nudp_down = "50 Mbps"\n'
+    (tmp_path / "new.toml").write_text(text)
+    options = ("--replications", "1", "--air", "0.2s..0.21s", "--pcapng", "new.pcapng")
+    done = lasthop("simulate", "new.toml", *options)
+    assert done.returncode == 0, done.stderr
+    [picture] = (tmp_path / "out").glob("*.png")
+    assert picture.stat().st_size > 10_000
+    assert (tmp_path / "new.pcapng").stat().st_size > 1_000_000
+    short = lasthop("simulate", "new.toml", *options, "--set", "record.frames=100")
+    assert "new.pcapng: ends after" in short.stderr
+    assert "no frames from 0.2 s to 0.21 s" in short.stderr

@@ -234,3 +234,116 @@ fn he(out: &mut Vec<u8>, modulation: &Modulation) {
 fn is_short(modulation: &Modulation) -> bool {
     modulation.guard_interval.0 < 800
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::time::Span;
+    use crate::mac::ppdu::Departures;
+
+    fn modulation(generation: Generation, width_mhz: u32, mcs: u32, streams: u32) -> Modulation {
+        Modulation {
+            generation,
+            width_mhz,
+            mcs,
+            streams,
+            guard_interval: Span(800),
+            ltf: Span(6_400),
+            coding: Coding::Ldpc,
+            padding: Span::ZERO,
+            signal_extension: false,
+            departures: Departures::default(),
+        }
+    }
+
+    /// Presence word and what follows it.
+    fn written(band: Band, modulation: &Modulation, subframe: Option<Subframe>) -> (u32, Vec<u8>) {
+        let reception = Reception {
+            band,
+            signal: Signal::Modulated(modulation),
+            mac_time: Some(Time(5_000_999)),
+        };
+        let mut out = vec![0xEE; 3]; // fields are aligned from the header's start on
+        header(&mut out, reception, subframe);
+        let header = out.split_off(3);
+        assert_eq!(header[..2], [0, 0]);
+        assert_eq!(
+            usize::from(u16::from_le_bytes([header[2], header[3]])),
+            header.len()
+        );
+        assert_eq!(header[8..16], 5_000_u64.to_le_bytes());
+        let present = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
+        (present, header[16..].to_vec())
+    }
+
+    #[test]
+    fn ht_tells_width_guard_interval_code_and_streams_in_its_mcs() {
+        let short = Modulation {
+            guard_interval: Span(400),
+            ..modulation(Generation::Ht, 40, 7, 2)
+        };
+        let (present, fields) = written(Band::Ghz2_4, &short, None);
+        assert_eq!(present, TSFT | FLAGS | CHANNEL | MCS);
+        // flags, pad, 2412 MHz, 2.4 GHz and OFDM, MCS field, pad
+        assert_eq!(
+            fields,
+            [
+                0x10,
+                0,
+                0x6C,
+                0x09,
+                0xC0,
+                0,
+                0x7F,
+                0x01 | 0x04 | 0x10,
+                15,
+                0
+            ]
+        );
+    }
+
+    #[test]
+    fn vht_tells_width_streams_and_the_place_in_an_aggregate() {
+        let wide = modulation(Generation::Vht, 80, 9, 2);
+        let subframe = Subframe {
+            reference: 0x0102_0304,
+            is_last: true,
+            is_only: false,
+        };
+        let (present, fields) = written(Band::Ghz5, &wide, Some(subframe));
+        assert_eq!(present, TSFT | FLAGS | CHANNEL | AMPDU_STATUS | VHT);
+        assert_eq!(fields[..6], [0x10, 0, 0x3C, 0x14, 0x40, 0x01]); // 5180 MHz
+        // pad; last known, last, end of frame known
+        assert_eq!(fields[6..16], [0, 0, 4, 3, 2, 1, 0x8C, 0, 0, 0]);
+        let known = 0x01 | 0x04 | 0x40;
+        assert_eq!(fields[16..], [known, 0, 0, 4, 0x92, 0, 0, 0, 1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn he_tells_guard_interval_and_ltfs_and_an_mpdu_alone_ends_its_frame() {
+        let he = Modulation {
+            guard_interval: Span(3_200),
+            ltf: Span(12_800),
+            ..modulation(Generation::He, 160, 11, 3)
+        };
+        let subframe = Subframe {
+            reference: 1,
+            is_last: true,
+            is_only: true,
+        };
+        let (present, fields) = written(Band::Ghz6, &he, Some(subframe));
+        assert_eq!(present, TSFT | FLAGS | CHANNEL | AMPDU_STATUS | HE);
+        assert_eq!(fields[2..4], 5955_u16.to_le_bytes());
+        assert_eq!(fields[12..14], [0xCC, 0]);
+        let words = [
+            0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000,
+            0x0002 | 0x0004,
+            11 << 8 | 1 << 13,
+            0,
+            3 | 2 << 4 | 3 << 6 | 2 << 8,
+            3_u16,
+        ];
+        let expected: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(fields[16..], expected);
+    }
+}

@@ -13,7 +13,7 @@ table! {
         series_interval: Option<Span> = duration(US..=1_000_000 * S).or("never").default("never");
         /// Width of the bins over which the least utilisation of a link is taken.
         utilisation_bin: Option<Span> = duration(US..=1_000_000 * S).default("100 ms");
-        /// Keep a log of at most this many frames on the air; 0: none.
+        /// Keep a log of at most this many frames on the air, each MPDU of an aggregate counted; 0: none.
         frames: Option<u64> = count(0..=10_000_000).default(0), by frames;
     }
 }

@@ -1,6 +1,6 @@
 //! The frame log of cells that aggregate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use lasthop_engine::RunResult;
@@ -148,27 +148,81 @@ fn each_exchange_is_answered_sifs_later_by_what_its_mpdus_ask_for() {
     assert!(pairs > 500, "{pairs}");
 }
 
+/// What is known of an MPDU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mpdu {
+    Received,
+    Lost,
+    GivenUp,
+}
+
 #[test]
-fn numbers_stay_in_the_window_and_come_back_only_if_they_were_lost() {
-    let (_, frames) = frames();
+fn mpdus_come_back_until_they_are_received_or_given_up() {
+    // behind an RTS that fails they are given up unseen
+    let text = BUSY.replace("rts_threshold = \"8000 B\"", "");
+    assert_ne!(text, BUSY);
     let mut ways = BTreeMap::new();
-    for frame in &frames {
+    for frame in &result(&scenario(&text, u64::MAX)).frames {
         let Some(ppdu) = &frame.ppdu else { continue };
         let way = (frame.from, frame.to, ppdu.category.name());
-        let received = ways.entry(way).or_insert_with(BTreeSet::new);
+        let (start, mpdus) = ways.entry(way).or_insert((0, BTreeMap::new()));
+        assert!(ppdu.start >= *start, "the window goes on");
+        *start = ppdu.start;
         let mut before = None;
         for mpdu in &ppdu.mpdus {
             assert!(before < Some(mpdu.number), "in order");
             before = Some(mpdu.number);
             let window = ppdu.start..ppdu.start + 64;
             assert!(window.contains(&mpdu.number), "{ppdu:?}");
-            assert!(!received.contains(&mpdu.number), "{ppdu:?}");
-            if !mpdu.is_lost {
-                received.insert(mpdu.number);
-            }
+            let known = match (mpdu.is_lost, mpdu.is_discarded) {
+                (false, is_discarded) => {
+                    assert!(!is_discarded);
+                    Mpdu::Received
+                }
+                (true, false) => Mpdu::Lost,
+                (true, true) => Mpdu::GivenUp,
+            };
+            let earlier = mpdus.insert(mpdu.number, known);
+            assert!(matches!(earlier, None | Some(Mpdu::Lost)), "{earlier:?}");
+            assert_eq!(earlier.is_some(), mpdu.attempt > 1, "{mpdu:?}");
         }
     }
+    let mut given_up = 0;
+    for (way, (start, mpdus)) in &ways {
+        let passed = mpdus.range(..start);
+        assert!(
+            passed.clone().all(|(_, known)| *known != Mpdu::Lost),
+            "{way:?}"
+        );
+        assert_eq!(passed.count(), *start as usize, "{way:?}: none is left out");
+        given_up += mpdus
+            .values()
+            .filter(|known| **known == Mpdu::GivenUp)
+            .count();
+    }
     assert_eq!(ways.len(), 10);
+    assert!(given_up > 100, "{given_up}");
+}
+
+#[test]
+fn a_block_ack_req_has_its_own_attempts() {
+    let (_, frames) = frames();
+    let mut attempts = BTreeMap::new();
+    let mut most = 0;
+    for frame in &frames {
+        if !matches!(frame.kind, FrameKind::Data | FrameKind::BlockAckReq) {
+            continue;
+        }
+        let before = attempts.insert(frame.from, 0).unwrap_or(0);
+        if frame.kind == FrameKind::BlockAckReq {
+            assert_eq!(frame.attempt, before + 1, "{frame:?}");
+            assert!(frame.attempt <= 3, "{frame:?}");
+            most = most.max(frame.attempt);
+            let goes_on = frame.fate == Fate::Collided;
+            attempts.insert(frame.from, if goes_on { frame.attempt } else { 0 });
+        }
+    }
+    assert!(most > 1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Drives the engine's cell and writes the oracle's trace.
 
 use lasthop_engine::app::Flow;
-use lasthop_engine::cell::{Cell, Hotspot, OffAir};
+use lasthop_engine::cell::{Cell, Hotspot, OffAir, Transmission};
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::mac::dcf;
@@ -56,6 +56,7 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Agg
         replies: 0,
         trace: AggregateTrace::default(),
     };
+    driver.cell.keep_transmissions();
     for arrival in arrivals {
         while driver.cell.deadline_of_bursts() <= arrival.at {
             driver.advance();
@@ -70,6 +71,20 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Agg
         .collect();
     driver.trace.held = held;
     driver.trace
+}
+
+/// What was kept of a transmission: contender, receiver, and what it sent.
+fn kept(one: &Transmission) -> (u32, u32, Sent) {
+    let mut packets = one.packets.iter().map(|packet| packet.number);
+    let mpdus = one.mpdus.iter().map(|mpdu| {
+        let own = packets.by_ref().take(mpdu.packets as usize);
+        (mpdu.number, own.collect())
+    });
+    let sent = match one.mpdus.is_empty() {
+        true => Sent::BlockAckReq,
+        false => Sent::Mpdus(mpdus.collect()),
+    };
+    (one.contender, one.burst.to, sent)
 }
 
 impl Driver {
@@ -135,6 +150,14 @@ impl Driver {
 
     fn end(&mut self, now: Time, outcome: dcf::Outcome) {
         let mut ended = std::mem::take(&mut self.under_way);
+        let kept: Vec<(u32, u32, Sent)> = self.cell.transmissions().iter().map(kept).collect();
+        let sent = ended.iter();
+        let sent = sent.map(|(contender, one)| (*contender, one.to, one.sent.clone()));
+        assert_eq!(
+            kept,
+            sent.collect::<Vec<_>>(),
+            "what is kept for who records"
+        );
         for (contender, attempt) in &mut ended {
             attempt.rts = self.cell.medium().protection(*contender).is_some();
             if outcome == dcf::Outcome::Collided {
