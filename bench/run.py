@@ -63,8 +63,8 @@ ALONE = (
     ("cell thousand stations", "1,000 stations, 2,000 flows", CASES / "thousand_stations.toml"),
     ("cell ten thousand flows", "50 stations, 10,000 flows", CASES / "ten_thousand_flows.toml"),
 )
-#: A cell of 802.11ax with many connections: how it is called, how long it is simulated, how often, and
-#: how much faster than real time.
+#: A cell of 802.11ax with many connections: its name, how long it is simulated, how often, and how
+#: much faster than real time.
 CROWD = "200 stations, 2,000 downloads, HE80"
 CROWD_S, CROWD_RUNS, CROWD_GOAL = 11.0, 5, 20.0
 SHORT_S, LONG_S = 200.0, 2000.0
@@ -231,7 +231,7 @@ def by_ourselves(records: list[Record], missed: list[str], *, repeats: int) -> N
 
 
 def crowd(records: list[Record], missed: list[str]) -> None:
-    """A cell that aggregates: how much faster than real time on one core, the median of whole runs."""
+    """A cell that aggregates: how much faster than real time on one core, median of whole runs."""
     runs = ours.worker(CASES / "crowd.toml", {}, [CROWD_S] * CROWD_RUNS)
     one = sorted(runs, key=lambda run: run.cpu_s)[CROWD_RUNS // 2]
     faster = CROWD_S / one.cpu_s
