@@ -37,6 +37,6 @@ pub mod tcp;
 pub mod world;
 
 pub use error::EngineError;
-pub use replication::Beside;
+pub use replication::{Beside, Replication, Running, run_replication};
 pub use result::RunResult;
 pub use run::{Progress, run, run_beside};

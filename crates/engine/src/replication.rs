@@ -9,6 +9,7 @@
 //!
 //! The world steps and knows of none of this; what records and measures reads it by its methods.
 
+use std::iter::Peekable;
 use std::ops::ControlFlow;
 
 use crate::cell::Cell;
@@ -56,88 +57,166 @@ pub fn run_replication(
     beside: Beside,
     look: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Result<Replication, EngineError> {
-    let world = World::new(scenario, replication)?;
-    observe(world, replication == 0, beside, look)
+    let mut run = Running::new(scenario, replication, beside)?;
+    run.advance(look)?;
+    run.finish()
 }
 
-/// Runs `world` from its start to its end, recorded if `records`.
-pub(crate) fn observe(
-    mut world: World<'_>,
-    records: bool,
-    beside: Beside,
-    look: &mut dyn FnMut(Time) -> ControlFlow<()>,
-) -> Result<Replication, EngineError> {
-    let scenario = world.scenario();
-    let interval = scenario.record.series_interval.filter(|_| records);
-    let mut series = interval.map(|interval| Series::new(&world, interval));
-    let mut log = scenario
-        .record
-        .frames
-        .filter(|_| records)
-        .map(FrameLog::new);
-    if log.is_some() {
-        world.keep_transmissions();
+/// A replication that is under way, or over.
+pub struct Running<'a> {
+    world: World<'a>,
+    /// Where the world still halts, in order.
+    halts: Peekable<Box<dyn Iterator<Item = (Time, Halt)> + Send>>,
+    ended: bool,
+    series: Option<Series>,
+    log: Option<FrameLog>,
+    waits: Option<Waits>,
+    /// Whether `seconds` are kept.
+    has_tails: bool,
+    start: Option<Snapshot>,
+    seconds: Option<Seconds>,
+    first_half: Option<Goodputs>,
+}
+
+impl<'a> Running<'a> {
+    /// Replication number `replication` before its first event; the first one is recorded as the scenario
+    /// asks.
+    ///
+    /// # Errors
+    /// `TooLong` if the agenda cannot hold the scenario's duration.
+    pub fn new(
+        scenario: &'a Scenario,
+        replication: u32,
+        beside: Beside,
+    ) -> Result<Running<'a>, EngineError> {
+        let world = World::new(scenario, replication)?;
+        Ok(Running::of(world, replication == 0, beside))
     }
-    let has_tails = beside == Beside::Tails && !scenario.stations.is_empty();
-    let mut waits = has_tails.then(|| Waits::new(scenario));
-    let watches = (scenario.record.frames.is_some() && records) || has_tails;
-    let mut exchange = |cell: &Cell, outcome| {
-        if let Some(log) = &mut log {
-            log.exchange(scenario, cell, outcome);
+
+    /// `world` before its first event, recorded if `records`.
+    pub(crate) fn of(mut world: World<'a>, records: bool, beside: Beside) -> Running<'a> {
+        let scenario = world.scenario();
+        let interval = scenario.record.series_interval.filter(|_| records);
+        let series = interval.map(|interval| Series::new(&world, interval));
+        let frames = scenario.record.frames.filter(|_| records);
+        let log = frames.map(FrameLog::new);
+        if log.is_some() {
+            world.keep_transmissions();
         }
-        if let Some(waits) = &mut waits {
-            waits.exchange(cell, outcome);
-        }
-    };
-    let mut watch = Watch {
-        look,
-        exchange: watches.then_some(&mut exchange),
-    };
-    let mut start = None;
-    let (mut seconds, mut first_half) = (None, None);
-    for (at, halt) in halts(scenario, interval, has_tails) {
-        world.run_until(at, &mut watch)?;
-        match halt {
-            Halt::WarmupEnds => {
-                world.begin_to_measure();
-                start = Some(Snapshot::take(&world));
-                seconds = has_tails.then(|| Seconds::new(&world));
-            }
-            Halt::WindowEnds => {
-                if let Some(seconds) = &mut seconds {
-                    seconds.close(&world);
-                }
-            }
-            Halt::HalfIsMeasured => {
-                if let Some(start) = &start {
-                    first_half = Some(Goodputs::of(&measure::between(start, &world)));
-                }
-            }
-            Halt::Sample => {
-                if let Some(series) = &mut series {
-                    series.sample(&world);
-                }
-            }
+        let has_tails = beside == Beside::Tails && !scenario.stations.is_empty();
+        let halts: Box<dyn Iterator<Item = (Time, Halt)> + Send> =
+            Box::new(halts(scenario, interval, has_tails));
+        Running {
+            waits: has_tails.then(|| Waits::new(scenario)),
+            world,
+            halts: halts.peekable(),
+            ended: false,
+            series,
+            log,
+            has_tails,
+            start: None,
+            seconds: None,
+            first_half: None,
         }
     }
-    world.run_to_end(&mut watch)?;
-    measure::check_conservation(&world)?;
-    let start = start.unwrap_or_else(|| Snapshot::take(&world));
-    let mut measures = measure::between(&start, &world);
-    let halves = first_half.map(|first| [first, Goodputs::of(&measures).second_half(first)]);
-    if let Some(seconds) = seconds {
-        seconds.tell(scenario, &mut measures);
+
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.world.now()
     }
-    if let (Some(waits), Some(cell)) = (waits, world.radio().cell()) {
-        waits.tell(cell, &mut measures);
+
+    /// Whether it is over.
+    pub fn has_ended(&self) -> bool {
+        self.ended
     }
-    Ok(Replication {
-        halves,
-        measures,
-        series,
-        frames_full: log.as_ref().is_some_and(FrameLog::is_full),
-        frames: log.map_or_else(Vec::new, FrameLog::into_records),
-    })
+
+    /// Runs on to the end. `look` is told the simulated time now and then; where it breaks the run rests and
+    /// may be advanced again: nothing of its result depends on that.
+    ///
+    /// # Errors
+    /// `Interrupted` if `look` breaks.
+    pub fn advance(
+        &mut self,
+        look: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
+        let scenario = self.world.scenario();
+        let (log, waits) = (&mut self.log, &mut self.waits);
+        let watches = log.is_some() || waits.is_some();
+        let mut exchange = |cell: &Cell, outcome| {
+            if let Some(log) = log {
+                log.exchange(scenario, cell, outcome);
+            }
+            if let Some(waits) = waits {
+                waits.exchange(cell, outcome);
+            }
+        };
+        let mut watch = Watch {
+            look,
+            exchange: watches.then_some(&mut exchange),
+        };
+        let world = &mut self.world;
+        while let Some(&(at, halt)) = self.halts.peek() {
+            world.run_until(at, &mut watch)?;
+            self.halts.next();
+            match halt {
+                Halt::WarmupEnds => {
+                    world.begin_to_measure();
+                    self.start = Some(Snapshot::take(world));
+                    self.seconds = self.has_tails.then(|| Seconds::new(world));
+                }
+                Halt::WindowEnds => {
+                    if let Some(seconds) = &mut self.seconds {
+                        seconds.close(world);
+                    }
+                }
+                Halt::HalfIsMeasured => {
+                    if let Some(start) = &self.start {
+                        self.first_half = Some(Goodputs::of(&measure::between(start, world)));
+                    }
+                }
+                Halt::Sample => {
+                    if let Some(series) = &mut self.series {
+                        series.sample(world);
+                    }
+                }
+            }
+        }
+        world.run_to_end(&mut watch)?;
+        self.ended = true;
+        Ok(())
+    }
+
+    /// What it has yielded.
+    ///
+    /// # Errors
+    /// `Interrupted` if it has not ended, `Conservation` if a conservation law is violated.
+    pub fn finish(self) -> Result<Replication, EngineError> {
+        if !self.ended {
+            return Err(EngineError::Interrupted);
+        }
+        let world = self.world;
+        let scenario = world.scenario();
+        measure::check_conservation(&world)?;
+        let start = self.start.unwrap_or_else(|| Snapshot::take(&world));
+        let mut measures = measure::between(&start, &world);
+        let halves = (self.first_half).map(|first| {
+            let second = Goodputs::of(&measures).second_half(first);
+            [first, second]
+        });
+        if let Some(seconds) = self.seconds {
+            seconds.tell(scenario, &mut measures);
+        }
+        if let (Some(waits), Some(cell)) = (self.waits, world.radio().cell()) {
+            waits.tell(cell, &mut measures);
+        }
+        Ok(Replication {
+            halves,
+            measures,
+            series: self.series,
+            frames_full: self.log.as_ref().is_some_and(FrameLog::is_full),
+            frames: self.log.map_or_else(Vec::new, FrameLog::into_records),
+        })
+    }
 }
 
 /// What is done when the world halts, in the order of one instant.
@@ -155,7 +234,7 @@ fn halts(
     scenario: &Scenario,
     interval: Option<Span>,
     windows: bool,
-) -> impl Iterator<Item = (Time, Halt)> {
+) -> impl Iterator<Item = (Time, Halt)> + use<> {
     let warmup = Time::ZERO + scenario.warmup;
     let half = Time::ZERO + Span(scenario.warmup.0.midpoint(scenario.duration.0));
     let is_measured = scenario.warmup <= scenario.duration;
@@ -211,6 +290,33 @@ mod tests {
             (1000, true),
         ];
         assert_eq!(told(quarter), expected);
+    }
+
+    #[test]
+    fn a_run_that_rests_now_and_then_yields_the_same() {
+        let text = "duration = \"400 s\"\nwarmup = \"1 s\"\nrecord.series_interval = \"0.3 s\"\n\
+                    record.frames = 50\ncell = { phy = \"802.11b\" }\n\
+                    station.a = { count = 4, download = 1 }";
+        let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
+            panic!("a cell");
+        };
+        let Ok(mut run) = Running::new(&scenario, 0, Beside::Tails) else {
+            panic!("a run");
+        };
+        let early = Running::new(&scenario, 0, Beside::Nothing).and_then(Running::finish);
+        assert!(matches!(early, Err(EngineError::Interrupted)));
+        let (mut rests, mut seen) = (0, Time::ZERO);
+        while run.advance(&mut |_| ControlFlow::Break(())).is_err() {
+            assert!(run.now() > seen && !run.has_ended());
+            seen = run.now();
+            rests += 1;
+        }
+        assert!(rests > 3 && run.has_ended());
+        let whole = run_replication(&scenario, 0, Beside::Tails, &mut |_| {
+            ControlFlow::Continue(())
+        });
+        let told = |one: Result<Replication, EngineError>| format!("{one:?}");
+        assert_eq!(told(run.finish()), told(whole));
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub struct RunResult {
 
 impl RunResult {
     /// Puts together the finished `replications` (at least one, in order).
-    pub(crate) fn assemble(
+    pub fn assemble(
         scenario: &Scenario,
         mut replications: Vec<Replication>,
         interrupted: bool,

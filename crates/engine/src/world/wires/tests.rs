@@ -9,7 +9,7 @@ use super::super::flow::FlowState;
 use crate::kernel::time::{Span, Time};
 use crate::measure::Measures;
 use crate::record::Series;
-use crate::replication::observe;
+use crate::replication::Running;
 use crate::scenario::{
     CoDelSetting, Discipline, Format, FqCoDelSetting, LinkRate, PieSetting, QueueSetting, RedForm,
     RedSetting, RedWeight, Scenario, Trace, Transport, parse,
@@ -44,9 +44,9 @@ fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
         Shortcut::Links => world.wires.end_in_own_time(),
         Shortcut::Endpoints => {}
     }
-    let replication = match observe(world, true, crate::Beside::Nothing, &mut |_| {
-        ControlFlow::Continue(())
-    }) {
+    let mut run = Running::of(world, true, crate::Beside::Nothing);
+    let ended = run.advance(&mut |_| ControlFlow::Continue(()));
+    let replication = match ended.and_then(|()| run.finish()) {
         Ok(replication) => replication,
         Err(error) => panic!("{error} in {scenario:?}"),
     };
