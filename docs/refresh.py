@@ -4,8 +4,9 @@ Reference pages are written from the scenario schema, the command line and the r
 quantities, the verdicts on the papers' claims and the tables beside them from kept runs, and two
 classes by everybody's TCP from kept points. In the guides and the README every `$ lasthop` command
 of a `console` block and every `>>>` of a `pycon` block is run and its output put in place, so that
-no number there is typed by hand. TOML and CSV blocks that begin with their `# NAME` are files for
-the commands that follow. A line of three dots in an output stands for lines left out, and is kept.
+no number there is typed by hand. TOML, CSV and text blocks that begin with their `# NAME` are files
+for the commands that follow. A line of three dots in an output stands for lines left out, and is
+kept.
 """
 
 import sys

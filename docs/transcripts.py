@@ -19,7 +19,7 @@ from pathlib import Path
 from lasthop.cli import main
 
 BLOCK = re.compile(r"^```(toml|text|console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE_NAME = re.compile(r"# (\S+\.(?:toml|csv))\n")
+FILE_NAME = re.compile(r"# (\S+\.(?:toml|csv|txt))\n")
 WIDTH = 88
 """Columns of the pretended terminal."""
 LEFT_OUT = "..."

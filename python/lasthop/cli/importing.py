@@ -75,7 +75,7 @@ def pcap(
     ] = None,
     phy: Annotated[
         str | None,
-        unset("NAME", "802.11b, 802.11g or 802.11g-long; by default as the rates say."),
+        unset("NAME", "Preset, such as 802.11g or 802.11ax; by default as the frames say."),
     ] = None,
     addresses: Addresses = False,
     out: Out = None,
@@ -89,10 +89,10 @@ def pcap(
     shows the same but for the radio.
     """
     from lasthop.importing.cells import Choices, network
-    from lasthop.importing.phy import RATES
+    from lasthop.importing.phy import PRESETS
 
-    if phy is not None and phy not in RATES:
-        raise UserError(f'--phy "{phy}": allowed are {", ".join(RATES)}')
+    if phy is not None and phy not in PRESETS:
+        raise UserError(f'--phy "{phy}": allowed are {", ".join(PRESETS)}')
 
     def read() -> "Network":
         with reading_bar(f"reading {file.name}") as progress, allowing(max_time):

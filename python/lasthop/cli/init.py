@@ -24,16 +24,26 @@ def init(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Take the usual answer where no option gives one.")
     ] = False,
-    hop: Annotated[str | None, unset("NAME", "802.11b, 802.11g or router.")] = None,
+    hop: Annotated[
+        str | None, unset("NAME", "802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax or router.")
+    ] = None,
     stations: Annotated[
-        str | None, unset("LIST", 'Stations with their rates: "3 at 54, 1 at 6".')
+        str | None,
+        unset(
+            "LIST",
+            'Stations with their rates: "3 at 54, 1 at 6"; of 802.11n and later "3 near, 1 far".',
+        ),
     ] = None,
     traffic: Annotated[str | None, unset("LIST", 'Connections: "1 x 6 up, rest x 1 down".')] = None,
     wire: Annotated[
         str | None, unset("TEXT", 'Rate and round trip behind it: "100 Mbps, 20 ms", or none.')
     ] = None,
     queue: Annotated[
-        str | None, unset("TEXT", "Packets that its queue holds, or codel, fq_codel, pie.")
+        str | None,
+        unset(
+            "TEXT",
+            "Packets that its queue holds, or codel, fq_codel, pie; of 802.11n and later pie.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -3,18 +3,37 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["DISCIPLINES", "Answers", "Group", "Traffic", "Wire"]
+__all__ = ["AGGREGATING", "DISCIPLINES", "Answers", "Group", "Traffic", "Wire", "disciplines"]
+
+AGGREGATING = ("802.11n", "802.11ac", "802.11ax")
+"""Hops whose stations have an MCS in place of a rate."""
 
 DISCIPLINES = ("codel", "fq_codel", "pie")
 """Ways to manage a queue, beside a number of packets."""
 
 
+def disciplines(hop: str) -> tuple[str, ...]:
+    """Those that a hop may have: one that aggregates has those that judge packets as they come."""
+    return ("pie",) if hop in AGGREGATING else DISCIPLINES
+
+
 @dataclass(frozen=True)
 class Group:
-    """Stations or hosts that are alike: how many, and their rate. [Mb/s]"""
+    """Stations or hosts that are alike: how many, and what is theirs.
+
+    Attributes
+    ----------
+    count : int
+        Their number.
+    rate_mbps : float
+        Rate of each, None where frames have an MCS. [Mb/s]
+    snr_db : float
+        Signal-to-noise ratio, which chooses the MCS, None elsewhere. [dB]
+    """
 
     count: int
-    rate_mbps: float
+    rate_mbps: float | None = None
+    snr_db: float | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +64,7 @@ class Answers:
     Attributes
     ----------
     hop : str
-        ``"802.11b"``, ``"802.11g"`` or ``"router"``.
+        ``"802.11b"``, ``"802.11g"``, ``"802.11n"``, ``"802.11ac"``, ``"802.11ax"`` or ``"router"``.
     stations : sequence of Group
         Stations of the cell or hosts behind the router.
     traffic : sequence of Traffic
@@ -66,3 +85,8 @@ class Answers:
     def count(self) -> int:
         """Number of stations."""
         return sum(group.count for group in self.stations)
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether the hop is a cell whose frames have an MCS."""
+        return self.hop in AGGREGATING

@@ -5,16 +5,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lasthop.errors import UserError
-from lasthop.first.answers import DISCIPLINES, Answers, Group, Traffic, Wire
+from lasthop.first.answers import AGGREGATING, Answers, Group, Traffic, Wire, disciplines
 
-__all__ = ["QUESTIONS", "Question", "settled"]
+__all__ = ["HOPS", "QUESTIONS", "Question", "settled"]
 
-HOPS = ("802.11b", "802.11g", "router")
+HOPS = ("802.11b", "802.11g", *AGGREGATING, "router")
+SHORT = {
+    **{"b": "802.11b", "g": "802.11g", "n": "802.11n", "ac": "802.11ac", "ax": "802.11ax"},
+    **{"wifi4": "802.11n", "wifi5": "802.11ac", "wifi6": "802.11ax", "wifi6e": "802.11ax"},
+    "wifi": "802.11ax",
+    "wired": "router",
+}
+"""Other names of hops, without blanks and hyphens; WiFi alone is what access points are today."""
 RATES_MBPS = {
     "802.11b": (1.0, 2.0, 5.5, 11.0),
     "802.11g": (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0),
 }
 """Rates of each physical layer. [Mb/s]"""
+
+NEAR_DB, FAR_DB = 40.0, 15.0
+"""Ratios in the room of the access point, and behind two walls. [dB]"""
+LEAST_DB, MOST_DB = 8.0, 60.0
+"""Below the former nothing arrives of two streams. [dB]"""
 
 MOST_STATIONS, MOST_CONNECTIONS, MOST_QUEUE = 200, 1000, 1_000_000
 MOST_MBPS, MOST_RTT_MS = 100_000.0, 10_000.0
@@ -43,38 +55,56 @@ class Question:
 
 def read_hop(text: str, _: Mapping[str, object]) -> str:
     """What sort of last hop."""
-    short = {"b": "802.11b", "g": "802.11g", "wifi": "802.11g", "wired": "router"}
-    word = short.get(text.lower(), text.lower())
+    word = SHORT.get(re.sub("[ -]", "", text.lower()), text.lower())
     if word not in HOPS:
         raise UserError(f'"{text}": allowed are {", ".join(HOPS)}')
     return word
 
 
 def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
-    """Groups of stations: ``4``, or ``3 at 54, 1 at 6``."""
+    """Groups of stations: ``4``, or ``3 at 54, 1 at 6``, or ``3 near, 1 far``."""
     hop = str(known["hop"])
-    groups = []
-    for part in text.split(","):
-        found = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part.strip())
-        if found is None or not 1 <= int(found[1]) <= MOST_STATIONS:
-            raise UserError(
-                f'"{part.strip()}": allowed are a number from 1 to {MOST_STATIONS}, such as 4, or '
-                "several with their rates in Mb/s, such as 3 at 54, 1 at 6"
-            )
-        rates = RATES_MBPS.get(hop)
-        rate = float(found[2]) if found[2] else (max(rates) if rates else 100.0)
-        if rates and rate not in rates:
-            raise UserError(
-                f'"{part.strip()}": rates of {hop} are {", ".join(f"{r:g}" for r in rates)} Mb/s'
-            )
-        if not 0 < rate <= MOST_MBPS:
-            raise UserError(f'"{part.strip()}": a rate is above 0 and up to {MOST_MBPS:g} Mb/s')
-        groups.append(Group(int(found[1]), rate))
+    read_group = _by_ratio if hop in AGGREGATING else _by_rate
+    groups = [read_group(part.strip(), hop) for part in text.split(",")]
     if hop == "router" and len(groups) > 1:
         raise UserError(f'"{text}": hosts of a router are alike here, such as 10 at 100')
     if sum(group.count for group in groups) > MOST_STATIONS:
         raise UserError(f'"{text}": allowed are up to {MOST_STATIONS} in all')
     return groups
+
+
+def _by_rate(part: str, hop: str) -> Group:
+    """Stations or hosts with their rate: ``3 at 54``."""
+    found = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part)
+    if found is None or not 1 <= int(found[1]) <= MOST_STATIONS:
+        raise UserError(
+            f'"{part}": allowed are a number from 1 to {MOST_STATIONS}, such as 4, or '
+            "several with their rates in Mb/s, such as 3 at 54, 1 at 6"
+        )
+    rates = RATES_MBPS.get(hop)
+    rate = float(found[2]) if found[2] else (max(rates) if rates else 100.0)
+    if rates and rate not in rates:
+        raise UserError(f'"{part}": rates of {hop} are {", ".join(f"{r:g}" for r in rates)} Mb/s')
+    if not 0 < rate <= MOST_MBPS:
+        raise UserError(f'"{part}": a rate is above 0 and up to {MOST_MBPS:g} Mb/s')
+    return Group(int(found[1]), rate)
+
+
+def _by_ratio(part: str, hop: str) -> Group:
+    """Stations with a signal-to-noise ratio, which chooses the MCS: ``3 near``, ``1 at 12 dB``."""
+    found = re.fullmatch(
+        rf"(\d{{1,4}})(?: (near|far)| (?:at|x|@) ({NUMBER}) ?dB)?", part, re.IGNORECASE
+    )
+    if found is None or not 1 <= int(found[1]) <= MOST_STATIONS:
+        raise UserError(
+            f'"{part}": allowed are a number from 1 to {MOST_STATIONS}, such as 4, or several by '
+            "their distance, such as 3 near, 1 far, or 3 at 35 dB, 1 at 12 dB, the ratio of signal "
+            f"and noise, which chooses the MCS of {hop}"
+        )
+    ratio = FAR_DB if (found[2] or "").lower() == "far" else float(found[3] or NEAR_DB)
+    if not LEAST_DB <= ratio <= MOST_DB:
+        raise UserError(f'"{part}": a ratio is from {LEAST_DB:g} to {MOST_DB:g} dB')
+    return Group(int(found[1]), None, ratio)
 
 
 def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
@@ -134,13 +164,13 @@ def read_wire(text: str, known: Mapping[str, object]) -> Wire:
     return Wire(rate, rtt)
 
 
-def read_queue(text: str, _: Mapping[str, object]) -> str:
+def read_queue(text: str, known: Mapping[str, object]) -> str:
     """Packets, or a discipline."""
     word = text.strip().lower()
-    if word in DISCIPLINES or (re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MOST_QUEUE):
+    named = disciplines(str(known["hop"]))
+    if word in named or (re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MOST_QUEUE):
         return word
-    names = ", ".join(DISCIPLINES)
-    raise UserError(f'"{text}": allowed are packets from 1 to {MOST_QUEUE}, or {names}')
+    raise UserError(f'"{text}": allowed are packets from 1 to {MOST_QUEUE}, or {", ".join(named)}')
 
 
 def is_router(known: Mapping[str, object]) -> bool:
@@ -148,10 +178,26 @@ def is_router(known: Mapping[str, object]) -> bool:
     return known.get("hop") == "router"
 
 
+def aggregates(known: Mapping[str, object]) -> bool:
+    """Whether the hop is a cell whose frames have an MCS."""
+    return known.get("hop") in AGGREGATING
+
+
+USUAL_STATIONS = {
+    "802.11b": "4 at 11, 1 at 2",
+    "802.11g": "4 at 54, 1 at 6",
+    **dict.fromkeys(AGGREGATING, "4 near, 1 far"),
+}
+"""Usual stations of each sort of cell."""
+
+
 QUESTIONS = (
     Question(
         "hop",
-        lambda _: "What is the last hop: a WiFi cell (802.11b, 802.11g) or a wired router?",
+        lambda _: (
+            "What is the last hop: WiFi of today (802.11ax is Wi-Fi 6, 802.11ac 5, 802.11n 4), "
+            "of the papers (802.11g, 802.11b), or a wired router?"
+        ),
         lambda _: "802.11g",
         read_hop,
     ),
@@ -160,13 +206,13 @@ QUESTIONS = (
         lambda known: (
             "How many hosts send through it, and at which rate is each attached? [Mb/s]"
             if is_router(known)
-            else "How many stations, and at which rates? [Mb/s]"
+            else (
+                "How many stations, and how near, or at which signal-to-noise ratio? [dB]"
+                if aggregates(known)
+                else "How many stations, and at which rates? [Mb/s]"
+            )
         ),
-        lambda known: (
-            "10 at 100"
-            if is_router(known)
-            else ("4 at 11, 1 at 2" if known["hop"] == "802.11b" else "4 at 54, 1 at 6")
-        ),
+        lambda known: "10 at 100" if is_router(known) else USUAL_STATIONS[str(known["hop"])],
         read_stations,
     ),
     Question(
@@ -186,7 +232,11 @@ QUESTIONS = (
             if is_router(known)
             else "What is behind the access point: rate and round trip to the servers?"
         ),
-        lambda known: "50 Mbps, 40 ms" if is_router(known) else "100 Mbps, 20 ms",
+        lambda known: (
+            "50 Mbps, 40 ms"
+            if is_router(known)
+            else ("1000 Mbps, 20 ms" if aggregates(known) else "100 Mbps, 20 ms")
+        ),
         read_wire,
     ),
     Question(
@@ -196,7 +246,7 @@ QUESTIONS = (
             if is_router(known)
             else "How many packets does the access point's queue hold, or how is it managed?"
         ),
-        lambda _: "100",
+        lambda known: "1000" if aggregates(known) else "100",
         read_queue,
     ),
 )

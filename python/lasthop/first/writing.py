@@ -3,9 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from lasthop.first.answers import DISCIPLINES, Answers, Traffic
+from lasthop.first.answers import DISCIPLINES, Answers, Group, Traffic
 
 __all__ = ["scenario"]
+
+
+WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
+"""Usual widths of a channel. [MHz]"""
 
 
 def scenario(answers: Answers, name: str) -> str:
@@ -14,10 +18,7 @@ def scenario(answers: Answers, name: str) -> str:
         f"# {name}: made by lasthop init. Every line may be changed; docs/reference/scenario.md",
         "# and `lasthop schema` list what else there is.",
         "#",
-        f"#   lasthop check {name}       what is in it",
-        f"#   lasthop predict {name}     who gets what, by a model",
-        f"#   lasthop simulate {name}    the same packet by packet",
-        f"#   lasthop compare {name}     both side by side, with a picture",
+        *_commands(answers, name),
         f"#   lasthop simulate {name} --set {_what_if(answers)}",
         "#                              what if",
         "",
@@ -31,13 +32,27 @@ def scenario(answers: Answers, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _commands(answers: Answers, name: str) -> Iterator[str]:
+    """What can be done with the file, a line each."""
+    yield f"#   lasthop check {name}       what is in it"
+    if answers.aggregates:  # Models know such cells with datagrams alone.
+        yield f"#   lasthop simulate {name}    who gets what, packet by packet"
+        yield f"#   lasthop simulate {name} --plot    with a picture"
+        return
+    yield f"#   lasthop predict {name}     who gets what, by a model"
+    yield f"#   lasthop simulate {name}    the same packet by packet"
+    yield f"#   lasthop compare {name}     both side by side, with a picture"
+
+
 def said(line: str, comment: str) -> str:
     """A line with its comment."""
     return f"{line}{' ' * max(34 - len(line), 2)}# {comment}"
 
 
 def _what_if(answers: Answers) -> str:
-    return "queue=20" if answers.hop == "router" else "cell.ap_queue=20"
+    if answers.hop == "router":
+        return "queue=20"
+    return "cell.ap_queue=100" if answers.aggregates else "cell.ap_queue=20"
 
 
 def _title(answers: Answers) -> str:
@@ -52,15 +67,22 @@ def _queue(answers: Answers, key: str) -> str:
     return said(f"{key} = {answers.queue}", "packets: one more is lost")
 
 
-def _tcp(congestion: str) -> Iterator[str]:
+def _tcp(answers: Answers) -> Iterator[str]:
     yield "[tcp]"
-    yield said(f'congestion = "{congestion}"', "or newreno, cubic, compound, ...")
+    if answers.aggregates:
+        yield said('congestion = "cubic"', "or reno, newreno, compound, ...")
+        yield said("window = 2000", "segments that a receiver takes at most: 3 MB")
+        return
+    yield said('congestion = "reno"', "or newreno, cubic, compound, ...")
     yield said("window = 42", "segments that a receiver takes at most")
 
 
 def _cell(answers: Answers) -> Iterator[str]:
     yield "[cell]"
     yield said(f'phy = "{answers.hop}"', "timing, rates and contention windows")
+    if answers.aggregates:
+        yield said(f'width = "{WIDTH_MHZ[answers.hop]} MHz"', "of the channel")
+        yield said("streams = 2", "spatial streams of each station, as phones and laptops have")
     yield _queue(answers, "ap_queue").replace("packets:", "packets at the access point:")
     yield ""
     if not answers.wire.nothing:
@@ -71,13 +93,16 @@ def _cell(answers: Answers) -> Iterator[str]:
             )
         yield said(f'delay = "{answers.wire.rtt_ms / 2:g} ms"', "one way: half the round trip")
         yield ""
-    yield from _tcp("reno")
-    for name, count, rate, traffic in _tables(answers):
+    yield from _tcp(answers)
+    for name, group, traffic in _tables(answers):
         yield ""
         yield f"[station.{name}]"
-        if count > 1:
-            yield said(f"count = {count}", f"{name}-1 to {name}-{count}, all alike")
-        yield said(f'rate = "{rate:g} Mbps"', "of its frames, both ways")
+        if group.count > 1:
+            yield said(f"count = {group.count}", f"{name}-1 to {name}-{group.count}, all alike")
+        if group.snr_db is None:
+            yield said(f'rate = "{group.rate_mbps:g} Mbps"', "of its frames, both ways")
+        else:
+            yield said(f'snr = "{group.snr_db:g} dB"', "of its frames, both ways: chooses the MCS")
         if traffic.up:
             yield said(f"upload = {traffic.up}", "connections from it")
         if traffic.down:
@@ -86,20 +111,24 @@ def _cell(answers: Answers) -> Iterator[str]:
             yield "# it sends and receives nothing: upload = 1 or download = 1 changes that"
 
 
-def _tables(answers: Answers) -> Iterator[tuple[str, int, float, Traffic]]:
+def _tables(answers: Answers) -> Iterator[tuple[str, Group, Traffic]]:
     """Stations that are alike, with a name for each sort."""
-    rates = [group.rate_mbps for group in answers.stations for _ in range(group.count)]
-    sorts = Counter(zip(rates, answers.traffic, strict=True))
+    alike = [
+        (group.rate_mbps, group.snr_db) for group in answers.stations for _ in range(group.count)
+    ]
+    sorts = Counter(zip(alike, answers.traffic, strict=True))
+    slowest = min(alike, key=lambda own: own[0] or own[1] or 0.0)
     used = Counter[str]()
-    for (rate, traffic), count in sorts.items():
+    for (own, traffic), count in sorts.items():
         name = "idle"
         if traffic.up or traffic.down:
             name = "both" if traffic.up and traffic.down else "up" if traffic.up else "down"
         name = {"up": "uploader", "down": "downloader"}.get(name, name)
-        if len(set(rates)) > 1 and rate == min(rates):
-            name = f"slow-{name}"
+        if len(set(alike)) > 1 and own == slowest:
+            name = f"{'far' if answers.aggregates else 'slow'}-{name}"
         used[name] += 1
-        yield name if used[name] == 1 else f"{name}-{used[name]}x", count, rate, traffic
+        unique = name if used[name] == 1 else f"{name}-{used[name]}x"
+        yield unique, Group(count, *own), traffic
 
 
 def _router(answers: Answers) -> Iterator[str]:
@@ -114,4 +143,4 @@ def _router(answers: Answers) -> Iterator[str]:
     yield said(f'bottleneck = "{wire.rate_mbps or 0.0:g} Mbps"', "of the link that all share")
     yield said(f'rtt = "{wire.rtt_ms:g} ms"', "round trip without queues")
     yield ""
-    yield from _tcp("reno")
+    yield from _tcp(answers)

@@ -202,10 +202,10 @@ class Reader:
 
     def _control(self, seen: Frame, radio: Radio) -> None:
         """An ACK of a cell's node is counted by its rate; an RTS announces the next frame."""
-        if seen.subtype == frames.ACK and radio.rate_bps:
+        if seen.subtype == frames.ACK and radio.sent.rate_bps:
             for address, cell in self.capture.cells.items():
                 if seen.receiver == address or seen.receiver in cell.stations:
-                    cell.control[radio.rate_bps] += 1
+                    cell.control[radio.sent.rate_bps] += 1
         elif seen.subtype == frames.RTS:
             for cell in self.capture.cells.values():
                 cell.asked = seen.transmitter
@@ -230,10 +230,8 @@ class Reader:
             return  # No data: it says that the station sleeps or wakes.
         way.frames += 1
         way.repeats += seen.retry
-        if radio.rate_bps:
-            way.rates[radio.rate_bps] += seen.body_bytes + 34
-        if radio.later:
-            station.later[radio.later] += 1
+        if radio.sent.rate_bps:
+            way.sent[radio.sent] += seen.body_bytes + 34
         if up and radio.signal_dbm is not None:
             station.signals[radio.signal_dbm] += 1
         if cell.asked == seen.transmitter:
@@ -245,12 +243,13 @@ class Reader:
             return
         way.payload_bytes += seen.body_bytes
         cell.payload_bytes += seen.body_bytes
-        cell.passed[name] += 1
         station.protected += seen.protected
         station.qos += seen.qos
-        found = segment(of_llc(seen.payload)) if seen.payload else None
-        if found is not None:
-            self._count(at_s, cell, station, name, found)
+        carried = [segment(of_llc(each)) for each in frames.packets_of(seen)]
+        cell.passed[name] += max(len(carried), 1)
+        for found in carried:
+            if found is not None:
+                self._count(at_s, cell, station, name, found)
 
     def _cell(self, access_point: bytes) -> Cell | None:
         known = self.capture.cells.get(access_point)

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lasthop.importing import frames, phy
+from lasthop.importing import phy
 from lasthop.importing.capture import MOST_STATIONS, Capture, Cell, choose, others, read
 from lasthop.importing.hostapd import quoted
+from lasthop.importing.layer import Layer, keys, layer, notes, place
 from lasthop.importing.observed import Connections, Flow, Network, Note, Station, Stream
 from lasthop.importing.packets import Progress
+from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.tally import MOST_CONNECTIONS, Connection, Datagrams, Tally, Way
 
 __all__ = ["Choices", "network"]
@@ -18,8 +20,6 @@ LEAST_FRAMES = 100
 """Data frames that a station's repeats must be told from. [frames]"""
 LEAST_ERROR = 0.1
 """Part of the frames below which noise is not told from collisions, which differ a little. [-]"""
-ALL_ALIKE = 0.9
-"""Part of a station's bytes at one rate from which the others are not mentioned. [-]"""
 SERVICES = 2.0
 """Services of the packets in between that an answer's time must exceed to be the wire's. [-]"""
 LEAST_WIRE_S = 1e-3
@@ -63,23 +63,23 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
     """
     known = read(path, choices.lan, progress)
     address, cell = choose(path, known, choices.access_point)
-    notes = list(_remarks(known, cell, address))
-    preset, why = _preset(known, cell, choices)
+    physical = layer(known, cell, choices.phy)
+    remarks = [*notes(physical, cell), *_remarks(known, cell, address)]
     far_s = _far_s(known, cell)
     tallies = list(cell.stations.values())
     quiet = {name: _least_repeats(tallies, name) for name in ("up", "down")}
-    stations = [_station(each, known, preset, quiet, far_s) for each in tallies]
+    stations = [_station(each, known, physical, quiet, far_s) for each in tallies]
     if not any(map(_sends, stations)):
         largest = max(range(len(tallies)), key=lambda k: tallies[k].down.payload_bytes)
         stations[largest] = _with_download(stations[largest])
-        notes.append(Note("nobody moves much: one download is assumed", warns=True))
+        remarks.append(Note("nobody moves much: one download is assumed", warns=True))
     queue = _queue(cell, far_s, known.span_s) if known.radio else None  # A wire is before it.
     return Network(
         source=f"capture {path.name}",
-        phy=preset,
-        phy_note=why,
+        phy=physical.phy,
+        phy_note=physical.why,
         stations=stations,
-        cell=dict(_cell(cell, preset)),
+        cell=dict(keys(physical, tallies)) | dict(_cell(cell, physical.phy)),
         wire=dict(_wire(far_s)),
         tcp=dict(_tcp(tallies)),
         ap_queue=queue,
@@ -87,7 +87,7 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
         if queue is None
         else "about: nine of ten packets to stations found no more",
         duration_s=known.span_s,
-        notes=notes,
+        notes=remarks,
     )
 
 
@@ -102,12 +102,6 @@ def _with_download(station: Station) -> Station:
 
 
 def _remarks(known: Capture, cell: Cell, address: bytes) -> Iterator[Note]:
-    later = Counter[str]()
-    for each in cell.stations.values():
-        later.update(each.later)
-    if later:
-        newest = max(later, key=list(phy.LATER).index)
-        yield phy.aggregating(f"frames of {phy.LATER[newest]}")
     rest = list(others(known, address))
     if rest:
         several = "another access point is" if len(rest) == 1 else f"{len(rest)} others are"
@@ -133,31 +127,6 @@ def _remarks(known: Capture, cell: Cell, address: bytes) -> Iterator[Note]:
         )
 
 
-def _preset(known: Capture, cell: Cell, choices: Choices) -> tuple[str, str]:
-    if choices.phy is not None:
-        return choices.phy, "as --phy says"
-    rates = Counter[float]()
-    for each in cell.stations.values():
-        rates.update(each.up.rates)
-        rates.update(each.down.rates)
-    if not rates:
-        return "802.11g", "assumed"
-    later = any(each.later for each in cell.stations.values())
-    preset = "802.11g" if later else phy.preset([rate for rate in rates if rate])
-    if preset == "802.11b":
-        return preset, "all data goes at rates of DSSS and CCK"
-    slow = sum(count for rate, count in cell.control.items() if rate in phy.CCK_BPS)
-    if not later and slow > sum(cell.control.values()) / 2 and not _slow_data(rates):
-        return "802.11g-long", "OFDM data between ACKs of 802.11b"
-    five = known.mhz and min(known.mhz) >= frames.FIVE_GHZ_MHZ
-    return preset, f"OFDM at 5 GHz: {phy.LIKE_A}" if five else "OFDM rates"
-
-
-def _slow_data(rates: Counter[float]) -> bool:
-    slow = sum(count for rate, count in rates.items() if rate in phy.CCK_BPS)
-    return slow > sum(rates.values()) / 10
-
-
 def _cell(cell: Cell, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
     frames_seen = sum(each.up.frames + each.down.frames for each in cell.stations.values())
     qos = sum(each.qos for each in cell.stations.values()) > frames_seen / 2
@@ -166,14 +135,13 @@ def _cell(cell: Cell, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
     if header != HEADER:
         what = " and ".join(["QoS"] * qos + ["encryption"] * protected)
         yield "mac_header", (quoted(f"{header} B"), f"with {what}")
-    allowed = {"802.11b": phy.CCK_BPS, "802.11g": (6e6, 12e6, 24e6)}.get(
-        preset, (*phy.CCK_BPS, 6e6, 12e6, 24e6)
-    )
-    usual = 24e6 if preset == "802.11g" else 2e6
+    slow = {"802.11b": phy.CCK_BPS, "802.11g-long": (*phy.CCK_BPS, 6e6, 12e6, 24e6)}
+    allowed = slow.get(preset, (6e6, 12e6, 24e6))
+    usual = 2e6 if preset in slow else 24e6
     control = [rate for rate, count in cell.control.items() if rate in allowed and count > 1]
     if control and max(control) > usual:
         yield "control_rate", (quoted(phy.spelled(max(control))), "fastest MAC ACK")
-    if cell.rts:
+    if cell.rts and preset not in GENERATIONS:
         yield "rts_threshold", (quoted(f"{min(cell.rts)} B"), "RTS in front of frames")
 
 
@@ -198,10 +166,10 @@ def _noise(way: Way, least: float) -> float | None:
 
 
 def _station(
-    tally: Tally, known: Capture, preset: str, quiet: dict[str, float], far_s: float
+    tally: Tally, known: Capture, physical: Layer, quiet: dict[str, float], far_s: float
 ) -> Station:
-    notes: list[str] = []
-    up, down = (_rate(tally, name, preset, notes) for name in ("up", "down"))
+    placed = place(physical, tally)
+    notes = list(placed.remarks)
     if tally.signals:
         levels = sorted(tally.signals.elements())
         notes.append(f"signal {levels[len(levels) // 2]} dBm where it was recorded")
@@ -215,8 +183,11 @@ def _station(
         notes.append(f"{short} short {several} left out")
     return Station(
         address=tally.address,
-        up_bps=up,
-        down_bps=down,
+        up_bps=placed.up_bps,
+        down_bps=placed.down_bps,
+        phy=placed.phy,
+        mcs=placed.mcs,
+        streams=placed.streams,
         upload=upload,
         download=download,
         udp_up=_stream(tally.udp_up),
@@ -226,27 +197,6 @@ def _station(
         flows=flows,
         notes=notes,
     )
-
-
-def _rate(tally: Tally, name: str, preset: str, notes: list[str]) -> float | None:
-    """The rate that carried most bytes, of those that the preset has. [bit/s]"""
-    rates = tally.way(name).rates
-    if not rates:
-        return None
-    most = max(rates, key=lambda rate: rates[rate])
-    part = rates[most] / sum(rates.values())
-    took = phy.nearest(most, preset)
-    said = f"{name}: {phy.spelled(most)}"
-    if abs(took - most) > 1:
-        notes.append(f"{said}: here {phy.spelled(took)}")
-    elif part < ALL_ALIKE:
-        notes.append(f"{said} for {part:.0%} of the bytes, the rest at {others_of(rates)}")
-    return took
-
-
-def others_of(rates: Counter[float]) -> str:
-    """How many rates there are beside the one that is told."""
-    return "another" if len(rates) == 2 else f"{len(rates) - 1} others"
 
 
 def _connections(tally: Tally, flows: Sequence[Flow], way: str) -> Connections | None:

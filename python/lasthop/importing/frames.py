@@ -7,7 +7,10 @@ clause 9.
 
 import struct
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
+
+from lasthop.importing.ppdu import SUBCARRIERS, Modulation, Sighting
 
 __all__ = ["DATA", "RADIOTAP", "WLAN", "Frame", "Radio", "frame", "radiotap"]
 
@@ -44,17 +47,29 @@ FIELDS = (
 
 FLAGS, RATE, CHANNEL, SIGNAL, NOISE, MCS, VHT, HE = 1, 2, 3, 5, 6, 19, 21, 23
 FCS_AT_END, BAD_FCS = 0x10, 0x40
-FIVE_GHZ_MHZ = 4900
 
 MANAGEMENT, CONTROL, DATA, EXTENSION = range(4)
 BEACON, PROBE_RESPONSE = 8, 5
 RTS, CTS, ACK = 11, 12, 13
 TO_DS, FROM_DS, RETRY, PROTECTED = 1, 2, 8, 0x40
 QOS = 0x8
+AMSDU = b"\x80"
+"""Bit of the first byte of QoS control: the payload is an A-MSDU."""
+SUBFRAME_HEADER = 14
+"""Addresses and length in front of each packet of an A-MSDU. [bytes]"""
 SNAP = b"\xaa\xaa\x03"
 
-HT_20_BPS = (6.5e6, 13e6, 19.5e6, 26e6, 39e6, 52e6, 58.5e6, 65e6)
-"""Rates of MCS 0 to 7, one stream, 20 MHz, long guard interval (IEEE 802.11-2020, table 19-27)."""
+HT_WIDTHS = (20, 40, 20, 20)
+VHT_WIDTHS = (20, 40, 20, 20, 80, *[40] * 2, *[20] * 4, 160, *[80] * 2, *[40] * 4, *[20] * 8)
+HE_WIDTHS = (20, 40, 80, 160)
+"""Widths by the numbers of radiotap, parts of wider channels included. [MHz]"""
+RU_SUBCARRIERS = {4: 24, 5: 48, 6: 102}
+RU_WIDTHS = {7: 20, 8: 40, 9: 80, 10: 160}
+"""Resource units of 802.11ax by those numbers: data subcarriers, or the width that they are."""
+HE_GUARD_NS = (800, 1600, 3200, 800)
+HE_MCS_KNOWN, HE_MU = 0x20, 2
+"""Bit of the MCS in what is known, and the first format of frames of several stations."""
+NOTHING = Sighting(0.0)
 
 
 class Radio(NamedTuple):
@@ -62,10 +77,8 @@ class Radio(NamedTuple):
 
     Attributes
     ----------
-    rate_bps : float
-        Rate, 0 if it is not told. [bit/s]
-    later : str
-        Letters of a later physical layer: ``"n"``, ``"ac"``, ``"ax"``; else empty.
+    sent : Sighting
+        Rate, 0 if it is not told, and modulation.
     mhz : int
         Channel, 0 if it is not told. [MHz]
     signal_dbm, noise_dbm : int
@@ -78,8 +91,7 @@ class Radio(NamedTuple):
         Bytes of the header.
     """
 
-    rate_bps: float
-    later: str
+    sent: Sighting
     mhz: int
     signal_dbm: int | None
     noise_dbm: int | None
@@ -88,7 +100,7 @@ class Radio(NamedTuple):
     length: int
 
 
-BARE = Radio(0.0, "", 0, None, None, False, False, 0)
+BARE = Radio(NOTHING, 0, None, None, False, False, 0)
 
 
 class Frame(NamedTuple):
@@ -102,8 +114,8 @@ class Frame(NamedTuple):
         Its first three addresses.
     to_ds, from_ds, retry, protected : bool
         Flags.
-    qos : bool
-        Whether it is QoS data.
+    qos, amsdu : bool
+        Whether it is QoS data, and whether several packets are in it.
     sequence : int
         Sequence and fragment number.
     payload : bytes
@@ -116,15 +128,16 @@ class Frame(NamedTuple):
     subtype: int
     receiver: bytes
     transmitter: bytes
-    third: bytes
-    to_ds: bool
-    from_ds: bool
-    retry: bool
-    protected: bool
-    qos: bool
-    sequence: int
-    payload: bytes
-    body_bytes: int
+    third: bytes = b""
+    to_ds: bool = False
+    from_ds: bool = False
+    retry: bool = False
+    protected: bool = False
+    qos: bool = False
+    amsdu: bool = False
+    sequence: int = 0
+    payload: bytes = b""
+    body_bytes: int = 0
 
 
 def radiotap(content: bytes) -> Radio | None:
@@ -136,11 +149,9 @@ def radiotap(content: bytes) -> Radio | None:
         return None
     found = dict(_fields(content, length))
     flags = found[FLAGS][0] if FLAGS in found else 0
-    rate, later = _rate(found)
     mhz = int.from_bytes(found[CHANNEL][:2], "little") if CHANNEL in found else 0
     return Radio(
-        rate,
-        later,
+        _sent(found),
         mhz,
         _signed(found.get(SIGNAL)),
         _signed(found.get(NOISE)),
@@ -170,19 +181,57 @@ def _signed(field: bytes | None) -> int | None:
     return None if field is None else int.from_bytes(field, "little", signed=True)
 
 
-def _rate(found: dict[int, bytes]) -> tuple[float, str]:
-    """Rate, and the letters of a later physical layer; of these the rate is about right. [bit/s]"""
-    if MCS in found:
-        known, flags, index = found[MCS]
-        streams, width = 1 + index // 8, 2.1 if known & 1 and flags & 3 == 1 else 1.0
-        short = 10 / 9 if known & 4 and flags & 4 else 1.0
-        return HT_20_BPS[index % 8] * streams * width * short, "n"
-    if VHT in found:
-        rate = found[VHT][4]
-        return HT_20_BPS[min(rate >> 4, 7)] * max(rate & 0xF, 1), "ac"
-    if HE in found:
-        return 54e6, "ax"
-    return (found[RATE][0] & 0x7F) * 5e5 if RATE in found else 0.0, ""
+def _sent(found: dict[int, bytes]) -> Sighting:
+    """Rate and modulation of a frame."""
+    for bit, read in ((MCS, _ht), (VHT, _vht), (HE, _he)):
+        if bit in found:
+            return read(found[bit])
+    return _plain(found[RATE][0] & 0x7F) if RATE in found else NOTHING
+
+
+@lru_cache(maxsize=128)
+def _plain(units: int) -> Sighting:
+    return Sighting(units * 5e5)
+
+
+@lru_cache(maxsize=4096)
+def _ht(field: bytes) -> Sighting:
+    known, flags, index = field
+    short = bool(known & 4 and flags & 4)
+    width = HT_WIDTHS[flags & 3] if known & 1 else 20
+    mcs, streams = (index % 8, 1 + index // 8) if index < 32 else (0, 1)
+    return _seen(Modulation("802.11n", mcs, streams, width, 400 if short else 800))
+
+
+@lru_cache(maxsize=4096)
+def _vht(field: bytes) -> Sighting:
+    known, flags, bandwidth = struct.unpack_from("<HBB", field)
+    mcs, streams = field[4] >> 4, max(field[4] & 0xF, 1)
+    width = VHT_WIDTHS[bandwidth & 0x1F] if known & 0x40 and bandwidth & 0x1F < 26 else 20
+    short = bool(known & 4 and flags & 4)
+    return _seen(Modulation("802.11ac", mcs, streams, width, 400 if short else 800))
+
+
+@lru_cache(maxsize=4096)
+def _he(field: bytes) -> Sighting:
+    first, _, third, _, fifth, sixth = struct.unpack("<6H", field)
+    unit, guard_ns = fifth & 0xF, HE_GUARD_NS[fifth >> 4 & 3]
+    streams = max(sixth & 0xF, 1)
+    if third & 1 << 15:
+        streams = max(streams // 2, 1)  # Space-time block code: two for each.
+    width = HE_WIDTHS[unit] if unit < 4 else RU_WIDTHS.get(unit, 20)
+    one = Modulation("802.11ax", third >> 8 & 0xF, streams, width, guard_ns)
+    dcm = bool(third & 1 << 12)
+    several = first & 3 >= HE_MU or unit > 3
+    rate_bps = one.rate_bps / (1 + dcm)
+    if unit in RU_SUBCARRIERS:
+        rate_bps *= RU_SUBCARRIERS[unit] / SUBCARRIERS[one.phy][width]
+    known = bool(first & HE_MCS_KNOWN)
+    return Sighting(rate_bps if known else 0.0, one, ("DCM",) * dcm + ("OFDMA",) * several)
+
+
+def _seen(one: Modulation) -> Sighting:
+    return Sighting(one.rate_bps, one)
 
 
 def past_other_headers(link: int, content: bytes) -> bytes:
@@ -205,9 +254,7 @@ def frame(content: bytes, fcs: bool) -> Frame | None:
     if kind == CONTROL:
         has_transmitter = subtype not in (CTS, ACK) and len(transmitter) == 6
         sender = transmitter if has_transmitter else b""
-        return Frame(
-            kind, subtype, receiver, sender, b"", False, False, False, False, False, 0, b"", 0
-        )
+        return Frame(kind, subtype, receiver, sender)
     if len(content) < 24 or kind == EXTENSION:
         return None
     to_ds, from_ds = bool(flags & TO_DS), bool(flags & FROM_DS)
@@ -227,10 +274,24 @@ def frame(content: bytes, fcs: bool) -> Frame | None:
         bool(flags & RETRY),
         protected,
         qos,
+        qos and bool(content[start - 2 : start - 1] >= AMSDU),
         int.from_bytes(content[22:24], "little"),
         content[start:end] if carries else b"",
         max(end - start, 0),
     )
+
+
+def packets_of(seen: Frame) -> Iterator[bytes]:
+    """LLC of each packet of a data frame that is not encrypted."""
+    if not seen.amsdu:
+        yield from [seen.payload] if seen.payload else []
+        return
+    at = 0
+    while at + SUBFRAME_HEADER < len(seen.payload):
+        length = int.from_bytes(seen.payload[at + 12 : at + SUBFRAME_HEADER], "big")
+        yield seen.payload[at + SUBFRAME_HEADER : at + SUBFRAME_HEADER + length]
+        at += SUBFRAME_HEADER + length
+        at += -at % 4  # All but the last are padded.
 
 
 def spelled(address: bytes) -> str:

@@ -7,13 +7,15 @@ out has the defaults of hostapd 2.10 (``hostapd_config_defaults_bss`` and commen
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from lasthop.errors import UserError
 from lasthop.importing import phy
 from lasthop.importing.observed import Access, Connections, Network, Note, Station
+from lasthop.importing.ppdu import GENERATIONS
+from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
 from lasthop.importing.text import read_lines
 from lasthop.tuning.hostapd import BEACONS, LARGEST_EXPONENT, QUEUES, TXOP_S
 
@@ -29,8 +31,21 @@ class Setting(NamedTuple):
 
 Settings = Mapping[str, Setting]
 
-MODES = {"a": "802.11g", "b": "802.11b", "g": "802.11g"}
-"""Presets by ``hw_mode``."""
+MODES = {"a": "802.11a", "b": "802.11b", "g": "802.11g"}
+"""Presets by ``hw_mode``, where no later physical layer is switched on."""
+
+CHWIDTHS = {
+    "ac": "vht_oper_chwidth",
+    "ax": "he_oper_chwidth",
+    "be": "eht_oper_chwidth",
+}
+"""Names of the width above 40 MHz, by letter of the physical layer."""
+WIDTHS = {1: 80, 2: 160, 3: 160, 9: 320}
+"""Widths by their values; 3 is 80+80. [MHz]"""
+SIX_GHZ_MHZ = {131: 20, 132: 40, 133: 80, 134: 160, 135: 160, 136: 20, 137: 320}
+"""Operating classes at 6 GHz and their widths (IEEE 802.11ax-2021, table E-4). [MHz]"""
+SPLIT = 135
+"""That of 80+80 MHz."""
 
 SECRET = re.compile(r"(psk|passphrase|password|secret|key|wep|sae|pin)", re.IGNORECASE)
 """Names whose values no error shows."""
@@ -81,15 +96,22 @@ def network(path: Path, stations: int) -> Network:
     if mode.value not in MODES:
         where = f"{path}:{mode.line}: `hw_mode`"
         raise UserError(f'{where}: "{mode.value[:20]}": lasthop has a, b, g; ad is at 60 GHz')
-    notes = list(_remarks(path, settings, mode.value))
-    preset = MODES[mode.value]
-    cell = dict(_cell(path, settings, preset))
+    letters = _letters(path, settings)
+    notes = list(_remarks(path, settings, mode.value, letters))
+    preset, said = MODES[mode.value], _of_mode(settings, mode.value)
+    cell = {}
+    if letters and mode.value != "b":
+        of_mode = "5 GHz" if mode.value == "a" else "2.4 GHz"
+        chosen = _channel(path, settings, letters, of_mode)
+        preset, said = chosen.within.phy, f"ieee80211{letters[-1]}=1"
+        notes += chosen.notes
+        cell = dict(cell_keys(chosen))
     return Network(
         source=f"hostapd settings {path.name}",
         phy=preset,
-        phy_note=_of_mode(settings, mode.value),
+        phy_note=said,
         stations=[assumed_station(number) for number in range(1, stations + 1)],
-        cell=cell,
+        cell=cell | dict(_cell(path, settings, preset)),
         access=dict(_access(path, settings)),
         notes=notes,
     )
@@ -102,8 +124,41 @@ def assumed_station(number: int) -> Station:
 
 
 def _of_mode(settings: Settings, mode: str) -> str:
-    said = f"hw_mode={mode}" if "hw_mode" in settings else "hw_mode is missing: hostapd takes b"
-    return f"{said}; {phy.LIKE_A}" if mode == "a" else said
+    return f"hw_mode={mode}" if "hw_mode" in settings else "hw_mode is missing: hostapd takes b"
+
+
+def _letters(path: Path, settings: Settings) -> list[str]:
+    """Later physical layers that are switched on, the newest last."""
+    return [
+        letter
+        for letter in phy.LETTERS
+        if (whole(path, settings, f"ieee80211{letter}", 0, 1) or 0) == 1
+    ]
+
+
+def _channel(path: Path, settings: Settings, letters: Sequence[str], band: str) -> Settled:
+    """The channel of an access point of 802.11n or later."""
+    width, said = 20, "no secondary channel, no wider one"
+    if re.search(r"\[HT40[+-]?\]", settings.get("ht_capab", Setting("", 0)).value):
+        width, said = 40, "ht_capab has HT40"
+    for letter, name in CHWIDTHS.items():
+        wide = WIDTHS.get(whole(path, settings, name, 0, 9) or 0)
+        if letter in letters and wide is not None and wide >= width:
+            width, said = wide, f"{name}={settings[name].value}"
+    operating = whole(path, settings, "op_class", 0, 255)
+    if operating is not None and operating in SIX_GHZ_MHZ:
+        band, wide = "6 GHz", SIX_GHZ_MHZ[operating]
+        if wide > width:
+            width, said = wide, f"op_class={operating}"
+    split = said.endswith("chwidth=3") or operating == SPLIT
+    channel = settings.get("channel", Setting("0", 0)).value
+    short = f"[SHORT-GI-{min(width, 160)}]"
+    capabilities = "".join(
+        settings.get(name, Setting("", 0)).value for name in ("ht_capab", "vht_capab")
+    )
+    of_band = f"hw_mode, channel {channel}" if band != "6 GHz" else f"op_class={operating}"
+    wanted = Wanted(letters[-1], band, width, short in capabilities, split)
+    return settle(wanted, of_band, said, short.strip("[]"))
 
 
 def whole(path: Path, settings: Settings, name: str, least: int, most: int) -> int | None:
@@ -119,14 +174,7 @@ def whole(path: Path, settings: Settings, name: str, least: int, most: int) -> i
     return int(setting.value)
 
 
-def _remarks(path: Path, settings: Settings, mode: str) -> Iterator[Note]:
-    later = [
-        letter
-        for letter in phy.LATER
-        if (whole(path, settings, f"ieee80211{letter}", 0, 1) or 0) == 1
-    ]
-    if later:
-        yield phy.aggregating(f"ieee80211{later[-1]}=1")
+def _remarks(path: Path, settings: Settings, mode: str, later: Sequence[str]) -> Iterator[Note]:
     if "hw_mode" not in settings:
         yield Note("hw_mode is missing, and hostapd takes 802.11b then", warns=True)
     if mode == "b" and later:
@@ -139,13 +187,15 @@ def _remarks(path: Path, settings: Settings, mode: str) -> Iterator[Note]:
 
 def _cell(path: Path, settings: Settings, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
     rates = _rates(path, settings, "supported_rates")
-    usable = [rate for rate in rates if rate in phy.RATES[preset]]
-    if rates and not usable:
+    aggregates = preset in GENERATIONS
+    known = phy.OFDM_BPS if aggregates else phy.RATES[preset]
+    usable = [rate for rate in rates if rate in known]
+    if rates and not usable and not aggregates:
         where = f"{path}:{settings['supported_rates'].line}: `supported_rates`"
         raise UserError(f"{where}: no rate of {preset} among them")
-    if usable:
+    if usable and not aggregates:
         yield "rate", (quoted(phy.spelled(max(usable))), "fastest of supported_rates")
-    basic = [rate for rate in _rates(path, settings, "basic_rates") if rate in phy.RATES[preset]]
+    basic = [rate for rate in _rates(path, settings, "basic_rates") if rate in known]
     control = [rate for rate in basic if rate in _control_rates(preset)]
     if control:
         yield "control_rate", (quoted(phy.spelled(max(control))), "fastest of basic_rates")
@@ -172,7 +222,7 @@ def _rates(path: Path, settings: Settings, name: str) -> list[float]:
 def _access(path: Path, settings: Settings) -> Iterator[tuple[tuple[str, str], Access]]:
     """Access parameters, where the file says any or WMM is on, whose defaults then hold."""
     on = (whole(path, settings, "wmm_enabled", 0, 1) or 0) == 1
-    later = any((whole(path, settings, f"ieee80211{x}", 0, 1) or 0) == 1 for x in phy.LATER)
+    later = bool(_letters(path, settings))
     for category in QUEUES:
         own = _own(path, settings, f"tx_queue_{QUEUES[category]}")
         if own is not None or category == "best-effort":

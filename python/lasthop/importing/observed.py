@@ -115,6 +115,10 @@ class Station:
         MAC or IP address, which a scenario shows only if asked to.
     up_bps, down_bps : float
         Rates of its data frames and of those to it, None if not seen. [bit/s]
+    phy : str
+        Preset of its own if it is older than the cell.
+    mcs, streams : int
+        What the rates follow from in 802.11n, ac and ax, None elsewhere. [-]
     upload, download : Connections
         TCP connections, None if there are none.
     udp_up, udp_down : Stream
@@ -130,6 +134,9 @@ class Station:
     address: str
     up_bps: float | None = None
     down_bps: float | None = None
+    phy: str | None = None
+    mcs: int | None = None
+    streams: int | None = None
     upload: Connections | None = None
     download: Connections | None = None
     udp_up: Stream | None = None

@@ -13,6 +13,8 @@ from lasthop.errors import UserError
 from lasthop.importing import phy
 from lasthop.importing.hostapd import OWN, TOLD, assumed_station, quoted
 from lasthop.importing.observed import Access, Network, Note
+from lasthop.importing.ppdu import GENERATIONS
+from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
 from lasthop.importing.uci import Section, read
 
 __all__ = ["network"]
@@ -34,6 +36,11 @@ HWMODES = {
 }
 LATER = {"HT": "n", "VHT": "ac", "HE": "ax", "EHT": "be"}
 """Later physical layers by the letters of ``htmode``."""
+HTMODE = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320|80\+80)[+-]?")
+NONE = {"", "NONE", "NOHT", "AUTO"}
+"""Values of ``htmode`` that name no physical layer."""
+OF_HWMODES = {"11ng": "n", "11na": "n", "11n": "n", "11bgn": "n", "11ac": "ac"}
+"""Later physical layers by ``hwmode``, where ``htmode`` is silent."""
 
 TRUE = {"1", "on", "true", "yes", "enabled"}
 FALSE = {"0", "off", "false", "no", "disabled"}
@@ -74,22 +81,26 @@ def network(
     if chosen.name not in serving:
         notes.append(Note(f"{chosen.name} is disabled or no access point at present", True))
     mode, said = _mode(path, chosen)
-    preset = "802.11b" if mode == "b" else "802.11g"
-    if (letter := _later(chosen)) is not None:
-        notes.append(phy.aggregating(f"htmode {chosen.options.get('htmode', said)}"))
+    preset = {"b": "802.11b", "a": "802.11a"}.get(mode, "802.11g")
+    cell = {}
+    settled = _channel(path, chosen, mode, said)
+    if settled is not None:
+        preset, said = settled.within.phy, settled.said["width"]
+        notes += settled.notes
+        cell = dict(cell_keys(settled))
     notes.append(Note("who the stations are and what they do is assumed"))
     wire = {} if sqm is None else dict(_wire(sqm))
-    wmm = letter is not None or any(
-        _switch(path, each, "wmm", default=True)
+    wmm = settled is not None or any(
+        _switch(path, each, "wmm")
         for each in interfaces
         if each.options.get("device") == chosen.name
     )
     return Network(
         source=f"OpenWrt settings {path.name}, {chosen.name}",
         phy=preset,
-        phy_note=f"{said}; {phy.LIKE_A}" if mode == "a" else said,
+        phy_note=said,
         stations=[assumed_station(number) for number in range(1, stations + 1)],
-        cell=dict(_cell(path, chosen, preset)),
+        cell=cell | dict(_cell(path, chosen, preset)),
         access=_access(wmm),
         wire=wire,
         notes=notes,
@@ -107,7 +118,7 @@ def _serves(path: Path, radio: Section, interfaces: Sequence[Section]) -> bool:
     )
 
 
-def _switch(path: Path, section: Section, name: str, *, default: bool) -> bool:
+def _switch(path: Path, section: Section, name: str, *, default: bool = True) -> bool:
     text = section.options.get(name, "").lower()
     if text and text not in TRUE | FALSE:
         where = f"{path}:{section.lines[name]}: `{section.name}.{name}`"
@@ -137,16 +148,31 @@ def _numbered(radio: Section) -> bool:
     return radio.options.get("channel", "auto").lower() not in ("auto", "acs_survey")
 
 
-def _later(radio: Section) -> str | None:
-    """The letter of a later physical layer, if the radio has one."""
+def _channel(path: Path, radio: Section, mode: str, of_mode: str) -> Settled | None:
+    """The channel of a radio of 802.11n or later; None of older ones."""
     htmode = radio.options.get("htmode", "").upper()
-    found = re.match(r"[A-Z]+", htmode)
-    if found and found[0] in LATER:
-        return LATER[found[0]]
+    found = HTMODE.fullmatch(htmode)
+    if found is None and htmode not in NONE:
+        where = f"{path}:{radio.lines['htmode']}: `{radio.name}.htmode`"
+        raise UserError(
+            f'{where}: "{radio.options["htmode"][:20]}"; lasthop has HT, VHT, HE or EHT with a '
+            "width, such as HT20 or VHT80, and NOHT"
+        )
     hwmode = radio.options.get("hwmode", "").lower()
-    if hwmode in ("11ng", "11na", "11n", "11bgn"):
-        return "n"
-    return "ac" if hwmode == "11ac" else None
+    letter = LATER[found[1]] if found else OF_HWMODES.get(hwmode)
+    if mode == "b" or letter is None or htmode in ("NONE", "NOHT"):
+        return None
+    split = found is not None and found[2] == "80+80"
+    width_mhz = 20 if found is None else 160 if split else int(found[2])
+    capabilities = radio.options.get("ht_capab", "") + radio.options.get("vht_capab", "")
+    short = f"short_gi_{min(width_mhz, 160)}"
+    listed = short.upper().replace("_", "-") in capabilities
+    allowed = listed or ("SHORT-GI" not in capabilities and _switch(path, radio, short))
+    band = "6 GHz" if of_mode == "band 6g" else "5 GHz" if mode == "a" else "2.4 GHz"
+    wanted = Wanted(letter, band, width_mhz, allowed, split)
+    said = f"htmode {htmode}" if found else f"hwmode {hwmode}, no htmode is told"
+    of_guard = f"{short}{'' if short in radio.options or listed else ', on by default'}"
+    return settle(wanted, of_mode, said, of_guard)
 
 
 def _whole(path: Path, section: Section, name: str, least: int, most: int) -> int | None:
@@ -160,7 +186,8 @@ def _whole(path: Path, section: Section, name: str, least: int, most: int) -> in
 
 
 def _cell(path: Path, radio: Section, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    rates = _rates(path, radio, "supported_rates", preset)
+    aggregates = preset in GENERATIONS
+    rates = [] if aggregates else _rates(path, radio, "supported_rates", preset)
     if rates:
         yield "rate", (quoted(phy.spelled(max(rates))), "fastest of supported_rates")
     if radio.options.get("rts", "off") != "off":

@@ -1,13 +1,13 @@
-"""Rates and physical layers that a cell of lasthop has, and what comes nearest to others.
+"""Rates and physical layers of a cell whose frames have no MCS, and what comes nearest to others.
 
 The presets are 802.11b (DSSS and CCK), 802.11g (OFDM alone) and 802.11g-long (OFDM data between
-control frames of 802.11b with long preambles). 802.11a needs none: its SIFS of 16 us is the 10 us
-of 802.11g with the signal extension of 6 us in front (IEEE 802.11-2020, 17.4.4 and 18.5.4).
+control frames of 802.11b with long preambles) at 2.4 GHz, and 802.11a at 5 GHz. Cells that
+aggregate are in `lasthop.importing.ppdu`.
 """
 
 from collections.abc import Collection
 
-from lasthop.importing.observed import Note
+from lasthop.importing.ppdu import GENERATIONS
 
 CCK_BPS = (1e6, 2e6, 5.5e6, 11e6)
 """Rates of 802.11b. [bit/s]"""
@@ -18,21 +18,24 @@ RATES: dict[str, tuple[float, ...]] = {
     "802.11b": CCK_BPS,
     "802.11g": OFDM_BPS,
     "802.11g-long": OFDM_BPS,
+    "802.11a": OFDM_BPS,
 }
 """Rates of each preset. [bit/s]"""
 
-TOP_BPS = {"802.11b": 11e6, "802.11g": 54e6, "802.11g-long": 36e6}
-"""Rate that a preset takes where none is said. [bit/s]"""
+PRESETS = (*RATES, *GENERATIONS)
+"""All that ``cell.phy`` may be."""
 
-LIKE_A = "802.11a at 5 GHz takes the same times as 802.11g"
-
-LATER = {"n": "802.11n", "ac": "802.11ac", "ax": "802.11ax", "be": "802.11be"}
+LETTERS = {"n": "802.11n", "ac": "802.11ac", "ax": "802.11ax", "be": "802.11be"}
 """Physical layers that came after 802.11g, by the letters of their names."""
 
-FAST = (
-    "{what}: this version simulates 802.11b and g, one packet a frame; a cell that aggregates "
-    "frames carries a multiple of what is shown here, and shares are what can be compared"
-)
+
+BANDS_MHZ = {"2.4 GHz": (2400, 2500), "5 GHz": (4900, 5924), "6 GHz": (5925, 7200)}
+"""Frequencies of each band. [MHz]"""
+
+
+def band_of(mhz: int) -> str | None:
+    """The band of a frequency, None if no cell of lasthop is there. [MHz]"""
+    return next((name for name, (low, high) in BANDS_MHZ.items() if low <= mhz <= high), None)
 
 
 def nearest(rate_bps: float, phy: str) -> float:
@@ -44,11 +47,6 @@ def nearest(rate_bps: float, phy: str) -> float:
 def preset(rates: Collection[float]) -> str:
     """802.11b if all of these rates are of DSSS or CCK, else 802.11g."""
     return "802.11b" if rates and set(rates) <= set(CCK_BPS) else "802.11g"
-
-
-def aggregating(what: str) -> Note:
-    """What must be known of a cell of 802.11n or later."""
-    return Note(FAST.format(what=what), warns=True)
 
 
 def spelled(rate_bps: float) -> str:

@@ -5,6 +5,7 @@ from textwrap import wrap
 
 from lasthop.importing import phy
 from lasthop.importing.observed import Access, Connections, Network, Station, Stream
+from lasthop.importing.ppdu import GENERATIONS
 
 __all__ = ["as_toml", "names"]
 
@@ -19,6 +20,8 @@ USUAL_S = 60.0
 """Run where the file covers no time. [s]"""
 WARMUP_S, WARMUP_TRIPS = 10.0, 15.0
 """What is cut: at least this time, and so many of the longest round trips. [s], [-]"""
+AMPLE_QUEUE, AMPLE_WINDOW = 1000, 2000
+"""What a cell that aggregates has where nothing is told. [packets], [segments]"""
 MOST_ALONE = 50
 """Most stations that have a table of their own each though they are alike."""
 
@@ -50,9 +53,11 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
     ]
     for note in network.notes:
         lines += commented(f"Note: {note.text}.")
+    aggregates = network.phy in GENERATIONS  # Models know such cells with datagrams alone.
+    verbs = "check or simulate" if aggregates else "check, predict, simulate or compare"
     lines += [
-        "# Next: lasthop check, predict, simulate or compare with this file; with --set you try",
-        "# what if: lasthop simulate FILE --set cell.ap_queue=30",
+        f"# Next: lasthop {verbs} with this file; with --set you try",
+        f"# what if: lasthop simulate FILE --set cell.ap_queue={100 if aggregates else 30}",
         "",
         f"name = {text(title(network))}",
         *_run(network),
@@ -72,10 +77,7 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
     if network.wire:
         lines += ["", "[wire]", *(entry(k, v, said) for k, (v, said) in network.wire.items())]
     lines += ["", "[tcp]", *(entry(k, v, said) for k, (v, said) in network.tcp.items())]
-    lines += [
-        entry("congestion", text("newreno"), "assumed; most systems run cubic, which the"),
-        entry("", "", "models of cells do not know"),
-    ]
+    lines += _tcp(network)
     for line in _stations(network, addresses):
         lines.append(line)
     return "\n".join(lines) + "\n"
@@ -121,9 +123,23 @@ def _run(network: Network) -> Iterator[str]:
     yield entry("replications", "5", "runs, over which intervals are taken")
 
 
+def _tcp(network: Network) -> Iterator[str]:
+    if network.phy in GENERATIONS:
+        if "window" not in network.tcp:
+            said = "assumed: segments; Linux allows 3 MB if nobody has changed it"
+            yield entry("window", str(AMPLE_WINDOW), said)
+        yield entry("congestion", text("cubic"), "assumed: what most systems run")
+        return
+    yield entry("congestion", text("newreno"), "assumed; most systems run cubic, which the")
+    yield entry("", "", "models of cells do not know")
+
+
 def _queue(network: Network) -> Iterator[str]:
     if network.ap_queue is not None:
         yield entry("ap_queue", str(network.ap_queue), network.ap_queue_note)
+    elif network.phy in GENERATIONS:
+        said = "assumed: packets; Linux has FQ-CoDel, these cells not"
+        yield entry("ap_queue", str(AMPLE_QUEUE), said)
     else:
         yield entry("ap_queue", "100", "assumed: packets; nothing here tells how many it holds")
 
@@ -170,6 +186,9 @@ def _settings(station: Station) -> tuple[object, ...]:
     return (
         station.up_bps,
         station.down_bps,
+        station.phy,
+        station.mcs,
+        station.streams,
         *counts,
         station.udp_up,
         station.udp_down,
@@ -182,7 +201,12 @@ def _station(station: Station, shown: Sequence[str]) -> Iterator[str]:
     for remark in [*shown, *station.notes]:
         yield from commented(f"{remark[:1].upper()}{remark[1:]}.")
     up, down = station.up_bps, station.down_bps
-    if up or down:
+    if station.phy is not None:
+        yield entry("phy", text(station.phy), "older than the cell")
+    if station.mcs is not None:
+        rate = f"{(up or 0.0) / 1e6:.1f} Mb/s, both ways"
+        yield from (entry("mcs", str(station.mcs), rate), entry("streams", str(station.streams)))
+    elif up or down:
         yield entry("rate", text(phy.spelled(up or down or 0.0)))
     if up and down and up != down:
         yield entry("downlink_rate", text(phy.spelled(down)))

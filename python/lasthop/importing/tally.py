@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lasthop.importing.observed import Flow
+from lasthop.importing.ppdu import Sighting
 from lasthop.importing.round_trips import RoundTrips
 from lasthop.importing.segments import ACK, SYN, Segment
 
@@ -30,15 +31,15 @@ class Way:
 
     Attributes
     ----------
-    rates : Counter
-        Bytes by rate. [bit/s]
+    sent : Counter
+        Bytes by rate and modulation.
     frames, repeats : int
         Frames in all, and those with the retry flag.
     payload_bytes : int
         What they carried, repeats left out. [bytes]
     """
 
-    rates: Counter[float] = field(default_factory=Counter)
+    sent: Counter[Sighting] = field(default_factory=Counter)
     frames: int = 0
     repeats: int = 0
     payload_bytes: int = 0
@@ -180,7 +181,6 @@ class Tally:
     connections: dict[tuple[object, ...], Connection] = field(default_factory=dict)
     protected: int = 0
     qos: int = 0
-    later: Counter[str] = field(default_factory=Counter)
     signals: Counter[int] = field(default_factory=Counter)
     sequences: dict[str, int] = field(default_factory=dict)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
+from lasthop.first.answers import AGGREGATING
 from lasthop.models.reading import CellScenario
 
 from ..conftest import Lasthop
@@ -30,13 +31,85 @@ def test_each_sort_of_last_hop_can_be_predicted(hop: str, lasthop: Lasthop) -> N
     assert "predicted by model" in lasthop("predict", "scenario.toml").stdout
 
 
+@pytest.mark.parametrize("hop", AGGREGATING)
+def test_a_cell_that_aggregates_is_simulated_and_predict_is_not_promised(
+    hop: str, lasthop: Lasthop
+) -> None:
+    assert lasthop("init", "x.toml", "--yes", "--hop", hop).returncode == 0
+    assert lasthop("check", "x.toml").returncode == 0
+    short = ("--set", "duration=0.4 s", "--set", "warmup=0.1 s", "--replications", "1")
+    done = lasthop("simulate", "x.toml", *short)
+    assert done.returncode == 0
+    known = lh.check("x.toml").typed
+    assert isinstance(known, CellScenario)
+    assert known.cell.phy == hop
+    assert known.cell.ap.queue_packets == 1000
+    mcs = {each.name: each.mcs for each in known.stations}
+    assert mcs["uploader"] == {"802.11n": 7, "802.11ac": 9, "802.11ax": 11}[hop]
+    assert mcs["far-downloader"] == 2
+    assert "lasthop predict" not in Path("x.toml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("word", "hop"),
+    [("wifi", "802.11ax"), ("Wi-Fi 6", "802.11ax"), ("wifi 5", "802.11ac"), ("n", "802.11n")],
+)
+def test_names_of_wifi_that_people_use_are_taken(word: str, hop: str, lasthop: Lasthop) -> None:
+    assert lasthop("init", "x.toml", "--yes", "--hop", word).returncode == 0
+    assert f'phy = "{hop}"' in Path("x.toml").read_text("utf-8")
+
+
+def test_ratios_choose_the_mcs_of_each_station(lasthop: Lasthop) -> None:
+    options = ("--hop", "802.11ax", "--stations", "2 at 35 dB, 1 far, 1", "--queue", "pie")
+    done = lasthop("init", "x.toml", "--yes", *options, "--traffic", "all x 1 down")
+    assert done.returncode == 0
+    known = lh.check("x.toml").typed
+    assert isinstance(known, CellScenario)
+    assert [(each.name, each.snr_db, each.mcs) for each in known.stations] == [
+        ("downloader-1", 35.0, 9),
+        ("downloader-2", 35.0, 9),
+        ("far-downloader", 15.0, 2),
+        ("downloader-2x", 40.0, 11),
+    ]
+
+
+def test_the_weakest_station_that_is_allowed_still_receives(lasthop: Lasthop) -> None:
+    options = ("--stations", "1 at 8 dB", "--traffic", "1 down", "--wire", "none")
+    assert lasthop("init", "x.toml", "--yes", "--hop", "802.11n", *options).returncode == 0
+    result = lh.simulate(
+        "x.toml", settings={"duration": "1 s", "warmup": "0.2 s", "replications": 1}
+    )
+    assert result.summary["cells"][0]["goodput_bps"]["mean"] > 5e6
+
+
+BAD_OF_AGGREGATES = [
+    ("stations", "3 at 54", "such as 3 near, 1 far, or 3 at 35 dB"),
+    ("stations", "1 at 7 dB", "a ratio is from 8 to 60 dB"),
+    ("stations", "1 at 61 dB", "a ratio is from 8 to 60 dB"),
+    ("stations", "201 near", "allowed are a number from 1 to 200"),
+    ("queue", "fq_codel", "allowed are packets from 1 to 1000000, or pie"),
+]
+
+
+@pytest.mark.parametrize(("key", "answer", "allowed"), BAD_OF_AGGREGATES)
+def test_a_bad_option_of_a_cell_that_aggregates_is_refused(
+    key: str, answer: str, allowed: str, lasthop: Lasthop
+) -> None:
+    done = lasthop("init", "x.toml", "--yes", "--hop", "802.11ax", f"--{key}", answer)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: --{key} ")
+    assert allowed in done.stderr
+    assert not Path("x.toml").exists()
+
+
 def test_every_line_of_the_file_says_what_it_means(lasthop: Lasthop) -> None:
-    for hop in ("802.11g", "router"):
+    for hop in ("802.11g", "802.11ax", "router"):
         lasthop("init", f"{hop}.toml", "--yes", "--hop", hop)
         lines = Path(f"{hop}.toml").read_text("utf-8").splitlines()
         settings = [line for line in lines if line and line[0] not in "#["]
         assert all("  # " in line for line in settings)
-        for command in ("check", "predict", "simulate", "compare"):
+        promised = ("check", "predict", "simulate", "compare")
+        for command in ("check", "simulate") if hop == "802.11ax" else promised:
             assert f"lasthop {command} {hop}.toml" in "\n".join(lines)
 
 
@@ -68,7 +141,7 @@ def test_an_empty_line_takes_the_usual_answer(lasthop: Lasthop) -> None:
 
 
 BAD = [
-    ("hop", "token ring", "allowed are 802.11b, 802.11g, router"),
+    ("hop", "token ring", "allowed are 802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax, router"),
     ("stations", "none", "allowed are a number from 1 to 200"),
     ("stations", "3 at 55", "rates of 802.11g are 6, 9, 12"),
     ("stations", "0", "allowed are a number from 1 to 200"),

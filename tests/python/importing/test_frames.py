@@ -19,7 +19,7 @@ def test_rate_channel_and_signal_of_radiotap() -> None:
     present = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 5
     told = frames.radiotap(radiotap(present, struct.pack("<BBHHb", 0x10, 22, 2412, 0, -55)))
     assert told is not None
-    assert (told.rate_bps, told.mhz, told.signal_dbm, told.fcs) == (11e6, 2412, -55, True)
+    assert (told.sent.rate_bps, told.mhz, told.signal_dbm, told.fcs) == (11e6, 2412, -55, True)
 
 
 def test_fields_of_radiotap_are_aligned_behind_all_presence_words() -> None:
@@ -28,25 +28,81 @@ def test_fields_of_radiotap_are_aligned_behind_all_presence_words() -> None:
     fields = bytes(4) + struct.pack("<QB", 1, 108)
     told = frames.radiotap(radiotap(present, fields, struct.pack("<I", 0)))
     assert told is not None
-    assert told.rate_bps == 54e6
+    assert told.sent.rate_bps == 54e6
+
+
+def vht(bandwidth: int, mcs_streams: int, flags: int = 0, known: int = 0x44) -> bytes:
+    return struct.pack("<HBB4sBBH", known, flags, bandwidth, bytes([mcs_streams, 0, 0, 0]), 0, 0, 0)
+
+
+def he(
+    *, mcs: int, width: int, streams: int, gi: int = 0, dcm: int = 0, first: int = 0x20
+) -> bytes:
+    third = mcs << 8 | dcm << 12
+    return struct.pack("<6H", first, 2, third, 0, width | gi << 4, streams)
 
 
 @pytest.mark.parametrize(
-    ("bit", "field", "letter", "rate"),
+    ("bit", "field", "phy", "rate"),
     [
-        (19, bytes([0x07, 0, 7]), "n", 65e6),
-        (19, bytes([0x07, 1, 15]), "n", 273e6),
-        (21, struct.pack("<HBB4sBBH", 0, 0, 4, bytes([0x92, 0, 0, 0]), 0, 0, 0), "ac", 130e6),
-        (23, bytes(12), "ax", 54e6),
+        (19, bytes([0x07, 0, 7]), "802.11n", 65e6),
+        (19, bytes([0x07, 1, 15]), "802.11n", 270e6),
+        (19, bytes([0x07, 5, 15]), "802.11n", 300e6),
+        (19, bytes([0x07, 2, 7]), "802.11n", 65e6),
+        (21, vht(4, 0x92), "802.11ac", 780e6),
+        (21, vht(4, 0x92, flags=4), "802.11ac", 866.67e6),
+        (21, vht(11, 0x91), "802.11ac", 780e6),
+        (21, vht(0, 0x81), "802.11ac", 78e6),
+        (21, vht(4, 0x81, known=0), "802.11ac", 78e6),
+        (23, he(mcs=11, width=2, streams=2), "802.11ax", 1200.98e6),
+        (23, he(mcs=9, width=3, streams=2, gi=1), "802.11ax", 1814.8e6),
+        (23, he(mcs=4, width=0, streams=1, dcm=1), "802.11ax", 25.8e6),
     ],
 )
-def test_rates_of_later_standards_are_known_for_what_they_are(
-    bit: int, field: bytes, letter: str, rate: float
+def test_rates_of_later_standards_follow_from_their_modulation(
+    bit: int, field: bytes, phy: str, rate: float
 ) -> None:
     told = frames.radiotap(radiotap(1 << bit, field))
     assert told is not None
-    assert told.later == letter
-    assert told.rate_bps == pytest.approx(rate)
+    assert told.sent.modulation is not None
+    assert told.sent.modulation.phy == phy
+    assert told.sent.rate_bps == pytest.approx(rate, rel=1e-3)
+
+
+def test_an_mcs_that_is_not_known_has_no_rate() -> None:
+    told = frames.radiotap(radiotap(1 << 23, he(mcs=0, width=2, streams=1, first=0)))
+    assert told is not None
+    assert told.sent.rate_bps == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "peculiar", "rate"),
+    [
+        (he(mcs=1, width=2, streams=1, dcm=1), ("DCM",), 36e6),
+        (he(mcs=7, width=2, streams=1, first=0x22), ("OFDMA",), 360.3e6),
+        (he(mcs=7, width=6, streams=1), ("OFDMA",), 37.5e6),
+    ],
+)
+def test_what_a_cell_has_not_is_told_with_its_rate(
+    field: bytes, peculiar: tuple[str, ...], rate: float
+) -> None:
+    told = frames.radiotap(radiotap(1 << 23, field))
+    assert told is not None
+    assert told.sent.peculiar == peculiar
+    assert told.sent.rate_bps == pytest.approx(rate, rel=2e-3)
+
+
+def test_packets_of_an_amsdu_come_one_by_one() -> None:
+    llc = b"\xaa\xaa\x03\0\0\0\x08\0"
+    first, second = llc + b"one", llc + b"second"
+    heads = [STA + SERVER + struct.pack(">H", len(each)) for each in (first, second)]
+    body = b"\x80\0" + heads[0] + first + bytes(-(14 + len(first)) % 4) + heads[1] + second
+    seen = frames.frame(data(frames.TO_DS, AP, STA, SERVER, body, 0x88), False)
+    assert seen is not None
+    assert list(frames.packets_of(seen)) == [first, second]
+    plain = frames.frame(data(frames.TO_DS, AP, STA, SERVER, b"\0\0" + first, 0x88), False)
+    assert plain is not None
+    assert list(frames.packets_of(plain)) == [first]
 
 
 @pytest.mark.parametrize(

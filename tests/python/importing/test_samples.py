@@ -57,10 +57,13 @@ def test_a_sample_makes_a_scenario_that_simulates(path: Path) -> None:
     [
         ("pcap/wpa-Induction.pcap.gz", "802.11g", 2, 48e6),
         ("pcap/wep.pcapng.gz", "802.11b", 1, 1e6),
-        ("pcap/ieee802.11_rx-stbc.pcap", "802.11g", 1, 54e6),
-        ("iw/fabfi-access-point.txt", "802.11g", 3, 48e6),
-        ("iw/ath12k-client.txt", "802.11g", 1, 54e6),
-        ("hostapd/openwifi-11ag.conf", "802.11g", 3, None),
+        ("pcap/ieee802.11_rx-stbc.pcap", "802.11n", 1, 150e6),
+        ("iw/fabfi-access-point.txt", "802.11n", 3, 48e6),
+        ("iw/ath10k-client.txt", "802.11n", 1, 54e6),
+        ("iw/ath12k-client.txt", "802.11ax", 1, 1441.18e6),
+        ("hostapd/openwifi-11ag.conf", "802.11a", 3, None),
+        ("openwrt/arduino-yun", "802.11n", 3, None),
+        ("openwrt/seeed-linux", "802.11ac", 3, None),
     ],
 )
 def test_what_is_known_of_a_sample(
@@ -69,7 +72,8 @@ def test_what_is_known_of_a_sample(
     network = imported(name)
     assert network.phy == phy
     assert len(network.stations) == stations
-    assert network.stations[0].down_bps == down_bps
+    first_bps = network.stations[0].down_bps
+    assert first_bps == (down_bps and pytest.approx(down_bps, rel=1e-5))
 
 
 @pytest.mark.parametrize(
@@ -77,10 +81,7 @@ def test_what_is_known_of_a_sample(
     [
         ("pcap/wpa-Induction.pcap.gz", "another access point is heard"),
         ("pcap/netperfmeter.pcapng.gz", "no radio in this capture"),
-        ("pcap/ieee802.11_rx-stbc.pcap", "frames of 802.11n"),
-        ("iw/fabfi-access-point.txt", "some rates are of 802.11n"),
-        ("iw/ath12k-client.txt", "some rates are of 802.11ax"),
-        ("openwrt/arduino-yun", "htmode HT20"),
+        ("pcap/ieee802.11_rx-stbc.pcap", "nobody moves much"),
         ("openwrt/privaterouter-r7800", "radio0 is disabled"),
         ("openwrt/seeed-linux", "radio0 is disabled"),
     ],

@@ -67,16 +67,6 @@ def test_a_station_dumps_its_access_point_the_other_way_round(tmp_path: Path) ->
     assert [flow.name for flow in known.flows] == ["sta-1/up/1"]
 
 
-def test_rates_of_80211n_are_mapped_and_warned_of(tmp_path: Path) -> None:
-    text = DUMP.replace("11.0 MBit/s", "65.0 MBit/s MCS 7")
-    seen = iw.network(file(tmp_path, text))
-    assert any(note.warns and "802.11n" in note.text for note in seen.notes)
-    known = scenario(seen)
-    assert known.cell.phy == "802.11g"
-    assert known.stations[0].downlink_rate_bps == 54e6
-    assert "Tx rate 65.0 MBit/s MCS 7: here 54 Mbps" in as_toml(seen)
-
-
 def test_stations_of_another_interface_are_another_cell(tmp_path: Path) -> None:
     text = DUMP + DUMP.replace("wlan0", "wlan1").partition("Station 02:00:00:00:00:0b")[0]
     assert len(iw.network(file(tmp_path, text)).stations) == 2
@@ -157,13 +147,6 @@ def test_a_file_without_wmm_leaves_stations_as_80211_has_them(tmp_path: Path) ->
     assert known.cell.ap.access("best-effort").aifsn == 3, "hostapd's own default for its queue"
 
 
-@pytest.mark.parametrize("letter", ["n", "ac", "ax"])
-def test_later_standards_are_warned_of(letter: str, tmp_path: Path) -> None:
-    text = f"hw_mode=a\nchannel=36\nieee80211{letter}=1\n"
-    notes = hostapd.network(file(tmp_path, text), 1).notes
-    assert any(note.warns and f"ieee80211{letter}=1" in note.text for note in notes)
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -225,11 +208,10 @@ def test_radios_of_openwrt_are_cells_of_their_own(tmp_path: Path) -> None:
     path = file(tmp_path, WIRELESS)
     first = openwrt.network(path, 2)
     assert any("radio1 are cells of their own" in note.text for note in first.notes)
-    assert not any("802.11" in note.text for note in first.notes), "radio0 is plain 802.11g"
+    assert first.phy == "802.11g"
     assert scenario(first).cell.rts_threshold_bytes == 500
     second = openwrt.network(path, 2, radio="radio1")
-    assert any(note.warns and "htmode VHT80" in note.text for note in second.notes)
-    assert "5 GHz" in second.phy_note
+    assert (second.phy, second.phy_note) == ("802.11ac", "htmode VHT80")
     with pytest.raises(UserError, match=r"--radio radio7: .* has radio0, radio1"):
         openwrt.network(path, 2, radio="radio7")
 

@@ -11,7 +11,8 @@ from lasthop.cli.app import app
 from lasthop.cli.tune import CONFIGURATIONS
 from lasthop.congestion.controls import CONTROLS
 from lasthop.emulation.limits import CAN_FOLLOW
-from lasthop.importing.phy import RATES
+from lasthop.first.questions import HOPS
+from lasthop.importing.phy import PRESETS as PHYS
 from lasthop.models import MODELS
 from lasthop.models.choices import words_of
 from lasthop.relay.settings import RULES
@@ -83,8 +84,8 @@ def words() -> dict[str, list[str]]:
     return {
         "model": sorted(MODELS),
         "model option": sorted({each for name in MODELS for each in options_of(name)}),
-        "hop": ["802.11b", "802.11g", "router"],
-        "phy": list(RATES),
+        "hop": list(HOPS),
+        "phy": list(PHYS),
         "objective": list(OBJECTIVES),
         "category": list(CATEGORIES),
         "configuration": list(CONFIGURATIONS),

@@ -1,0 +1,316 @@
+"""A cell of 802.11n, ac or ax, and its stations: what was seen of each, put into one channel.
+
+A cell of lasthop has one width and one guard interval, and a station one MCS for both ways. What
+differs from that comes as near as it can, and is told beside the station.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from lasthop.importing import phy
+from lasthop.importing.observed import Note
+from lasthop.importing.ppdu import (
+    AFTER,
+    GENERATIONS,
+    SUBCARRIERS,
+    Modulation,
+    Sighting,
+    fitting,
+    highest_mcs,
+)
+
+__all__ = ["Channel", "Place", "channel", "keys", "notes", "place", "streams", "told"]
+
+LEAST_PART = 1e-3
+"""Part of all frames below which a generation or a width is not believed. [-]"""
+WIDEST_MHZ = {"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 160}
+OLDER = {"2.4 GHz": "802.11g", "5 GHz": "802.11a"}
+"""What stations without MCS are; at 6 GHz there are none."""
+USUAL_STREAMS = 2
+"""Streams that are assumed: phones and laptops have two antennas. [-]"""
+
+Pair = tuple[Sighting | None, Sighting | None]
+"""What was seen of a station: upwards, downwards."""
+
+
+class Channel(NamedTuple):
+    """What holds for the whole cell.
+
+    Attributes
+    ----------
+    phy, band : str
+        Preset and band as a scenario writes them.
+    width_mhz : int
+        Width. [MHz]
+    guard_interval_ns : int
+        Guard interval; stations older than an 802.11ax cell have 800. [ns]
+    """
+
+    phy: str
+    band: str
+    width_mhz: int
+    guard_interval_ns: int = 800
+
+    def width_of(self, own: str) -> int:
+        """Width of a station's frames, by its generation. [MHz]"""
+        return min(self.width_mhz, max(SUBCARRIERS[own]))
+
+    def guard_interval_of(self, own: str) -> int:
+        """Guard interval of a station's frames, by its generation. [ns]"""
+        return 800 if self.phy == "802.11ax" != own else self.guard_interval_ns
+
+
+class Place(NamedTuple):
+    """A station in the channel.
+
+    Attributes
+    ----------
+    phy : str
+        Its own generation, None if it is the cell's.
+    mcs, streams : int
+        Both ways; None for stations without MCS, and where nothing was seen.
+    up_bps, down_bps : float
+        Rates. [bit/s]
+    remarks : sequence of str
+        What is not as it was seen.
+    """
+
+    phy: str | None = None
+    mcs: int | None = None
+    streams: int | None = None
+    up_bps: float | None = None
+    down_bps: float | None = None
+    remarks: Sequence[str] = ()
+
+
+def channel(
+    weights: Mapping[Sighting, float],
+    band: str | None = None,
+    width_mhz: int | None = None,
+    newest: str | None = None,
+) -> Channel | None:
+    """The channel of a cell in which this was seen; None if nothing was that has an MCS.
+
+    Parameters
+    ----------
+    weights : mapping
+        How much of each was seen.
+    band : str, optional
+        If it is known.
+    width_mhz : int, optional
+        If it is known, else the widest that was seen. [MHz]
+    newest : str, optional
+        Generation of the cell if it is known, else the newest that was seen.
+    """
+    total = sum(weights.values())
+    known = {each: weight for each, weight in weights.items() if weight >= LEAST_PART * total}
+    seen = [each.modulation for each in known if each.modulation is not None]
+    if not seen and newest is None:
+        return None
+    if band is None:
+        band = _band([each.rate_bps for each in known], seen, newest)
+    allowed = [each for each in GENERATIONS if is_in(each, band)]
+    latest = [nearest_phy(each.phy, allowed) for each in seen]
+    own = newest or max(latest, key=GENERATIONS.index)
+    usual = 80 if not seen and own != "802.11n" and band != "2.4 GHz" else 20
+    width = width_mhz or max((each.width_mhz for each in seen), default=usual)
+    width = min(width, WIDEST_MHZ[band], max(SUBCARRIERS[own]))
+    return Channel(own, band, width, _guard_interval(known, own))
+
+
+def _band(rates: Sequence[float], seen: Sequence[Modulation], newest: str | None) -> str:
+    """The likeliest band: 802.11b is at 2.4 GHz, 802.11ac at 5 GHz, 320 MHz are at 6 GHz."""
+    fast = newest == "802.11ac" or any(each.phy == "802.11ac" for each in seen)
+    widest = max((each.width_mhz for each in seen), default=0)
+    if fast or widest > WIDEST_MHZ["2.4 GHz"]:
+        return "6 GHz" if widest > WIDEST_MHZ["5 GHz"] and not fast else "5 GHz"
+    narrow = bool(seen) or newest == "802.11n"
+    return "2.4 GHz" if narrow or set(rates) & set(phy.CCK_BPS) else "5 GHz"
+
+
+def is_in(own: str, band: str) -> bool:
+    """Whether a generation is in a band."""
+    return own == "802.11ax" or band == "5 GHz" or (own == "802.11n" and band == "2.4 GHz")
+
+
+def nearest_phy(own: str, allowed: Sequence[str]) -> str:
+    """The newest generation of these that is not after this one, else the oldest."""
+    if own == AFTER:
+        return allowed[-1]
+    older = [each for each in allowed if GENERATIONS.index(each) <= GENERATIONS.index(own)]
+    return (older or allowed)[-1 if older else 0]
+
+
+def _guard_interval(weights: Mapping[Sighting, float], own: str) -> int:
+    """The guard interval of most frames; in an 802.11ax cell of those of 802.11ax. [ns]"""
+    counts: dict[int, float] = {}
+    for each, weight in weights.items():
+        one = each.modulation
+        if one is not None and (own == "802.11ax") == (one.phy in ("802.11ax", AFTER)):
+            counts[one.guard_interval_ns] = counts.get(one.guard_interval_ns, 0.0) + weight
+    return max(counts, key=lambda span: (counts[span], -span), default=800)
+
+
+def place(within: Channel, pair: Pair, mostly: str, names: tuple[str, str]) -> Place:
+    """A station as it was seen, put into the channel.
+
+    Parameters
+    ----------
+    within : Channel
+        The channel.
+    pair : pair of Sighting
+        What was seen upwards and downwards.
+    mostly : str
+        Way of most bytes, ``"up"`` or ``"down"``, whose MCS is taken both ways.
+    names : pair of str
+        Upwards and downwards, as remarks call them.
+    """
+    both = [(name, seen) for name, seen in zip(names, pair, strict=True) if seen is not None]
+    if mostly == "down":
+        both.reverse()
+    if not both:
+        return Place()
+    modulated = [each for each in both if each[1].modulation is not None]
+    if not modulated:
+        return _without_mcs(within, pair, names)
+    allowed = [each for each in GENERATIONS if is_in(each, within.band)]
+    allowed = allowed[: allowed.index(within.phy) + 1]
+    phys = [nearest_phy(seen.modulation.phy, allowed) for _, seen in modulated if seen.modulation]
+    own = max(phys, key=GENERATIONS.index)
+
+    def fitted(seen: Sighting) -> Modulation:
+        return fitting(seen, own, within.width_of(own), within.guard_interval_of(own))
+
+    (name, chosen), *_ = modulated
+    taken = fitted(chosen)
+    remarks = []
+    if _differs(chosen, taken):
+        remarks.append(f"{name} rate {told(chosen)}: here {shown(taken)}")
+    for other, seen in both:
+        if other != name and (seen.modulation is None or fitted(seen) != taken):
+            remarks.append(f"{other} rate {told(seen)}: here as {name}, an MCS holds both ways")
+    rate = taken.rate_bps
+    named = None if own == within.phy else own
+    return Place(named, taken.mcs, taken.streams, rate, rate, remarks)
+
+
+def _without_mcs(within: Channel, pair: Pair, names: tuple[str, str]) -> Place:
+    """A station of 802.11a, b or g; at 6 GHz there are none, and it has the slowest MCS."""
+    older = OLDER.get(within.band)
+    if older is None:
+        slowest = Modulation(within.phy, 0, 1, within.width_mhz, within.guard_interval_ns)
+        rate = slowest.rate_bps
+        remark = f"rates without MCS are of no use at 6 GHz: here {shown(slowest)}"
+        return Place(None, 0, 1, rate, rate, [remark])
+    remarks, rates = [], []
+    for name, seen in zip(names, pair, strict=True):
+        rate_bps = None if seen is None else phy.nearest(seen.rate_bps, older)
+        rates.append(rate_bps)
+        if seen is not None and rate_bps is not None and abs(rate_bps - seen.rate_bps) > 1:
+            remarks.append(f"{name} rate {told(seen)}: here {phy.spelled(rate_bps)}")
+    return Place(older, None, None, rates[0], rates[1], remarks)
+
+
+def _differs(seen: Sighting, taken: Modulation) -> bool:
+    return abs(taken.rate_bps - seen.rate_bps) > max(1e-3 * seen.rate_bps, 0.06e6)
+
+
+def told(seen: Sighting) -> str:
+    """A sighting in words, those of its source where it has any."""
+    return seen.said or (shown(seen.modulation) if seen.modulation else phy.spelled(seen.rate_bps))
+
+
+def shown(one: Modulation) -> str:
+    """A modulation for remarks: ``780 Mb/s, MCS 9, 2 streams, 80 MHz, 0.8 us``."""
+    streams = f"{one.streams} stream{'s' if one.streams > 1 else ''}"
+    parts = f"MCS {one.mcs}, {streams}, {one.width_mhz} MHz, {one.guard_interval_ns / 1e3:g} us"
+    return f"{one.rate_bps / 1e6:.1f} Mb/s, {parts}" if one.rate_bps else parts
+
+
+def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
+    """What must be known of the cell: what lasthop has not, and what was assumed.
+
+    Parameters
+    ----------
+    within : Channel
+        The channel.
+    pairs : sequence of pairs of Sighting
+        What was seen of each station.
+    """
+    seen = [each for pair in pairs for each in pair if each is not None]
+    modulations = [each.modulation for each in seen if each.modulation is not None]
+    if any(each.phy == AFTER for each in modulations):
+        yield later()
+    peculiar = {word for each in seen for word in each.peculiar}
+    for word, told in NOT_HERE.items():
+        if word in peculiar:
+            yield Note(told, warns=True)
+    slow = [pair for pair in pairs if any(pair) and all(_is_cck(each) for each in pair)]
+    if slow:
+        many = "a station has" if len(slow) == 1 else f"{len(slow)} stations have"
+        older = OLDER.get(within.band, within.phy)
+        yield Note(
+            f"{many} rates of 802.11b, which is in no cell that aggregates: simulated as {older}",
+            warns=True,
+        )
+    intervals = {each.guard_interval_ns for each in modulations}
+    widths = {each.width_mhz for each in modulations}
+    if len(intervals) > 1 or len(widths) > 1:
+        yield Note(
+            "a cell has one width and one guard interval, here "
+            f"{within.width_mhz} MHz and {within.guard_interval_ns / 1e3:g} us: what stations had "
+            "that differs stands beside them"
+        )
+    yield limits(within.phy)
+
+
+NOT_HERE = {
+    "DCM": "frames with dual carrier modulation are simulated with the MCS of the nearest rate",
+    "OFDMA": "frames of several stations at once (OFDMA, MU-MIMO) are simulated one by one",
+    "80+80 MHz": "80+80 MHz are simulated as 160 MHz",
+}
+"""What a cell has not, and what is done instead."""
+
+
+def later() -> Note:
+    """What must be known of 802.11be."""
+    return Note(
+        "802.11be is simulated as 802.11ax, which is the nearest there is: up to 160 MHz, one "
+        "link, MCS 0 to 11; who was faster has MCS and streams of the nearest rate",
+        warns=True,
+    )
+
+
+def limits(own: str) -> Note:
+    """Where the limits of aggregates come from."""
+    return Note(f"how much aggregates hold is assumed: what {own} allows, see cell.aggregation")
+
+
+def _is_cck(seen: Sighting | None) -> bool:
+    return seen is None or (seen.modulation is None and seen.rate_bps in phy.CCK_BPS)
+
+
+def keys(within: Channel, said: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Keys of the cell as a scenario writes them, each with where it comes from.
+
+    Parameters
+    ----------
+    within : Channel
+        The channel.
+    said : mapping
+        Comments by ``"band"``, ``"width"`` and ``"guard_interval"``.
+    """
+    values = {
+        "band": within.band,
+        "width": f"{within.width_mhz} MHz",
+        "guard_interval": f"{within.guard_interval_ns / 1e3:g} us",
+    }
+    for key, value in values.items():
+        yield key, (f'"{value}"', said.get(key, "assumed"))
+
+
+def streams(within: Channel) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Streams of stations that nothing is known of; their MCS is the highest, or that of `snr`."""
+    mcs = highest_mcs(within.phy, within.width_mhz, USUAL_STREAMS)
+    said = f"assumed, with MCS {mcs}, as near the access point"
+    yield "streams", (str(USUAL_STREAMS), said)

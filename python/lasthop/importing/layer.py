@@ -1,0 +1,139 @@
+"""The physical layer of a capture's cell, and the rates of its stations in it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from lasthop.importing import aggregating, phy
+from lasthop.importing.capture import Capture, Cell
+from lasthop.importing.observed import Note
+from lasthop.importing.ppdu import GENERATIONS, Sighting
+from lasthop.importing.tally import Tally, Way
+
+__all__ = ["Layer", "keys", "layer", "notes", "place"]
+
+ALL_ALIKE = 0.9
+"""Part of a station's bytes at one rate from which the others are not mentioned. [-]"""
+WAYS = ("up", "down")
+
+
+class Layer(NamedTuple):
+    """Preset of the cell, where it comes from, band, and the channel if frames are aggregated."""
+
+    phy: str
+    why: str
+    band: str | None
+    channel: aggregating.Channel | None
+
+
+def layer(known: Capture, cell: Cell, chosen: str | None) -> Layer:
+    """The physical layer that was seen, or that is chosen by --phy."""
+    mhz = known.mhz.most_common(1)
+    band = phy.band_of(mhz[0][0]) if mhz else None
+    sent = _sent(cell)
+    why = "assumed" if not sent else "rates of the frames"
+    if chosen is not None:
+        why = "as --phy says"
+        if chosen not in GENERATIONS:
+            return Layer(chosen, why, band, None)
+    if chosen == "802.11ac" or (chosen == "802.11n" and band == "6 GHz"):
+        band = "5 GHz"  # What was chosen is nowhere else.
+    channel = aggregating.channel(sent, band, newest=chosen)
+    if channel is not None:
+        return Layer(channel.phy, why, band, channel)
+    preset, why = _without_mcs(cell, sent, band)
+    return Layer(preset, why, band, None)
+
+
+def _sent(cell: Cell) -> Counter[Sighting]:
+    """Bytes of all stations by rate and modulation."""
+    sent = Counter[Sighting]()
+    for each in cell.stations.values():
+        sent.update(each.up.sent)
+        sent.update(each.down.sent)
+    return sent
+
+
+def _without_mcs(cell: Cell, sent: Counter[Sighting], band: str | None) -> tuple[str, str]:
+    """The preset of a cell of 802.11a, b or g, and why."""
+    if not sent:
+        return "802.11g", "assumed"
+    rates = Counter[float]()
+    for each, count in sent.items():
+        rates[each.rate_bps] += count
+    preset = phy.preset(list(rates))
+    if preset == "802.11b":
+        return preset, "all data goes at rates of DSSS and CCK"
+    slow = sum(count for rate, count in cell.control.items() if rate in phy.CCK_BPS)
+    if slow > sum(cell.control.values()) / 2 and not _slow_data(rates):
+        return "802.11g-long", "OFDM data between ACKs of 802.11b"
+    return ("802.11a", "OFDM at 5 GHz") if band == "5 GHz" else (preset, "OFDM rates")
+
+
+def _slow_data(rates: Counter[float]) -> bool:
+    slow = sum(count for rate, count in rates.items() if rate in phy.CCK_BPS)
+    return slow > sum(rates.values()) / 10
+
+
+def _most(way: Way) -> Sighting | None:
+    """The rate that carried most bytes, None if none is told."""
+    return max(way.sent, key=lambda each: way.sent[each], default=None)
+
+
+def _pair(tally: Tally) -> aggregating.Pair:
+    return _most(tally.up), _most(tally.down)
+
+
+def place(within: Layer, tally: Tally) -> aggregating.Place:
+    """A station's rates as the cell has them, with remarks on what it had else."""
+    spread = list(_spread(tally))
+    if within.channel is not None:
+        mostly = "up" if tally.up.payload_bytes > tally.down.payload_bytes else "down"
+        placed = aggregating.place(within.channel, _pair(tally), mostly, WAYS)
+        return placed._replace(remarks=[*placed.remarks, *spread])
+    rates, remarks = [], []
+    for name, most in zip(WAYS, _pair(tally), strict=True):
+        took = None if most is None else phy.nearest(most.rate_bps, within.phy)
+        rates.append(took)
+        if most is not None and took is not None and abs(took - most.rate_bps) > 1:
+            remarks.append(f"{name}: {phy.spelled(most.rate_bps)}: here {phy.spelled(took)}")
+            spread = [each for each in spread if not each.startswith(f"{name}: ")]
+    return aggregating.Place(up_bps=rates[0], down_bps=rates[1], remarks=[*remarks, *spread])
+
+
+def _spread(tally: Tally) -> Iterator[str]:
+    """Which part of the bytes went at the rate that carried most."""
+    for name in WAYS:
+        sent = tally.way(name).sent
+        most = _most(tally.way(name))
+        if most is not None and (part := sent[most] / sum(sent.values())) < ALL_ALIKE:
+            rate = aggregating.told(most)
+            yield f"{name}: {rate} for {part:.0%} of the bytes, the rest at {_others(len(sent))}"
+
+
+def _others(count: int) -> str:
+    """How many rates there are beside the one that is told."""
+    return "another" if count == 2 else f"{count - 1} others"
+
+
+def notes(within: Layer, cell: Cell) -> Iterator[Note]:
+    """What must be known of a cell that aggregates."""
+    if within.channel is None:
+        return
+    yield from aggregating.notes(within.channel, [*map(_pair, cell.stations.values())])
+    if cell.rts:
+        yield Note("RTS goes ahead of some aggregates: which, no capture tells; here of none")
+
+
+def keys(within: Layer, tallies: Sequence[Tally]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Keys of a cell that aggregates."""
+    if within.channel is None:
+        return
+    seen = any(each.up.sent or each.down.sent for each in tallies)
+    assumed = {"width": "the widest of the frames", "guard_interval": "that of most bytes"}
+    said = assumed if seen else {}
+    if within.band is not None:
+        said["band"] = "channel of the capture"
+    yield from aggregating.keys(within.channel, said)
+    if not seen:
+        yield from aggregating.streams(within.channel)

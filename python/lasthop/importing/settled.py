@@ -1,0 +1,93 @@
+"""The channel that settings of an access point of 802.11n or later make, and its keys."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from lasthop.importing import phy
+from lasthop.importing.aggregating import (
+    NOT_HERE,
+    WIDEST_MHZ,
+    Channel,
+    is_in,
+    keys,
+    later,
+    limits,
+    nearest_phy,
+    streams,
+)
+from lasthop.importing.observed import Note
+from lasthop.importing.ppdu import AFTER, GENERATIONS, SUBCARRIERS
+
+__all__ = ["Settled", "Wanted", "cell_keys", "settle"]
+
+
+class Wanted(NamedTuple):
+    """What settings of an access point ask for.
+
+    Attributes
+    ----------
+    letter, band : str
+        Newest physical layer, ``"n"`` to ``"be"``, and band.
+    width_mhz : int
+        Width, to 320. [MHz]
+    short : bool
+        Whether stations may have the short guard interval of 802.11n and ac.
+    split : bool
+        Whether the width is in two parts.
+    """
+
+    letter: str
+    band: str
+    width_mhz: int
+    short: bool
+    split: bool = False
+
+
+class Settled(NamedTuple):
+    """The channel that settings make, comments of its keys, and what must be known of it."""
+
+    within: Channel
+    said: Mapping[str, str]
+    notes: Sequence[Note]
+
+
+def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settled:
+    """The channel of an access point's settings.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        What they ask for.
+    of_band, of_width, of_guard : str
+        What says so.
+    """
+    asked = phy.LETTERS[wanted.letter]
+    allowed = [each for each in GENERATIONS if is_in(each, wanted.band)]
+    own = nearest_phy(asked, allowed)
+    widest = min(WIDEST_MHZ[wanted.band], max(SUBCARRIERS[own]))
+    width_mhz = min(wanted.width_mhz, widest)
+    told = []
+    if asked == AFTER:
+        told.append(later())
+    elif own != asked:
+        told.append(Note(f"{asked} is not at {wanted.band}: simulated as {own}", warns=True))
+    if width_mhz < wanted.width_mhz and asked != AFTER:
+        narrower = f"{own} at {wanted.band} has {widest} MHz at most, not {wanted.width_mhz} MHz"
+        told.append(Note(narrower, warns=True))
+    if wanted.split:
+        told.append(Note(NOT_HERE["80+80 MHz"], warns=True))
+    short = wanted.short and own != "802.11ax"
+    said = {
+        "band": of_band,
+        "width": of_width,
+        "guard_interval": of_guard if short else "assumed",
+    }
+    within = Channel(own, wanted.band, width_mhz, 400 if short else 800)
+    return Settled(within, said, [*told, limits(own)])
+
+
+def cell_keys(settled: Settled) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Keys of a cell that settings make."""
+    yield from keys(settled.within, settled.said)
+    yield "edca", ('"hostapd"', "defaults of hostapd for what is not said below")
+    yield from streams(settled.within)

@@ -1,0 +1,151 @@
+"""Settings of access points of 802.11n, ac and ax: generation, band, width, guard interval."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+from lasthop.errors import UserError
+from lasthop.importing import Network, hostapd, openwrt
+from lasthop.importing.scenario import as_toml
+
+from .test_aggregating import scenario
+
+
+def of_hostapd(tmp_path: Path, text: str) -> Network:
+    path = tmp_path / "hostapd.conf"
+    path.write_text("interface=wlan0\n" + text)
+    return hostapd.network(path, 3)
+
+
+AC = "hw_mode=a\nchannel=36\nieee80211n=1\nieee80211ac=1\nht_capab=[HT40+][SHORT-GI-40]\n"
+AX = AC + "ieee80211ax=1\nhe_oper_chwidth={}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "phy", "band", "width", "guard"),
+    [
+        ("hw_mode=g\nchannel=6\nieee80211n=1\n", "802.11n", "2.4", 20, "0.8"),
+        (
+            "hw_mode=g\nchannel=6\nieee80211n=1\nht_capab=[HT40-][SHORT-GI-20][SHORT-GI-40]\n",
+            "802.11n",
+            "2.4",
+            40,
+            "0.4",
+        ),
+        (AC, "802.11ac", "5", 40, "0.4"),
+        (AC + "vht_oper_chwidth=1\nvht_capab=[SHORT-GI-80]\n", "802.11ac", "5", 80, "0.4"),
+        (AC + "vht_oper_chwidth=1\n", "802.11ac", "5", 80, "0.8"),
+        (AX.format(0), "802.11ax", "5", 40, "0.8"),
+        (AX.format(1) + "vht_capab=[SHORT-GI-80]\n", "802.11ax", "5", 80, "0.8"),
+        (AX.format(2), "802.11ax", "5", 160, "0.8"),
+        ("hw_mode=a\nchannel=5\nieee80211ax=1\nop_class=134\n", "802.11ax", "6", 160, "0.8"),
+        ("hw_mode=g\nchannel=6\nieee80211ax=1\n", "802.11ax", "2.4", 20, "0.8"),
+        ("hw_mode=any\nchannel=100\nieee80211n=1\n", "802.11n", "5", 20, "0.8"),
+    ],
+)
+def test_hostapd_says_generation_band_width_and_guard_interval(
+    text: str, phy: str, band: str, width: int, guard: str, tmp_path: Path
+) -> None:
+    seen = of_hostapd(tmp_path, text)
+    keys = {key: value for key, (value, _) in seen.cell.items()}
+    assert seen.phy == phy
+    assert keys["band"] == f'"{band} GHz"'
+    assert keys["width"] == f'"{width} MHz"'
+    assert keys["guard_interval"] == f'"{guard} us"'
+    assert not any(note.warns for note in seen.notes)
+    known = scenario(seen)
+    assert known.cell.phy == phy
+    assert known.cell.ap.access("best-effort").cwmax == 63, "hostapd's own default"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (AX.format(1) + "ieee80211be=1\neht_oper_chwidth=9\n", "802.11be is simulated"),
+        (AX.format(3), "80+80 MHz are simulated as 160 MHz"),
+        ("hw_mode=g\nchannel=6\nieee80211n=1\nieee80211ac=1\n", "802.11ac is not at 2.4 GHz"),
+        ("hw_mode=g\nchannel=6\nieee80211ax=1\nhe_oper_chwidth=1\n", "has 40 MHz at most"),
+        ("hw_mode=b\nchannel=6\nieee80211n=1\n", "is refused by hostapd"),
+    ],
+)
+def test_what_hostapd_may_and_lasthop_not_is_one_warning(
+    text: str, words: str, tmp_path: Path
+) -> None:
+    seen = of_hostapd(tmp_path, text)
+    scenario(seen)
+    [warning] = [note.text for note in seen.notes if note.warns]
+    assert words in warning
+
+
+def test_rates_of_hostapd_are_of_older_stations_where_frames_have_mcs(tmp_path: Path) -> None:
+    text = "hw_mode=g\nieee80211n=1\nsupported_rates=10 20 55 110\nbasic_rates=60 120\n"
+    known = scenario(of_hostapd(tmp_path, text))
+    assert known.stations[0].rate_bps == pytest.approx(130e6)
+    tree = json.loads(lh.check(as_toml(of_hostapd(tmp_path, text))).to_json())
+    assert tree["stations"][0]["control_rate_bps"] == 12e6
+
+
+def of_openwrt(tmp_path: Path, *options: str) -> Network:
+    lines = "".join(f"\toption {each}\n" for each in options)
+    path = tmp_path / "wireless"
+    path.write_text(
+        f"config wifi-device 'radio0'\n{lines}\nconfig wifi-iface\n\toption device 'radio0'\n"
+    )
+    return openwrt.network(path, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "phy", "band", "width", "guard"),
+    [
+        (("band '2g'", "htmode 'HT20'"), "802.11n", "2.4", 20, "0.4"),
+        (("hwmode '11g'", "htmode 'HT40+'"), "802.11n", "2.4", 40, "0.4"),
+        (("hwmode '11a'", "htmode 'VHT80'"), "802.11ac", "5", 80, "0.4"),
+        (("band '5g'", "htmode 'VHT80'", "short_gi_80 '0'"), "802.11ac", "5", 80, "0.8"),
+        (("band '5g'", "htmode 'HE80'"), "802.11ax", "5", 80, "0.8"),
+        (("band '5g'", "htmode 'he160'"), "802.11ax", "5", 160, "0.8"),
+        (("band '6g'", "htmode 'HE160'"), "802.11ax", "6", 160, "0.8"),
+        (("band '2g'", "htmode 'HE40'"), "802.11ax", "2.4", 40, "0.8"),
+        (("hwmode '11na'",), "802.11n", "5", 20, "0.4"),
+    ],
+)
+def test_htmode_says_generation_and_width(
+    options: tuple[str, ...], phy: str, band: str, width: int, guard: str, tmp_path: Path
+) -> None:
+    seen = of_openwrt(tmp_path, *options)
+    keys = {key: value for key, (value, _) in seen.cell.items()}
+    assert seen.phy == phy
+    assert keys["band"] == f'"{band} GHz"'
+    assert keys["width"] == f'"{width} MHz"'
+    assert keys["guard_interval"] == f'"{guard} us"'
+    assert not any(note.warns for note in seen.notes)
+    assert scenario(seen).cell.phy == phy
+
+
+@pytest.mark.parametrize(
+    ("options", "phy", "words"),
+    [
+        (("band '6g'", "htmode 'EHT320'"), "802.11ax", "802.11be is simulated"),
+        (("band '2g'", "htmode 'VHT40'"), "802.11n", "802.11ac is not at 2.4 GHz"),
+        (("band '2g'", "htmode 'HE80'"), "802.11ax", "has 40 MHz at most, not 80 MHz"),
+        (("band '5g'", "htmode 'VHT80+80'"), "802.11ac", "simulated as 160 MHz"),
+    ],
+)
+def test_what_openwrt_may_and_lasthop_not_is_one_warning(
+    options: tuple[str, ...], phy: str, words: str, tmp_path: Path
+) -> None:
+    seen = of_openwrt(tmp_path, *options)
+    assert scenario(seen).cell.phy == phy
+    [warning] = [note.text for note in seen.notes if note.warns]
+    assert words in warning
+
+
+def test_noht_is_a_cell_without_aggregates(tmp_path: Path) -> None:
+    assert of_openwrt(tmp_path, "hwmode '11g'", "htmode 'NOHT'").phy == "802.11g"
+    assert of_openwrt(tmp_path, "band '5g'", "htmode 'NOHT'").phy == "802.11a"
+
+
+def test_an_htmode_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r':3: `radio0.htmode`: "HE81"; lasthop has HT, VHT, HE'):
+        of_openwrt(tmp_path, "band '5g'", "htmode 'HE81'")
