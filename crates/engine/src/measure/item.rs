@@ -33,6 +33,26 @@ pub struct Measures {
 }
 
 impl Measures {
+    /// All values in order, NaN where there is none: what another replication of the scenario differs in.
+    pub fn values(&self) -> Vec<f64> {
+        let items = self.lists.iter().flat_map(|(_, items)| items);
+        let values = items.flat_map(|item| &item.values);
+        values
+            .map(|&(_, value)| value.unwrap_or(f64::NAN))
+            .collect()
+    }
+
+    /// The same lists and items with other values, as [`Measures::values`] has them.
+    pub fn with_values(&self, values: &[f64]) -> Measures {
+        let mut other = self.clone();
+        let items = other.lists.iter_mut().flat_map(|(_, items)| items);
+        let own = items.flat_map(|item| &mut item.values);
+        for ((_, value), &given) in own.zip(values) {
+            *value = (!given.is_nan()).then_some(given);
+        }
+        other
+    }
+
     /// Adds a value to the item of that name, if the list has it.
     pub(super) fn add(&mut self, list: &str, name: &str, value: Value) {
         let mut lists = self.lists.iter_mut();

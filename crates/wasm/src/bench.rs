@@ -1,0 +1,245 @@
+//! Scenarios that are checked, and runs that are under way.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use lasthop_enforce::{Tables, parse_scenario, schema, to_json_text};
+use lasthop_engine::kernel::time::Time;
+use lasthop_engine::record::frames_json;
+use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
+use lasthop_engine::{EngineError, Replication, RunResult};
+use serde_json::{Value, json};
+
+use crate::memory::Owned;
+
+/// Name of the text in messages.
+const SOURCE: &str = "scenario";
+
+/// One replication.
+enum Run {
+    /// It is under way.
+    Running(Box<Owned>),
+    /// It is over.
+    Over(Box<(Scenario, Replication)>),
+}
+
+/// Runs by number.
+#[derive(Default)]
+pub struct Bench {
+    runs: BTreeMap<u32, Run>,
+    last: u32,
+}
+
+impl Bench {
+    /// The normalised scenario that a text means.
+    ///
+    /// # Errors
+    /// The problems of the text, as JSON.
+    pub fn check(text: &[u8], format: Format) -> Result<String, String> {
+        let (scenario, tables) = parsed(text, format)?;
+        Ok(to_json_text(&scenario, &tables))
+    }
+
+    /// The schema of scenario files.
+    pub fn schema() -> String {
+        schema().to_string()
+    }
+
+    /// Begins replication number `replication` of a scenario; returns the number of the run.
+    ///
+    /// # Errors
+    /// The problems of the text, or why it cannot run, as JSON.
+    pub fn begin(&mut self, text: &[u8], format: Format, replication: u32) -> Result<u32, String> {
+        let (scenario, _) = parsed(text, format)?;
+        let run = Owned::new(scenario, replication).map_err(|error| failed(&error))?;
+        self.last += 1;
+        self.runs.insert(self.last, Run::Running(Box::new(run)));
+        Ok(self.last)
+    }
+
+    /// Advances a run by a slice, some ten thousand events; returns the simulated time. [s]
+    ///
+    /// # Errors
+    /// There is no such run, or a conservation law was violated, as JSON.
+    pub fn advance(&mut self, number: u32) -> Result<f64, String> {
+        let run = self.runs.remove(&number).ok_or_else(unknown)?;
+        let Run::Running(mut owned) = run else {
+            return self.keep(number, run);
+        };
+        let rests = owned.advance(&mut |_| ControlFlow::Break(()));
+        match rests {
+            Ok(()) => {
+                let over = owned.finish().map_err(|error| failed(&error))?;
+                self.keep(number, Run::Over(Box::new(over)))
+            }
+            Err(EngineError::Interrupted) => self.keep(number, Run::Running(owned)),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+
+    fn keep(&mut self, number: u32, run: Run) -> Result<f64, String> {
+        let now = match &run {
+            Run::Running(owned) => owned.now(),
+            Run::Over(over) => Time::ZERO + over.0.duration,
+        };
+        self.runs.insert(number, run);
+        Ok(now.seconds())
+    }
+
+    /// Whether a run is over.
+    pub fn is_over(&self, number: u32) -> bool {
+        matches!(self.runs.get(&number), Some(Run::Over(_)))
+    }
+
+    fn over(&self, number: u32) -> Result<&(Scenario, Replication), String> {
+        match self.runs.get(&number) {
+            Some(Run::Over(over)) => Ok(over),
+            _ => Err(unknown()),
+        }
+    }
+
+    /// What a run that is over has measured: values alone, NaN where there is none.
+    ///
+    /// # Errors
+    /// There is no such run, as JSON.
+    pub fn values(&self, number: u32) -> Result<Vec<f64>, String> {
+        let (_, replication) = self.over(number)?;
+        Ok(replication.measures.values())
+    }
+
+    /// The result of `--json`, of the values of all replications in order; `number` is that of one of them.
+    ///
+    /// # Errors
+    /// There is no such run, or values of another scenario, as JSON.
+    pub fn combine(&self, number: u32, values: &[f64]) -> Result<String, String> {
+        let (scenario, replication) = self.over(number)?;
+        let own = replication.measures.values().len();
+        if own == 0 || values.is_empty() || !values.len().is_multiple_of(own) {
+            return Err(told("values of another scenario"));
+        }
+        let replications = values.chunks(own).map(|values| Replication {
+            measures: replication.measures.with_values(values),
+            halves: None,
+            series: None,
+            frames: Vec::new(),
+            frames_full: false,
+        });
+        Ok(RunResult::assemble(scenario, replications.collect(), false).summary_json())
+    }
+
+    /// Time series of a run that is over, null without.
+    ///
+    /// # Errors
+    /// There is no such run, as JSON.
+    pub fn series(&self, number: u32) -> Result<String, String> {
+        let (_, replication) = self.over(number)?;
+        Ok(json!(replication.series).to_string())
+    }
+
+    /// Frames on the air that begin from one instant on and before another, as columns. [s]
+    ///
+    /// # Errors
+    /// There is no such run, as JSON.
+    pub fn frames(&self, number: u32, from_s: f64, to_s: f64) -> Result<String, String> {
+        let (scenario, replication) = self.over(number)?;
+        let [from, to] = [from_s, to_s].map(|at_s| Time((at_s.max(0.0) * 1e9) as u64));
+        Ok(frames_json(scenario, &replication.frames, from, to))
+    }
+
+    /// Forgets a run.
+    pub fn end(&mut self, number: u32) {
+        self.runs.remove(&number);
+    }
+}
+
+fn parsed(text: &[u8], format: Format) -> Result<(Scenario, Tables), String> {
+    parse_scenario(text, format, SOURCE, &[], &Files::default()).map_err(|found| {
+        let problems: Vec<Value> = found.iter().map(problem).collect();
+        json!({ "problems": problems }).to_string()
+    })
+}
+
+fn problem(one: &Problem) -> Value {
+    json!({
+        "line": one.line,
+        "path": one.path,
+        "message": one.message,
+        "hint": one.hint,
+    })
+}
+
+fn told(message: &str) -> String {
+    json!({ "error": message }).to_string()
+}
+
+fn failed(error: &EngineError) -> String {
+    told(&error.to_string())
+}
+
+fn unknown() -> String {
+    told("no such run, or it is not over")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CELL: &str = "duration = \"3 s\"\nwarmup = \"1 s\"\nreplications = 3\n\
+                        record.series_interval = \"0.5 s\"\nrecord.frames = 1000\n\
+                        cell = { phy = \"802.11b\" }\nstation.a = { count = 3, download = 1 }\n";
+
+    fn over(bench: &mut Bench, replication: u32) -> u32 {
+        let run = bench
+            .begin(CELL.as_bytes(), Format::Toml, replication)
+            .unwrap();
+        while !bench.is_over(run) {
+            bench.advance(run).unwrap();
+        }
+        run
+    }
+
+    #[test]
+    fn runs_of_several_workers_are_put_together_as_a_native_one() {
+        let (mut one, mut other) = (Bench::default(), Bench::default());
+        let first = over(&mut one, 0);
+        let runs = [over(&mut other, 1), over(&mut other, 2)];
+        let mut values = one.values(first).unwrap();
+        for run in runs {
+            values.extend(other.values(run).unwrap());
+        }
+        let (scenario, _) = parsed(CELL.as_bytes(), Format::Toml).unwrap();
+        let native = lasthop_engine::run(&scenario, 1, &|_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(one.combine(first, &values).unwrap(), native.summary_json());
+        assert_eq!(
+            other.combine(runs[1], &values).unwrap(),
+            native.summary_json()
+        );
+        assert_eq!(one.series(first).unwrap(), native.series_json());
+        let whole = frames_json(&scenario, &native.frames, Time::ZERO, Time::NEVER);
+        assert_eq!(one.frames(first, 0.0, f64::INFINITY).unwrap(), whole);
+        assert!(one.combine(first, &values[1..]).is_err());
+    }
+
+    #[test]
+    fn a_run_rests_after_each_slice_and_is_forgotten() {
+        let long = CELL.replace("\"3 s\"", "\"500 s\"");
+        let mut bench = Bench::default();
+        let run = bench.begin(long.as_bytes(), Format::Toml, 0).unwrap();
+        let (first, second) = (bench.advance(run).unwrap(), bench.advance(run).unwrap());
+        assert!(0.0 < first && first < second && second < 500.0);
+        assert!(!bench.is_over(run) && bench.values(run).is_err());
+        bench.end(run);
+        assert!(bench.advance(run).is_err());
+    }
+
+    #[test]
+    fn problems_say_line_and_key() {
+        let wrong = CELL.replace("802.11b", "802.11z");
+        let told = Bench::check(wrong.as_bytes(), Format::Toml).unwrap_err();
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(told["problems"][0]["line"], 6);
+        assert_eq!(told["problems"][0]["path"], "cell.phy");
+        assert!(Bench::check(CELL.as_bytes(), Format::Toml).is_ok());
+        assert!(Bench::schema().starts_with('{'));
+    }
+}

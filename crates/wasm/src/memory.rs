@@ -1,0 +1,255 @@
+//! All that is not safe code: the functions that a page calls, and a run that owns its scenario.
+//!
+//! Texts and numbers go in and out by WebAssembly's memory: the page asks for room with [`lasthop_room`],
+//! writes there, and calls; what a call answers lies at [`lasthop_answer`] until the next one. Functions
+//! that may fail return 0 (times: NaN) where they did; the answer says then why.
+#![allow(unsafe_code, reason = "the one place for it")]
+
+use std::cell::RefCell;
+use std::mem::ManuallyDrop;
+use std::ops::ControlFlow;
+
+use lasthop_engine::kernel::time::Time;
+use lasthop_engine::scenario::{Format, Scenario};
+use lasthop_engine::{Beside, EngineError, Replication, Running};
+
+use crate::Bench;
+
+/// A replication under way that owns the scenario it reads.
+pub struct Owned {
+    /// Reads `scenario`, and is dropped before it.
+    running: ManuallyDrop<Running<'static>>,
+    /// From a box; nobody else changes or frees it.
+    scenario: *mut Scenario,
+}
+
+impl Owned {
+    /// Replication number `replication` before its first event.
+    ///
+    /// # Errors
+    /// Those of [`Running::new`].
+    pub fn new(scenario: Scenario, replication: u32) -> Result<Owned, EngineError> {
+        let scenario = Box::into_raw(Box::new(scenario));
+        // SAFETY: it lives until `scenario` is freed, which is behind the end of `running`, and nobody has a
+        // reference to it that may change it
+        let read: &'static Scenario = unsafe { &*scenario };
+        match Running::new(read, replication, Beside::Nothing) {
+            Ok(running) => Ok(Owned {
+                running: ManuallyDrop::new(running),
+                scenario,
+            }),
+            Err(error) => {
+                // SAFETY: from the box above; nothing reads it any more
+                drop(unsafe { Box::from_raw(scenario) });
+                Err(error)
+            }
+        }
+    }
+
+    /// As [`Running::advance`].
+    ///
+    /// # Errors
+    /// Those of [`Running::advance`].
+    pub fn advance(
+        &mut self,
+        look: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
+        self.running.advance(look)
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.running.now()
+    }
+
+    /// The scenario, and what the run has yielded.
+    ///
+    /// # Errors
+    /// Those of [`Running::finish`].
+    pub fn finish(self) -> Result<(Scenario, Replication), EngineError> {
+        let mut own = ManuallyDrop::new(self);
+        // SAFETY: taken once, as `own` is never dropped
+        let running = unsafe { ManuallyDrop::take(&mut own.running) };
+        let yielded = running.finish();
+        // SAFETY: from the box of `new`; what read it has ended
+        let scenario = unsafe { Box::from_raw(own.scenario) };
+        Ok((*scenario, yielded?))
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: dropped once, here, as nothing takes it but `finish`, which forgets `self`; then the box of
+        // `new` is read by nobody
+        unsafe {
+            ManuallyDrop::drop(&mut self.running);
+            drop(Box::from_raw(self.scenario));
+        }
+    }
+}
+
+/// What the page and the bench share.
+#[derive(Default)]
+struct Desk {
+    bench: Bench,
+    /// What the page has written.
+    room: Vec<u8>,
+    answer: Vec<u8>,
+}
+
+thread_local! {
+    static DESK: RefCell<Desk> = RefCell::default();
+}
+
+/// Does something at the desk.
+fn at_desk<T>(job: impl FnOnce(&mut Desk) -> T) -> T {
+    DESK.with_borrow_mut(job)
+}
+
+impl Desk {
+    /// Keeps what was answered, or what went wrong.
+    fn say<T>(
+        &mut self,
+        answered: Result<T, String>,
+        failed: T,
+        text: impl FnOnce(&T) -> Vec<u8>,
+    ) -> T {
+        match answered {
+            Ok(value) => {
+                self.answer = text(&value);
+                value
+            }
+            Err(told) => {
+                self.answer = told.into_bytes();
+                failed
+            }
+        }
+    }
+
+    /// The same of an answer in words.
+    fn tell(&mut self, answered: Result<String, String>) -> u32 {
+        let (text, went_well) = match answered {
+            Ok(text) => (text, 1),
+            Err(told) => (told, 0),
+        };
+        self.answer = text.into_bytes();
+        went_well
+    }
+}
+
+fn format_of(json: u32) -> Format {
+    match json {
+        0 => Format::Toml,
+        _ => Format::Json,
+    }
+}
+
+/// Room for so many bytes, where the next call finds what the page writes.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_room(bytes: usize) -> *mut u8 {
+    at_desk(|desk| {
+        desk.room.clear();
+        desk.room.resize(bytes, 0);
+        desk.room.as_mut_ptr()
+    })
+}
+
+/// Where the last answer lies.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_answer() -> *const u8 {
+    at_desk(|desk| desk.answer.as_ptr())
+}
+
+/// Its length. [bytes]
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_answer_bytes() -> usize {
+    at_desk(|desk| desk.answer.len())
+}
+
+/// Answers with the schema of scenario files.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_schema() -> u32 {
+    at_desk(|desk| desk.tell(Ok(Bench::schema())))
+}
+
+/// Checks the text in the room, TOML or (1) JSON; answers with the normalised scenario, or its problems.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_check(json: u32) -> u32 {
+    at_desk(|desk| {
+        let checked = Bench::check(&desk.room, format_of(json));
+        desk.tell(checked)
+    })
+}
+
+/// Begins a replication of the scenario in the room; returns the number of the run.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_begin(json: u32, replication: u32) -> u32 {
+    at_desk(|desk| {
+        let begun = desk.bench.begin(&desk.room, format_of(json), replication);
+        desk.say(begun, 0, |_| Vec::new())
+    })
+}
+
+/// Advances a run by a slice; returns the simulated time. [s]
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_advance(run: u32) -> f64 {
+    at_desk(|desk| {
+        let advanced = desk.bench.advance(run);
+        desk.say(advanced, f64::NAN, |_| Vec::new())
+    })
+}
+
+/// Whether a run is over.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_is_over(run: u32) -> u32 {
+    at_desk(|desk| desk.bench.is_over(run).into())
+}
+
+/// Answers with what a run that is over has measured, numbers of eight bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_values(run: u32) -> u32 {
+    at_desk(|desk| {
+        let values = desk.bench.values(run).map(|values| {
+            desk.answer = values.iter().flat_map(|one| one.to_le_bytes()).collect();
+        });
+        match values {
+            Ok(()) => 1,
+            Err(told) => desk.tell(Err(told)),
+        }
+    })
+}
+
+/// Puts together the values in the room, of all replications in order; answers with the result of `--json`.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_combine(run: u32) -> u32 {
+    at_desk(|desk| {
+        let (numbers, _) = desk.room.as_chunks();
+        let values: Vec<f64> = numbers.iter().map(|&one| f64::from_le_bytes(one)).collect();
+        let combined = desk.bench.combine(run, &values);
+        desk.tell(combined)
+    })
+}
+
+/// Answers with the time series of a run that is over.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_series(run: u32) -> u32 {
+    at_desk(|desk| {
+        let series = desk.bench.series(run);
+        desk.tell(series)
+    })
+}
+
+/// Answers with the frames that begin from one instant on and before another. [s]
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_frames(run: u32, from_s: f64, to_s: f64) -> u32 {
+    at_desk(|desk| {
+        let frames = desk.bench.frames(run, from_s, to_s);
+        desk.tell(frames)
+    })
+}
+
+/// Forgets a run.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_end(run: u32) {
+    at_desk(|desk| desk.bench.end(run));
+}
