@@ -216,7 +216,7 @@ def test_mpdus_that_are_given_up_move_the_window_on():
 
 
 def test_what_cannot_be_had_is_refused():
-    with pytest.raises(ModelError, match="hardly ever given up"):
+    with pytest.raises(ModelError, match="given up by losses and collisions"):
         solve([replace(ONE, loss=0.3, attempts=4)] * 3)
     with pytest.raises(ValueError, match="BlockAckReq is needed"):
         solve([replace(ONE, request=None, attempts=3)] * 3)

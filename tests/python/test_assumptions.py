@@ -13,7 +13,7 @@ from lasthop.models.errors import in_words, told
 
 SOURCES = Path(__file__).parents[2] / "python" / "lasthop" / "models"
 
-NUMBER = r'"(a\d|assumption \d|(?:section|table|remark|eq\.|appendices) [^"]+|cell)"'
+NUMBER = r'"(a\d|assumption \d+|(?:section|table|remark|eq\.|appendices) [^"]+|cell)"'
 """The number of an assumption where it stands alone in a text."""
 
 WARNED_OF = {

@@ -316,6 +316,13 @@ def test_hostapd_has_a_queue_and_a_beacon_element_for_each_category_that_is_used
     assert said["tx_queue_data0_burst"] == "0"
 
 
+def test_hostapd_has_no_opportunity_where_an_access_has_one_exchange() -> None:
+    home = "duration = '1 s'\ncell.phy = '802.11ax'\nstation.a = { count = 2, download = 1 }\n"
+    assert lines(hostapd(lh.Scenario(home)).text)["wmm_ac_be_txop_limit"] == "79"
+    one = lines(hostapd(lh.Scenario(home, {"cell.txop_packets": 1})).text)
+    assert (one["wmm_ac_be_txop_limit"], one["tx_queue_data2_burst"]) == ("0", "0")
+
+
 def test_hostapd_knows_no_window_of_zero_and_says_so() -> None:
     found = hostapd(lh.Scenario(LAPTOPS, PIFS_1))
     said = lines(found.text)

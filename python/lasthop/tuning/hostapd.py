@@ -144,7 +144,9 @@ def _said(
     unit_s: float,
     least_exponent: int,
 ) -> Said:
-    limit_s, packets = access.txop_limit_s, access.txop_packets or 1
+    packets = access.txop_packets or 1
+    # to hostapd, too, 0 is one exchange in an access
+    limit_s = None if access.txop_packets == 1 else access.txop_limit_s
     if limit_s is None and packets > 1:
         sifs_s = scenario.cell.sifs_s
         longest_s = max(_exchanges_s(scenario, category, up=up), default=0.0)

@@ -19,7 +19,7 @@ table! {
         time: Option<Span> = duration(100 * US..=LONGEST_PPDU.0).depends("5.484 ms, the standard's limit");
         /// Longest A-MSDU: packets to one receiver that share an MPDU. "none": each has its own.
         amsdu: Option<u32> = size(100..=11_398).or("none").depends("\"none\"");
-        /// Attempts for an MPDU under a block acknowledgement, the first included. Without one attempts_short and attempts_long count.
+        /// Attempts for an MPDU under a block acknowledgement, the first included; "unlimited" as in ns-3. Without one attempts_short and attempts_long count.
         attempts: Option<u32> = count(1..=255).or("unlimited").depends("15");
         /// Whether a BlockAckReq goes next, in place of the data, where an aggregate had no response, as in ns-3.
         bar_after_failure: Option<bool> = flag().depends("false");

@@ -126,7 +126,17 @@ fn check_channel(cell: &Section, generation: Generation, problems: &mut Problems
         return refuse(band, fault, problems);
     }
     let narrow = generation == Generation::Ht || chosen == Band::Ghz2_4;
-    if let Some(width) = cell.said(PpduKeys::width)
+    let width = cell.said(PpduKeys::width);
+    let usual = if narrow { Width::Mhz20 } else { Width::Mhz80 };
+    let wide = width.as_ref().and_then(|said| said.value).unwrap_or(usual) != Width::Mhz20;
+    if let Some(coding) = cell.said(PpduKeys::coding)
+        && (generation, coding.value, wide) == (Generation::He, Some(Coding::Bcc), true)
+    {
+        let fault =
+            "is the code of 802.11ax at 20 MHz alone; allowed is \"ldpc\", or `width` = \"20 MHz\"";
+        return refuse(&coding, fault, problems);
+    }
+    if let Some(width) = width
         && narrow
         && matches!(width.value, Some(Width::Mhz80 | Width::Mhz160))
     {
@@ -346,6 +356,18 @@ fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &
         ..one
     };
     let highest = one.highest_mcs();
+    let lowest = Modulation { mcs: 0, ..one };
+    if let Some(said) = &streams
+        && !lowest.is_allowed()
+        && one.coding == Coding::Bcc
+        && of == Generation::He
+    {
+        if !problems.concern(&said.path) {
+            let fault = "is more streams than the code \"bcc\" has in 802.11ax; allowed are 1 to 4";
+            refuse(said, fault, problems);
+        }
+        return;
+    }
     let Some(said) = &mcs else { return };
     let Some(mcs) = said.value else { return };
     let chosen = Modulation { mcs, ..one };

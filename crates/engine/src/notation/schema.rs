@@ -102,7 +102,12 @@ impl Writer<'_> {
             Kind::Formed(form) => json!({"type": "string", "pattern": form.pattern}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Count(range) => {
-                json!({"type": "integer", "minimum": range.start(), "maximum": range.end()})
+                let count =
+                    json!({"type": "integer", "minimum": range.start(), "maximum": range.end()});
+                match key.word {
+                    Some(word) => json!({"oneOf": [count, {"enum": [word]}]}),
+                    None => count,
+                }
             }
             Kind::Probability => json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
             Kind::Number(range) => {

@@ -71,16 +71,36 @@ pub(super) fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
 
 /// The meaning of a value that is not a table; `preset`, if known, bounds what hangs on it.
 pub(crate) fn check(node: &Item, key: &Key, preset: Option<&str>) -> Result<Value, Refusal> {
-    let (Some(word), Data::Text(text)) = (key.word, &node.data) else {
+    let Some(word) = key.word else {
         return of_kind(node, &key.kind, preset);
+    };
+    let Data::Text(text) = &node.data else {
+        return of_kind(node, &key.kind, preset).map_err(|refusal| {
+            let zero = matches!(&node.data, Data::Number(number) if number.value == 0.0);
+            let hint = (zero && word == "none").then(|| DID_YOU_MEAN_NONE.to_owned());
+            let hint = hint.or(refusal.hint);
+            Refusal { hint, ..refusal }
+        });
     };
     if text.trim() == word {
         return Ok(Value::Word(word));
     }
     of_kind(node, &key.kind, preset).map_err(|refusal| Refusal {
-        hint: refusal.hint.or_else(|| meant(text, [word])),
+        hint: refusal
+            .hint
+            .or_else(|| meant(text, [word]))
+            .or_else(|| (word == "none" && is_zero(text)).then(|| DID_YOU_MEAN_NONE.to_owned())),
         ..refusal
     })
+}
+
+/// What to say where 0 stands for none.
+const DID_YOU_MEAN_NONE: &str = "did you mean \"none\"?";
+
+/// Whether a text is 0, with or without a unit.
+fn is_zero(text: &str) -> bool {
+    let number = text.trim_end_matches(|letter: char| letter.is_alphabetic() || letter == ' ');
+    number.trim().parse() == Ok(0.0)
 }
 
 fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refusal> {
@@ -150,7 +170,7 @@ pub(crate) fn allowed(key: &Key, preset: Option<&str>) -> String {
         Kind::Flag => "are true, false".to_owned(),
         Kind::Count(range) => {
             format!(
-                "is a whole number from {} to {}",
+                "is {word}a whole number from {} to {}",
                 range.start(),
                 range.end()
             )

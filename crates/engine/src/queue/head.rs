@@ -172,7 +172,7 @@ impl HeadQueue {
             HeadQueue::Fifo(fifo) => fifo.length(now),
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(scheduled) => scheduled.length(now),
-                OtherQueue::Lanes(lanes) => lanes.length(now),
+                OtherQueue::Lanes(lanes) => lanes.seen(now),
             },
         }
     }

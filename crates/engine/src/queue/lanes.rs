@@ -232,6 +232,20 @@ impl Lanes {
         self.counters.length() as usize + lingering as usize
     }
 
+    /// The same to somebody who looks, while a greedy source has filled places ahead that are free later.
+    pub fn seen(&self, now: Time) -> usize {
+        self.length(now) - self.ahead(now).count()
+    }
+
+    /// Packets that will have come only later than `now`.
+    fn ahead(&self, now: Time) -> impl Iterator<Item = &Packet> {
+        let lanes = self.lanes.iter();
+        lanes.flat_map(move |lane| {
+            let last = lane.waiting.iter().rev();
+            last.take_while(move |packet| packet.queued > now)
+        })
+    }
+
     /// True unless there is room in a drop-tail queue at `now`.
     #[inline]
     pub fn is_full(&self, now: Time) -> bool {
@@ -275,6 +289,9 @@ impl Lanes {
     pub fn occupancy_ns(&self, now: Time) -> u64 {
         // packets settled early are in the integral until their release, which may lie ahead
         let early = u64::from(self.released_packets) * self.released.since(now).0;
-        self.counters.occupancy_ns(now).wrapping_sub(early)
+        // and those of a greedy source from when they come, which may lie ahead, too
+        let ahead = self.ahead(now).map(|packet| packet.queued.since(now).0);
+        let known = self.counters.occupancy_ns(now).wrapping_sub(early);
+        known.wrapping_add(ahead.sum())
     }
 }

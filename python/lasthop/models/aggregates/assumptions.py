@@ -20,11 +20,16 @@ ASSUMPTIONS = {
     "assumption 2": "that a sender's packets have one size and go to one receiver, so that an "
     "aggregate is never cut short by packets for another",
     "assumption 3": "of one access category, with one AIFSN for all",
-    "assumption 4": "that MPDUs are lost by themselves with one probability, that a PPDU has "
-    "room for the whole window then, and that MPDUs are hardly ever given up where they collide "
-    "too",
-    "assumption 5": "of one PPDU in an access where MPDUs are lost",
+    "assumption 4": "that MPDUs are lost by themselves, all of a sender's with one probability",
+    "assumption 5": "of one PPDU in an access where MPDUs are lost, and of opportunities that last "
+    "to `txop_limit`",
     "assumption 6": "that senders whose frames collided wait as long as all others",
+    "assumption 7": "that a PPDU has room for the whole window where MPDUs are lost",
+    "assumption 8": "that a BlockAckReq goes only behind MPDUs that were given up",
+    "assumption 9": "that MPDUs are hardly ever given up, and PPDUs of several hardly ever lost "
+    "whole, where they collide too",
+    "assumption 10": "that receivers wait as long as it takes for what is missing",
+    "assumption 11": "that an MPDU is seldom lost many times in a row",
     "cell": "of a cell that aggregates, and a wire that limits nothing",
 }
 """What follows on "the assumption", by number (``docs/papers/aggregates.md``)."""
@@ -114,7 +119,8 @@ def _of_cell(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Dou
     if len({one.access.aifsn for one in sending}) > 1:
         aifsn = ", ".join(str(each) for each in sorted({one.access.aifsn for one in sending}))
         yield "assumption 3", f"senders with several AIFSN: {aifsn}"
-    if cell.ack_timeout_s is not None and len(sending) > 1:
+    lossy = any(map(loss_of, sending))
+    if cell.ack_timeout_s is not None and (lossy or len(sending) > 1):
         yield "assumption 6", "`cell.ack_timeout` is a time of its own"
     if cell.cf_end and any(one.limit_ns is not None for one in sending):
         yield "assumption 5", "`cell.cf_end` ends opportunities"
@@ -146,9 +152,9 @@ def _of_queue(scenario: CellScenario, one: Sending, flows: Sequence[Flow]) -> It
     greedy = all(isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows)
     whole = one.most_mpdus * one.packets_per_mpdu
     needed = whole if greedy else FULL * whole
-    opportunity = one.exchange(one.first.count)
-    if opportunity.sizes and sum(opportunity.sizes) > one.first.count:
-        needed += sum(opportunity.sizes[1:]) * one.packets_per_mpdu
+    if not greedy:
+        followers = (one.exchange(one.first.count).sizes or ())[1:]
+        needed += sum(followers) * one.packets_per_mpdu
     if node.queue_packets < needed:
         key = f"{one.station.table}.queue" if one.is_up else "cell.ap_queue"
         what = f"`{key}` has room for {node.queue_packets} packets; aggregates need {needed}"
@@ -164,7 +170,7 @@ def _of_losses(one: Sending, *, alone: bool) -> Iterator[Doubt]:
     loss = loss_of(one)
     agreed = one.most_mpdus > 1
     if agreed and one.own.bar_after_failure and (loss > 0 or not alone):
-        yield "assumption 4", "`aggregation.bar_after_failure` asks after PPDUs without an answer"
+        yield "assumption 8", "`aggregation.bar_after_failure` asks after PPDUs without an answer"
     if loss == 0:
         return
     if not one.is_single:
@@ -174,7 +180,7 @@ def _of_losses(one: Sending, *, alone: bool) -> Iterator[Doubt]:
         )
     if agreed and one.first.count < one.most_mpdus:
         yield (
-            "assumption 4",
+            "assumption 7",
             f"a PPDU has room for {one.first.count} MPDUs of a window of {one.most_mpdus}, some of "
             "which are lost",
         )

@@ -183,9 +183,8 @@ def feasible(window: int, levels: int) -> list[int]:
         most += 1
     if most < LEAST_BLOCKS:
         raise ModelError(
-            "losses",
+            "assumption 11",
             f"{levels} attempts in a row are likely enough to matter in a window of {window} MPDUs",
-            words={"losses": "that few MPDUs are lost"},
         )
     apart = max(1, most // 6)
     return [most - 3 * apart, most - 2 * apart, most - apart, most]

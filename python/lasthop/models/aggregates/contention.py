@@ -33,6 +33,7 @@ TOLERANCE, MOST_STEPS = 1e-9, 500
 MOST_MOVED = 0.05
 """How far covariances may move a probability of failure. [-]"""
 FAR = "contenders collide too often for this model: a probability of failure moves by {:.2g}"
+ALWAYS = "contenders collide always: `cwmin` leaves them no other slot"
 RARE = 1e-12
 """Probability of attempts that are not looked at. [-]"""
 
@@ -176,17 +177,19 @@ def _settled(
     """Failures that follow from attempts and cause them, and covariances of the attempts."""
     now = list(stages)
     covariance = np.zeros((len(kinds), len(kinds), max(one.attempts_short for one in kinds)))
+    moved = math.inf
     for _ in range(MOST_STEPS):
         if correlated:
             covariance = covariances([Response.of(one) for one in now], counts)
-        after = [_next(kinds, counts, now, covariance, number) for number in range(len(kinds))]
+        with np.errstate(divide="ignore", invalid="ignore"):  # all attempt always: told below
+            after = [_next(kinds, counts, now, covariance, number) for number in range(len(kinds))]
         moved = max(new.distance(old) for new, old in zip(after, now, strict=True))
         if moved <= TOLERANCE:
             return after, covariance
         if not moved < np.inf:
             break
         now = [_between(old, new) for old, new in zip(now, after, strict=True)]
-    raise ConvergenceError(FAR.format(moved))
+    raise ConvergenceError(FAR.format(moved) if math.isfinite(moved) else ALWAYS)
 
 
 def _between(old: Stages, new: Stages) -> Stages:

@@ -126,6 +126,8 @@ class Cell:
         MPDUs in a PPDU with data, collided ones included.
     frames : tuple of float
         PPDUs with data and BlockAckReqs in an attempt that does not collide.
+    whole_lost : tuple of float
+        PPDUs of which nothing is received though they do not collide. [-]
     """
 
     attempt_prob: tuple[float, ...]
@@ -137,6 +139,7 @@ class Cell:
     goodput_bps: tuple[float, ...]
     mpdus: tuple[float, ...]
     frames: tuple[float, ...]
+    whole_lost: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -294,6 +297,7 @@ def solve(
             own.mpdus(access.collision_prob) for access, own in zip(accesses, traffic, strict=True)
         ),
         frames=tuple(own.frames() for own in traffic),
+        whole_lost=tuple(own.window.failed for own in traffic),
     )
 
 
@@ -324,9 +328,8 @@ def _traffic(one: Aggregator, window: Window, access: Access, solo: bool) -> _Tr
         given_up = (collides + (1 - collides) * one.loss) ** one.attempts
         if given_up > SELDOM:
             raise ModelError(
-                "losses",
+                "assumption 9",
                 f"{given_up:.2%} of the MPDUs given up by losses and collisions together",
-                words={"losses": "that MPDUs are hardly ever given up where they collide too"},
             )
         window = windows.solve(one.mpdus, one.loss, one.attempts, collisions=collides)
         requests = _requests(one, window, collides)

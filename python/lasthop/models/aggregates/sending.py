@@ -251,8 +251,17 @@ class Sending:
         """The PPDU that opens an access."""
         return self.mpdus(self.limit_ns, opens=True)
 
+    @cached_property
+    def _exchanges(self) -> dict[int, Exchange]:
+        return {}
+
     def exchange(self, mpdus: int) -> Exchange:
         """An access that begins with a PPDU of so many MPDUs."""
+        if mpdus not in self._exchanges:
+            self._exchanges[mpdus] = self._exchange(mpdus)
+        return self._exchanges[mpdus]
+
+    def _exchange(self, mpdus: int) -> Exchange:
         first = self.first
         if mpdus != first.count:  # with losses: MPDUs are whole
             psdu_bytes = self._whole(mpdus)

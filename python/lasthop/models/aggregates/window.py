@@ -142,9 +142,8 @@ def solve(
     room = window if most_in_ppdu is None else min(window, most_in_ppdu)
     if room < window and loss > 0:
         raise ModelError(
-            "room",
+            "assumption 7",
             f"{room} MPDUs in a PPDU, {window} in the window, loss {loss:g}",
-            words={"room": "that a PPDU has room for a whole window, or nothing is lost"},
         )
     unsettled = chain.unsettled_probs(loss, attempts)
     if loss == 0:

@@ -1,0 +1,71 @@
+"""A sender that nobody contends with."""
+
+from lasthop.models.aggregates import timing
+from lasthop.models.aggregates import window as windows
+from lasthop.models.aggregates.assumptions import loss_of
+from lasthop.models.aggregates.saturated import Cell
+from lasthop.models.aggregates.sending import Sending
+
+
+def alone(one: Sending) -> Cell:
+    """What it gets: failures in a row with what follows of them (`timing`), nothing collides."""
+    times, loss = timing_of(one), loss_of(one)
+    if loss == 0:
+        access = one.exchange(one.first.count)
+        sizes = access.sizes or ()
+        period_s = times.aifs_s + times.backoff_s(0) + access.exchange_s
+        assert access.payload_bytes is not None
+        return Cell(
+            attempt_prob=(1 / (1 + one.access.cwmin / 2),),
+            collision_prob=(0.0,),
+            failure_prob=(0.0,),
+            given_up=(0.0,),
+            request_share=(0.0,),
+            mpdu_rate=(sum(sizes) / period_s,),
+            goodput_bps=(8 * access.payload_bytes / period_s,),
+            mpdus=(sum(sizes) / len(sizes),),
+            frames=(float(len(sizes)),),
+            whole_lost=(0.0,),
+        )
+    # without a block acknowledgement the limit of the access is that of the packet, too
+    window = windows.solve(one.most_mpdus, loss, one.own.attempts if one.most_mpdus > 1 else None)
+    period_s = timing.round_s(window, times)
+    requests = window.requests.per_round
+    mpdu_bytes = one.packets_per_mpdu * one.payload_bytes
+    return Cell(
+        attempt_prob=(1 / (1 + one.access.cwmin / 2),),
+        collision_prob=(0.0,),
+        failure_prob=(window.failed / (1 + requests),),
+        given_up=(window.given_up,),
+        request_share=(requests / (1 + requests),),
+        mpdu_rate=(window.delivered / period_s,),
+        goodput_bps=(8 * mpdu_bytes * window.delivered / period_s,),
+        mpdus=(window.mpdus,),
+        frames=(1.0,),
+        whole_lost=(window.failed,),
+    )
+
+
+def timing_of(one: Sending) -> timing.Timing:
+    """Durations of a sender that is alone."""
+    cell = one.cell
+    node = one.station if one.is_up else cell.ap
+
+    def ppdu_s(mpdus: int) -> float:
+        return one.exchange(mpdus).ended_s
+
+    def response_s(mpdus: int) -> float:
+        return 1e-9 * one.response_ns(mpdus)
+
+    return timing.Timing(
+        ppdu_s,
+        response_s,
+        sifs_s=cell.sifs_s,
+        slot_s=cell.slot_s,
+        aifs_s=cell.sifs_s + one.access.aifsn * cell.slot_s,
+        wait_s=one.exchange(one.first.count).wait_s,
+        cwmin=one.access.cwmin,
+        cwmax=one.access.cwmax,
+        attempts_short=node.attempts_short,
+        request_s=1e-9 * one.control_ns("block_ack_request"),
+    )
