@@ -61,14 +61,17 @@ def cell_figure(
     nodes = nodes_of(beside)
     users = [*(row for _, row in stations), *wired_of(beside)]
     classes = sharing_classes(beside)
-    knows = [q for q in ("goodput_share", "goodput_bps") if is_known(beside, stations, q)]
+    rows = [row for _, row in stations]
+    knows = [q for q in ("goodput_share", "goodput_bps") if is_known(beside, rows, q)]
     if not shares and "goodput_bps" in knows:
         knows = ["goodput_bps"]
-    rows_of = {"goodput_share": [row for _, row in stations], "goodput_bps": users}
-    panels = [*([classes] if classes else []), *(rows_of[quantity] for quantity in knows), nodes]
+    rows_of = {"goodput_share": rows, "goodput_bps": users}
+    panels = [*([classes] if classes else []), *(rows_of[quantity] for quantity in knows)]
+    waits = is_known(beside, nodes, "queue_packets")
+    panels += [nodes] * waits
     columns = in_columns([rows_height(len(rows)) for rows in panels])
     hidden_text = ""
-    if len(columns) > 1:
+    if waits and len(columns) > 1:
         panels[-1], hidden_text = worth_a_row(nodes, "queue_packets")
     heights = [rows_height(len(rows)) for rows in panels]
     columns = in_columns(heights) if len(columns) == 1 else in_two(heights)
@@ -90,19 +93,20 @@ def cell_figure(
             else:
                 first = stations if knows[0] == quantity else ()
                 draw_goodputs(axes, beside, users, numbers, first)
-        title(every[-1], "Where packets wait")
-        beside.draw(every[-1], panels[-1], "queue_packets", 1, numbers)
-        every[-1].set_xlabel(f"mean queue [packets]{hidden_text}")
+        if waits:
+            title(every[-1], "Where packets wait")
+            beside.draw(every[-1], panels[-1], "queue_packets", 1, numbers)
+            every[-1].set_xlabel(f"mean queue [packets]{hidden_text}")
         numbers.write(heads_of=[every[column[0]] for column in columns])
         headline(figure, name, about)
         explain(figure, every, beside.legend, note=note)
     return figure
 
 
-def is_known(beside: Beside, rows: Sequence[tuple[Sharer, Row]], quantity: str) -> bool:
+def is_known(beside: Beside, rows: Sequence[Row], quantity: str) -> bool:
     """Whether an answer knows a quantity of some row."""
     return any(
-        says_something(estimates([row.of(kind) for _, row in rows], quantity))
+        says_something(estimates([row.of(kind) for row in rows], quantity))
         for kind in beside.answers
     )
 

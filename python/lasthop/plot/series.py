@@ -24,6 +24,9 @@ MOST_PANELS = 12
 MOST_NAMES = 5
 """Most names that stand in a legend."""
 
+LINE, MARK = 64, 5
+"""Length of a legend's line, and of what stands before a name in it. [characters]"""
+
 FEW_LINES = 3
 """Lines of a group that are drawn as wide as one."""
 
@@ -175,7 +178,7 @@ def draw_items(
             handles=handles,
             loc="lower right",
             bbox_to_anchor=(1.0, 1.0),
-            ncols=len(handles),
+            ncols=in_a_line([str(handle.get_label()) for handle in handles]),
             borderpad=0.0,
             borderaxespad=0.2,
             handlelength=1.4,
@@ -184,6 +187,14 @@ def draw_items(
         return
     said = handles[0].get_label() if len(handles) == 1 else f"{len(items)} lines"
     axes.annotate(str(said), (1.0, 1.03), xycoords="axes fraction", ha="right", fontsize=7)
+
+
+def in_a_line(labels: Sequence[str]) -> int:
+    """How many of the labels stand in a line of a legend, so that all lines fit."""
+    count = len(labels)
+    while count > 1 and count * max(len(label) + MARK for label in labels) > LINE:
+        count -= 1
+    return -(-len(labels) // -(-len(labels) // count))
 
 
 def said_of(group: str, way: str, names: Sequence[str]) -> str:
