@@ -16,19 +16,22 @@ HERE = Path(__file__).parent
 STORE = HERE / ".peers"
 NS3_WHEEL = "ns3==3.44.post0"
 NS3_CELL = STORE / "ns3-cell"
+NS3_AGGREGATES = STORE / "ns3-aggregates"
 NS3_DUMBBELL = STORE / "ns3-dumbbell"
+NS3_WIFI = (
+    "applications",
+    "internet",
+    "wifi",
+    "traffic-control",
+    "mobility",
+    "propagation",
+    "network",
+    "core",
+)
 #: Programs built against the wheel, with their libraries; sources are in peers/.
 NS3_PROGRAMS = {
-    NS3_CELL: (
-        "applications",
-        "internet",
-        "wifi",
-        "traffic-control",
-        "mobility",
-        "propagation",
-        "network",
-        "core",
-    ),
+    NS3_CELL: NS3_WIFI,
+    NS3_AGGREGATES: NS3_WIFI,
     NS3_DUMBBELL: (
         "applications",
         "internet",
@@ -130,11 +133,13 @@ def install_ns3() -> None:
     if shutil.which("g++") is None:
         apt_install("g++")
     for program, libraries in NS3_PROGRAMS.items():
-        source = HERE / "peers" / f"{program.name.removeprefix('ns3-')}.cc"
-        if not program.exists() or source.stat().st_mtime > program.stat().st_mtime:
+        name = program.name.removeprefix("ns3-")
+        source = HERE / "peers" / f"{name}.cc"
+        changed = max(each.stat().st_mtime for each in source.parent.glob(f"{name}*.[ch]*"))
+        if not program.exists() or changed > program.stat().st_mtime:
             include, lib = prefix / "include", prefix / "lib64"
-            names = [f"-l:libns3.44-{name}.so" for name in libraries]
-            link = [f"-L{lib}", f"-Wl,-rpath,{lib}", *names]
+            link = [f"-l:libns3.44-{library}.so" for library in libraries]
+            link = [f"-L{lib}", f"-Wl,-rpath,{lib}", *link]
             flags = ["-std=c++20", "-O2", "-Wall", f"-I{include}"]
             must(["g++", *flags, str(source), "-o", str(program), *link])
 

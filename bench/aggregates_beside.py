@@ -1,0 +1,115 @@
+"""What ns-3 and lasthop say of the same cell that aggregates."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aggregates_cases import STANDARD, Case, Settings
+from measure import BenchError, process
+from peers import NS3_AGGREGATES
+from runs import OUT, Runs
+
+import lasthop
+from lasthop.estimates import Estimate
+
+FILE = Path(__file__).parent / "cases" / "aggregates.toml"
+RUNS = Runs(OUT / "aggregates.jsonl")
+#: The same goodput.
+SAME = 0.02
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """What a run of the peer delivered after its warm-up."""
+
+    segments: int
+    #: By station: down, up. [bytes]
+    stations: Sequence[tuple[int, int]]
+
+    @property
+    def bytes(self) -> int:
+        """All of them."""
+        return sum(map(sum, self.stations))
+
+    @property
+    def jain(self) -> float:
+        """Jain's index of the stations' goodputs. [-]"""
+        shares = [sum(one) for one in self.stations]
+        return sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares))
+
+
+def parsed(output: str) -> Delivered:
+    """Reads the lines `delivered IN_ALL AFTER_WARMUP` and `station DOWN UP` of the peer."""
+    segments = None
+    stations = []
+    for line in output.splitlines():
+        match line.split():
+            case ["delivered", _, after]:
+                segments = int(after)
+            case ["station", down, up]:
+                stations.append((int(down), int(up)))
+    if segments is None or not any(map(sum, stations)):
+        raise BenchError(f"ns-3 delivered nothing:\n{output}")
+    return Delivered(segments, stations)
+
+
+def peer_run(case: Case, seed: int) -> dict[str, float]:
+    """One replication of ns-3."""
+    generation = case.generation
+    words = [str(generation.peer_s), str(generation.peer_warmup_s), str(seed), *case.argv]
+    ended = process([str(NS3_AGGREGATES), *words])
+    delivered = parsed(ended.output)
+    measured_s = generation.peer_s - generation.peer_warmup_s
+    return {"goodput_bps": 8 * delivered.bytes / measured_s, "jain": delivered.jain}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one of the two says of a case."""
+
+    goodput_bps: Estimate
+    jain: Estimate
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A case in both."""
+
+    case: Case
+    peer: Answer
+    #: With the rules of ns-3, and by the standard.
+    ours: Answer
+    standard: Answer
+
+    @property
+    def apart(self) -> float:
+        """How far ns-3 is above ours, as a fraction of it."""
+        return self.peer.goodput_bps.mean / self.ours.goodput_bps.mean - 1
+
+    def missed(self) -> Iterator[str]:
+        """The goal, if this case misses it."""
+        if abs(self.apart) > SAME:
+            yield f"{self.case.name}: ns-3 is {self.apart:+.1%} off"
+
+
+def compare(cases: Sequence[Case]) -> Iterator[Compared]:
+    """Cases that have been run in ns-3, beside ours."""
+    done = RUNS.known()
+    for case in cases:
+        seen = [done[key] for key in case.keys if key in done]
+        if seen:
+            standard = answer({**case.settings, **STANDARD})
+            yield Compared(case, peer_answer(seen), answer(case.settings), standard)
+
+
+def peer_answer(seen: Sequence[Mapping[str, float]]) -> Answer:
+    """Over the replications of ns-3."""
+    goodput_bps, jain = (Estimate.of([one[key] for one in seen]) for key in ("goodput_bps", "jain"))
+    return Answer(goodput_bps, jain)
+
+
+def answer(settings: Settings) -> Answer:
+    """Ours."""
+    result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
+    [cell] = result.summary["cells"]
+    return Answer(Estimate(**cell["goodput_bps"]), Estimate(**cell["jain"]))

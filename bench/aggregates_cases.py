@@ -1,0 +1,152 @@
+"""Cells of 802.11n, ac and ax that are simulated by ns-3 too, and rules that part the two."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Settings = Mapping[str, object]
+Name = Literal["n", "ac", "ax"]
+
+#: What of cases/aggregates.toml is ns-3's, as lasthop has it without being asked.
+STANDARD: Settings = {
+    "cell.durations": "standard",
+    "cell.eifs": "expected",
+    "cell.ack_timeout": "eifs",
+    "cell.attempts_short": 7,
+    "cell.aggregation.attempts": 15,
+    "cell.aggregation.bar_after_failure": False,
+    "cell.aggregation.reorder_timeout": "100 ms",
+}
+BAR_AFTER_NOTHING: Settings = {"cell.aggregation.bar_after_failure": False}
+
+
+@dataclass(frozen=True)
+class Generation:
+    """A generation as it is compared; peers/aggregates.cc has the same."""
+
+    name: Name
+    settings: Settings
+    #: Length of a run of the peer, and what of it is not counted. [s]
+    peer_s: float
+    peer_warmup_s: float
+
+
+GENERATIONS = (
+    Generation(
+        "n",
+        {"cell.phy": "802.11n", "cell.streams": 2, "cell.guard_interval": "0.4 us"},
+        13.0,
+        3.0,
+    ),
+    Generation(
+        "ac",
+        {"cell.phy": "802.11ac", "cell.streams": 1, "cell.guard_interval": "0.4 us"},
+        8.5,
+        2.5,
+    ),
+    Generation(
+        "ax",
+        {"cell.phy": "802.11ax", "cell.streams": 2},
+        4.5,
+        2.0,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Flows:
+    """A flow down or up, or both, of each station."""
+
+    title: str
+    stations: int
+    kind: Literal["udp", "tcp"]
+    ways: tuple[Literal["down", "up"], ...]
+
+    @property
+    def settings(self) -> Settings:
+        """In our words."""
+        words = {"down": "download", "up": "upload"}
+        flows = {
+            f"station.laptop.{words[way]}" if self.kind == "tcp" else f"station.laptop.udp_{way}": (
+                1 if self.kind == "tcp" else "greedy"
+            )
+            for way in self.ways
+        }
+        return {"station.laptop.count": self.stations, **flows}
+
+    @property
+    def peer_options(self) -> tuple[str, ...]:
+        """In those of the peer."""
+        ways = (f"--{way}" for way in self.ways)
+        return (f"--stations={self.stations}", f"--traffic={self.kind}", *ways)
+
+
+UDP_UP = tuple(Flows(f"UDP up, {n}", n, "udp", ("up",)) for n in (5, 20))
+TCP = (
+    Flows("TCP down, 5", 5, "tcp", ("down",)),
+    Flows("TCP up, 5", 5, "tcp", ("up",)),
+    Flows("TCP both ways, 5", 5, "tcp", ("down", "up")),
+)
+FLOWS = (Flows("UDP down, 1", 1, "udp", ("down",)), *UDP_UP, *TCP)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A generation and its flows; a rule that is switched in the peer, and in ours."""
+
+    generation: Generation
+    flows: Flows
+    rule: str = ""
+    peer_options: tuple[str, ...] = ()
+    switch: Settings = field(default_factory=dict)
+    #: Runs of the peer.
+    runs: int = 3
+
+    @property
+    def name(self) -> str:
+        """Names its runs."""
+        rule = f", {self.rule}" if self.rule else ""
+        return f"802.11{self.generation.name}, {self.flows.title}{rule}"
+
+    @property
+    def settings(self) -> Settings:
+        """Of our scenario, which lasts as long: Jain's index grows with the length of a run."""
+        generation = self.generation
+        lasts = {
+            "duration": f"{generation.peer_s:g} s",
+            "warmup": f"{generation.peer_warmup_s:g} s",
+        }
+        return {**lasts, **generation.settings, **self.flows.settings, **self.switch}
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Options of the peer."""
+        phy = f"--phy={self.generation.name}"
+        return (phy, *self.flows.peer_options, *self.peer_options)
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """Name the peer's runs, of seeds 1, 2, ..."""
+        lasts = f"{self.generation.peer_s:g} s, {self.generation.peer_warmup_s:g} s"
+        return [f"{' '.join(self.argv)}, {lasts}, {seed}" for seed in range(1, self.runs + 1)]
+
+
+CASES = tuple(
+    Case(generation, flows, runs=12 if flows.stations == 20 else 6)
+    for generation in GENERATIONS
+    for flows in FLOWS
+)
+SURVIVE, NO_BAR = "MPDUs survive", "no BlockAckReq"
+#: What parts the two, one rule at a time: in the peer alone, or in both.
+RULES = (
+    *(
+        Case(generation, flows, SURVIVE, ("--survive",))
+        for generation in GENERATIONS
+        for flows in (*UDP_UP, TCP[-1])
+        if (generation.name, flows.stations) != ("ax", 20)
+    ),
+    *(
+        Case(generation, UDP_UP[-1], NO_BAR, ("--bar=0",), BAR_AFTER_NOTHING)
+        for generation in GENERATIONS[:2]
+    ),
+)

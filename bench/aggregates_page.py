@@ -1,0 +1,75 @@
+"""Tables of aggregates beside ns-3: docs/validation.md has goodputs, README.md costs."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from aggregates_beside import Compared
+from aggregates_cases import Case
+from pages import rewrite, table
+
+from lasthop.estimates import Estimate
+
+HERE = Path(__file__).parent
+VALIDATION, README = HERE.parent / "docs" / "validation.md", HERE / "README.md"
+BESIDE, RULES, COST = (
+    "Aggregates beside ns-3",
+    "Aggregates beside ns-3: collisions",
+    "Aggregates of 802.11n, ac and ax",
+)
+"""Sections."""
+
+
+def write(
+    compared: Iterable[Compared],
+    rules: Iterable[Compared],
+    costs: Iterable[tuple[Case, Mapping[str, Any]]],
+) -> None:
+    """Write the tables of both pages."""
+    head = ("", "ns-3 [Mb/s]", "lasthop, rules of ns-3", "Jain, ns-3", "lasthop", "by the standard")
+    of_rules = ("", "ns-3 [Mb/s]", "lasthop, rules of ns-3")
+    rewrite(
+        VALIDATION,
+        {
+            BESIDE: table(head, (row(one) for one in compared)),
+            RULES: table(of_rules, (row(one)[:3] for one in rules)),
+        },
+    )
+    of_costs = (
+        "",
+        "ns-3 [us/segment]",
+        "lasthop",
+        "ratio, median of the rounds",
+        "least to greatest",
+    )
+    rewrite(README, {COST: table(of_costs, (tuple(cost_row(case, seen)) for case, seen in costs))})
+
+
+def row(one: Compared) -> Sequence[str]:
+    """A case in both."""
+    peer, mine = one.peer, one.ours
+    return (
+        one.case.name,
+        mbps(peer.goodput_bps),
+        f"{mbps(mine.goodput_bps)} ({one.apart:+.1%})",
+        f"{peer.jain.mean:.3f}",
+        f"{mine.jain.mean:.3f}",
+        mbps(one.standard.goodput_bps),
+    )
+
+
+def mbps(goodput_bps: Estimate) -> str:
+    """A goodput with its interval. [Mb/s]"""
+    half = "" if goodput_bps.ci95 is None else f" ± {goodput_bps.ci95 / 1e6:.1f}"
+    return f"{goodput_bps.mean / 1e6:.1f}{half}"
+
+
+def cost_row(case: Case, seen: Mapping[str, Sequence[float]]) -> Iterator[str]:
+    """What a segment costs in both."""
+    ratios = [theirs / mine for mine, theirs in zip(seen["ours_us"], seen["peer_us"], strict=True)]
+    yield case.name
+    yield f"{median(seen['peer_us']):.0f}"
+    yield f"{median(seen['ours_us']):.3f}"
+    yield f"{median(ratios):.0f}"
+    yield f"{min(ratios):.0f} to {max(ratios):.0f} in {len(ratios)}"
