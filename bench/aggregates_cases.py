@@ -110,7 +110,7 @@ class Case:
 
     @property
     def settings(self) -> Settings:
-        """Of our scenario, which lasts as long: Jain's index grows with the length of a run."""
+        """Our scenario's, which lasts as long: Jain's index grows with the length of a run."""
         generation = self.generation
         lasts = {
             "duration": f"{generation.peer_s:g} s",

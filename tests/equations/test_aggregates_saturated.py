@@ -211,7 +211,7 @@ def test_mpdus_that_are_given_up_move_the_window_on():
     lossy = [replace(ONE, loss=0.3, attempts=attempts) for attempts in (None, 7)]
     unlimited, limited = (solve([one] * 5) for one in lossy)
     assert 0.005 < limited.given_up[0] < 0.01
-    # Of the time 3 % go to requests; 0.7 % of the MPDUs are lost; 3 % more are sent.
+    # Requests take 3 % of the time; 0.7 % of the MPDUs are lost; 3 % more are sent.
     assert limited.goodput_bps[0] == pytest.approx(0.99 * unlimited.goodput_bps[0], rel=0.01)
 
 

@@ -173,7 +173,7 @@ class Cell:
         exchange_s, ended_s = self.exchange_s[senders, size], self.ended_s[senders, size]
         lone_s = np.where(good, exchange_s, ended_s + self.wait_s[senders, size])
         self.now_s[rows[alone]] += lone_s[alone]
-        # Of those that collide the longest frame ends last; EIFS is by it.
+        # The longest frame of a collision ends last; EIFS is by it.
         first_s = self.first_s[senders, size]
         longest_s = np.zeros(len(self.now_s))
         np.maximum.at(longest_s, rows[~alone], first_s[~alone])

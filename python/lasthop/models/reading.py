@@ -363,7 +363,7 @@ class Station(Node, Channel):
     power_save_s: float | None = None
     """How long it stays awake after a frame; None: it never sleeps."""
     phy: Literal["802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"] | None = None
-    """Of a station of a cell that aggregates."""
+    """Physical layer of a station in a cell that aggregates."""
     mcs: int | None = None
     streams: int | None = None
 
