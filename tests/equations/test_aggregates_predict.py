@@ -201,6 +201,12 @@ def test_too_many_senders_are_refused_with_the_estimate() -> None:
         predict(crowd.typed, "aggregates")
 
 
+def test_stations_that_are_alike_are_one_kind() -> None:
+    # as kinds of their own they would take far longer than is allowed
+    crowd = scenario({"udp_up": "greedy"}, station_count=400)
+    assert 0 < cell_bps(crowd) < cell_bps(scenario())
+
+
 def test_a_rate_just_above_what_fits_is_doubted() -> None:
     answer = predict(scenario({"udp_down": "900 Mbps"}).typed, "aggregates")
     assert any("offers 900 Mb/s" in one for one in answer["warnings"])

@@ -6,6 +6,7 @@ from lasthop.models.aggregates.sending import Sending
 from lasthop.models.cells import changing, managed, unsteady
 from lasthop.models.errors import Doubt, refuse
 from lasthop.models.reading import (
+    AccessCategory,
     AccessPoint,
     AggregatingCell,
     CellScenario,
@@ -61,11 +62,19 @@ def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
         station = scenario.station[first.station]
         node = station if first.is_up else cell.ap
         assert node.aggregation is not None
+        own = node.access(first.category)  # a node's name is not of its access
+        access = AccessCategory(
+            aifsn=own.aifsn,
+            cwmin=own.cwmin,
+            cwmax=own.cwmax,
+            txop_packets=own.txop_packets,
+            txop_limit_s=own.txop_limit_s,
+        )
         one = Sending(
             cell,
             station,
             first.is_up,
-            node.access(first.category),
+            access,
             node.aggregation,
             first.udp.packet_bytes,
             first.udp.payload_bytes,
