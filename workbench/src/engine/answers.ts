@@ -1,0 +1,85 @@
+/** What the engine answers, in the shapes of `lasthop ... --json`. */
+
+/** A mean and the half width of its interval; null where there is none. */
+export interface Estimate {
+  mean: number | null;
+  ci95: number | null;
+}
+
+/** One flow, station, queue or the like: its name, words about it, and quantities by name. */
+export type Item = { name: string } & Record<string, string | Estimate | null | undefined>;
+
+/** What `--json` prints: beside what is named here, lists of items. */
+export interface Answer {
+  kind: "prediction" | "simulation" | "emulation";
+  scenario: string;
+  seed: number;
+  replications: number;
+  version: string;
+  duration_s: number;
+  warmup_s: number;
+  [list: string]: Item[] | Record<string, Estimate> | string | number | undefined;
+}
+
+/** One sampled quantity of one item; null: not yet known. */
+export interface Track {
+  /** The list of the answer that has the item. */
+  list: string;
+  name: string;
+  /** Name of the quantity, with its unit. */
+  quantity: string;
+  values: (number | null)[];
+}
+
+/** Time series of the first replication, warm-up included. */
+export interface Series {
+  interval_s: number;
+  time_s: number[];
+  tracks: Track[];
+}
+
+export type FrameKind = "data" | "ack" | "rts" | "cts" | "cf-end" | "block-ack" | "block-ack-req";
+
+/** Frames on the air, one list a column. Frames of one exchange stand together. */
+export interface Frames {
+  start_s: number[];
+  duration_s: number[];
+  sender: string[];
+  /** Null of a frame for all. */
+  receiver: (string | null)[];
+  kind: FrameKind[];
+  bytes: number[];
+  rate_bps: number[];
+  mcs: (number | null)[];
+  attempt: number[];
+  fate: ("delivered" | "collided" | "corrupted")[];
+  discarded: boolean[];
+  /** Slots counted down before it; null where the station need not. */
+  backoff_slots: (number | null)[];
+  flow: (string | null)[];
+  packet: ("segment" | "datagram" | "syn" | "ack" | "syn-ack" | null)[];
+  mpdus: (number | null)[];
+  mpdus_lost: (number | null)[];
+}
+
+/** How often a quantity of an item had which value: `counts[i]` between `edges_s[i]` and `edges_s[i + 1]`. */
+export interface Distribution {
+  list: string;
+  name: string;
+  quantity: string;
+  edges_s: number[];
+  counts: number[];
+}
+
+/** What is wrong with a text. */
+export interface Problem {
+  /** From 1; null where it is of no line. */
+  line: number | null;
+  /** The key, such as `cell.ap.cwmin`. */
+  path: string | null;
+  message: string;
+  hint: string | null;
+}
+
+/** A checked scenario with all defaults filled in: what `lasthop check --json` prints. */
+export type Scenario = Record<string, unknown>;

@@ -1,0 +1,33 @@
+/** What all views are given. */
+
+import type { Answer, Distribution, Frames, Scenario, Series } from "../engine/answers";
+
+/** A run, as far as it is. */
+export interface Shown {
+  /** The scenario that is shown. */
+  scenario: Scenario;
+  /** Over the replications that are finished; null before the first. */
+  answer: Answer | null;
+  /** Those that are finished, and all. */
+  done: number;
+  replications: number;
+  /** Of the first replication, once it is over. */
+  series: Series | null;
+  /** Round-trip times, likewise. */
+  distributions: Distribution[] | null;
+  /** Where frames were recorded; null where there is no air. */
+  air: Air | null;
+}
+
+/** Recorded frames of the first replication. */
+export interface Air {
+  from_s: number;
+  /** The last one's end. */
+  to_s: number;
+  /** Frames that begin in a stretch of time. */
+  frames(from_s: number, to_s: number): Promise<Frames>;
+  /** Fine series over the same stretch: lengths of the queues of each node. */
+  queues: Series | null;
+  /** Records from another instant on. */
+  record(from_s: number): void;
+}

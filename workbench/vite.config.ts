@@ -1,0 +1,15 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vite";
+
+// Relative addresses: the same files lie at the root of a server and in a folder of the documentation.
+export default defineConfig({
+  base: "./",
+  plugins: [svelte()],
+  build: {
+    outDir: "../python/lasthop/workbench/page",
+    emptyOutDir: true,
+    target: "es2023",
+    assetsInlineLimit: 0,
+  },
+  worker: { format: "es" },
+});
