@@ -99,7 +99,8 @@ impl<'a> Running<'a> {
         let interval = scenario.record.series_interval.filter(|_| records);
         let series = interval.map(|interval| Series::new(&world, interval));
         let frames = scenario.record.frames.filter(|_| records);
-        let log = frames.map(FrameLog::new);
+        let from = Time::ZERO + scenario.record.from;
+        let log = frames.map(|limit| FrameLog::new(limit, from));
         if log.is_some() {
             world.keep_transmissions();
         }
@@ -245,7 +246,9 @@ fn halts(
     let windows = (1..=windows).map(move |k| (warmup + WINDOW * k, Halt::WindowEnds));
     let count = interval.map_or(0, |interval| scenario.duration.0 / interval.0);
     let interval = interval.unwrap_or(Span::ZERO);
-    let samples = (1..=count).map(move |k| (Time::ZERO + interval * k, Halt::Sample));
+    // one sample more than is kept: what has grown since is asked of it
+    let first = (scenario.record.from.0.div_ceil(interval.0.max(1))).saturating_sub(1);
+    let samples = (first.max(1)..=count).map(move |k| (Time::ZERO + interval * k, Halt::Sample));
     merged(merged(once, windows), samples)
 }
 
@@ -317,6 +320,39 @@ mod tests {
         });
         let told = |one: Result<Replication, EngineError>| format!("{one:?}");
         assert_eq!(told(run.finish()), told(whole));
+    }
+
+    #[test]
+    fn what_is_recorded_from_an_instant_on_is_the_rest_of_what_would_have_been() {
+        let text = "duration = \"3 s\"\nwarmup = \"1 s\"\nrecord.series_interval = \"0.1 s\"\n\
+                    record.frames = 100_000\ncell = { phy = \"802.11b\" }\n\
+                    station.a = { count = 4, download = 1 }\nstation.b = { upload = 1, error = 0.2 }";
+        let recorded = |from: &str| {
+            let from = [("record.from".to_owned(), from.to_owned())];
+            let Ok(scenario) = parse(text, Format::Toml, "test.toml", &from) else {
+                panic!("a cell");
+            };
+            let run = run_replication(&scenario, 0, Beside::Nothing, &mut |_| {
+                ControlFlow::Continue(())
+            });
+            let Ok(run) = run else {
+                panic!("a run");
+            };
+            let frames: Vec<String> = (run.frames.iter())
+                .filter(|frame| frame.at >= Time(1_234_000_000))
+                .map(|frame| format!("{frame:?}"))
+                .collect();
+            let series = run.series.expect("asked for");
+            let kept = series.time_s.iter().filter(|at| **at >= 1.234).count();
+            let tracks: Vec<String> = (series.tracks.iter())
+                .map(|track| format!("{:?}", &track.values[series.time_s.len() - kept..]))
+                .collect();
+            (run.frames.len(), frames, series.time_s.len(), kept, tracks)
+        };
+        let (whole, late) = (recorded("0 s"), recorded("1.234 s"));
+        assert!(late.0 == late.1.len() && late.0 < whole.0, "frames before");
+        assert!(late.2 == late.3 && late.2 == 18 && whole.2 == 30);
+        assert_eq!((late.1, late.3, late.4), (whole.1, whole.3, whole.4));
     }
 
     #[test]
