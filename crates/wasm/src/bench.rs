@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use lasthop_enforce::{Tables, parse_scenario, schema, to_json_text};
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::record::frames_json;
-use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
+use lasthop_engine::scenario::{Format, Problem, Scenario, parse_bytes, schema};
 use lasthop_engine::{EngineError, Replication, RunResult};
 use serde_json::{Value, json};
 
 use crate::memory::Owned;
+
+/// Tables of files that are not of what is simulated.
+const ENFORCED: [&str; 2] = ["gateway", "interface"];
 
 /// Name of the text in messages.
 const SOURCE: &str = "scenario";
@@ -47,8 +49,7 @@ impl Bench {
     /// # Errors
     /// The problems of the text, as JSON.
     pub fn check(written: Written<'_>) -> Result<String, String> {
-        let (scenario, tables) = parsed(written)?;
-        Ok(to_json_text(&scenario, &tables))
+        Ok(parsed(written)?.to_json_text())
     }
 
     /// The schema of scenario files.
@@ -61,7 +62,7 @@ impl Bench {
     /// # Errors
     /// The problems of the text, or why it cannot run, as JSON.
     pub fn begin(&mut self, written: Written<'_>, replication: u32) -> Result<u32, String> {
-        let (scenario, _) = parsed(written)?;
+        let scenario = parsed(written)?;
         let run = Owned::new(scenario, replication).map_err(|error| failed(&error))?;
         self.last += 1;
         self.runs.insert(self.last, Run::Running(Box::new(run)));
@@ -163,10 +164,10 @@ impl Bench {
     }
 }
 
-fn parsed(written: Written<'_>) -> Result<(Scenario, Tables), String> {
+fn parsed(written: Written<'_>) -> Result<Scenario, String> {
     let Written { text, format, .. } = written;
     let settings = settings(written.settings)?;
-    parse_scenario(text, format, SOURCE, &settings, &Files::default()).map_err(|found| {
+    parse_bytes(text, format, SOURCE, &settings).map_err(|found| {
         let problems: Vec<Value> = found.iter().map(problem).collect();
         json!({ "problems": problems }).to_string()
     })
@@ -184,6 +185,10 @@ fn settings(lines: &[u8]) -> Result<Vec<(String, String)>, String> {
 }
 
 fn problem(one: &Problem) -> Value {
+    if ENFORCED.contains(&one.path.as_str()) {
+        let message = "is enforced by `lasthop` on Linux, and not read here";
+        return json!({ "line": one.line, "path": one.path, "message": message, "hint": "take it out" });
+    }
     json!({
         "line": one.line,
         "setting": one.setting,
@@ -238,7 +243,7 @@ mod tests {
         for run in runs {
             values.extend(other.values(run).unwrap());
         }
-        let (scenario, _) = parsed(written(CELL)).unwrap();
+        let scenario = parsed(written(CELL)).unwrap();
         let native = lasthop_engine::run(&scenario, 1, &|_| ControlFlow::Continue(())).unwrap();
         assert_eq!(one.combine(first, &values).unwrap(), native.summary_json());
         assert_eq!(
@@ -288,6 +293,12 @@ mod tests {
         assert_eq!(told["problems"][0]["line"], 6);
         assert_eq!(told["problems"][0]["path"], "cell.phy");
         assert!(Bench::check(written(CELL)).is_ok());
+        let enforced = format!("{CELL}[gateway]\nwan = \"eth0\"\n");
+        let told = Bench::check(written(&enforced)).unwrap_err();
+        assert!(
+            told.contains(r#""path":"gateway","message":"is enforced"#),
+            "{told}"
+        );
         assert!(Bench::schema().starts_with('{'));
     }
 }
