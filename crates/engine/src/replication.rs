@@ -16,7 +16,7 @@ use crate::cell::Cell;
 use crate::error::EngineError;
 use crate::kernel::time::{Span, Time};
 use crate::measure::tails::{Seconds, WINDOW, Waits};
-use crate::measure::{self, Goodputs, Measures, Snapshot};
+use crate::measure::{self, Distribution, Goodputs, Measures, Snapshot, distributions};
 use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::Scenario;
 use crate::world::{Watch, World};
@@ -34,6 +34,8 @@ pub struct Replication {
     pub frames: Vec<FrameRecord>,
     /// Whether there was no room for more of them.
     pub frames_full: bool,
+    /// Distributions of round-trip times, delays and waits, if asked for.
+    pub distributions: Vec<Distribution>,
 }
 
 /// What is measured beside the means.
@@ -41,7 +43,8 @@ pub struct Replication {
 pub enum Beside {
     /// Nothing.
     Nothing,
-    /// What means hide: shares of single seconds in a cell, long waits in its queues.
+    /// What means hide: shares of single seconds in a cell, long waits in its queues, round-trip times of
+    /// TCP flows.
     Tails,
 }
 
@@ -71,8 +74,7 @@ pub struct Running<'a> {
     series: Option<Series>,
     log: Option<FrameLog>,
     waits: Option<Waits>,
-    /// Whether `seconds` are kept.
-    has_tails: bool,
+    beside: Beside,
     start: Option<Snapshot>,
     seconds: Option<Seconds>,
     first_half: Option<Goodputs>,
@@ -104,17 +106,17 @@ impl<'a> Running<'a> {
         if log.is_some() {
             world.keep_transmissions();
         }
-        let has_tails = beside == Beside::Tails && !scenario.stations.is_empty();
+        let seconds = beside == Beside::Tails && !scenario.stations.is_empty();
         let halts: Box<dyn Iterator<Item = (Time, Halt)> + Send> =
-            Box::new(halts(scenario, interval, has_tails));
+            Box::new(halts(scenario, interval, seconds));
         Running {
-            waits: has_tails.then(|| Waits::new(scenario)),
+            waits: seconds.then(|| Waits::new(scenario)),
             world,
             halts: halts.peekable(),
             ended: false,
             series,
             log,
-            has_tails,
+            beside,
             start: None,
             seconds: None,
             first_half: None,
@@ -163,7 +165,11 @@ impl<'a> Running<'a> {
                 Halt::WarmupEnds => {
                     world.begin_to_measure();
                     self.start = Some(Snapshot::take(world));
-                    self.seconds = self.has_tails.then(|| Seconds::new(world));
+                    if self.beside == Beside::Tails {
+                        world.keep_rtts();
+                        let has_cell = !scenario.stations.is_empty();
+                        self.seconds = has_cell.then(|| Seconds::new(world));
+                    }
                 }
                 Halt::WindowEnds => {
                     if let Some(seconds) = &mut self.seconds {
@@ -207,10 +213,15 @@ impl<'a> Running<'a> {
         if let Some(seconds) = self.seconds {
             seconds.tell(scenario, &mut measures);
         }
-        if let (Some(waits), Some(cell)) = (self.waits, world.radio().cell()) {
+        if let (Some(waits), Some(cell)) = (&self.waits, world.radio().cell()) {
             waits.tell(cell, &mut measures);
         }
+        let distributions = match self.beside {
+            Beside::Tails => distributions::of(&world, self.waits.as_ref()),
+            Beside::Nothing => Vec::new(),
+        };
         Ok(Replication {
+            distributions,
             halves,
             measures,
             series: self.series,
