@@ -71,7 +71,9 @@ export class Engine {
   check(source: Source): Checked {
     const well = this.#exports.lasthop_check(Number(isJson(source.text)), this.#write(source));
     if (well) return { scenario: JSON.parse(this.#answer()) as Scenario, problems: null };
-    return { scenario: null, problems: new EngineError(this.#answer()).problems };
+    const { problems, message } = new EngineError(this.#answer());
+    const alone = [{ line: null, path: null, message, hint: null }];
+    return { scenario: null, problems: problems.length ? problems : alone };
   }
 
   /** Begins a replication, numbered from 0; answers with the number of the run. */

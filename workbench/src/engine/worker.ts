@@ -87,7 +87,7 @@ function answers(own: Engine): Questions {
         interval_s: series.interval_s,
         time_s: series.time_s.slice(...stretch),
         tracks: series.tracks
-          .filter((track) => track.quantity.includes("queue"))
+          .filter((track) => track.quantity === "occupancy_packets")
           .map((track) => ({ ...track, values: track.values.slice(...stretch) })),
       };
     },

@@ -50,10 +50,10 @@ export function plainSettings(): string[] {
   return ["record.series_interval=never", "record.frames=0", "record.from=0 s"];
 }
 
-/** Whether a scenario has an air: stations of a cell, or links that hear each other. */
+/** Whether a scenario has an air whose frames are told: a cell with stations. */
 export function hasAir(scenario: Scenario): boolean {
-  const { cell, csma, stations } = scenario;
-  return Boolean(csma) || (Boolean(cell) && Array.isArray(stations) && stations.length > 0);
+  const { cell, stations } = scenario;
+  return Boolean(cell) && Array.isArray(stations) && stations.length > 0;
 }
 
 /** How long it takes until about so many frames have been sent, by the goodputs of an answer. [s] */

@@ -3,6 +3,8 @@
 import type { Answer, Distribution, Problem, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
 import { Broken, Cancelled, type Pool } from "../engine/pool";
+import { edited, type Written } from "../scenario/edit";
+import { Schema } from "../scenario/schema";
 import type { Air } from "../views/shown";
 import { recordAir } from "./air";
 import { experiment, type Progress } from "./experiment";
@@ -37,6 +39,9 @@ export class Workbench {
   /** What went wrong, a line. */
   trouble = $state<string | null>(null);
   stopped = $state(false);
+  /** How long the last run took, wall clock. [s] */
+  took_s = $state.raw<number | null>(null);
+  schema = $state.raw<Schema | null>(null);
 
   readonly #pool: Promise<Pool>;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -47,6 +52,7 @@ export class Workbench {
 
   constructor(pool: Promise<Pool>) {
     this.#pool = pool;
+    pool.then(async (open) => (this.schema = new Schema(await open.schema()))).catch((error: unknown) => this.#tell(error));
   }
 
   /** Whether what is shown is of another text than the one that stands there. */
@@ -71,6 +77,13 @@ export class Workbench {
     this.#edit += 1;
     if (now) void this.#read();
     else this.#timer = setTimeout(() => void this.#read(), DEBOUNCE_MS);
+  }
+
+  /** Changes one value in the text; false where that cannot be done without changing others. */
+  edit(path: readonly string[], value: Written): boolean {
+    const text = edited(this.text, path, value);
+    if (text !== null) this.write(text);
+    return text !== null;
   }
 
   /** Stops the run, and keeps what there is. */
@@ -151,6 +164,7 @@ export class Workbench {
       if (isOurs() && !(error instanceof Cancelled)) this.#tell(error);
     }
     if (isOurs()) {
+      this.took_s = (performance.now() - began_ms) / 1e3;
       this.#run = null;
       this.progress = null;
       this.left_s = null;
