@@ -18,6 +18,9 @@ export interface Offers {
   offers: Offer[];
 }
 
+/** Defaults that take more are told by the description. [characters] */
+const LONGEST_DETAIL = 24;
+
 /** What may follow at an offset of a text; null where nothing is known. */
 export function offersAt(schema: Schema, text: string, at: number): Offers | null {
   const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
@@ -55,7 +58,8 @@ function keysAt(
   const offers = Object.entries(inside.properties).flatMap(([key, raw]) => {
     const own = schema.resolved(raw);
     if (!withValue && !schema.table(own)) return [];
-    const detail = defaultOf(own) ?? kindOf(schema, own);
+    const held = defaultOf(own);
+    const detail = held !== null && held.length <= LONGEST_DETAIL ? held : kindOf(schema, own);
     return [{ label: key, text: withValue ? pairOf(schema, own, key) : key, detail, description: own.description ?? "" }];
   });
   return { from: at - (typed.length - (before.length ? before.join(".").length + 1 : 0)), offers };

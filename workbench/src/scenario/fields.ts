@@ -13,6 +13,8 @@ interface Listed {
   needs?: string;
   /** Shown only where the text has it. */
   present?: true;
+  /** Shown only where another key has this value, or has none. */
+  only?: readonly [path: string, value: unknown];
   /** What holds without it, where the schema says so in a sentence. */
   without?: string;
   /** Steps of a slider. */
@@ -21,6 +23,7 @@ interface Listed {
 
 const WINDOWS = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023] as const;
 const ROOT = "";
+const ADAPTIVE = ["csma.access", "adaptive"] as const;
 
 /** A queue in all the forms that it may have. */
 function queue(path: string, label: string): Listed[] {
@@ -106,11 +109,11 @@ const LISTED: readonly [string, readonly Listed[]][] = [
   ]],
   ["Conflict graph", [
     { path: "csma.access", label: "Access" },
-    { path: "csma.connections", label: "Connections" },
-    { path: "csma.k", label: "k: connections for a second of round trip" },
-    { path: "csma.beta", label: "beta: how much queues press" },
+    { path: "csma.connections", label: "Connections", only: ADAPTIVE },
+    { path: "csma.k", label: "k: connections for a second of round trip", only: ADAPTIVE },
+    { path: "csma.beta", label: "beta: how much queues press", only: ADAPTIVE },
     { path: "csma.queue", label: "Queue of each link" },
-    { path: "csma.aqm", label: "AQM" },
+    { path: "csma.aqm", label: "AQM", only: ADAPTIVE },
   ]],
 ];
 
@@ -166,6 +169,7 @@ function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenari
 }
 
 function applies(one: Listed, path: readonly string[], tree: Tree): boolean {
+  if (one.only && ![undefined, one.only[1]].includes(valueAt(tree, one.only[0].split(".")))) return false;
   if (one.present) return valueAt(tree, path) !== undefined;
   // A queue that stands under `ap.queue` has no other form beside it.
   if (one.path === "cell.ap_queue" && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return false;
@@ -207,15 +211,17 @@ function without(schema: Schema, node: Node, path: readonly string[], scenario: 
   if (told) return told;
   const text = [node, ...schema.scalars(node)].find((one) => one.default !== undefined)?.default;
   if (text !== undefined) return typeof text === "string" ? text : JSON.stringify(text);
-  return /Default: ([^.;]*(?:\.\d[^.;]*)*)/.exec(node.description ?? "")?.[1] ?? "default";
+  // A default that takes a sentence is told by the description.
+  return /Default: ([^.;,]{1,12})\.$/.exec(node.description ?? "")?.[1] ?? "default";
 }
 
-const SUFFIXES = ["", "s", "bps", "bytes", "packets"];
+const SUFFIXES = ["packets", "", "s", "bps", "bytes"];
 
 /** The value that a scenario has, by its key in the text. */
 function effective(scenario: Scenario, path: readonly string[]): string | null {
   let tree: unknown = scenario;
   let keys = path.slice(0, -1);
+  if (path[0] === "cell" && path[1] === "ap_queue" && path.length === 2) return effective(scenario, ["cell", "ap", "queue"]);
   if (path[0] === "station") {
     const stations = scenario.stations as { group?: string; name: string }[];
     tree = stations.find(({ group, name }) => (group ?? name) === path[1]);

@@ -180,7 +180,10 @@ class Scanner {
         break;
       }
       const before = this.#at;
-      if (next === undefined || !this.#pair(table) || this.#at === before) break;
+      if (next === undefined || !this.#pair(table) || this.#at === before) {
+        table.to = this.#at;
+        break;
+      }
     }
     if (!path) this.#entries.length = kept;
   }

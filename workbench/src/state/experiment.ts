@@ -38,7 +38,9 @@ export async function experiment(
   listener: Listener,
 ): Promise<void> {
   const failing = new AbortController();
-  const signal = AbortSignal.any([stop, failing.signal]);
+  // AbortSignal.any would do, but browsers keep its signals and all that listens to them.
+  const { signal } = failing;
+  stop.addEventListener("abort", () => failing.abort(), { once: true });
   const replications = replicationsOf(scenario);
   const duration_s = durationOf_s(scenario);
   const values: (Float64Array | undefined)[] = [];

@@ -4,6 +4,8 @@ import type { Answer, Item, Scenario } from "../engine/answers";
 
 /** Samples of the series of a whole run. */
 const SAMPLES = 400;
+/** Values of all tracks together: many flows have fewer samples each. */
+const MOST_VALUES = 1_000_000;
 /** Samples of the fine series beside frames. */
 const FINE_SAMPLES = 5000;
 /** Most frames that the page keeps. */
@@ -26,6 +28,16 @@ export function replicationsOf(scenario: Scenario): number {
   return seconds(scenario, "replications");
 }
 
+/** As many samples as are wanted, or as there is room for. */
+function samplesOf(scenario: Scenario, wanted: number): number {
+  const tracks = 3 * lengthOf(scenario.flows) + lengthOf(scenario.stations) + 1;
+  return Math.max(1, Math.min(wanted, Math.floor(MOST_VALUES / tracks)));
+}
+
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
+}
+
 /** A duration as scenario files have it: whole nanoseconds. */
 export function inFile(duration_s: number): string {
   return `${Math.max(1, Math.round(duration_s * 1e9))} ns`;
@@ -41,7 +53,7 @@ export function roundInterval_s(duration_s: number, samples: number): number {
 
 /** Settings under which replication 0 runs: what the text says of recording is for files. */
 export function seriesSettings(scenario: Scenario): string[] {
-  const interval_s = roundInterval_s(durationOf_s(scenario), SAMPLES);
+  const interval_s = roundInterval_s(durationOf_s(scenario), samplesOf(scenario, SAMPLES));
   return [`record.series_interval=${inFile(interval_s)}`, "record.frames=0", "record.from=0 s"];
 }
 
@@ -74,10 +86,11 @@ function meanOf(value: unknown): number {
 export function airSettings(scenario: Scenario, from_s: number, long_s: number): string[] {
   const whole_s = durationOf_s(scenario);
   const end_s = Math.min(whole_s, from_s + long_s);
+  const interval_s = roundInterval_s(end_s - from_s, samplesOf(scenario, FINE_SAMPLES));
   const settings = [
     `record.frames=${MOST_FRAMES}`,
     `record.from=${inFile(from_s)}`,
-    `record.series_interval=${inFile(roundInterval_s(end_s - from_s, FINE_SAMPLES))}`,
+    `record.series_interval=${inFile(interval_s)}`,
   ];
   if (end_s < whole_s) {
     settings.push(`duration=${inFile(end_s)}`);

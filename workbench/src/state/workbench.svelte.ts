@@ -57,7 +57,7 @@ export class Workbench {
 
   /** Whether what is shown is of another text than the one that stands there. */
   get isStale(): boolean {
-    return this.problems.length > 0 && this.result !== null;
+    return this.result !== null && (this.problems.length > 0 || this.result.scenario !== this.scenario);
   }
 
   get source(): Source {
@@ -179,16 +179,20 @@ export class Workbench {
         if (isShown() && this.result) this.result = { ...this.result, air };
       },
       failed: (error) => {
-        if (isShown()) this.#tell(error);
+        if (!isShown()) return;
+        this.trouble = `The air could not be recorded: ${messageOf(error)}.`;
       },
     });
   }
 
   #tell(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
     this.trouble =
       error instanceof Broken
-        ? `The engine gave up (${message}); it has been started anew. Change the scenario or run it again.`
-        : message;
+        ? `The engine gave up (${error.message}); it has been started anew. Change the scenario or run it again.`
+        : messageOf(error);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
