@@ -13,7 +13,7 @@ use lasthop_engine::kernel::time::Time;
 use lasthop_engine::scenario::{Format, Scenario};
 use lasthop_engine::{Beside, EngineError, Replication, Running};
 
-use crate::Bench;
+use crate::{Bench, Written};
 
 /// A replication under way that owns the scenario it reads.
 pub struct Owned {
@@ -137,10 +137,17 @@ impl Desk {
     }
 }
 
-fn format_of(json: u32) -> Format {
-    match json {
+/// The scenario in the room: so many bytes of text, TOML or (1) JSON, and behind it settings.
+fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
+    let (text, settings) = room.split_at(text_bytes.min(room.len()));
+    let format = match json {
         0 => Format::Toml,
         _ => Format::Json,
+    };
+    Written {
+        text,
+        format,
+        settings,
     }
 }
 
@@ -172,20 +179,22 @@ pub extern "C" fn lasthop_schema() -> u32 {
     at_desk(|desk| desk.tell(Ok(Bench::schema())))
 }
 
-/// Checks the text in the room, TOML or (1) JSON; answers with the normalised scenario, or its problems.
+/// Checks the scenario in the room: so many bytes of text, TOML or (1) JSON, and behind it what replaces values
+/// of it, one `key.path=value` a line. Answers with the normalised scenario, or its problems.
 #[unsafe(no_mangle)]
-pub extern "C" fn lasthop_check(json: u32) -> u32 {
+pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     at_desk(|desk| {
-        let checked = Bench::check(&desk.room, format_of(json));
+        let checked = Bench::check(written(&desk.room, json, text_bytes));
         desk.tell(checked)
     })
 }
 
-/// Begins a replication of the scenario in the room; returns the number of the run.
+/// Begins a replication of the scenario in the room, as [`lasthop_check`]; returns the number of the run.
 #[unsafe(no_mangle)]
-pub extern "C" fn lasthop_begin(json: u32, replication: u32) -> u32 {
+pub extern "C" fn lasthop_begin(json: u32, text_bytes: usize, replication: u32) -> u32 {
     at_desk(|desk| {
-        let begun = desk.bench.begin(&desk.room, format_of(json), replication);
+        let written = written(&desk.room, json, text_bytes);
+        let begun = desk.bench.begin(written, replication);
         desk.say(begun, 0, |_| Vec::new())
     })
 }
