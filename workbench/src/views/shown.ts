@@ -17,6 +17,8 @@ export interface Shown {
   distributions: Distribution[] | null;
   /** Where frames were recorded; null where there is no air. */
   air: Air | null;
+  /** What a model says of the same scenario, where somebody has asked for it. */
+  prediction?: Answer | null;
 }
 
 /** Recorded frames of the first replication. */
