@@ -19,6 +19,8 @@ export interface Mark {
   label: string;
   color: string;
   dash: number[];
+  /** Whether a level has its name on the left. */
+  isLeft?: boolean;
   /** Names of instants stand one below the other. */
   row?: number;
 }

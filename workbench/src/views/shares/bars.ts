@@ -1,7 +1,7 @@
 /** Who gets how much: bars of goodput, with intervals, parts by direction and predictions. */
 
-import type { Answer, Item } from "../../engine/answers";
-import { estimateOf, itemsOf, meanOf, wordOf } from "../answer";
+import type { Answer, Item, Scenario } from "../../engine/answers";
+import { estimateOf, itemsOf, meanOf, tablesOf, textOf, wordOf } from "../answer";
 import { short } from "../digits";
 
 export type By = "stations" | "flows" | "classes";
@@ -23,6 +23,8 @@ export interface Bar {
   parts: Part[];
   /** What a model says: a goodput, or else its share of what all have here. [bit/s] */
   predicted_bps: number | null;
+  /** Whether it sends nothing but reports, as sensors do: it wants no share. */
+  isReporter: boolean;
 }
 
 /** Lists whose items have a goodput; what most people look for first. */
@@ -33,7 +35,13 @@ export function waysOf(answer: Answer): By[] {
 }
 
 /** The bars of a list, flows ordered by their stations. */
-export function barsOf(answer: Answer, by: By, prediction: Answer | null = null): Bar[] {
+export function barsOf(
+  answer: Answer,
+  by: By,
+  scenario: Scenario = {},
+  prediction: Answer | null = null,
+): Bar[] {
+  const reporters = reportersOf(scenario, by);
   const predicted = predictedOf(answer, by, prediction);
   const flows = by === "stations" ? flowsByStation(answer) : new Map<string, Item[]>();
   const bars = itemsOf(answer, by).flatMap((item): Bar[] => {
@@ -47,10 +55,23 @@ export function barsOf(answer: Answer, by: By, prediction: Answer | null = null)
         half_bps: goodput.ci95,
         parts: partsOf(item, goodput.mean, flows.get(item.name)),
         predicted_bps: predicted.get(item.name) ?? null,
+        isReporter: reporters.has(item.name),
       },
     ];
   });
   return by === "flows" ? together(bars) : bars;
+}
+
+/** Names of those whose flows all are of sensors. */
+function reportersOf(scenario: Scenario, by: By): Set<string> {
+  const key = { stations: "station", flows: "name", classes: "class" }[by];
+  const reporting = new Set<string>();
+  const others = new Set<string>();
+  for (const flow of tablesOf(scenario, "flows")) {
+    const name = textOf(flow, key);
+    if (name !== null) (flow["sensor"] ? reporting : others).add(name);
+  }
+  return new Set([...reporting].filter((name) => !others.has(name)));
 }
 
 /** Whether the prediction of a list says shares alone, and no goodput. */
@@ -106,10 +127,10 @@ function together(bars: Bar[]): Bar[] {
   return [...groups.values()].flat();
 }
 
-/** What each would have if all had the same; null where there are not two. [bit/s] */
+/** What each would have if all had the same, sensors aside; null where there are not two. [bit/s] */
 export function equalShare_bps(bars: Bar[]): number | null {
-  if (bars.length < 2) return null;
-  return total_bps(bars) / bars.length;
+  const sharing = bars.filter((bar) => !bar.isReporter);
+  return sharing.length < 2 ? null : total_bps(sharing) / sharing.length;
 }
 
 export function total_bps(bars: Bar[]): number {
