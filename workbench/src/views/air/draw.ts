@@ -146,7 +146,8 @@ function drawWords(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, le
     ctx.strokeText(text, from + room / 2 + 2, y);
     ctx.lineWidth = 1;
   }
-  ctx.fillStyle = scene.ink("on-fill");
+  const isPale = frame.look === "tcp-ack" && frame.fate === "delivered";
+  ctx.fillStyle = scene.ink(isPale ? "on-tcp-ack" : "on-fill");
   ctx.fillText(text, from + room / 2 + 2, y);
 }
 
