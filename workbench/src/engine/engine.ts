@@ -72,7 +72,7 @@ export class Engine {
     const well = this.#exports.lasthop_check(Number(isJson(source.text)), this.#write(source));
     if (well) return { scenario: JSON.parse(this.#answer()) as Scenario, problems: null };
     const { problems, message } = new EngineError(this.#answer());
-    const alone = [{ line: null, path: null, message, hint: null }];
+    const alone = [{ line: null, setting: null, path: null, message, hint: null }];
     return { scenario: null, problems: problems.length ? problems : alone };
   }
 
