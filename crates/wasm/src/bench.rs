@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use lasthop_engine::kernel::time::Time;
+use lasthop_engine::measure::distributions_json;
 use lasthop_engine::record::frames_json;
 use lasthop_engine::scenario::{Format, Problem, Scenario, parse_bytes, schema};
-use lasthop_engine::{EngineError, Replication, RunResult};
+use lasthop_engine::{Beside, EngineError, Replication, RunResult};
 use serde_json::{Value, json};
 
 use crate::memory::Owned;
@@ -57,13 +58,19 @@ impl Bench {
         schema().to_string()
     }
 
-    /// Begins replication number `replication` of a scenario; returns the number of the run.
+    /// Begins replication number `replication` of a scenario, measured with what is `beside` the means;
+    /// returns the number of the run.
     ///
     /// # Errors
     /// The problems of the text, or why it cannot run, as JSON.
-    pub fn begin(&mut self, written: Written<'_>, replication: u32) -> Result<u32, String> {
+    pub fn begin(
+        &mut self,
+        written: Written<'_>,
+        replication: u32,
+        beside: Beside,
+    ) -> Result<u32, String> {
         let scenario = parsed(written)?;
-        let run = Owned::new(scenario, replication).map_err(|error| failed(&error))?;
+        let run = Owned::new(scenario, replication, beside).map_err(|error| failed(&error))?;
         self.last += 1;
         self.runs.insert(self.last, Run::Running(Box::new(run)));
         Ok(self.last)
@@ -133,6 +140,7 @@ impl Bench {
             measures: replication.measures.with_values(values),
             halves: None,
             series: None,
+            distributions: Vec::new(),
             frames: Vec::new(),
             frames_full: false,
         });
@@ -146,6 +154,15 @@ impl Bench {
     pub fn series(&self, number: u32) -> Result<String, String> {
         let (_, replication) = self.over(number)?;
         Ok(json!(replication.series).to_string())
+    }
+
+    /// Distributions of what a run that is over has measured beside the means.
+    ///
+    /// # Errors
+    /// There is no such run, as JSON.
+    pub fn distributions(&self, number: u32) -> Result<String, String> {
+        let (_, replication) = self.over(number)?;
+        Ok(distributions_json(&replication.distributions))
     }
 
     /// Frames on the air that begin from one instant on and before another, as columns. [s]
@@ -227,7 +244,9 @@ mod tests {
     }
 
     fn over(bench: &mut Bench, replication: u32) -> u32 {
-        let run = bench.begin(written(CELL), replication).unwrap();
+        let run = bench
+            .begin(written(CELL), replication, Beside::Nothing)
+            .unwrap();
         while !bench.is_over(run) {
             bench.advance(run).unwrap();
         }
@@ -260,7 +279,7 @@ mod tests {
     fn a_run_rests_after_each_slice_and_is_forgotten() {
         let long = CELL.replace("\"3 s\"", "\"500 s\"");
         let mut bench = Bench::default();
-        let run = bench.begin(written(&long), 0).unwrap();
+        let run = bench.begin(written(&long), 0, Beside::Tails).unwrap();
         let (first, second) = (bench.advance(run).unwrap(), bench.advance(run).unwrap());
         assert!(0.0 < first && first < second && second < 500.0);
         assert!(!bench.is_over(run) && bench.values(run).is_err());

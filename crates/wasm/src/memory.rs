@@ -28,12 +28,12 @@ impl Owned {
     ///
     /// # Errors
     /// Those of [`Running::new`].
-    pub fn new(scenario: Scenario, replication: u32) -> Result<Owned, EngineError> {
+    pub fn new(scenario: Scenario, replication: u32, beside: Beside) -> Result<Owned, EngineError> {
         let scenario = Box::into_raw(Box::new(scenario));
         // SAFETY: it lives until `scenario` is freed, which is behind the end of `running`, and nobody has a
         // reference to it that may change it
         let read: &'static Scenario = unsafe { &*scenario };
-        match Running::new(read, replication, Beside::Nothing) {
+        match Running::new(read, replication, beside) {
             Ok(running) => Ok(Owned {
                 running: ManuallyDrop::new(running),
                 scenario,
@@ -189,12 +189,22 @@ pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     })
 }
 
-/// Begins a replication of the scenario in the room, as [`lasthop_check`]; returns the number of the run.
+/// Begins a replication of the scenario in the room, as [`lasthop_check`], measured with (1) or without what
+/// means hide; returns the number of the run.
 #[unsafe(no_mangle)]
-pub extern "C" fn lasthop_begin(json: u32, text_bytes: usize, replication: u32) -> u32 {
+pub extern "C" fn lasthop_begin(
+    json: u32,
+    text_bytes: usize,
+    replication: u32,
+    with_tails: u32,
+) -> u32 {
     at_desk(|desk| {
         let written = written(&desk.room, json, text_bytes);
-        let begun = desk.bench.begin(written, replication);
+        let beside = match with_tails {
+            0 => Beside::Nothing,
+            _ => Beside::Tails,
+        };
+        let begun = desk.bench.begin(written, replication, beside);
         desk.say(begun, 0, |_| Vec::new())
     })
 }
@@ -245,6 +255,15 @@ pub extern "C" fn lasthop_series(run: u32) -> u32 {
     at_desk(|desk| {
         let series = desk.bench.series(run);
         desk.tell(series)
+    })
+}
+
+/// Answers with the distributions of what a run that is over has measured beside the means.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
+    at_desk(|desk| {
+        let distributions = desk.bench.distributions(run);
+        desk.tell(distributions)
     })
 }
 

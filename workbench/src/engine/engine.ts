@@ -10,7 +10,7 @@ interface Exports {
   lasthop_answer_bytes(): number;
   lasthop_schema(): number;
   lasthop_check(json: number, text_bytes: number): number;
-  lasthop_begin(json: number, text_bytes: number, replication: number): number;
+  lasthop_begin(json: number, text_bytes: number, replication: number, with_tails: number): number;
   /** Simulated time, NaN after a failure. [s] */
   lasthop_advance(run: number): number;
   lasthop_is_over(run: number): number;
@@ -18,7 +18,7 @@ interface Exports {
   lasthop_combine(run: number): number;
   lasthop_series(run: number): number;
   lasthop_frames(run: number, from_s: number, to_s: number): number;
-  lasthop_distributions?(run: number): number;
+  lasthop_distributions(run: number): number;
   lasthop_end(run: number): void;
 }
 
@@ -51,6 +51,9 @@ export class EngineError extends Error {
   }
 }
 
+/** What means hide is measured too; all other values are the same without. */
+const WITH_TAILS = 1;
+
 /** One instance of the module. Views of its memory live for one statement: growth detaches them. */
 export class Engine {
   readonly #exports: Exports;
@@ -79,7 +82,7 @@ export class Engine {
   /** Begins a replication, numbered from 0; answers with the number of the run. */
   begin(source: Source, replication: number): number {
     const json = Number(isJson(source.text));
-    const run = this.#exports.lasthop_begin(json, this.#write(source), replication);
+    const run = this.#exports.lasthop_begin(json, this.#write(source), replication, WITH_TAILS);
     if (!run) throw new EngineError(this.#answer());
     return run;
   }
@@ -117,10 +120,8 @@ export class Engine {
     return this.#told(this.#exports.lasthop_frames(run, from_s, to_s)) as Frames;
   }
 
-  /** Null where the engine counts none. */
-  distributions(run: number): Distribution[] | null {
-    const ask = this.#exports.lasthop_distributions;
-    return ask ? (this.#told(ask(run)) as Distribution[] | null) : null;
+  distributions(run: number): Distribution[] {
+    return this.#told(this.#exports.lasthop_distributions(run)) as Distribution[];
   }
 
   end(run: number): void {

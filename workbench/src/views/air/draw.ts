@@ -1,0 +1,242 @@
+/** The lanes: frames as boxes, what failed by shape and colour, backoffs as slots. */
+
+import { firstFrom, type Frame } from "./frames";
+import { fitted } from "./fitted";
+import { columnsOf } from "./lanes";
+import { drawAxis, drawQueues } from "./drawQueues";
+import { BOX_PX, LANE_PX, framesIn, heightOf, isDense, lanesTop, xOf, type Scene } from "./scene";
+import { shortKindOf } from "./words";
+
+const FONT = "system-ui, sans-serif";
+/** Frames behind the view whose countdowns may reach into it. */
+const BEYOND = 80;
+
+export function draw(ctx: CanvasRenderingContext2D, scene: Scene): void {
+  const height_px = heightOf(scene);
+  ctx.clearRect(0, 0, scene.width_px, height_px);
+  ctx.textBaseline = "middle";
+  drawAxis(ctx, scene, height_px);
+  drawQueues(ctx, scene);
+  drawLanes(ctx, scene);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(scene.gutter_px, 0, scene.width_px - scene.gutter_px, height_px);
+  ctx.clip();
+  if (isDense(scene)) {
+    drawColumns(ctx, scene);
+  } else {
+    drawBackoffs(ctx, scene);
+    const lane = numbered(scene);
+    for (const frame of framesIn(scene)) {
+      const at = lane.get(frame.sender);
+      if (at !== undefined) drawFrame(ctx, scene, frame, at);
+    }
+  }
+  drawSelected(ctx, scene, height_px);
+  ctx.restore();
+}
+
+function numbered({ lanes }: Scene): Map<string, number> {
+  return new Map(lanes.map((name, at) => [name, at]));
+}
+
+function middleOf(scene: Scene, lane: number): number {
+  return lanesTop(scene) + (lane + 0.5) * LANE_PX;
+}
+
+function drawLanes(ctx: CanvasRenderingContext2D, scene: Scene): void {
+  ctx.font = `12px ${FONT}`;
+  ctx.textAlign = "left";
+  scene.lanes.forEach((name, lane) => {
+    const y = middleOf(scene, lane);
+    ctx.strokeStyle = scene.ink("rule");
+    ctx.beginPath();
+    ctx.moveTo(scene.gutter_px, y + BOX_PX / 2 + 0.5);
+    ctx.lineTo(scene.width_px, y + BOX_PX / 2 + 0.5);
+    ctx.stroke();
+    ctx.fillStyle = scene.ink("ink");
+    ctx.fillText(fitted(ctx, name, scene.gutter_px - 8), 0, y);
+  });
+}
+
+function drawFrame(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, lane: number): void {
+  const left = xOf(scene, frame.start_s);
+  const wide = Math.max(1, xOf(scene, frame.end_s) - left);
+  const top = middleOf(scene, lane) - BOX_PX / 2;
+  ctx.fillStyle = scene.ink(frame.fate === "delivered" ? frame.look : frame.fate);
+  ctx.fillRect(left, top, wide, BOX_PX);
+  const onFill = scene.ink("on-fill");
+  if (frame.fate === "collided" && wide >= 4) cross(ctx, left, top, wide, onFill);
+  if (frame.fate === "corrupted" && wide >= 3) hatch(ctx, left, top, wide, onFill);
+  if (frame.fate === "delivered") drawLost(ctx, scene, frame, left, top, wide);
+  if (frame.discarded) {
+    ctx.strokeStyle = scene.ink("ink");
+    ctx.lineWidth = 2;
+    ctx.beginPath();
+    const x = left + wide + 5;
+    ctx.moveTo(x - 4, top - 1);
+    ctx.lineTo(x + 4, top + 7);
+    ctx.moveTo(x + 4, top - 1);
+    ctx.lineTo(x - 4, top + 7);
+    ctx.stroke();
+    ctx.lineWidth = 1;
+  }
+  drawWords(ctx, scene, frame, left, top, wide);
+}
+
+/** Two diagonals. */
+function cross(ctx: CanvasRenderingContext2D, left: number, top: number, wide: number, color: string) {
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1.5;
+  ctx.beginPath();
+  ctx.moveTo(left, top);
+  ctx.lineTo(left + wide, top + BOX_PX);
+  ctx.moveTo(left, top + BOX_PX);
+  ctx.lineTo(left + wide, top);
+  ctx.stroke();
+  ctx.lineWidth = 1;
+}
+
+/** Many strokes in one direction. */
+function hatch(ctx: CanvasRenderingContext2D, left: number, top: number, wide: number, color: string) {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, wide, BOX_PX);
+  ctx.clip();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1.5;
+  ctx.beginPath();
+  for (let x = left - BOX_PX; x < left + wide; x += 6) {
+    ctx.moveTo(x, top + BOX_PX);
+    ctx.lineTo(x + BOX_PX, top);
+  }
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** MPDUs of an aggregate that were lost, each in its place. */
+function drawLost(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, left: number, top: number, wide: number) {
+  if (frame.lost.length === 0 || !frame.mpdus) return;
+  const each = wide / frame.mpdus;
+  for (const place of frame.lost) {
+    const thick = Math.max(1.5, each);
+    const x = Math.min(left + place * each, left + wide - thick);
+    ctx.fillStyle = scene.ink("corrupted");
+    ctx.fillRect(x, top, thick, BOX_PX);
+    if (thick >= 3) hatch(ctx, x, top, thick, scene.ink("on-fill"));
+  }
+}
+
+/** What fits of: kind and receiver, kind. */
+function drawWords(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, left: number, top: number, wide: number) {
+  if (wide < 16) return;
+  // words of a box that begins or ends outside stand in its visible part
+  const from = Math.max(left, scene.gutter_px);
+  const room = Math.min(left + wide, scene.width_px) - from - 4;
+  ctx.font = `11px ${FONT}`;
+  const kind = shortKindOf(frame);
+  const whole = frame.receiver === null ? kind : `${kind} → ${frame.receiver}`;
+  const text = [whole, kind].find((each) => ctx.measureText(each).width <= room);
+  if (!text) return;
+  const y = top + BOX_PX / 2 + 0.5;
+  ctx.textAlign = "center";
+  if (frame.fate !== "delivered" || frame.lost.length > 0) {
+    ctx.lineWidth = 4;
+    ctx.strokeStyle = scene.ink(frame.fate === "delivered" ? frame.look : frame.fate);
+    ctx.strokeText(text, from + room / 2 + 2, y);
+    ctx.lineWidth = 1;
+  }
+  const isPale = frame.look === "tcp-ack" && frame.fate === "delivered";
+  ctx.fillStyle = scene.ink(isPale ? "on-tcp-ack" : "on-fill");
+  ctx.fillText(text, from + room / 2 + 2, y);
+}
+
+/** Slots that were counted down in idle gaps, and a thin line while the countdown was frozen. */
+function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
+  const slot_px = xOf(scene, scene.from_s + scene.slot_s) - xOf(scene, scene.from_s);
+  if (!(slot_px > 0.15)) return;
+  const lane = numbered(scene);
+  const { frames, from_s, to_s } = scene;
+  const end = Math.min(frames.length, firstFrom(frames, to_s) + BEYOND);
+  ctx.font = `10px ${FONT}`;
+  for (let at = firstFrom(frames, from_s); at < end; at += 1) {
+    const frame = frames[at]!;
+    const place = lane.get(frame.sender);
+    if (place === undefined || !frame.backoff_slots) continue;
+    const countdown = scene.countdown(frame);
+    const first = countdown?.stretches.at(-1);
+    if (!countdown || !first || first.start_s > to_s) continue;
+    const base = middleOf(scene, place) + BOX_PX / 2;
+    ctx.fillStyle = ctx.strokeStyle = scene.ink("backoff");
+    ctx.fillRect(xOf(scene, first.start_s), base - 2, xOf(scene, frame.start_s) - xOf(scene, first.start_s), 1);
+    for (const { start_s, end_s, slots } of countdown.stretches) {
+      const [left, right] = [xOf(scene, start_s), xOf(scene, end_s)];
+      if (right < scene.gutter_px || left > scene.width_px) continue;
+      ctx.globalAlpha = slot_px >= 4 ? 0.45 : 0.8;
+      ctx.fillRect(left, base - 8, right - left, 8);
+      ctx.globalAlpha = 1;
+      if (slot_px >= 4) {
+        ctx.beginPath();
+        for (let slot = 0; slot <= slots; slot += 1) {
+          const x = Math.round(left + slot * slot_px) + 0.5;
+          ctx.moveTo(x, base - 8);
+          ctx.lineTo(x, base);
+        }
+        ctx.stroke();
+      }
+    }
+    tellSlots(ctx, scene, frame, countdown.missing > 0, xOf(scene, first.start_s), base);
+  }
+}
+
+function tellSlots(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, isAbout: boolean, left: number, base: number) {
+  const text = `${isAbout ? "about " : ""}${frame.backoff_slots}`;
+  const room = xOf(scene, frame.start_s) - left;
+  if (room < ctx.measureText(text).width + 4) return;
+  ctx.fillStyle = scene.ink("soft");
+  ctx.textAlign = "left";
+  ctx.fillText(text, Math.max(left, scene.gutter_px) + 1, base - 14);
+}
+
+/** How busy each column is: its height; what failed: from the top, in another colour. */
+function drawColumns(ctx: CanvasRenderingContext2D, scene: Scene): void {
+  const count = Math.floor(scene.width_px - scene.gutter_px);
+  const { from_s, to_s } = scene;
+  const { busy, failed } = columnsOf(scene.frames, numbered(scene), [from_s, to_s], count, scene.longest_s);
+  const [own, lost] = [scene.ink("segment"), scene.ink("collided")];
+  scene.lanes.forEach((_, lane) => {
+    const bottom = middleOf(scene, lane) + BOX_PX / 2;
+    const bars = (values: Float32Array, color: string, isTop: boolean) => {
+      ctx.fillStyle = color;
+      ctx.beginPath();
+      for (let column = 0; column < count; column += 1) {
+        const part = Math.min(1, values[lane * count + column]!);
+        if (part <= 0) continue;
+        const high = Math.max(1, part * BOX_PX);
+        ctx.rect(scene.gutter_px + column, isTop ? bottom - BOX_PX : bottom - high, 1, high);
+      }
+      ctx.fill();
+    };
+    bars(busy, own, false);
+    bars(failed, lost, true);
+  });
+}
+
+function drawSelected(ctx: CanvasRenderingContext2D, scene: Scene, height_px: number): void {
+  const frame = scene.selected;
+  const lane = frame ? scene.lanes.indexOf(frame.sender) : -1;
+  if (!frame || lane < 0 || frame.end_s < scene.from_s || frame.start_s > scene.to_s) return;
+  const left = xOf(scene, frame.start_s);
+  const wide = Math.max(2, xOf(scene, frame.end_s) - left);
+  const top = middleOf(scene, lane) - BOX_PX / 2;
+  ctx.strokeStyle = scene.ink("ink");
+  ctx.lineWidth = 2.5;
+  ctx.strokeRect(left - 2, top - 2, wide + 4, BOX_PX + 4);
+  ctx.lineWidth = 1;
+  ctx.setLineDash([3, 3]);
+  ctx.beginPath();
+  ctx.moveTo(left, 0);
+  ctx.lineTo(left, height_px);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}

@@ -1,0 +1,126 @@
+/** The axis of time, and the lengths of queues above the lanes. */
+
+import { looks } from "../chart/lines";
+import { ticks } from "../digits";
+import { fitted } from "./fitted";
+import { sampledIn } from "./lanes";
+import { AXIS_PX, QUEUE_PX, xOf, type Scene } from "./scene";
+
+const FONT = "system-ui, sans-serif";
+
+/** Instants with as many decimals as they need to differ. */
+export function drawAxis(ctx: CanvasRenderingContext2D, scene: Scene, height_px: number): void {
+  const { from_s, to_s, gutter_px, width_px } = scene;
+  const marks = ticks(to_s, Math.max(2, (width_px - gutter_px) / 110), from_s);
+  const step_s = (marks[1] ?? to_s) - (marks[0] ?? from_s);
+  const places = Math.min(7, Math.max(0, Math.ceil(-Math.log10(step_s) - 1e-9)));
+  ctx.font = `12px ${FONT}`;
+  ctx.textAlign = "center";
+  for (const mark of marks) {
+    const x = Math.round(xOf(scene, mark)) + 0.5;
+    ctx.strokeStyle = scene.ink("rule");
+    ctx.beginPath();
+    ctx.moveTo(x, AXIS_PX - 4);
+    ctx.lineTo(x, height_px);
+    ctx.stroke();
+    const text = mark.toFixed(places);
+    const half = ctx.measureText(text).width / 2;
+    if (x - half < gutter_px - 20 || x + half > width_px) continue;
+    ctx.fillStyle = scene.ink("soft");
+    ctx.fillText(text, x, 9);
+  }
+  ctx.fillStyle = scene.ink("soft");
+  ctx.textAlign = "left";
+  ctx.fillText("time [s]", 0, 9);
+}
+
+export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
+  const { series, queues, gutter_px, width_px } = scene;
+  if (!series || queues.length === 0) return;
+  const [first, end] = sampledIn(series, scene.from_s, scene.to_s);
+  const most = queues.reduce(
+    (longest, { values }) => values.slice(first, end).reduce<number>((found, each) => Math.max(found, each ?? 0), longest),
+    1,
+  );
+  const top = AXIS_PX + 4;
+  const bottom = AXIS_PX + QUEUE_PX - 8;
+  const yOf = (packets: number) => bottom - (packets / (most * 1.05)) * (bottom - top);
+  drawLevels(ctx, scene, ticks(most, 2), yOf, bottom);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(gutter_px, AXIS_PX, width_px - gutter_px, QUEUE_PX);
+  ctx.clip();
+  queues.forEach(({ values }, at) => {
+    const { color, dash } = looks(at);
+    ctx.strokeStyle = scene.ink(color);
+    ctx.lineWidth = 1.5;
+    ctx.setLineDash(dash ?? []);
+    ctx.beginPath();
+    drawLine(ctx, scene, values, first, end, yOf);
+    ctx.stroke();
+  });
+  ctx.restore();
+  ctx.font = `11px ${FONT}`;
+  ctx.textAlign = "left";
+  queues.forEach(({ name }, at) => {
+    const y = top + 6 + at * 14;
+    const { color, dash } = looks(at);
+    ctx.strokeStyle = scene.ink(color);
+    ctx.lineWidth = 2;
+    ctx.setLineDash(dash ? [3, 2] : []);
+    ctx.beginPath();
+    ctx.moveTo(0, y);
+    ctx.lineTo(12, y);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.lineWidth = 1;
+    ctx.fillStyle = scene.ink("ink");
+    ctx.fillText(fitted(ctx, name, gutter_px - 42), 16, y);
+  });
+}
+
+function drawLevels(ctx: CanvasRenderingContext2D, scene: Scene, levels: number[], yOf: (packets: number) => number, bottom: number) {
+  ctx.font = `11px ${FONT}`;
+  ctx.textAlign = "right";
+  for (const level of levels) {
+    const y = Math.round(yOf(level)) + 0.5;
+    ctx.strokeStyle = scene.ink("rule");
+    ctx.beginPath();
+    ctx.moveTo(scene.gutter_px, y);
+    ctx.lineTo(scene.width_px, y);
+    ctx.stroke();
+    ctx.fillStyle = scene.ink("soft");
+    ctx.fillText(String(level), scene.gutter_px - 3, Math.min(y, bottom));
+  }
+}
+
+/** A line through the samples; where a pixel has several, one upright stroke from least to most. */
+function drawLine(
+  ctx: CanvasRenderingContext2D,
+  scene: Scene,
+  values: (number | null)[],
+  first: number,
+  end: number,
+  yOf: (packets: number) => number,
+): void {
+  const times = scene.series!.time_s;
+  let column = NaN;
+  let [least, most] = [0, 0];
+  let isOpen = false;
+  for (let at = first; at < end; at += 1) {
+    const value = values[at];
+    if (value == null) {
+      isOpen = false;
+      continue;
+    }
+    const x = xOf(scene, times[at]!);
+    if (isOpen && Math.round(x) === column) {
+      if (value < least || value > most) ctx.lineTo(x, yOf(value));
+      [least, most] = [Math.min(least, value), Math.max(most, value)];
+      continue;
+    }
+    if (isOpen) ctx.lineTo(x, yOf(value));
+    else ctx.moveTo(x, yOf(value));
+    [column, least, most, isOpen] = [Math.round(x), value, value, true];
+  }
+}

@@ -1,0 +1,157 @@
+/** When the medium was idle, and in which slots a sender counted down before a frame.
+ *
+ * As python/lasthop/plot/countdown.py draws it: a countdown goes backwards from the frame's start
+ * through idle gaps; in each of them the sender waits AIFS, EIFS after what nobody understood, and
+ * then counts. What others send freezes it. */
+
+import type { Scenario } from "../../engine/answers";
+import { numberOf, tableOf, tablesOf, textOf } from "../answer";
+import type { Frame } from "./frames";
+
+/** Two instants that lie closer are one. [s] */
+const ROUNDING_S = 1e-7;
+const ACK_BYTES = 14;
+const OFDM_SYMBOL_S = 4e-6;
+const OFDM_SERVICE_AND_TAIL_BITS = 22;
+const EXTENSIONS_S: Record<string, number> = { "802.11g": 6e-6, "802.11a": 0 };
+
+/** What is known of access to the medium. */
+export interface Access {
+  slot_s: number;
+  /** What a node waits before it counts, by its name and its category. [s] */
+  aifs_s: (node: string, flow: string | null) => number;
+  /** What everybody waits more than AIFS after frames that ended before. [s] */
+  lead_s: (last: readonly Frame[]) => number;
+  /** Whether a slot in which another begins to send counts as well (EDCA). */
+  countsBusy: boolean;
+}
+
+/** Time in which nobody sends, SIFS between the frames of an exchange too. */
+export interface Gap {
+  start_s: number;
+  end_s: number;
+  /** What everybody waits more than AIFS in it. [s] */
+  lead_s: number;
+  /** False where frames before it are not here: nobody knows what was sent. */
+  isKnown: boolean;
+}
+
+/** Stretch in which slots were counted. */
+export interface Counted {
+  start_s: number;
+  end_s: number;
+  slots: number;
+}
+
+export interface Countdown {
+  /** The last first. */
+  stretches: Counted[];
+  /** Slots that were not found, because the record does not reach back so far. */
+  missing: number;
+}
+
+/** The access rules of a scenario with a cell; null without one. */
+export function accessOf(scenario: Scenario): Access | null {
+  const cell = tableOf(scenario, "cell");
+  const slot_s = numberOf(cell, "slot_s");
+  const sifs_s = numberOf(cell, "sifs_s");
+  if (!cell || !slot_s || sifs_s === null) return null;
+  const nodes = new Map<string, Scenario>([["ap", tableOf(cell, "ap") ?? {}]]);
+  for (const station of tablesOf(scenario, "stations")) {
+    nodes.set(textOf(station, "name") ?? "", station);
+  }
+  const categories = new Map<string, string>();
+  for (const flow of tablesOf(scenario, "flows")) {
+    categories.set(textOf(flow, "name") ?? "", textOf(flow, "category") ?? "");
+  }
+  const aifs_s = (name: string, flow: string | null): number => {
+    const node = nodes.get(name) ?? {};
+    const own = tableOf(node, categories.get(flow ?? "") ?? "") ?? node;
+    return sifs_s + (numberOf(own, "aifsn") ?? 2) * slot_s;
+  };
+  const eifsLead_s = sifs_s + frame_s(cell, ACK_BYTES, numberOf(cell, "eifs_rate_bps") ?? 1e6);
+  const isExpected = textOf(cell, "eifs") === "expected";
+  const lead_s = (last: readonly Frame[]): number => {
+    const failed = last.filter(({ fate }) => fate !== "delivered");
+    if (failed.length === 0) return 0;
+    return isExpected ? sifs_s + Math.max(...failed.map(expectedResponse_s)) : eifsLead_s;
+  };
+  return { slot_s, aifs_s, lead_s, countsBusy: textOf(cell, "countdown") === "edca" };
+}
+
+/** Duration of a frame on the air, preamble included. [s] */
+function frame_s(cell: Scenario, bytes: number, rate_bps: number): number {
+  const preamble_s = numberOf(cell, "preamble_s") ?? 0;
+  const extension_s = EXTENSIONS_S[textOf(cell, "phy") ?? ""];
+  if (extension_s === undefined) return preamble_s + (8 * bytes) / rate_bps;
+  const symbolBits = Math.round(rate_bps * OFDM_SYMBOL_S);
+  const symbols = Math.ceil((OFDM_SERVICE_AND_TAIL_BITS + 8 * bytes) / symbolBits);
+  return preamble_s + symbols * OFDM_SYMBOL_S + extension_s;
+}
+
+/** Response that EIFS reckons with (IEEE 802.11-2020, table 10-8). [s] */
+function expectedResponse_s({ mcs, rate_bps }: Frame): number {
+  if (mcs !== null) return mcs === 0 ? 68e-6 : mcs <= 2 ? 44e-6 : 32e-6;
+  const known: Record<number, number> = { 1: 304, 2: 248, 5.5: 248, 11: 248, 6: 44, 9: 44, 12: 32, 18: 32 };
+  return (known[rate_bps / 1e6] ?? 28) * 1e-6;
+}
+
+/** When the medium is idle, in order. `isFirst` says of which frames what came before is not here. */
+export function gapsOf(
+  frames: readonly Frame[],
+  access: Access,
+  isFirst: (at: number) => boolean = (at) => at === 0,
+): Gap[] {
+  const gaps: Gap[] = [];
+  let last: Frame[] = [];
+  frames.forEach((frame, at) => {
+    if (isFirst(at)) {
+      const start_s = last[0]?.end_s ?? frame.start_s;
+      gaps.push({ start_s, end_s: frame.start_s, lead_s: 0, isKnown: false });
+      last = [frame];
+      return;
+    }
+    const end_s = last[0]!.end_s;
+    if (frame.start_s > end_s + ROUNDING_S) {
+      gaps.push({ start_s: end_s, end_s: frame.start_s, lead_s: access.lead_s(last), isKnown: true });
+    }
+    if (frame.end_s > end_s + ROUNDING_S) last = [frame];
+    else if (frame.end_s > end_s - ROUNDING_S) last.push(frame);
+  });
+  return gaps;
+}
+
+/** Index of the last gap that ends at an instant or before; -1 where there is none. */
+export function gapBefore(gaps: readonly Gap[], at_s: number): number {
+  let [low, high] = [0, gaps.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (gaps[middle]!.end_s <= at_s + ROUNDING_S) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** When the sender of a frame counted down before it. */
+export function countdownOf(frame: Frame, gaps: readonly Gap[], access: Access): Countdown {
+  let missing = frame.backoff_slots ?? 0;
+  const stretches: Counted[] = [];
+  const wait_s = access.aifs_s(frame.sender, frame.flow);
+  let isLast = true;
+  for (let at = gapBefore(gaps, frame.start_s); missing > 0 && at >= 0; at -= 1) {
+    const gap = gaps[at]!;
+    if (!gap.isKnown) break;
+    const begin_s = gap.start_s + wait_s + gap.lead_s;
+    const room_s = gap.end_s - begin_s;
+    const slots = room_s > 0 ? Math.floor((room_s + ROUNDING_S) / access.slot_s) : 0;
+    const counted = Math.min(slots, missing);
+    if (counted > 0) {
+      const start_s = gap.end_s - counted * access.slot_s;
+      stretches.push({ start_s, end_s: gap.end_s, slots: counted });
+    }
+    missing -= counted;
+    if (access.countsBusy && !isLast && room_s > -ROUNDING_S && missing > 0) missing -= 1;
+    isLast = false;
+  }
+  return { stretches, missing };
+}

@@ -1,0 +1,61 @@
+/** Reading an answer: lists, items, quantities. */
+
+import type { Answer, Estimate, Item, Scenario } from "../engine/answers";
+
+/** Lists of items by name, in the answer's order. */
+export function listsOf(answer: Answer): [string, Item[]][] {
+  return Object.entries(answer).flatMap(([name, value]): [string, Item[]][] =>
+    Array.isArray(value) && value.length > 0 && value.every(isItem) ? [[name, value]] : [],
+  );
+}
+
+function isItem(value: unknown): value is Item {
+  return typeof value === "object" && value !== null && "name" in value;
+}
+
+/** The items of a list; none where the answer has no such list. */
+export function itemsOf(answer: Answer | null | undefined, list: string): Item[] {
+  const found = answer?.[list];
+  return Array.isArray(found) ? found.filter(isItem) : [];
+}
+
+/** A quantity of an item; null where it is not given or has no mean. */
+export function estimateOf(item: Item | undefined, quantity: string): Estimate | null {
+  const found = item?.[quantity];
+  if (typeof found !== "object" || found === null || found.mean === null) return null;
+  return found;
+}
+
+export function meanOf(item: Item | undefined, quantity: string): number | null {
+  return estimateOf(item, quantity)?.mean ?? null;
+}
+
+/** A word about an item, such as the station of a flow. */
+export function wordOf(item: Item, key: string): string | null {
+  const found = item[key];
+  return typeof found === "string" ? found : null;
+}
+
+/** A table of the scenario; null where it has none. */
+export function tableOf(from: unknown, key: string): Scenario | null {
+  const found = (from as Scenario | null | undefined)?.[key];
+  return typeof found === "object" && found !== null && !Array.isArray(found)
+    ? (found as Scenario)
+    : null;
+}
+
+/** A list of tables of the scenario. */
+export function tablesOf(from: unknown, key: string): Scenario[] {
+  const found = (from as Scenario | null | undefined)?.[key];
+  return Array.isArray(found) ? (found as Scenario[]) : [];
+}
+
+export function numberOf(from: unknown, key: string): number | null {
+  const found = (from as Scenario | null | undefined)?.[key];
+  return typeof found === "number" ? found : null;
+}
+
+export function textOf(from: unknown, key: string): string | null {
+  const found = (from as Scenario | null | undefined)?.[key];
+  return typeof found === "string" ? found : null;
+}

@@ -1,0 +1,49 @@
+/** Numbers as a reader wants them, cut as `lasthop` prints them (python/lasthop/digits.py). */
+
+const DIGITS = 4;
+
+/** A mean and its half width, both cut at the half width's first or second digit. */
+export function estimate(mean: number | null | undefined, ci95: number | null | undefined): string {
+  if (mean === null || mean === undefined) return "-";
+  if (!ci95) return plain(mean);
+  const places = decimals(mean, ci95);
+  const half = ci95.toFixed(places);
+  return Number(half) ? `${mean.toFixed(places)} ± ${half}` : plain(mean);
+}
+
+/** A number without interval. */
+export function plain(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "-";
+  if (value === 0) return "0";
+  const exponent = Math.floor(Math.log10(Math.abs(value)));
+  return value.toFixed(Math.min(6, Math.max(0, DIGITS - 1 - exponent)));
+}
+
+/** A number in a sentence: three significant digits. */
+export function short(value: number): string {
+  if (value === 0) return "0";
+  const exponent = Math.floor(Math.log10(Math.abs(value)));
+  return String(Number(value.toFixed(Math.min(6, Math.max(0, 2 - exponent)))));
+}
+
+/** Two digits of a half width of 10 to 35, else one; at most six digits of the mean. */
+function decimals(mean: number, ci95: number): number {
+  const exponent = Math.floor(Math.log10(ci95));
+  const wanted = ci95 > 3.55 * 10 ** exponent ? -exponent : 1 - exponent;
+  const room = mean ? 5 - Math.floor(Math.log10(Math.abs(mean))) : 6;
+  return Math.max(0, Math.min(wanted, room, 6));
+}
+
+/** About `count` round values from 0 or `least` to `most`. */
+export function ticks(most: number, count: number, least = 0): number[] {
+  const span = most - least;
+  if (!(span > 0) || !Number.isFinite(span)) return [least];
+  const rough = span / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough) ?? rough;
+  const found: number[] = [];
+  for (let k = Math.ceil(least / step - 1e-9); k * step <= most * (1 + 1e-9); k += 1) {
+    found.push(Number((k * step).toPrecision(12)));
+  }
+  return found;
+}

@@ -1,0 +1,61 @@
+/** Answers and pictures as tables: text in cells, for eyes and for screen readers. */
+
+import type { Answer, Item } from "../../engine/answers";
+import { estimateOf, listsOf } from "../answer";
+import { estimate } from "../digits";
+import { measureOf } from "../quantity";
+
+export interface Column {
+  title: string;
+  unit: string;
+}
+
+export interface Table {
+  title: string;
+  columns: Column[];
+  /** The first cell is the row's name. */
+  rows: string[][];
+}
+
+/** Keys of items that are not quantities. */
+const NOT_QUANTITIES = new Set(["name"]);
+
+/** Every list of an answer. */
+export function tablesOfAnswer(answer: Answer): Table[] {
+  return listsOf(answer).map(([list, items]) => tableOfList(list, items));
+}
+
+export function tableOfList(list: string, items: Item[]): Table {
+  const keys = [...new Set(items.flatMap((item) => Object.keys(item)))];
+  const words = keys.filter(
+    (key) => !NOT_QUANTITIES.has(key) && items.some((item) => typeof item[key] === "string"),
+  );
+  const quantities = keys.filter((key) => items.some((item) => estimateOf(item, key) !== null));
+  const measures = quantities.map((key) => {
+    const means = items.map((item) => Math.abs(estimateOf(item, key)?.mean ?? 0));
+    return measureOf(key, Math.max(...means));
+  });
+  const rows = items.map((item) => [
+    item.name,
+    ...words.map((key) => (typeof item[key] === "string" ? (item[key] as string) : "-")),
+    ...quantities.map((key, at) => {
+      const found = estimateOf(item, key);
+      const scale = measures[at]?.scale ?? 1;
+      if (found?.mean == null) return "-";
+      return estimate(found.mean * scale, found.ci95 === null ? null : found.ci95 * scale);
+    }),
+  ]);
+  const columns = [
+    { title: "name", unit: "" },
+    ...words.map((title) => ({ title, unit: "" })),
+    ...measures.map(({ title, unit }) => ({ title, unit })),
+  ];
+  return { title: list, columns, rows };
+}
+
+/** About `most` rows of a long one, evenly taken, both ends included. */
+export function thinned<T>(rows: readonly T[], most: number): T[] {
+  if (rows.length <= most) return [...rows];
+  const step = (rows.length - 1) / (most - 1);
+  return Array.from({ length: most }, (_, k) => rows[Math.round(k * step)] as T);
+}

@@ -1,0 +1,175 @@
+/** Drop laws: with which probability a packet is dropped, given how long the queue is.
+ *
+ * As crates/engine/src/queue has them: red.rs (`base_probability`, `spread`), proportional.rs,
+ * settings.rs (`most_packets`); a packet that finds `limit` packets is always lost. */
+
+import type { Scenario } from "../../engine/answers";
+import { numberOf, textOf } from "../answer";
+import { short } from "../digits";
+
+/** A point of a curve. */
+export interface Point {
+  packets: number;
+  probability: number;
+}
+
+/** A length of the queue that means something. */
+export interface Level {
+  packets: number;
+  name: string;
+}
+
+export interface Law {
+  title: string;
+  /** Drop probability over the length; empty where the length does not decide. */
+  curve: Point[];
+  /** How often packets are dropped while the length stays, where drops are spaced; else empty. */
+  spaced: Point[];
+  levels: Level[];
+  /** What the law works on, and what is to be known of the picture. */
+  note: string;
+}
+
+/** RED's p_b at an average queue. */
+export function redProbability(red: Scenario, average: number): number {
+  const { min_th, max_th, max_p, gentle } = redOf(red);
+  if (average < min_th) return 0;
+  if (average < max_th) return (max_p * (average - min_th)) / (max_th - min_th);
+  if (!gentle) return 1;
+  return Math.min(1, max_p + ((1 - max_p) * (average - max_th)) / max_th);
+}
+
+/** Part of the packets that RED drops while p_b stays: drops are spaced evenly, not independent.
+ *
+ * With `wait` they are uniform on {1/p, ..., 2/p - 1} packets apart, without on {1, ..., 1/p - 1}
+ * (Floyd and Jacobson 1993, section VII): the inverse of the mean distance. */
+export function spacedProbability(p_b: number, wait: boolean): number {
+  if (p_b <= 0) return 0;
+  return wait ? (2 * p_b) / (3 - p_b) : Math.min(1, 2 * p_b);
+}
+
+function redOf(red: Scenario) {
+  return {
+    min_th: numberOf(red, "min_th_packets") ?? 0,
+    max_th: numberOf(red, "max_th_packets") ?? 0,
+    max_p: numberOf(red, "max_p") ?? 0.1,
+    gentle: red["gentle"] === true,
+    wait: red["wait"] === true,
+  };
+}
+
+/** The law of a queue that holds `limit` packets, in front of an outlet of `rate_bps`. */
+export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): Law {
+  const discipline = textOf(queue, "discipline") ?? "drop_tail";
+  const full: Level = { packets: limit, name: "limit" };
+  switch (discipline) {
+    case "drop_tail":
+      return { ...step(limit), title: "drop-tail", levels: [full], note: "A packet that finds the queue full is lost." };
+    case "threshold": {
+      const most = Math.min(numberOf(queue, "threshold_packets") ?? limit, limit);
+      const levels = [{ packets: most, name: "threshold" }];
+      return { ...step(most), title: "threshold", levels, note: "A packet that finds the threshold is lost." };
+    }
+    case "red":
+      return red(queue, full);
+    case "proportional": {
+      const slope = numberOf(queue, "slope") ?? 0;
+      const end = Math.min(limit, 1 / slope);
+      const curve = [at(0, 0), at(end, Math.min(1, slope * end)), at(end, 1), at(2 * limit, 1)];
+      const note = `Each packet that an arriving one finds adds ${short(100 * slope)} % to its drop probability.`;
+      return { title: "proportional", curve, spaced: [], levels: [full], note };
+    }
+    case "pi": {
+      const target = { packets: numberOf(queue, "target_packets") ?? 0, name: "target" };
+      const note =
+        "The drop probability is no function of the length: a controller raises it while the queue is above its target, and lowers it below.";
+      return { title: "PI", curve: [], spaced: [], levels: [target, full], note };
+    }
+    case "codel":
+    case "fq_codel":
+    case "pie":
+      return delayed(discipline, queue, full, rate_bps);
+    case "vbs": {
+      const part = numberOf(queue, "occupancy") ?? 0;
+      const target = { packets: part * limit, name: "occupancy to hold" };
+      const note =
+        "Virtual buffer sharing blocks classes that have more than their share, so that the queue holds a part of its limit: no function of the length alone.";
+      return { title: "VBS", curve: [], spaced: [], levels: [target, full], note };
+    }
+    default:
+      return { title: discipline, curve: [], spaced: [], levels: [full], note: "Its law is not known here." };
+  }
+}
+
+function at(packets: number, probability: number): Point {
+  return { packets, probability };
+}
+
+function step(limit: number): Pick<Law, "curve" | "spaced"> {
+  return { curve: [at(0, 0), at(limit, 0), at(limit, 1), at(2 * limit, 1)], spaced: [] };
+}
+
+const STEPS = 24;
+
+function red(queue: Scenario, full: Level): Law {
+  const { min_th, max_th, max_p, gentle, wait } = redOf(queue);
+  const last = gentle ? 2 * max_th : max_th;
+  const averages = [0, min_th];
+  for (let k = 1; k <= STEPS; k += 1) averages.push(min_th + ((max_th - min_th) * k) / STEPS);
+  if (gentle) for (let k = 1; k <= STEPS; k += 1) averages.push(max_th + (max_th * k) / STEPS);
+  const just = (average: number) =>
+    // the value just below max_th, where the curve jumps without gentle
+    average === max_th && !gentle ? max_p : redProbability(queue, average);
+  const curve = averages.map((average) => at(average, just(average)));
+  const end = 2 * Math.max(full.packets, last);
+  curve.push(at(last, 1), at(end, 1));
+  const spaced = curve.map(({ packets, probability }) => at(packets, spacedProbability(probability, wait)));
+  const form = textOf(queue, "form") === "published" ? "as published" : "as in ns-2, which leaves out the packet in service";
+  const bytes = queue["bytes"] === true ? " It counts bytes: thresholds are in packets of the mean length." : "";
+  const weight = queue["weight"] === 1 ? "the queue itself" : "the average queue";
+  const levels = [{ packets: min_th, name: "min_th" }, { packets: max_th, name: "max_th" }, full];
+  const note = `p_b goes by ${weight} (${form}). Drops are spaced: dashed is the part of packets dropped while p_b stays.${bytes}`;
+  return { title: "RED", curve, spaced, levels, note };
+}
+
+/** Laws that work on how long packets wait. */
+function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: number | null): Law {
+  const title = { codel: "CoDel", fq_codel: "FQ-CoDel", pie: "PIE" }[discipline] ?? discipline;
+  const target_s = numberOf(queue, "target_s") ?? 0;
+  const rate = rate_bps ? `, which is ${short((target_s * rate_bps) / 8 / 1000)} kB at this rate` : "";
+  const note = `${title} works on the time that packets spend in the queue, not on its length: its target is ${short(target_s * 1e3)} ms${rate}.`;
+  return { title, curve: [], spaced: [], levels: [full], note };
+}
+
+/** The probability at a length, on the curve. */
+export function probabilityAt(curve: readonly Point[], packets: number): number {
+  let before = curve[0];
+  for (const point of curve) {
+    if (before && point.packets > packets) {
+      const span = point.packets - before.packets;
+      const part = span > 0 ? (packets - before.packets) / span : 1;
+      return before.probability + part * (point.probability - before.probability);
+    }
+    before = point;
+  }
+  return before?.probability ?? 0;
+}
+
+/** How long the upright axis is: all that happens, and levels that are not far beyond. */
+export function axisEnd(law: Law, longest: number): number {
+  const inner = law.levels.filter(({ name }) => name !== "limit").map(({ packets }) => packets);
+  const needed = Math.max(longest, ...inner, 1) * 1.12;
+  const limit = law.levels.find(({ name }) => name === "limit")?.packets ?? 0;
+  return limit <= 1.8 * needed ? Math.max(needed, limit * 1.08) : needed;
+}
+
+/** How long the axis of the probability is: 1 where the law is a step, else what the law has in view. */
+export function probabilityEnd(law: Law, end_packets: number, measured: number): number {
+  const inView = law.curve.filter(({ packets, probability }) => packets <= end_packets && probability < 1);
+  const most = Math.max(0, ...inView.map(({ probability }) => probability));
+  const isStep = law.curve.length > 0 && most === 0;
+  if (isStep) return 1;
+  const sloping = probabilityAt(law.curve, Math.min(end_packets, law.levels[1]?.packets ?? end_packets) * 0.999);
+  const wanted = Math.max(measured * 1.6, sloping * 1.3, 1e-4);
+  return Math.min(1, wanted);
+}

@@ -1,0 +1,89 @@
+/** Queues of a scenario, with what decides in them and what a run says of them. */
+
+import type { Answer, Scenario, Series, Track } from "../../engine/answers";
+import { itemsOf, meanOf, numberOf, tableOf, tablesOf, textOf } from "../answer";
+
+export interface Queue {
+  /** Its name in the answer's list. */
+  name: string;
+  /** Discipline and parameters, as the checked scenario has them. */
+  setting: Scenario;
+  limit_packets: number;
+  /** Of what it stands in front of; null where that has no fixed rate. [bit/s] */
+  rate_bps: number | null;
+}
+
+/** Queues with a limit, those with a discipline first. */
+export function queuesOf(scenario: Scenario): Queue[] {
+  const found: Queue[] = [];
+  const add = (name: string | null, from: Scenario | null, rate_bps: number | null) => {
+    const setting = tableOf(from, "queue");
+    const limit_packets = numberOf(from, "queue_packets");
+    if (name === null || !setting || limit_packets === null) return;
+    found.push({ name, setting, limit_packets, rate_bps });
+  };
+  for (const link of tablesOf(scenario, "links")) {
+    if (link["of_host"] !== true) add(textOf(link, "name"), link, numberOf(link, "rate_bps"));
+  }
+  const cell = tableOf(scenario, "cell");
+  if (cell) {
+    add("ap", tableOf(cell, "ap"), null);
+    const wire = tableOf(scenario, "wire");
+    const rate_bps = numberOf(wire, "rate_bps");
+    if (rate_bps !== null) ["wire/down", "wire/up"].forEach((name) => add(name, wire, rate_bps));
+    for (const station of tablesOf(scenario, "stations")) add(textOf(station, "name"), station, null);
+  }
+  const isPlain = ({ setting }: Queue) => textOf(setting, "discipline") === "drop_tail";
+  return [...found.filter((queue) => !isPlain(queue)), ...found.filter(isPlain)];
+}
+
+/** Most queues that one can choose from. */
+const MOST = 60;
+
+/** Those that an answer speaks of; of plain ones first those that drop, then the longest. */
+export function measuredQueues(queues: Queue[], answer: Answer | null): Queue[] {
+  const weights = new Map(
+    itemsOf(answer, "queues").map((item) => [
+      item.name,
+      1e9 * (meanOf(item, "drop_probability") ?? 0) + (meanOf(item, "occupancy_packets") ?? 0),
+    ]),
+  );
+  const isPlain = (queue: Queue) => textOf(queue.setting, "discipline") === "drop_tail";
+  return queues
+    .filter(({ name }) => weights.has(name))
+    .sort((a, b) => Number(isPlain(a)) - Number(isPlain(b)) || weights.get(b.name)! - weights.get(a.name)!)
+    .slice(0, MOST);
+}
+
+/** What a run says of a queue. */
+export interface Operating {
+  /** Mean over time. */
+  packets: number | null;
+  /** Part of the packets that were dropped or marked. */
+  probability: number | null;
+  sojourn_s: number | null;
+}
+
+export function operatingOf(answer: Answer | null, name: string): Operating {
+  const item = itemsOf(answer, "queues").find((each) => each.name === name);
+  const dropped = meanOf(item, "drop_probability");
+  const marked = meanOf(item, "mark_probability");
+  return {
+    packets: meanOf(item, "occupancy_packets"),
+    probability: dropped === null ? marked : dropped + (marked ?? 0),
+    sojourn_s: meanOf(item, "sojourn_s"),
+  };
+}
+
+export function trackOf(series: Series | null, name: string): Track | null {
+  const isIt = (track: Track) => track.name === name && track.quantity === "occupancy_packets";
+  return series?.tracks.find(isIt) ?? null;
+}
+
+/** The 5th and the 95th percentile of samples; null without any. */
+export function swingOf(values: (number | null)[]): [number, number] | null {
+  const sorted = values.filter((each) => each !== null).sort((a, b) => a - b);
+  const at = (part: number) => sorted[Math.round(part * (sorted.length - 1))];
+  const [low, high] = [at(0.05), at(0.95)];
+  return low === undefined || high === undefined ? null : [low, high];
+}

@@ -1,0 +1,165 @@
+/** Who gets how much: bars of goodput, with intervals, parts by direction and predictions. */
+
+import type { Answer, Item, Scenario } from "../../engine/answers";
+import { estimateOf, itemsOf, meanOf, tablesOf, textOf, wordOf } from "../answer";
+import { short } from "../digits";
+
+export type By = "stations" | "flows" | "classes";
+export type Direction = "down" | "up" | "other";
+
+export interface Part {
+  direction: Direction;
+  goodput_bps: number;
+}
+
+export interface Bar {
+  name: string;
+  /** The station of a flow: bars of one station stand together under its name. */
+  group: string | null;
+  goodput_bps: number;
+  /** Half width of the interval; null where there is none. [bit/s] */
+  half_bps: number | null;
+  /** What the bar consists of; their sum is the bar. */
+  parts: Part[];
+  /** What a model says: a goodput, or else its share of what all have here. [bit/s] */
+  predicted_bps: number | null;
+  /** Whether it sends nothing but reports, as sensors do: it wants no share. */
+  isReporter: boolean;
+}
+
+/** Lists whose items have a goodput; what most people look for first. */
+export function waysOf(answer: Answer): By[] {
+  const has = (list: By) =>
+    itemsOf(answer, list).some((item) => estimateOf(item, "goodput_bps") !== null);
+  return (["stations", "flows", "classes"] as const).filter(has);
+}
+
+/** The bars of a list, flows ordered by their stations. */
+export function barsOf(
+  answer: Answer,
+  by: By,
+  scenario: Scenario = {},
+  prediction: Answer | null = null,
+): Bar[] {
+  const reporters = reportersOf(scenario, by);
+  const predicted = predictedOf(answer, by, prediction);
+  const flows = by === "stations" ? flowsByStation(answer) : new Map<string, Item[]>();
+  const bars = itemsOf(answer, by).flatMap((item): Bar[] => {
+    const goodput = estimateOf(item, "goodput_bps");
+    if (goodput?.mean == null) return [];
+    return [
+      {
+        name: item.name,
+        group: by === "flows" ? wordOf(item, "station") : null,
+        goodput_bps: goodput.mean,
+        half_bps: goodput.ci95,
+        parts: partsOf(item, goodput.mean, flows.get(item.name)),
+        predicted_bps: predicted.get(item.name) ?? null,
+        isReporter: reporters.has(item.name),
+      },
+    ];
+  });
+  return by === "flows" ? together(bars) : bars;
+}
+
+/** Names of those whose flows all are of sensors. */
+function reportersOf(scenario: Scenario, by: By): Set<string> {
+  const key = { stations: "station", flows: "name", classes: "class" }[by];
+  const reporting = new Set<string>();
+  const others = new Set<string>();
+  for (const flow of tablesOf(scenario, "flows")) {
+    const name = textOf(flow, key);
+    if (name !== null) (flow["sensor"] ? reporting : others).add(name);
+  }
+  return new Set([...reporting].filter((name) => !others.has(name)));
+}
+
+/** Whether the prediction of a list says shares alone, and no goodput. */
+export function saysSharesAlone(by: By, prediction: Answer | null): boolean {
+  const items = itemsOf(prediction, by);
+  const says = (quantity: string) => items.some((item) => meanOf(item, quantity) !== null);
+  return !says("goodput_bps") && says("goodput_share");
+}
+
+function predictedOf(answer: Answer, by: By, prediction: Answer | null): Map<string, number | null> {
+  const isShare = saysSharesAlone(by, prediction);
+  const whole_bps = itemsOf(answer, by).reduce((sum, item) => sum + (meanOf(item, "goodput_bps") ?? 0), 0);
+  return new Map(
+    itemsOf(prediction, by).map((item) => {
+      const found = meanOf(item, isShare ? "goodput_share" : "goodput_bps");
+      return [item.name, found !== null && isShare ? found * whole_bps : found];
+    }),
+  );
+}
+
+function flowsByStation(answer: Answer): Map<string, Item[]> {
+  const found = new Map<string, Item[]>();
+  for (const flow of itemsOf(answer, "flows")) {
+    const station = wordOf(flow, "station");
+    if (station !== null) found.set(station, [...(found.get(station) ?? []), flow]);
+  }
+  return found;
+}
+
+/** By direction; what is of no known direction is "other". */
+function partsOf(item: Item, whole_bps: number, flows: Item[] | undefined): Part[] {
+  const sums = { down: 0, up: 0, other: 0 };
+  for (const flow of flows ?? [item]) {
+    const value = meanOf(flow, "goodput_bps") ?? 0;
+    sums[directionOf(flow)] += value;
+  }
+  const rest = whole_bps - sums.down - sums.up - sums.other;
+  if (rest > 0.005 * whole_bps) sums.other += rest;
+  return (["down", "up", "other"] as const)
+    .filter((direction) => sums[direction] > 0)
+    .map((direction) => ({ direction, goodput_bps: sums[direction] }));
+}
+
+function directionOf(flow: Item): Direction {
+  const word = wordOf(flow, "direction");
+  return word === "down" || word === "up" ? word : "other";
+}
+
+/** Bars of one group side by side, groups in the order of their first bar. */
+function together(bars: Bar[]): Bar[] {
+  const groups = new Map<string | null, Bar[]>();
+  for (const bar of bars) groups.set(bar.group, [...(groups.get(bar.group) ?? []), bar]);
+  return [...groups.values()].flat();
+}
+
+/** What each would have if all had the same, sensors aside; null where there are not two. [bit/s] */
+export function equalShare_bps(bars: Bar[]): number | null {
+  const sharing = bars.filter((bar) => !bar.isReporter);
+  return sharing.length < 2 ? null : total_bps(sharing) / sharing.length;
+}
+
+export function total_bps(bars: Bar[]): number {
+  return bars.reduce((sum, bar) => sum + bar.goodput_bps, 0);
+}
+
+/** The end of the axis: all bars, intervals and predictions are below it. [bit/s] */
+export function axisEnd_bps(bars: Bar[]): number {
+  const ends = bars.map((bar) =>
+    Math.max(bar.goodput_bps + (bar.half_bps ?? 0), bar.predicted_bps ?? 0),
+  );
+  return Math.max(...ends, equalShare_bps(bars) ?? 0, 1) * 1.04;
+}
+
+const NAMED = 6;
+
+/** The picture in a sentence. */
+export function sentence(bars: Bar[]): string {
+  const [first, ...rest] = [...bars].sort((a, b) => b.goodput_bps - a.goodput_bps);
+  if (!first) return "Nobody has a goodput.";
+  const megabits = (bps: number) => short(bps / 1e6);
+  let text = `${first.name} gets ${megabits(first.goodput_bps)} of ${megabits(total_bps(bars))} Mb/s`;
+  const named = rest.length > NAMED ? rest.slice(0, NAMED - 1) : rest;
+  for (const bar of named) text += `, ${bar.name} ${megabits(bar.goodput_bps)}`;
+  const last = rest.at(-1);
+  const others = rest.slice(named.length);
+  if (last && others[0]) {
+    const [most, least] = [megabits(others[0].goodput_bps), megabits(last.goodput_bps)];
+    text += `, ${others.length} others ${most === least ? most : `${least} to ${most}`} each`;
+  }
+  return `${text}.`;
+}

@@ -1,0 +1,57 @@
+/** Contrast of all colours with the paper, light and dark: 4.5 for text, 3 for what is drawn. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import css from "../theme.css?raw";
+
+function luminance(hex) {
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const part = parseInt(hex.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+function contrast(one, other) {
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function palettes() {
+  const blocks = css.split("}").filter((block) => block.includes("--view-paper:"));
+  return blocks.map((block) => Object.fromEntries([...block.matchAll(/--view-([\w-]+): (#\w{6})/g)].map(([, name, hex]) => [name, hex])));
+}
+
+const TEXTS = ["ink", "soft", "accent"];
+const NOT_DRAWN = new Set([...TEXTS, "paper", "raised", "rule", "shade", "on-fill", "on-tcp-ack", "on-accent"]);
+const FILLS = ["segment", "tcp-ack", "rts", "mac-ack", "block-ack", "block-ack-req", "cf-end", "collided", "corrupted"];
+
+test("both ways into the dark are the same", () => {
+  const [, system, chosen] = palettes();
+  assert.deepEqual(system, chosen);
+});
+
+for (const [at, name] of [[0, "light"], [1, "dark"]]) {
+  const palette = palettes()[at];
+  test(`${name}: text is legible`, () => {
+    for (const text of TEXTS) {
+      for (const ground of ["paper", "raised"]) {
+        const found = contrast(palette[text], palette[ground]);
+        assert.ok(found >= 4.5, `${text} on ${ground}: ${found.toFixed(2)}`);
+      }
+    }
+  });
+  test(`${name}: what is drawn can be seen`, () => {
+    for (const [color, hex] of Object.entries(palette)) {
+      if (NOT_DRAWN.has(color)) continue;
+      const found = contrast(hex, palette.paper);
+      assert.ok(found >= 3, `${color}: ${found.toFixed(2)}`);
+    }
+  });
+  test(`${name}: words in boxes are legible`, () => {
+    for (const fill of FILLS) {
+      const found = contrast(palette[fill], palette[`on-${fill}`] ?? palette["on-fill"]);
+      assert.ok(found >= 4.5, `${fill}: ${found.toFixed(2)}`);
+    }
+  });
+}

@@ -1,0 +1,139 @@
+/** Time series: which quantities there are, and which lines are drawn of many. */
+
+import type { Series, Track } from "../../engine/answers";
+
+/** Most items that have a line each. */
+export const MOST_LINES = 12;
+
+export interface Choice {
+  key: string;
+  list: string;
+  quantity: string;
+  count: number;
+}
+
+/** Which items have lines: those with most, with least, or twelve from a place on. */
+export type Pick = "most" | "least" | number;
+
+export interface Sampled {
+  name: string;
+  of: "item" | "mean" | "sum";
+  values: (number | null)[];
+}
+
+/** Quantities in the order in which people look for them. */
+const ORDER = ["goodput_bps", "occupancy_packets", "cwnd_packets", "rtt_s", "utilisation"];
+
+/** What was sampled: a choice for each quantity of a list. */
+export function choicesOf(series: Series): Choice[] {
+  const found = new Map<string, Choice>();
+  for (const { list, quantity } of series.tracks) {
+    const key = `${list}/${quantity}`;
+    const choice = found.get(key) ?? { key, list, quantity, count: 0 };
+    choice.count += 1;
+    found.set(key, choice);
+  }
+  const place = ({ quantity }: Choice) => (ORDER.indexOf(quantity) + ORDER.length + 1) % (ORDER.length + 1);
+  return [...found.values()].sort((a, b) => place(a) - place(b));
+}
+
+export function tracksOf(series: Series, choice: Choice): Track[] {
+  return series.tracks.filter(
+    ({ list, quantity }) => list === choice.list && quantity === choice.quantity,
+  );
+}
+
+/** Lines of a quantity: at most twelve items, and what all of them have in the mean and together. */
+export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: number): Sampled[] {
+  const tracks = tracksOf(series, choice);
+  const lines: Sampled[] = picked(series, tracks, pick, from_s).map(({ name, values }) => ({
+    name,
+    of: "item",
+    values,
+  }));
+  if (tracks.length < 2) return lines;
+  lines.push({ name: `mean of all ${tracks.length}`, of: "mean", values: combined(tracks, true) });
+  if (isAdditive(choice.quantity)) {
+    lines.push({ name: `sum of all ${tracks.length}`, of: "sum", values: combined(tracks, false) });
+  }
+  return lines;
+}
+
+/** Running means over `count` samples around each; what is not known is left out. */
+export function smoothed(values: (number | null)[], count: number): (number | null)[] {
+  if (count <= 1) return values;
+  const sums = [0];
+  const known = [0];
+  values.forEach((value, k) => {
+    sums.push(sums[k]! + (value ?? 0));
+    known.push(known[k]! + (value === null ? 0 : 1));
+  });
+  const before = Math.floor((count - 1) / 2);
+  return values.map((value, k) => {
+    const from = Math.max(0, k - before);
+    const to = Math.min(values.length, k - before + count);
+    const number = known[to]! - known[from]!;
+    return value === null || number === 0 ? null : (sums[to]! - sums[from]!) / number;
+  });
+}
+
+/** Whether a sum over items means something. */
+function isAdditive(quantity: string): boolean {
+  return /_bps$|_packets$|^connections$/.test(quantity);
+}
+
+function picked(series: Series, tracks: Track[], pick: Pick, from_s: number): Track[] {
+  if (tracks.length <= MOST_LINES) return tracks;
+  if (typeof pick === "number") return tracks.slice(pick, pick + MOST_LINES);
+  const first = firstAfter(series, from_s);
+  const means = new Map(tracks.map((track) => [track, meanFrom(track.values, first) ?? 0]));
+  const sign = pick === "most" ? -1 : 1;
+  const chosen = new Set(
+    [...tracks].sort((a, b) => sign * (means.get(a)! - means.get(b)!)).slice(0, MOST_LINES),
+  );
+  return tracks.filter((track) => chosen.has(track));
+}
+
+/** Index of the first sample at or after an instant; 0 where there is none. */
+export function firstAfter(series: Series, from_s: number): number {
+  return Math.max(0, series.time_s.findIndex((time_s) => time_s >= from_s));
+}
+
+/** Mean of what is known from a sample on. */
+export function meanFrom(values: (number | null)[], first: number): number | null {
+  let sum = 0;
+  let count = 0;
+  for (let k = first; k < values.length; k += 1) {
+    const value = values[k];
+    if (value == null) continue;
+    sum += value;
+    count += 1;
+  }
+  return count ? sum / count : null;
+}
+
+/** Sum or mean at each instant over the items that are known there. */
+function combined(tracks: Track[], isMean: boolean): (number | null)[] {
+  const count = Math.max(0, ...tracks.map(({ values }) => values.length));
+  return Array.from({ length: count }, (_, k) => {
+    let sum = 0;
+    let known = 0;
+    for (const { values } of tracks) {
+      const value = values[k];
+      if (value == null) continue;
+      sum += value;
+      known += 1;
+    }
+    return known ? (isMean ? sum / known : sum) : null;
+  });
+}
+
+/** Choices of who has a line, where there are more than a dozen. */
+export function picksOf(count: number): [Pick, string][] {
+  if (count <= MOST_LINES) return [];
+  const pages: [Pick, string][] = [];
+  for (let from = 0; from < Math.min(count, 600); from += MOST_LINES) {
+    pages.push([from, `number ${from + 1} to ${Math.min(count, from + MOST_LINES)}`]);
+  }
+  return [["most", `the ${MOST_LINES} with most`], ["least", `the ${MOST_LINES} with least`], ...pages];
+}
