@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-long test-linux soak mutations bench docs docs-pages build wheel deb clean
+.PHONY: help demo check test test-long test-linux soak mutations bench docs docs-pages build workbench wheel deb clean
 # Stages of check and test.
 .PHONY: rust-tests rust-lint rust-docs rust-release instructions
 .PHONY: python-lint python-types python-tests kernel determinism validation site check-stages test-stages
@@ -99,7 +99,20 @@ $(VENV)/.documenting: $(VENV)/.installed docs/requirements.txt
 	@$(STAGE) "install what docs need" $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement docs/requirements.txt
 	@touch $@
 
+# The workbench's page: where Node or Rust's target is missing a line says so, and the rest works.
+PAGE := target/workbench.built
+PAGE_SOURCES := $(shell find workbench -name node_modules -prune -o -type f -print) Cargo.toml Cargo.lock \
+	$(shell find crates/engine/src crates/wasm -type f)
+
+$(PAGE): $(PAGE_SOURCES)
+	@mkdir -p target
+	@$(STAGE) "build the page" workbench/build
+	@touch $@
+
+workbench: $(PAGE)
+
 build: $(VENV)/.built
+	@$(MAKE) --no-print-directory workbench || true
 
 wheel: build
 	@$(STAGE) "build sdist and wheels" packaging/wheels

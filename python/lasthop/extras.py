@@ -17,6 +17,8 @@ EXTRAS = {
     "dpkt": "import",
     "distributed": "cluster",
     "submitit": "slurm",
+    "starlette": "workbench",
+    "uvicorn": "workbench",
 }
 """The extra that has a package."""
 

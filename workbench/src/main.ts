@@ -1,5 +1,8 @@
+/** Mounts the workbench. */
+
 import { mount } from "svelte";
 import App from "./App.svelte";
+import "./app.css";
 
 const target = document.getElementById("app");
 if (target) mount(App, { target });

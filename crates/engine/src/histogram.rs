@@ -5,6 +5,9 @@ use crate::kernel::time::Span;
 /// Cells to an octave: a quantile is within 1 part in 512 of the exact one.
 const CELLS_PER_OCTAVE: u64 = 256;
 
+/// Cells to an octave that are shown.
+const CELLS_SHOWN: u64 = 32;
+
 /// Counts of durations in cells whose width grows with the duration.
 #[derive(Clone, Debug)]
 pub struct Histogram {
@@ -50,6 +53,27 @@ impl Histogram {
         }
         self.count += other.count;
         self.sum_ns += other.sum_ns;
+    }
+
+    /// Edges of cells, of which at most `CELLS_SHOWN` are an octave, and the count in each: from the first to
+    /// the last that has any. There is an edge more than counts. [ns]
+    pub fn cells(&self) -> (Vec<u64>, Vec<u64>) {
+        let merged = (CELLS_PER_OCTAVE / CELLS_SHOWN) as usize;
+        let mut counts: Vec<u64> = Vec::new();
+        for octave in &self.counts {
+            let cells = octave.chunks(merged).map(|cells| cells.iter().sum::<u64>());
+            let filled = counts.len() + CELLS_SHOWN as usize;
+            counts.extend(cells);
+            counts.resize(filled, 0); // an octave without durations has no cells
+        }
+        let Some(first) = counts.iter().position(|&count| count > 0) else {
+            return (Vec::new(), Vec::new());
+        };
+        let last = counts.iter().rposition(|&count| count > 0).unwrap_or(first);
+        let edges = (first..=last + 1)
+            .map(|cell| least(cell * merged))
+            .collect();
+        (edges, counts[first..=last].to_vec())
     }
 
     /// Number of durations.
@@ -133,6 +157,24 @@ mod tests {
     fn without_durations_there_is_no_quantile() {
         assert_eq!(Histogram::EMPTY.quantile_s(0.95), None);
         assert_eq!(Histogram::EMPTY.mean_s(), None);
+    }
+
+    #[test]
+    fn cells_that_are_shown_have_every_duration_between_their_edges() {
+        let mut histogram = Histogram::EMPTY;
+        assert_eq!(histogram.cells(), (Vec::new(), Vec::new()));
+        let spans: Vec<u64> = (0..40).map(|k| 3_000 + 977 * k * k * k).collect();
+        spans.iter().for_each(|&ns| histogram.add(Span(ns)));
+        let (edges, counts) = histogram.cells();
+        assert_eq!(edges.len(), counts.len() + 1);
+        for (pair, &count) in edges.windows(2).zip(&counts) {
+            let inside = spans.iter().filter(|&&ns| (pair[0]..pair[1]).contains(&ns));
+            assert_eq!(inside.count() as u64, count, "{pair:?}");
+            // 32 to an octave
+            assert!((pair[1] - pair[0]) * 32 <= pair[0], "{pair:?}");
+        }
+        assert_eq!(counts.iter().sum::<u64>(), 40);
+        assert!(counts[0] > 0 && counts[counts.len() - 1] > 0);
     }
 
     #[test]

@@ -80,7 +80,8 @@ impl<'a> Live<'a> {
 
     /// Frames on the air are recorded, as many as `limit` at most.
     pub fn record(&mut self, limit: u64) {
-        self.log = Some(FrameLog::new(limit));
+        let from = Time::ZERO + self.scenario().record.from;
+        self.log = Some(FrameLog::new(limit, from));
         self.world.keep_transmissions();
     }
 

@@ -50,6 +50,10 @@ registry! {
         "goodput of the first station over this one's, eta_1j";
     RTT: "rtt_s", "s", ["flows", "classes"],
         "mean of the round-trip samples of a TCP flow, one an ACK of new data; of a class over the samples of all its TCP flows, of a user of a CSMA network over those of all its connections; in a series over the samples of the interval";
+    RTT_P95: "rtt_p95_s", "s", ["flows"],
+        "95th percentile of those samples, within 0.2 %; measured if asked for (--tails, simulate(tails=True))";
+    RTT_P99: "rtt_p99_s", "s", ["flows"],
+        "99th percentile of those samples, likewise";
     ONE_WAY_DELAY: "one_way_delay_s", "s", ["flows", "classes"],
         "mean time from source to sink of a UDP flow's datagrams, or a class's, per datagram";
     ONE_WAY_DELAY_P99: "one_way_delay_p99_s", "s", ["flows", "classes"],

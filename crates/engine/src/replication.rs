@@ -16,7 +16,7 @@ use crate::cell::Cell;
 use crate::error::EngineError;
 use crate::kernel::time::{Span, Time};
 use crate::measure::tails::{Seconds, WINDOW, Waits};
-use crate::measure::{self, Goodputs, Measures, Snapshot};
+use crate::measure::{self, Distribution, Goodputs, Measures, Snapshot, distributions};
 use crate::record::{FrameLog, FrameRecord, Series};
 use crate::scenario::Scenario;
 use crate::world::{Watch, World};
@@ -34,6 +34,8 @@ pub struct Replication {
     pub frames: Vec<FrameRecord>,
     /// Whether there was no room for more of them.
     pub frames_full: bool,
+    /// Distributions of round-trip times, delays and waits, if asked for.
+    pub distributions: Vec<Distribution>,
 }
 
 /// What is measured beside the means.
@@ -41,7 +43,8 @@ pub struct Replication {
 pub enum Beside {
     /// Nothing.
     Nothing,
-    /// What means hide: shares of single seconds in a cell, long waits in its queues.
+    /// What means hide: shares of single seconds in a cell, long waits in its queues, round-trip times of
+    /// TCP flows.
     Tails,
 }
 
@@ -71,8 +74,7 @@ pub struct Running<'a> {
     series: Option<Series>,
     log: Option<FrameLog>,
     waits: Option<Waits>,
-    /// Whether `seconds` are kept.
-    has_tails: bool,
+    beside: Beside,
     start: Option<Snapshot>,
     seconds: Option<Seconds>,
     first_half: Option<Goodputs>,
@@ -99,21 +101,22 @@ impl<'a> Running<'a> {
         let interval = scenario.record.series_interval.filter(|_| records);
         let series = interval.map(|interval| Series::new(&world, interval));
         let frames = scenario.record.frames.filter(|_| records);
-        let log = frames.map(FrameLog::new);
+        let from = Time::ZERO + scenario.record.from;
+        let log = frames.map(|limit| FrameLog::new(limit, from));
         if log.is_some() {
             world.keep_transmissions();
         }
-        let has_tails = beside == Beside::Tails && !scenario.stations.is_empty();
+        let seconds = beside == Beside::Tails && !scenario.stations.is_empty();
         let halts: Box<dyn Iterator<Item = (Time, Halt)> + Send> =
-            Box::new(halts(scenario, interval, has_tails));
+            Box::new(halts(scenario, interval, seconds));
         Running {
-            waits: has_tails.then(|| Waits::new(scenario)),
+            waits: seconds.then(|| Waits::new(scenario)),
             world,
             halts: halts.peekable(),
             ended: false,
             series,
             log,
-            has_tails,
+            beside,
             start: None,
             seconds: None,
             first_half: None,
@@ -162,7 +165,11 @@ impl<'a> Running<'a> {
                 Halt::WarmupEnds => {
                     world.begin_to_measure();
                     self.start = Some(Snapshot::take(world));
-                    self.seconds = self.has_tails.then(|| Seconds::new(world));
+                    if self.beside == Beside::Tails {
+                        world.keep_rtts();
+                        let has_cell = !scenario.stations.is_empty();
+                        self.seconds = has_cell.then(|| Seconds::new(world));
+                    }
                 }
                 Halt::WindowEnds => {
                     if let Some(seconds) = &mut self.seconds {
@@ -206,10 +213,15 @@ impl<'a> Running<'a> {
         if let Some(seconds) = self.seconds {
             seconds.tell(scenario, &mut measures);
         }
-        if let (Some(waits), Some(cell)) = (self.waits, world.radio().cell()) {
+        if let (Some(waits), Some(cell)) = (&self.waits, world.radio().cell()) {
             waits.tell(cell, &mut measures);
         }
+        let distributions = match self.beside {
+            Beside::Tails => distributions::of(&world, self.waits.as_ref()),
+            Beside::Nothing => Vec::new(),
+        };
         Ok(Replication {
+            distributions,
             halves,
             measures,
             series: self.series,
@@ -245,7 +257,9 @@ fn halts(
     let windows = (1..=windows).map(move |k| (warmup + WINDOW * k, Halt::WindowEnds));
     let count = interval.map_or(0, |interval| scenario.duration.0 / interval.0);
     let interval = interval.unwrap_or(Span::ZERO);
-    let samples = (1..=count).map(move |k| (Time::ZERO + interval * k, Halt::Sample));
+    // one sample more than is kept: what has grown since is asked of it
+    let first = (scenario.record.from.0.div_ceil(interval.0.max(1))).saturating_sub(1);
+    let samples = (first.max(1)..=count).map(move |k| (Time::ZERO + interval * k, Halt::Sample));
     merged(merged(once, windows), samples)
 }
 
@@ -317,6 +331,39 @@ mod tests {
         });
         let told = |one: Result<Replication, EngineError>| format!("{one:?}");
         assert_eq!(told(run.finish()), told(whole));
+    }
+
+    #[test]
+    fn what_is_recorded_from_an_instant_on_is_the_rest_of_what_would_have_been() {
+        let text = "duration = \"3 s\"\nwarmup = \"1 s\"\nrecord.series_interval = \"0.1 s\"\n\
+                    record.frames = 100_000\ncell = { phy = \"802.11b\" }\n\
+                    station.a = { count = 4, download = 1 }\nstation.b = { upload = 1, error = 0.2 }";
+        let recorded = |from: &str| {
+            let from = [("record.from".to_owned(), from.to_owned())];
+            let Ok(scenario) = parse(text, Format::Toml, "test.toml", &from) else {
+                panic!("a cell");
+            };
+            let run = run_replication(&scenario, 0, Beside::Nothing, &mut |_| {
+                ControlFlow::Continue(())
+            });
+            let Ok(run) = run else {
+                panic!("a run");
+            };
+            let frames: Vec<String> = (run.frames.iter())
+                .filter(|frame| frame.at >= Time(1_234_000_000))
+                .map(|frame| format!("{frame:?}"))
+                .collect();
+            let series = run.series.expect("asked for");
+            let kept = series.time_s.iter().filter(|at| **at >= 1.234).count();
+            let tracks: Vec<String> = (series.tracks.iter())
+                .map(|track| format!("{:?}", &track.values[series.time_s.len() - kept..]))
+                .collect();
+            (run.frames.len(), frames, series.time_s.len(), kept, tracks)
+        };
+        let (whole, late) = (recorded("0 s"), recorded("1.234 s"));
+        assert!(late.0 == late.1.len() && late.0 < whole.0, "frames before");
+        assert!(late.2 == late.3 && late.2 == 18 && whole.2 == 30);
+        assert_eq!((late.1, late.3, late.4), (whole.1, whole.3, whole.4));
     }
 
     #[test]

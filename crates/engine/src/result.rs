@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::estimate::estimate;
-use crate::measure::{Goodputs, Item, Measures};
+use crate::measure::{Distribution, Goodputs, Item, Measures, distributions_json};
 use crate::record::{FrameRecord, Series};
 use crate::replication::Replication;
 use crate::scenario::Scenario;
@@ -26,6 +26,8 @@ pub struct RunResult {
     pub frames: Vec<FrameRecord>,
     /// Whether there was no room for more of them.
     pub frames_full: bool,
+    /// Distributions over all finished replications, if asked for.
+    pub distributions: Vec<Distribution>,
     /// Whether the run was stopped before all replications were finished.
     pub interrupted: bool,
 }
@@ -49,6 +51,9 @@ impl RunResult {
         let (estimates, samples) = put_together(&runs);
         summary.extend(estimates);
         let halves = replications.iter().filter_map(|run| run.halves).collect();
+        let each = replications.iter_mut();
+        let distributions = each.map(|run| std::mem::take(&mut run.distributions));
+        let distributions = distributions.reduce(Distribution::merged);
         let first = &mut replications[0];
         RunResult {
             summary: Value::Object(summary),
@@ -57,6 +62,7 @@ impl RunResult {
             series: first.series.take(),
             frames: std::mem::take(&mut first.frames),
             frames_full: first.frames_full,
+            distributions: distributions.unwrap_or_default(),
             interrupted,
         }
     }
@@ -91,6 +97,11 @@ impl RunResult {
             "other": [over(0, |half| half.other), over(1, |half| half.other)],
         })
         .to_string()
+    }
+
+    /// `distributions` as JSON.
+    pub fn distributions_json(&self) -> String {
+        distributions_json(&self.distributions)
     }
 
     /// `series` as JSON, `null` without.

@@ -3,17 +3,31 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use lasthop_enforce::{Tables, parse_scenario, schema, to_json_text};
 use lasthop_engine::kernel::time::Time;
+use lasthop_engine::measure::distributions_json;
 use lasthop_engine::record::frames_json;
-use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
-use lasthop_engine::{EngineError, Replication, RunResult};
+use lasthop_engine::scenario::{Format, Problem, Scenario, parse_bytes, schema};
+use lasthop_engine::{Beside, EngineError, Replication, RunResult};
 use serde_json::{Value, json};
 
 use crate::memory::Owned;
 
+/// Tables of files that are not of what is simulated.
+const ENFORCED: [&str; 2] = ["gateway", "interface"];
+
 /// Name of the text in messages.
 const SOURCE: &str = "scenario";
+
+/// A scenario as it is written.
+#[derive(Clone, Copy)]
+pub struct Written<'a> {
+    /// What a file would have.
+    pub text: &'a [u8],
+    /// How it is written.
+    pub format: Format,
+    /// What replaces values of it, one `key.path=value` a line.
+    pub settings: &'a [u8],
+}
 
 /// One replication.
 enum Run {
@@ -35,9 +49,8 @@ impl Bench {
     ///
     /// # Errors
     /// The problems of the text, as JSON.
-    pub fn check(text: &[u8], format: Format) -> Result<String, String> {
-        let (scenario, tables) = parsed(text, format)?;
-        Ok(to_json_text(&scenario, &tables))
+    pub fn check(written: Written<'_>) -> Result<String, String> {
+        Ok(parsed(written)?.to_json_text())
     }
 
     /// The schema of scenario files.
@@ -45,13 +58,19 @@ impl Bench {
         schema().to_string()
     }
 
-    /// Begins replication number `replication` of a scenario; returns the number of the run.
+    /// Begins replication number `replication` of a scenario, measured with what is `beside` the means;
+    /// returns the number of the run.
     ///
     /// # Errors
     /// The problems of the text, or why it cannot run, as JSON.
-    pub fn begin(&mut self, text: &[u8], format: Format, replication: u32) -> Result<u32, String> {
-        let (scenario, _) = parsed(text, format)?;
-        let run = Owned::new(scenario, replication).map_err(|error| failed(&error))?;
+    pub fn begin(
+        &mut self,
+        written: Written<'_>,
+        replication: u32,
+        beside: Beside,
+    ) -> Result<u32, String> {
+        let scenario = parsed(written)?;
+        let run = Owned::new(scenario, replication, beside).map_err(|error| failed(&error))?;
         self.last += 1;
         self.runs.insert(self.last, Run::Running(Box::new(run)));
         Ok(self.last)
@@ -121,6 +140,7 @@ impl Bench {
             measures: replication.measures.with_values(values),
             halves: None,
             series: None,
+            distributions: Vec::new(),
             frames: Vec::new(),
             frames_full: false,
         });
@@ -134,6 +154,15 @@ impl Bench {
     pub fn series(&self, number: u32) -> Result<String, String> {
         let (_, replication) = self.over(number)?;
         Ok(json!(replication.series).to_string())
+    }
+
+    /// Distributions of what a run that is over has measured beside the means.
+    ///
+    /// # Errors
+    /// There is no such run, as JSON.
+    pub fn distributions(&self, number: u32) -> Result<String, String> {
+        let (_, replication) = self.over(number)?;
+        Ok(distributions_json(&replication.distributions))
     }
 
     /// Frames on the air that begin from one instant on and before another, as columns. [s]
@@ -152,16 +181,34 @@ impl Bench {
     }
 }
 
-fn parsed(text: &[u8], format: Format) -> Result<(Scenario, Tables), String> {
-    parse_scenario(text, format, SOURCE, &[], &Files::default()).map_err(|found| {
+fn parsed(written: Written<'_>) -> Result<Scenario, String> {
+    let Written { text, format, .. } = written;
+    let settings = settings(written.settings)?;
+    parse_bytes(text, format, SOURCE, &settings).map_err(|found| {
         let problems: Vec<Value> = found.iter().map(problem).collect();
         json!({ "problems": problems }).to_string()
     })
 }
 
+fn settings(lines: &[u8]) -> Result<Vec<(String, String)>, String> {
+    let lines = str::from_utf8(lines).map_err(|_| told("settings that are not UTF-8"))?;
+    let pair = |line: &str| match line.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(told(&format!(
+            "a setting is `key.path=value`, not `{line}`"
+        ))),
+    };
+    lines.lines().map(pair).collect()
+}
+
 fn problem(one: &Problem) -> Value {
+    if ENFORCED.contains(&one.path.as_str()) {
+        let message = "is enforced by `lasthop` on Linux, and not read here";
+        return json!({ "line": one.line, "path": one.path, "message": message, "hint": "take it out" });
+    }
     json!({
         "line": one.line,
+        "setting": one.setting,
         "path": one.path,
         "message": one.message,
         "hint": one.hint,
@@ -188,9 +235,17 @@ mod tests {
                         record.series_interval = \"0.5 s\"\nrecord.frames = 1000\n\
                         cell = { phy = \"802.11b\" }\nstation.a = { count = 3, download = 1 }\n";
 
+    fn written(text: &str) -> Written<'_> {
+        Written {
+            text: text.as_bytes(),
+            format: Format::Toml,
+            settings: &[],
+        }
+    }
+
     fn over(bench: &mut Bench, replication: u32) -> u32 {
         let run = bench
-            .begin(CELL.as_bytes(), Format::Toml, replication)
+            .begin(written(CELL), replication, Beside::Nothing)
             .unwrap();
         while !bench.is_over(run) {
             bench.advance(run).unwrap();
@@ -207,7 +262,7 @@ mod tests {
         for run in runs {
             values.extend(other.values(run).unwrap());
         }
-        let (scenario, _) = parsed(CELL.as_bytes(), Format::Toml).unwrap();
+        let scenario = parsed(written(CELL)).unwrap();
         let native = lasthop_engine::run(&scenario, 1, &|_| ControlFlow::Continue(())).unwrap();
         assert_eq!(one.combine(first, &values).unwrap(), native.summary_json());
         assert_eq!(
@@ -224,7 +279,7 @@ mod tests {
     fn a_run_rests_after_each_slice_and_is_forgotten() {
         let long = CELL.replace("\"3 s\"", "\"500 s\"");
         let mut bench = Bench::default();
-        let run = bench.begin(long.as_bytes(), Format::Toml, 0).unwrap();
+        let run = bench.begin(written(&long), 0, Beside::Tails).unwrap();
         let (first, second) = (bench.advance(run).unwrap(), bench.advance(run).unwrap());
         assert!(0.0 < first && first < second && second < 500.0);
         assert!(!bench.is_over(run) && bench.values(run).is_err());
@@ -233,13 +288,36 @@ mod tests {
     }
 
     #[test]
+    fn settings_replace_values_of_the_text() {
+        let with = |settings: &'static str| {
+            Bench::check(Written {
+                settings: settings.as_bytes(),
+                ..written(CELL)
+            })
+        };
+        let told: Value = serde_json::from_str(&with("seed=7\nreplications = 2").unwrap()).unwrap();
+        assert_eq!(
+            (&told["seed"], &told["replications"]),
+            (&json!(7), &json!(2))
+        );
+        assert!(with("seed=x").unwrap_err().contains(r#""setting":"seed""#));
+        assert!(with("seed").unwrap_err().contains("key.path=value"));
+    }
+
+    #[test]
     fn problems_say_line_and_key() {
         let wrong = CELL.replace("802.11b", "802.11z");
-        let told = Bench::check(wrong.as_bytes(), Format::Toml).unwrap_err();
+        let told = Bench::check(written(&wrong)).unwrap_err();
         let told: Value = serde_json::from_str(&told).unwrap();
         assert_eq!(told["problems"][0]["line"], 6);
         assert_eq!(told["problems"][0]["path"], "cell.phy");
-        assert!(Bench::check(CELL.as_bytes(), Format::Toml).is_ok());
+        assert!(Bench::check(written(CELL)).is_ok());
+        let enforced = format!("{CELL}[gateway]\nwan = \"eth0\"\n");
+        let told = Bench::check(written(&enforced)).unwrap_err();
+        assert!(
+            told.contains(r#""path":"gateway","message":"is enforced"#),
+            "{told}"
+        );
         assert!(Bench::schema().starts_with('{'));
     }
 }

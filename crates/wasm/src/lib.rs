@@ -14,4 +14,4 @@
 mod bench;
 pub mod memory;
 
-pub use bench::Bench;
+pub use bench::{Bench, Written};

@@ -13,7 +13,7 @@ use lasthop_engine::kernel::time::Time;
 use lasthop_engine::scenario::{Format, Scenario};
 use lasthop_engine::{Beside, EngineError, Replication, Running};
 
-use crate::Bench;
+use crate::{Bench, Written};
 
 /// A replication under way that owns the scenario it reads.
 pub struct Owned {
@@ -28,12 +28,12 @@ impl Owned {
     ///
     /// # Errors
     /// Those of [`Running::new`].
-    pub fn new(scenario: Scenario, replication: u32) -> Result<Owned, EngineError> {
+    pub fn new(scenario: Scenario, replication: u32, beside: Beside) -> Result<Owned, EngineError> {
         let scenario = Box::into_raw(Box::new(scenario));
         // SAFETY: it lives until `scenario` is freed, which is behind the end of `running`, and nobody has a
         // reference to it that may change it
         let read: &'static Scenario = unsafe { &*scenario };
-        match Running::new(read, replication, Beside::Nothing) {
+        match Running::new(read, replication, beside) {
             Ok(running) => Ok(Owned {
                 running: ManuallyDrop::new(running),
                 scenario,
@@ -137,10 +137,17 @@ impl Desk {
     }
 }
 
-fn format_of(json: u32) -> Format {
-    match json {
+/// The scenario in the room: so many bytes of text, TOML or (1) JSON, and behind it settings.
+fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
+    let (text, settings) = room.split_at(text_bytes.min(room.len()));
+    let format = match json {
         0 => Format::Toml,
         _ => Format::Json,
+    };
+    Written {
+        text,
+        format,
+        settings,
     }
 }
 
@@ -172,20 +179,32 @@ pub extern "C" fn lasthop_schema() -> u32 {
     at_desk(|desk| desk.tell(Ok(Bench::schema())))
 }
 
-/// Checks the text in the room, TOML or (1) JSON; answers with the normalised scenario, or its problems.
+/// Checks the scenario in the room: so many bytes of text, TOML or (1) JSON, and behind it what replaces values
+/// of it, one `key.path=value` a line. Answers with the normalised scenario, or its problems.
 #[unsafe(no_mangle)]
-pub extern "C" fn lasthop_check(json: u32) -> u32 {
+pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     at_desk(|desk| {
-        let checked = Bench::check(&desk.room, format_of(json));
+        let checked = Bench::check(written(&desk.room, json, text_bytes));
         desk.tell(checked)
     })
 }
 
-/// Begins a replication of the scenario in the room; returns the number of the run.
+/// Begins a replication of the scenario in the room, as [`lasthop_check`], measured with (1) or without what
+/// means hide; returns the number of the run.
 #[unsafe(no_mangle)]
-pub extern "C" fn lasthop_begin(json: u32, replication: u32) -> u32 {
+pub extern "C" fn lasthop_begin(
+    json: u32,
+    text_bytes: usize,
+    replication: u32,
+    with_tails: u32,
+) -> u32 {
     at_desk(|desk| {
-        let begun = desk.bench.begin(&desk.room, format_of(json), replication);
+        let written = written(&desk.room, json, text_bytes);
+        let beside = match with_tails {
+            0 => Beside::Nothing,
+            _ => Beside::Tails,
+        };
+        let begun = desk.bench.begin(written, replication, beside);
         desk.say(begun, 0, |_| Vec::new())
     })
 }
@@ -236,6 +255,15 @@ pub extern "C" fn lasthop_series(run: u32) -> u32 {
     at_desk(|desk| {
         let series = desk.bench.series(run);
         desk.tell(series)
+    })
+}
+
+/// Answers with the distributions of what a run that is over has measured beside the means.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
+    at_desk(|desk| {
+        let distributions = desk.bench.distributions(run);
+        desk.tell(distributions)
     })
 }
 

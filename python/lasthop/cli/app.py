@@ -26,6 +26,7 @@ from lasthop.cli.simulate import simulate
 from lasthop.cli.stability import COMMANDS as STABILITY
 from lasthop.cli.sweep import sweep
 from lasthop.cli.tune import tune
+from lasthop.cli.workbench import workbench
 
 app = typer.Typer(
     add_completion=False,
@@ -89,6 +90,7 @@ COMMANDS: dict[Callable[..., object], str] = {
     sweep: "Simulate a scenario at many settings.",
     tune: "Find the access parameters that serve an aim best.",
     reproduce: "Repeat the papers, judge their claims.",
+    workbench: "Serve a page: the engine in a browser.",
     completion: "Print a script: completion at Tab.",
 }
 """Every command and its line in the list of them."""

@@ -604,6 +604,7 @@ class Recording(Table):
 
     series_interval_s: float | None
     frames: int | None
+    from_s: float
 
 
 class Program(Table):

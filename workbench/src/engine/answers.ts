@@ -75,6 +75,8 @@ export interface Distribution {
 export interface Problem {
   /** From 1; null where it is of no line. */
   line: number | null;
+  /** The setting that brought the value in; null for a value of the text. */
+  setting: string | null;
   /** The key, such as `cell.ap.cwmin`. */
   path: string | null;
   message: string;

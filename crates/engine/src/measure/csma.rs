@@ -50,6 +50,8 @@ impl Period<'_> {
             ];
             if users[user].is_tcp() {
                 values.push(RTT.of(delay));
+                let flows = users[user].flows().iter().map(|&flow| flow as usize);
+                values.extend(self.rtt_percentiles(flows));
                 values.push(LOSS_PROBABILITY.of(loss));
                 values.push(RETRANSMISSIONS.of(over(|c| c.retransmitted) as f64));
                 values.extend(self.management(user, csma));

@@ -1,8 +1,8 @@
 //! What is measured of flows.
 
+use super::distributions::{delays_of, rtts_of};
 use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
-use crate::histogram::Histogram;
 use crate::quantities::*;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
 use crate::world::Endpoints;
@@ -39,6 +39,7 @@ impl Period<'_> {
                     let cwnd = (to.cwnd_ns - from.cwnd_ns) / self.length_ns() as f64;
                     let again = to.retransmitted - from.retransmitted;
                     values.push(RTT.of(delay));
+                    values.extend(self.rtt_percentiles([index].into_iter()));
                     values.push(CWND.of(cwnd));
                     if noisy {
                         let longest = self.world.flows().states()[index].cwnd_max();
@@ -67,12 +68,20 @@ impl Period<'_> {
 
     /// 99th percentile of the delays of the datagrams of these flows together.
     pub(super) fn delay_p99(&self, flows: impl Iterator<Item = usize>) -> Value {
-        let mut delays = Histogram::EMPTY;
-        let states = self.world.flows().states();
-        flows
-            .filter_map(|flow| states[flow].delays())
-            .for_each(|own| delays.merge(own));
+        let delays = delays_of(self.world, flows);
         ONE_WAY_DELAY_P99.of(delays.quantile_s(0.99))
+    }
+
+    /// Percentiles of the round-trip samples of these flows together, if they are kept.
+    pub(super) fn rtt_percentiles(&self, flows: impl Iterator<Item = usize>) -> Vec<Value> {
+        let rtts = rtts_of(self.world, flows);
+        let values = rtts.map(|rtts| {
+            [
+                RTT_P95.of(rtts.quantile_s(0.95)),
+                RTT_P99.of(rtts.quantile_s(0.99)),
+            ]
+        });
+        values.into_iter().flatten().collect()
     }
 
     /// What became of a sensor's reports.

@@ -6,6 +6,7 @@
 
 mod conservation;
 mod csma;
+pub(crate) mod distributions;
 mod flows;
 mod goodputs;
 mod item;
@@ -19,6 +20,7 @@ mod web;
 mod wlan;
 
 pub(crate) use self::conservation::check as check_conservation;
+pub use self::distributions::{Distribution, distributions_json};
 pub use self::goodputs::Goodputs;
 use self::item::ratio;
 pub use self::item::{Item, Measures, Value, quantile};

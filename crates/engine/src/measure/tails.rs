@@ -58,6 +58,11 @@ impl Waits {
         }
     }
 
+    /// How long packets were in queue `number`, if any left it.
+    pub(super) fn of_queue(&self, number: usize) -> Option<&Histogram> {
+        self.queues.get(number)
+    }
+
     /// Adds the 99th percentiles to what was measured.
     pub(crate) fn tell(&self, cell: &Cell, measures: &mut Measures) {
         for number in 0..cell.queues() {

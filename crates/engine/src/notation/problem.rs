@@ -232,13 +232,17 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
 /// Candidates that are near enough to `word` to be what was meant, the nearest first: no more than a
 /// few, of which none takes more than one change more than the first.
 fn near<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Vec<&'c str> {
+    among(word, &candidates.into_iter().collect::<Vec<_>>())
+}
+
+/// The same, compiled once.
+fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
     let length = word.chars().count();
     if length > 64 {
         return Vec::new();
     }
     let word = word.to_lowercase();
-    let mut found: Vec<(usize, &str)> = candidates
-        .into_iter()
+    let mut found: Vec<(usize, &str)> = (candidates.iter().copied())
         .map(|c| (strsim::osa_distance(&word, &c.to_lowercase()), c))
         .filter(|(distance, c)| {
             let shorter = length.min(c.chars().count());

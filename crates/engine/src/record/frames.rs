@@ -14,6 +14,8 @@ pub struct FrameLog {
     /// Frames for which there is room, and those for which there was.
     room: usize,
     count: usize,
+    /// Those that began before are left out.
+    from: Time,
     /// Whether one was left out.
     is_cut: bool,
     records: Vec<FrameRecord>,
@@ -23,11 +25,12 @@ pub struct FrameLog {
 }
 
 impl FrameLog {
-    /// A log of at most `limit` frames.
-    pub fn new(limit: u64) -> FrameLog {
+    /// A log of at most `limit` frames, from one instant on.
+    pub fn new(limit: u64, from: Time) -> FrameLog {
         FrameLog {
             room: usize::try_from(limit).unwrap_or(usize::MAX),
             count: 0,
+            from,
             is_cut: false,
             records: Vec::new(),
             tries: Vec::new(),
@@ -69,6 +72,9 @@ impl FrameLog {
             self.frames(scenario, cell, outcome);
         }
         self.backoffs.look(medium);
+        if medium.exchange().start < self.from {
+            self.records.truncate(before);
+        }
         self.close(before);
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
-use crate::kernel::time::Span;
+use crate::kernel::time::{Span, Time};
 use crate::link::Link;
 use crate::quantities::{
     AGGRESSIVENESS, AIRTIME_FRACTION, CAPACITY, CONNECTIONS, CWND, GOODPUT, OCCUPANCY, PING_RTT,
@@ -37,6 +37,9 @@ pub struct Series {
     pub interval_s: f64,
     /// Sample instants. [s]
     pub time_s: Vec<f64>,
+    /// Those before are not kept.
+    #[serde(skip)]
+    from: Time,
     /// Queue lengths, cwnd, rate of the bottleneck and last ping at the instant (NaN: not yet); goodput,
     /// utilisation and round-trip time of a user (NaN: no ACK) over the interval before it.
     pub tracks: Vec<Track>,
@@ -77,9 +80,9 @@ impl Track {
         }
     }
 
-    fn sample(&mut self, world: &World<'_>, length_s: f64) {
+    fn sample(&mut self, world: &World<'_>, length_s: f64) -> f64 {
         let item = self.item;
-        self.values.push(match &mut self.how {
+        match &mut self.how {
             How::Now(value) => value(world, item),
             How::Over {
                 totals,
@@ -96,7 +99,7 @@ impl Track {
                     length_s,
                 })
             }
-        });
+        }
     }
 }
 
@@ -131,14 +134,21 @@ impl Series {
         Series {
             interval_s: interval.seconds(),
             time_s: Vec::new(),
+            from: Time::ZERO + world.scenario().record.from,
             tracks,
         }
     }
 
     pub(crate) fn sample(&mut self, world: &World<'_>) {
-        self.time_s.push(world.now().seconds());
+        let is_kept = world.now() >= self.from;
+        if is_kept {
+            self.time_s.push(world.now().seconds());
+        }
         for track in &mut self.tracks {
-            track.sample(world, self.interval_s);
+            let value = track.sample(world, self.interval_s);
+            if is_kept {
+                track.values.push(value);
+            }
         }
     }
 }

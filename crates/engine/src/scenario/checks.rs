@@ -184,11 +184,21 @@ fn check_times(root: &Section, problems: &mut Problems) {
             format!("leaves nothing to measure; allowed is less than the duration of {shown}");
         warmup.refuse_value(fault, problems);
     }
-    let record = root.inside(RootKeys::record);
-    let Some(interval) = record.and_then(|record| record.present(Record::series_interval)) else {
+    let Some(record) = root.inside(RootKeys::record) else {
         return;
     };
-    let samples = duration.0 / interval.value.0;
+    let from = record.said(Record::from);
+    if let Some(from) = from.as_ref().filter(|from| from.value >= duration) {
+        let fault =
+            format!("leaves nothing to record; allowed is less than the duration of {shown}");
+        from.refuse_value(fault, problems);
+        return;
+    }
+    let Some(interval) = record.present(Record::series_interval) else {
+        return;
+    };
+    let before = from.map_or(0, |from| from.value.0.saturating_sub(1) / interval.value.0);
+    let samples = (duration.0 / interval.value.0).saturating_sub(before);
     if samples == 0 {
         let fault = format!("leaves no sample; allowed is at most the duration of {shown}");
         interval.refuse_value(fault, problems);

@@ -15,6 +15,8 @@ table! {
         utilisation_bin: Option<Span> = duration(US..=1_000_000 * S).default("100 ms");
         /// Keep a log of at most this many frames on the air, each MPDU of an aggregate counted; 0: none.
         frames: Option<u64> = count(0..=10_000_000).default(0), by frames;
+        /// Series and the log of frames begin at this instant.
+        from: Span = duration(0..=1_000_000 * S).default("0 s");
     }
 }
 
@@ -25,6 +27,7 @@ impl Default for Record {
             series_interval: None,
             utilisation_bin: None,
             frames: None,
+            from: Span::ZERO,
         }
     }
 }

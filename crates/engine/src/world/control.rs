@@ -1,7 +1,7 @@
 //! Control of a CSMA network at work: prices of links, users that open and close connections.
 
 use super::World;
-use super::flow::{Endpoints, FlowState};
+use super::flow::Endpoints;
 use super::numbers::Owner;
 use crate::kernel::time::Time;
 
@@ -97,12 +97,10 @@ impl World<'_> {
                 flow
             }
             None => {
-                let states = &mut self.flows.states;
-                let new = states.len() as u32;
-                if !self.clock.grow(states.len() + 1) {
+                if !self.clock.grow(self.flows.states.len() + 1) {
                     return false;
                 }
-                states.push(FlowState::connection(&tcp));
+                let new = self.flows.add_connection(&tcp);
                 self.wires.routes.add(index, false);
                 user.flows.push(new);
                 new

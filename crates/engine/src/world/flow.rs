@@ -80,6 +80,8 @@ pub(crate) struct FlowState {
     pub(super) reporting: bool,
     /// Length of the last segment of a message.
     pub(super) last_bytes: u16,
+    /// Whether there are `rtts`.
+    pub(super) timing: bool,
     pub(super) counters: FlowCounters,
     /// Segments delivered before those of the present connection or message.
     pub(super) delivered_before: u64,
@@ -89,6 +91,8 @@ pub(crate) struct FlowState {
     pub(super) ack_processing: Span,
     /// A sensor's reports, which are all that the endpoints carry.
     pub(super) reports: Option<Box<Reports>>,
+    /// Round-trip samples of a TCP flow since the end of the warm-up, if somebody asked for them.
+    pub(super) rtts: Option<Box<Histogram>>,
     pub(super) started_at: Time,
     pub(super) finished_at: Option<Time>,
 }
@@ -156,6 +160,8 @@ impl FlowState {
             endpoints: Endpoints::Ping,
             reporting: false,
             reports: None,
+            timing: false,
+            rtts: None,
             counters: FlowCounters::default(),
             cwnd: 0.0,
             cwnd_max: 0.0,
@@ -246,6 +252,19 @@ impl FlowState {
         }
     }
 
+    /// Round-trip samples of a TCP flow since the end of the warm-up, if they are kept.
+    pub(crate) fn rtts(&self) -> Option<&Histogram> {
+        self.rtts.as_deref()
+    }
+
+    /// A TCP flow keeps its round-trip samples from now on.
+    pub(super) fn keep_rtts(&mut self) {
+        if let Endpoints::Tcp(_) = self.endpoints {
+            self.timing = true;
+            self.rtts = Some(Box::new(Histogram::EMPTY));
+        }
+    }
+
     /// Measuring begins at `now`.
     pub(super) fn begin_to_measure(&mut self, now: Time) {
         self.integrate_cwnd(now);
@@ -308,6 +327,9 @@ impl FlowState {
         if u64::from(packet.number) > sender.acked() {
             self.counters.delay_ns += now.since(packet.stamp).0;
             self.counters.delay_samples += 1;
+            if self.timing {
+                keep_rtt(&mut self.rtts, now.since(packet.stamp));
+            }
         } else if packet.kind == PacketKind::SynAck {
             return sender.on_syn_ack(now, packet.stamp);
         }
@@ -432,6 +454,14 @@ impl FlowState {
             kind: PacketKind::Datagram,
             ..Packet::BLANK
         }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn keep_rtt(rtts: &mut Option<Box<Histogram>>, rtt: Span) {
+    if let Some(rtts) = rtts {
+        rtts.add(rtt);
     }
 }
 

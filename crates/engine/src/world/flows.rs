@@ -26,7 +26,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Packet, PacketKind};
 use crate::queue::{Greedy, HeadQueue};
-use crate::scenario::{CsmaFlow, Flow, Scenario};
+use crate::scenario::{CsmaFlow, Flow, Scenario, TcpSettings};
 use crate::tcp::Ack;
 
 /// All flows.
@@ -36,6 +36,8 @@ pub(crate) struct Flows {
     pub(super) waiting: Waiting,
     pub(super) webs: Webs,
     making: Making,
+    /// Whether connections that are yet to be opened keep their round-trip samples.
+    keeps_rtts: bool,
     /// The first flow of pings, and how each station answers them.
     first_ping: usize,
     responders: Vec<Responder>,
@@ -85,6 +87,7 @@ impl Flows {
             waiting: Waiting::new(scenario.flows.len(), reach),
             webs,
             making: Making::default(),
+            keeps_rtts: false,
             first_ping,
             responders,
             hosts: Hosts::default(),
@@ -436,6 +439,26 @@ impl Flows {
         }
         let webs = self.webs.sources.iter_mut();
         webs.for_each(Web::begin_to_measure);
+    }
+
+    /// TCP flows of the scenario, and connections of users, keep their round-trip samples from now on.
+    pub(super) fn keep_rtts(&mut self) {
+        self.keeps_rtts = true;
+        for (index, flow) in self.states.iter_mut().enumerate() {
+            if self.webs.member(index).is_none() {
+                flow.keep_rtts();
+            }
+        }
+    }
+
+    /// A further flow, for a connection of a user; returns its number.
+    pub(super) fn add_connection(&mut self, tcp: &TcpSettings) -> u32 {
+        let mut flow = FlowState::connection(tcp);
+        if self.keeps_rtts {
+            flow.keep_rtts();
+        }
+        self.states.push(flow);
+        self.states.len() as u32 - 1
     }
 
     /// The flows by number: those of the scenario, then users', then pings, then connections.

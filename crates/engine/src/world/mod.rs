@@ -430,6 +430,11 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Round-trip samples of TCP flows are kept from now on.
+    pub(crate) fn keep_rtts(&mut self) {
+        self.flows.keep_rtts();
+    }
+
     /// The scenario.
     pub(crate) fn scenario(&self) -> &'a Scenario {
         self.scenario

@@ -563,6 +563,7 @@ fn recording_changes_no_measured_number() {
         utilisation_bin: None,
         series_interval: Some(Span(MS)),
         frames: Some(999),
+        from: Span::ZERO,
     };
     let with = result(&recorded, 1);
     assert_eq!(result(&plain, 1).summary_json(), with.summary_json());

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use lasthop_engine::measure::Distribution;
 use lasthop_engine::scenario::{Format, parse};
-use lasthop_engine::{Beside, RunResult, run_beside};
+use lasthop_engine::{Beside, RunResult, run_beside, run_replication};
 
 use super::queues::{mean, simulate};
 
@@ -30,6 +31,35 @@ tcp.congestion = "reno"
 station.sta = { count = 7, upload = 1 }
 "#;
 
+/// Endpoints of these flows act ahead of time.
+const ROUTER: &str = r#"
+duration = "12 s"
+warmup = "3 s"
+replications = 2
+dumbbell = { flows = 5, access = "20 Mbps", bottleneck = "10 Mbps", rtt = "20 ms" }
+queue = 30
+tcp = { congestion = "reno", delayed_ack = false }
+"#;
+
+/// Users that open and close connections, each a flow of its own.
+const USERS: &str = r#"
+duration = "30 s"
+warmup = "2 s"
+replications = 2
+tcp = { congestion = "reno", delayed_ack = false, mss = "1000 B", initial_rto = "3 s" }
+[csma]
+k = 60
+r_per_packet = 2e-4
+connections_interval = "1 s"
+[csma.link]
+1 = { conflicts = ["2"], error = 0.05 }
+2 = { conflicts = ["3"] }
+3 = {}
+[flow]
+far = { route = ["1", "3"] }
+noise = { route = ["3"], udp = { rate = "300 kbps", arrivals = "poisson" } }
+"#;
+
 fn with_tails(text: &str, beside: Beside, series: &str) -> RunResult {
     let settings = [("record.series_interval".to_owned(), series.to_owned())];
     let Ok(scenario) = parse(text, Format::Toml, "test.toml", &settings) else {
@@ -50,8 +80,14 @@ fn sample(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
 
 #[test]
 fn asking_for_tails_moves_no_other_value() {
-    let tails = ["jain_p05", "longest_starved_s", "sojourn_p99_s"];
-    for text in [CELL, CAPTURE] {
+    let tails = [
+        "jain_p05",
+        "longest_starved_s",
+        "sojourn_p99_s",
+        "rtt_p95_s",
+        "rtt_p99_s",
+    ];
+    for text in [CELL, CAPTURE, ROUTER, USERS] {
         let means = with_tails(text, Beside::Nothing, "never").summary;
         let mut all = with_tails(text, Beside::Tails, "never").summary;
         assert_ne!(means, all);
@@ -121,6 +157,45 @@ fn capture_starves_stations_for_seconds() {
     let with_windows_of_31 = CAPTURE.replace("cwmin = 1,", "cwmin = 31,");
     let (captured, shared) = (longest(CAPTURE), longest(&with_windows_of_31));
     assert!(captured > 2.0 && shared < 0.5, "{captured} {shared}");
+}
+
+/// The distribution has the very samples that the mean is of, in each replication and in all together.
+#[test]
+fn round_trip_times_are_those_of_the_mean() {
+    for (text, user) in [(CELL, "a/down/1"), (ROUTER, "flow-1"), (USERS, "far")] {
+        let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {
+            panic!("{text}");
+        };
+        let result = with_tails(text, Beside::Tails, "never");
+        for number in 0..2 {
+            let run = run_replication(&scenario, number, Beside::Tails, &mut |_| {
+                ControlFlow::Continue(())
+            });
+            let Ok(run) = run else { panic!("a run") };
+            let of_flows = run.distributions.iter().filter(|own| own.list == "flows");
+            let of_flows: Vec<_> = of_flows.collect();
+            assert!(of_flows.iter().any(|own| own.name == user));
+            for own in of_flows {
+                let samples = &result.samples["flows"][&own.name];
+                let mean = samples[own.quantity][number as usize].as_f64();
+                assert!(mean.is_some() && own.histogram.count() > 10, "{}", own.name);
+                assert_eq!(own.histogram.mean_s(), mean, "{}", own.name);
+                if own.quantity == "rtt_s" {
+                    for (quantity, part) in [("rtt_p95_s", 0.95), ("rtt_p99_s", 0.99)] {
+                        let value = samples[quantity][number as usize].as_f64();
+                        assert_eq!(own.histogram.quantile_s(part), value);
+                    }
+                }
+            }
+        }
+        let count = |own: &Distribution| own.histogram.count();
+        let all: u64 = result.distributions.iter().map(count).sum();
+        let first = run_replication(&scenario, 0, Beside::Tails, &mut |_| {
+            ControlFlow::Continue(())
+        });
+        let first: u64 = first.map_or(0, |run| run.distributions.iter().map(count).sum());
+        assert!(all > first && first > 0);
+    }
 }
 
 /// Datagrams every 100 ms behind a wire of 30 ms: nobody waits long, and all alike.

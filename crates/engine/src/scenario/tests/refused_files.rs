@@ -221,6 +221,22 @@ fn a_series_has_at_least_one_sample() {
          allowed is at most the duration of 10 s"
     );
     assert!(toml(SMALL, &[("record.series_interval", "10 s")]).is_ok());
+    let late = [("record.series_interval", "3 s"), ("record.from", "9.1 s")];
+    assert_eq!(
+        complaints(toml(SMALL, &late)),
+        "--set record.series_interval=3 s: `record.series_interval`: \"3 s\" leaves no sample; \
+         allowed is at most the duration of 10 s"
+    );
+    assert!(toml(SMALL, &[late[0], ("record.from", "9 s")]).is_ok());
+}
+
+#[test]
+fn something_is_left_to_record() {
+    assert_eq!(
+        complaints(toml(SMALL, &[("record.from", "10 s")])),
+        "--set record.from=10 s: `record.from`: \"10 s\" leaves nothing to record; \
+         allowed is less than the duration of 10 s"
+    );
 }
 
 #[test]

@@ -1,0 +1,118 @@
+//! Whole distributions of what results have means and percentiles of, as counts between edges.
+
+use serde_json::{Value, json};
+
+use super::tails::Waits;
+use crate::histogram::Histogram;
+use crate::quantities::{ONE_WAY_DELAY, Quantity, RTT, SOJOURN};
+use crate::scenario::Transport;
+use crate::world::World;
+
+/// How often a quantity of an item had which value, after the warm-up.
+#[derive(Clone, Debug)]
+pub struct Distribution {
+    /// The item's list, as in results.
+    pub list: &'static str,
+    /// The item.
+    pub name: String,
+    /// What its values are of: the mean of `histogram` is that of this quantity.
+    pub quantity: &'static str,
+    /// The values.
+    pub histogram: Histogram,
+}
+
+impl Distribution {
+    fn of(
+        list: &'static str,
+        name: &str,
+        quantity: Quantity,
+        histogram: Histogram,
+    ) -> Distribution {
+        Distribution {
+            list,
+            name: name.to_owned(),
+            quantity: quantity.name,
+            histogram,
+        }
+    }
+
+    /// Those of two replications of a scenario, which are of the same items, as one.
+    pub(crate) fn merged(mut one: Vec<Self>, other: Vec<Self>) -> Vec<Self> {
+        for (own, more) in one.iter_mut().zip(&other) {
+            own.histogram.merge(&more.histogram);
+        }
+        one
+    }
+}
+
+/// `distributions` as JSON: a list of objects with `list`, `name`, `quantity`, `edges_s` and `counts`, from
+/// the first to the last cell that has any; one edge more than counts. Edges of all are of one sequence.
+pub fn distributions_json(distributions: &[Distribution]) -> String {
+    let each = distributions.iter().map(|own| {
+        let (edges, counts) = own.histogram.cells();
+        json!({
+            "list": own.list,
+            "name": own.name,
+            "quantity": own.quantity,
+            "edges_s": edges.iter().map(|&ns| ns as f64 / 1e9).collect::<Vec<_>>(),
+            "counts": counts,
+        })
+    });
+    each.collect::<Value>().to_string()
+}
+
+/// All that a world and the `waits` in its queues have at the end, in the order of results.
+pub(crate) fn of(world: &World<'_>, waits: Option<&Waits>) -> Vec<Distribution> {
+    let mut all: Vec<Distribution> = flows(world).collect();
+    if let (Some(waits), Some(cell)) = (waits, world.radio().cell()) {
+        all.extend((0..cell.queues()).map(|number| {
+            let own = waits.of_queue(number).cloned().unwrap_or(Histogram::EMPTY);
+            Distribution::of("queues", cell.queue_name(number), SOJOURN, own)
+        }));
+    }
+    all
+}
+
+/// Round-trip times of TCP flows and users, delays of datagrams.
+fn flows<'a>(world: &'a World<'_>) -> impl Iterator<Item = Distribution> + 'a {
+    let scenario = world.scenario();
+    let own = scenario.flows.iter().enumerate();
+    let own = own.map(|(index, flow)| (&flow.name, &flow.transport, vec![index]));
+    let csma = scenario.csma.iter().flat_map(|csma| &csma.flows);
+    let users = world.users().into_iter().flat_map(|users| users.each());
+    let users = csma.zip(users).map(|(flow, user)| {
+        let members = user.flows().iter().map(|&index| index as usize);
+        (&flow.name, &flow.transport, members.collect())
+    });
+    own.chain(users).filter_map(|(name, transport, members)| {
+        let (quantity, histogram) = match transport {
+            Transport::Tcp(_) => (RTT, rtts_of(world, members.into_iter())?),
+            Transport::Udp(_) => (ONE_WAY_DELAY, delays_of(world, members.into_iter())),
+            Transport::Web(_) => return None,
+        };
+        Some(Distribution::of("flows", name, quantity, histogram))
+    })
+}
+
+/// Round-trip samples of these flows together, if they are kept.
+pub(super) fn rtts_of(world: &World<'_>, flows: impl Iterator<Item = usize>) -> Option<Histogram> {
+    let states = world.flows().states();
+    let kept = flows.filter_map(|flow| states[flow].rtts());
+    kept.fold(None, |all: Option<Histogram>, own| match all {
+        None => Some(own.clone()),
+        Some(mut all) => {
+            all.merge(own);
+            Some(all)
+        }
+    })
+}
+
+/// Delays of the datagrams of these flows together.
+pub(super) fn delays_of(world: &World<'_>, flows: impl Iterator<Item = usize>) -> Histogram {
+    let states = world.flows().states();
+    let mut all = Histogram::EMPTY;
+    for own in flows.filter_map(|flow| states[flow].delays()) {
+        all.merge(own);
+    }
+    all
+}

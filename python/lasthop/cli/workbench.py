@@ -1,0 +1,79 @@
+"""`lasthop workbench`."""
+
+import socket
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lasthop.cli.options import unset, whole_number
+from lasthop.errors import UserError
+from lasthop.extras import need
+
+LOOPBACK = "127.0.0.1"
+
+
+def port_number(text: str) -> int:
+    """The value of --port."""
+    return whole_number(text, 0, 65535, "a port")
+
+
+def workbench(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Scenario that the page begins with, TOML or JSON."),
+    ] = None,
+    port: Annotated[
+        int | None, unset("N", "Port on loopback; by default any that is free.", parser=port_number)
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")
+    ] = True,
+) -> None:
+    """Serve the workbench to a browser on this machine, until Ctrl-C.
+
+    Its engine runs in the browser; predictions, sweeps, tuning and charts run here. Nobody else is served.
+    """
+    need("workbench", "starlette", "uvicorn")
+    if file is not None:
+        check_file(file)
+    import uvicorn
+
+    from lasthop.workbench.service import application
+
+    app = application(file)
+    with listening(port or 0) as listener:
+        address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+        typer.echo(f"the workbench is at {address}  (Ctrl-C ends it)")
+        if browser:
+            webbrowser.open(address)
+        settings = uvicorn.Config(app, log_level="warning", lifespan="off", server_header=False)
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(settings).run(sockets=[listener])
+
+
+def listening(port: int) -> socket.socket:
+    """A socket at a port of loopback."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((LOOPBACK, port))
+    except OSError as error:
+        listener.close()
+        raise UserError(
+            f"--port {port}: {error.strerror}", "without --port any that is free is taken"
+        ) from None
+    listener.listen()
+    return listener
+
+
+def check_file(file: Path) -> None:
+    """Refuse a scenario that cannot be read; the page tells what is wrong inside."""
+    try:
+        file.read_text("utf-8")
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{file}: not text in UTF-8") from None

@@ -1,0 +1,165 @@
+"""The page on loopback, and one interface for what the browser's engine has not."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from lasthop import __version__
+from lasthop.errors import UserError
+from lasthop.workbench.commands import COMMANDS, Asked, Told, told
+from lasthop.workbench.files import index, page
+
+__all__ = ["application"]
+
+MOST_BYTES = 4_000_000
+"""Of a request."""
+
+AT_ONCE = 2
+"""Commands that run side by side; others wait."""
+
+LOOK_S = 0.1
+"""How often it is looked whether the page still waits for the answer."""
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+
+
+def application(file: Path | None = None) -> Starlette:
+    """What is served: the page, and ``api/``.
+
+    Parameters
+    ----------
+    file : path, optional
+        A scenario that the page begins with; it is read anew each time the page is loaded.
+
+    Raises
+    ------
+    UserError
+        If the page has not been built.
+    """
+    files = page()
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def entry(request: Request) -> Response:
+        return HTMLResponse(index())
+
+    async def about(request: Request) -> Response:
+        begins = None
+        if file is not None:
+            begins = {"name": file.name, "text": file.read_text("utf-8")}
+        return JSONResponse(
+            {"version": __version__, "commands": list(COMMANDS), "scenario": begins}
+        )
+
+    async def ask(request: Request) -> Response:
+        try:
+            asked = Asked.of(request.path_params["command"], await body(request))
+        except UserError as error:
+            return JSONResponse({"error": str(error), "hint": error.hint}, 400)
+        async with turns:
+            answer = await run(asked, request.is_disconnected)
+        return JSONResponse(answer.body, answer.status)
+
+    return Starlette(
+        routes=[
+            Route("/", entry),
+            Route("/index.html", entry),
+            Route("/api/about", about),
+            Route("/api/{command}", ask, methods=["POST"]),
+            Mount("/", StaticFiles(directory=files)),
+        ],
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
+            Middleware(Guarded),
+        ],
+    )
+
+
+class Guarded:
+    """Headers of every answer; pages from elsewhere may ask nothing."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
+        self._app = app
+
+    async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:  # type: ignore[type-arg]
+        """Answer a request."""
+        headers = dict(scope.get("headers", []))
+        origin = headers.get(b"origin")
+        if origin is not None and origin != b"http://" + headers.get(b"host", b""):
+            refused = JSONResponse({"error": "asked by another page", "hint": None}, 403)
+            await refused(scope, receive, send)
+            return
+
+        async def with_headers(message: dict) -> None:  # type: ignore[type-arg]
+            if message["type"] == "http.response.start":
+                own = [(name.lower().encode(), each.encode()) for name, each in HEADERS.items()]
+                message = {**message, "headers": [*message.get("headers", []), *own]}
+            await send(message)
+
+        await self._app(scope, receive, with_headers)
+
+
+async def body(request: Request) -> object:
+    """The object in a request.
+
+    Raises
+    ------
+    UserError
+        If there is none, or it is too long.
+    """
+    if not request.headers.get("content-type", "").startswith("application/json"):
+        raise UserError("a request is application/json")
+    pieces = b""
+    async for piece in request.stream():
+        pieces += piece
+        if len(pieces) > MOST_BYTES:
+            raise UserError(f"a request of more than {MOST_BYTES:,} bytes")
+    try:
+        return json.loads(pieces)
+    except ValueError:
+        raise UserError("a request that is not JSON") from None
+
+
+async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Told:
+    """Run a command in a directory of its own; end it where nobody waits for it any more."""
+    with TemporaryDirectory(prefix="lasthop-workbench-") as folder:
+        Path(folder, asked.file).write_text(asked.text, "utf-8")
+        process = await asyncio.create_subprocess_exec(
+            *asked.process,
+            cwd=folder,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        saying = asyncio.ensure_future(process.communicate())
+        try:
+            while not saying.done():
+                await asyncio.wait([saying], timeout=LOOK_S)
+                if not saying.done() and await is_gone():
+                    raise ClientDisconnect
+            output, messages = saying.result()
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await saying
+    return told(process.returncode or 0, output, messages)

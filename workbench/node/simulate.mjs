@@ -1,0 +1,52 @@
+// Simulates a scenario with the engine of the page, as `lasthop simulate --json` does:
+//   node simulate.mjs ENGINE.wasm SCENARIO [key.path=value ...]
+import { readFileSync } from "node:fs";
+import { basename, extname } from "node:path";
+
+const [enginePath, scenarioPath, ...settings] = process.argv.slice(2);
+const { instance } = await WebAssembly.instantiate(readFileSync(enginePath), {});
+const engine = instance.exports;
+
+function write(bytes) {
+  const room = engine.lasthop_room(bytes.length);
+  new Uint8Array(engine.memory.buffer, room, bytes.length).set(bytes);
+}
+
+function answer() {
+  const [begin, length] = [engine.lasthop_answer(), engine.lasthop_answer_bytes()];
+  return Buffer.from(engine.memory.buffer.slice(begin, begin + length));
+}
+
+/** What a call answers in words, if it went well. */
+function told(went) {
+  if (!went) throw new Error(answer().toString());
+  return answer().toString();
+}
+
+const text = readFileSync(scenarioPath);
+const isJson = extname(scenarioPath) === ".json" ? 1 : 0;
+const name = basename(scenarioPath, extname(scenarioPath));
+const own = /^name\s*=/m.test(text.toString()) ? settings : [`name=${name}`, ...settings];
+const room = Buffer.concat([text, Buffer.from(own.join("\n"))]);
+
+write(room);
+const scenario = JSON.parse(told(engine.lasthop_check(isJson, text.length)));
+const before = process.cpuUsage();
+const runs = [];
+for (let replication = 0; replication < scenario.replications; replication += 1) {
+  write(room);
+  const run = engine.lasthop_begin(isJson, text.length, replication);
+  if (!run) told(0);
+  while (!engine.lasthop_is_over(run)) {
+    if (Number.isNaN(engine.lasthop_advance(run))) told(0);
+  }
+  runs.push(run);
+}
+const values = runs.map((run) => (engine.lasthop_values(run) ? answer() : told(0)));
+write(Buffer.concat(values));
+const result = told(engine.lasthop_combine(runs[0]));
+const used = process.cpuUsage(before);
+process.stdout.write(result);
+process.stderr.write(
+  `${(used.user + used.system) / 1e6} s of processor, ${engine.memory.buffer.byteLength} bytes of memory\n`,
+);

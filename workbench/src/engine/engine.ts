@@ -1,0 +1,163 @@
+/** The engine's WebAssembly module: texts and numbers in, answers out. */
+
+import type { Answer, Distribution, Frames, Problem, Scenario, Series } from "./answers";
+
+/** What the module exports; numbers of 32 bits unless said otherwise. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  lasthop_room(bytes: number): number;
+  lasthop_answer(): number;
+  lasthop_answer_bytes(): number;
+  lasthop_schema(): number;
+  lasthop_check(json: number, text_bytes: number): number;
+  lasthop_begin(json: number, text_bytes: number, replication: number, with_tails: number): number;
+  /** Simulated time, NaN after a failure. [s] */
+  lasthop_advance(run: number): number;
+  lasthop_is_over(run: number): number;
+  lasthop_values(run: number): number;
+  lasthop_combine(run: number): number;
+  lasthop_series(run: number): number;
+  lasthop_frames(run: number, from_s: number, to_s: number): number;
+  lasthop_distributions(run: number): number;
+  lasthop_end(run: number): void;
+}
+
+/** A text, and the settings that lie over it as `--set` puts them. */
+export interface Source {
+  text: string;
+  /** `key.path=value`, one a setting. */
+  settings: readonly string[];
+}
+
+/** A scenario, or what is wrong with its text. */
+export type Checked =
+  | { scenario: Scenario; problems: null }
+  | { scenario: null; problems: Problem[] };
+
+/** Whether a text is JSON; all others are TOML. */
+export function isJson(text: string): boolean {
+  return text.trimStart().startsWith("{");
+}
+
+/** The engine would not: its message is for users. */
+export class EngineError extends Error {
+  override name = "EngineError";
+  readonly problems: Problem[];
+
+  constructor(answer: string) {
+    const told = JSON.parse(answer) as { error?: string; problems?: Problem[] };
+    super(told.error ?? told.problems?.[0]?.message ?? "the engine does not say why");
+    this.problems = told.problems ?? [];
+  }
+}
+
+/** What means hide is measured too; all other values are the same without. */
+const WITH_TAILS = 1;
+
+/** One instance of the module. Views of its memory live for one statement: growth detaches them. */
+export class Engine {
+  readonly #exports: Exports;
+
+  constructor(instance: WebAssembly.Instance) {
+    this.#exports = instance.exports as unknown as Exports;
+  }
+
+  /** Bytes of its memory, which never shrinks. */
+  get memoryBytes(): number {
+    return this.#exports.memory.buffer.byteLength;
+  }
+
+  schema(): unknown {
+    return this.#told(this.#exports.lasthop_schema());
+  }
+
+  check(source: Source): Checked {
+    const well = this.#exports.lasthop_check(Number(isJson(source.text)), this.#write(source));
+    if (well) return { scenario: JSON.parse(this.#answer()) as Scenario, problems: null };
+    const { problems, message } = new EngineError(this.#answer());
+    const alone = [{ line: null, setting: null, path: null, message, hint: null }];
+    return { scenario: null, problems: problems.length ? problems : alone };
+  }
+
+  /** Begins a replication, numbered from 0; answers with the number of the run. */
+  begin(source: Source, replication: number): number {
+    const json = Number(isJson(source.text));
+    const run = this.#exports.lasthop_begin(json, this.#write(source), replication, WITH_TAILS);
+    if (!run) throw new EngineError(this.#answer());
+    return run;
+  }
+
+  /** Advances a run by a slice; answers with the simulated time. [s] */
+  advance(run: number): number {
+    const now_s = this.#exports.lasthop_advance(run);
+    if (Number.isNaN(now_s)) throw new EngineError(this.#answer());
+    return now_s;
+  }
+
+  isOver(run: number): boolean {
+    return this.#exports.lasthop_is_over(run) === 1;
+  }
+
+  /** What a run that is over has measured, as `combine` takes it. */
+  values(run: number): Float64Array {
+    if (!this.#exports.lasthop_values(run)) throw new EngineError(this.#answer());
+    return new Float64Array(this.#bytes().buffer);
+  }
+
+  /** The answer over the values of replications in order; `run` is one of them. */
+  combine(run: number, values: Float64Array): Answer {
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    this.#put(bytes);
+    return this.#told(this.#exports.lasthop_combine(run)) as Answer;
+  }
+
+  series(run: number): Series | null {
+    return this.#told(this.#exports.lasthop_series(run)) as Series | null;
+  }
+
+  /** Frames that begin in a stretch of time. [s] */
+  frames(run: number, from_s: number, to_s: number): Frames {
+    return this.#told(this.#exports.lasthop_frames(run, from_s, to_s)) as Frames;
+  }
+
+  distributions(run: number): Distribution[] {
+    return this.#told(this.#exports.lasthop_distributions(run)) as Distribution[];
+  }
+
+  end(run: number): void {
+    this.#exports.lasthop_end(run);
+  }
+
+  /** Puts text and settings into the room; answers with the text's length. [bytes] */
+  #write(source: Source): number {
+    const encoder = new TextEncoder();
+    const text = encoder.encode(source.text);
+    const settings = encoder.encode(source.settings.join("\n"));
+    const both = new Uint8Array(text.length + settings.length);
+    both.set(text);
+    both.set(settings, text.length);
+    this.#put(both);
+    return text.length;
+  }
+
+  #put(bytes: Uint8Array): void {
+    const at = this.#exports.lasthop_room(bytes.length);
+    new Uint8Array(this.#exports.memory.buffer, at, bytes.length).set(bytes);
+  }
+
+  #told(went_well: number): unknown {
+    const answer = this.#answer();
+    if (!went_well) throw new EngineError(answer);
+    return JSON.parse(answer);
+  }
+
+  #answer(): string {
+    return new TextDecoder().decode(this.#bytes());
+  }
+
+  /** A copy of the last answer. */
+  #bytes(): Uint8Array<ArrayBuffer> {
+    const { lasthop_answer, lasthop_answer_bytes, memory } = this.#exports;
+    return new Uint8Array(memory.buffer, lasthop_answer() >>> 0, lasthop_answer_bytes()).slice();
+  }
+}

@@ -1,0 +1,53 @@
+/** What the page and its workers say to each other. */
+
+import type { Answer, Distribution, Frames, Series } from "./answers";
+import type { Checked, Source } from "./engine";
+
+/** Questions that are answered at once, between two slices of a run; run numbers are the worker's own. */
+export interface Questions {
+  schema(): unknown;
+  check(source: Source): Checked;
+  combine(run: number, values: Float64Array): Answer;
+  series(run: number): Series | null;
+  distributions(run: number): Distribution[] | null;
+  frames(run: number, from_s: number, to_s: number): Frames;
+  /** When the last recorded frame ends; null where there is none. [s] */
+  lastFrameEnd(run: number): number | null;
+  /** Lengths of queues in a stretch of time. */
+  queues(run: number, from_s: number, to_s: number): Series | null;
+  end(run: number): void;
+}
+
+/** One replication to run. */
+export interface Job {
+  source: Source;
+  /** From 0. */
+  replication: number;
+  /** Whether the run is kept for questions, until `end`. */
+  keep: boolean;
+}
+
+/** From the page to a worker. */
+export type Order =
+  | { order: "open"; module: WebAssembly.Module }
+  | { order: "run"; id: number; job: Job }
+  | { order: "cancel"; id: number }
+  | { order: "ask"; id: number; question: keyof Questions; about: unknown[] };
+
+/** What a replication has yielded. */
+export interface Yielded {
+  values: Float64Array;
+  /** The worker's number of the run; 0 where it was not kept. */
+  run: number;
+}
+
+/** From a worker to the page. */
+export type Report =
+  | { report: "progress"; id: number; simulated_s: number }
+  | { report: "over"; id: number; yielded: Yielded; memory_bytes: number }
+  | { report: "cancelled"; id: number; memory_bytes: number }
+  | { report: "answer"; id: number; answer: unknown }
+  | { report: "failed"; id: number; message: string }
+  /** The instance cannot be used any more. */
+  | { report: "broken"; message: string };
+

@@ -1,0 +1,14 @@
+/** The engine beside the page, compiled once for all workers. */
+
+import { Pool } from "./pool";
+
+/** Opens a pool of workers; throws where the engine is missing or the browser will not have it. */
+export async function openPool(): Promise<Pool> {
+  const response = await fetch(new URL("engine.wasm", document.baseURI));
+  if (!response.ok) throw new Error(`the engine cannot be loaded: engine.wasm, ${response.status}`);
+  const isTyped = response.headers.get("content-type")?.startsWith("application/wasm");
+  const module = isTyped
+    ? await WebAssembly.compileStreaming(response)
+    : await WebAssembly.compile(await response.arrayBuffer());
+  return new Pool(module);
+}

@@ -1,0 +1,218 @@
+/** Workers, each with an engine of its own, and replications that are dealt out to them. */
+
+import type { Source } from "./engine";
+import type { Job, Order, Questions, Report, Yielded } from "./messages";
+
+const MOST_WORKERS = 8;
+/** Memory of an engine never shrinks: a worker that has more is replaced when nothing needs it. [bytes] */
+const STALE_BYTES = 256e6;
+
+/** The run was given up because it was asked to be. */
+export class Cancelled extends Error {
+  override name = "Cancelled";
+}
+
+/** An engine stopped where it should not; its worker was replaced. */
+export class Broken extends Error {
+  override name = "Broken";
+}
+
+type Answered<Q extends keyof Questions> = Promise<ReturnType<Questions[Q]>>;
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+  progress?: (simulated_s: number) => void;
+}
+
+/** One worker and what it owes. */
+class Hand {
+  readonly #pending = new Map<number, Pending>();
+  #worker: Worker;
+  #last = 0;
+  /** Whether a run is under way. */
+  busy = false;
+  /** Runs that are kept. */
+  kept = 0;
+  memory_bytes = 0;
+
+  constructor(readonly module: WebAssembly.Module) {
+    this.#worker = this.#open();
+  }
+
+  #open(): Worker {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data }: MessageEvent<Report>) => this.#hear(data);
+    worker.onerror = (event) => this.#replace(event.message || "the worker does not start");
+    worker.postMessage({ order: "open", module: this.module } satisfies Order);
+    return worker;
+  }
+
+  #hear(report: Report): void {
+    if (report.report === "broken") return this.#replace(report.message);
+    const pending = this.#pending.get(report.id);
+    if (report.report === "progress") return pending?.progress?.(report.simulated_s);
+    this.#pending.delete(report.id);
+    if ("memory_bytes" in report) this.memory_bytes = report.memory_bytes;
+    if (report.report === "over") pending?.resolve(report.yielded);
+    else if (report.report === "answer") pending?.resolve(report.answer);
+    else if (report.report === "cancelled") pending?.reject(new Cancelled("cancelled"));
+    else pending?.reject(new Error(report.message));
+  }
+
+  #replace(message: string): void {
+    const owed = [...this.#pending.values()];
+    this.renew();
+    for (const one of owed) one.reject(new Broken(message));
+  }
+
+  /** A new worker in the old one's place. */
+  renew(): void {
+    this.close();
+    this.#pending.clear();
+    this.kept = 0;
+    this.memory_bytes = 0;
+    this.#worker = this.#open();
+  }
+
+  close(): void {
+    this.#worker.terminate();
+  }
+
+  ask<T>(order: (id: number) => Order, progress?: Pending["progress"], signal?: AbortSignal): Promise<T> {
+    const id = ++this.#last;
+    const worker = this.#worker;
+    return new Promise<T>((resolve, reject) => {
+      const pending: Pending = { resolve: resolve as Pending["resolve"], reject };
+      if (progress) pending.progress = progress;
+      this.#pending.set(id, pending);
+      worker.postMessage(order(id));
+      const cancel = () => worker.postMessage({ order: "cancel", id } satisfies Order);
+      signal?.addEventListener("abort", cancel, { once: true });
+    });
+  }
+
+  question<Q extends keyof Questions>(
+    question: Q,
+    ...about: Parameters<Questions[Q]>
+  ): Answered<Q> {
+    return this.ask((id) => ({ order: "ask", id, question, about }));
+  }
+}
+
+/** A run that is over and kept, until `end`. */
+export class Kept {
+  #hand: Hand | null;
+  readonly #run: number;
+
+  constructor(hand: Hand, run: number) {
+    this.#hand = hand;
+    this.#run = run;
+    hand.kept += 1;
+  }
+
+  ask<Q extends Exclude<keyof Questions, "schema" | "check" | "end">>(
+    question: Q,
+    ...about: Parameters<Questions[Q]> extends [number, ...infer Rest] ? Rest : never
+  ): Answered<Q> {
+    if (!this.#hand) return Promise.reject(new Cancelled("the run is forgotten"));
+    const all = [this.#run, ...about] as unknown as Parameters<Questions[Q]>;
+    return this.#hand.question(question, ...all);
+  }
+
+  end(): void {
+    const hand = this.#hand;
+    if (!hand) return;
+    this.#hand = null;
+    hand.kept = Math.max(0, hand.kept - 1);
+    hand.question("end", this.#run).catch(() => undefined);
+  }
+}
+
+/** What a replication has yielded, with its run where it was to be kept. */
+export interface Finished {
+  values: Float64Array;
+  kept: Kept | null;
+}
+
+interface Waiting {
+  job: Job;
+  signal: AbortSignal;
+  progress: (simulated_s: number) => void;
+  start(hand: Hand): void;
+  reject(error: Error): void;
+}
+
+/** Deals out replications in the order they were asked for. */
+export class Pool {
+  readonly #hands: Hand[];
+  readonly #waiting: Waiting[] = [];
+
+  constructor(module: WebAssembly.Module, workers = navigator.hardwareConcurrency) {
+    const count = Math.max(1, Math.min(MOST_WORKERS, workers || 1));
+    this.#hands = Array.from({ length: count }, () => new Hand(module));
+  }
+
+  get size(): number {
+    return this.#hands.length;
+  }
+
+  check(source: Source): Answered<"check"> {
+    return this.#leastBusy().question("check", source);
+  }
+
+  schema(): Promise<unknown> {
+    return this.#leastBusy().question("schema");
+  }
+
+  /** Runs a replication when a worker is free. */
+  run(job: Job, signal: AbortSignal, progress: (simulated_s: number) => void): Promise<Finished> {
+    return new Promise((resolve, reject) => {
+      const start = (hand: Hand) => {
+        hand.busy = true;
+        hand
+          .ask<Yielded>((id) => ({ order: "run", id, job }), progress, signal)
+          .then(
+            ({ values, run }) => resolve({ values, kept: run ? new Kept(hand, run) : null }),
+            reject,
+          )
+          .finally(() => this.#rest(hand));
+      };
+      this.#waiting.push({ job, signal, progress, start, reject });
+      signal.addEventListener("abort", () => this.#forget(signal), { once: true });
+      this.#deal();
+    });
+  }
+
+  close(): void {
+    for (const hand of this.#hands) hand.close();
+  }
+
+  #leastBusy(): Hand {
+    return (this.#hands.find((hand) => !hand.busy) ?? this.#hands[0]) as Hand;
+  }
+
+  #rest(hand: Hand): void {
+    hand.busy = false;
+    if (hand.memory_bytes > STALE_BYTES && hand.kept === 0) hand.renew();
+    this.#deal();
+  }
+
+  #deal(): void {
+    while (this.#waiting.length) {
+      const free = this.#hands.find((hand) => !hand.busy);
+      if (!free) return;
+      const next = this.#waiting.shift();
+      if (next?.signal.aborted) next.reject(new Cancelled("cancelled"));
+      else next?.start(free);
+    }
+  }
+
+  #forget(signal: AbortSignal): void {
+    const gone = this.#waiting.filter((one) => one.signal === signal);
+    for (const one of gone) {
+      this.#waiting.splice(this.#waiting.indexOf(one), 1);
+      one.reject(new Cancelled("cancelled"));
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/** A worker: one engine, one run at a time in slices, questions answered between them. */
+
+import { Engine, EngineError } from "./engine";
+import type { Job, Order, Questions, Report } from "./messages";
+
+declare const self: DedicatedWorkerGlobalScope;
+
+/** Time in the engine before messages are looked at. [ms] */
+const STRETCH_MS = 12;
+/** Time between two reports of progress. [ms] */
+const PROGRESS_MS = 80;
+/** A run that takes more is given up, before the browser ends the page. [bytes] */
+const MEMORY_LIMIT_BYTES = 1.5e9;
+
+let engine: Promise<Engine> | null = null;
+/** The run under way, 0 without one. */
+let current = 0;
+
+function say(report: Report, transfer: Transferable[] = []): void {
+  self.postMessage(report, transfer);
+}
+
+/** Lets messages in. A message of our own is not held back as timers are. */
+const { port1, port2 } = new MessageChannel();
+function breathe(): Promise<void> {
+  return new Promise((resolve) => {
+    port1.onmessage = () => resolve();
+    port2.postMessage(null);
+  });
+}
+
+/** Tells what went wrong; a trap leaves the instance as no code expects it. */
+function fail(id: number, error: unknown): void {
+  if (error instanceof EngineError) say({ report: "failed", id, message: error.message });
+  else say({ report: "broken", message: error instanceof Error ? error.message : String(error) });
+}
+
+async function carryOut(own: Engine, id: number, job: Job): Promise<void> {
+  const run = own.begin(job.source, job.replication);
+  let told_ms = performance.now();
+  while (!own.isOver(run)) {
+    const until_ms = performance.now() + STRETCH_MS;
+    let simulated_s = 0;
+    do simulated_s = own.advance(run);
+    while (!own.isOver(run) && performance.now() < until_ms);
+    if (own.memoryBytes > MEMORY_LIMIT_BYTES) {
+      say({ report: "broken", message: "the run needs more than 1.5 GB of memory" });
+      return;
+    }
+    if (performance.now() - told_ms > PROGRESS_MS) {
+      told_ms = performance.now();
+      say({ report: "progress", id, simulated_s });
+    }
+    await breathe();
+    if (current !== id) {
+      own.end(run);
+      say({ report: "cancelled", id, memory_bytes: own.memoryBytes });
+      return;
+    }
+  }
+  const values = own.values(run);
+  if (!job.keep) own.end(run);
+  const yielded = { values, run: job.keep ? run : 0 };
+  say({ report: "over", id, yielded, memory_bytes: own.memoryBytes }, [values.buffer]);
+}
+
+function answers(own: Engine): Questions {
+  return {
+    schema: () => own.schema(),
+    check: (source) => own.check(source),
+    combine: (run, values) => own.combine(run, values),
+    series: (run) => own.series(run),
+    distributions: (run) => own.distributions(run),
+    frames: (run, from_s, to_s) => own.frames(run, from_s, to_s),
+    lastFrameEnd(run) {
+      const { start_s, duration_s } = own.frames(run, 0, Infinity);
+      const ends_s = start_s.map((start, at) => start + (duration_s[at] ?? 0));
+      return ends_s.length ? ends_s.reduce((latest, end) => Math.max(latest, end)) : null;
+    },
+    queues(run, from_s, to_s) {
+      const series = own.series(run);
+      if (!series) return null;
+      const first = series.time_s.findIndex((at_s) => at_s >= from_s);
+      const after = series.time_s.findIndex((at_s) => at_s > to_s);
+      const stretch: [number, number?] = after < 0 ? [Math.max(first - 1, 0)] : [first, after];
+      return {
+        interval_s: series.interval_s,
+        time_s: series.time_s.slice(...stretch),
+        tracks: series.tracks
+          .filter((track) => track.quantity === "occupancy_packets")
+          .map((track) => ({ ...track, values: track.values.slice(...stretch) })),
+      };
+    },
+    end: (run) => own.end(run),
+  };
+}
+
+self.onmessage = async ({ data }: MessageEvent<Order>) => {
+  if (data.order === "open") {
+    engine = WebAssembly.instantiate(data.module, {}).then((instance) => new Engine(instance));
+    return;
+  }
+  if (data.order === "cancel") {
+    if (current === data.id) current = 0;
+    return;
+  }
+  if (data.order === "run") current = data.id;
+  try {
+    if (!engine) throw new Error("the worker has no engine yet");
+    const own = await engine;
+    if (data.order === "run") await carryOut(own, data.id, data.job);
+    else {
+      const ask = answers(own)[data.question] as (...about: unknown[]) => unknown;
+      say({ report: "answer", id: data.id, answer: ask(...data.about) });
+    }
+  } catch (error) {
+    fail(data.id, error);
+  }
+};

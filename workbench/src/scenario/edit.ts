@@ -1,0 +1,211 @@
+/** Changes of one value in the text of a scenario, which leave comments and layout as they are. */
+
+import { parse } from "smol-toml";
+import { isJson } from "../engine/engine";
+import { type Entry, outline, samePath, startsWith, type Table } from "./outline";
+
+/** A tree of values, as a text means it. */
+export type Tree = Record<string, unknown>;
+
+/** What stands at a key path, raw; null: nothing, so that the default holds. */
+export type Written = string | null;
+
+/** The tree of a text; null where it cannot be read. */
+export function treeOf(text: string): Tree | null {
+  try {
+    return (isJson(text) ? JSON.parse(text) : parse(text)) as Tree;
+  } catch {
+    return null;
+  }
+}
+
+/** The value at a key path of a tree; undefined where there is none. */
+export function valueAt(tree: Tree, path: readonly string[]): unknown {
+  let value: unknown = tree;
+  for (const key of path) {
+    if (!isTree(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+export function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * A text whose value at a key path is another: `value` as TOML writes it, or null to take it out.
+ *
+ * Null where no edit changes that value alone.
+ */
+export function edited(text: string, path: readonly string[], value: Written): string | null {
+  const before = treeOf(text);
+  if (!before || path.length === 0) return null;
+  const wanted = structuredClone(before);
+  if (!place(wanted, path, value === null ? undefined : parse(`value = ${value}`).value)) return null;
+  if (isJson(text)) return `${JSON.stringify(wanted, null, 2)}\n`;
+  // Who takes the last dotted key of a table out takes the table out.
+  const without = value === null ? prune(structuredClone(wanted), path) : wanted;
+  const isWanted = (changed: string) => {
+    const after = treeOf(changed);
+    return after !== null && (same(after, wanted) || same(after, without));
+  };
+  for (const changed of value === null ? removals(text, path) : writings(text, path, value)) {
+    if (isWanted(changed)) return changed;
+  }
+  return null;
+}
+
+/** Texts that may be it, the one with the least changes first. */
+function* writings(text: string, path: readonly string[], value: string): Generator<string> {
+  const { entries, tables } = outline(text);
+  const there = entries.find((entry) => samePath(entry.path, path));
+  if (there) yield splice(text, there.value_from, there.value_to, value);
+  else yield* insertions(text, path, value, entries, tables);
+}
+
+function* insertions(
+  text: string,
+  path: readonly string[],
+  value: string,
+  entries: Entry[],
+  tables: Table[],
+): Generator<string> {
+  // Beside keys that begin likewise, in the table that has most of the path.
+  const nearby = entries
+    .map((entry) => ({ entry, common: commonLength(entry.path, path) }))
+    .filter(({ common, entry }) => common > entry.table.path.length)
+    .sort((one, other) => other.common - one.common);
+  const holders = tables
+    .filter((table) => startsWith(path, table.path) && table.path.length < path.length)
+    .sort((one, other) => other.path.length - one.path.length);
+  const [first] = nearby;
+  const [holder] = holders;
+  if (first && first.common > (holder?.path.length ?? 0)) {
+    yield into(text, first.entry.table, path, value, first.entry);
+  }
+  for (const table of holders) yield into(text, table, path, value);
+  const header = `[${path.slice(0, -1).map(keyText).join(".")}]`;
+  const line = `${keyText(path.at(-1) as string)} = ${value}`;
+  const parent = path.slice(0, -1);
+  const below = tables.find((table) => table.kind === "header" && startsWith(table.path, parent));
+  if (below) yield splice(text, below.from, below.from, `${header}\n${line}\n\n`);
+  yield `${text.trimEnd()}\n\n${header}\n${line}\n`;
+}
+
+/** A text with one more key in a table, behind an entry or behind the last. */
+function into(
+  text: string,
+  table: Table,
+  path: readonly string[],
+  value: string,
+  behind?: Entry,
+): string {
+  const pair = `${path.slice(table.path.length).map(keyText).join(".")} = ${value}`;
+  if (table.kind === "inline") {
+    const inside = text.slice(table.body_from, table.to).trimEnd();
+    if (inside.trim() === "") return splice(text, table.body_from, table.to, ` ${pair} `);
+    const end = table.body_from + inside.length;
+    return splice(text, end, end, `${inside.endsWith(",") ? "" : ","} ${pair}`);
+  }
+  const last = behind?.value_to ?? table.to;
+  if (table.kind === "root" && last === 0) return `${pair}\n${text}`;
+  const lineEnd = text.indexOf("\n", last);
+  const end = lineEnd < 0 ? text.length : lineEnd;
+  return splice(text, end, end, `\n${pair}`);
+}
+
+function* removals(text: string, path: readonly string[]): Generator<string> {
+  const { entries, tables } = outline(text);
+  const spans: [number, number][] = [];
+  for (const entry of entries) {
+    const within = startsWith(entry.path, path) && entry.path.length >= path.length;
+    if (within && !startsWith(entry.table.path, path)) spans.push(spanOf(text, entry));
+  }
+  for (const table of tables) {
+    if (table.kind === "header" && startsWith(table.path, path)) {
+      const end = lineEndOf(text, table.to);
+      spans.push([table.from, end + (/^\s*/.exec(text.slice(end))?.[0].length ?? 0)]);
+    }
+  }
+  if (!spans.length) return;
+  let changed = text;
+  for (const [from, to] of spans.sort((one, other) => other[0] - one[0])) {
+    changed = splice(changed, from, to, "");
+  }
+  yield changed;
+}
+
+/** From where to where a key with its value is taken out: its line, or its part of the braces. */
+function spanOf(text: string, entry: Entry): [number, number] {
+  if (entry.table.kind !== "inline") {
+    return [lineBeginOf(text, entry.key_from), Math.min(text.length, lineEndOf(text, entry.value_to) + 1)];
+  }
+  const behind = /^\s*,\s*/.exec(text.slice(entry.value_to, entry.table.to));
+  if (behind) return [entry.key_from, entry.value_to + behind[0].length];
+  const before = /\s*,\s*$/.exec(text.slice(entry.table.body_from, entry.key_from));
+  return [entry.key_from - (before?.[0].length ?? 0), entry.value_to];
+}
+
+function lineBeginOf(text: string, at: number): number {
+  return text.lastIndexOf("\n", at - 1) + 1;
+}
+
+function lineEndOf(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end;
+}
+
+function splice(text: string, from: number, to: number, put: string): string {
+  return text.slice(0, from) + put + text.slice(to);
+}
+
+function commonLength(one: readonly string[], other: readonly string[]): number {
+  let length = 0;
+  while (length < one.length && length < other.length && one[length] === other[length]) length += 1;
+  return length;
+}
+
+function keyText(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
+}
+
+/** Puts a value into a tree; false where a value that is no table is in the way. */
+function place(tree: Tree, path: readonly string[], value: unknown): boolean {
+  let table = tree;
+  for (const key of path.slice(0, -1)) {
+    if (!Object.hasOwn(table, key)) table[key] = {};
+    const next = table[key];
+    if (!isTree(next)) return false;
+    table = next;
+  }
+  const last = path.at(-1) as string;
+  if (value === undefined) delete table[last];
+  else table[last] = value;
+  return true;
+}
+
+/** Takes out the tables on the way to a key that nothing is in any more. */
+function prune(tree: Tree, path: readonly string[]): Tree {
+  for (let length = path.length - 1; length > 0; length -= 1) {
+    const table = valueAt(tree, path.slice(0, length));
+    if (!isTree(table) || Object.keys(table).length > 0) break;
+    place(tree, path.slice(0, length), undefined);
+  }
+  return tree;
+}
+
+function same(one: unknown, other: unknown): boolean {
+  if (isTree(one) && isTree(other)) {
+    const keys = Object.keys(one);
+    return (
+      keys.length === Object.keys(other).length &&
+      keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]))
+    );
+  }
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((value, at) => same(value, other[at]));
+  }
+  if (one instanceof Date && other instanceof Date) return one.getTime() === other.getTime();
+  return Object.is(one, other);
+}

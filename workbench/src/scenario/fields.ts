@@ -1,0 +1,239 @@
+/** What the form shows: key paths with labels; all else follows from the schema and the text. */
+
+import type { Scenario } from "../engine/answers";
+import { isTree, type Tree, valueAt } from "./edit";
+import { inWords } from "./quantity";
+import { type Node, type Schema, unitsOf, wordsOf } from "./schema";
+
+interface Listed {
+  /** `*` stands for each name there is. */
+  path: string;
+  label: string;
+  /** A key that has to be there; usually the path's own table. */
+  needs?: string;
+  /** Shown only where the text has it. */
+  present?: true;
+  /** Shown only where another key has this value, or has none. */
+  only?: readonly [path: string, value: unknown];
+  /** What holds without it, where the schema says so in a sentence. */
+  without?: string;
+  /** Steps of a slider. */
+  steps?: readonly number[];
+}
+
+const WINDOWS = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023] as const;
+const ROOT = "";
+const ADAPTIVE = ["csma.access", "adaptive"] as const;
+
+/** A queue in all the forms that it may have. */
+function queue(path: string, label: string): Listed[] {
+  return [
+    { path, label },
+    { path: `${path}.limit`, label: `${label}: limit` },
+    { path: `${path}.threshold`, label: "Threshold", present: true },
+    { path: `${path}.red.min_th`, label: "RED: lower threshold" },
+    { path: `${path}.red.max_th`, label: "RED: upper threshold" },
+    { path: `${path}.red.max_p`, label: "RED: drop probability" },
+    { path: `${path}.red.weight`, label: "RED: weight of the average" },
+    { path: `${path}.codel`, label: "CoDel: target", present: true },
+    { path: `${path}.pie`, label: "PIE: target", present: true },
+    { path: `${path}.pi`, label: "PI: target", present: true },
+    { path: `${path}.pi.target`, label: "PI: target" },
+    { path: `${path}.vbs.occupancy`, label: "VBS: part that is held" },
+  ];
+}
+
+/** Groups in the order of the form. */
+const LISTED: readonly [string, readonly Listed[]][] = [
+  ["Run", [
+    { path: "duration", label: "Duration", needs: ROOT },
+    { path: "warmup", label: "Warm-up", needs: ROOT },
+    { path: "replications", label: "Replications", needs: ROOT },
+    { path: "seed", label: "Seed", needs: ROOT },
+  ]],
+  ["Cell", [
+    { path: "cell.phy", label: "Standard" },
+    { path: "cell.rate", label: "Rate", present: true },
+    { path: "cell.width", label: "Channel width", present: true },
+    { path: "cell.streams", label: "Spatial streams", present: true },
+    { path: "cell.rts_threshold", label: "RTS threshold" },
+    { path: "cell.aggregation.mpdus", label: "MPDUs in an aggregate" },
+    { path: "cell.cwmin", label: "CWmin of all", present: true, steps: WINDOWS },
+  ]],
+  ["Access point", [
+    ...queue("cell.ap_queue", "Queue"),
+    ...queue("cell.ap.queue", "Queue").filter(({ path }) => path !== "cell.ap.queue"),
+    { path: "cell.ap.cwmin", label: "CWmin", needs: "cell", steps: WINDOWS },
+    { path: "cell.ap.cwmax", label: "CWmax", present: true, steps: WINDOWS },
+    { path: "cell.ap.aifsn", label: "AIFSN", needs: "cell" },
+    { path: "cell.ap.txop_packets", label: "Frames in a TXOP", needs: "cell" },
+    { path: "vsb", label: "Virtual shared bottleneck", needs: "cell" },
+    { path: "vsb.fairness", label: "What it shares fairly" },
+    { path: "wire.delay", label: "Delay of the wire", needs: "cell" },
+    { path: "wire.rate", label: "Rate of the wire", present: true },
+    { path: "wire.loss", label: "Loss on the wire", present: true },
+  ]],
+  ["Station *", [
+    { path: "station.*.count", label: "Stations", without: "1" },
+    { path: "station.*.download", label: "Downloads each", without: "0" },
+    { path: "station.*.upload", label: "Uploads each", without: "0" },
+    { path: "station.*.udp_down", label: "UDP down", present: true },
+    { path: "station.*.udp_up", label: "UDP up", present: true },
+    { path: "station.*.rate", label: "Rate", present: true },
+    { path: "station.*.mcs", label: "MCS", present: true },
+    { path: "station.*.snr", label: "Signal to noise", present: true },
+    { path: "station.*.error_down", label: "Frames lost, down" },
+    { path: "station.*.error_up", label: "Frames lost, up" },
+    { path: "station.*.tcp.window", label: "TCP window", present: true },
+    { path: "station.*.cwmin", label: "CWmin", steps: WINDOWS },
+    { path: "station.*.aifsn", label: "AIFSN", present: true },
+    { path: "station.*.txop_packets", label: "Frames in a TXOP" },
+  ]],
+  ["TCP", [
+    { path: "tcp.congestion", label: "Congestion control", needs: ROOT },
+    { path: "tcp.window", label: "Receive window", needs: ROOT },
+    { path: "tcp.delayed_ack", label: "Delayed ACKs", needs: ROOT },
+    { path: "tcp.min_rto", label: "Minimum RTO", present: true },
+  ]],
+  ["Router", [
+    { path: "dumbbell.flows", label: "Flows" },
+    { path: "dumbbell.bottleneck", label: "Bottleneck" },
+    { path: "dumbbell.rtt", label: "Round trip" },
+    { path: "dumbbell.access", label: "Access links" },
+    { path: "parking_lot.hops", label: "Hops" },
+    { path: "parking_lot.flows", label: "Flows over all hops" },
+    { path: "parking_lot.cross", label: "Flows over one hop" },
+    { path: "parking_lot.bottleneck", label: "Bottlenecks" },
+    { path: "parking_lot.rtt", label: "Round trip" },
+    ...queue("queue", "Queue"),
+  ]],
+  ["Conflict graph", [
+    { path: "csma.access", label: "Access" },
+    { path: "csma.connections", label: "Connections", only: ADAPTIVE },
+    { path: "csma.k", label: "k: connections for a second of round trip", only: ADAPTIVE },
+    { path: "csma.beta", label: "beta: how much queues press", only: ADAPTIVE },
+    { path: "csma.queue", label: "Queue of each link" },
+    { path: "csma.aqm", label: "AQM", only: ADAPTIVE },
+  ]],
+];
+
+export type Widget =
+  | { kind: "choice"; words: string[] }
+  | { kind: "yes" }
+  /** A table that is there or is not. */
+  | { kind: "table" }
+  | { kind: "number"; least?: number; most?: number; isWhole: boolean; steps?: readonly number[]; isSlider: boolean }
+  | { kind: "quantity"; units: string[]; words: string[] };
+
+export interface Field {
+  path: string[];
+  label: string;
+  description: string;
+  widget: Widget;
+  /** As the text has it; undefined where it has nothing. */
+  value: unknown;
+  /** What holds without it. */
+  without: string;
+}
+
+export interface Group {
+  title: string;
+  fields: Field[];
+}
+
+/** The form of a text: what applies to it. */
+export function formOf(schema: Schema, tree: Tree, scenario: Scenario | null): Group[] {
+  return LISTED.flatMap(([title, listed]) => {
+    if (!title.endsWith("*")) return [{ title, fields: fieldsOf(listed, schema, tree, scenario) }];
+    const names = isTree(tree.station) ? Object.keys(tree.station) : [];
+    return names.map((name) => {
+      const own = listed.map((one) => ({ ...one, path: one.path.replace("*", name) }));
+      return { title: `Station ${name}`, fields: fieldsOf(own, schema, tree, scenario) };
+    });
+  }).filter(({ fields }) => fields.length > 0);
+}
+
+function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenario: Scenario | null): Field[] {
+  return listed.flatMap((one) => {
+    const path = one.path.split(".");
+    if (!applies(one, path, tree)) return [];
+    const node = schema.at(path);
+    const value = valueAt(tree, path);
+    const widget = node && widgetOf(schema, node, value, one.steps);
+    if (!node || !widget) return [];
+    const { label } = one;
+    const description = node.description ?? "";
+    const held = one.without ?? without(schema, node, path, scenario);
+    return [{ path, label, description, widget, value, without: held }];
+  });
+}
+
+function applies(one: Listed, path: readonly string[], tree: Tree): boolean {
+  if (one.only && ![undefined, one.only[1]].includes(valueAt(tree, one.only[0].split(".")))) return false;
+  if (one.present) return valueAt(tree, path) !== undefined;
+  // A queue that stands under `ap.queue` has no other form beside it.
+  if (one.path === "cell.ap_queue" && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return false;
+  const needed = one.needs === undefined ? path.slice(0, -1) : one.needs.split(".").filter(Boolean);
+  if (one.path === "queue") return isTree(tree.dumbbell) || isTree(tree.parking_lot);
+  return isTree(valueAt(tree, needed));
+}
+
+function widgetOf(schema: Schema, node: Node, value: unknown, steps?: readonly number[]): Widget | null {
+  const scalars = schema.scalars(node);
+  if (isTree(value) ? scalars.length > 0 : !scalars.length) {
+    const need = schema.table(node) as { required?: string[] } | null;
+    return scalars.length || need?.required ? null : { kind: "table" };
+  }
+  if (isTree(value)) return { kind: "table" };
+  const [scalar] = scalars;
+  if (!scalar) return null;
+  if (scalar.enum) return { kind: "choice", words: scalar.enum };
+  if (scalar.type === "boolean") return { kind: "yes" };
+  if (scalar.type === "string") {
+    const units = unitsOf(scalar);
+    return units.length ? { kind: "quantity", units, words: wordsOf(scalar) } : null;
+  }
+  if (scalar.type !== "integer" && scalar.type !== "number") return null;
+  const most = scalar.maximum ?? scalar.exclusiveMaximum;
+  return {
+    kind: "number",
+    isWhole: scalar.type === "integer",
+    isSlider: steps !== undefined || (most !== undefined && most <= 32),
+    ...(scalar.minimum === undefined ? {} : { least: scalar.minimum }),
+    ...(most === undefined ? {} : { most }),
+    ...(steps ? { steps } : {}),
+  };
+}
+
+/** What holds without a value: as the checked scenario has it, else as the schema tells. */
+function without(schema: Schema, node: Node, path: readonly string[], scenario: Scenario | null): string {
+  const told = scenario && effective(scenario, path);
+  if (told) return told;
+  const text = [node, ...schema.scalars(node)].find((one) => one.default !== undefined)?.default;
+  if (text !== undefined) return typeof text === "string" ? text : JSON.stringify(text);
+  // A default that takes a sentence is told by the description.
+  return /Default: ([^.;,]{1,12})\.$/.exec(node.description ?? "")?.[1] ?? "default";
+}
+
+const SUFFIXES = ["packets", "", "s", "bps", "bytes"];
+
+/** The value that a scenario has, by its key in the text. */
+function effective(scenario: Scenario, path: readonly string[]): string | null {
+  let tree: unknown = scenario;
+  let keys = path.slice(0, -1);
+  if (path[0] === "cell" && path[1] === "ap_queue" && path.length === 2) return effective(scenario, ["cell", "ap", "queue"]);
+  if (path[0] === "station") {
+    const stations = scenario.stations as { group?: string; name: string }[];
+    tree = stations.find(({ group, name }) => (group ?? name) === path[1]);
+    keys = path.slice(2, -1);
+  }
+  if (!isTree(tree)) return null;
+  const table = valueAt(tree, keys);
+  if (!isTree(table)) return null;
+  for (const unit of SUFFIXES) {
+    const value = table[unit ? `${path.at(-1)}_${unit}` : (path.at(-1) as string)];
+    if (typeof value === "number") return inWords(value, unit);
+    if (typeof value === "string") return value;
+  }
+  return null;
+}

@@ -1,0 +1,28 @@
+/** Where the problems of a text are. */
+
+import type { Problem } from "../engine/answers";
+import { outline } from "./outline";
+
+/** The characters that a problem is about: its key and value, else its line, else the first line. */
+export function placeOf(text: string, problem: Problem): { from: number; to: number } {
+  const [from, to] = lineOf(text, problem.line ?? 1);
+  if (problem.line !== null && problem.path !== null) {
+    const path = problem.path.split(".");
+    const entry = outline(text).entries.find(
+      (one) => one.key_from >= from && one.key_from <= to && one.path.join(".") === path.join("."),
+    );
+    if (entry) return { from: entry.key_from, to: Math.max(entry.value_to, entry.key_from) };
+  }
+  return { from, to };
+}
+
+function lineOf(text: string, line: number): [number, number] {
+  let from = 0;
+  for (let at = 1; at < line; at += 1) {
+    const end = text.indexOf("\n", from);
+    if (end < 0) break;
+    from = end + 1;
+  }
+  const end = text.indexOf("\n", from);
+  return [from, end < 0 ? text.length : end];
+}

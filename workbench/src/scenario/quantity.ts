@@ -1,0 +1,27 @@
+/** Numbers with units, as scenario files write them. */
+
+export interface Quantity {
+  /** As it was written. */
+  number: string;
+  unit: string;
+}
+
+/** `5 ms` in its parts; null where it is a word or nothing of the sort. */
+export function quantityOf(text: string): Quantity | null {
+  const [, number, unit] = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ]+)\s*$/.exec(text) ?? [];
+  return number === undefined || unit === undefined ? null : { number, unit };
+}
+
+const SCALES: Record<string, [string, number][]> = {
+  s: [["s", 1], ["ms", 1e-3], ["us", 1e-6], ["ns", 1e-9]],
+  bps: [["Gbps", 1e9], ["Mbps", 1e6], ["kbps", 1e3], ["bps", 1]],
+  bytes: [["B", 1]],
+};
+
+/** A number in SI units as people write it, `0.005` in `s` as `5 ms`. */
+export function inWords(value: number, unit: string): string {
+  const scales = SCALES[unit];
+  if (!scales) return String(value);
+  const [name, scale] = scales.find(([, one]) => Math.abs(value) >= one) ?? (scales.at(-1) as [string, number]);
+  return value === 0 ? `0 ${scales[0]?.[0]}` : `${Number((value / scale).toPrecision(6))} ${name}`;
+}

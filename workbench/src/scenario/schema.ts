@@ -1,0 +1,84 @@
+/** The schema of scenario files: what may stand at a key path. */
+
+/** A part of a JSON schema, as the engine writes it. */
+export interface Node {
+  $ref?: string;
+  type?: "object" | "string" | "integer" | "number" | "boolean" | "array";
+  description?: string;
+  default?: unknown;
+  enum?: string[];
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMaximum?: number;
+  properties?: Record<string, Node>;
+  additionalProperties?: Node | boolean;
+  oneOf?: Node[];
+  items?: Node;
+  $defs?: Record<string, Node>;
+}
+
+export class Schema {
+  readonly #root: Node;
+
+  constructor(root: unknown) {
+    this.#root = root as Node;
+  }
+
+  /** What a node stands for, its own description and default first. */
+  resolved(node: Node): Node {
+    const name = node.$ref?.split("/").at(-1);
+    const target = name === undefined ? undefined : this.#root.$defs?.[name];
+    return target ? { ...target, ...node } : node;
+  }
+
+  /** What may stand at a key path; null where nothing may. */
+  at(path: readonly string[]): Node | null {
+    let node: Node | null = this.resolved(this.#root);
+    for (const key of path) {
+      const table: Node | null = node && this.table(node);
+      const named: Node | undefined = table?.properties?.[key];
+      const other: Node | boolean | undefined = table?.additionalProperties;
+      const next: Node | undefined = named ?? (typeof other === "object" ? other : undefined);
+      node = next ? this.resolved(next) : null;
+    }
+    return node;
+  }
+
+  /** The table among what may stand there. */
+  table(node: Node): Node | null {
+    return this.variants(node).find((one) => one.type === "object") ?? null;
+  }
+
+  /** What may stand there and is no table. */
+  scalars(node: Node): Node[] {
+    return this.variants(node).filter((one) => one.type !== "object");
+  }
+
+  variants(node: Node): Node[] {
+    const own = this.resolved(node);
+    return own.oneOf ? own.oneOf.flatMap((one) => this.variants(one)) : [own];
+  }
+}
+
+/** Words that may stand at a node instead of a quantity, such as `never`. */
+export function wordsOf(node: Node): string[] {
+  if (node.enum) return node.enum;
+  const [, words] = /^\^\\s\*\(((?:[a-z]+\|)+)/.exec(node.pattern ?? "") ?? [];
+  return words ? words.split("|").filter(Boolean) : [];
+}
+
+/** Units that a quantity may have, by its pattern; none where it is no quantity. */
+export function unitsOf(node: Node): string[] {
+  const groups = (node.pattern ?? "").match(/\\s\*(?:\(([^()]+)\)|dB)/g) ?? [];
+  const units = (groups.at(-1) ?? "").replace(/^\\s\*/, "").replace(/[()]/g, "").split("|");
+  return units.filter((unit) => /^[A-Za-z]+$/.test(unit));
+}
+
+/** What holds where a key is not there, for people. */
+export function defaultOf(node: Node): string | null {
+  if (node.default !== undefined) {
+    return typeof node.default === "string" ? node.default : JSON.stringify(node.default);
+  }
+  return /Default: (.*?)\.(?:$| [A-Z])/.exec(`${node.description ?? ""}`)?.[1] ?? null;
+}

@@ -1,0 +1,55 @@
+/** The page's address and the workbench keep the same. */
+
+import { fromFragment, type Linked, LinkError, toFragment } from "./link";
+
+/** Time after which an edit is in the address; browsers allow only so many changes. [ms] */
+const WRITE_MS = 600;
+
+/** Reads the address now and whenever it changes; `take` gets what it says, null where it says nothing. */
+export function followAddress(
+  take: (linked: Linked | null) => void,
+  fail: (message: string) => void,
+): { write(linked: Linked): void; push(linked: Linked): Promise<void>; close(): void } {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** The address as we have written it, which is no news. */
+  let own = "";
+
+  const read = async () => {
+    if (location.hash === own && own !== "") return;
+    clearTimeout(timer);
+    own = location.hash;
+    try {
+      take(await fromFragment(location.hash));
+    } catch (error) {
+      fail(error instanceof LinkError ? error.message : "the link cannot be read");
+      take(null);
+    }
+  };
+  const write = async (linked: Linked, how: "replaceState" | "pushState") => {
+    clearTimeout(timer);
+    try {
+      own = await toFragment(linked);
+      history[how](null, "", own);
+    } catch {
+      // A text that is too long for a link stays on the page alone.
+      own = "";
+      history[how](null, "", location.pathname + location.search);
+    }
+  };
+  const listen = () => void read();
+  addEventListener("hashchange", listen);
+  addEventListener("popstate", listen);
+  void read();
+  return {
+    write(linked) {
+      clearTimeout(timer);
+      timer = setTimeout(() => void write(linked, "replaceState"), WRITE_MS);
+    },
+    push: (linked) => write(linked, "pushState"),
+    close() {
+      clearTimeout(timer);
+      removeEventListener("hashchange", listen);
+      removeEventListener("popstate", listen);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** Frames on the air: a second run of the first replication, recorded over a stretch of time. */
+
+import type { Answer, Scenario } from "../engine/answers";
+import type { Source } from "../engine/engine";
+import { Cancelled, type Kept, type Pool } from "../engine/pool";
+import type { Air } from "../views/shown";
+import { laidOver } from "./experiment";
+import { airSettings, durationOf_s, stretch_s } from "./recording";
+
+interface Listener {
+  ready(air: Air): void;
+  failed(error: unknown): void;
+}
+
+/** Records from an instant on [s], and from others when the views ask for them; `stop` forgets all. */
+export function recordAir(
+  pool: Pool,
+  source: Source,
+  scenario: Scenario,
+  answer: Answer,
+  from_s: number,
+  listener: Listener,
+): { stop(): void } {
+  let run: AbortController | null = null;
+  let kept: Kept | null = null;
+  const long_s = stretch_s(answer);
+
+  const record = async (wanted_s: number) => {
+    run?.abort();
+    const own = new AbortController();
+    run = own;
+    const latest_s = Math.max(0, durationOf_s(scenario) - Math.min(long_s, 1));
+    const start_s = Math.min(Math.max(0, Number.isFinite(wanted_s) ? wanted_s : 0), latest_s);
+    try {
+      const settings = airSettings(scenario, start_s, long_s);
+      const job = { source: laidOver(source, settings), replication: 0, keep: true };
+      const finished = await pool.run(job, own.signal, () => undefined);
+      if (own.signal.aborted || !finished.kept) return finished.kept?.end();
+      const fresh = finished.kept;
+      kept?.end();
+      kept = fresh;
+      const end_s = (await fresh.ask("lastFrameEnd")) ?? start_s;
+      const queues = await fresh.ask("queues", start_s, end_s);
+      if (own.signal.aborted) return;
+      listener.ready({
+        from_s: start_s,
+        to_s: end_s,
+        frames: (begin_s, end_s) => fresh.ask("frames", begin_s, end_s),
+        queues,
+        record: (again_s) => void record(again_s),
+      });
+    } catch (error) {
+      if (!(error instanceof Cancelled) && !own.signal.aborted) listener.failed(error);
+    }
+  };
+
+  void record(from_s);
+  return {
+    stop() {
+      run?.abort();
+      kept?.end();
+      kept = null;
+    },
+  };
+}

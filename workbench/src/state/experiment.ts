@@ -1,0 +1,160 @@
+/** A run of a scenario: replications dealt out, and answers that get sharper as they come in. */
+
+import type { Answer, Distribution, Scenario, Series } from "../engine/answers";
+import type { Source } from "../engine/engine";
+import { Cancelled, type Finished, type Kept, type Pool } from "../engine/pool";
+import { durationOf_s, plainSettings, replicationsOf, seriesSettings } from "./recording";
+
+/** Time between two answers; many short replications would else be put together all the time. [ms] */
+const ANSWER_MS = 100;
+
+/** How far a run is. */
+export interface Progress {
+  done: number;
+  replications: number;
+  /** From 0 to 1, over all replications. */
+  fraction: number;
+}
+
+/** What a run tells while it goes on. */
+export interface Listener {
+  progress(progress: Progress): void;
+  /** The first replication is over: what it has recorded. */
+  recorded(series: Series | null, distributions: Distribution[] | null): void;
+  answered(answer: Answer, done: number): void;
+}
+
+/**
+ * Runs all replications of a scenario.
+ *
+ * Values are put together in the order of replications, and an answer is over those from the first on
+ * without a gap, so that it does not depend on how many workers there are or which of them is first.
+ */
+export async function experiment(
+  pool: Pool,
+  source: Source,
+  scenario: Scenario,
+  stop: AbortSignal,
+  listener: Listener,
+): Promise<void> {
+  const failing = new AbortController();
+  // AbortSignal.any would do, but browsers keep its signals and all that listens to them.
+  const { signal } = failing;
+  stop.addEventListener("abort", () => failing.abort(), { once: true });
+  const replications = replicationsOf(scenario);
+  const duration_s = durationOf_s(scenario);
+  const values: (Float64Array | undefined)[] = [];
+  let first: Kept | null = null;
+  let done = 0;
+  let simulated_s = 0;
+  let answered_ms = 0;
+  let combining: Promise<void> = Promise.resolve();
+
+  const tell = (more_s: number) => {
+    simulated_s += more_s;
+    const fraction = Math.min(1, simulated_s / (duration_s * replications));
+    listener.progress({ done, replications, fraction });
+  };
+
+  /** Puts together what there is without a gap, if that is more than before. */
+  const combine = async () => {
+    const gap = values.findIndex((one) => one === undefined);
+    const ready = values.slice(0, gap < 0 ? values.length : gap) as Float64Array[];
+    if (!first || signal.aborted || ready.length <= done) return;
+    const isLast = ready.length === replications;
+    if (!isLast && done > 0 && performance.now() - answered_ms < ANSWER_MS) return;
+    answered_ms = performance.now();
+    done = ready.length;
+    const answer = await first.ask("combine", joined(ready));
+    if (signal.aborted) return;
+    listener.answered(answer, done);
+    tell(0);
+  };
+
+  const one = async (replication: number) => {
+    let reached_s = 0;
+    const progress = (now_s: number) => {
+      if (!signal.aborted) tell(now_s - reached_s);
+      reached_s = now_s;
+    };
+    const finished = await replicate(pool, source, scenario, replication, signal, progress);
+    progress(duration_s);
+    values[replication] = finished.values;
+    if (replication === 0) {
+      first = finished.kept;
+      if (!first) throw new Error("the first replication was not kept");
+      const [series, distributions] = await Promise.all([
+        first.ask("series"),
+        first.ask("distributions"),
+      ]);
+      if (!signal.aborted) listener.recorded(series, distributions);
+    }
+    combining = combining.then(combine);
+    await combining;
+  };
+
+  tell(0);
+  try {
+    await inOrder(replications, pool.size, one, failing);
+    if (signal.aborted) throw new Cancelled("cancelled");
+  } finally {
+    (first as Kept | null)?.end();
+  }
+}
+
+/** Does a job for each number, as many at once as keep all workers busy; the first failure ends all. */
+async function inOrder(
+  count: number,
+  workers: number,
+  job: (number: number) => Promise<void>,
+  failing: AbortController,
+): Promise<void> {
+  let next = 0;
+  const lane = async () => {
+    while (next < count && !failing.signal.aborted) {
+      try {
+        await job(next++);
+      } catch (error) {
+        failing.abort();
+        throw error;
+      }
+    }
+  };
+  const lanes = Array.from({ length: Math.min(workers + 1, count) }, lane);
+  const ends = await Promise.allSettled(lanes);
+  const failures = ends.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
+  const cause = failures.find((failure) => !(failure instanceof Cancelled)) ?? failures[0];
+  if (cause !== undefined) throw cause;
+}
+
+async function replicate(
+  pool: Pool,
+  source: Source,
+  scenario: Scenario,
+  replication: number,
+  signal: AbortSignal,
+  progress: (simulated_s: number) => void,
+): Promise<Finished> {
+  const keep = replication === 0;
+  const record = keep ? seriesSettings(scenario) : plainSettings();
+  const job = { source: laidOver(source, record), replication, keep };
+  const finished = await pool.run(job, signal, progress);
+  if (!signal.aborted) return finished;
+  finished.kept?.end();
+  throw new Cancelled("cancelled");
+}
+
+/** A text with more settings over it. */
+export function laidOver(source: Source, settings: readonly string[]): Source {
+  return { text: source.text, settings: [...source.settings, ...settings] };
+}
+
+function joined(parts: Float64Array[]): Float64Array {
+  const all = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

@@ -1,0 +1,92 @@
+/** The workbench in an address: text, settings and view behind `#s=`. */
+
+/** What a link restores. */
+export interface Linked {
+  text: string;
+  /** `key.path=value`, laid over the text. */
+  settings: string[];
+  /** How it is looked at, by name. */
+  view: Record<string, string>;
+}
+
+/** Longest fragment that is read or written. [characters] */
+const MOST_CHARACTERS = 100_000;
+/** Longest text inside, against fragments that unfold without end. [bytes] */
+const MOST_BYTES = 1_000_000;
+const PREFIX = "#s=";
+
+/** The fragment is none of ours, or too long; the message is for users. */
+export class LinkError extends Error {
+  override name = "LinkError";
+}
+
+export async function toFragment(linked: Linked): Promise<string> {
+  const body = new Blob([JSON.stringify(linked)]).stream();
+  const packed = body.pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+  const fragment = PREFIX + toBase64Url(bytes);
+  if (fragment.length > MOST_CHARACTERS) {
+    throw new LinkError("the scenario is too long for a link; save its text as a file");
+  }
+  return fragment;
+}
+
+/** What a fragment says; null where it is empty. */
+export async function fromFragment(fragment: string): Promise<Linked | null> {
+  if (fragment === "" || fragment === "#") return null;
+  if (!fragment.startsWith(PREFIX)) throw new LinkError("the link has no scenario behind #s=");
+  if (fragment.length > MOST_CHARACTERS) throw new LinkError("the link is too long to be read");
+  try {
+    const bytes = fromBase64Url(fragment.slice(PREFIX.length));
+    return linkedFrom(JSON.parse(await unpacked(bytes)));
+  } catch (error) {
+    if (error instanceof LinkError) throw error;
+    throw new LinkError("the link is damaged: its scenario cannot be read");
+  }
+}
+
+async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const reader = stream.getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    length += value.length;
+    if (length > MOST_BYTES) {
+      await reader.cancel();
+      throw new LinkError("the link unfolds to more than a scenario has");
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** Trusts nothing: a link comes from anybody. */
+function linkedFrom(value: unknown): Linked {
+  if (typeof value !== "object" || value === null) throw new LinkError("the link has no scenario");
+  const { text, settings = [], view = {} } = value as Record<string, unknown>;
+  if (typeof text !== "string") throw new LinkError("the link has no text of a scenario");
+  if (!Array.isArray(settings) || !settings.every(isSetting)) {
+    throw new LinkError("the link has settings that are not key.path=value");
+  }
+  const looks = typeof view === "object" && view !== null ? Object.entries(view) : [];
+  const known = looks.filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  return { text, settings, view: Object.fromEntries(known.slice(0, 20)) };
+}
+
+/** Whether a value can be laid over a text: `key.path=value` on one line. */
+export function isSetting(value: unknown): value is string {
+  return typeof value === "string" && /^[^=\n\r]+=[^\n\r]*$/.test(value);
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  const characters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(characters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  const characters = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(characters, (character) => character.charCodeAt(0));
+}

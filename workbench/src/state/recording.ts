@@ -1,0 +1,101 @@
+/** What is recorded beside means: settings of the recorded runs. */
+
+import type { Answer, Item, Scenario } from "../engine/answers";
+
+/** Samples of the series of a whole run. */
+const SAMPLES = 400;
+/** Values of all tracks together: many flows have fewer samples each. */
+const MOST_VALUES = 1_000_000;
+/** Samples of the fine series beside frames. */
+const FINE_SAMPLES = 5000;
+/** Most frames that the page keeps. */
+export const MOST_FRAMES = 20_000;
+
+function seconds(scenario: Scenario, key: string): number {
+  const value = scenario[key];
+  return typeof value === "number" ? value : 0;
+}
+
+export function durationOf_s(scenario: Scenario): number {
+  return seconds(scenario, "duration_s");
+}
+
+export function warmupOf_s(scenario: Scenario): number {
+  return seconds(scenario, "warmup_s");
+}
+
+export function replicationsOf(scenario: Scenario): number {
+  return seconds(scenario, "replications");
+}
+
+/** As many samples as are wanted, or as there is room for. */
+function samplesOf(scenario: Scenario, wanted: number): number {
+  const tracks = 3 * lengthOf(scenario.flows) + lengthOf(scenario.stations) + 1;
+  return Math.max(1, Math.min(wanted, Math.floor(MOST_VALUES / tracks)));
+}
+
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
+}
+
+/** A duration as scenario files have it: whole nanoseconds. */
+export function inFile(duration_s: number): string {
+  return `${Math.max(1, Math.round(duration_s * 1e9))} ns`;
+}
+
+/** An interval that gives about so many samples: 1, 2 or 5 times a power of ten. [s] */
+export function roundInterval_s(duration_s: number, samples: number): number {
+  const wanted_s = Math.max(duration_s / samples, 1e-6);
+  const power = 10 ** Math.floor(Math.log10(wanted_s));
+  const factor = [1, 2, 5, 10].find((one) => one * power >= wanted_s * 0.999) ?? 10;
+  return factor * power;
+}
+
+/** Settings under which replication 0 runs: what the text says of recording is for files. */
+export function seriesSettings(scenario: Scenario): string[] {
+  const interval_s = roundInterval_s(durationOf_s(scenario), samplesOf(scenario, SAMPLES));
+  return [`record.series_interval=${inFile(interval_s)}`, "record.frames=0", "record.from=0 s"];
+}
+
+/** Settings under which later replications run. */
+export function plainSettings(): string[] {
+  return ["record.series_interval=never", "record.frames=0", "record.from=0 s"];
+}
+
+/** Whether a scenario has an air whose frames are told: a cell with stations. */
+export function hasAir(scenario: Scenario): boolean {
+  const { cell, stations } = scenario;
+  return Boolean(cell) && Array.isArray(stations) && stations.length > 0;
+}
+
+/** How long it takes until about so many frames have been sent, by the goodputs of an answer. [s] */
+export function stretch_s(answer: Answer): number {
+  const flows = Array.isArray(answer.flows) ? (answer.flows as Item[]) : [];
+  const goodput_bps = flows.reduce((sum, flow) => sum + meanOf(flow.goodput_bps), 0);
+  // A segment of 1,460 bytes, its ACK, a MAC ACK of each, and a fifth more for attempts in vain.
+  const framesEach_s = (goodput_bps / (8 * 1460)) * 4 * 1.2;
+  return MOST_FRAMES / Math.max(framesEach_s, 100);
+}
+
+function meanOf(value: unknown): number {
+  const mean = (value as { mean?: unknown } | null | undefined)?.mean;
+  return typeof mean === "number" && mean > 0 ? mean : 0;
+}
+
+/** Settings of the run that records frames from an instant on. [s] */
+export function airSettings(scenario: Scenario, from_s: number, long_s: number): string[] {
+  const whole_s = durationOf_s(scenario);
+  const end_s = Math.min(whole_s, from_s + long_s);
+  const interval_s = roundInterval_s(end_s - from_s, samplesOf(scenario, FINE_SAMPLES));
+  const settings = [
+    `record.frames=${MOST_FRAMES}`,
+    `record.from=${inFile(from_s)}`,
+    `record.series_interval=${inFile(interval_s)}`,
+  ];
+  if (end_s < whole_s) {
+    settings.push(`duration=${inFile(end_s)}`);
+    // Nothing is measured here, and a warm-up has to be shorter than the run.
+    if (warmupOf_s(scenario) >= end_s) settings.push(`warmup=${inFile(end_s / 2)}`);
+  }
+  return settings;
+}

@@ -1,0 +1,198 @@
+/** The workbench: a text, the scenario that it means, and the run of it. */
+
+import type { Answer, Distribution, Problem, Scenario, Series } from "../engine/answers";
+import type { Source } from "../engine/engine";
+import { Broken, Cancelled, type Pool } from "../engine/pool";
+import { edited, type Written } from "../scenario/edit";
+import { Schema } from "../scenario/schema";
+import type { Air } from "../views/shown";
+import { recordAir } from "./air";
+import { experiment, type Progress } from "./experiment";
+import { hasAir, warmupOf_s } from "./recording";
+
+/** Time without another key after which a text is read. [ms] */
+const DEBOUNCE_MS = 200;
+/** A run that would take longer says so. [s] */
+const LONG_S = 120;
+
+/** What is shown: all of one scenario. */
+interface Result {
+  scenario: Scenario;
+  answer: Answer | null;
+  done: number;
+  replications: number;
+  series: Series | null;
+  distributions: Distribution[] | null;
+  air: Air | null;
+}
+
+export class Workbench {
+  text = $state("");
+  settings = $state.raw<string[]>([]);
+  problems = $state.raw<Problem[]>([]);
+  /** Normalised form of the last text without problems. */
+  scenario = $state.raw<Scenario | null>(null);
+  result = $state.raw<Result | null>(null);
+  progress = $state.raw<Progress | null>(null);
+  /** Wall clock until the run is over, by its pace; null while that is unknown. [s] */
+  left_s = $state.raw<number | null>(null);
+  /** What went wrong, a line. */
+  trouble = $state<string | null>(null);
+  stopped = $state(false);
+  /** How long the last run took, wall clock. [s] */
+  took_s = $state.raw<number | null>(null);
+  schema = $state.raw<Schema | null>(null);
+
+  readonly #pool: Promise<Pool>;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Counts edits: an answer to an older one comes too late. */
+  #edit = 0;
+  #run: AbortController | null = null;
+  #recording: { stop(): void } | null = null;
+
+  constructor(pool: Promise<Pool>) {
+    this.#pool = pool;
+    pool.then(async (open) => (this.schema = new Schema(await open.schema()))).catch((error: unknown) => this.#tell(error));
+  }
+
+  /** Whether what is shown is of another text than the one that stands there. */
+  get isStale(): boolean {
+    return this.result !== null && (this.problems.length > 0 || this.result.scenario !== this.scenario);
+  }
+
+  get source(): Source {
+    return { text: this.text, settings: this.settings };
+  }
+
+  get isLong(): boolean {
+    return this.left_s !== null && this.left_s > LONG_S;
+  }
+
+  /** Takes a text; reads it a moment later, or now. */
+  write(text: string, settings: string[] = this.settings, now = false): void {
+    if (text === this.text && settings === this.settings && !now) return;
+    this.text = text;
+    this.settings = settings;
+    clearTimeout(this.#timer);
+    this.#edit += 1;
+    if (now) void this.#read();
+    else this.#timer = setTimeout(() => void this.#read(), DEBOUNCE_MS);
+  }
+
+  /** Changes one value in the text; false where that cannot be done without changing others. */
+  edit(path: readonly string[], value: Written): boolean {
+    const text = edited(this.text, path, value);
+    if (text !== null) this.write(text);
+    return text !== null;
+  }
+
+  /** Stops the run, and keeps what there is. */
+  stop(): void {
+    if (!this.#run) return;
+    this.stopped = true;
+    this.#run.abort();
+  }
+
+  again(): void {
+    this.write(this.text, this.settings, true);
+  }
+
+  async #read(): Promise<void> {
+    const edit = this.#edit;
+    const source = this.source;
+    try {
+      const pool = await this.#pool;
+      const { scenario, problems } = await pool.check(source);
+      if (edit !== this.#edit) return;
+      this.problems = problems ?? [];
+      if (!scenario) {
+        this.#cancel();
+        return;
+      }
+      this.scenario = scenario;
+      await this.#simulate(pool, source, scenario);
+    } catch (error) {
+      if (edit === this.#edit) this.#tell(error);
+    }
+  }
+
+  #cancel(): void {
+    this.#run?.abort();
+    this.#run = null;
+    this.progress = null;
+    this.left_s = null;
+  }
+
+  async #simulate(pool: Pool, source: Source, scenario: Scenario): Promise<void> {
+    this.#cancel();
+    const run = new AbortController();
+    this.#run = run;
+    this.stopped = false;
+    this.trouble = null;
+    const began_ms = performance.now();
+    const fresh: Result = {
+      scenario,
+      answer: null,
+      done: 0,
+      replications: scenario.replications as number,
+      series: null,
+      distributions: null,
+      air: null,
+    };
+    let recorded: Pick<Result, "series" | "distributions"> = { series: null, distributions: null };
+    const isOurs = () => this.#run === run;
+    try {
+      await experiment(pool, source, scenario, run.signal, {
+        progress: (progress) => {
+          if (!isOurs()) return;
+          this.progress = progress;
+          const past_s = (performance.now() - began_ms) / 1e3;
+          const { fraction } = progress;
+          this.left_s = past_s > 0.5 && fraction > 0 ? (past_s * (1 - fraction)) / fraction : null;
+        },
+        recorded: (series, distributions) => (recorded = { series, distributions }),
+        answered: (answer, done) => {
+          if (!isOurs()) return;
+          const isFirst = this.result?.scenario !== scenario;
+          if (isFirst) this.#recording?.stop();
+          const air = isFirst ? null : (this.result?.air ?? null);
+          this.result = { ...fresh, ...recorded, answer, done, air };
+          if (isFirst && hasAir(scenario)) this.#listen(pool, source, scenario, answer);
+        },
+      });
+    } catch (error) {
+      if (isOurs() && !(error instanceof Cancelled)) this.#tell(error);
+    }
+    if (isOurs()) {
+      this.took_s = (performance.now() - began_ms) / 1e3;
+      this.#run = null;
+      this.progress = null;
+      this.left_s = null;
+    }
+  }
+
+  /** Records the air of a scenario whose first answer is there. */
+  #listen(pool: Pool, source: Source, scenario: Scenario, answer: Answer): void {
+    const isShown = () => this.result?.scenario === scenario;
+    this.#recording = recordAir(pool, source, scenario, answer, warmupOf_s(scenario), {
+      ready: (air) => {
+        if (isShown() && this.result) this.result = { ...this.result, air };
+      },
+      failed: (error) => {
+        if (!isShown()) return;
+        this.trouble = `The air could not be recorded: ${messageOf(error)}.`;
+      },
+    });
+  }
+
+  #tell(error: unknown): void {
+    this.trouble =
+      error instanceof Broken
+        ? `The engine gave up (${error.message}); it has been started anew. Change the scenario or run it again.`
+        : messageOf(error);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,87 @@
+/** The form shows what applies to a text, with the widget that the schema asks for. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { offersAt } from "../src/scenario/completion";
+import { treeOf, type Tree } from "../src/scenario/edit";
+import { formOf } from "../src/scenario/fields";
+import { inWords, quantityOf } from "../src/scenario/quantity";
+import { defaultOf, Schema, unitsOf, wordsOf } from "../src/scenario/schema";
+
+const schema = new Schema(JSON.parse(readFileSync("../crates/engine/tests/frozen/schema.json", "utf8")));
+
+function fields(text: string) {
+  const groups = formOf(schema, treeOf(text) as Tree, null);
+  return new Map(groups.flatMap((group) => group.fields.map((field) => [field.path.join("."), field])));
+}
+
+test("what the text has no table for is not shown", () => {
+  const cell = fields('duration = "9 s"\ncell = { phy = "802.11b" }\nstation.a = { download = 1 }\n');
+  assert.ok(cell.has("cell.ap.cwmin") && cell.has("station.a.download") && cell.has("vsb"));
+  assert.ok(!cell.has("dumbbell.flows") && !cell.has("queue") && !cell.has("csma.k"));
+  const router = fields('dumbbell = { bottleneck = "9 Mbps" }\nqueue = { red = { min_th = 1, max_th = 2 } }\n');
+  assert.ok(router.has("queue.red.min_th") && router.has("queue.limit") && !router.has("queue"));
+  assert.ok(!router.has("vsb") && !router.has("cell.phy"));
+});
+
+test("keys of adaptive access are shown where access is adaptive", () => {
+  assert.ok(fields("csma.link.1 = {}").has("csma.k"));
+  assert.ok(!fields('csma = { access = "dcf", link.1 = {} }').has("csma.k"));
+});
+
+test("widgets follow from the schema", () => {
+  const shown = fields('cell = { phy = "802.11b" }\nvsb = {}\nstation.a = { error_down = 0.1 }\n');
+  const kind = (path: string) => shown.get(path)?.widget.kind;
+  assert.equal(kind("duration"), "quantity");
+  assert.equal(kind("tcp.congestion"), "choice");
+  assert.equal(kind("tcp.delayed_ack"), "yes");
+  assert.equal(kind("vsb"), "table");
+  assert.equal(kind("station.a.error_down"), "number");
+  const errors = shown.get("station.a.error_down")?.widget;
+  assert.ok(errors?.kind === "number" && errors.isSlider && !errors.isWhole);
+  const seed = shown.get("seed")?.widget;
+  assert.ok(seed?.kind === "number" && !seed.isSlider && seed.isWhole);
+});
+
+test("a queue is one number or the fields of its discipline", () => {
+  assert.ok(fields("cell = { ap_queue = 9 }").has("cell.ap_queue"));
+  const table = fields("cell = { ap_queue.red = { min_th = 1, max_th = 3 } }");
+  assert.ok(!table.has("cell.ap_queue") && table.has("cell.ap_queue.red.max_th"));
+});
+
+test("units and words are read off patterns", () => {
+  const at = (path: string) => schema.scalars(schema.at(path.split(".")) ?? {})[0] ?? {};
+  assert.deepEqual(unitsOf(at("duration")), ["ns", "us", "ms", "s", "min", "h"]);
+  assert.deepEqual(unitsOf(at("station.x.snr")), ["dB"]);
+  assert.deepEqual(wordsOf(at("cell.rts_threshold")), ["never"]);
+  assert.deepEqual(wordsOf(at("duration")), []);
+  assert.equal(defaultOf(schema.at(["seed"]) ?? {}), "1");
+});
+
+test("quantities are read and written", () => {
+  assert.deepEqual(quantityOf("1.5e3 Mbps"), { number: "1.5e3", unit: "Mbps" });
+  assert.equal(quantityOf("never"), null);
+  assert.equal(inWords(0.005, "s"), "5 ms");
+  assert.equal(inWords(11e6, "bps"), "11 Mbps");
+  assert.equal(inWords(0, "s"), "0 s");
+});
+
+function offered(text: string): string[] {
+  return (offersAt(schema, text, text.length)?.offers ?? []).map(({ label }) => label);
+}
+
+test("keys are offered by their table", () => {
+  assert.ok(offered("du").includes("duration"));
+  assert.ok(offered('cell = { phy = "802.11b", ap').includes("ap_queue"));
+  assert.ok(offered("[station.a]\nup").includes("upload"));
+  assert.ok(offered("queue.red.").includes("min_th"));
+  assert.ok(offered("cell = {}\n[tcp]\n").includes("congestion"));
+  assert.ok(!offered("cell = {}\n[tcp]\n").includes("phy"));
+  assert.deepEqual(offered("seed = 1 # du"), []);
+});
+
+test("words are offered by their key", () => {
+  assert.ok(offered('tcp = { congestion = "').includes('"compound"'));
+  assert.deepEqual(offered("[tcp]\ndelayed_ack = "), ["true", "false"]);
+});

@@ -1,0 +1,36 @@
+/** Bundles tests/*.test.ts and runs them with Node's own runner. */
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = mkdtempSync(join(tmpdir(), "workbench-tests-"));
+try {
+  await build({
+    configFile: false,
+    logLevel: "warn",
+    root: here,
+    build: {
+      ssr: true,
+      outDir: out,
+      emptyOutDir: true,
+      rolldownOptions: {
+        input: readdirSync(here)
+          .filter((name) => name.endsWith(".test.ts"))
+          .map((name) => join(here, name)),
+        output: { entryFileNames: "[name].mjs" },
+      },
+    },
+    ssr: { noExternal: true },
+  });
+  const bundles = readdirSync(out).filter((name) => name.endsWith(".test.mjs"));
+  const files = bundles.map((name) => join(out, name));
+  const { status } = spawnSync(process.execPath, ["--test", ...files], { stdio: "inherit" });
+  process.exitCode = status ?? 1;
+} finally {
+  rmSync(out, { recursive: true, force: true });
+}
