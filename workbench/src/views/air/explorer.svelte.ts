@@ -55,7 +55,12 @@ export class Explorer {
     const { from_s, to_s } = this.air;
     const isInside = asked_s !== null && asked_s >= from_s && asked_s < to_s;
     const at_s = isInside ? asked_s : from_s > 0 ? from_s : (from_s + to_s) / 2;
-    await this.load(at_s, at_s);
+    // frames of aggregates are long: a few blocks may have hardly any
+    let reach_s = this.store.span_s;
+    do {
+      reach_s *= 2;
+      await this.load(at_s, at_s + reach_s);
+    } while (this.store.frames.length - firstFrom(this.store.frames, at_s) <= AT_FIRST && at_s + reach_s < to_s && !this.failure);
     const { frames } = this.store;
     const first = firstFrom(frames, at_s);
     const begin = frames[first] ?? frames[0];

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { estimate, plain, short, ticks } from "../digits";
+import { estimate, logTicks, plain, short, ticks } from "../digits";
 import { tableOfList, tablesOfAnswer, thinned } from "../numbers/tables";
 import { axisLabel, measureOf } from "../quantity";
 
@@ -33,6 +33,12 @@ test("ticks are round and within", () => {
   assert.deepEqual(ticks(0.055, 5), [0, 0.02, 0.04]);
   assert.deepEqual(ticks(7.1, 4, 7.003), [7.05, 7.1]);
   assert.deepEqual(ticks(0, 4), [0]);
+});
+
+test("ticks of a logarithm are 1, 2 and 5 times powers of ten", () => {
+  assert.deepEqual(logTicks(30, 1100), [50, 100, 200, 500, 1000]);
+  assert.deepEqual(logTicks(0.2, 900), [1, 10, 100]);
+  assert.deepEqual(logTicks(0, 5), []);
 });
 
 test("units follow from suffixes", () => {
