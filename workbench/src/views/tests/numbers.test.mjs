@@ -24,7 +24,13 @@ test("estimates are cut as lasthop prints them", () => {
 });
 
 test("numbers in sentences have three digits", () => {
-  assert.deepEqual([3.4584, 0, 0.02849, 95.26, 1590].map(short), ["3.46", "0", "0.0285", "95.3", "1590"]);
+  assert.deepEqual([3.4584, 0, 0.02849, 95.26, 1590].map(short), [
+    "3.46",
+    "0",
+    "0.0285",
+    "95.3",
+    "1590",
+  ]);
   assert.equal(plain(undefined), "-");
 });
 
@@ -56,11 +62,19 @@ test("units follow from suffixes", () => {
 
 test("a table has words, then quantities that some item has; what is missing is a dash", () => {
   const items = [
-    { name: "<img src=x>", station: "a", goodput_bps: { mean: 3458415.6, ci95: 48604 }, jain: { mean: null, ci95: null } },
+    {
+      name: "<img src=x>",
+      station: "a",
+      goodput_bps: { mean: 3458415.6, ci95: 48604 },
+      jain: { mean: null, ci95: null },
+    },
     { name: "b", goodput_bps: { mean: 0, ci95: 0 }, rtt_s: { mean: 0.2, ci95: null } },
   ];
   const { columns, rows } = tableOfList("flows", items);
-  assert.deepEqual(columns.map(({ title }) => title), ["name", "station", "goodput", "RTT"]);
+  assert.deepEqual(
+    columns.map(({ title }) => title),
+    ["name", "station", "goodput", "RTT"],
+  );
   assert.deepEqual(rows, [
     ["<img src=x>", "a", "3.46 ± 0.05", "-"],
     ["b", "-", "0", "200.0"],
@@ -68,8 +82,17 @@ test("a table has words, then quantities that some item has; what is missing is 
 });
 
 test("every list of an answer is a table, and nothing else is", () => {
-  const answer = { kind: "prediction", seed: null, assumptions: ["a sentence"], flows: [{ name: "a" }], links: [] };
-  assert.deepEqual(tablesOfAnswer(answer).map(({ title }) => title), ["flows"]);
+  const answer = {
+    kind: "prediction",
+    seed: null,
+    assumptions: ["a sentence"],
+    flows: [{ name: "a" }],
+    links: [],
+  };
+  assert.deepEqual(
+    tablesOfAnswer(answer).map(({ title }) => title),
+    ["flows"],
+  );
 });
 
 test("thinned rows keep both ends", () => {
