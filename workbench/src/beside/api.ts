@@ -7,7 +7,15 @@ import type { Source } from "../engine/engine";
 export interface About {
   version: string;
   /** What it can be asked for, by name. */
-  can: readonly string[];
+  commands: readonly string[];
+  /** What the page begins with. */
+  scenario: { name: string; text: string } | null;
+}
+
+/** What a command has answered, with its warnings. */
+export interface Told {
+  answer: Answer;
+  notes: readonly string[];
 }
 
 /** Python would not; the message is for users. */
@@ -29,29 +37,29 @@ export class Api {
   }
 
   async about(): Promise<About> {
-    const told = (await this.#ask("about", undefined)) as Partial<About>;
-    return { version: String(told.version ?? ""), can: Array.isArray(told.can) ? told.can : [] };
+    return (await this.#ask("about")) as About;
   }
 
-  async predict(source: Source, signal: AbortSignal): Promise<Answer> {
-    return (await this.#ask("predict", source, signal)) as Answer;
+  async predict(source: Source, signal: AbortSignal): Promise<Told> {
+    return (await this.#ask("predict", { text: source.text, settings: source.settings }, signal)) as Told;
   }
 
-  async #ask(what: string, body?: object, signal: AbortSignal | null = null): Promise<unknown> {
-    const posted = { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-    const response = await fetch(new URL(what, this.#base), { signal, ...(body ? posted : {}) });
+  async #ask(what: string, request?: object, signal: AbortSignal | null = null): Promise<unknown> {
+    const headers = { "content-type": "application/json" };
+    const posted = request ? { method: "POST", body: JSON.stringify(request), headers } : {};
+    const response = await fetch(new URL(what, this.#base), { signal, ...posted });
     const told = (await response.json().catch(() => null)) as Record<string, unknown> | null;
     if (response.ok && told) return told;
-    const message = told?.message ?? told?.error ?? `no answer (${response.status})`;
-    throw new Refused(String(message), typeof told?.hint === "string" ? told.hint : null);
+    const hint = typeof told?.hint === "string" ? told.hint : null;
+    throw new Refused(String(told?.error ?? `no answer (${response.status})`), hint);
   }
 }
 
-/** The interface that the page's server names; null on a static page, which asks nobody. */
+/** Python, where the page's server names it and it answers; a static page asks nobody. */
 export async function findApi(): Promise<{ api: Api; about: About } | null> {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="lasthop-api"]');
   if (!meta) return null;
-  const base = new URL(meta.content.replace(/\/?$/, "/") || "./api/", document.baseURI);
+  const base = new URL(meta.content.replace(/\/?$/, "/"), document.baseURI);
   if (base.origin !== location.origin) return null;
   const api = new Api(base);
   try {
