@@ -12,7 +12,15 @@ interface Listener {
   failed(error: unknown): void;
 }
 
-/** Records from an instant on [s], and from others when the views ask for them; `stop` forgets all. */
+/** A recording under way, or kept. */
+export interface Recording {
+  /** Gives up what is under way; what is kept stays. */
+  rest(): void;
+  /** Forgets all. */
+  stop(): void;
+}
+
+/** Records from an instant on [s], and from others when the views ask for them. */
 export function recordAir(
   pool: Pool,
   source: Source,
@@ -20,7 +28,7 @@ export function recordAir(
   answer: Answer,
   from_s: number,
   listener: Listener,
-): { stop(): void } {
+): Recording {
   let run: AbortController | null = null;
   let kept: Kept | null = null;
   const long_s = stretch_s(answer);
@@ -56,6 +64,7 @@ export function recordAir(
 
   void record(from_s);
   return {
+    rest: () => run?.abort(),
     stop() {
       run?.abort();
       kept?.end();
