@@ -185,17 +185,27 @@ function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
         ctx.stroke();
       }
     }
-    tellSlots(ctx, scene, frame, countdown.missing > 0, xOf(scene, first.start_s), base);
+    tellSlots(ctx, scene, frame, countdown.missing > 0, first.start_s, base);
   }
 }
 
-function tellSlots(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, isAbout: boolean, left: number, base: number) {
+/** The number of slots where the countdown begins, unless it would lie under another frame. */
+function tellSlots(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, isAbout: boolean, start_s: number, base: number) {
   const text = `${isAbout ? "about " : ""}${frame.backoff_slots}`;
-  const room = xOf(scene, frame.start_s) - left;
-  if (room < ctx.measureText(text).width + 4) return;
+  const left = Math.max(xOf(scene, start_s), scene.gutter_px) + 1;
+  const from_s = Math.max(start_s, scene.from_s);
+  let next = frame;
+  for (let at = firstFrom(scene.frames, from_s); scene.frames[at] !== frame; at += 1) {
+    const each = scene.frames[at];
+    if (!each) break;
+    if (each.sender !== frame.sender) continue;
+    next = each;
+    break;
+  }
+  if (xOf(scene, next.start_s) - left < ctx.measureText(text).width + 2) return;
   ctx.fillStyle = scene.ink("soft");
   ctx.textAlign = "left";
-  ctx.fillText(text, Math.max(left, scene.gutter_px) + 1, base - 14);
+  ctx.fillText(text, left, base - 14);
 }
 
 /** How busy each column is: its height; what failed: from the top, in another colour. */

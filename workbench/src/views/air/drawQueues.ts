@@ -11,7 +11,7 @@ const FONT = "system-ui, sans-serif";
 /** Instants with as many decimals as they need to differ. */
 export function drawAxis(ctx: CanvasRenderingContext2D, scene: Scene, height_px: number): void {
   const { from_s, to_s, gutter_px, width_px } = scene;
-  const marks = ticks(to_s, Math.max(2, (width_px - gutter_px) / 110), from_s);
+  const marks = ticks(to_s, Math.max(2, (width_px - gutter_px) / 90), from_s);
   const step_s = (marks[1] ?? to_s) - (marks[0] ?? from_s);
   const places = Math.min(7, Math.max(0, Math.ceil(-Math.log10(step_s) - 1e-9)));
   ctx.font = `12px ${FONT}`;

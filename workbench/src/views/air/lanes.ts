@@ -34,6 +34,9 @@ export function lanesOf(
 /** Most queues that are drawn above the lanes. */
 export const MOST_QUEUES = 5;
 
+/** Part of the longest queue below which one would be no more than a line at the bottom. */
+const LEAST_SEEN = 0.02;
+
 /** Lengths of queues of nodes, those that were longest in a stretch, in the order of nodes. */
 export function queuesOf(
   series: Series | null,
@@ -49,8 +52,9 @@ export function queuesOf(
   const longest = new Map(
     tracks.map((track) => [track, track.values.slice(first, end).reduce<number>((most, each) => Math.max(most, each ?? 0), 0)]),
   );
+  const most = Math.max(0, ...longest.values());
   const chosen = tracks
-    .filter((track) => longest.get(track)! > 0)
+    .filter((track) => longest.get(track)! > LEAST_SEEN * most)
     .sort((a, b) => longest.get(b)! - longest.get(a)!)
     .slice(0, MOST_QUEUES);
   return tracks.filter((track) => chosen.includes(track));

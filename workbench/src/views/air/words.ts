@@ -47,11 +47,16 @@ export function fateOf(frame: Frame): string {
 
 export function backoffOf(frame: Frame, countdown: Countdown | null): string | null {
   if (frame.backoff_slots === null) return null;
-  const slots = `${frame.backoff_slots} slots`;
+  const slots = frame.backoff_slots === 1 ? "1 slot" : `${frame.backoff_slots} slots`;
   if (!countdown || frame.backoff_slots === 0) return slots;
   if (countdown.missing > 0) return `${slots}, the first about ${countdown.missing} of them before what is recorded here`;
   const parts = countdown.stretches.length;
   return parts > 1 ? `${slots}, in ${parts} stretches: it froze while others sent` : slots;
+}
+
+/** Responses are not sent again. */
+function hasAttempts({ kind }: Frame): boolean {
+  return kind === "data" || kind === "rts";
 }
 
 /** All that is recorded of a frame, titles and texts. */
@@ -64,7 +69,7 @@ export function fieldsOf(frame: Frame, countdown: Countdown | null): [string, st
     ["kind", frame.packet ? `${KINDS[frame.kind]}, ${PACKETS[frame.packet]}` : KINDS[frame.kind]],
     ["flow", frame.flow],
     ["fate", fateOf(frame)],
-    ["attempt", frame.kind === "data" || frame.kind === "rts" ? String(frame.attempt) : null],
+    ["attempt", hasAttempts(frame) ? String(frame.attempt) : null],
     ["backoff", backoffOf(frame, countdown)],
     ["length", `${frame.bytes} bytes`],
     ["rate", `${short(frame.rate_bps / 1e6)} Mb/s${frame.mcs === null ? "" : `, MCS ${frame.mcs}`}`],
@@ -78,5 +83,6 @@ export function tellFrame(frame: Frame, countdown: Countdown | null): string {
   const backoff = backoffOf(frame, countdown);
   const aggregate = (frame.mpdus ?? 0) > 1 ? ` with ${frame.mpdus} MPDUs` : "";
   const after = backoff ? ` after a backoff of ${backoff}` : "";
-  return `${frame.start_s.toFixed(6)} s: ${frame.sender} sends ${kindOf(frame)}${aggregate} to ${frame.receiver ?? "all"}${after}, attempt ${frame.attempt}: ${fateOf(frame)}.`;
+  const attempt = hasAttempts(frame) ? `, attempt ${frame.attempt}` : "";
+  return `${frame.start_s.toFixed(6)} s: ${frame.sender} sends ${kindOf(frame)}${aggregate} to ${frame.receiver ?? "all"}${after}${attempt}: ${fateOf(frame)}.`;
 }

@@ -137,12 +137,19 @@ export function total_bps(bars: Bar[]): number {
   return bars.reduce((sum, bar) => sum + bar.goodput_bps, 0);
 }
 
-/** The end of the axis: all bars, intervals and predictions are below it. [bit/s] */
+/** How far beyond the longest bar an interval is drawn: those of two replications may be tenfold. */
+const BEYOND = 1.5;
+
+/** The end of the axis: all bars and predictions are below it, and intervals unless they are huge.
+ * [bit/s] */
 export function axisEnd_bps(bars: Bar[]): number {
-  const ends = bars.map((bar) =>
-    Math.max(bar.goodput_bps + (bar.half_bps ?? 0), bar.predicted_bps ?? 0),
+  const longest = Math.max(
+    ...bars.map((bar) => Math.max(bar.goodput_bps, bar.predicted_bps ?? 0)),
+    equalShare_bps(bars) ?? 0,
+    1,
   );
-  return Math.max(...ends, equalShare_bps(bars) ?? 0, 1) * 1.04;
+  const ends = bars.map((bar) => bar.goodput_bps + (bar.half_bps ?? 0));
+  return Math.min(Math.max(longest, ...ends), BEYOND * longest) * 1.04;
 }
 
 const NAMED = 6;

@@ -57,6 +57,12 @@ test("all bars, intervals and predictions are within the axis", () => {
   assert.ok(axisEnd_bps(barsOf(answer, "stations")) >= 3.2e6);
 });
 
+test("an interval that is huge does not make bars small", () => {
+  const wide = { stations: [{ name: "a", goodput_bps: value(1e6, 12e6) }, { name: "b", goodput_bps: value(2e6, 1e5) }] };
+  const end = axisEnd_bps(barsOf(wide, "stations"));
+  assert.ok(end > 2.1e6 && end < 4e6, `${end}`);
+});
+
 test("a predicted share is a share of what all have", () => {
   const prediction = { stations: [{ name: "b", goodput_share: value(0.5) }] };
   assert.equal(barsOf(answer, "stations", scenario, prediction)[1].predicted_bps, 0.5 * 4.001e6);
