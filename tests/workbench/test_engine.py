@@ -17,7 +17,7 @@ SCENARIOS = {
     "hotspot": "20 s",
     "dumbbell": "25 s",
     "csma-hops": "80 s",
-    "rain": "20 s",
+    "calls": "20 s",
     "vbs": "15 s",
     "aggregates": "2 s",
 }

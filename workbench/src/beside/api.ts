@@ -18,14 +18,20 @@ export interface Told {
   notes: readonly string[];
 }
 
+/** Status of HTTP: what was asked for was understood, and cannot be done. */
+const UNPROCESSABLE = 422;
+
 /** Python would not; the message is for users. */
 export class Refused extends Error {
   override name = "Refused";
   readonly hint: string | null;
+  /** Whether the scenario is why, and not the server. */
+  readonly isOfScenario: boolean;
 
-  constructor(message: string, hint: string | null) {
+  constructor(message: string, hint: string | null, status: number) {
     super(message);
     this.hint = hint;
+    this.isOfScenario = status === UNPROCESSABLE;
   }
 }
 
@@ -51,7 +57,7 @@ export class Api {
     const told = (await response.json().catch(() => null)) as Record<string, unknown> | null;
     if (response.ok && told) return told;
     const hint = typeof told?.hint === "string" ? told.hint : null;
-    throw new Refused(String(told?.error ?? `no answer (${response.status})`), hint);
+    throw new Refused(String(told?.error ?? "the server does not say why"), hint, response.status);
   }
 }
 

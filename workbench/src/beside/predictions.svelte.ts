@@ -9,7 +9,7 @@ export class Predictions {
   isSought = $state(true);
   told = $state.raw<Told | null>(null);
   /** Why there is none. */
-  refusal = $state.raw<{ message: string; hint: string | null } | null>(null);
+  refusal = $state.raw<Refused | null>(null);
   /** Once it is known who answers. */
   readonly found: Promise<About | null>;
 
@@ -45,8 +45,8 @@ export class Predictions {
       if (!asked.signal.aborted) this.told = told;
     } catch (error) {
       if (asked.signal.aborted) return;
-      const hint = error instanceof Refused ? error.hint : null;
-      this.refusal = { message: error instanceof Error ? error.message : String(error), hint };
+      const message = "the server of this page does not answer";
+      this.refusal = error instanceof Refused ? error : new Refused(message, null, 0);
     }
   }
 }
