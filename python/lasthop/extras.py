@@ -17,6 +17,7 @@ EXTRAS = {
     "dpkt": "import",
     "distributed": "cluster",
     "submitit": "slurm",
+    "gymnasium": "learn",
 }
 """The extra that has a package."""
 
