@@ -1,7 +1,6 @@
 """The workbench's page in a browser, and its engine in Node.
 
-Both are built here where Node and Rust's target for WebAssembly are, and skipped with a printed reason
-elsewhere; with --require-kernel, as CI has it, a skip is a failure.
+Skipped with a printed reason where they cannot be built, or where there is no Chromium.
 """
 
 import base64
@@ -20,13 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
-
 from measure import BenchError
 from peers import apt_install
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "python/lasthop/workbench/page"
 
 FLAGS = (
     "--no-sandbox",  # it would need a user that is not root
@@ -42,51 +39,22 @@ START_MS = 60_000
 """Longest wait for what takes a second on a quiet machine. [ms]"""
 
 
-def skip(request: pytest.FixtureRequest, reason: str) -> None:
-    """Skip with a reason, or fail where all must run."""
-    if request.config.getoption("--require-kernel"):
-        pytest.fail(f"--require-kernel: {reason}", pytrace=False)
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="session")
-def built(request: pytest.FixtureRequest) -> Path:
-    """The folder of the built page."""
-    if os.environ.get("PYTEST_XDIST_WORKER") and not (PAGE / "engine.wasm").exists():
-        skip(request, "the page has not been built: make workbench")
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        done = subprocess.run(
-            ["make", "--no-print-directory", "workbench"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            said = [line for line in done.stderr.splitlines() if "not built" in line]
-            assert said, done.stdout + done.stderr
-            skip(request, said[0])
-    return PAGE
-
-
-@pytest.fixture(scope="session")
-def chromium(request: pytest.FixtureRequest) -> Iterator[Browser]:
+def chromium() -> Iterator[Browser]:
     """Debian's Chromium."""
     if shutil.which("chromium") is None:
         try:
             apt_install("chromium")
         except BenchError as error:
-            skip(request, f"no Chromium here: {error}")
+            pytest.skip(f"no Chromium here: {error}")
     program = shutil.which("chromium")
     assert program is not None
-    with sync_playwright() as playwright:
-        # the temporary profile would lie in a folder that tests look at
-        with tempfile.TemporaryDirectory() as home:
-            browser = playwright.chromium.launch(
-                executable_path=program, args=list(FLAGS), env={**os.environ, "HOME": home}
-            )
-            yield browser
-            browser.close()
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=list(FLAGS), env={**os.environ, "HOME": home}
+        )
+        yield browser
+        browser.close()
 
 
 @contextlib.contextmanager
@@ -105,19 +73,19 @@ def serving(*arguments: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def address(built: Path) -> Iterator[str]:
+def address(built_page: Path) -> Iterator[str]:
     """Where the page is served beside Python."""
     with serving() as address:
         yield address
 
 
 @pytest.fixture(scope="session")
-def static(built: Path) -> Iterator[str]:
+def static(built_page: Path) -> Iterator[str]:
     """Where its files lie without Python, as in the documentation."""
     command = [sys.executable, "-m", "http.server", "0", "--bind", "127.0.0.1"]
     with subprocess.Popen(
         [*command[:1], "-u", *command[1:]],
-        cwd=built,
+        cwd=built_page,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -39,7 +39,8 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   if (!series || queues.length === 0) return;
   const [first, end] = sampledIn(series, scene.from_s, scene.to_s);
   const most = queues.reduce(
-    (longest, { values }) => values.slice(first, end).reduce<number>((found, each) => Math.max(found, each ?? 0), longest),
+    (longest, { values }) =>
+      values.slice(first, end).reduce<number>((found, each) => Math.max(found, each ?? 0), longest),
     1,
   );
   const top = AXIS_PX + 4;
@@ -79,7 +80,13 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   });
 }
 
-function drawLevels(ctx: CanvasRenderingContext2D, scene: Scene, levels: number[], yOf: (packets: number) => number, bottom: number) {
+function drawLevels(
+  ctx: CanvasRenderingContext2D,
+  scene: Scene,
+  levels: number[],
+  yOf: (packets: number) => number,
+  bottom: number,
+) {
   ctx.font = `11px ${FONT}`;
   ctx.textAlign = "right";
   for (const level of levels) {

@@ -50,7 +50,10 @@ export function queuesOf(
     ({ quantity, name }) => quantity === "occupancy_packets" && nodes.includes(name),
   );
   const longest = new Map(
-    tracks.map((track) => [track, track.values.slice(first, end).reduce<number>((most, each) => Math.max(most, each ?? 0), 0)]),
+    tracks.map((track) => [
+      track,
+      track.values.slice(first, end).reduce<number>((most, each) => Math.max(most, each ?? 0), 0),
+    ]),
   );
   const most = Math.max(0, ...longest.values());
   const chosen = tracks
@@ -79,7 +82,7 @@ function lowerBound(sorted: readonly number[], value: number): number {
 
 /** How busy each column of pixels of each lane is, where frames are thinner than a pixel. */
 export interface Columns {
-  /** By lane and column: time on the air, and of it frames that nobody received. [parts of a column] */
+  /** By lane and column: time on the air, and what of it nobody received. [parts of a column] */
   busy: Float32Array;
   failed: Float32Array;
   count: number;
