@@ -4,6 +4,9 @@ import type { Answer } from "../engine/answers";
 import type { Source } from "../engine/engine";
 import { type About, type Api, findApi, Refused, type Told } from "./api";
 
+/** Time without another scenario after which the models are asked: each question is a process. [ms] */
+const PAUSE_MS = 400;
+
 export class Predictions {
   /** Null while nobody has answered, and on a static page. */
   about = $state.raw<About | null>(null);
@@ -43,6 +46,8 @@ export class Predictions {
     if (!this.api) return;
     const asked = new AbortController();
     this.#asked = asked;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    if (asked.signal.aborted) return;
     try {
       const told = await this.api.predict(source, asked.signal);
       if (!asked.signal.aborted) this.told = told;
