@@ -10,6 +10,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2023",
     assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
   },
   worker: { format: "es" },
 });

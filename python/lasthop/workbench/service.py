@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from lasthop import __version__
+from lasthop._core import VERSION
 from lasthop.errors import UserError
 from lasthop.workbench.commands import COMMANDS, Asked, Told, told
 from lasthop.workbench.files import index, page
@@ -78,7 +78,7 @@ def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: 
                 notes = [f"{file}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}"]
         return JSONResponse(
             {
-                "version": __version__,
+                "version": VERSION,
                 "commands": list(COMMANDS),
                 "scenario": begins,
                 "notes": notes,

@@ -1,14 +1,26 @@
 /** Python beside the page: asked only where the server that sent the page says that it is there. */
 
-import type { Answer } from "../engine/answers";
 import type { Source } from "../engine/engine";
 
-/** What Python says of itself. */
+/** What `lasthop workbench` says of itself. */
 export interface About {
   version: string;
   /** What it can be asked for, by name. */
-  can: readonly string[];
+  commands: readonly string[];
+  /** The file that it was given. */
+  scenario: { name: string; text: string } | null;
+  /** What is wrong with that file. */
+  notes: readonly string[];
 }
+
+/** What a command has answered: what it prints with `--json`, and its warnings. */
+export interface Told {
+  answer: unknown;
+  notes: readonly string[];
+}
+
+/** Options of a command as its interface names them. */
+export type Options = Record<string, string | number | readonly string[]>;
 
 /** Python would not; the message is for users. */
 export class Refused extends Error {
@@ -21,6 +33,8 @@ export class Refused extends Error {
   }
 }
 
+const LOST = "lasthop workbench does not answer";
+
 export class Api {
   readonly #base: URL;
 
@@ -29,22 +43,50 @@ export class Api {
   }
 
   async about(): Promise<About> {
-    const told = (await this.#ask("about", undefined)) as Partial<About>;
-    return { version: String(told.version ?? ""), can: Array.isArray(told.can) ? told.can : [] };
+    return aboutFrom(await this.#ask("about"));
   }
 
-  async predict(source: Source, signal: AbortSignal): Promise<Answer> {
-    return (await this.#ask("predict", source, signal)) as Answer;
+  /** Runs a command over a text; who aborts ends its process. */
+  async ask(command: string, source: Source, options: Options, signal: AbortSignal): Promise<Told> {
+    const { text, settings } = source;
+    const told = (await this.#ask(command, { text, settings, options }, signal)) as Partial<Told> | null;
+    return { answer: told?.answer ?? null, notes: textsOf(told?.notes) };
   }
 
   async #ask(what: string, body?: object, signal: AbortSignal | null = null): Promise<unknown> {
     const posted = { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-    const response = await fetch(new URL(what, this.#base), { signal, ...(body ? posted : {}) });
-    const told = (await response.json().catch(() => null)) as Record<string, unknown> | null;
+    const address = new URL(what, this.#base);
+    const response = await fetch(address, { signal, ...(body ? posted : {}) }).catch((error: unknown) => {
+      if (signal?.aborted) throw error;
+      throw new Refused(LOST, "it may have ended; start it again, and load this page anew");
+    });
+    const told: unknown = await response.json().catch(() => null);
     if (response.ok && told) return told;
-    const message = told?.message ?? told?.error ?? `no answer (${response.status})`;
-    throw new Refused(String(message), typeof told?.hint === "string" ? told.hint : null);
+    throw refusalFrom(told, response.status);
   }
+}
+
+export function aboutFrom(told: unknown): About {
+  const { version, commands, scenario, notes } = (told ?? {}) as Record<string, unknown>;
+  const { name, text } = (scenario ?? {}) as Record<string, unknown>;
+  return {
+    version: String(version ?? ""),
+    commands: textsOf(commands),
+    scenario: typeof text === "string" ? { name: String(name ?? ""), text } : null,
+    notes: textsOf(notes),
+  };
+}
+
+/** An error as the server tells it; the name that it gives a page's text says nothing to readers. */
+export function refusalFrom(told: unknown, status: number): Refused {
+  const { error, hint } = (told ?? {}) as Record<string, unknown>;
+  const message = typeof error === "string" ? error : `${LOST} as it should (${status})`;
+  const plain = message.replace(/^scenario\.(?:toml|json):(\d+:)? ?/gm, (_, line?: string) => (line ? `line ${line} ` : ""));
+  return new Refused(plain, typeof hint === "string" ? hint : null);
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
 /** The interface that the page's server names; null on a static page, which asks nobody. */

@@ -2,46 +2,45 @@
 
 import type { Answer } from "../engine/answers";
 import type { Source } from "../engine/engine";
-import { type About, type Api, findApi, Refused } from "./api";
+import { type About, type Api, findApi } from "./api";
+import { Asking } from "./asking.svelte";
+
+/** Time without another text after which Python is asked: each answer is a process. [ms] */
+const DEBOUNCE_MS = 400;
 
 export class Predictions {
   /** Null while nobody has answered, and on a static page. */
   about = $state.raw<About | null>(null);
   isSought = $state(true);
-  answer = $state.raw<Answer | null>(null);
-  /** Why there is none. */
-  refusal = $state.raw<{ message: string; hint: string | null } | null>(null);
+  api = $state.raw<Api | null>(null);
+  /** Resolves once it is known whether Python is there. */
+  readonly found: Promise<About | null>;
+  readonly asking = new Asking<Answer>("predict");
 
-  #api: Api | null = null;
-  #asked: AbortController | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #waiting: Source | null = null;
 
   constructor() {
-    void findApi().then((found) => {
+    this.found = findApi().then((found) => {
       this.isSought = false;
-      if (!found) return;
-      this.#api = found.api;
-      this.about = found.about;
-      if (this.#waiting) void this.ask(this.#waiting);
+      this.api = found?.api ?? null;
+      this.about = found?.about ?? null;
+      if (this.#waiting) this.ask(this.#waiting);
+      return this.about;
     });
   }
 
-  /** Asks for another scenario's prediction. */
-  async ask(source: Source): Promise<void> {
-    this.#asked?.abort();
+  /** That of the last text that was asked for; null until it is there. */
+  get answer(): Answer | null {
+    return this.asking.result?.answer ?? null;
+  }
+
+  /** Asks for another scenario's prediction, a moment later. */
+  ask(source: Source): void {
+    this.asking.forget();
     this.#waiting = source;
-    this.answer = null;
-    this.refusal = null;
-    if (!this.#api) return;
-    const asked = new AbortController();
-    this.#asked = asked;
-    try {
-      const answer = await this.#api.predict(source, asked.signal);
-      if (!asked.signal.aborted) this.answer = answer;
-    } catch (error) {
-      if (asked.signal.aborted) return;
-      const hint = error instanceof Refused ? error.hint : null;
-      this.refusal = { message: error instanceof Error ? error.message : String(error), hint };
-    }
+    clearTimeout(this.#timer);
+    const { api } = this;
+    if (api) this.#timer = setTimeout(() => void this.asking.ask(api, source), DEBOUNCE_MS);
   }
 }
