@@ -5,8 +5,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo check test test-long test-linux soak mutations bench docs docs-pages build workbench wheel deb clean
 # Stages of check and test.
-.PHONY: rust-tests rust-lint rust-docs rust-release instructions
+.PHONY: rust-tests rust-lint rust-docs
 .PHONY: python-lint python-types python-tests kernel determinism validation site check-stages test-stages
+.PHONY: page-checks browser
 # Parts of test-long.
 PARTS := laws rust python validation kernel tcp
 .PHONY: $(PARTS:%=long-%)
@@ -143,7 +144,7 @@ define run
 endef
 
 check-stages: rust-tests rust-lint rust-docs python-lint python-types python-tests
-test-stages: kernel rust-release check-stages site determinism validation instructions
+test-stages: kernel check-stages page-checks site browser determinism validation
 
 rust-tests: $(VENV)/.rust-tests
 	@$(STAGE) $@ $(CARGO) test --workspace --quiet
@@ -153,10 +154,6 @@ rust-lint: $(VENV)/.tested
 
 rust-docs: rust-lint
 	@RUSTDOCFLAGS="-D warnings" $(STAGE) $@ $(CARGO) doc --workspace --no-deps --document-private-items --quiet
-
-# What users have: as fast as promised, and with the same bytes of result.
-rust-release: $(VENV)/.tested
-	@$(STAGE) $@ $(CARGO) build --release --quiet --package lasthop-engine --example summary
 
 python-lint: $(VENV)/.installed
 	@$(STAGE) $@ sh -c 'ruff format --check --quiet . && ruff check --quiet .'
@@ -170,17 +167,21 @@ python-tests: $(VENV)/.tested $(VENV)/.documenting
 kernel: $(VENV)/.tested $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(SLEEPERS) $(KERNEL) $(LINUX)
 
-determinism: rust-release $(VENV)/.documenting
+determinism: $(VENV)/.tested $(VENV)/.documenting $(PAGE)
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/determinism
-
-instructions: rust-release
-	@$(STAGE) $@ $(BIN)/python bench/instructions.py --short
 
 validation: $(VENV)/.tested $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/validation
 
 site: $(VENV)/.tested $(VENV)/.documenting
 	@$(STAGE) $@ .ci/docs
+
+# Types of the page, and what it computes by itself.
+page-checks: $(PAGE)
+	@$(STAGE) $@ sh -c 'cd workbench && npm run --silent check && npm test --silent'
+
+browser: $(PAGE) $(VENV)/.tested $(VENV)/.documenting
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) $(KERNEL) tests/workbench
 
 test-linux: kernel
 
@@ -198,8 +199,10 @@ test-long:
 long-laws: $(VENV)/.created
 	@LASTHOP_RANDOM_SCENARIOS=2000000 $(STAGE) $@ $(CARGO) test --release --package lasthop-engine --test suite laws::
 
-long-rust: $(VENV)/.created
+long-rust: $(VENV)/.installed
 	@$(STAGE) $@ $(CARGO) test --workspace --release -- --ignored
+	@$(STAGE) "build what users have" $(CARGO) build --release --quiet --package lasthop-engine --example summary
+	@$(STAGE) "instructions" $(BIN)/python bench/instructions.py --short
 
 long-python: build $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" $(QUICK) tests/determinism

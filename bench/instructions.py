@@ -1,7 +1,7 @@
 """Instructions per delivered segment, by callgrind on the engine's example: a ratchet.
 
     make bench ONLY=instructions              all cases, slope between 20 s and 30 s
-    .venv/bin/python bench/instructions.py --short      what `make test` runs
+    .venv/bin/python bench/instructions.py --short      what `make test-long PART=rust` runs
 
 CPU time depends on what else the machine does; instructions do not. The numbers that must not grow
 are in instructions.toml, for one version of the compiler.

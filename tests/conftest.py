@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -133,6 +135,32 @@ def pytest_fixture_setup(
     answer = yield
     note_bound(request._pyfuncitem, f"the fixture {fixturedef.argname}", began_s)
     return answer
+
+
+@pytest.fixture(scope="session")
+def built_page(request: pytest.FixtureRequest) -> Path:
+    """The folder of the workbench's page, built where Node and Rust's target for WebAssembly are.
+
+    Skips with a reason elsewhere, and fails with --require-kernel, as CI has it.
+    """
+    root = Path(__file__).parents[1]
+    (root / "target").mkdir(exist_ok=True)
+    with (root / "target/workbench.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = ["make", "--no-print-directory", "workbench"]
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lacks = [line for line in done.stderr.splitlines() if "page is not built" in line]
+        assert lacks, done.stdout + done.stderr
+        skip_unless_required(request, lacks[0])
+    return root / "python/lasthop/workbench/page"
+
+
+def skip_unless_required(request: pytest.FixtureRequest, reason: str) -> None:
+    """Skip with a reason, or fail where all must run."""
+    if request.config.getoption("--require-kernel"):
+        pytest.fail(f"--require-kernel: {reason}", pytrace=False)
+    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

@@ -33,8 +33,8 @@ udp_down = { rate = "200 kbps", arrivals = "poisson", packet = "160 B" }
 """
 
 
-def _build(profile: str) -> Path:
-    """The `summary` example of the given profile, as other stages of the tests have built it."""
+def _build(profile: str = "debug") -> Path:
+    """The `summary` example of the given profile; that of the tests has been built with them."""
     flags = {"release": ["--release", "--package", "lasthop-engine"], "debug": ["--workspace"]}
     command = ["cargo", "build", "--quiet", "--example", "summary", *flags[profile]]
     subprocess.run(command, cwd=ROOT, check=True)
@@ -51,7 +51,7 @@ def scenario(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(scenario: Path) -> bytes:
-    return _run([str(_build("release"))], scenario)
+    return _run([str(_build())], scenario)
 
 
 def _run(command: list[str], scenario: Path, *arguments: str) -> bytes:
@@ -60,16 +60,23 @@ def _run(command: list[str], scenario: Path, *arguments: str) -> bytes:
 
 
 def test_run_twice(scenario: Path, expected: bytes) -> None:
-    assert _run([str(_build("release"))], scenario) == expected
+    assert _run([str(_build())], scenario) == expected
     assert b'"goodput_bps"' in expected
 
 
 def test_two_jobs(scenario: Path, expected: bytes) -> None:
-    assert _run([str(_build("release"))], scenario, "2") == expected
+    assert _run([str(_build())], scenario, "2") == expected
 
 
-def test_debug_build(scenario: Path, expected: bytes) -> None:
-    assert _run([str(_build("debug"))], scenario) == expected
+@pytest.mark.slow
+def test_what_users_have(scenario: Path, expected: bytes) -> None:
+    assert _run([str(_build("release"))], scenario) == expected
+
+
+def test_another_machine(scenario: Path, expected: bytes, built_page: Path) -> None:
+    """WebAssembly, optimised for size: 32 bits, no fused or wide arithmetic."""
+    node = ["node", str(ROOT / "workbench/node/simulate.mjs"), str(built_page / "engine.wasm")]
+    assert _run(node, scenario) == expected
 
 
 def test_processor_without_fma_and_avx2(
@@ -78,11 +85,11 @@ def test_processor_without_fma_and_avx2(
     if os.uname().machine != "x86_64":
         pytest.skip("hides FMA and AVX2, which only x86-64 has")
     emulator = debian_program("qemu-x86_64", "qemu-user")
-    old = [emulator, "-cpu", "Nehalem", str(_build("release"))]
+    old = [emulator, "-cpu", "Nehalem", str(_build())]
     assert _run(old, scenario) == expected
 
 
 def test_another_seed_differs(scenario: Path, expected: bytes, tmp_path: Path) -> None:
     other = tmp_path / "other.toml"
     other.write_text(SCENARIO.replace("seed = 7", "seed = 8"))
-    assert _run([str(_build("release"))], other) != expected
+    assert _run([str(_build())], other) != expected

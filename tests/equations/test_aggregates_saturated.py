@@ -206,6 +206,7 @@ def test_losses_and_collisions_add_up_where_nothing_is_given_up():
     assert limited.goodput_bps == pytest.approx(lossy.goodput_bps, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_mpdus_that_are_given_up_move_the_window_on():
     # So that more is received per PPDU than without a limit, requests apart.
     lossy = [replace(ONE, loss=0.3, attempts=attempts) for attempts in (None, 7)]

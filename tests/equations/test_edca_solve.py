@@ -251,6 +251,7 @@ def test_two_hundred_stations_with_windows_of_42_in_under_a_second(
     assert 3e6 < found.goodput_bps < 6e6
 
 
+@pytest.mark.smoke(5)
 @pytest.mark.parametrize(("stations", "window"), [(1, 1), (1, 300), (300, 1), (2, 42), (40, 3)])
 @pytest.mark.parametrize(("ap", "station"), [(31, 31), (3, 63), (255, 3)])
 def test_any_size_can_be_asked(cell, stations, window, ap, station):
@@ -259,6 +260,7 @@ def test_any_size_can_be_asked(cell, stations, window, ap, station):
     assert 1e6 < found.goodput_bps < 6e6
 
 
+@pytest.mark.smoke(14)
 @pytest.mark.parametrize("stations", [1, 20, 100])
 @pytest.mark.parametrize(
     ("ap", "station"),

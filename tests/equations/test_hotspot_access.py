@@ -29,6 +29,7 @@ def contend(station, ap, rounds, seed):
     return wins[0] / wins[1]
 
 
+@pytest.mark.smoke(3)
 @pytest.mark.parametrize(
     ("station", "ap"),
     [

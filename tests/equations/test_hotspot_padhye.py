@@ -162,6 +162,7 @@ def window_process(p, window_limit, b, periods, rng):
     return sent / time, received / time
 
 
+@pytest.mark.smoke(4)
 @pytest.mark.equation("padhye", 32)
 @pytest.mark.equation("padhye", 37)
 @pytest.mark.parametrize("window", [8, 42])

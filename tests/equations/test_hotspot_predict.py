@@ -136,6 +136,7 @@ def test_a_prediction_takes_milliseconds(hotspot):
     assert time.process_time() - start < 0.05
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -120,6 +120,7 @@ def walk(limit, loss, rto, events, seed):
     return sent / rounds, growing / rounds, np.mean(found_at), timeouts / events, lost_sum / events
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(("loss", "limit"), [(0.01, 45), (0.03, 45), (0.003, 25), (0.2, 45)])
 def test_a_flow_against_a_walk_through_its_losses(loss, limit):
     levels = np.arange(1.0, limit + 1)

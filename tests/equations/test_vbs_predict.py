@@ -57,6 +57,7 @@ def shared(changes=None, classes=None, **queue):
     return scenario
 
 
+@pytest.mark.slow
 @pytest.mark.equation("vbs", 5)
 @pytest.mark.parametrize("changes", [{}, UPLOADS])
 def test_theta_counts_acks_that_return(changes):
@@ -449,6 +450,7 @@ def test_many_kinds_of_connections_are_refused_by_their_number():
         fixed_point.solutions(many, Options())
 
 
+@pytest.mark.slow
 def test_growth_by_segments_is_flagged_where_acks_are_delayed():
     def flagged(**tcp):
         warnings = found({f"tcp.{name}": value for name, value in tcp.items()})["warnings"]

@@ -170,6 +170,7 @@ def test_more_flows_than_packets_are_refused() -> None:
     assert roots(named("red-dumbbell", {"flows": "1e6"})).stable
 
 
+@pytest.mark.slow
 def test_a_chart_of_four_million_points_is_refused_and_a_usual_one_is_not() -> None:
     x, y = Axis("capacity", 100.0, 500.0), Axis("rtt", 0.01, 0.1)
     error = refused(chart, Case.of("red"), x, y, 2000)

@@ -92,12 +92,14 @@ def test_no_frame_is_malformed_cut_short_or_an_error(capture: Path) -> None:
     assert tshark(capture, "-Y", complaints) == []
 
 
+@pytest.mark.smoke(1)
 def test_every_checksum_is_good(packets: pd.DataFrame) -> None:
     assert set(packets["wlan.fcs.status"]) == {"1"}
     statuses = {status for field in packets["ip.checksum.status"] for status in field.split(",")}
     assert statuses == {"", "1"}
 
 
+@pytest.mark.smoke(1)
 def test_reference_numbers_group_the_mpdus_of_each_ppdu(
     packets: pd.DataFrame, rows: pd.DataFrame
 ) -> None:
@@ -117,6 +119,7 @@ def test_reference_numbers_group_the_mpdus_of_each_ppdu(
     assert [set(flags) for flags in last.values()] == [{"0"}, {"1"}]
 
 
+@pytest.mark.smoke(1)
 def test_an_mpdu_is_a_retry_from_its_second_time_on_the_air(packets: pd.DataFrame) -> None:
     seen = set()
     data = packets[packets["kind"] == "data"]
@@ -129,6 +132,7 @@ def test_an_mpdu_is_a_retry_from_its_second_time_on_the_air(packets: pd.DataFram
     assert retries > 100
 
 
+@pytest.mark.smoke(1)
 def test_bitmaps_acknowledge_what_the_frames_say_was_received(
     packets: pd.DataFrame, rows: pd.DataFrame
 ) -> None:
@@ -165,6 +169,7 @@ def test_packets_of_an_amsdu_are_subframes(packets: pd.DataFrame) -> None:
     assert {length for one in several for length in one.split(",")} <= {"1508", "48"}
 
 
+@pytest.mark.smoke(1)
 def test_lost_mpdus_say_so_and_the_others_do_not(packets: pd.DataFrame, rows: pd.DataFrame) -> None:
     for group, row in zip(ppdus(packets), rows.itertuples(), strict=True):
         if row.kind != "data":

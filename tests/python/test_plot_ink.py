@@ -100,6 +100,7 @@ def test_a_picture_with_a_background_stays_black(comparison: lh.Comparison, tmp_
     assert "#7a7a7a" not in opaque
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize("kind", ["png", "pdf", "svg"])
 def test_the_same_picture_is_the_same_file_and_names_lasthop(
     comparison: lh.Comparison, tmp_path: Path, kind: str

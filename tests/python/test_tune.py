@@ -262,6 +262,7 @@ def stop_at(stage: str, done: int) -> Callable[[TuneProgress], bool]:
     return lambda at: not (at["stage"] == stage and at["done"] >= done)
 
 
+@pytest.mark.slow
 def test_stopped_search_keeps_what_it_found() -> None:
     with pytest.raises(lh.Stopped, match=r"[2-9] confirmed") as caught:
         lh.tune(DOWNLOADS, progress=stop_at("confirming", 2))
@@ -531,6 +532,7 @@ def test_picture_has_a_panel_for_each_other_category() -> None:
     assert len(titles) == 4
 
 
+@pytest.mark.slow
 def test_longer_wait_of_calls_is_told(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "calls.toml"
     path.write_text(CALLS)
@@ -600,6 +602,7 @@ def for_delay() -> lh.Tuning:
     return lh.tune(DOWNLOADS, "delay")
 
 
+@pytest.mark.slow
 def test_settings_that_measure_the_same_are_confirmed_once(for_delay: lh.Tuning) -> None:
     rows = [
         tuple(round(value.mean, 6) for value in estimated(trial.samples).values())
@@ -642,6 +645,7 @@ def test_aim_of_delay_says_what_the_connections_pay(lasthop: Lasthop) -> None:
     assert "flows lose more than half, most of all uploader/up/" in paid
 
 
+@pytest.mark.slow
 def test_output_does_not_contradict_itself_on_the_model(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "three.toml"
     path.write_text(DOWNLOADS)
@@ -665,6 +669,7 @@ def test_no_setting_is_chosen_that_silences_a_call() -> None:
     assert (calls["goodput_bps"] > 6_400).all()
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_from_what_is_kept_whoever_simulates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

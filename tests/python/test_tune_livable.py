@@ -38,6 +38,7 @@ def for_delay() -> lh.Tuning:
     return lh.tune(SEVEN, "delay", txop=False, confirm=2)
 
 
+@pytest.mark.slow
 def test_what_lives_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
     # Over the whole time all have their share: Jain's index alone sees nothing.
     present, capture = (
@@ -227,6 +228,7 @@ def test_calls_hold_until_one_is_late_or_loses() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_calls_are_counted_and_the_most_is_chosen() -> None:
     found = lh.tune(LAPTOPS + PHONES, "calls", pifs=False, txop=False, confirm=2)
     counts = {trial.name: trial.samples["calls"] for trial in found.confirmed}

@@ -64,7 +64,7 @@ test("quantities are read and written", () => {
   assert.equal(quantityOf("never"), null);
   assert.equal(inWords(0.005, "s"), "5 ms");
   assert.equal(inWords(11e6, "bps"), "11 Mbps");
-  assert.equal(inWords(0, "s"), "0 s");
+  assert.equal(inWords(0, "s"), "0 ms");
 });
 
 function offered(text: string): string[] {

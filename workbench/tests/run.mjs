@@ -1,4 +1,4 @@
-/** Bundles tests/*.test.ts and runs them with Node's own runner. */
+/** Bundles all tests of the page and runs them with Node's own runner. */
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -8,6 +8,10 @@ import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
 const here = dirname(fileURLToPath(import.meta.url));
+const testsIn = (folder) =>
+  readdirSync(folder, { recursive: true })
+    .filter((name) => /\.test\.(ts|mjs)$/.test(name))
+    .map((name) => join(folder, name));
 const out = mkdtempSync(join(tmpdir(), "workbench-tests-"));
 try {
   await build({
@@ -19,9 +23,7 @@ try {
       outDir: out,
       emptyOutDir: true,
       rolldownOptions: {
-        input: readdirSync(here)
-          .filter((name) => name.endsWith(".test.ts"))
-          .map((name) => join(here, name)),
+        input: [here, join(here, "../src")].flatMap(testsIn),
         output: { entryFileNames: "[name].mjs" },
       },
     },

@@ -146,6 +146,7 @@ PIPES = {
 }
 
 
+@pytest.mark.smoke(3)
 @pytest.mark.parametrize("way", PIPES)
 def test_pipes_are_files(small: Path, tmp_path: Path, way: str) -> None:
     done = subprocess.run(

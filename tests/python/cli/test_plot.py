@@ -91,6 +91,7 @@ def test_out_is_where_pictures_go_and_a_name_is_a_place_of_its_own(
     assert not list(Path("o").glob("*compare*"))
 
 
+@pytest.mark.smoke(3)
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 @pytest.mark.parametrize("command", ["simulate", "predict", "compare"])
 def test_a_picture_of_somebody_else_is_refused_before_the_run_and_ours_is_replaced(

@@ -396,6 +396,7 @@ def test_only_digits_that_hold_are_shown(value: float, error: float, shown: str)
     assert certain(value, error) == shown
 
 
+@pytest.mark.slow
 def test_ranges_may_say_at_which_values(lasthop: Lasthop) -> None:
     over = ["--over", "capacity=100..500:100", "--over", "rtt=10ms..90ms log 3"]
     found = json.loads(lasthop("stability", "chart", "red", *over, "--json").stdout)

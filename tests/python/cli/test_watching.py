@@ -41,6 +41,7 @@ def shown(code: str, *arguments: str) -> str:
     return text.replace(b"\r", b"\n").decode()
 
 
+@pytest.mark.slow
 def test_points_of_a_sweep_are_counted_while_they_are_checked(small: Path) -> None:
     over = ["--over", "seed=1..400:1", "--set", "duration=2 ms", "--set", "warmup=1 ms"]
     arguments = ["sweep", str(small), *over, "--replications", "1", "--out", str(small.parent)]

@@ -58,6 +58,7 @@ def station_of(address: str) -> int:
     return int(address.replace(":", "")[4:], 16) - 1
 
 
+@pytest.mark.smoke(2)
 @pytest.mark.parametrize("name", DURATIONS)
 def test_stations_and_rates_are_exact(name: str, taken: Callable[[str], Taken]) -> None:
     scenario, _, seen = taken(name)
@@ -130,6 +131,7 @@ def test_wire_window_and_acks_are_seen(taken: Callable[[str], Taken]) -> None:
     assert taken("seven-downloads").seen.cell["mac_header"][0] == '"30 B"'
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize("name", ["hotspot", "two-rates", "power-save"])
 def test_the_imported_scenario_simulates_to_the_same(
     name: str, taken: Callable[[str], Taken], tmp_path: Path

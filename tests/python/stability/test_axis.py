@@ -130,6 +130,7 @@ def test_an_axis_may_have_its_own_values() -> None:
         axis_of(Case.of("red"), "k", 0.0, 0.5, ratios=3)
 
 
+@pytest.mark.slow
 def test_a_chart_has_the_values_of_its_axes() -> None:
     case = Case.of("red")
     x = axis_of(case, "capacity", 100, 500, step=100)

@@ -30,11 +30,13 @@ def test_swing_grows_beyond_the_hopf_point() -> None:
     assert np.all(np.diff([cycle.amplitude for cycle in found.cycles]) > 0.0)
 
 
+@pytest.mark.slow
 def test_one_multiplier_is_one() -> None:
     found = traced("red", "rtt", 0.01, 1.0, 4, gamma=0.03)
     assert all(cycle.trivial_error < 1e-5 for cycle in found.cycles)
 
 
+@pytest.mark.slow
 def test_branch_without_averaging_folds_back() -> None:
     """Super-critical at 0.27175 s, it turns round just beyond: after that the motion jumps."""
     found = traced("red-instant", "rtt", 0.2, 0.4, 12)

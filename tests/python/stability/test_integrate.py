@@ -44,6 +44,7 @@ def leading(case: Case) -> complex:
     return complex(root.real, abs(root.imag))
 
 
+@pytest.mark.smoke(5)
 @pytest.mark.parametrize(("model", "parameter", "low", "high", "values"), POINTS)
 def test_small_disturbance_moves_like_the_rightmost_root(
     model: str, parameter: str, low: float, high: float, values: dict[str, object]
@@ -201,6 +202,7 @@ def test_starts_are_checked() -> None:
         integrate(Case.of("threshold"), 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.equation("red", 9)
 def test_papers_phase_portraits() -> None:
     """At 171 ms gamma 0.032 converges, 0.028 cycles (figure 3)."""

@@ -20,6 +20,7 @@ def runs(tmp_path_factory) -> dict[str, Runs]:
     )
 
 
+@pytest.mark.smoke(4)
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
     values = study.values(runs[study.key])

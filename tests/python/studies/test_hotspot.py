@@ -30,6 +30,7 @@ def runs(tmp_path_factory) -> dict[str, Runs]:
     return Plan([short(study) for study in STUDIES]).run(tmp_path_factory.mktemp("studies"))
 
 
+@pytest.mark.smoke(4)
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
     values = study.values(runs[study.key])

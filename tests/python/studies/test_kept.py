@@ -28,6 +28,7 @@ def test_scenarios_are_those_that_were_run(whole, key):
     assert kept.changed_points(STUDIES[key], whole) == [], REMEDY
 
 
+@pytest.mark.smoke(12)
 @pytest.mark.parametrize("key", STUDIES)
 def test_measures_read_the_same_of_the_runs(whole, key):
     study = STUDIES[key]

@@ -36,6 +36,7 @@ def runs(tmp_path_factory) -> dict[str, Runs]:
     return Plan([short(study) for study in PACKETS]).run(tmp_path_factory.mktemp("studies"))
 
 
+@pytest.mark.smoke(3)
 @pytest.mark.parametrize("study", PACKETS, ids=lambda study: study.name)
 def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
     values = study.values(runs[study.key])

@@ -91,7 +91,9 @@ export function openEditor(
     },
     tell(problems) {
       const now = view.state.doc.toString();
-      const diagnostics = problems.map((problem): Diagnostic => {
+      // Those of settings are of no place in the text.
+      const own = problems.filter(({ setting }) => setting === null);
+      const diagnostics = own.map((problem): Diagnostic => {
         const { from, to } = placeOf(now, problem);
         const message = problem.hint ? `${problem.message}\n${problem.hint}` : problem.message;
         return { from, to, severity: "error", message };

@@ -23,5 +23,7 @@ export function inWords(value: number, unit: string): string {
   const scales = SCALES[unit];
   if (!scales) return String(value);
   const [name, scale] = scales.find(([, one]) => Math.abs(value) >= one) ?? (scales.at(-1) as [string, number]);
-  return value === 0 ? `0 ${scales[0]?.[0]}` : `${Number((value / scale).toPrecision(6))} ${name}`;
+  // What is zero by default is small when it is not.
+  if (value === 0) return `0 ${scales[1]?.[0] ?? name}`;
+  return `${Number((value / scale).toPrecision(6))} ${name}`;
 }

@@ -7,7 +7,7 @@ const WRITE_MS = 600;
 
 /** Reads the address now and whenever it changes; `take` gets what it says, null where it says nothing. */
 export function followAddress(
-  take: (linked: Linked | null) => void,
+  take: (linked: Linked | null) => void | Promise<void>,
   fail: (message: string) => void,
 ): { write(linked: Linked): void; push(linked: Linked): Promise<void>; close(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -19,10 +19,10 @@ export function followAddress(
     clearTimeout(timer);
     own = location.hash;
     try {
-      take(await fromFragment(location.hash));
+      await take(await fromFragment(location.hash));
     } catch (error) {
       fail(error instanceof LinkError ? error.message : "the link cannot be read");
-      take(null);
+      await take(null);
     }
   };
   const write = async (linked: Linked, how: "replaceState" | "pushState") => {

@@ -2,7 +2,7 @@
 
 import type { Answer, Scenario } from "../engine/answers";
 import type { Source } from "../engine/engine";
-import { Cancelled, type Kept, type Pool } from "../engine/pool";
+import { Broken, Cancelled, type Kept, type Pool } from "../engine/pool";
 import type { Air } from "../views/shown";
 import { laidOver } from "./experiment";
 import { airSettings, durationOf_s, stretch_s } from "./recording";
@@ -12,7 +12,15 @@ interface Listener {
   failed(error: unknown): void;
 }
 
-/** Records from an instant on [s], and from others when the views ask for them; `stop` forgets all. */
+/** A recording under way, or kept. */
+export interface Recording {
+  /** Gives up what is under way; what is kept stays. */
+  rest(): void;
+  /** Forgets all. */
+  stop(): void;
+}
+
+/** Records from an instant on [s], and from others when the views ask for them. */
 export function recordAir(
   pool: Pool,
   source: Source,
@@ -20,7 +28,7 @@ export function recordAir(
   answer: Answer,
   from_s: number,
   listener: Listener,
-): { stop(): void } {
+): Recording {
   let run: AbortController | null = null;
   let kept: Kept | null = null;
   const long_s = stretch_s(answer);
@@ -32,9 +40,16 @@ export function recordAir(
     const latest_s = Math.max(0, durationOf_s(scenario) - Math.min(long_s, 1));
     const start_s = Math.min(Math.max(0, Number.isFinite(wanted_s) ? wanted_s : 0), latest_s);
     try {
-      const settings = airSettings(scenario, start_s, long_s);
-      const job = { source: laidOver(source, settings), replication: 0, keep: true };
-      const finished = await pool.run(job, own.signal, () => undefined);
+      const run = (end_s: number) => {
+        const settings = airSettings(scenario, start_s, end_s - start_s);
+        const job = { source: laidOver(source, settings), replication: 0, keep: true };
+        return pool.run(job, own.signal, () => undefined);
+      };
+      // What is planned for later, such as a change of the channel, forbids that the run ends sooner.
+      const finished = await run(start_s + long_s).catch((error: unknown) => {
+        if (error instanceof Cancelled || error instanceof Broken) throw error;
+        return run(Infinity);
+      });
       if (own.signal.aborted || !finished.kept) return finished.kept?.end();
       const fresh = finished.kept;
       kept?.end();
@@ -56,6 +71,7 @@ export function recordAir(
 
   void record(from_s);
   return {
+    rest: () => run?.abort(),
     stop() {
       run?.abort();
       kept?.end();

@@ -6,7 +6,7 @@ import { Broken, Cancelled, type Pool } from "../engine/pool";
 import { edited, type Written } from "../scenario/edit";
 import { Schema } from "../scenario/schema";
 import type { Air } from "../views/shown";
-import { recordAir } from "./air";
+import { recordAir, type Recording } from "./air";
 import { experiment, type Progress } from "./experiment";
 import { hasAir, warmupOf_s } from "./recording";
 
@@ -48,7 +48,7 @@ export class Workbench {
   /** Counts edits: an answer to an older one comes too late. */
   #edit = 0;
   #run: AbortController | null = null;
-  #recording: { stop(): void } | null = null;
+  #recording: Recording | null = null;
 
   constructor(pool: Promise<Pool>) {
     this.#pool = pool;
@@ -125,6 +125,7 @@ export class Workbench {
 
   async #simulate(pool: Pool, source: Source, scenario: Scenario): Promise<void> {
     this.#cancel();
+    this.#recording?.rest();
     const run = new AbortController();
     this.#run = run;
     this.stopped = false;
@@ -160,11 +161,11 @@ export class Workbench {
           if (isFirst && hasAir(scenario)) this.#listen(pool, source, scenario, answer);
         },
       });
+      if (isOurs()) this.took_s = (performance.now() - began_ms) / 1e3;
     } catch (error) {
       if (isOurs() && !(error instanceof Cancelled)) this.#tell(error);
     }
     if (isOurs()) {
-      this.took_s = (performance.now() - began_ms) / 1e3;
       this.#run = null;
       this.progress = null;
       this.left_s = null;

@@ -47,3 +47,17 @@ export function ticks(most: number, count: number, least = 0): number[] {
   }
   return found;
 }
+
+/** 1, 2 and 5 times powers of ten between two values, or every power where these are many. */
+export function logTicks(least: number, most: number): number[] {
+  if (!(least > 0) || !(most > least)) return [];
+  const steps = most / least > 2000 ? [1] : [1, 2, 5];
+  const found: number[] = [];
+  for (let power = Math.floor(Math.log10(least)); power <= Math.log10(most); power += 1) {
+    for (const step of steps) {
+      const value = Number((step * 10 ** power).toPrecision(6));
+      if (value >= least && value <= most) found.push(value);
+    }
+  }
+  return found;
+}

@@ -27,7 +27,7 @@ const WORDS: Record<string, string> = {
   p99: "99th percentile",
 };
 
-/** The words of a quantity; `largest` of its values [s] decides between seconds and milliseconds. */
+/** The words of a quantity; the `largest` value [s] decides between seconds and milliseconds. */
 export function measureOf(quantity: string, largest = 0): Measure {
   if (quantity === "updown_ratio") return { title: "up/down ratio", unit: "", scale: 1 };
   if (quantity === "aggressiveness") return { title: "aggressiveness r", unit: "", scale: 1 };

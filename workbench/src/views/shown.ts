@@ -21,7 +21,7 @@ export interface Shown {
   prediction?: Answer | null;
 }
 
-/** Recorded frames of the first replication. */
+/** Recorded frames of the first replication; the same object as long as the record is the same. */
 export interface Air {
   from_s: number;
   /** The last one's end. */

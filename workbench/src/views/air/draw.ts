@@ -85,7 +85,13 @@ function drawFrame(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, la
 }
 
 /** Two diagonals. */
-function cross(ctx: CanvasRenderingContext2D, left: number, top: number, wide: number, color: string) {
+function cross(
+  ctx: CanvasRenderingContext2D,
+  left: number,
+  top: number,
+  wide: number,
+  color: string,
+) {
   ctx.strokeStyle = color;
   ctx.lineWidth = 1.5;
   ctx.beginPath();
@@ -98,7 +104,13 @@ function cross(ctx: CanvasRenderingContext2D, left: number, top: number, wide: n
 }
 
 /** Many strokes in one direction. */
-function hatch(ctx: CanvasRenderingContext2D, left: number, top: number, wide: number, color: string) {
+function hatch(
+  ctx: CanvasRenderingContext2D,
+  left: number,
+  top: number,
+  wide: number,
+  color: string,
+) {
   ctx.save();
   ctx.beginPath();
   ctx.rect(left, top, wide, BOX_PX);
@@ -115,7 +127,14 @@ function hatch(ctx: CanvasRenderingContext2D, left: number, top: number, wide: n
 }
 
 /** MPDUs of an aggregate that were lost, each in its place. */
-function drawLost(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, left: number, top: number, wide: number) {
+function drawLost(
+  ctx: CanvasRenderingContext2D,
+  scene: Scene,
+  frame: Frame,
+  left: number,
+  top: number,
+  wide: number,
+) {
   if (frame.lost.length === 0 || !frame.mpdus) return;
   const each = wide / frame.mpdus;
   for (const place of frame.lost) {
@@ -128,7 +147,14 @@ function drawLost(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, lef
 }
 
 /** What fits of: kind and receiver, kind. */
-function drawWords(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, left: number, top: number, wide: number) {
+function drawWords(
+  ctx: CanvasRenderingContext2D,
+  scene: Scene,
+  frame: Frame,
+  left: number,
+  top: number,
+  wide: number,
+) {
   if (wide < 16) return;
   // words of a box that begins or ends outside stand in its visible part
   const from = Math.max(left, scene.gutter_px);
@@ -168,7 +194,12 @@ function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
     if (!countdown || !first || first.start_s > to_s) continue;
     const base = middleOf(scene, place) + BOX_PX / 2;
     ctx.fillStyle = ctx.strokeStyle = scene.ink("backoff");
-    ctx.fillRect(xOf(scene, first.start_s), base - 2, xOf(scene, frame.start_s) - xOf(scene, first.start_s), 1);
+    ctx.fillRect(
+      xOf(scene, first.start_s),
+      base - 2,
+      xOf(scene, frame.start_s) - xOf(scene, first.start_s),
+      1,
+    );
     for (const { start_s, end_s, slots } of countdown.stretches) {
       const [left, right] = [xOf(scene, start_s), xOf(scene, end_s)];
       if (right < scene.gutter_px || left > scene.width_px) continue;
@@ -185,24 +216,47 @@ function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
         ctx.stroke();
       }
     }
-    tellSlots(ctx, scene, frame, countdown.missing > 0, xOf(scene, first.start_s), base);
+    tellSlots(ctx, scene, frame, countdown.missing > 0, first.start_s, base);
   }
 }
 
-function tellSlots(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, isAbout: boolean, left: number, base: number) {
+/** The number of slots where the countdown begins, unless it would lie under another frame. */
+function tellSlots(
+  ctx: CanvasRenderingContext2D,
+  scene: Scene,
+  frame: Frame,
+  isAbout: boolean,
+  start_s: number,
+  base: number,
+) {
   const text = `${isAbout ? "about " : ""}${frame.backoff_slots}`;
-  const room = xOf(scene, frame.start_s) - left;
-  if (room < ctx.measureText(text).width + 4) return;
+  const left = Math.max(xOf(scene, start_s), scene.gutter_px) + 1;
+  const from_s = Math.max(start_s, scene.from_s);
+  let next = frame;
+  for (let at = firstFrom(scene.frames, from_s); scene.frames[at] !== frame; at += 1) {
+    const each = scene.frames[at];
+    if (!each) break;
+    if (each.sender !== frame.sender) continue;
+    next = each;
+    break;
+  }
+  if (xOf(scene, next.start_s) - left < ctx.measureText(text).width + 2) return;
   ctx.fillStyle = scene.ink("soft");
   ctx.textAlign = "left";
-  ctx.fillText(text, Math.max(left, scene.gutter_px) + 1, base - 14);
+  ctx.fillText(text, left, base - 14);
 }
 
 /** How busy each column is: its height; what failed: from the top, in another colour. */
 function drawColumns(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const count = Math.floor(scene.width_px - scene.gutter_px);
   const { from_s, to_s } = scene;
-  const { busy, failed } = columnsOf(scene.frames, numbered(scene), [from_s, to_s], count, scene.longest_s);
+  const { busy, failed } = columnsOf(
+    scene.frames,
+    numbered(scene),
+    [from_s, to_s],
+    count,
+    scene.longest_s,
+  );
   const [own, lost] = [scene.ink("segment"), scene.ink("collided")];
   scene.lanes.forEach((_, lane) => {
     const bottom = middleOf(scene, lane) + BOX_PX / 2;

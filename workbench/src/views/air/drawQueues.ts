@@ -11,7 +11,7 @@ const FONT = "system-ui, sans-serif";
 /** Instants with as many decimals as they need to differ. */
 export function drawAxis(ctx: CanvasRenderingContext2D, scene: Scene, height_px: number): void {
   const { from_s, to_s, gutter_px, width_px } = scene;
-  const marks = ticks(to_s, Math.max(2, (width_px - gutter_px) / 110), from_s);
+  const marks = ticks(to_s, Math.max(2, (width_px - gutter_px) / 90), from_s);
   const step_s = (marks[1] ?? to_s) - (marks[0] ?? from_s);
   const places = Math.min(7, Math.max(0, Math.ceil(-Math.log10(step_s) - 1e-9)));
   ctx.font = `12px ${FONT}`;
@@ -39,7 +39,8 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   if (!series || queues.length === 0) return;
   const [first, end] = sampledIn(series, scene.from_s, scene.to_s);
   const most = queues.reduce(
-    (longest, { values }) => values.slice(first, end).reduce<number>((found, each) => Math.max(found, each ?? 0), longest),
+    (longest, { values }) =>
+      values.slice(first, end).reduce<number>((found, each) => Math.max(found, each ?? 0), longest),
     1,
   );
   const top = AXIS_PX + 4;
@@ -79,7 +80,13 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   });
 }
 
-function drawLevels(ctx: CanvasRenderingContext2D, scene: Scene, levels: number[], yOf: (packets: number) => number, bottom: number) {
+function drawLevels(
+  ctx: CanvasRenderingContext2D,
+  scene: Scene,
+  levels: number[],
+  yOf: (packets: number) => number,
+  bottom: number,
+) {
   ctx.font = `11px ${FONT}`;
   ctx.textAlign = "right";
   for (const level of levels) {

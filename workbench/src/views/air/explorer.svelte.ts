@@ -1,4 +1,4 @@
-/** Where one is in the record of the air: what is in view, which frame is chosen, what is fetched. */
+/** Where one is in the record of the air: what is in view and chosen, what has been fetched. */
 
 import type { Scenario } from "../../engine/answers";
 import { plain } from "../digits";
@@ -49,13 +49,22 @@ export class Explorer {
     return found;
   };
 
-  /** Shows a few dozen frames: from an instant that was asked for, else from where the record begins,
-   * or from its middle where that is the start of the run, when all is quiet. */
+  /** Shows a few dozen frames: from an instant that was asked for, else from where the record
+   * begins, or from its middle where that is the start of the run, when all is quiet. */
   async start(asked_s: number | null): Promise<void> {
     const { from_s, to_s } = this.air;
     const isInside = asked_s !== null && asked_s >= from_s && asked_s < to_s;
     const at_s = isInside ? asked_s : from_s > 0 ? from_s : (from_s + to_s) / 2;
-    await this.load(at_s, at_s);
+    // frames of aggregates are long: a few blocks may have hardly any
+    let reach_s = this.store.span_s;
+    do {
+      reach_s *= 2;
+      await this.load(at_s, at_s + reach_s);
+    } while (
+      this.store.frames.length - firstFrom(this.store.frames, at_s) <= AT_FIRST &&
+      at_s + reach_s < to_s &&
+      !this.failure
+    );
     const { frames } = this.store;
     const first = firstFrom(frames, at_s);
     const begin = frames[first] ?? frames[0];
@@ -91,7 +100,8 @@ export class Explorer {
   zoom = (factor: number): void => {
     const [from_s, to_s] = this.view;
     const frame = this.selected;
-    const around_s = frame && this.isInView(frame) ? (frame.start_s + frame.end_s) / 2 : (from_s + to_s) / 2;
+    const around_s =
+      frame && this.isInView(frame) ? (frame.start_s + frame.end_s) / 2 : (from_s + to_s) / 2;
     this.look(around_s - (around_s - from_s) * factor, around_s + (to_s - around_s) * factor);
   };
 

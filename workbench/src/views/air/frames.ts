@@ -4,13 +4,7 @@ import type { FrameKind, Frames } from "../../engine/answers";
 
 /** What frames are told apart by. */
 export type Look =
-  | "segment"
-  | "tcp-ack"
-  | "rts"
-  | "mac-ack"
-  | "block-ack"
-  | "block-ack-req"
-  | "cf-end";
+  "segment" | "tcp-ack" | "rts" | "mac-ack" | "block-ack" | "block-ack-req" | "cf-end";
 
 export const LOOKS: Record<Look, string> = {
   segment: "data",

@@ -92,11 +92,20 @@ function frame_s(cell: Scenario, bytes: number, rate_bps: number): number {
 /** Response that EIFS reckons with (IEEE 802.11-2020, table 10-8). [s] */
 function expectedResponse_s({ mcs, rate_bps }: Frame): number {
   if (mcs !== null) return mcs === 0 ? 68e-6 : mcs <= 2 ? 44e-6 : 32e-6;
-  const known: Record<number, number> = { 1: 304, 2: 248, 5.5: 248, 11: 248, 6: 44, 9: 44, 12: 32, 18: 32 };
+  const known: Record<number, number> = {
+    1: 304,
+    2: 248,
+    5.5: 248,
+    11: 248,
+    6: 44,
+    9: 44,
+    12: 32,
+    18: 32,
+  };
   return (known[rate_bps / 1e6] ?? 28) * 1e-6;
 }
 
-/** When the medium is idle, in order. `isFirst` says of which frames what came before is not here. */
+/** When the medium is idle, in order; `isFirst`: whether what came before a frame is not here. */
 export function gapsOf(
   frames: readonly Frame[],
   access: Access,
@@ -113,7 +122,12 @@ export function gapsOf(
     }
     const end_s = last[0]!.end_s;
     if (frame.start_s > end_s + ROUNDING_S) {
-      gaps.push({ start_s: end_s, end_s: frame.start_s, lead_s: access.lead_s(last), isKnown: true });
+      gaps.push({
+        start_s: end_s,
+        end_s: frame.start_s,
+        lead_s: access.lead_s(last),
+        isKnown: true,
+      });
     }
     if (frame.end_s > end_s + ROUNDING_S) last = [frame];
     else if (frame.end_s > end_s - ROUNDING_S) last.push(frame);

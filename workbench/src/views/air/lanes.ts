@@ -34,6 +34,9 @@ export function lanesOf(
 /** Most queues that are drawn above the lanes. */
 export const MOST_QUEUES = 5;
 
+/** Part of the longest queue below which one would be no more than a line at the bottom. */
+const LEAST_SEEN = 0.02;
+
 /** Lengths of queues of nodes, those that were longest in a stretch, in the order of nodes. */
 export function queuesOf(
   series: Series | null,
@@ -47,10 +50,14 @@ export function queuesOf(
     ({ quantity, name }) => quantity === "occupancy_packets" && nodes.includes(name),
   );
   const longest = new Map(
-    tracks.map((track) => [track, track.values.slice(first, end).reduce<number>((most, each) => Math.max(most, each ?? 0), 0)]),
+    tracks.map((track) => [
+      track,
+      track.values.slice(first, end).reduce<number>((most, each) => Math.max(most, each ?? 0), 0),
+    ]),
   );
+  const most = Math.max(0, ...longest.values());
   const chosen = tracks
-    .filter((track) => longest.get(track)! > 0)
+    .filter((track) => longest.get(track)! > LEAST_SEEN * most)
     .sort((a, b) => longest.get(b)! - longest.get(a)!)
     .slice(0, MOST_QUEUES);
   return tracks.filter((track) => chosen.includes(track));
@@ -75,7 +82,7 @@ function lowerBound(sorted: readonly number[], value: number): number {
 
 /** How busy each column of pixels of each lane is, where frames are thinner than a pixel. */
 export interface Columns {
-  /** By lane and column: time on the air, and of it frames that nobody received. [parts of a column] */
+  /** By lane and column: time on the air, and what of it nobody received. [parts of a column] */
   busy: Float32Array;
   failed: Float32Array;
   count: number;

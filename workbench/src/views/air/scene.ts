@@ -48,7 +48,9 @@ export function timeOf(scene: Scene, x_px: number): number {
 /** Whether frames are so many that each column of pixels has several: then columns are drawn. */
 export function isDense(scene: Scene): boolean {
   const { frames, from_s, to_s } = scene;
-  return firstFrom(frames, to_s) - firstFrom(frames, from_s) > (scene.width_px - scene.gutter_px) * 0.7;
+  return (
+    firstFrom(frames, to_s) - firstFrom(frames, from_s) > (scene.width_px - scene.gutter_px) * 0.7
+  );
 }
 
 /** Frames that are at least partly in view, in order. */

@@ -59,7 +59,9 @@ export class Store {
     const isEnd = run.at(-1) === BLOCKS - 1;
     const end_s = isEnd ? Infinity : this.start_s(run.at(-1)! + 1);
     try {
-      const frames = framesOf(await this.air.frames(start_s, isEnd ? this.air.to_s + this.span_s : end_s));
+      const frames = framesOf(
+        await this.air.frames(start_s, isEnd ? this.air.to_s + this.span_s : end_s),
+      );
       for (const at of run) this.put(at, frames);
       this.merge();
     } catch (error) {

@@ -30,8 +30,22 @@ export function kindOf(frame: Frame): string {
 /** The same, for a box on the picture. */
 export function shortKindOf(frame: Frame): string {
   if ((frame.mpdus ?? 0) > 1) return `×${frame.mpdus}`;
-  if (frame.kind === "data") return frame.packet === "ack" ? "ACK" : frame.packet === "datagram" ? "UDP" : frame.packet === "segment" ? "data" : (frame.packet ?? "data").toUpperCase();
-  return { ack: "ACK", rts: "RTS", cts: "CTS", "cf-end": "CF", "block-ack": "BA", "block-ack-req": "BAR" }[frame.kind];
+  if (frame.kind === "data")
+    return frame.packet === "ack"
+      ? "ACK"
+      : frame.packet === "datagram"
+        ? "UDP"
+        : frame.packet === "segment"
+          ? "data"
+          : (frame.packet ?? "data").toUpperCase();
+  return {
+    ack: "ACK",
+    rts: "RTS",
+    cts: "CTS",
+    "cf-end": "CF",
+    "block-ack": "BA",
+    "block-ack-req": "BAR",
+  }[frame.kind];
 }
 
 export const FATES: Record<Frame["fate"], string> = {
@@ -41,17 +55,24 @@ export const FATES: Record<Frame["fate"], string> = {
 };
 
 export function fateOf(frame: Frame): string {
-  const lost = frame.fate === "delivered" && frame.mpdus_lost ? `, but for ${frame.mpdus_lost} MPDUs` : "";
+  const lost =
+    frame.fate === "delivered" && frame.mpdus_lost ? `, but for ${frame.mpdus_lost} MPDUs` : "";
   return `${FATES[frame.fate]}${lost}${frame.discarded ? ", given up" : ""}`;
 }
 
 export function backoffOf(frame: Frame, countdown: Countdown | null): string | null {
   if (frame.backoff_slots === null) return null;
-  const slots = `${frame.backoff_slots} slots`;
+  const slots = frame.backoff_slots === 1 ? "1 slot" : `${frame.backoff_slots} slots`;
   if (!countdown || frame.backoff_slots === 0) return slots;
-  if (countdown.missing > 0) return `${slots}, the first about ${countdown.missing} of them before what is recorded here`;
+  if (countdown.missing > 0)
+    return `${slots}, the first about ${countdown.missing} of them before what is recorded here`;
   const parts = countdown.stretches.length;
   return parts > 1 ? `${slots}, in ${parts} stretches: it froze while others sent` : slots;
+}
+
+/** Responses are not sent again. */
+function hasAttempts({ kind }: Frame): boolean {
+  return kind === "data" || kind === "rts";
 }
 
 /** All that is recorded of a frame, titles and texts. */
@@ -64,11 +85,19 @@ export function fieldsOf(frame: Frame, countdown: Countdown | null): [string, st
     ["kind", frame.packet ? `${KINDS[frame.kind]}, ${PACKETS[frame.packet]}` : KINDS[frame.kind]],
     ["flow", frame.flow],
     ["fate", fateOf(frame)],
-    ["attempt", frame.kind === "data" || frame.kind === "rts" ? String(frame.attempt) : null],
+    ["attempt", hasAttempts(frame) ? String(frame.attempt) : null],
     ["backoff", backoffOf(frame, countdown)],
     ["length", `${frame.bytes} bytes`],
-    ["rate", `${short(frame.rate_bps / 1e6)} Mb/s${frame.mcs === null ? "" : `, MCS ${frame.mcs}`}`],
-    ["MPDUs", frame.mpdus === null ? null : `${frame.mpdus}${frame.mpdus_lost ? `, ${frame.mpdus_lost} lost` : ""}`],
+    [
+      "rate",
+      `${short(frame.rate_bps / 1e6)} Mb/s${frame.mcs === null ? "" : `, MCS ${frame.mcs}`}`,
+    ],
+    [
+      "MPDUs",
+      frame.mpdus === null
+        ? null
+        : `${frame.mpdus}${frame.mpdus_lost ? `, ${frame.mpdus_lost} lost` : ""}`,
+    ],
   ];
   return fields.filter((field): field is [string, string] => field[1] !== null);
 }
@@ -78,5 +107,6 @@ export function tellFrame(frame: Frame, countdown: Countdown | null): string {
   const backoff = backoffOf(frame, countdown);
   const aggregate = (frame.mpdus ?? 0) > 1 ? ` with ${frame.mpdus} MPDUs` : "";
   const after = backoff ? ` after a backoff of ${backoff}` : "";
-  return `${frame.start_s.toFixed(6)} s: ${frame.sender} sends ${kindOf(frame)}${aggregate} to ${frame.receiver ?? "all"}${after}, attempt ${frame.attempt}: ${fateOf(frame)}.`;
+  const attempt = hasAttempts(frame) ? `, attempt ${frame.attempt}` : "";
+  return `${frame.start_s.toFixed(6)} s: ${frame.sender} sends ${kindOf(frame)}${aggregate} to ${frame.receiver ?? "all"}${after}${attempt}: ${fateOf(frame)}.`;
 }

@@ -64,11 +64,21 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
   const full: Level = { packets: limit, name: "limit" };
   switch (discipline) {
     case "drop_tail":
-      return { ...step(limit), title: "drop-tail", levels: [full], note: "A packet that finds the queue full is lost." };
+      return {
+        ...step(limit),
+        title: "drop-tail",
+        levels: [full],
+        note: "A packet that finds the queue full is lost.",
+      };
     case "threshold": {
       const most = Math.min(numberOf(queue, "threshold_packets") ?? limit, limit);
       const levels = [{ packets: most, name: "threshold" }];
-      return { ...step(most), title: "threshold", levels, note: "A packet that finds the threshold is lost." };
+      return {
+        ...step(most),
+        title: "threshold",
+        levels,
+        note: "A packet that finds the threshold is lost.",
+      };
     }
     case "red":
       return red(queue, full);
@@ -97,7 +107,13 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
       return { title: "VBS", curve: [], spaced: [], levels: [target, full], note };
     }
     default:
-      return { title: discipline, curve: [], spaced: [], levels: [full], note: "Its law is not known here." };
+      return {
+        title: discipline,
+        curve: [],
+        spaced: [],
+        levels: [full],
+        note: "Its law is not known here.",
+      };
   }
 }
 
@@ -123,9 +139,17 @@ function red(queue: Scenario, full: Level): Law {
   const curve = averages.map((average) => at(average, just(average)));
   const end = 2 * Math.max(full.packets, last);
   curve.push(at(last, 1), at(end, 1));
-  const spaced = curve.map(({ packets, probability }) => at(packets, spacedProbability(probability, wait)));
-  const form = textOf(queue, "form") === "published" ? "as published" : "as in ns-2, which leaves out the packet in service";
-  const bytes = queue["bytes"] === true ? " It counts bytes: thresholds are in packets of the mean length." : "";
+  const spaced = curve.map(({ packets, probability }) =>
+    at(packets, spacedProbability(probability, wait)),
+  );
+  const form =
+    textOf(queue, "form") === "published"
+      ? "as published"
+      : "as in ns-2, which leaves out the packet in service";
+  const bytes =
+    queue["bytes"] === true
+      ? " It counts bytes: thresholds are in packets of the mean length."
+      : "";
   const weight = queue["weight"] === 1 ? "the queue itself" : "the average queue";
   const levels = [{ packets: min_th, name: "min_th" }, { packets: max_th, name: "max_th" }, full];
   const note = `p_b goes by ${weight} (${form}). Drops are spaced: dashed is the part of packets dropped while p_b stays.${bytes}`;
@@ -136,7 +160,9 @@ function red(queue: Scenario, full: Level): Law {
 function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: number | null): Law {
   const title = { codel: "CoDel", fq_codel: "FQ-CoDel", pie: "PIE" }[discipline] ?? discipline;
   const target_s = numberOf(queue, "target_s") ?? 0;
-  const rate = rate_bps ? `, which is ${short((target_s * rate_bps) / 8 / 1000)} kB at this rate` : "";
+  const rate = rate_bps
+    ? `, which is ${short((target_s * rate_bps) / 8 / 1000)} kB at this rate`
+    : "";
   const note = `${title} works on the time that packets spend in the queue, not on its length: its target is ${short(target_s * 1e3)} ms${rate}.`;
   return { title, curve: [], spaced: [], levels: [full], note };
 }
@@ -163,13 +189,18 @@ export function axisEnd(law: Law, longest: number): number {
   return limit <= 1.8 * needed ? Math.max(needed, limit * 1.08) : needed;
 }
 
-/** How long the axis of the probability is: 1 where the law is a step, else what the law has in view. */
+/** How long the axis of the probability is: 1 where the law is a step, else what is in view. */
 export function probabilityEnd(law: Law, end_packets: number, measured: number): number {
-  const inView = law.curve.filter(({ packets, probability }) => packets <= end_packets && probability < 1);
+  const inView = law.curve.filter(
+    ({ packets, probability }) => packets <= end_packets && probability < 1,
+  );
   const most = Math.max(0, ...inView.map(({ probability }) => probability));
   const isStep = law.curve.length > 0 && most === 0;
   if (isStep) return 1;
-  const sloping = probabilityAt(law.curve, Math.min(end_packets, law.levels[1]?.packets ?? end_packets) * 0.999);
+  const sloping = probabilityAt(
+    law.curve,
+    Math.min(end_packets, law.levels[1]?.packets ?? end_packets) * 0.999,
+  );
   const wanted = Math.max(measured * 1.6, sloping * 1.3, 1e-4);
   return Math.min(1, wanted);
 }

@@ -31,7 +31,8 @@ export function queuesOf(scenario: Scenario): Queue[] {
     const wire = tableOf(scenario, "wire");
     const rate_bps = numberOf(wire, "rate_bps");
     if (rate_bps !== null) ["wire/down", "wire/up"].forEach((name) => add(name, wire, rate_bps));
-    for (const station of tablesOf(scenario, "stations")) add(textOf(station, "name"), station, null);
+    for (const station of tablesOf(scenario, "stations"))
+      add(textOf(station, "name"), station, null);
   }
   const isPlain = ({ setting }: Queue) => textOf(setting, "discipline") === "drop_tail";
   return [...found.filter((queue) => !isPlain(queue)), ...found.filter(isPlain)];
@@ -51,7 +52,10 @@ export function measuredQueues(queues: Queue[], answer: Answer | null): Queue[] 
   const isPlain = (queue: Queue) => textOf(queue.setting, "discipline") === "drop_tail";
   return queues
     .filter(({ name }) => weights.has(name))
-    .sort((a, b) => Number(isPlain(a)) - Number(isPlain(b)) || weights.get(b.name)! - weights.get(a.name)!)
+    .sort(
+      (a, b) =>
+        Number(isPlain(a)) - Number(isPlain(b)) || weights.get(b.name)! - weights.get(a.name)!,
+    )
     .slice(0, MOST);
 }
 

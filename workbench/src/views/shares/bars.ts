@@ -81,9 +81,16 @@ export function saysSharesAlone(by: By, prediction: Answer | null): boolean {
   return !says("goodput_bps") && says("goodput_share");
 }
 
-function predictedOf(answer: Answer, by: By, prediction: Answer | null): Map<string, number | null> {
+function predictedOf(
+  answer: Answer,
+  by: By,
+  prediction: Answer | null,
+): Map<string, number | null> {
   const isShare = saysSharesAlone(by, prediction);
-  const whole_bps = itemsOf(answer, by).reduce((sum, item) => sum + (meanOf(item, "goodput_bps") ?? 0), 0);
+  const whole_bps = itemsOf(answer, by).reduce(
+    (sum, item) => sum + (meanOf(item, "goodput_bps") ?? 0),
+    0,
+  );
   return new Map(
     itemsOf(prediction, by).map((item) => {
       const found = meanOf(item, isShare ? "goodput_share" : "goodput_bps");
@@ -127,7 +134,7 @@ function together(bars: Bar[]): Bar[] {
   return [...groups.values()].flat();
 }
 
-/** What each would have if all had the same, sensors aside; null where there are not two. [bit/s] */
+/** What each would have if all had the same, sensors aside; null for fewer than two. [bit/s] */
 export function equalShare_bps(bars: Bar[]): number | null {
   const sharing = bars.filter((bar) => !bar.isReporter);
   return sharing.length < 2 ? null : total_bps(sharing) / sharing.length;
@@ -137,12 +144,19 @@ export function total_bps(bars: Bar[]): number {
   return bars.reduce((sum, bar) => sum + bar.goodput_bps, 0);
 }
 
-/** The end of the axis: all bars, intervals and predictions are below it. [bit/s] */
+/** How far beyond the longest bar intervals are drawn: those of two replications may be tenfold. */
+const BEYOND = 1.5;
+
+/** The end of the axis: all bars and predictions are below it, and intervals unless they are huge.
+ * [bit/s] */
 export function axisEnd_bps(bars: Bar[]): number {
-  const ends = bars.map((bar) =>
-    Math.max(bar.goodput_bps + (bar.half_bps ?? 0), bar.predicted_bps ?? 0),
+  const longest = Math.max(
+    ...bars.map((bar) => Math.max(bar.goodput_bps, bar.predicted_bps ?? 0)),
+    equalShare_bps(bars) ?? 0,
+    1,
   );
-  return Math.max(...ends, equalShare_bps(bars) ?? 0, 1) * 1.04;
+  const ends = bars.map((bar) => bar.goodput_bps + (bar.half_bps ?? 0));
+  return Math.min(Math.max(longest, ...ends), BEYOND * longest) * 1.04;
 }
 
 const NAMED = 6;

@@ -1,4 +1,4 @@
-/** Frames on the air: countdowns beside those of python/lasthop/plot/countdown.py, lanes, columns. */
+/** Frames on the air: countdowns beside those of python/lasthop/plot/countdown.py, and lanes. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,13 @@ import recorded from "./countdown.fixture.json";
 
 function framesFrom({ frames }) {
   const none = frames.start_s.map(() => null);
-  return framesOf({ receiver: none, bytes: frames.start_s.map(() => 14), mpdus: none, mpdus_lost: none, ...frames });
+  return framesOf({
+    receiver: none,
+    bytes: frames.start_s.map(() => 14),
+    mpdus: none,
+    mpdus_lost: none,
+    ...frames,
+  });
 }
 
 for (const name of Object.keys(recorded)) {
@@ -66,7 +72,14 @@ test("what lies before a hole in the record is not known", () => {
 });
 
 test("a category has its own AIFS, and EIFS follows what nobody understood", () => {
-  const cell = { phy: "802.11b", slot_s: 20e-6, sifs_s: 10e-6, preamble_s: 192e-6, eifs_rate_bps: 1e6, ap: { aifsn: 2, voice: { aifsn: 1 } } };
+  const cell = {
+    phy: "802.11b",
+    slot_s: 20e-6,
+    sifs_s: 10e-6,
+    preamble_s: 192e-6,
+    eifs_rate_bps: 1e6,
+    ap: { aifsn: 2, voice: { aifsn: 1 } },
+  };
   const access = accessOf({ cell, stations: [], flows: [{ name: "call", category: "voice" }] });
   assert.ok(Math.abs(access.aifs_s("ap", "call") - 30e-6) < 1e-12);
   assert.ok(Math.abs(access.aifs_s("ap", null) - 50e-6) < 1e-12);
@@ -94,7 +107,10 @@ test("columns of pixels have all the time on the air, however many there are", (
     const { busy, failed } = columnsOf(frames, lanes, [0, end_s], count, 0.1);
     const seen_s = (busy.reduce((sum, part) => sum + part, 0) * end_s) / count;
     assert.ok(Math.abs(seen_s / sent_s - 1) < 1e-4, `${seen_s} ${sent_s}`);
-    const lost_s = frames.reduce((sum, { fate, start_s, end_s: to_s }) => sum + (fate === "delivered" ? 0 : to_s - start_s), 0);
+    const lost_s = frames.reduce(
+      (sum, { fate, start_s, end_s: to_s }) => sum + (fate === "delivered" ? 0 : to_s - start_s),
+      0,
+    );
     const found_s = (failed.reduce((sum, part) => sum + part, 0) * end_s) / count;
     assert.ok(Math.abs(found_s / lost_s - 1) < 1e-4, `${found_s} ${lost_s}`);
   }
@@ -109,9 +125,23 @@ test("few nodes keep their lanes; of many, those have one that send nearby", () 
 
 test("the queues that are drawn are the longest of the stretch", () => {
   const track = (name, values) => ({ list: "queues", name, quantity: "occupancy_packets", values });
-  const series = { interval_s: 1, time_s: [0, 1, 2, 3, 4, 5], tracks: [track("ap", [0, 0, 0, 0, 9, 9]), track("s", [5, 5, 0, 0, 0, 0]), track("wire", [9, 9, 9, 9, 9, 9])] };
-  assert.deepEqual(queuesOf(series, ["ap", "s"], 0, 1).map(({ name }) => name), ["s"]);
-  assert.deepEqual(queuesOf(series, ["ap", "s"], 3, 5).map(({ name }) => name), ["ap"]);
+  const series = {
+    interval_s: 1,
+    time_s: [0, 1, 2, 3, 4, 5],
+    tracks: [
+      track("ap", [0, 0, 0, 0, 9, 9]),
+      track("s", [5, 5, 0, 0, 0, 0]),
+      track("wire", [9, 9, 9, 9, 9, 9]),
+    ],
+  };
+  assert.deepEqual(
+    queuesOf(series, ["ap", "s"], 0, 1).map(({ name }) => name),
+    ["s"],
+  );
+  assert.deepEqual(
+    queuesOf(series, ["ap", "s"], 3, 5).map(({ name }) => name),
+    ["ap"],
+  );
 });
 
 test("the store fetches each stretch once, and merges what comes in any order", async () => {
@@ -124,8 +154,16 @@ test("the store fetches each stretch once, and merges what comes in any order", 
       calls += 1;
       const keep = columns.start_s.map((start_s) => start_s >= from_s && start_s < to_s);
       const none = columns.start_s.map(() => null);
-      const all = { receiver: none, bytes: none.map(() => 14), mpdus: none, mpdus_lost: none, ...columns };
-      return Object.fromEntries(Object.entries(all).map(([key, list]) => [key, list.filter((_, k) => keep[k])]));
+      const all = {
+        receiver: none,
+        bytes: none.map(() => 14),
+        mpdus: none,
+        mpdus_lost: none,
+        ...columns,
+      };
+      return Object.fromEntries(
+        Object.entries(all).map(([key, list]) => [key, list.filter((_, k) => keep[k])]),
+      );
     },
   };
   const store = new Store(air, accessOf(recorded.vbs.scenario), () => {});
@@ -141,7 +179,12 @@ test("the store fetches each stretch once, and merges what comes in any order", 
 });
 
 test("a frame is told in words, whatever its names", () => {
-  const frame = { ...frames.find(({ fate }) => fate === "corrupted"), sender: "<b>", receiver: "ap", discarded: true };
+  const frame = {
+    ...frames.find(({ fate }) => fate === "corrupted"),
+    sender: "<b>",
+    receiver: "ap",
+    discarded: true,
+  };
   assert.match(tellFrame(frame, null), /<b> sends .* to ap.*: lost to the channel, given up\.$/);
   const titles = fieldsOf(frame, null).map(([title]) => title);
   assert.ok(titles.includes("begins") && titles.includes("rate") && !titles.includes("MPDUs"));

@@ -5,7 +5,12 @@ import { test } from "node:test";
 import { axisEnd_bps, barsOf, equalShare_bps, sentence, waysOf } from "../shares/bars";
 
 const value = (mean, ci95 = null) => ({ mean, ci95 });
-const flow = (name, station, direction, bps) => ({ name, station, direction, goodput_bps: value(bps) });
+const flow = (name, station, direction, bps) => ({
+  name,
+  station,
+  direction,
+  goodput_bps: value(bps),
+});
 const answer = {
   flows: [
     flow("up/1", "uploader", "up", 2e6),
@@ -40,7 +45,10 @@ test("a station's bar consists of its flows by direction, and of what they leave
 });
 
 test("flows of a station stand together", () => {
-  assert.deepEqual(barsOf(answer, "flows").map(({ name }) => name), ["up/1", "up/2", "b/down/1", "b/up/1", "meter/1"]);
+  assert.deepEqual(
+    barsOf(answer, "flows").map(({ name }) => name),
+    ["up/1", "up/2", "b/down/1", "b/up/1", "meter/1"],
+  );
 });
 
 test("the equal share leaves out those that only report", () => {
@@ -57,17 +65,39 @@ test("all bars, intervals and predictions are within the axis", () => {
   assert.ok(axisEnd_bps(barsOf(answer, "stations")) >= 3.2e6);
 });
 
+test("an interval that is huge does not make bars small", () => {
+  const wide = {
+    stations: [
+      { name: "a", goodput_bps: value(1e6, 12e6) },
+      { name: "b", goodput_bps: value(2e6, 1e5) },
+    ],
+  };
+  const end = axisEnd_bps(barsOf(wide, "stations"));
+  assert.ok(end > 2.1e6 && end < 4e6, `${end}`);
+});
+
 test("a predicted share is a share of what all have", () => {
   const prediction = { stations: [{ name: "b", goodput_share: value(0.5) }] };
   assert.equal(barsOf(answer, "stations", scenario, prediction)[1].predicted_bps, 0.5 * 4.001e6);
 });
 
 test("the sentence says who gets most, and counts those that are not named", () => {
-  assert.equal(sentence(barsOf(answer, "stations")), "uploader gets 3 of 4 Mb/s, b 1, meter 0.001.");
-  const many = { flows: Array.from({ length: 60 }, (_, k) => flow(`f${k}`, null, null, 1e6 + k * 1e4)) };
-  assert.match(sentence(barsOf(many, "flows")), /^f59 gets 1.59 of 77.7 Mb\/s, f58 1.58, .*, 54 others 1 to 1.53 each\.$/);
+  assert.equal(
+    sentence(barsOf(answer, "stations")),
+    "uploader gets 3 of 4 Mb/s, b 1, meter 0.001.",
+  );
+  const many = {
+    flows: Array.from({ length: 60 }, (_, k) => flow(`f${k}`, null, null, 1e6 + k * 1e4)),
+  };
+  assert.match(
+    sentence(barsOf(many, "flows")),
+    /^f59 gets 1.59 of 77.7 Mb\/s, f58 1.58, .*, 54 others 1 to 1.53 each\.$/,
+  );
 });
 
 test("lists without goodput are not offered", () => {
-  assert.deepEqual(waysOf({ ...answer, classes: [{ name: "c", jain: value(1) }] }), ["stations", "flows"]);
+  assert.deepEqual(waysOf({ ...answer, classes: [{ name: "c", jain: value(1) }] }), [
+    "stations",
+    "flows",
+  ]);
 });

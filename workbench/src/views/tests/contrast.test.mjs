@@ -19,19 +19,45 @@ function contrast(one, other) {
 
 function palettes() {
   const blocks = css.split("}").filter((block) => block.includes("--view-paper:"));
-  return blocks.map((block) => Object.fromEntries([...block.matchAll(/--view-([\w-]+): (#\w{6})/g)].map(([, name, hex]) => [name, hex])));
+  return blocks.map((block) =>
+    Object.fromEntries(
+      [...block.matchAll(/--view-([\w-]+): (#\w{6})/g)].map(([, name, hex]) => [name, hex]),
+    ),
+  );
 }
 
 const TEXTS = ["ink", "soft", "accent"];
-const NOT_DRAWN = new Set([...TEXTS, "paper", "raised", "rule", "shade", "on-fill", "on-tcp-ack", "on-accent"]);
-const FILLS = ["segment", "tcp-ack", "rts", "mac-ack", "block-ack", "block-ack-req", "cf-end", "collided", "corrupted"];
+const NOT_DRAWN = new Set([
+  ...TEXTS,
+  "paper",
+  "raised",
+  "rule",
+  "shade",
+  "on-fill",
+  "on-tcp-ack",
+  "on-accent",
+]);
+const FILLS = [
+  "segment",
+  "tcp-ack",
+  "rts",
+  "mac-ack",
+  "block-ack",
+  "block-ack-req",
+  "cf-end",
+  "collided",
+  "corrupted",
+];
 
 test("both ways into the dark are the same", () => {
   const [, system, chosen] = palettes();
   assert.deepEqual(system, chosen);
 });
 
-for (const [at, name] of [[0, "light"], [1, "dark"]]) {
+for (const [at, name] of [
+  [0, "light"],
+  [1, "dark"],
+]) {
   const palette = palettes()[at];
   test(`${name}: text is legible`, () => {
     for (const text of TEXTS) {

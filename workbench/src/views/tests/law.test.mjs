@@ -2,14 +2,38 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axisEnd, lawOf, probabilityAt, probabilityEnd, redProbability, spacedProbability } from "../queue/law";
+import {
+  axisEnd,
+  lawOf,
+  probabilityAt,
+  probabilityEnd,
+  redProbability,
+  spacedProbability,
+} from "../queue/law";
 import { measuredQueues, operatingOf, queuesOf, swingOf } from "../queue/queues";
 
-const RED = { discipline: "red", form: "ns-2", min_th_packets: 2, max_th_packets: 4, max_p: 0.1, gentle: true, wait: true };
-const close = (found, expected) => assert.ok(Math.abs(found - expected) < 1e-12, `${found} for ${expected}`);
+const RED = {
+  discipline: "red",
+  form: "ns-2",
+  min_th_packets: 2,
+  max_th_packets: 4,
+  max_p: 0.1,
+  gentle: true,
+  wait: true,
+};
+const close = (found, expected) =>
+  assert.ok(Math.abs(found - expected) < 1e-12, `${found} for ${expected}`);
 
 test("RED's probability is the engine's at its worked averages", () => {
-  for (const [average, p_b] of [[1.9, 0], [2, 0], [3, 0.05], [4, 0.1], [6, 0.55], [7.9, 0.9775], [9, 1]]) {
+  for (const [average, p_b] of [
+    [1.9, 0],
+    [2, 0],
+    [3, 0.05],
+    [4, 0.1],
+    [6, 0.55],
+    [7.9, 0.9775],
+    [9, 1],
+  ]) {
     close(redProbability(RED, average), p_b);
     close(probabilityAt(lawOf(RED, 50, null).curve, average), p_b);
   }
@@ -48,24 +72,54 @@ test("the spaced rate is what the rule itself gives", () => {
 
 test("plain queues lose a packet that finds the limit", () => {
   const { curve } = lawOf({ discipline: "drop_tail" }, 75, null);
-  assert.deepEqual([74.9, 75, 80].map((packets) => probabilityAt(curve, packets)), [0, 1, 1]);
-  const threshold = lawOf({ discipline: "threshold", threshold_packets: 40, limit_packets: 60 }, 60, null);
-  assert.deepEqual([39.9, 40].map((packets) => probabilityAt(threshold.curve, packets)), [0, 1]);
+  assert.deepEqual(
+    [74.9, 75, 80].map((packets) => probabilityAt(curve, packets)),
+    [0, 1, 1],
+  );
+  const threshold = lawOf(
+    { discipline: "threshold", threshold_packets: 40, limit_packets: 60 },
+    60,
+    null,
+  );
+  assert.deepEqual(
+    [39.9, 40].map((packets) => probabilityAt(threshold.curve, packets)),
+    [0, 1],
+  );
 });
 
 test("proportional drops grow with the backlog, up to the limit", () => {
   // the engine's test: slope 0.002, 50 packets 0.1, 200 packets 0.4, at 300 all
   const { curve } = lawOf({ discipline: "proportional", slope: 0.002 }, 300, null);
-  for (const [packets, p] of [[0, 0], [50, 0.1], [200, 0.4], [300, 1]]) close(probabilityAt(curve, packets), p);
+  for (const [packets, p] of [
+    [0, 0],
+    [50, 0.1],
+    [200, 0.4],
+    [300, 1],
+  ])
+    close(probabilityAt(curve, packets), p);
 });
 
 test("laws that work on something else have no curve and say so", () => {
-  for (const [discipline, word] of [["codel", /time that packets spend/], ["fq_codel", /time/], ["pie", /time/], ["pi", /controller/], ["vbs", /share/], ["foreign", /not known/]]) {
-    const law = lawOf({ discipline, target_s: 0.005, target_packets: 200, occupancy: 0.6 }, 100, 1e8);
+  for (const [discipline, word] of [
+    ["codel", /time that packets spend/],
+    ["fq_codel", /time/],
+    ["pie", /time/],
+    ["pi", /controller/],
+    ["vbs", /share/],
+    ["foreign", /not known/],
+  ]) {
+    const law = lawOf(
+      { discipline, target_s: 0.005, target_packets: 200, occupancy: 0.6 },
+      100,
+      1e8,
+    );
     assert.deepEqual(law.curve, []);
     assert.match(law.note, word);
   }
-  assert.match(lawOf({ discipline: "codel", target_s: 0.005 }, 100, 1e8).note, /5 ms, which is 62.5 kB/);
+  assert.match(
+    lawOf({ discipline: "codel", target_s: 0.005 }, 100, 1e8).note,
+    /5 ms, which is 62.5 kB/,
+  );
 });
 
 test("axes show what happens, and a limit only where it is near", () => {
@@ -80,8 +134,20 @@ test("axes show what happens, and a limit only where it is near", () => {
 
 const scenario = {
   links: [
-    { name: "bottleneck", rate_bps: 1e8, of_host: false, queue_packets: 15, queue: { discipline: "drop_tail" } },
-    { name: "host", rate_bps: 1e6, of_host: true, queue_packets: 9, queue: { discipline: "drop_tail" } },
+    {
+      name: "bottleneck",
+      rate_bps: 1e8,
+      of_host: false,
+      queue_packets: 15,
+      queue: { discipline: "drop_tail" },
+    },
+    {
+      name: "host",
+      rate_bps: 1e6,
+      of_host: true,
+      queue_packets: 9,
+      queue: { discipline: "drop_tail" },
+    },
     { name: "managed", rate_bps: 1e8, of_host: false, queue_packets: 300, queue: RED },
   ],
   cell: { ap: { queue_packets: 75, queue: { discipline: "drop_tail" } } },
@@ -90,13 +156,23 @@ const scenario = {
 };
 
 test("queues of hosts and of a wire without a rate are none", () => {
-  assert.deepEqual(queuesOf(scenario).map(({ name }) => name), ["managed", "bottleneck", "ap", "s"]);
+  assert.deepEqual(
+    queuesOf(scenario).map(({ name }) => name),
+    ["managed", "bottleneck", "ap", "s"],
+  );
 });
 
 test("managed queues come first, then those that drop", () => {
-  const item = (name, packets, drops) => ({ name, occupancy_packets: { mean: packets, ci95: null }, drop_probability: { mean: drops, ci95: null } });
+  const item = (name, packets, drops) => ({
+    name,
+    occupancy_packets: { mean: packets, ci95: null },
+    drop_probability: { mean: drops, ci95: null },
+  });
   const answer = { queues: [item("s", 160, 0), item("ap", 60, 0.01), item("managed", 1, 0)] };
-  assert.deepEqual(measuredQueues(queuesOf(scenario), answer).map(({ name }) => name), ["managed", "ap", "s"]);
+  assert.deepEqual(
+    measuredQueues(queuesOf(scenario), answer).map(({ name }) => name),
+    ["managed", "ap", "s"],
+  );
   assert.deepEqual(operatingOf(answer, "ap"), { packets: 60, probability: 0.01, sojourn_s: null });
 });
 

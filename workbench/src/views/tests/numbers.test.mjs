@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { estimate, plain, short, ticks } from "../digits";
+import { estimate, logTicks, plain, short, ticks } from "../digits";
 import { tableOfList, tablesOfAnswer, thinned } from "../numbers/tables";
 import { axisLabel, measureOf } from "../quantity";
 
@@ -24,7 +24,13 @@ test("estimates are cut as lasthop prints them", () => {
 });
 
 test("numbers in sentences have three digits", () => {
-  assert.deepEqual([3.4584, 0, 0.02849, 95.26, 1590].map(short), ["3.46", "0", "0.0285", "95.3", "1590"]);
+  assert.deepEqual([3.4584, 0, 0.02849, 95.26, 1590].map(short), [
+    "3.46",
+    "0",
+    "0.0285",
+    "95.3",
+    "1590",
+  ]);
   assert.equal(plain(undefined), "-");
 });
 
@@ -33,6 +39,12 @@ test("ticks are round and within", () => {
   assert.deepEqual(ticks(0.055, 5), [0, 0.02, 0.04]);
   assert.deepEqual(ticks(7.1, 4, 7.003), [7.05, 7.1]);
   assert.deepEqual(ticks(0, 4), [0]);
+});
+
+test("ticks of a logarithm are 1, 2 and 5 times powers of ten", () => {
+  assert.deepEqual(logTicks(30, 1100), [50, 100, 200, 500, 1000]);
+  assert.deepEqual(logTicks(0.2, 900), [1, 10, 100]);
+  assert.deepEqual(logTicks(0, 5), []);
 });
 
 test("units follow from suffixes", () => {
@@ -50,11 +62,19 @@ test("units follow from suffixes", () => {
 
 test("a table has words, then quantities that some item has; what is missing is a dash", () => {
   const items = [
-    { name: "<img src=x>", station: "a", goodput_bps: { mean: 3458415.6, ci95: 48604 }, jain: { mean: null, ci95: null } },
+    {
+      name: "<img src=x>",
+      station: "a",
+      goodput_bps: { mean: 3458415.6, ci95: 48604 },
+      jain: { mean: null, ci95: null },
+    },
     { name: "b", goodput_bps: { mean: 0, ci95: 0 }, rtt_s: { mean: 0.2, ci95: null } },
   ];
   const { columns, rows } = tableOfList("flows", items);
-  assert.deepEqual(columns.map(({ title }) => title), ["name", "station", "goodput", "RTT"]);
+  assert.deepEqual(
+    columns.map(({ title }) => title),
+    ["name", "station", "goodput", "RTT"],
+  );
   assert.deepEqual(rows, [
     ["<img src=x>", "a", "3.46 ± 0.05", "-"],
     ["b", "-", "0", "200.0"],
@@ -62,8 +82,17 @@ test("a table has words, then quantities that some item has; what is missing is 
 });
 
 test("every list of an answer is a table, and nothing else is", () => {
-  const answer = { kind: "prediction", seed: null, assumptions: ["a sentence"], flows: [{ name: "a" }], links: [] };
-  assert.deepEqual(tablesOfAnswer(answer).map(({ title }) => title), ["flows"]);
+  const answer = {
+    kind: "prediction",
+    seed: null,
+    assumptions: ["a sentence"],
+    flows: [{ name: "a" }],
+    links: [],
+  };
+  assert.deepEqual(
+    tablesOfAnswer(answer).map(({ title }) => title),
+    ["flows"],
+  );
 });
 
 test("thinned rows keep both ends", () => {

@@ -10,7 +10,12 @@ const series = {
   time_s: [1, 2, 3],
   tracks: [
     { list: "queues", name: "ap", quantity: "occupancy_packets", values: [1, null, 3] },
-    ...Array.from({ length: 60 }, (_, k) => ({ list: "flows", name: `f${k}`, quantity: "goodput_bps", values: [100 - k, k, k] })),
+    ...Array.from({ length: 60 }, (_, k) => ({
+      list: "flows",
+      name: `f${k}`,
+      quantity: "goodput_bps",
+      values: [100 - k, k, k],
+    })),
   ],
 };
 
@@ -18,24 +23,36 @@ test("of sixty flows a dozen has lines, and all together a mean and a sum", () =
   const [choice] = choicesOf(series);
   assert.equal(choice.quantity, "goodput_bps");
   const lines = sampledOf(series, choice, "most", 2);
-  assert.deepEqual(lines.map(({ name }) => name), [...Array.from({ length: 12 }, (_, k) => `f${48 + k}`), "mean of all 60", "sum of all 60"]);
+  assert.deepEqual(
+    lines.map(({ name }) => name),
+    [...Array.from({ length: 12 }, (_, k) => `f${48 + k}`), "mean of all 60", "sum of all 60"],
+  );
   assert.deepEqual(lines[12].values, [70.5, 29.5, 29.5]);
   assert.deepEqual(lines[13].values, [4230, 1770, 1770]);
   assert.equal(sampledOf(series, choice, "least", 2)[0].name, "f0");
   assert.equal(sampledOf(series, choice, 24, 2)[0].name, "f24");
-  assert.deepEqual(picksOf(60).map(([pick]) => pick), ["most", "least", 0, 12, 24, 36, 48]);
+  assert.deepEqual(
+    picksOf(60).map(([pick]) => pick),
+    ["most", "least", 0, 12, 24, 36, 48],
+  );
 });
 
 test("the mean is over those that are known", () => {
   const track = (values) => ({ list: "flows", name: "f", quantity: "rtt_s", values });
-  const partly = { interval_s: 1, time_s: [1, 2, 3], tracks: [track([1, null, 3]), track([3, null, null])] };
+  const partly = {
+    interval_s: 1,
+    time_s: [1, 2, 3],
+    tracks: [track([1, null, 3]), track([3, null, null])],
+  };
   const lines = sampledOf(partly, choicesOf(partly)[0], "most", 0);
   assert.deepEqual(lines.at(-1).values, [2, null, 3]);
 });
 
 test("one item has one line, with its gaps", () => {
   const queues = choicesOf(series)[1];
-  assert.deepEqual(sampledOf(series, queues, "most", 0), [{ name: "ap", of: "item", values: [1, null, 3] }]);
+  assert.deepEqual(sampledOf(series, queues, "most", 0), [
+    { name: "ap", of: "item", values: [1, null, 3] },
+  ]);
 });
 
 test("the warm-up ends at the first sample that is not before it", () => {
@@ -51,11 +68,17 @@ test("running means leave out what is not known, and keep gaps", () => {
 const histogram = histogramOf({ name: "a", edges_s: [0, 1, 2, 4], counts: [10, 0, 30] });
 
 test("values are spread evenly over their cell", () => {
-  assert.deepEqual([0, 0.5, 1, 1.5, 3, 4, 9].map((value) => partBelow(histogram, value)), [0, 0.125, 0.25, 0.25, 0.625, 1, 1]);
+  assert.deepEqual(
+    [0, 0.5, 1, 1.5, 3, 4, 9].map((value) => partBelow(histogram, value)),
+    [0, 0.125, 0.25, 0.25, 0.625, 1, 1],
+  );
 });
 
 test("quantiles are the inverse, without cells where nothing lies", () => {
-  assert.deepEqual([0.125, 0.25, 0.5, 1].map((part) => quantile_s(histogram, part)), [0.5, 1, 2 + 2 / 3, 4]);
+  assert.deepEqual(
+    [0.125, 0.25, 0.5, 1].map((part) => quantile_s(histogram, part)),
+    [0.5, 1, 2 + 2 / 3, 4],
+  );
   assert.equal(quantile_s(histogram, 0), 0);
   assert.equal(quantile_s(histogramOf({ name: "", edges_s: [0, 1], counts: [0] }), 0.5), null);
 });

@@ -33,7 +33,8 @@ export function choicesOf(series: Series): Choice[] {
     choice.count += 1;
     found.set(key, choice);
   }
-  const place = ({ quantity }: Choice) => (ORDER.indexOf(quantity) + ORDER.length + 1) % (ORDER.length + 1);
+  const place = ({ quantity }: Choice) =>
+    (ORDER.indexOf(quantity) + ORDER.length + 1) % (ORDER.length + 1);
   return [...found.values()].sort((a, b) => place(a) - place(b));
 }
 
@@ -43,7 +44,7 @@ export function tracksOf(series: Series, choice: Choice): Track[] {
   );
 }
 
-/** Lines of a quantity: at most twelve items, and what all of them have in the mean and together. */
+/** Lines of a quantity: at most twelve items, and what all have in the mean and together. */
 export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: number): Sampled[] {
   const tracks = tracksOf(series, choice);
   const lines: Sampled[] = picked(series, tracks, pick, from_s).map(({ name, values }) => ({
@@ -96,7 +97,10 @@ function picked(series: Series, tracks: Track[], pick: Pick, from_s: number): Tr
 
 /** Index of the first sample at or after an instant; 0 where there is none. */
 export function firstAfter(series: Series, from_s: number): number {
-  return Math.max(0, series.time_s.findIndex((time_s) => time_s >= from_s));
+  return Math.max(
+    0,
+    series.time_s.findIndex((time_s) => time_s >= from_s),
+  );
 }
 
 /** Mean of what is known from a sample on. */
@@ -135,5 +139,9 @@ export function picksOf(count: number): [Pick, string][] {
   for (let from = 0; from < Math.min(count, 600); from += MOST_LINES) {
     pages.push([from, `number ${from + 1} to ${Math.min(count, from + MOST_LINES)}`]);
   }
-  return [["most", `the ${MOST_LINES} with most`], ["least", `the ${MOST_LINES} with least`], ...pages];
+  return [
+    ["most", `the ${MOST_LINES} with most`],
+    ["least", `the ${MOST_LINES} with least`],
+    ...pages,
+  ];
 }

@@ -75,10 +75,17 @@ export function curvesOf(parts: readonly Histogram[], edges_s: readonly number[]
   return parts.map((part) => edges_s.map((edge_s) => partBelow(part, edge_s)));
 }
 
-/** How dense values lie: part of all in each of `count` equal steps of the logarithm, over its mean. */
-export function densityOf(part: Histogram, [low_s, high_s]: [number, number], count: number): { edges_s: number[]; parts: number[] } {
+/** How dense values lie: part of all in each of `count` equal steps of the logarithm. */
+export function densityOf(
+  part: Histogram,
+  [low_s, high_s]: [number, number],
+  count: number,
+): { edges_s: number[]; parts: number[] } {
   const from = Math.max(low_s, high_s / 1e6, 1e-9);
-  const edges_s = Array.from({ length: count + 1 }, (_, k) => from * (high_s / from) ** (k / count));
+  const edges_s = Array.from(
+    { length: count + 1 },
+    (_, k) => from * (high_s / from) ** (k / count),
+  );
   const below = edges_s.map((edge_s) => partBelow(part, edge_s));
   below[count] = 1;
   return { edges_s, parts: edges_s.slice(1).map((_, k) => below[k + 1]! - below[k]!) };

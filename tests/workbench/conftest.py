@@ -1,0 +1,168 @@
+"""The workbench's page in a browser, and its engine in Node.
+
+Skipped with a printed reason where they cannot be built, or where there is no Chromium.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from measure import BenchError
+from peers import apt_install
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+
+FLAGS = (
+    "--no-sandbox",  # it would need a user that is not root
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+START_MS = 60_000
+"""Longest wait for what takes a second on a quiet machine. [ms]"""
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    if shutil.which("chromium") is None:
+        try:
+            apt_install("chromium")
+        except BenchError as error:
+            pytest.skip(f"no Chromium here: {error}")
+    program = shutil.which("chromium")
+    assert program is not None
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=list(FLAGS), env={**os.environ, "HOME": home}
+        )
+        yield browser
+        browser.close()
+
+
+@contextlib.contextmanager
+def serving(*arguments: str) -> Iterator[str]:
+    """The address of `lasthop workbench`."""
+    command = [sys.executable, "-m", "lasthop", "workbench", "--no-browser", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.search(r"http://\S+/", line)
+        assert found, line
+        try:
+            yield found[0]
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="session")
+def address(built_page: Path) -> Iterator[str]:
+    """Where the page is served beside Python."""
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def static(built_page: Path) -> Iterator[str]:
+    """Where its files lie without Python, as in the documentation."""
+    command = [sys.executable, "-m", "http.server", "0", "--bind", "127.0.0.1"]
+    with subprocess.Popen(
+        [*command[:1], "-u", *command[1:]],
+        cwd=built_page,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        found = re.search(r"port (\d+)", process.stdout.readline())
+        assert found
+        try:
+            yield f"http://127.0.0.1:{found[1]}/"
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """A new page at which nothing may go wrong: no error in it, no request to another place."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(START_MS)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    page.on(
+        "request",
+        lambda asked: (
+            None
+            if asked.url.startswith(("http://127.0.0.1:", "blob:", "data:"))
+            else wrong.append(asked.url)
+        ),
+    )
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def link(address: str, text: str, settings: tuple[str, ...] = (), **view: str) -> str:
+    """The address of the page with a scenario: what its Share copies."""
+    told = json.dumps({"text": text, "settings": list(settings), "view": view})
+    packer = zlib.compressobj(wbits=-15)
+    packed = packer.compress(told.encode()) + packer.flush()
+    return f"{address}#s={base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
+
+
+def is_over(page: Page) -> None:
+    """Wait until the run that is under way is over."""
+    page.get_by_text(re.compile(r"simulated here in")).wait_for()
+
+
+def saved(page: Page) -> Any:
+    """The answer that the page saves, as an object."""
+    is_over(page)
+    page.get_by_role("tab", name="Numbers").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as JSON").click()
+    return json.loads(Path(download.value.path()).read_text("utf-8"))
+
+
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, tuple[str, ...]], Any]:
+    """What `lasthop simulate --json --tails` says of a text."""
+
+    def simulate(text: str, settings: tuple[str, ...] = ()) -> Any:
+        file = tmp_path_factory.mktemp("text") / "scenario.toml"
+        file.write_text(text, "utf-8")
+        command = [sys.executable, "-m", "lasthop", "simulate", str(file), "--json", "--tails"]
+        done = subprocess.run(
+            [*command, "--quiet", *[f"--set={each}" for each in settings]],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    return simulate
+
+
+def fetched(url: str) -> bytes:
+    """What a server answers."""
+    with urllib.request.urlopen(url) as answer:
+        return bytes(answer.read())

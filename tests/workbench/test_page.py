@@ -1,0 +1,214 @@
+"""The page as people use it: the command line's numbers, links, errors, stops, access for all."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from .conftest import fetched, is_over, link, saved
+
+ROOT = Path(__file__).parents[2]
+GALLERY = ROOT / "workbench/src/gallery"
+FINDINGS = sorted(path.stem for path in GALLERY.glob("*.toml"))
+
+QUICK = """\
+duration = "4 s"
+warmup = "1 s"
+replications = 3
+cell = { phy = "802.11b" }
+station.a = { count = 2, download = 1 }
+station.u = { upload = 1 }
+"""
+
+LONG = (
+    QUICK.replace('"4 s"', '"1000 s"')
+    .replace("count = 2", "count = 40")
+    .replace("replications = 3", "replications = 40")
+)
+
+
+def write(page: Page, text: str) -> None:
+    """Type a text in the place of what stands there."""
+    editor = page.locator(".cm-content")
+    editor.wait_for()
+    editor.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+
+
+def test_six_findings_are_shown() -> None:
+    assert len(FINDINGS) == 6
+
+
+@pytest.mark.smoke(2)
+@pytest.mark.parametrize("name", FINDINGS)
+def test_the_gallery_yields_what_the_command_line_does(
+    page: Page, static: str, simulated: Callable[..., Any], name: str
+) -> None:
+    text = (GALLERY / f"{name}.toml").read_text("utf-8")
+    settings = ("seed=4711", "replications=2")
+    page.goto(link(static, text, settings))
+    here, there = saved(page), simulated(text, settings)
+    for each in (here, there):
+        each.pop("scenario")
+    assert here == there
+
+
+def test_a_scenario_is_answered_as_it_is_typed(
+    page: Page, static: str, simulated: Callable[..., Any]
+) -> None:
+    page.goto(static)
+    is_over(page)
+    write(page, QUICK)
+    page.get_by_text("3 replications of 4 s, simulated here").wait_for()
+    here, there = saved(page), simulated(QUICK)
+    there["scenario"] = here["scenario"]
+    assert here == there
+
+
+def test_an_error_stands_at_its_line_and_the_last_answer_stays(page: Page, static: str) -> None:
+    page.goto(link(static, QUICK))
+    is_over(page)
+    write(page, QUICK.replace("802.11b", "802.11z"))
+    problems = page.get_by_label("Problems of the scenario")
+    expect(problems).to_contain_text("cell.phy")
+    expect(problems).to_contain_text("4")
+    expect(problems).to_contain_text("802.11z")
+    page.get_by_text("what is shown is of the last text that had none").wait_for()
+    page.get_by_text("3 replications of 4 s").wait_for()
+
+
+def test_a_link_is_the_scenario(page: Page, static: str) -> None:
+    page.goto(link(static, QUICK, ("seed=9",)))
+    is_over(page)
+    first = saved(page)
+    page.wait_for_function("location.hash.length > 20")
+    copied = page.url
+    assert copied.startswith(static + "#s=")
+    other = page.context.new_page()
+    other.goto(copied)
+    assert saved(other) == first
+    assert first["seed"] == 9
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#s=%%%", "#s=AAAA", "#nothing", "#s=" + "A" * 200_000], ids=lambda each: each[:6]
+)
+def test_a_broken_link_is_told_in_a_line(page: Page, static: str, fragment: str) -> None:
+    page.goto(static + fragment)
+    expect(page.get_by_role("alert").first).to_contain_text("link")
+
+
+def test_a_long_run_is_stopped_at_once(page: Page, static: str) -> None:
+    page.goto(link(static, LONG))
+    page.get_by_role("progressbar").wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("progressbar").wait_for(state="detached")
+    write(page, QUICK)
+    page.get_by_text("3 replications of 4 s, simulated here").wait_for()
+
+
+def test_names_are_text_whatever_they_are(page: Page, static: str) -> None:
+    hostile = "<img src=x onerror=alert(1)>"
+    page.goto(link(static, f"name = '{hostile}'\n{QUICK}"))
+    assert saved(page)["scenario"] == hostile
+    assert page.locator("img").count() == 0
+
+
+@pytest.mark.parametrize("width", [390, 768, 1600])
+def test_nothing_is_wider_than_the_window(page: Page, static: str, width: int) -> None:
+    page.goto(link(static, QUICK))
+    is_over(page)
+    page.set_viewport_size({"width": width, "height": 844})
+    for name in page.get_by_role("tab").all():
+        if name.is_visible():
+            name.click()
+            page.wait_for_timeout(100)
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, name.inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it(page: Page, static: str, scheme: Any) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(link(static, QUICK))
+    is_over(page)
+    tabs = page.get_by_role("tablist").last.get_by_role("tab").all()
+    assert len(tabs) >= 5
+    for tab in tabs:
+        tab.click()
+        page.wait_for_timeout(200)
+        found = Axe().run(page)
+        serious = [
+            (each["id"], [node["html"] for node in each["nodes"]][:3])
+            for each in found.response["violations"]
+            if each["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], tab.inner_text()
+
+
+def test_it_is_worked_by_keys(page: Page, static: str) -> None:
+    page.goto(link(static, QUICK))
+    is_over(page)
+    page.get_by_role("tab", name="Shares").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Over time")).to_be_focused()
+    expect(page.get_by_role("tab", name="Over time")).to_have_attribute("aria-selected", "true")
+
+
+def test_frames_are_walked_one_by_one(page: Page, static: str) -> None:
+    page.goto(link(static, QUICK))
+    is_over(page)
+    page.get_by_role("tab", name="Air").click()
+    page.get_by_role("button", name="next frame").click()
+    told = page.locator("[aria-live]").filter(has_text=" sends ")
+    first = told.first.inner_text(timeout=5000)
+    page.get_by_role("button", name="next frame").click()
+    expect(told.first).not_to_have_text(first)
+
+
+def test_without_python_it_says_what_is_missing(page: Page, static: str) -> None:
+    page.goto(link(static, QUICK))
+    is_over(page)
+    expect(page.get_by_text(re.compile("need.*lasthop workbench"))).to_be_visible()
+
+
+def test_beside_python_predictions_are_shown(page: Page, address: str) -> None:
+    text = QUICK.replace('"4 s"', '"30 s"') + "tcp = { window = 42 }\n"
+    page.goto(link(address, text))
+    is_over(page)
+    expect(page.get_by_text(re.compile("hotspot")).first).to_be_visible()
+    assert b"lasthop-api" in fetched(address)
+
+
+@pytest.mark.slow
+def test_memory_stays_flat_over_two_hundred_edits(page: Page, static: str) -> None:
+    page.goto(link(static, QUICK))
+    is_over(page)
+
+    def used(edits: range) -> int:
+        for number in edits:
+            write(page, QUICK.replace("replications = 3", f"replications = 2\nseed = {number}"))
+            page.wait_for_timeout(250)
+        is_over(page)
+        page.requests_gc() if hasattr(page, "requests_gc") else None
+        return int(page.evaluate("performance.memory.usedJSHeapSize"))
+
+    used(range(1, 21))
+    before = used(range(21, 41))
+    after = used(range(41, 241))
+    assert after <= 1.5 * before + 5e6
+
+
+@pytest.mark.measured
+def test_the_first_answer_comes_within_a_second(page: Page, static: str) -> None:
+    page.goto(static)
+    is_over(page)  # from the disk once
+    page.goto("about:blank")
+    page.goto(static)
+    page.wait_for_load_state("load")
+    page.get_by_role("tabpanel").first.wait_for(timeout=1000)

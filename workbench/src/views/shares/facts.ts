@@ -1,0 +1,33 @@
+/** What stands above the bars: the sum of goodputs, and how fair it is. */
+
+import type { Answer, Item } from "../../engine/answers";
+import { estimateOf, itemsOf } from "../answer";
+import { estimate } from "../digits";
+
+/** Most classes that are told one by one. */
+const MOST_CLASSES = 3;
+
+/** Titles and texts; of classes where there is no cell. */
+export function factsOf(answer: Answer | null): [string, string][] {
+  const found: [string, string][] = [];
+  const tell = (title: string, item: Item, quantity: string, scale = 1, unit = "") => {
+    const value = estimateOf(item, quantity);
+    if (value?.mean == null) return;
+    const half = value.ci95 === null ? null : value.ci95 * scale;
+    found.push([title, `${estimate(value.mean * scale, half)}${unit}`]);
+  };
+  const cell = itemsOf(answer, "cells")[0];
+  if (cell) {
+    tell("Goodput of the cell", cell, "goodput_bps", 1e-6, " Mb/s");
+    tell("Jain's index", cell, "jain");
+    tell("Up/down ratio", cell, "updown_ratio");
+    return found;
+  }
+  const classes = itemsOf(answer, "classes");
+  for (const item of classes.slice(0, MOST_CLASSES)) {
+    const of = classes.length > 1 ? ` of ${item.name}` : "";
+    tell(`Goodput${of}`, item, "goodput_bps", 1e-6, " Mb/s");
+    tell(`Jain's index${of}`, item, "jain");
+  }
+  return found;
+}

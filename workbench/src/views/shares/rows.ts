@@ -1,0 +1,41 @@
+/** Where bars stand, one below the other. */
+
+import type { Bar } from "./bars";
+
+/** Room above the first bar, height of a bar, and of its row. */
+export const HEAD_PX = 24;
+export const BAR_PX = 15;
+const ROW_PX = 26;
+/** Where names stand above their bars. */
+const NARROW_ROW_PX = 40;
+const HEADING_PX = 20;
+
+export interface Row {
+  bar: Bar;
+  /** The name of a group, at its first bar. */
+  heading: string | null;
+  heading_y: number;
+  /** Top of the bar, base line of its name, and end of the row. */
+  y: number;
+  text_y: number;
+  bottom: number;
+}
+
+/** Rows of bars; flows of a station stand under its name. */
+export function rowsOf(bars: Bar[], isNarrow: boolean): Row[] {
+  const groups = new Set(bars.map((bar) => bar.group));
+  const isGrouped = groups.size > 1 && groups.size < bars.length;
+  let top = HEAD_PX;
+  let last: string | null | undefined;
+  return bars.map((bar) => {
+    const heading = isGrouped && bar.group !== last ? (bar.group ?? "other flows") : null;
+    last = bar.group;
+    const headed = heading === null ? top : top + HEADING_PX;
+    const y = headed + (isNarrow ? 19 : (ROW_PX - BAR_PX) / 2);
+    const bottom = headed + (isNarrow ? NARROW_ROW_PX : ROW_PX);
+    const text_y = isNarrow ? headed + 14 : y + 12;
+    const row = { bar, heading, heading_y: top + 15, y, text_y, bottom };
+    top = bottom;
+    return row;
+  });
+}
