@@ -4,7 +4,7 @@ import { defineConfig } from "vite";
 // Relative addresses: the same files lie at the root of a server and in a folder of the documentation.
 export default defineConfig({
   base: "./",
-  plugins: [svelte()],
+  plugins: [svelte({ compilerOptions: { discloseVersion: false } })],
   build: {
     outDir: "../python/lasthop/workbench/page",
     emptyOutDir: true,

@@ -19,7 +19,7 @@ export interface Row {
 /** Sums first, parts behind. */
 const LISTS = ["cells", "aps", "classes", "links", "queues", "stations", "flows"];
 
-/** All that both have; flows only where nothing sums them up. */
+/** All that both have; flows only where nothing sums them up, and nothing twice or of nothing. */
 export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
   const isSummed = ["stations", "classes"].some((list) => itemsOf(predicted, list).length > 0);
   const found = LISTS.filter((list) => list !== "flows" || !isSummed).flatMap((list) => {
@@ -34,7 +34,12 @@ export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
     );
   });
   const order = [...new Set(found.map(({ quantity }) => quantity))];
-  return found.sort((one, other) => order.indexOf(one.quantity) - order.indexOf(other.quantity));
+  const known = new Set<string>();
+  const isNews = ({ name, predicted, simulated }: Row) => {
+    const key = JSON.stringify([name, predicted, simulated]);
+    return (predicted || simulated) && !known.has(key) && known.add(key);
+  };
+  return found.filter(isNews).sort((one, other) => order.indexOf(one.quantity) - order.indexOf(other.quantity));
 }
 
 /** Simulated less predicted, in per cent of what is predicted; null where that is nothing. */

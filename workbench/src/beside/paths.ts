@@ -9,18 +9,12 @@ const DEEPEST = 6;
 const OFFERS: [path: string, values: string, needs: string][] = [
   ["cell.ap.cwmin", "7,15,31,63", "cell"],
   ["cell.ap_queue", "25,50,100,200", "cell"],
-  ["cell.ap_queue.limit", "25,50,100,200", "cell.ap_queue.limit"],
   ["cell.aggregation.mpdus", "1,8,64,256", "cell.aggregation"],
-  ["cell.rate", "2 Mbps,5.5 Mbps,11 Mbps", "cell.rate"],
   ["dumbbell.flows", "10,20,40,80", "dumbbell"],
-  ["dumbbell.rtt", "25 ms..200 ms log 4", "dumbbell"],
-  ["queue.limit", "25,50,100,200", "queue.limit"],
-  ["queue.threshold", "10,15,30,60", "queue.threshold"],
+  ["queue", "25,50,100,200", "queue"],
   ["queue.red.max_p", "0.02..0.5 log 5", "queue.red"],
-  ["queue.red.max_th", "100..400:100", "queue.red"],
-  ["queue.pi.target", "50,100,200", "queue.pi"],
+  ["queue.threshold", "10,15,30,60", "queue.threshold"],
   ["csma.queue", "10,50,200,1000", "csma"],
-  ["csma.cwmin", "7,15,31,63", "csma"],
   ["tcp.window", "8..64 log 4", "tcp"],
 ];
 

@@ -1,6 +1,6 @@
 /** A stability chart: which points of rest are stable, over two parameters. */
 
-import { plain, short } from "../views/digits";
+import { short } from "../views/digits";
 import type { Table } from "../views/numbers/tables";
 
 interface Axis {
@@ -63,15 +63,14 @@ export function written(parameter: string, value: number): string {
   return TIMES.has(parameter) ? `${short(value * 1e3)} ms` : short(value);
 }
 
-/** Parts that no value may be above. */
-const MOST: Record<string, number> = { beta: 1, max_p: 1, k: 1.99, a: 1, b: 1, queue_weight: 1 };
-
 /** A range around a value, as the command line writes it; empty where there is none. */
 export function rangeAround(parameter: string, value: unknown): string {
   if (typeof value !== "number" || !(value > 0)) return "";
-  const ends = [value / 4, Math.min(value * 4, MOST[parameter] ?? Number.POSITIVE_INFINITY)];
-  const number = (end: number) => String(Number((TIMES.has(parameter) ? end * 1e3 : end).toPrecision(3)));
-  return ends.map((end) => number(end) + (TIMES.has(parameter) ? "ms" : "")).join("..");
+  const isTime = TIMES.has(parameter);
+  // Parts of one stay below it.
+  const factor = isTime || value > 1 || value < 0.25 ? 4 : 1.3;
+  const ends = [value / factor, value * factor].map((end) => Number((isTime ? end * 1e3 : end).toPrecision(3)));
+  return ends.join(isTime ? "ms.." : "..") + (isTime ? "ms" : "");
 }
 
 /** Parameters that can be varied: numbers above nothing. */
@@ -87,7 +86,7 @@ export function tableOf(chart: Chart): Table {
     columns: [y.parameter, "stable", "not stable", "no point of rest"].map((title) => ({ title, unit: "" })),
     rows: chart.rightmost_root_real
       .map((roots, row) => {
-        const count = (sort: Sort) => plain(roots.filter((root) => sortOf(root) === sort).length);
+        const count = (sort: Sort) => String(roots.filter((root) => sortOf(root) === sort).length);
         return [written(y.parameter, y.values[row] ?? 0), count("stable"), count("unstable"), count("none")];
       })
       .reverse(),

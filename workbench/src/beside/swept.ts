@@ -2,7 +2,7 @@
 
 import type { Answer, Estimate } from "../engine/answers";
 import { estimateOf, itemsOf, listsOf } from "../views/answer";
-import { estimate, short } from "../views/digits";
+import { estimate, plain } from "../views/digits";
 import type { Table } from "../views/numbers/tables";
 import { axisLabel, type Measure, measureOf } from "../views/quantity";
 
@@ -26,9 +26,8 @@ export interface Course {
 }
 
 const FIRST = ["stations.goodput_bps", "classes.goodput_bps", "flows.goodput_bps"];
-const LISTS = ["cells", "stations", "classes", "flows", "queues"];
 
-/** Quantities that there are, those of the whole first. */
+/** Quantities that there are. */
 export function choicesOf({ points }: Sweep): Choice[] {
   const found = new Map<string, Choice>();
   for (const { result } of points) {
@@ -42,8 +41,7 @@ export function choicesOf({ points }: Sweep): Choice[] {
       }
     }
   }
-  const rank = ({ list }: Choice) => (LISTS.includes(list) ? LISTS.indexOf(list) : LISTS.length);
-  return [...found.values()].sort((one, other) => rank(one) - rank(other));
+  return [...found.values()];
 }
 
 /** The quantity that is shown where nobody has chosen. */
@@ -75,22 +73,16 @@ export function coursesOf({ points }: Sweep, { list, quantity }: Choice): { meas
 }
 
 /** Limits of the upright axis: all means, and intervals as far as they leave room for these. */
-export function highestOf(courses: readonly Course[]): [number, number] {
-  const all = courses.flatMap(({ values }) => values);
-  const means = all.map((each) => each?.mean ?? 0);
-  const ends = all.map((each) => (each?.mean ?? 0) + (each?.ci95 ?? 0));
-  const most = Math.min(2 * Math.max(0, ...means), Math.max(0, ...ends));
-  return [Math.min(0, ...means), 1.05 * most || 1];
+export function limitsOf(courses: readonly Course[]): [number, number] {
+  const all = courses.flatMap(({ values }) => values.map((each) => [each?.mean ?? 0, each?.ci95 ?? 0] as const));
+  const most = Math.max(0, ...all.map(([mean, half]) => mean + Math.min(half, mean)));
+  return [Math.min(0, ...all.map(([mean]) => mean)), 1.05 * most || 1];
 }
 
 /** The picture in a sentence. */
 export function sentence({ label }: Choice, courses: readonly Course[], labels: readonly string[]): string {
-  const ends = courses.slice(0, 6).map(({ name, values }) => `${name} from ${mean(values[0])} to ${mean(values.at(-1))}`);
+  const ends = courses.map(({ name, values }) => `${name} ${plain(values[0]?.mean)} to ${plain(values.at(-1)?.mean)}`);
   return `${label} from ${labels[0]} to ${labels.at(-1)}: ${ends.join(", ")}.`;
-}
-
-function mean(value: Estimate | null | undefined): string {
-  return value?.mean == null ? "-" : short(value.mean);
 }
 
 export function tableOf(sweep: Sweep, choice: Choice): Table {
