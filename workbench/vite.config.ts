@@ -4,12 +4,13 @@ import { defineConfig } from "vite";
 // Relative addresses: the same files lie at the root of a server and in a folder of the documentation.
 export default defineConfig({
   base: "./",
-  plugins: [svelte()],
+  plugins: [svelte({ compilerOptions: { discloseVersion: false } })],
   build: {
     outDir: "../python/lasthop/workbench/page",
     emptyOutDir: true,
     target: "es2023",
     assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
   },
   worker: { format: "es" },
 });

@@ -134,6 +134,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     },
     "tuning": {*ANSWERS, *KEPT, "plot"},
     "tune": {*ANSWERS, "batch", "tuning"},
+    "workbench": {"_core", "errors"},
     "linux": {"errors"},
     "congestion": {"errors", "linux"},
     "emulation": {*ANSWERS, "congestion", "linux", "relay", "saving"},
