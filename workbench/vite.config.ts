@@ -10,6 +10,8 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2023",
     assetsInlineLimit: 0,
+    // Whoever hands the page on hands on the licences of what is in it.
+    license: { fileName: "licences.md" },
   },
   worker: { format: "es" },
 });
