@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from lasthop import stability as stability
     from lasthop import studies as studies
     from lasthop.emulation import Emulation, emulate
+    from lasthop.session import Session
     from lasthop.studies.reproduction import Reproduction, reproduce
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "Session",
     "Stopped",
     "Sweep",
     "TooCostlyError",
@@ -77,6 +79,7 @@ ELSEWHERE = {
     "emulate": "emulation",
     "Reproduction": "studies.reproduction",
     "reproduce": "studies.reproduction",
+    "Session": "session",
 }
 """Names that are not needed for every use, and their modules."""
 

@@ -47,6 +47,8 @@ def fault_in_record(record: Mapping[str, Any]) -> str | None:
         return "`halves` is missing or damaged"
     if "series" not in record or not _are_series(record["series"]):
         return "`series` is missing or damaged"
+    if not _are_distributions(record.get("distributions", [])):
+        return "`distributions` are damaged"
     return None
 
 
@@ -78,6 +80,20 @@ def _are_series(series: Any) -> bool:
         return False
     fits = all(_are_numbers(values) and len(values) == len(times) for values in every)
     return named and _are_numbers(times) and fits
+
+
+def _are_distributions(distributions: Any) -> bool:
+    """Whether they are counts, each between two edges."""
+    try:
+        return all(
+            all(isinstance(each[key], str) for key in ("list", "name", "quantity"))
+            and _are_numbers(each["edges_s"])
+            and _are_numbers(each["counts"])
+            and len(each["edges_s"]) == len(each["counts"]) + bool(each["counts"])
+            for each in distributions
+        )
+    except (TypeError, KeyError):
+        return False
 
 
 def _are_numbers(values: Any) -> bool:

@@ -19,6 +19,7 @@ EXTRAS = {
     "submitit": "slurm",
     "starlette": "workbench",
     "uvicorn": "workbench",
+    "gymnasium": "learn",
 }
 """The extra that has a package."""
 

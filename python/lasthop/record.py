@@ -38,6 +38,10 @@ class Output(Protocol):
         """Time series of the first replication."""
 
     @property
+    def distributions_json(self) -> str:
+        """Distributions of what means hide, over all finished replications."""
+
+    @property
     def interrupted(self) -> bool:
         """Whether it was stopped before all replications finished."""
 
@@ -71,6 +75,7 @@ class Kept:
     """None where nothing was to be captured, or the capture was not saved."""
     frames: str | None = None
     """All frames as JSON columns; None likewise."""
+    distributions_json: str = "[]"
 
     @classmethod
     def of(cls, output: Output, *, has_capture: bool) -> "Kept":
@@ -88,6 +93,7 @@ class Kept:
             output.frames_full,
             b"".join(pieces) if has_capture else None,
             output.frames_json() if has_capture else None,
+            output.distributions_json,
         )
 
     @classmethod
@@ -96,7 +102,11 @@ class Kept:
         samples, halves, series = (
             json.dumps(record[part]) for part in ("samples", "halves", "series")
         )
-        return cls(summary_json, samples, halves, series, bool(record["interrupted"]))
+        distributions = json.dumps(record.get("distributions", []))
+        interrupted = bool(record["interrupted"])
+        return cls(
+            summary_json, samples, halves, series, interrupted, distributions_json=distributions
+        )
 
     def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
         """The frames that begin in a stretch of time.
@@ -158,6 +168,11 @@ class SummaryAlone:
         raise self._lacks("series")
 
     @property
+    def distributions_json(self) -> str:
+        """There are none."""
+        raise self._lacks("distributions")
+
+    @property
     def interrupted(self) -> bool:
         """Nobody knows."""
         raise self._lacks("word of whether it was interrupted")
@@ -192,8 +207,8 @@ def lacking(origin: str, what: str, why: str) -> UserError:
 def record_text(output: Output, scenario: Scenario) -> str:
     """What stands in ``record.json`` beside a ``result.json``: all of a result but its summary.
 
-    It is one JSON object: scenario (text, settings, files), samples, halves, series, and the
-    fingerprint of the ``result.json`` that it belongs to.
+    It is one JSON object: scenario (text, settings, files), samples, halves, series, distributions
+    where there are some, and the fingerprint of the ``result.json`` that it belongs to.
     """
     summary = json.loads(output.summary_json)
     head = {
@@ -210,6 +225,8 @@ def record_text(output: Output, scenario: Scenario) -> str:
         f'"halves": {output.halves_json}',
         f'"series": {output.series_json}',
     ]
+    if (distributions := output.distributions_json) != "[]":
+        parts.append(f'"distributions": {distributions}')
     return f"{{{', '.join(parts)}}}\n"
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import pairwise
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -155,6 +156,33 @@ class Result(Answer):
     @cached_property
     def _tracks(self) -> dict[str, Any]:
         return json.loads(self._output.series_json) or {}
+
+    def distributions(self) -> "pd.DataFrame":
+        """How often what took how long, over all replications: a row each cell that has any.
+
+        Columns are list, name, quantity, from_s, to_s and count: round-trip times of TCP flows
+        (``rtt_s``), delays of datagrams (``one_way_delay_s``), times in the queues of a cell
+        (``sojourn_s``), after the warm-up. At most 32 cells are an octave, and the cells of all
+        items are of one sequence. The means are those of the result.
+
+        Empty unless it was asked for: ``simulate(..., tails=True)``.
+        """
+        import pandas as pd
+
+        columns = ["list", "name", "quantity", "from_s", "to_s", "count"]
+        rows = [
+            (each["list"], each["name"], each["quantity"], from_s, to_s, count)
+            for each in self.distribution_list
+            for (from_s, to_s), count in zip(pairwise(each["edges_s"]), each["counts"], strict=True)
+            if count
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
+    @cached_property
+    def distribution_list(self) -> list[dict[str, Any]]:
+        """The same as objects with list, name, quantity, edges_s and counts, without pandas."""
+        every: list[dict[str, Any]] = json.loads(self._output.distributions_json)
+        return every
 
     @property
     def plot(self) -> "ResultPlots":

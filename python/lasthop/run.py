@@ -58,8 +58,9 @@ def simulate(
         Keep at most this many frames of the first replication for a packet capture.
     tails : bool
         Measure also what means hide in a cell: ``jain_p05``, the 5th percentile of Jain's index
-        over windows of 1 s, ``longest_starved_s`` of each station, and ``sojourn_p99_s`` of each
-        of its queues. All other values are the same without.
+        over windows of 1 s, ``longest_starved_s`` of each station, ``sojourn_p99_s`` of each
+        of its queues; of each TCP flow ``rtt_p95_s`` and ``rtt_p99_s``; and
+        `Result.distributions`. All other values are the same without.
     settings : mapping or pairs
         Further values to replace: ``{"cell.ap.cwmin": 15}``.
     jobs : int, optional

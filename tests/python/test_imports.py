@@ -107,6 +107,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "display": {"digits", "errors", "estimates", "models", "plot"},
     # The engine is called, and calls no model.
     "run": {"_core", "errors", "result", "scenario"},
+    "session": {"_core", "errors", "quantities", "result", "run", "scenario"},
     "predict": {*ANSWERS, "allowance", "extras"},
     "saving": {"errors", "ownership", "quantities", "underway"},
     "values": {"_core", "errors"},
@@ -149,6 +150,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
         "load",
         "predict",
         "relay",
+        "session",
         "stability",
         "studies",
         "sweep",
@@ -244,7 +246,7 @@ ORDER = (
     {"world", "outside"},
     {"record", "measure", "estimate"},
     {"replication", "live", "pcapng", "result"},
-    {"run"},
+    {"run", "session"},
 )
 """Rooms of the engine from the ground up: none knows of one above it. [level]"""
 

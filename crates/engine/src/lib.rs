@@ -33,6 +33,7 @@ mod replication;
 pub mod result;
 mod run;
 pub mod scenario;
+mod session;
 pub mod tcp;
 pub mod world;
 
@@ -40,3 +41,4 @@ pub use error::EngineError;
 pub use replication::{Beside, Replication, Running, run_replication};
 pub use result::RunResult;
 pub use run::{Progress, run, run_beside};
+pub use session::{Fixed, Session};

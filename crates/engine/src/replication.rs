@@ -128,6 +128,22 @@ impl<'a> Running<'a> {
         self.world.now()
     }
 
+    /// Where it halts, what of it may change is to change: see [`crate::session`].
+    pub(crate) fn gated(mut self) -> Running<'a> {
+        self.world.gate();
+        self
+    }
+
+    /// What runs, where it has halted.
+    pub(crate) fn world(&self) -> &World<'a> {
+        &self.world
+    }
+
+    /// The same, to change it.
+    pub(crate) fn world_mut(&mut self) -> &mut World<'a> {
+        &mut self.world
+    }
+
     /// Whether it is over.
     pub fn has_ended(&self) -> bool {
         self.ended
@@ -140,6 +156,28 @@ impl<'a> Running<'a> {
     /// `Interrupted` if `look` breaks.
     pub fn advance(
         &mut self,
+        look: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
+        self.go(None, look)
+    }
+
+    /// Runs on to `to`, not after the end, and halts there: what of this instant comes before whoever looks
+    /// (the medium, links) has happened, and nothing else has. Nothing of its result depends on that.
+    ///
+    /// # Errors
+    /// `Interrupted` if `look` breaks: then it rests on its way, and must go on to `to` at least.
+    pub fn advance_until(
+        &mut self,
+        to: Time,
+        look: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
+        self.go(Some(to), look)
+    }
+
+    /// Runs on to an instant, or to the end and beyond.
+    fn go(
+        &mut self,
+        to: Option<Time>,
         look: &mut dyn FnMut(Time) -> ControlFlow<()>,
     ) -> Result<(), EngineError> {
         let scenario = self.world.scenario();
@@ -158,7 +196,9 @@ impl<'a> Running<'a> {
             exchange: watches.then_some(&mut exchange),
         };
         let world = &mut self.world;
-        while let Some(&(at, halt)) = self.halts.peek() {
+        while let Some(&(at, halt)) = self.halts.peek()
+            && to.is_none_or(|to| at <= to)
+        {
             world.run_until(at, &mut watch)?;
             self.halts.next();
             match halt {
@@ -188,9 +228,14 @@ impl<'a> Running<'a> {
                 }
             }
         }
-        world.run_to_end(&mut watch)?;
-        self.ended = true;
-        Ok(())
+        match to {
+            Some(to) => world.run_until(to, &mut watch),
+            None => {
+                world.run_to_end(&mut watch)?;
+                self.ended = true;
+                Ok(())
+            }
+        }
     }
 
     /// What it has yielded.

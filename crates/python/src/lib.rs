@@ -6,6 +6,7 @@ mod control;
 mod emulate;
 mod relay;
 mod scenario;
+mod session;
 mod sharing;
 mod simulate;
 mod traffic;
@@ -34,6 +35,8 @@ mod _core {
     use crate::relay::{Relay, new_relay_key};
     #[pymodule_export]
     use crate::scenario::{Scenario, check_gateway, check_interface, files_named, schema, units};
+    #[pymodule_export]
+    use crate::session::Session;
     #[pymodule_export]
     use crate::sharing::Vbs;
     #[pymodule_export]

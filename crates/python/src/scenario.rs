@@ -11,7 +11,10 @@ use pyo3::prelude::*;
 pyo3::import_exception!(lasthop.errors, ScenarioError);
 
 /// A key path and the value that replaces what the text has there.
-type Setting = (String, String);
+pub type Setting = (String, String);
+
+/// A scenario as it was read, with what its file has enforced.
+pub type Read = (scenario::Scenario, Tables);
 
 /// What a file that the text names has in it, or else why it cannot be read.
 type Named = (String, Option<Vec<u8>>, String);
@@ -37,6 +40,22 @@ impl Scenario {
     /// What the text means, for a thread without the GIL.
     pub fn parsed(&self) -> Arc<scenario::Scenario> {
         Arc::clone(&self.parsed)
+    }
+
+    /// What the text means with further settings over it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn read_with(&self, more: &[Setting]) -> PyResult<Read> {
+        let format = format_named(&self.format)?;
+        let settings = [&self.settings[..], more].concat();
+        let read = parse_scenario(&self.content, format, &self.source, &settings, &self.files);
+        read.map_err(refused)
+    }
+
+    /// Whether a reading means something else in the tables that simulations do not read.
+    pub fn differs_beside(&self, read: &Read) -> bool {
+        self.tables != read.1
     }
 }
 

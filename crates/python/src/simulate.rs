@@ -20,13 +20,13 @@ use serde_json::json;
 
 use crate::scenario::Scenario;
 
-mod python {
+pub mod python {
     pyo3::import_exception!(lasthop.errors, EngineError);
     pyo3::import_exception!(lasthop.errors, UserError);
 }
 
 /// How often the waiting thread looks for Ctrl-C and reports progress.
-const TICK: Duration = Duration::from_millis(50);
+pub const TICK: Duration = Duration::from_millis(50);
 
 /// A packet capture goes out in pieces of about this size. [bytes]
 const PIECE: usize = 1 << 20;
@@ -70,6 +70,12 @@ impl SimulationOutput {
     #[getter]
     fn series_json(&self) -> String {
         self.result.series_json()
+    }
+
+    /// Distributions of what means hide, over all finished replications.
+    #[getter]
+    fn distributions_json(&self) -> String {
+        self.result.distributions_json()
     }
 
     /// Whether it was stopped before all replications finished.
@@ -119,6 +125,13 @@ impl SimulationOutput {
             },
         )?;
         flush(&mut pending)
+    }
+}
+
+impl SimulationOutput {
+    /// What a simulation of `scenario` gave.
+    pub fn new(scenario: Arc<scenario::Scenario>, result: RunResult) -> SimulationOutput {
+        SimulationOutput { scenario, result }
     }
 }
 
@@ -258,7 +271,7 @@ fn call(py: Python<'_>, callback: &Py<PyAny>, progress: &Progress) -> PyResult<C
     })
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> String {
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
     let text = owned.or_else(|| panic.downcast_ref::<&str>().copied());
     let text = text.unwrap_or_default();

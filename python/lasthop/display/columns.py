@@ -78,6 +78,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "flows": (
         GOODPUT,
         Column("rtt_s", "RTT", "ms", 1e3),
+        Column("rtt_p95_s", "95th percentile", "ms", 1e3),
+        Column("rtt_p99_s", "99th percentile", "ms", 1e3),
         Column("one_way_delay_s", "delay", "ms", 1e3),
         DELAY_P99,
         Column("cwnd_packets", "cwnd", "packets"),

@@ -244,6 +244,18 @@ impl Bottleneck {
         (self.rate_bps > 0).then_some(self.rate_bps)
     }
 
+    /// The rate that the settings give is this from `now` on; where it is estimated nothing changes. [bit/s]
+    pub fn set_rate(&mut self, now: Time, rate_bps: u64) {
+        if self.settings.rate_bps.is_none() {
+            return;
+        }
+        self.settings.rate_bps = Some(rate_bps);
+        if self.rate_bps > 0 {
+            self.integrate(now);
+            self.rate_bps = rate_bps;
+        }
+    }
+
     /// Measuring begins at `now`.
     pub fn begin_to_measure(&mut self, now: Time) {
         self.integrate(now);

@@ -330,6 +330,22 @@ impl Cell {
         }
     }
 
+    /// What differs between two hot-spots in windows, opportunities and queues is as `to` has it from `now` on,
+    /// as far as it may move.
+    pub fn change(&mut self, now: Time, [from, to]: [Hotspot; 2]) {
+        for (contender, port) in (0..).zip(&mut self.ports) {
+            let [before, after] = [from, to].map(|hotspot| hotspot.node(port.node));
+            let category = self.medium.category(contender);
+            if before.access(category) != after.access(category) {
+                let access = after.access(category);
+                self.medium.set_access(now, contender, access);
+            }
+            if before.queue != after.queue {
+                port.queue.change(now, &after.queue);
+            }
+        }
+    }
+
     /// Number of queues.
     pub fn queues(&self) -> usize {
         self.ports.len()
@@ -395,7 +411,7 @@ impl Cell {
     }
 }
 
-impl Hotspot<'_> {
+impl<'a> Hotspot<'a> {
     /// The medium, idle.
     pub fn medium(&self, streams: &Streams) -> Dcf {
         let categories = self.flows.iter();
@@ -404,7 +420,7 @@ impl Hotspot<'_> {
     }
 
     /// The settings of a node.
-    fn node(&self, node: u32) -> &Node {
+    fn node(&self, node: u32) -> &'a Node {
         match node {
             AP => &self.cell.ap,
             station => &self.stations[station as usize - 1].node,

@@ -88,6 +88,11 @@ impl Controller {
         }
     }
 
+    /// The target occupancy and its tolerance are these from the next step on.
+    pub fn aim(&mut self, occupancy: f64, tol: f64) {
+        (self.occupancy, self.tol) = (occupancy, tol);
+    }
+
     /// The blocking probability of each class, as of the last step. [-]
     pub fn blocking(&self) -> &[f64] {
         &self.blocking

@@ -30,7 +30,7 @@ pub use self::traced::Traced;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{Admission, HeadQueue, Managed, Outlet, QueueCounters, Scheduler};
+use crate::queue::{Admission, HeadQueue, Managed, Outlet, QueueCounters, QueueSetting, Scheduler};
 
 /// What becomes of a packet that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,6 +191,16 @@ impl Link {
             Link::Pipe(pipe) => pipe.packets().for_each(visit),
             Link::Served(served) => served.packets().for_each(visit),
             Link::Traced(traced) => traced.packets().for_each(visit),
+        }
+    }
+
+    /// The setting of the queue is `to` from `now` on, as far as it may move: see [`QueueSetting::moved_to`].
+    pub fn change_queue(&mut self, now: Time, to: &QueueSetting) {
+        match self {
+            Link::Host(_) => {}
+            Link::Pipe(pipe) => pipe.change_queue(now, to),
+            Link::Served(served) => served.change_queue(to),
+            Link::Traced(traced) => traced.change_queue(now, to),
         }
     }
 

@@ -18,7 +18,7 @@ use super::losses::Losses;
 use super::stays::{Stay, Stays};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{Admission, Backlog, Passage, QueueCounters, Verdict};
+use crate::queue::{Admission, Backlog, Passage, QueueCounters, QueueSetting, Verdict};
 
 /// A link whose departures are known when packets enter.
 #[derive(Clone, Debug)]
@@ -84,6 +84,15 @@ impl Pipe {
             self.doom(now, at, packet, fate);
         }
         fate
+    }
+
+    /// The setting of the queue is `to` from `now` on, as far as it may move. Nothing has entered that comes
+    /// later.
+    pub fn change_queue(&mut self, now: Time, to: &QueueSetting) {
+        let stays = &self.stays;
+        self.admission
+            .advance(now, |instant| stays.held_at(instant));
+        self.admission.change(now, to);
     }
 
     /// Accounts for a packet that does not arrive, or will not.

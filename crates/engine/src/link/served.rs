@@ -8,7 +8,7 @@ use super::bins::Bins;
 use super::losses::Losses;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{QueueCounters, Scheduler};
+use crate::queue::{QueueCounters, QueueSetting, Scheduler};
 
 /// A link that goes from departure to departure.
 #[derive(Clone, Debug)]
@@ -55,6 +55,11 @@ impl Served {
             measured,
             dropped: Vec::new(),
         }
+    }
+
+    /// The setting of the queue is `to` from now on, as far as it may move.
+    pub fn change_queue(&mut self, to: &QueueSetting) {
+        self.scheduler.change(to);
     }
 
     /// `packet` enters the queue, which keeps it; the packet that is lost for it, itself or another, is

@@ -18,7 +18,7 @@ use super::trace::{HEADER_BYTES, OPPORTUNITY_BYTES};
 use super::{LinkSettings, Trace, Transit};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{HeadQueue, QueueCounters};
+use crate::queue::{HeadQueue, QueueCounters, QueueSetting};
 
 /// A link that goes from opportunity to opportunity.
 #[derive(Clone, Debug)]
@@ -62,6 +62,12 @@ impl Traced {
             measured,
             longest: 0,
         }
+    }
+
+    /// The setting of the queue is `to` from `now` on, as far as it may move.
+    pub fn change_queue(&mut self, now: Time, to: &QueueSetting) {
+        self.catch_up(now);
+        self.queue.change(now, to);
     }
 
     /// `packet` enters the queue, which keeps it or refuses it; another packet that is lost for it is left

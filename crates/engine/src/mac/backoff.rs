@@ -32,6 +32,23 @@ impl BackoffRing {
         }
     }
 
+    /// Backoffs may be up to `most` slots from now on; who contends keeps its slot and its turn.
+    pub fn widen(&mut self, most: u32) {
+        let mut wide = BackoffRing::new(self.next.len(), most);
+        if wide.heads.len() <= self.heads.len() {
+            return;
+        }
+        wide.passed = self.passed;
+        for ahead in 0..self.heads.len() as u64 {
+            let mut there = Vec::new();
+            self.visit_at(ahead, |node| there.push(node));
+            for &node in there.iter().rev() {
+                wide.add(node, self.passed + ahead);
+            }
+        }
+        *self = wide;
+    }
+
     /// Idle slots counted so far.
     #[inline]
     pub fn passed(&self) -> u64 {
@@ -113,6 +130,33 @@ impl BackoffRing {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_wider_ring_has_the_same_contenders_in_the_same_order() {
+        let mut narrow = BackoffRing::new(5, 31);
+        narrow.pass(50);
+        for (node, ahead) in [(0, 20), (3, 7), (1, 20), (2, 63), (4, 7)] {
+            narrow.add(node, 50 + ahead);
+        }
+        let mut wide = narrow.clone();
+        wide.widen(31);
+        assert_eq!(wide.heads.len(), narrow.heads.len());
+        wide.widen(1023);
+        assert_eq!(wide.heads.len(), 2048);
+        let nodes = |ring: &BackoffRing, ahead| {
+            let mut nodes = Vec::new();
+            ring.visit_at(ahead, |node| nodes.push(node));
+            nodes
+        };
+        for ahead in 0..64 {
+            assert_eq!(nodes(&wide, ahead), nodes(&narrow, ahead), "{ahead}");
+        }
+        assert_eq!((wide.slots_ahead(), wide.passed()), (Some(7), 50));
+        wide.pass(7);
+        wide.take_present(|_| ());
+        wide.add(3, 57 + 1023);
+        assert_eq!(wide.slots_ahead(), Some(13));
+    }
 
     proptest! {
         /// Against a plain list of counters that is scanned and decremented.

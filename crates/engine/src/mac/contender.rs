@@ -2,7 +2,7 @@
 
 use super::dcf::AP;
 use super::exchange::{Content, Frame};
-use super::{Category, Node, Rates};
+use super::{Access, Category, Node, Rates};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
 
@@ -151,7 +151,7 @@ impl Contender {
             long_failures: 0,
             attempts_short: node.attempts_short,
             attempts_long: node.attempts_long,
-            may_follow: access.txop_packets.map_or(u32::MAX, |most| most - 1),
+            may_follow: may_follow(access),
             txop_limit: access.txop_limit,
             frame: Frame {
                 to: AP,
@@ -167,6 +167,18 @@ impl Contender {
             error: 0.0,
             counters: NodeCounters::default(),
         }
+    }
+
+    /// Windows and opportunities are these from now on: windows from the next draw of a backoff, at the stage
+    /// that failures have led to.
+    pub(super) fn set_access(&mut self, access: &Access) {
+        (self.cwmin, self.cwmax) = (access.cwmin, access.cwmax.max(access.cwmin));
+        self.may_follow = may_follow(access);
+        self.txop_limit = access.txop_limit;
+        let failures = self.short_failures + self.long_failures;
+        let first = u64::from(self.cwmin) + 1;
+        let window = first.saturating_mul(1 << failures.min(31)) - 1;
+        self.cw = window.min(u64::from(self.cwmax)) as u32; // at most cwmax
     }
 
     /// Air time of the frame that opens its exchange.
@@ -208,6 +220,11 @@ impl Contender {
         self.target = count.passed + u64::from(self.stream.up_to(self.cw));
         self.drawn_at = count.openings;
     }
+}
+
+/// Frames that may follow the first in a transmission opportunity.
+fn may_follow(access: &Access) -> u32 {
+    access.txop_packets.map_or(u32::MAX, |most| most - 1)
 }
 
 /// The contenders of a cell: best effort at each node, then the other categories that flows use, which

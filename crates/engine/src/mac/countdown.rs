@@ -72,6 +72,12 @@ impl Countdown {
         }
     }
 
+    /// Windows may be up to `widest` from now on.
+    pub(super) fn widen(&mut self, widest: u32) {
+        let groups = self.groups.iter_mut();
+        groups.for_each(|group| group.ring.widen(widest));
+    }
+
     /// Where `group` stands in its count of idle slots.
     #[inline]
     pub(super) fn count(&self, group: usize) -> SlotCount {

@@ -3,6 +3,7 @@
 use super::marks::{Marks, QueueMark};
 use crate::cell::Cell;
 use crate::conflict::Drive;
+use crate::kernel::time::Span;
 use crate::link::Link;
 use crate::mac::dcf::{AggregateCounters, DownCounters};
 use crate::queue::{Deviation, HeadQueue};
@@ -27,6 +28,11 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Time from another one to this one.
+    pub(crate) fn since(&self, before: &Snapshot) -> Span {
+        self.marks.at.since(before.marks.at)
+    }
+
     pub(crate) fn take(world: &World<'_>) -> Snapshot {
         let now = world.now();
         let radio = world.radio();

@@ -13,6 +13,7 @@ mod elsewhere;
 pub mod forms;
 pub mod layers;
 mod macros;
+pub mod moving;
 mod overrides;
 pub mod problem;
 mod read_json;

@@ -276,6 +276,19 @@ impl Table {
             .flat_map(|part| part.keys.iter().map(|key| (key, part.inherits)))
     }
 
+    /// The key that a path leads to, through tables inside and names of tables.
+    pub(crate) fn at(&self, path: &str) -> Option<&Key> {
+        let (name, rest) = path.split_once('.').unwrap_or((path, ""));
+        let key = self.key(name)?;
+        let (inner, rest) = match &key.kind {
+            _ if rest.is_empty() => return Some(key),
+            Kind::Table(inner) | Kind::Shorthand(inner, _) => (inner, rest),
+            Kind::Named(inner) | Kind::ByPlace(inner, _) => (inner, rest.split_once('.')?.1),
+            _ => return None, // a bare value
+        };
+        inner().at(rest)
+    }
+
     /// The key of this name.
     pub fn key(&self, name: &str) -> Option<&Key> {
         self.keys().map(|(key, _)| key).find(|key| key.name == name)
@@ -291,6 +304,39 @@ impl Table {
     /// Names of all keys.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.keys().map(|(key, _)| key.name)
+    }
+}
+
+impl Kind {
+    /// The least and the greatest value, in the SI unit; `None` where it is no number.
+    pub(crate) fn range(&self) -> Option<[f64; 2]> {
+        let of = |range: &RangeInclusive<u64>, per_unit: f64| {
+            let ends = [*range.start(), *range.end()];
+            Some(ends.map(|end| end as f64 / per_unit))
+        };
+        match self {
+            Kind::Count(range) | Kind::Size(range) => of(range, 1.0),
+            Kind::Duration(range) => of(range, 1e9),
+            Kind::Length(range) => of(range, 1e3),
+            Kind::Number(range) | Kind::Level(range) => Some([*range.start(), *range.end()]),
+            Kind::Probability => Some([0.0, 1.0]),
+            Kind::Rate => Some([1.0, LARGEST_RATE as f64]),
+            Kind::Title
+            | Kind::Name
+            | Kind::Formed(_)
+            | Kind::Flag
+            | Kind::Listed(_)
+            | Kind::Names
+            | Kind::Times
+            | Kind::TimesFile
+            | Kind::Commands
+            | Kind::Points(_)
+            | Kind::Choice(_)
+            | Kind::Table(_)
+            | Kind::Shorthand(..)
+            | Kind::Named(_)
+            | Kind::ByPlace(..) => None,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Disciplines that decide on arrival only: what they see, what they answer.
 
 use super::outside::OutsidePolicy;
-use super::{Pi, Pie, Price, Proportional, Red, Scheduler, SharedBuffer};
+use super::{Discipline, Pi, Pie, Price, Proportional, QueueSetting, Red, Scheduler, SharedBuffer};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, Packet};
@@ -40,6 +40,11 @@ pub(super) struct Lot {
 impl Lot {
     pub(super) fn new(limit: u32, ecn: bool, stream: Stream) -> Lot {
         Lot { limit, ecn, stream }
+    }
+
+    /// The limit is this from now on.
+    pub(super) fn set_limit(&mut self, limit: u32) {
+        self.limit = limit;
     }
 
     /// Decides on `packet`, which finds `backlog`, with the probability `p`; above 1 it counts as 1.
@@ -120,6 +125,27 @@ pub enum Managed {
 }
 
 impl Admission {
+    /// The setting is `to` from `now` on, as far as it may move: see [`QueueSetting::moved_to`]. What is due
+    /// between arrivals has been done up to `now`.
+    pub fn change(&mut self, now: Time, to: &QueueSetting) {
+        let limit = to.limit_packets;
+        match (self, to.discipline) {
+            (Admission::DropTail(most), Discipline::DropTail | Discipline::Threshold { .. }) => {
+                *most = to.most_packets();
+            }
+            (Admission::Red(red), Discipline::Red(setting)) => red.change(setting, limit),
+            (Admission::Proportional(own), Discipline::Proportional(setting)) => {
+                own.change(setting, limit);
+            }
+            (Admission::Pi(pi), Discipline::Pi(setting)) => pi.change(setting, limit),
+            (Admission::Pie(pie), Discipline::Pie(setting)) => pie.change(setting, limit),
+            (Admission::BufferSharing(sharing), Discipline::BufferSharing(setting)) => {
+                sharing.change(now, setting, limit);
+            }
+            _ => {} // another discipline
+        }
+    }
+
     /// Catches up with what the discipline does between arrivals, given what the queue held at any instant
     /// up to now. To be called before the backlog changes, and so before `admit`.
     #[inline]

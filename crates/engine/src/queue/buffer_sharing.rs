@@ -9,7 +9,7 @@
 //! last data segments that the air has carried, both ways. ACKs do not count there, so that uploads and
 //! downloads are measured alike.
 
-use super::settings::USUAL_LIMIT;
+use super::settings::{USUAL_LIMIT, moving};
 use super::{Backlog, QueueCounters, QueueSetting, Verdict};
 use crate::control::buffer_sharing::{Controller, Law, Observation};
 use crate::kernel::streams::Stream;
@@ -178,6 +178,8 @@ impl SharingSetting {
         check_sum(classes, problems);
     }
 
+    moving!(pub(super) occupancy, tol);
+
     /// The parameters in the normalised scenario.
     pub(super) fn to_json(self, limit_packets: u32) -> Json {
         serde_json::json!({
@@ -196,6 +198,11 @@ const ABSENCE: Span = Span(1_000_000_000);
 
 /// Segments over which the shares of the service are taken, as a multiple of the target occupancy. [-]
 const SERVICE_MEMORY: f64 = 4.0;
+
+/// Weight of a segment in the shares of the service.
+fn weight(occupancy: f64) -> f64 {
+    1.0 / (SERVICE_MEMORY * occupancy).max(1.0)
+}
 
 /// Stands for the class of a flow that is of none.
 const NO_CLASS: u16 = u16::MAX;
@@ -294,7 +301,7 @@ impl SharedBuffer {
             shares: vec![0.0; count],
             present: vec![false; count],
             last_arrival: vec![None; count],
-            weight: 1.0 / (SERVICE_MEMORY * occupancy).max(1.0),
+            weight: weight(occupancy),
             served: 0,
             first_arrival: None,
             settled_at: None,
@@ -304,6 +311,18 @@ impl SharedBuffer {
             },
             stream,
         }
+    }
+
+    /// The limit, the occupancy and the tolerance are these from `now` on; what was blocked stays so until the
+    /// next step.
+    pub(super) fn change(&mut self, now: Time, setting: SharingSetting, limit: u32) {
+        self.area.advance(now); // the distance up to now is that from the target before
+        self.setting = self.setting.moved_to(setting);
+        self.limit = limit;
+        let occupancy = setting.occupancy * f64::from(limit);
+        self.controller.aim(occupancy, setting.tol);
+        self.weight = weight(occupancy);
+        self.area.target = occupancy;
     }
 
     /// Decides on `packet`, which finds `backlog`, and counts it.

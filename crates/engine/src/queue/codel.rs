@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::scheduler::{Kind, Single};
-use super::settings::OfDiscipline;
+use super::settings::{OfDiscipline, moving};
 use super::{Managed, Outlet, Scheduler};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -32,6 +32,8 @@ table! {
 
 impl OfDiscipline for CoDelSetting {
     const ORDERS: bool = true;
+
+    moving!(target, interval);
 
     fn managed(self, limit: u32, _: Outlet, _: Stream) -> Managed {
         let single = Box::new(Single::new(self));

@@ -61,6 +61,11 @@ impl Fair {
         }
     }
 
+    /// Each leaf holds at most `limit` packets from now on; those that wait stay.
+    pub(super) fn set_limit(&mut self, limit: u32) {
+        self.limit = limit as usize;
+    }
+
     /// Appends `packet` to its leaf, or drops it if there is no room.
     pub(super) fn enqueue(&mut self, packet: Packet, dropped: &mut Vec<Packet>) {
         let index = self.leaf_of[packet.flow as usize][usize::from(packet.is_data())];

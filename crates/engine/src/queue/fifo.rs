@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Admission, Backlog, Held, QueueCounters, SharedBuffer, Verdict};
+use super::{Admission, Backlog, Held, QueueCounters, QueueSetting, SharedBuffer, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -90,6 +90,17 @@ impl Fifo {
             in_service_bytes: u32::from(in_service),
             idle_since: (packets == 0).then_some(self.released),
         }
+    }
+
+    /// The setting is `to` from `now` on, as far as it may move; packets that wait stay.
+    pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
+        let backlog = self.backlog(now);
+        let held = Held {
+            packets: backlog.packets,
+            bytes: backlog.bytes,
+        };
+        self.admission.advance(now, |_| held);
+        self.admission.change(now, to);
     }
 
     /// The packet in service.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::codel::{CoDel, CoDelSetting, Passed};
 use super::scheduler::Kind;
-use super::settings::OfDiscipline;
+use super::settings::{OfDiscipline, moving};
 use super::{Managed, Outlet, Scheduler};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -50,6 +50,8 @@ impl OfDiscipline for FqCoDelSetting {
     /// RFC 8290, section 5.2.3.
     const LIMIT: u32 = 10_240;
     const ORDERS: bool = true;
+
+    moving!(target, interval);
 
     fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
         let queues = Box::new(FqCoDel::new(self, stream));
@@ -101,6 +103,11 @@ impl FqCoDel {
             marked: 0,
             setting,
         }
+    }
+
+    /// What may move of the setting is this from now on.
+    pub(super) fn change(&mut self, setting: FqCoDelSetting) {
+        self.setting = self.setting.moved_to(setting);
     }
 
     /// The queue that `flow` is hashed to.

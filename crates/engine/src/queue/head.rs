@@ -62,6 +62,18 @@ impl HeadQueue {
         }
     }
 
+    /// The setting is `to` from `now` on, as far as it may move: see [`QueueSetting::moved_to`]. Packets that
+    /// wait stay, even beyond a new limit.
+    pub fn change(&mut self, now: Time, to: &QueueSetting) {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.change(now, to),
+            HeadQueue::Other(other) => match &mut **other {
+                OtherQueue::Scheduled(scheduled) => scheduled.change(to),
+                OtherQueue::Lanes(lanes) => lanes.change(now, to),
+            },
+        }
+    }
+
     /// Length of the packets inside, where they wait in order of arrival. [bytes]
     pub fn bytes(&self) -> u64 {
         match self {

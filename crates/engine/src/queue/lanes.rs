@@ -13,7 +13,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Admission, Backlog, Held, QueueCounters, SharedBuffer, Verdict};
+use super::{Admission, Backlog, Held, QueueCounters, QueueSetting, SharedBuffer, Verdict};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
@@ -99,21 +99,32 @@ impl Lanes {
 
     #[inline(never)]
     fn judge(&mut self, now: Time, packet: &Packet) -> Verdict {
-        let packets = self.length(now) as u32;
-        let lingering = now < self.released;
-        let released_bytes = if lingering { self.released_bytes } else { 0 };
+        let held = self.held(now);
         let backlog = Backlog {
-            packets,
-            bytes: self.bytes + u64::from(released_bytes),
+            packets: held.packets,
+            bytes: held.bytes,
             in_service_bytes: 0, // any number of them are
-            idle_since: (packets == 0).then_some(self.released),
-        };
-        let held = Held {
-            packets: backlog.packets,
-            bytes: backlog.bytes,
+            idle_since: (held.packets == 0).then_some(self.released),
         };
         self.admission.advance(now, |_| held);
         self.admission.admit(now, &backlog, packet)
+    }
+
+    /// What the queue holds at `now`.
+    fn held(&self, now: Time) -> Held {
+        let lingering = now < self.released;
+        let released_bytes = if lingering { self.released_bytes } else { 0 };
+        Held {
+            packets: self.length(now) as u32,
+            bytes: self.bytes + u64::from(released_bytes),
+        }
+    }
+
+    /// The setting is `to` from `now` on, as far as it may move; packets that wait stay.
+    pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
+        let held = self.held(now);
+        self.admission.advance(now, |_| held);
+        self.admission.change(now, to);
     }
 
     /// The lane of the oldest packet inside.

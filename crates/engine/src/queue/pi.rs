@@ -17,7 +17,7 @@
 //! probability p, independently of the others.
 //! Differs from ns-2 (`pi.cc`) in: no mode by bytes.
 
-use super::settings::{OfDiscipline, check_start};
+use super::settings::{OfDiscipline, check_start, moving};
 use super::{Admission, Backlog, Lot, Managed, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -44,6 +44,8 @@ table! {
 }
 
 impl OfDiscipline for PiSetting {
+    moving!(target, a, b);
+
     fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
         Managed::OnArrival(Admission::Pi(Box::new(Pi::new(self, limit, stream))))
     }
@@ -105,6 +107,12 @@ impl Pi {
         let step = a * distance(packets) - b * distance(self.before);
         self.probability = (self.probability + step).clamp(0.0, 1.0);
         self.before = packets;
+    }
+
+    /// The limit and what may move of the setting are these from the next step on.
+    pub(super) fn change(&mut self, setting: PiSetting, limit: u32) {
+        self.setting = self.setting.moved_to(setting);
+        self.lot.set_limit(limit);
     }
 
     /// Decides on `packet`, which finds `backlog`; `advance` has been called for `now`.

@@ -11,7 +11,7 @@
 //! (5.3); no estimate of the departure rate (5.2); the probability does not depend on the packet's
 //! length; instants of update are multiples of the interval from the start of the run.
 
-use super::settings::OfDiscipline;
+use super::settings::{OfDiscipline, moving};
 use super::{Admission, Backlog, Managed, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -38,6 +38,8 @@ table! {
 }
 
 impl OfDiscipline for PieSetting {
+    moving!(target, alpha, beta);
+
     fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
         Managed::OnArrival(Admission::Pie(Box::new(Pie::new(
             self, limit, outlet, stream,
@@ -143,6 +145,12 @@ impl Pie {
         ];
         let found = below.iter().find(|(bound, _)| self.probability < *bound);
         found.map_or(1.0, |(_, gain)| *gain)
+    }
+
+    /// The limit and what may move of the setting are these from the next update on.
+    pub(super) fn change(&mut self, setting: PieSetting, limit: u32) {
+        self.setting = self.setting.moved_to(setting);
+        self.limit = limit;
     }
 
     /// Decides on `packet`, which finds `backlog`; `advance` has been called for `now`.

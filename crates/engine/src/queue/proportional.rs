@@ -3,7 +3,7 @@
 //!
 //! Differs from the paper in: the queue counts the packet in service.
 
-use super::settings::OfDiscipline;
+use super::settings::{OfDiscipline, moving};
 use super::{Admission, Backlog, Lot, Managed, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::notation::setting::{flag, number};
@@ -21,6 +21,8 @@ table! {
 }
 
 impl OfDiscipline for ProportionalSetting {
+    moving!(slope);
+
     fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
         let proportional = Box::new(Proportional::new(self, limit, stream));
         Managed::OnArrival(Admission::Proportional(proportional))
@@ -41,6 +43,12 @@ impl Proportional {
             slope: setting.slope,
             lot: Lot::new(limit, setting.ecn, stream),
         }
+    }
+
+    /// The limit and the slope are these from now on.
+    pub(super) fn change(&mut self, setting: ProportionalSetting, limit: u32) {
+        self.slope = setting.slope;
+        self.lot.set_limit(limit);
     }
 
     /// Decides on `packet`, which finds `backlog`.

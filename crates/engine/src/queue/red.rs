@@ -27,7 +27,7 @@
 //! with ECN packets are marked below max_th, whatever max_p, where ns-2 marks for p_b up to
 //! `mark_p_` = 0.1; no adaptive, cautious or random-victim variants.
 
-use super::settings::{OfDiscipline, check_start};
+use super::settings::{OfDiscipline, check_start, moving};
 use super::{Admission, Backlog, Managed, Outlet, Verdict};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
@@ -108,6 +108,8 @@ table! {
 }
 
 impl OfDiscipline for RedSetting {
+    moving!(min_th, max_th, max_p);
+
     fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
         Managed::OnArrival(Admission::Red(Box::new(Red::new(
             self, limit, outlet, stream,
@@ -166,14 +168,10 @@ impl Red {
     pub fn new(setting: RedSetting, limit: u32, outlet: Outlet, stream: Stream) -> Red {
         let mean_bytes = f64::from(setting.mean_packet_bytes);
         let packets_per_s = outlet.rate_bps as f64 / (8.0 * mean_bytes);
-        let unit = if setting.bytes { mean_bytes } else { 1.0 };
-        let limit_bytes = match (setting.form, setting.bytes) {
-            (RedForm::Ns2, true) => u64::from(limit - 1) * u64::from(setting.mean_packet_bytes),
-            _ => u64::MAX,
-        };
+        let unit = setting.unit();
         Red {
             limit,
-            limit_bytes,
+            limit_bytes: limit_bytes(&setting, limit),
             min_th: setting.min_th * unit,
             max_th: setting.max_th * unit,
             weight: weight(setting.weight, packets_per_s, outlet.delay.seconds()),
@@ -188,6 +186,16 @@ impl Red {
             setting,
             stream,
         }
+    }
+
+    /// The limit and what may move of the setting are these from now on; the average stays.
+    pub(super) fn change(&mut self, setting: RedSetting, limit: u32) {
+        self.setting = self.setting.moved_to(setting);
+        (self.min_th, self.max_th) = (
+            setting.min_th * setting.unit(),
+            setting.max_th * setting.unit(),
+        );
+        (self.limit, self.limit_bytes) = (limit, limit_bytes(&setting, limit));
     }
 
     /// Decides on `packet`, which finds `backlog`.
@@ -325,6 +333,24 @@ impl Red {
     fn restart_count(&mut self) {
         self.count = 0;
         self.count_bytes = 0;
+    }
+}
+
+impl RedSetting {
+    /// What a packet of thresholds and average counts: in byte mode the mean length. [bytes or packets]
+    fn unit(&self) -> f64 {
+        match self.bytes {
+            true => f64::from(self.mean_packet_bytes),
+            false => 1.0,
+        }
+    }
+}
+
+/// Bytes that wait when a queue is full (ns-2 in byte mode).
+fn limit_bytes(setting: &RedSetting, limit: u32) -> u64 {
+    match (setting.form, setting.bytes) {
+        (RedForm::Ns2, true) => u64::from(limit - 1) * u64::from(setting.mean_packet_bytes),
+        _ => u64::MAX,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A scheduler with the packet in service in front of it.
 
-use super::{QueueCounters, Scheduler};
+use super::{QueueCounters, QueueSetting, Scheduler};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
@@ -26,6 +26,11 @@ impl Scheduled {
             dropped: Vec::new(),
             counters: QueueCounters::default(),
         }
+    }
+
+    /// The setting is `to` from now on, as far as it may move; packets that wait stay.
+    pub(super) fn change(&mut self, to: &QueueSetting) {
+        self.scheduler.change(to);
     }
 
     /// Hands `packet` to the scheduler; packets that it drops are fetched with `take_dropped`.

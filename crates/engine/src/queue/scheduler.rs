@@ -1,10 +1,11 @@
 //! Disciplines that drop, mark or reorder when a packet leaves: they own what waits. The packet in
 //! service is not inside.
 
-use super::QueueCounters;
 use super::codel::{CoDel, CoDelSetting, Passed};
 use super::fair::Fair;
 use super::fq_codel::FqCoDel;
+use super::settings::OfDiscipline;
+use super::{Discipline, QueueCounters, QueueSetting};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
@@ -57,6 +58,19 @@ impl Scheduler {
             limit: usize::MAX,
             kind: Kind::Fair(Box::new(fair)),
         }
+    }
+
+    /// The setting is this from now on, as far as it may move; packets that wait stay.
+    pub fn change(&mut self, to: &QueueSetting) {
+        match (&mut self.kind, to.discipline) {
+            (Kind::CoDel(single), Discipline::CoDel(setting)) => {
+                single.setting = single.setting.moved_to(setting);
+            }
+            (Kind::FqCoDel(fq), Discipline::FqCoDel(setting)) => fq.change(setting),
+            (Kind::Fair(fair), _) => return fair.set_limit(to.limit_packets),
+            _ => return, // another discipline
+        }
+        self.limit = to.limit_packets as usize;
     }
 
     /// A packet arrives while the outlet is `busy` with another or idle. The packet that is lost for it,

@@ -17,12 +17,33 @@ use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
+use crate::notation::moving::{Movable, Moving};
 use crate::notation::problem::{Origin, Problems, Refused};
 use crate::notation::setting::{FileTable, Json, KeyOf, Spec, count, inner, shorthand};
 use crate::table;
 
 /// Limit of a queue whose discipline has no limit of its own. [packets]
 pub(super) const USUAL_LIMIT: u32 = 1_000;
+
+/// Keys of a discipline that may change while its queue works; all others stay.
+macro_rules! moving {
+    ($vis:vis $($key:ident),+) => {
+        /// What may change while the queue works, as it is now.
+        $vis fn moving(&self) -> Vec<crate::notation::moving::Moving> {
+            use crate::notation::moving::Movable;
+            vec![$( self.$key.at(Self::$key.name()) ),+]
+        }
+
+        /// The same with what may change as `other` has it.
+        $vis fn moved_to(self, other: Self) -> Self {
+            Self {
+                $( $key: other.$key, )+
+                ..self
+            }
+        }
+    };
+}
+pub(super) use moving;
 
 /// What a discipline adds to the table that its keys make.
 pub(crate) trait OfDiscipline: FileTable {
@@ -34,6 +55,12 @@ pub(crate) trait OfDiscipline: FileTable {
 
     /// The discipline of an empty queue of `limit` packets in front of `outlet`.
     fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed;
+
+    /// What may change while the queue works, as it is now.
+    fn moving(&self) -> Vec<Moving>;
+
+    /// The same with what may change as `other` has it.
+    fn moved_to(self, other: Self) -> Self;
 
     /// What its values must satisfy together, and with the queue's limit.
     fn check(_queue: &Section, _own: &Section, _problems: &mut Problems) {}
@@ -162,6 +189,32 @@ macro_rules! disciplines {
                 Ok(Discipline::DropTail)
             }
 
+            /// What may change while the queue works, as it is now.
+            pub(super) fn moving(&self) -> Vec<Moving> {
+                let inside = |table: &str, keys: Vec<Moving>| -> Vec<Moving> {
+                    let keys = keys.into_iter();
+                    keys.map(|own| Moving { key: format!("{table}.{}", own.key), ..own }).collect()
+                };
+                match self {
+                    Discipline::DropTail | Discipline::Outside(_) => Vec::new(),
+                    Discipline::Threshold { packets } => vec![packets.at(QueueSetting::threshold.name())],
+                    Discipline::BufferSharing(settings) => inside(ApQueue::vbs.name(), settings.moving()),
+                    $( Discipline::$variant(settings) => inside(stringify!($key), settings.moving()), )+
+                }
+            }
+
+            /// The same with what may change as `other` has it, if that is the same discipline.
+            pub(super) fn moved_to(self, other: Discipline) -> Discipline {
+                match (self, other) {
+                    (Discipline::Threshold { .. }, Discipline::Threshold { packets }) => Discipline::Threshold { packets },
+                    (Discipline::BufferSharing(own), Discipline::BufferSharing(to)) => {
+                        Discipline::BufferSharing(own.moved_to(to))
+                    }
+                    $( (Discipline::$variant(own), Discipline::$variant(to)) => Discipline::$variant(own.moved_to(to)), )+
+                    (own, _) => own,
+                }
+            }
+
             /// Checks the tables of disciplines against themselves and the queue.
             fn check(queue: &Section, problems: &mut Problems) {
                 $( if let Some(own) = queue.inside(QueueSetting::$key) {
@@ -249,6 +302,26 @@ impl QueueSetting {
             }
         }
         Err(layers.lack(key))
+    }
+
+    /// What may change while the queue works, as it is now; a threshold is its limit.
+    pub fn moving(&self) -> Vec<Moving> {
+        let own = self.discipline.moving().into_iter();
+        let has_limit = !matches!(self.discipline, Discipline::Threshold { .. });
+        let limit = self.limit_packets.at(QueueSetting::limit_packets.name());
+        has_limit.then_some(limit).into_iter().chain(own).collect()
+    }
+
+    /// The same with what may change as `other` has it; if that is another discipline, nothing may.
+    pub fn moved_to(&self, other: &QueueSetting) -> QueueSetting {
+        let kind = std::mem::discriminant::<Discipline>;
+        if kind(&self.discipline) != kind(&other.discipline) {
+            return *self;
+        }
+        QueueSetting {
+            limit_packets: other.limit_packets,
+            discipline: self.discipline.moved_to(other.discipline),
+        }
     }
 
     /// Most packets that the queue ever holds.

@@ -14,6 +14,7 @@ use crate::packet::Packet;
 pub use columns::frames_json;
 pub use frames::FrameLog;
 pub use ppdu::{Mpdu, Ppdu, sequence_number};
+pub(crate) use series::Present;
 pub use series::{Series, Track};
 
 /// Kind of a frame on the air.

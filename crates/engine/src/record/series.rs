@@ -153,6 +153,33 @@ impl Series {
     }
 }
 
+/// What a series has of an instant, for somebody who looks now and then.
+pub(crate) struct Present {
+    tracks: Vec<Track>,
+}
+
+impl Present {
+    pub(crate) fn new(world: &World<'_>) -> Present {
+        let mut tracks = Series::new(world, Span::ZERO).tracks;
+        tracks.retain(|track| matches!(track.how, How::Now(_)));
+        Present { tracks }
+    }
+
+    /// List, item, quantity and value now; NaN where there is none.
+    pub(crate) fn read<'p>(
+        &'p self,
+        world: &World<'_>,
+    ) -> impl Iterator<Item = (&'static str, &'p str, &'static str, f64)> {
+        self.tracks.iter().map(|track| {
+            let value = match track.how {
+                How::Now(value) => value(world, track.item),
+                How::Over { .. } => f64::NAN, // left out
+            };
+            (track.list, track.name.as_str(), track.quantity, value)
+        })
+    }
+}
+
 /// The queues of a cell; without stations there is no cell.
 fn of_cell(world: &World<'_>, tracks: &mut Vec<Track>) {
     let cell = world.radio().cell();

@@ -16,6 +16,7 @@ mod file;
 mod flows;
 mod idle;
 mod model;
+mod motion;
 mod network;
 mod normalised;
 mod opportunities;
@@ -35,6 +36,7 @@ pub use crate::notation::times::Files;
 pub use crate::notation::{Format, LARGEST_FILE};
 pub use companion::{Beside, Companion, Needed};
 pub use model::*;
+pub use motion::Changeable;
 
 use std::sync::LazyLock;
 

@@ -23,6 +23,10 @@
 //!   endpoints as of its instant: packets that arrive after the next such instant wait for it;
 //! - a window that changes ahead of readings ([`super::gauge`]) is noted for them before.
 //!
+//! Where somebody may change queues whenever a world halts, links have gates: a packet that comes to one later
+//! than the halt is kept in front of it, and goes on, in the same order, before anything else happens when the
+//! world does.
+//!
 //! These are free functions over the wires, the flows and the clock, since a packet touches all three.
 
 use super::clock::Clock;
@@ -30,8 +34,9 @@ use super::flow::Endpoints;
 use super::flows::Flows;
 use super::legs::Place;
 use super::step::Step;
-use super::wires::Wires;
-use crate::kernel::time::Time;
+use super::wired::WiredLink;
+use super::wires::{Gate, Wires};
+use crate::kernel::time::{Span, Time};
 use crate::link::Transit;
 use crate::packet::{Packet, PacketKind};
 
@@ -87,6 +92,18 @@ fn go_on(
                     other => return Next::Step(stop_at(wires, flows, clock, at, link, other)),
                 }
             }
+            Place::Gate(link) => {
+                let link = link as usize;
+                let (links, gate) = (&mut wires.links, &mut wires.gate);
+                match pass_gate(&mut links[link], gate, now, (at, leg.lead), packet) {
+                    Transit::Arrives(arrival) => at = arrival,
+                    Transit::Kept if at > wires.gate.until => return Next::Step(Step::UnderWay),
+                    other => {
+                        let fate = stop_at(wires, flows, clock, at, link, other);
+                        return Next::Step(fate);
+                    }
+                }
+            }
             Place::Delay => {}
             Place::EndAhead => return reach(wires, flows, clock, at, carrier, packet),
             Place::Air(queue) => return Next::Step(Step::OnAir(queue)),
@@ -100,6 +117,25 @@ fn go_on(
     }
     wires.carried.push(at, carrier, *packet);
     Next::Step(Step::UnderWay)
+}
+
+/// A packet that comes to a link at `at`, after the `lead` of its leg, enters it, or is kept until the world goes
+/// on, if it comes only then.
+#[cold]
+#[inline(never)]
+fn pass_gate(
+    wired: &mut WiredLink,
+    gate: &mut Gate,
+    now: Time,
+    (at, lead): (Time, Span),
+    packet: &mut Packet,
+) -> Transit {
+    if at <= gate.until {
+        return wired.link.enter(now, at, packet);
+    }
+    packet.hop -= 1; // the leg is still before it
+    gate.kept.push((Time(at.0 - lead.0), *packet));
+    Transit::Kept
 }
 
 /// A packet that entered link number `link` at `at` does not get through, or not yet.
@@ -209,7 +245,12 @@ fn take_ack(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Time, a
         let leg = wires.routes.legs(&packet)[0];
         let arrives = match leg.place {
             Place::Host(link) => wires.links[link as usize].pass_host(at, &packet),
-            Place::Link(_) | Place::Delay | Place::Air(_) | Place::End | Place::EndAhead => at,
+            Place::Link(_)
+            | Place::Gate(_)
+            | Place::Delay
+            | Place::Air(_)
+            | Place::End
+            | Place::EndAhead => at,
         };
         packet.hop = 1;
         let carrier = leg.carrier as usize;

@@ -44,6 +44,8 @@ pub(super) enum Place {
     Host(u32),
     /// Another link.
     Link(u32),
+    /// The same, into which nothing goes that comes later than a world halts ([`super::ahead`]).
+    Gate(u32),
     /// A link that only delays.
     Delay,
     /// A queue of the radio.
@@ -104,8 +106,15 @@ impl Leg {
     /// Whether packets leave it in an event of their own.
     fn is_served(&self, links: &[WiredLink]) -> bool {
         match self.place {
-            Place::Link(number) => links[number as usize].link().is_served(),
+            Place::Link(number) | Place::Gate(number) => links[number as usize].link().is_served(),
             Place::Host(_) | Place::Delay | Place::Air(_) | Place::End | Place::EndAhead => false,
+        }
+    }
+
+    /// Nothing enters the link, if it is one, that comes later than a world halts.
+    pub(super) fn gate(&mut self) {
+        if let Place::Link(number) = self.place {
+            self.place = Place::Gate(number);
         }
     }
 

@@ -97,6 +97,8 @@ pub(crate) struct World<'a> {
     plan: Plan,
     /// Where it halts next.
     halt: Time,
+    /// Whether somebody may change it where it halts.
+    gated: bool,
     /// Number of events at which somebody is told the time.
     next_look: u64,
     radio: Radio,
@@ -139,6 +141,7 @@ impl<'a> World<'a> {
             clock,
             plan: Plan::new(scenario, &users, &streams),
             halt: Time::ZERO,
+            gated: false,
             next_look: EVENTS_PER_LOOK,
             flows: Flows::new(scenario, &users, queues, reach, &streams),
             users: scenario.csma.as_ref().map(Users::new),
@@ -171,6 +174,9 @@ impl<'a> World<'a> {
     ) -> Result<(), EngineError> {
         self.halt = until;
         self.be_quiet();
+        if self.gated {
+            self.open_gate();
+        }
         self.catch_up();
         while self.step(until, watch) {
             self.catch_up();
@@ -388,6 +394,16 @@ impl<'a> World<'a> {
         ahead::quiet_until(wires, flows, clock, until);
     }
 
+    /// Packets that stand in front of gates go on, those that come before the world halts again.
+    #[cold]
+    fn open_gate(&mut self) {
+        let to_the_end = self.halt > self.clock.end; // nothing is changed then
+        self.wires.gate.until = if to_the_end { Time::NEVER } else { self.halt };
+        for (at, mut packet) in std::mem::take(&mut self.wires.gate.kept) {
+            self.travel(at, &mut packet);
+        }
+    }
+
     /// Receivers take the segments that have waited and need no longer.
     #[inline(always)]
     fn catch_up(&mut self) {
@@ -433,6 +449,35 @@ impl<'a> World<'a> {
     /// Round-trip samples of TCP flows are kept from now on.
     pub(crate) fn keep_rtts(&mut self) {
         self.flows.keep_rtts();
+    }
+
+    /// Every packet goes hop by hop: what must be the same.
+    #[cfg(test)]
+    pub(crate) fn hop_by_hop(&mut self) {
+        self.wires.hop_by_hop();
+    }
+
+    /// Somebody may [`World::change`] it where it halts, so that nothing enters a link ahead of that.
+    pub(crate) fn gate(&mut self) {
+        self.gated = true;
+        self.wires.gate.until = Time::ZERO;
+        self.wires.routes.gate();
+    }
+
+    /// What differs between two scenarios is as `to` has it from now on, as far as it may move: see
+    /// [`Scenario::moved_to`]. It has a gate, and has halted.
+    pub(crate) fn change(&mut self, [from, to]: [&Scenario; 2]) {
+        let now = self.clock.now;
+        if let Some(cell) = self.radio.cell_mut() {
+            cell.change(now, [from.hotspot(), to.hotspot()]);
+        }
+        self.wires.change(now, [from, to]);
+        let rates = [from, to].map(|one| one.bottleneck.and_then(|own| own.rate_bps));
+        if let [before, Some(after)] = rates
+            && before != Some(after)
+        {
+            self.change_bottleneck(now, after);
+        }
     }
 
     /// The scenario.

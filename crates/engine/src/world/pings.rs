@@ -111,6 +111,14 @@ impl World<'_> {
         self.radio.cell()?.station_of(packet).checked_sub(1)
     }
 
+    /// The bottleneck's rate is this from now on, if it is not estimated. [bit/s]
+    pub(super) fn change_bottleneck(&mut self, now: Time, rate_bps: u64) {
+        if let Some(bottleneck) = &mut self.bottleneck {
+            bottleneck.set_rate(now, rate_bps);
+            self.set_bottleneck();
+        }
+    }
+
     /// Gives the bottleneck's link the rate that is known now.
     fn set_bottleneck(&mut self) {
         let rate_bps = self.bottleneck.as_ref().and_then(Bottleneck::rate_bps);

@@ -164,6 +164,11 @@ impl Routes {
         self.legs = all;
     }
 
+    /// Nothing enters a link that comes later than a world halts.
+    pub(super) fn gate(&mut self) {
+        self.legs.iter_mut().for_each(Leg::gate);
+    }
+
     fn links_of(&self, way: &Way) -> &[u32] {
         &self.links[way.start as usize..way.end as usize]
     }

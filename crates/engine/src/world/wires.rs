@@ -16,7 +16,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{self, Link};
 use crate::packet::Packet;
-use crate::scenario::{LinkSettings, Scenario};
+use crate::scenario::{LinkSettings, QueueSetting, Scenario};
 
 /// A full packet. [bytes]
 const FULL_BYTES: u64 = 1500;
@@ -31,8 +31,18 @@ pub(crate) struct Wires {
     pub(super) routes: Routes,
     /// Packets on links, by their arrival at the far ends and the links' numbers.
     pub(super) carried: Calendar<Packet>,
+    pub(super) gate: Gate,
     /// Number of the bottleneck.
     bottleneck: Option<usize>,
+}
+
+/// What stands in front of links where somebody may change them when a world halts.
+pub(super) struct Gate {
+    /// What comes later enters no link.
+    pub(super) until: Time,
+    /// Packets in front of their gates, each with its instant before the leg with the link, in the order in
+    /// which they come to each link.
+    pub(super) kept: Vec<(Time, Packet)>,
 }
 
 /// Who is told of each packet that is lost.
@@ -48,6 +58,10 @@ impl Wires {
             links,
             routes,
             carried: Calendar::new(reach_of(scenario)),
+            gate: Gate {
+                until: Time::NEVER,
+                kept: Vec::new(),
+            },
             bottleneck: numbers::of_bottleneck(scenario).map(|number| number as usize),
         }
     }
@@ -87,6 +101,27 @@ impl Wires {
     /// The same for all links: what is counted holds at this instant.
     pub(super) fn settle_all(&mut self, now: Time, lose: &mut Lose<'_>) {
         (0..self.links.len()).for_each(|link| self.settle(now, link, lose));
+    }
+
+    /// What differs between two scenarios in the queues of links is as `to` has it from `now` on, as far as it
+    /// may move.
+    pub(super) fn change(&mut self, now: Time, [from, to]: [&Scenario; 2]) {
+        let wires = [[&from.wire.queue, &to.wire.queue]; 2];
+        let links = from.links.iter().zip(&to.links);
+        let links = links.map(|(from, to)| [&from.queue, &to.queue]);
+        let queues = wires.into_iter().chain(links);
+        for (wired, [before, after]) in self.links.iter_mut().zip(queues) {
+            if before != after {
+                wired.link.change_queue(now, after);
+            }
+        }
+        let leaves = [from, to].map(|one| one.bottleneck.map(|own| own.queue_packets));
+        if let (Some(number), [before, Some(after)]) = (self.bottleneck, leaves)
+            && before != Some(after)
+        {
+            let queue = QueueSetting::drop_tail(after);
+            self.links[number].link.change_queue(now, &queue);
+        }
     }
 
     /// Sets the rate of the bottleneck. [bit/s]
@@ -129,6 +164,7 @@ impl Wires {
     /// Calls `visit` for each packet that is on a link or in the queue of one.
     pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         self.carried.items().for_each(&mut *visit);
+        self.gate.kept.iter().for_each(|(_, packet)| visit(packet));
         for wired in &self.links {
             wired.link.each_packet(visit);
         }

@@ -1,9 +1,22 @@
-//! Channels that change while frames wait and while one is on the air.
+//! Channels and windows that change while frames wait and while one is on the air.
 
 use super::{AP, Dcf};
 use crate::channel::Channel;
+use crate::kernel::time::Time;
+use crate::mac::Access;
 
 impl Dcf {
+    /// `contender` has these windows and opportunities from `now` on: windows from its next draw of a backoff,
+    /// opportunities from the next frame that asks whether it may follow. Its AIFS stays.
+    pub fn set_access(&mut self, now: Time, contender: u32, access: &Access) {
+        // what has begun draws as it was when it began
+        if !self.on_air && !self.stale && !self.forms && self.start <= now {
+            self.begin();
+        }
+        self.contenders[contender as usize].set_access(access);
+        self.countdown.widen(access.cwmax.max(access.cwmin));
+    }
+
     /// The channel of station number `station`, counted from 0, is `channel` from now on: for frames
     /// that wait too, and for one on the air, which is judged at its end.
     pub fn change_channel(&mut self, station: usize, channel: &Channel) {

@@ -25,7 +25,7 @@ fn told(legs: &[Leg]) -> String {
     let one = |leg: &Leg| {
         let place = match leg.place {
             Place::Host(_) => "host",
-            Place::Link(_) => "link",
+            Place::Link(_) | Place::Gate(_) => "link",
             Place::Delay => "delay",
             Place::Air(_) => "air",
             Place::End | Place::EndAhead => "end",

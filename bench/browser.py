@@ -1,0 +1,123 @@
+"""The engine as WebAssembly beside the native one: CPU time of six scenarios, both in turn.
+
+    python bench/browser.py             slopes between a short and a long run, medians of rounds
+    python bench/browser.py --rounds 5
+
+Node runs the page's engine as a browser does. What it takes to load and compile it is no part of a
+slope; it is printed beside.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import hot_spots
+from measure import BenchError, Cost, Run, process, slope
+
+ROOT = Path(__file__).parent.parent
+ENGINE = ROOT / "python/lasthop/workbench/page/engine.wasm"
+SIMULATE = ROOT / "workbench/node/simulate.mjs"
+#: How many times the native CPU time it may take.
+GOAL = 2.5
+#: The short run lasts so much of the long one.
+PART = 0.2
+
+#: Scenarios of `examples`, and how long they are simulated. [s]
+SCENARIOS = {
+    "hotspot": 6000.0,
+    "pifs": 6000.0,
+    "dumbbell": 400.0,
+    "csma-hops": 20000.0,
+    "vbs": 3000.0,
+    "aggregates": 60.0,
+}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Costs of a scenario in one round."""
+
+    native: Cost
+    browser: Cost
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long a segment takes in a browser."""
+        return self.browser.us_per_segment / self.native.us_per_segment
+
+
+def runner(
+    command: list[str], file: Path, join: Callable[[list[str]], list[str]]
+) -> Callable[[float], Run]:
+    """Runs of one replication of a scenario."""
+
+    def run(duration_s: float) -> Run:
+        warmup_s = 1.0
+        settings = [f"duration={duration_s:g} s", f"warmup={warmup_s:g} s", "replications=1"]
+        ended = process([*command, *between, *settings])
+        [totals] = json.loads(ended.output)["totals"]
+        segments = round(totals["packets_delivered"]["mean"])
+        return Run(ended.cpu_s, segments, duration_s - warmup_s, ended.peak_rss_mb)
+
+    return run
+
+
+def rounds(name: str, count: int) -> list[Pair]:
+    """Both engines in turn."""
+    node = shutil.which("node")
+    if node is None or not ENGINE.exists():
+        raise BenchError("needs Node and the built page: make workbench")
+    file = ROOT / "examples" / f"{name}.toml"
+    summary = [str(hot_spots.program("summary"))]
+    native = runner(summary, file, lambda words: [words[0], "1", *words[1:]])
+    browser = runner([node, str(SIMULATE), str(ENGINE)], file, lambda words: words)
+    long_s = SCENARIOS[name]
+    return [
+        Pair(
+            slope(native, PART * long_s, long_s, repeats=1),
+            slope(browser, PART * long_s, long_s, repeats=1),
+        )
+        for _ in range(count)
+    ]
+
+
+def compile_s() -> float:
+    """CPU time to load the engine and check a scenario."""
+    node = shutil.which("node") or "node"
+    argv = [node, str(SIMULATE), str(ENGINE), str(ROOT / "examples/hotspot.toml")]
+    return process([*argv, "duration=0.1 s", "warmup=0 s", "replications=1"]).cpu_s
+
+
+def main() -> int:
+    """Prints a table; 1 if a scenario misses the goal."""
+    parser = argparse.ArgumentParser(description="WebAssembly beside native")
+    parser.add_argument("--rounds", type=int, default=3)
+    count = parser.parse_args().rounds
+    print(f"CPU time per segment, median of {count} rounds [us]")
+    print(f"{'':12} {'native':>8} {'browser':>8} {'ratio':>6}")
+    missed = []
+    for name in SCENARIOS:
+        pairs = rounds(name, count)
+        ratio = median(pair.ratio for pair in pairs)
+        native = median(pair.native.us_per_segment for pair in pairs)
+        browser = median(pair.browser.us_per_segment for pair in pairs)
+        print(f"{name:12} {native:8.3f} {browser:8.3f} {ratio:6.2f}", flush=True)
+        if ratio > GOAL:
+            missed.append(f"{name}: {ratio:.2f} times native, goal {GOAL}")
+    print(f"loading and compiling the engine: {compile_s():.2f} s")
+    for line in missed:
+        print(f"missed: {line}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (BenchError, subprocess.SubprocessError) as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,238 @@
+//! What may change while a simulation runs: C of the shared bottleneck, windows and opportunities of nodes,
+//! limits and thresholds of queues.
+//!
+//! A change is a scenario read anew with a value set over it, so that it is checked as any file is. What of it
+//! may move is taken over; all else must be as it was.
+
+use super::model::*;
+use super::root::Root;
+use crate::notation::moving::{Movable, Moving};
+use crate::notation::setting::FileTable;
+
+/// A value that may change, under the paths by which a file may say it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changeable {
+    /// Key path in the scenario's file.
+    pub path: String,
+    /// What it says now.
+    pub now: Moving,
+    /// The least and the greatest that it may say, in the same unit.
+    pub range: [f64; 2],
+}
+
+/// What may change in one table, and the tables of a file that may be meant: the first that says the same as the
+/// file does, whichever of the values is set alone.
+struct Place {
+    tables: Vec<String>,
+    values: Vec<Moving>,
+}
+
+impl Scenario {
+    /// This scenario with what may change in motion as `other` has it.
+    pub fn moved_to(&self, other: &Scenario) -> Scenario {
+        let mut moved = self.clone();
+        moved.cell.ap = node_moved(self, &self.cell.ap, &other.cell.ap);
+        for (own, to) in moved.stations.iter_mut().zip(&other.stations) {
+            own.node = node_moved(self, &own.node, &to.node);
+        }
+        moved.wire.queue = self.wire.queue.moved_to(&other.wire.queue);
+        for (own, to) in moved.links.iter_mut().zip(&other.links) {
+            own.queue = own.queue.moved_to(&to.queue);
+        }
+        if let (Some(own), Some(to)) = (&mut moved.bottleneck, &other.bottleneck) {
+            own.queue_packets = to.queue_packets;
+            own.rate_bps = own.rate_bps.and(to.rate_bps).or(own.rate_bps);
+        }
+        moved
+    }
+
+    /// What may change in motion: nodes, wires, bottleneck, links. `read` reads the scenario's file with values set
+    /// over it.
+    pub fn changeable(
+        &self,
+        read: &dyn Fn(&[(String, String)]) -> Option<Scenario>,
+    ) -> Vec<Changeable> {
+        let is_same = |settings: &[(String, String)]| read(settings).as_ref() == Some(self);
+        let places = self.places();
+        let fits_all = all_at_once(&places).all(|settings| is_same(&settings));
+        let mut found: Vec<Changeable> = Vec::new();
+        for Place { tables, values } in places {
+            let fits = |table: &&String| {
+                let mut alone = values.iter().map(|value| setting(table, value));
+                fits_all || alone.all(|setting| is_same(&[setting]))
+            };
+            let table = tables.iter().find(fits);
+            // several places may have one table
+            let table =
+                table.filter(|table| !found.iter().any(|one| is_in(&one.path, table, &values)));
+            let own = table.into_iter().flat_map(|table| {
+                let values = values.iter();
+                values.filter_map(move |now| {
+                    let path = setting(table, now).0;
+                    Some(Changeable {
+                        range: Root::table().at(&path)?.kind.range()?,
+                        now: now.clone(),
+                        path,
+                    })
+                })
+            });
+            found.extend(own);
+        }
+        found
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let mut found = Vec::new();
+        let has_rate = |rate: &LinkRate| *rate != LinkRate::Unlimited;
+        if !self.stations.is_empty() {
+            self.of_nodes(&mut found);
+            if has_rate(&self.wire.rate) || has_rate(&self.wire.back) {
+                found.push(Place {
+                    tables: vec!["wire.queue".to_owned()],
+                    values: self.wire.queue.moving(),
+                });
+            }
+        }
+        if let Some(own) = &self.bottleneck {
+            let rate = own.rate_bps.map(|rate_bps| rate_bps.at("rate"));
+            let leaves = own.queue_packets.at("queue");
+            found.push(Place {
+                tables: vec!["vsb".to_owned()],
+                values: rate.into_iter().chain([leaves]).collect(),
+            });
+        }
+        let links = self.links.iter().filter(|link| !link.of_host);
+        found.extend(links.filter(|link| has_rate(&link.rate)).map(|link| Place {
+            tables: match link.name.strip_suffix("/back") {
+                Some(there) => vec![format!("link.{there}.back_queue")],
+                // the bottlenecks of a shape share the queue of the root
+                None => vec![format!("link.{}.queue", link.name), "queue".to_owned()],
+            },
+            values: link.queue.moving(),
+        }));
+        found
+    }
+
+    /// Windows, opportunities and queues of the access point and of each table of stations.
+    fn of_nodes(&self, found: &mut Vec<Place>) {
+        let ap = ["cell.ap.queue", "cell.ap_queue"].map(str::to_owned);
+        let everybody = self.flows.iter().filter(|flow| flow.station().is_some());
+        let at_ap = categories(everybody);
+        self.of_node(("cell.ap", &self.cell.ap, at_ap), ap.to_vec(), found);
+        let mut groups: Vec<&str> = Vec::new();
+        for (number, station) in self.stations.iter().enumerate() {
+            if groups.last() == Some(&station.group.as_str()) {
+                continue; // members of a group are alike, and stand together
+            }
+            groups.push(&station.group);
+            let table = format!("station.{}", station.group);
+            let queues = vec![format!("{table}.queue"), "cell.queue".to_owned()];
+            let own = self.flows.iter();
+            let own = categories(own.filter(|flow| flow.station() == Some(number)));
+            self.of_node((&table, &station.node, own), queues, found);
+        }
+    }
+
+    fn of_node(
+        &self,
+        (table, node, categories): (&str, &Node, Vec<Category>),
+        queues: Vec<String>,
+        found: &mut Vec<Place>,
+    ) {
+        for category in categories {
+            let table = match category {
+                Category::BestEffort => table.to_owned(),
+                other => format!("{table}.{}", other.name()),
+            };
+            let access = node.access(category);
+            let mut values = vec![access.cwmin.at("cwmin"), access.cwmax.at("cwmax")];
+            if moves_opportunities(self) {
+                let packets = access
+                    .txop_packets
+                    .map(|packets| packets.at("txop_packets"));
+                values.extend(packets);
+                values.push(access.txop_limit.at("txop_limit"));
+            }
+            found.push(Place {
+                tables: vec![table],
+                values,
+            });
+        }
+        found.push(Place {
+            tables: queues,
+            values: node.queue.moving(),
+        });
+    }
+}
+
+/// A value that is set in a table: key path, and what it says.
+fn setting(table: &str, value: &Moving) -> (String, String) {
+    (format!("{table}.{}", value.key), value.text.clone())
+}
+
+/// Whether a path is that of one of the values in a table.
+fn is_in(path: &str, table: &str, values: &[Moving]) -> bool {
+    let key = path
+        .strip_prefix(table)
+        .and_then(|rest| rest.strip_prefix('.'));
+    key.is_some_and(|key| values.iter().any(|value| value.key == key))
+}
+
+/// Each key, with its values in the first tables of all places that have it.
+fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> {
+    let mut keys: Vec<&str> = Vec::new();
+    for value in places.iter().flat_map(|place| &place.values) {
+        if !keys.contains(&value.key.as_str()) {
+            keys.push(&value.key);
+        }
+    }
+    keys.into_iter().map(|key| {
+        let all = places.iter().flat_map(|place| {
+            let own = place.values.iter().filter(|value| value.key == key);
+            own.map(|value| setting(&place.tables[0], value))
+        });
+        all.collect()
+    })
+}
+
+/// Categories that contend for these flows: best effort always does.
+fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
+    let mut used = vec![Category::BestEffort];
+    used.extend(flows.map(|flow| flow.category));
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
+/// Whether opportunities may change: aggregates are made for theirs.
+fn moves_opportunities(scenario: &Scenario) -> bool {
+    scenario.cell.ppdus.is_none()
+}
+
+/// A node with what may change as `to` has it.
+fn node_moved(scenario: &Scenario, own: &Node, to: &Node) -> Node {
+    let access = |category| {
+        let (own, to): (&Access, &Access) = (own.access(category), to.access(category));
+        let moved = Access {
+            cwmin: to.cwmin,
+            cwmax: to.cwmax,
+            ..*own
+        };
+        match moves_opportunities(scenario) {
+            false => moved,
+            true => Access {
+                txop_packets: to.txop_packets,
+                txop_limit: to.txop_limit,
+                ..moved
+            },
+        }
+    };
+    Node {
+        best_effort: access(Category::BestEffort),
+        background: access(Category::Background),
+        video: access(Category::Video),
+        voice: access(Category::Voice),
+        queue: own.queue.moved_to(&to.queue),
+        ..own.clone()
+    }
+}

@@ -1,0 +1,363 @@
+//! A simulation that is stepped from Python: it lives on a thread of its own, with its scenario, and does there
+//! what it is asked to, while the thread that asks looks for Ctrl-C.
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::{self, JoinHandle};
+
+use lasthop_engine::kernel::time::Time;
+use lasthop_engine::scenario;
+use lasthop_engine::{Beside, EngineError, Fixed, RunResult, Session as Stepped};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use crate::scenario::{Scenario, Setting};
+use crate::simulate::{SimulationOutput, TICK, panic_message, python};
+
+/// What the thread of a session is asked to do.
+type Task = Box<dyn FnOnce(&mut Option<Stepped<'_>>) + Send>;
+
+/// A simulation under way; whoever drops it ends its thread.
+#[pyclass(frozen, module = "lasthop._core")]
+pub struct Session {
+    scenario: Py<Scenario>,
+    /// `None` once it is over.
+    work: Mutex<Option<Work>>,
+}
+
+/// The thread of a session, and what has been changed.
+struct Work {
+    tasks: Sender<Task>,
+    /// Whether what is under way is to be left.
+    stop: Arc<AtomicBool>,
+    panic: Arc<Mutex<Option<String>>>,
+    thread: Option<JoinHandle<()>>,
+    settings: Vec<Setting>,
+}
+
+#[pymethods]
+impl Session {
+    /// Replication number `replication` of a scenario before its first event, with `tails` or without.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        scenario: Py<Scenario>,
+        replication: u32,
+        tails: bool,
+    ) -> PyResult<Session> {
+        let beside = if tails {
+            Beside::Tails
+        } else {
+            Beside::Nothing
+        };
+        let work = Work::begin(py, scenario.get().parsed(), replication, beside)?;
+        Ok(Session {
+            scenario,
+            work: Mutex::new(Some(work)),
+        })
+    }
+
+    /// Simulated time. [s]
+    #[getter]
+    fn now_s(&self, py: Python<'_>) -> PyResult<f64> {
+        self.with(|work| work.ask(py, |session| session.now().seconds()))
+    }
+
+    /// Runs on for so long, to the end at most. [s]
+    fn step(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        if !(seconds > 0.0 && seconds.is_finite()) {
+            return Err(refused(format!(
+                "step({seconds}): allowed is a time above 0, in seconds"
+            )));
+        }
+        self.with(|work| {
+            work.run(py, move |session| {
+                let end = Time(session.scenario().duration.0);
+                let to = Time(session.now().0.saturating_add(nanoseconds(seconds))).min(end);
+                Ok(session.towards().unwrap_or(to).max(to).min(end))
+            })
+        })
+    }
+
+    /// Runs on to an instant. [s]
+    fn run_until(&self, py: Python<'_>, time_s: f64) -> PyResult<()> {
+        self.with(|work| {
+            work.run(py, move |session| {
+                let end = Time(session.scenario().duration.0);
+                let least = session.towards().unwrap_or(session.now()).min(end);
+                let to = Time(nanoseconds(time_s));
+                if time_s.is_nan() || time_s < 0.0 || to < least || to > end {
+                    let (least_s, end_s) = (least.seconds(), end.seconds());
+                    return Err(format!(
+                        "run_until({time_s}): allowed is a time from {least_s} s, where the session is, to \
+                         {end_s} s, its end"
+                    ));
+                }
+                Ok(to)
+            })
+        })
+    }
+
+    /// What was measured since the last reading, and what there is now, as JSON.
+    fn read(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(|work| work.ask_halted(py, |session| session.read().to_string()))
+    }
+
+    /// Changes what the scenario says under a key path; false, and nothing is changed, if that is fixed.
+    fn set(&self, py: Python<'_>, path: String, value: String) -> PyResult<bool> {
+        self.with(|work| {
+            let mut settings = work.settings.clone();
+            settings.retain(|(known, _)| *known != path);
+            settings.push((path, value));
+            let scenario = self.scenario.get();
+            let read = py.detach(|| scenario.read_with(&settings))?;
+            if scenario.differs_beside(&read) {
+                return Ok(false);
+            }
+            let changed = work.ask_halted(py, move |session| session.change(read.0))?;
+            match changed {
+                Ok(()) => work.settings = settings,
+                Err(Fixed) => return Ok(false),
+            }
+            Ok(true)
+        })
+    }
+
+    /// What may change, as JSON: path, value now as a number and as text, unit, least and greatest value.
+    fn changeable(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(|work| {
+            let now = work.ask(py, |session| session.scenario().clone())?;
+            let own = self.scenario.get();
+            let (settings, now) = (&work.settings, &now);
+            let found = py.detach(|| {
+                now.changeable(&|more| {
+                    let read = own.read_with(&[settings, more].concat());
+                    read.ok().map(|(scenario, _)| scenario)
+                })
+            });
+            let told = found.into_iter().map(|one| {
+                json!({
+                    "path": one.path,
+                    "value": one.now.number,
+                    "text": one.now.text,
+                    "unit": one.now.unit,
+                    "least": one.range[0],
+                    "greatest": one.range[1],
+                })
+            });
+            Ok(told.collect::<Value>().to_string())
+        })
+    }
+
+    /// Runs to the end; the session is over then.
+    fn finish(&self, py: Python<'_>) -> PyResult<SimulationOutput> {
+        self.with(|work| {
+            let stop = Arc::clone(&work.stop);
+            work.ask(py, move |session| {
+                session.run_to_end(&mut |_| looked(&stop))
+            })?
+            .map_err(failed)
+        })?;
+        let scenario = self.scenario.get().parsed();
+        let mut work = self.lock()?.take().ok_or_else(over)?;
+        let replication = work.ask_for(py, |slot| slot.take().map(Stepped::finish))?;
+        let replication = replication.ok_or_else(over)?.map_err(failed)?;
+        let result = RunResult::assemble(&scenario, vec![replication], false);
+        Ok(SimulationOutput::new(scenario, result))
+    }
+
+    /// The session is over, and nothing is kept of it.
+    fn close(&self) -> PyResult<()> {
+        drop(self.lock()?.take());
+        Ok(())
+    }
+}
+
+impl Session {
+    /// The thread, which is nobody else's for the while.
+    fn lock(&self) -> PyResult<MutexGuard<'_, Option<Work>>> {
+        match self.work.try_lock() {
+            Ok(work) => Ok(work),
+            Err(TryLockError::Poisoned(work)) => Ok(work.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                Err(refused("session: another thread is using it".to_owned()))
+            }
+        }
+    }
+
+    fn with<T>(&self, ask: impl FnOnce(&mut Work) -> PyResult<T>) -> PyResult<T> {
+        ask(self.lock()?.as_mut().ok_or_else(over)?)
+    }
+}
+
+impl Work {
+    /// A thread with the session.
+    fn begin(
+        py: Python<'_>,
+        scenario: Arc<scenario::Scenario>,
+        replication: u32,
+        beside: Beside,
+    ) -> PyResult<Work> {
+        let (tasks, asked) = channel();
+        let (ready, begun) = channel();
+        let panic = Arc::new(Mutex::new(None));
+        let told = Arc::clone(&panic);
+        let thread = thread::Builder::new()
+            .name("session".to_owned())
+            .spawn(move || match Stepped::new(&scenario, replication, beside) {
+                Ok(session) => {
+                    drop(ready.send(Ok(())));
+                    serve(session, &asked, &told);
+                }
+                Err(error) => drop(ready.send(Err(error))),
+            })
+            .map_err(|error| refused(format!("session: no thread for it: {error}")))?;
+        let mut work = Work {
+            tasks,
+            stop: Arc::default(),
+            panic,
+            thread: Some(thread),
+            settings: Vec::new(),
+        };
+        work.wait(py, begun)?.map_err(failed)?;
+        Ok(work)
+    }
+
+    /// The answer to what the thread is asked, which is waited for whatever happens.
+    fn ask<T: Send + 'static>(
+        &mut self,
+        py: Python<'_>,
+        task: impl FnOnce(&mut Stepped<'_>) -> T + Send + 'static,
+    ) -> PyResult<T> {
+        let answer = self.ask_for(py, |slot| slot.as_mut().map(task))?;
+        answer.ok_or_else(over)
+    }
+
+    /// The same where it must not have been interrupted on its way.
+    fn ask_halted<T: Send + 'static>(
+        &mut self,
+        py: Python<'_>,
+        task: impl FnOnce(&mut Stepped<'_>) -> T + Send + 'static,
+    ) -> PyResult<T> {
+        let answer = self.ask(py, |session| match session.towards() {
+            None => Ok(task(session)),
+            Some(to) => Err(to.min(Time(session.scenario().duration.0)).seconds()),
+        })?;
+        answer.map_err(|to_s| {
+            refused(format!(
+                "session: it was interrupted on its way to {to_s} s; run_until({to_s}) goes on"
+            ))
+        })
+    }
+
+    /// Runs to the instant that `to` gives, or refuses to.
+    fn run(
+        &mut self,
+        py: Python<'_>,
+        to: impl FnOnce(&Stepped<'_>) -> Result<Time, String> + Send + 'static,
+    ) -> PyResult<()> {
+        let stop = Arc::clone(&self.stop);
+        let ran = self.ask(py, move |session| {
+            let to = to(session)?;
+            Ok(session.run_until(to, &mut |_| looked(&stop)))
+        })?;
+        ran.map_err(refused)?.map_err(failed)
+    }
+
+    fn ask_for<T: Send + 'static>(
+        &mut self,
+        py: Python<'_>,
+        task: impl FnOnce(&mut Option<Stepped<'_>>) -> T + Send + 'static,
+    ) -> PyResult<T> {
+        let (reply, answer) = channel();
+        self.stop.store(false, Ordering::Relaxed);
+        let task: Task = Box::new(move |slot| drop(reply.send(task(slot))));
+        // a thread that has panicked takes no task, and gives no answer
+        drop(self.tasks.send(task));
+        self.wait(py, answer)
+    }
+
+    /// Waits for an answer without the GIL; at Ctrl-C what is under way is left, and its answer dropped.
+    fn wait<T: Send>(&mut self, py: Python<'_>, answer: Receiver<T>) -> PyResult<T> {
+        let stop = &self.stop;
+        let (answer, stopped) = py.detach(move || {
+            let mut stopped = None;
+            loop {
+                match answer.recv_timeout(TICK) {
+                    Ok(answer) => return (Some(answer), stopped),
+                    Err(RecvTimeoutError::Disconnected) => return (None, stopped),
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                    stop.store(true, Ordering::Relaxed);
+                    stopped.get_or_insert(error);
+                }
+            }
+        });
+        match (answer, stopped) {
+            (_, Some(error)) => Err(error),
+            (Some(answer), None) => Ok(answer),
+            (None, None) => {
+                let panic = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+                let message = panic.as_deref().unwrap_or("the engine's thread is gone");
+                Err(python::EngineError::new_err(message.to_owned()))
+            }
+        }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.tasks = channel().0; // no task will come
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join()); // what it has to say it has said
+        }
+    }
+}
+
+/// Does with `session` what is asked, until nobody can ask any more.
+fn serve(session: Stepped<'_>, asked: &Receiver<Task>, told: &Mutex<Option<String>>) {
+    let mut slot = Some(session);
+    while let Ok(task) = asked.recv() {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task(&mut slot))) {
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic_message(&*panic));
+            return;
+        }
+    }
+}
+
+/// Whether to go on, now and then.
+fn looked(stop: &AtomicBool) -> ControlFlow<()> {
+    match stop.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
+}
+
+/// The nearest whole number. [ns]
+fn nanoseconds(seconds: f64) -> u64 {
+    // floats become the nearest whole number that there is
+    (seconds * 1e9).round() as u64
+}
+
+fn refused(message: String) -> PyErr {
+    python::UserError::new_err(message)
+}
+
+fn over() -> PyErr {
+    refused("session: it is over, and has nothing more to say".to_owned())
+}
+
+fn failed(error: EngineError) -> PyErr {
+    match error {
+        EngineError::TooLong { .. } => refused(error.to_string()),
+        // whoever stopped it has said so
+        EngineError::Interrupted | EngineError::Conservation(_) => {
+            python::EngineError::new_err(error.to_string())
+        }
+    }
+}

@@ -1,0 +1,63 @@
+"""A bandit that finds the CWmin of a saturated cell, beside what the model says.
+
+Twelve stations of 802.11n always have something to send. The learner (UCB1: Auer, Cesa-Bianchi and
+Fischer, Machine Learning 47, 2002) sets the CWmin of all for a second, sees what it was worth, and
+sets the one next that may be the best: the mean so far, and more for what was tried less. What it
+prints stands in `learn.txt`.
+
+    pip install 'lasthop[learn,science]'
+"""
+
+from math import log, sqrt
+
+import lasthop as lh
+from lasthop.learning import WINDOWS, AccessEnv
+
+CELL = {
+    "name": "twelve saturated stations",
+    "duration": "301 s",
+    "warmup": "1 s",
+    "cell": {"phy": "802.11n", "band": "5 GHz", "mcs": 7},
+    "station": {"sta": {"count": 12, "udp_up": "greedy"}},
+}
+SPREAD = 2.0
+"""How far the reward of a second may be off its mean. [Mbit/s]"""
+
+
+def learned(env: AccessEnv, seed: int) -> tuple[list[int], list[float]]:
+    """How often each choice was made in an episode, and its mean reward."""
+    counts, means = [0] * len(env.choices), [0.0] * len(env.choices)
+    env.reset(seed=seed)
+    truncated = False
+    while not truncated:
+        steps = sum(counts)
+        hopes = [
+            mean + SPREAD * sqrt(2 * log(steps) / count) if count else float("inf")
+            for mean, count in zip(means, counts, strict=True)
+        ]
+        action = hopes.index(max(hopes))
+        _, reward, _, truncated, _ = env.step(env.action_space.dtype.type(action))
+        counts[action] += 1
+        means[action] += (reward - means[action]) / counts[action]
+    env.close()
+    return counts, means
+
+
+def main() -> None:
+    """One episode of five minutes, and the model's goodput for each CWmin."""
+    env = AccessEnv(CELL)
+    counts, means = learned(env, seed=1)
+    print("CWmin  chosen  goodput x Jain  model's goodput [Mb/s]")
+    predicted = {}
+    for cwmin, count, mean in zip(WINDOWS, counts, means, strict=True):
+        if cwmin:  # with 0 all collide always, which is no equilibrium
+            cell = lh.predict(env.scenario.with_("cell.cwmin", cwmin)).summary["cells"][0]
+            predicted[cwmin] = cell["goodput_bps"]["mean"] / 1e6
+        model = f"{predicted[cwmin]:.1f}" if cwmin else "-"
+        print(f"{cwmin:5}  {count:6}  {mean:14.1f}  {model:>22}")
+    best = WINDOWS[counts.index(max(counts))]
+    print(f"learned: {best}; the model's best: {max(predicted, key=predicted.__getitem__)}")
+
+
+if __name__ == "__main__":
+    main()

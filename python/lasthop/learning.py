@@ -1,0 +1,177 @@
+"""A simulation as an environment of Gymnasium: an agent sets a value, and sees what comes of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lasthop.errors import UserError
+from lasthop.extras import need
+from lasthop.run import replaced
+from lasthop.scenario import ScenarioLike
+from lasthop.session import Session
+
+need("lasthop.learning", "gymnasium", "numpy")
+
+import gymnasium  # noqa: E402
+import numpy as np  # noqa: E402
+from numpy.typing import NDArray  # noqa: E402
+
+__all__ = ["WINDOWS", "AccessEnv", "Reward", "goodput", "goodput_if_fair"]
+
+WINDOWS = (0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023)
+"""Contention windows of which a CWmin is usually one. [slots]"""
+
+LARGEST_SEED = 2**31 - 1
+LARGEST_RATE = 1e5
+"""More than any cell carries. [Mbit/s]"""
+LARGEST_QUEUE = 1e6
+"""The longest that a file may say. [packets]"""
+
+Reward = Callable[[Mapping[str, Any]], float]
+"""What a reading of a `Session` is worth."""
+
+
+def goodput(reading: Mapping[str, Any]) -> float:
+    """Goodput of the cell. [Mbit/s]"""
+    return float(reading["cells"][0]["goodput_bps"]) / 1e6
+
+
+def goodput_if_fair(reading: Mapping[str, Any]) -> float:
+    """The same times Jain's index of the stations, which falls to 1/n if one has everything."""
+    return goodput(reading) * float(reading["cells"][0].get("jain", 0.0))
+
+
+class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
+    """An agent that sets a value of a cell, by default the CWmin of all nodes, step by step.
+
+    An episode is a run of the scenario from the end of its warm-up to its end, where it is
+    truncated; no state is terminal. An action is the number of a choice. An observation has the
+    goodput of each station [Mbit/s], its attempts that collided over all [-], the same of the
+    access point, and the packets in its queue at the instant: `names` says which is which. What
+    else was read is in ``info["reading"]``.
+
+    Each episode has random streams of its own, drawn from the environment's: the same seed gives
+    the same episodes.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `lasthop.Scenario`. It has a cell.
+    path : str
+        Key path that an action sets, one that may change in motion: see `Session.changeable`.
+    choices : sequence
+        Values that it may be set to.
+    interval_s : float
+        Simulated time between two actions. [s]
+    reward : callable
+        What a reading is worth.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario, or one of the choices in it, is refused.
+    UserError
+        If it has no cell, or no time to act.
+
+    Examples
+    --------
+    >>> from lasthop.learning import AccessEnv
+    >>> cell = {"phy": "802.11n"}
+    >>> sender = {"count": 5, "udp_up": "greedy"}
+    >>> env = AccessEnv({"duration": "9 s", "cell": cell, "station": {"sender": sender}})
+    >>> observation, info = env.reset(seed=1)
+    >>> observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+    >>> env.names[0], round(info["time_s"], 1), truncated
+    ('goodput of sender-1 [Mbit/s]', 1.9, False)
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012, as Gymnasium has it
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        *,
+        path: str = "cell.cwmin",
+        choices: Sequence[object] = WINDOWS,
+        interval_s: float = 1.0,
+        reward: Reward = goodput_if_fair,
+    ) -> None:
+        self.scenario = replaced(scenario, (), replications=1)
+        typed = self.scenario.typed
+        if not typed.stations:
+            raise UserError("AccessEnv: the scenario has no cell; needed are stations")
+        if not 0 < interval_s <= typed.duration_s - typed.warmup_s:
+            raise UserError(
+                f"interval_s={interval_s:g}: allowed is a time up to "
+                f"{typed.duration_s - typed.warmup_s:g} s, which are measured"
+            )
+        for choice in choices:
+            self.scenario.with_(path, choice)  # refused before anything runs
+        self.path, self.choices = path, tuple(choices)
+        self.interval_s, self.reward = interval_s, reward
+        stations = [station.name for station in typed.stations]
+        self.names = (
+            *(f"goodput of {name} [Mbit/s]" for name in stations),
+            *(f"collision rate of {name} [-]" for name in [*stations, "ap"]),
+            "queue of ap [packets]",
+        )
+        self.action_space = gymnasium.spaces.Discrete(len(self.choices))
+        most = [LARGEST_RATE] * len(stations) + [1.0] * (len(stations) + 1) + [LARGEST_QUEUE]
+        high = np.array(most, np.float32)
+        self.observation_space = gymnasium.spaces.Box(np.zeros_like(high), high)
+        self.session: Session | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin an episode: a run with other random streams, after its warm-up.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Of the streams of this episode and those that follow.
+        options : dict, optional
+            None is known.
+        """
+        super().reset(seed=seed)
+        self.close()
+        own = int(self.np_random.integers(1, LARGEST_SEED))
+        self.session = Session(self.scenario, seed=own)
+        self.session.run_until(self.scenario.typed.warmup_s)
+        return self._observe(self.session)
+
+    def step(
+        self, action: np.int64
+    ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Set the choice of this number, and let `interval_s` pass.
+
+        Raises
+        ------
+        UserError
+            If no episode has begun, or it is over.
+        """
+        session = self.session
+        if session is None or session.now_s >= session.duration_s:
+            raise UserError("AccessEnv: no episode is under way; reset() begins one")
+        session.set(self.path, self.choices[int(action)])
+        session.step(self.interval_s)
+        observation, info = self._observe(session)
+        truncated = session.now_s >= session.duration_s
+        return observation, float(self.reward(info["reading"])), False, truncated, info
+
+    def close(self) -> None:
+        """End the run that is under way, if one is."""
+        if self.session is not None:
+            self.session.close()
+            self.session = None
+
+    def _observe(self, session: Session) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        reading = session.read()
+        stations = reading.get("stations", [])  # absent before any time has passed
+        nodes = [*stations, *reading.get("aps", [])]
+        seen = [station["goodput_bps"] / 1e6 for station in stations]
+        # who has sent nothing has none; what began before the interval may have collided in it
+        seen += [min(node.get("collision_rate", 0.0), 1.0) for node in nodes]
+        seen.append(session.values("queues", "occupancy_packets", now=True)["ap"])
+        padded = np.zeros(len(self.names), np.float32)
+        padded[len(self.names) - len(seen) :] = seen
+        return padded, {"time_s": reading["time_s"], "reading": reading}

@@ -1,0 +1,314 @@
+"""A simulation that is stepped: run to a time, read, change a value, go on."""
+
+import json
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from lasthop import _core
+from lasthop.errors import UserError, nearest
+from lasthop.result import Result
+from lasthop.run import replaced
+from lasthop.scenario import ScenarioLike, as_setting, blaming
+
+__all__ = ["Change", "Changeable", "Session"]
+
+MOST_REPLICATION = 2**32 - 1
+"""Number of the last replication whose random streams there are."""
+
+
+class Changeable(NamedTuple):
+    """What of a scenario may change while it is simulated."""
+
+    value: float | None
+    """What it says now, in `unit`; None: a word, which is `text`."""
+    text: str
+    """The same as a file has it, such as ``20 Mbps``."""
+    unit: str
+    """``bit/s``, ``s``, or ``-``."""
+    least: float
+    """The least that the key may say, in `unit`; other keys may allow less."""
+    greatest: float
+    """The greatest, likewise."""
+
+
+class Change(NamedTuple):
+    """A value that was changed in motion."""
+
+    time_s: float
+    """When. [s]"""
+    path: str
+    """Key path."""
+    value: str
+    """The value, as a file has it."""
+
+
+class Session:
+    """One replication of a scenario, driven step by step.
+
+    What is read costs the run nothing: without a change, `finish` gives the very result that
+    ``simulate(scenario, replications=1)`` does. A change holds for what happens after it: packets
+    that come to a queue later, backoffs that are drawn later, the next packet at a new rate. A
+    limit below what a queue holds drops nothing that waits. A change before the first step is as
+    if the scenario had said so.
+
+    The engine works on a thread of its own, without the GIL; Ctrl-C leaves a step on its way,
+    after which `run_until` or `step` goes on to where it was to halt. It is a context manager,
+    which closes it.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+    seed : int, optional
+        Replaces the scenario's own.
+    replication : int
+        Number of the replication, from 0, whose random streams it draws from.
+    series : str, optional
+        Sampling interval of time series: ``"0.1 s"``.
+    frames : int, optional
+        Keep at most this many frames for a packet capture.
+    tails : bool
+        Measure also what means hide, as `simulate` does.
+    settings : mapping or pairs
+        Further values to replace before it begins: ``{"cell.ap.cwmin": 15}``.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused.
+    UserError
+        If its duration is more than the engine can hold.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> scenario = {
+    ...     "duration": "5 s",
+    ...     "warmup": "1 s",
+    ...     "cell": {"phy": "802.11b"},
+    ...     "station": {"sender": {"upload": 4}, "reader": {"download": 1}},
+    ... }
+    >>> with lh.Session(scenario) as session:
+    ...     session.run_until(2.0)
+    ...     before = session.read()
+    ...     session.set("cell.ap.cwmin", 0)
+    ...     session.step(1.0)
+    ...     after = session.values("stations", "goodput_bps")
+    ...     result = session.finish()
+    >>> before["time_s"], session.changes[0].path
+    (2.0, 'cell.ap.cwmin')
+    >>> list(after)
+    ['sender', 'reader']
+    """
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        *,
+        seed: int | None = None,
+        replication: int = 0,
+        series: str | None = None,
+        frames: int | None = None,
+        tails: bool = False,
+        settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+    ) -> None:
+        if not isinstance(replication, int) or not 0 <= replication <= MOST_REPLICATION:
+            raise UserError(f"replication={replication!r}: allowed is a whole number from 0 on")
+        self.scenario = replaced(
+            scenario, settings, replications=1, seed=seed, series=series, frames=frames
+        )
+        self.changes: list[Change] = []
+        self._last: dict[str, Any] | None = None
+        self._core = _core.Session(self.scenario.checked, replication, tails)
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time. [s]"""
+        return self._core.now_s
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time at the end. [s]"""
+        return self.scenario.checked.length_s
+
+    def step(self, seconds: float) -> None:
+        """Run on for a simulated time, to the end at most.
+
+        Parameters
+        ----------
+        seconds : float
+            The time, above 0. [s]
+
+        Raises
+        ------
+        UserError
+            If it is no such time, the session is over, or another thread is using it.
+        KeyboardInterrupt
+            At Ctrl-C; the next step goes on to where this one was to halt.
+        """
+        self._core.step(seconds)
+
+    def run_until(self, time_s: float) -> None:
+        """Run on to a simulated time.
+
+        It halts there: what the medium and links do at that instant has happened, and nothing else
+        of it has.
+
+        Parameters
+        ----------
+        time_s : float
+            The time, neither before now nor after the end. [s]
+
+        Raises
+        ------
+        UserError
+            If it is no such time, the session is over, or another thread is using it.
+        KeyboardInterrupt
+            At Ctrl-C; `run_until` the same time goes on.
+        """
+        self._core.run_until(time_s)
+
+    def read(self) -> dict[str, Any]:
+        """What was measured since the last reading, and what there is now.
+
+        Returns
+        -------
+        dict
+            ``time_s``, ``interval_s`` (since the reading before, or the start); the lists of
+            results, each of items with ``name`` and plain numbers, by the names and units of the
+            registry: over the interval, so that ``cwnd_packets`` is an average; and ``now``, lists
+            of the same shape with what there is at this instant: windows, queues, C, the last
+            ping. What has no value is absent; the lists are, where no time has passed. Quantities
+            that are kept since the end of the warm-up alone, such as percentiles, are in the
+            result.
+        """
+        reading: dict[str, Any] = json.loads(self._core.read())
+        self._last = reading
+        return reading
+
+    def values(self, list_name: str, quantity: str, *, now: bool = False) -> dict[str, float]:
+        """One quantity of the last reading by name of the item; reads first if none was made.
+
+        Parameters
+        ----------
+        list_name, quantity : str
+            ``"flows", "goodput_bps"``.
+        now : bool
+            At the instant of the reading, instead of over the interval before it.
+
+        Returns
+        -------
+        dict
+            Items without a value are absent.
+
+        Raises
+        ------
+        UserError
+            If the reading has no such list or no item of it has such a quantity, with the nearest.
+        """
+        reading = self.read() if self._last is None else self._last
+        lists = reading["now"] if now else reading
+        known = {name: items for name, items in lists.items() if isinstance(items, list)}
+        if list_name not in known:
+            where = " now" if now else ""
+            raise UserError(
+                f"no list {list_name!r} in the reading{where}",
+                f"there are {', '.join(known) or 'none: no time has passed since the one before'}",
+            )
+        items = known[list_name]
+        found = {item["name"]: item[quantity] for item in items if quantity in item}
+        if not found and quantity not in _of_list(list_name):
+            there = {key for item in items for key, value in item.items() if _is_number(value)}
+            near = ", ".join(nearest(quantity, sorted(there)))
+            raise UserError(f"{list_name} have no {quantity!r}; there are {near}")
+        return found
+
+    def set(self, path: str, value: object) -> None:
+        """Change a value of the scenario from now on.
+
+        The value is checked as one of the file is, with all that stands beside it.
+
+        Parameters
+        ----------
+        path : str
+            Key path in the grammar of the file: one of `changeable`, or one that sets several of
+            them, such as ``cell.cwmin``.
+        value : object
+            A number, or text with its unit: ``"12 Mbps"``.
+
+        Raises
+        ------
+        ScenarioError
+            If a file must not say so.
+        UserError
+            If it cannot change in motion.
+        """
+        text = as_setting(value)
+        with blaming({path: f"set({path!r}, {value!r})"}):
+            changed = self._core.set(path, text)
+        if not changed:
+            there = list(self.changeable())
+            near = ", ".join(nearest(path, there)) if there else "nothing of this scenario"
+            raise UserError(
+                f"`{path}`: {text} cannot be set in motion; what can change is {near}",
+                "changeable() lists all" if there else None,
+            )
+        self.changes.append(Change(self.now_s, path, text))
+
+    def changeable(self) -> dict[str, Changeable]:
+        """What may change in motion, by key path, with what it says now.
+
+        Returns
+        -------
+        dict
+            Windows and opportunities of the access point and of each table of stations, by
+            category; limits and thresholds of queues; C of a virtual shared bottleneck whose rate
+            is given.
+        """
+        every = json.loads(self._core.changeable())
+        return {one.pop("path"): Changeable(**one) for one in every}
+
+    def finish(self) -> Result:
+        """Run to the end; the session is over then.
+
+        Returns
+        -------
+        Result
+            That of one replication, over the time after the warm-up. It has the scenario as it
+            began: `changes` says what was changed.
+
+        Raises
+        ------
+        UserError
+            If the session is over, or another thread is using it.
+        KeyboardInterrupt
+            At Ctrl-C; `finish` goes on.
+        """
+        return Result(self._core.finish(), self.scenario)
+
+    def close(self) -> None:
+        """End it, and keep nothing; one that is over stays so."""
+        self._core.close()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _of_list(list_name: str) -> set[str]:
+    """Quantities that the registry knows in a list."""
+    from lasthop.quantities import registry
+
+    return {name for name, one in registry().items() if list_name in one["lists"]}

@@ -1,0 +1,86 @@
+"""A simulation as an environment of Gymnasium."""
+
+import importlib
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import lasthop as lh
+
+from .conftest import EXAMPLES
+
+checker: Any = pytest.importorskip("gymnasium.utils.env_checker")
+
+from lasthop.learning import AccessEnv, goodput  # noqa: E402
+
+CELL = {
+    "duration": "6 s",
+    "warmup": "1 s",
+    "cell": {"phy": "802.11n"},
+    "station": {"sender": {"count": 5, "udp_up": "greedy"}, "idle": {"udp_up": "64 kbps"}},
+}
+
+
+def test_gymnasium_finds_nothing_wrong() -> None:
+    checker.check_env(AccessEnv(CELL), skip_render_check=True)
+
+
+def episode(env: AccessEnv, seed: int | None) -> list[tuple[float, list[float]]]:
+    seen = [(0.0, list(env.reset(seed=seed)[0]))]
+    truncated = False
+    while not truncated:
+        choice = env.action_space.dtype.type(len(seen) % len(env.choices))
+        observation, reward, terminated, truncated, _ = env.step(choice)
+        assert not terminated
+        seen.append((reward, list(observation)))
+    return seen
+
+
+def test_a_seed_gives_the_same_episodes_and_each_has_streams_of_its_own() -> None:
+    env = AccessEnv(CELL, interval_s=0.75)
+    first, second = episode(env, 3), episode(env, None)
+    assert len(first) == 1 + 7
+    assert first != second
+    assert [episode(env, 3), episode(env, None)] == [first, second]
+    assert episode(env, 4) != first
+
+
+def test_an_action_is_what_is_set() -> None:
+    env = AccessEnv(CELL, path="station.sender.cwmin", choices=(0, 1023), reward=goodput)
+    env.reset(seed=1)
+    *_, info = env.step(env.action_space.dtype.type(1))
+    assert env.session is not None
+    assert env.session.changes == [(1.0, "station.sender.cwmin", "1023")]
+    *_, after = env.step(env.action_space.dtype.type(0))
+    calm, wild = info["reading"]["stations"][0], after["reading"]["stations"][0]
+    assert calm["collision_rate"] < 0.2 < wild["collision_rate"]
+
+
+def test_what_cannot_be_an_environment_is_refused() -> None:
+    wired = {"duration": "6 s", "dumbbell": {"flows": 2, "bottleneck": "1 Mbps", "rtt": "20 ms"}}
+    with pytest.raises(lh.UserError, match="has no cell"):
+        AccessEnv(wired)
+    with pytest.raises(lh.UserError, match="interval_s=6: allowed is a time up to 5 s"):
+        AccessEnv(CELL, interval_s=6)
+    with pytest.raises(lh.ScenarioError, match="99999 is too large"):
+        AccessEnv(CELL, choices=(3, 99999))
+    env = AccessEnv(CELL)
+    with pytest.raises(lh.UserError, match="no episode is under way"):
+        env.step(env.action_space.dtype.type(0))
+
+
+def test_the_bandit_learns_what_the_model_says() -> None:
+    example = EXAMPLES / "learn.py"
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True)
+    assert done.stdout == example.with_suffix(".txt").read_text("utf-8")
+    assert "learned: 255; the model's best: 255" in done.stdout
+
+
+def test_without_gymnasium_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "lasthop.learning")
+    monkeypatch.setattr("lasthop.extras.find_spec", lambda name: None)
+    with pytest.raises(lh.UserError, match=r"lasthop\.learning needs gymnasium") as caught:
+        importlib.import_module("lasthop.learning")
+    assert caught.value.hint == "pip install 'lasthop[learn]'"
