@@ -52,9 +52,7 @@ class Pair:
         return self.browser.us_per_segment / self.native.us_per_segment
 
 
-def runner(
-    command: list[str], file: Path, join: Callable[[list[str]], list[str]]
-) -> Callable[[float], Run]:
+def runner(command: list[str], *between: str) -> Callable[[float], Run]:
     """Runs of one replication of a scenario."""
 
     def run(duration_s: float) -> Run:

@@ -58,7 +58,7 @@ def test_relays_are_for_users_of_a_conflict_graph():
         emulate(ROW, relays=True, settings=marks)
 
 
-def test_the_kernel_follows_the_first_window():
+def test_the_kernel_follows_the_first_window(timed: bool):
     """A handshake and a window of ten take two round trips; of two, of four and the rest, four."""
 
     def seen() -> tuple[float, float]:
@@ -68,6 +68,9 @@ def test_the_kernel_follows_the_first_window():
         assert followed_s >= 0.8
         return own_s, followed_s
 
+    if not timed:
+        seen()
+        return
     own_s, followed_s = in_time(seen, WINDOW_S)
     assert own_s < 0.5
     assert followed_s < 1.1  # where an ACK is delayed, another round trip

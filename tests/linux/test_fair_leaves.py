@@ -10,6 +10,7 @@ pytestmark = pytest.mark.usefixtures("user_mode")
 INSIDE = Path(__file__).parent / "inside"
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize("discipline", ["fq_codel", "sfq"])
 def test_flows_that_wait_in_a_fair_leaf_are_no_classes_of_the_gateway(discipline: str) -> None:
     """The kernel dumps them beside HTB's, without counters of bytes; ARP may have sent more."""

@@ -35,7 +35,7 @@ def seen(discipline: str, more: str = "") -> dict[str, Any]:
             "best", 'fairness = "flow"\nflow_leaves = 5', "fq_codel", marks=pytest.mark.slow
         ),
         pytest.param("fq_codel", 'fairness = "flow"', "fq_codel", marks=pytest.mark.slow),
-        ("codel", 'udp = "both"', "codel"),
+        pytest.param("codel", 'udp = "both"', "codel", marks=pytest.mark.slow),
     ],
 )
 def test_a_gateway_has_them_mends_them_and_plans_them(

@@ -279,6 +279,7 @@ def a_life(directory: Path, kind: str, hook: Hook) -> None:
     shaped.close()
 
 
+@pytest.mark.smoke(2)
 @pytest.mark.parametrize("kind", TEXTS)
 def test_killed_after_any_record_or_message(directory: Path, kind: str, programs: None) -> None:
     """And whatever others change meanwhile is mended."""

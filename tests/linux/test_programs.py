@@ -282,6 +282,7 @@ def test_what_a_program_leaves_is_ended(tmp_path):
     assert time.monotonic() - start < 60
 
 
+@pytest.mark.slow
 def test_replications_have_intervals_and_the_first_code_that_is_not_0(tmp_path):
     path, there = tmp_path / "x.toml", tmp_path / "there"
     path.write_text(CELL)

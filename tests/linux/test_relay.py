@@ -31,6 +31,7 @@ UNREAD = 1_000
 PYTHON = [sys.executable, "-c"]
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize(
     ("count", "at_once"), [(1_500, 150), pytest.param(10_000, 500, marks=pytest.mark.measured)]
 )
@@ -101,6 +102,7 @@ def flooding(*, reads: bool) -> Iterator[int]:
             one.close()
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize("downloads", [True, False], ids=["downloads", "uploads"])
 def test_unread_streams_hold_little_memory_and_stop_no_other(
     tmp_path: Path, downloads: bool

@@ -70,6 +70,13 @@ test("strings, lists and line ends of all sorts are passed by", () => {
   assert.equal(after("e", "4", odd), odd.replace("e = 3", "e = 4"));
 });
 
+test("comments are no keys", () => {
+  const commented = "[a]\n# [b]\n# x = 1\nx = 2 # x = 3\n";
+  assert.equal(after("a.x", "7", commented), commented.replace("x = 2", "x = 7"));
+  const list = "a = [ # 1 ]\n  2,\n]\nx = 3\n";
+  assert.equal(after("x", "4", list), list.replace("x = 3", "x = 4"));
+});
+
 test("JSON is written anew with the value", () => {
   assert.equal(after("b.c", "2", '{"a": 1}'), '{\n  "a": 1,\n  "b": {\n    "c": 2\n  }\n}\n');
 });

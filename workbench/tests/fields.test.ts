@@ -78,7 +78,7 @@ test("keys are offered by their table", () => {
   assert.ok(offered("queue.red.").includes("min_th"));
   assert.ok(offered("cell = {}\n[tcp]\n").includes("congestion"));
   assert.ok(!offered("cell = {}\n[tcp]\n").includes("phy"));
-  assert.deepEqual(offered("seed = 1 # du"), []);
+  assert.deepEqual(offered("seed = 1 # the first, du"), []);
 });
 
 test("words are offered by their key", () => {

@@ -34,7 +34,8 @@ def workbench(
 ) -> None:
     """Serve the workbench to a browser on this machine, until Ctrl-C.
 
-    Its engine runs in the browser; predictions, sweeps, tuning and charts run here. Nobody else is served.
+    Its engine runs in the browser; predictions, sweeps, tuning and charts run here. Nobody else is
+    served.
     """
     need("workbench", "starlette", "uvicorn")
     if file is not None:

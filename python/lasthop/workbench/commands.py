@@ -1,4 +1,4 @@
-"""Requests of the page as commands: each is run as its own process, and answers as with ``--json``."""
+"""Requests of the page as commands, each a process of its own that answers as with ``--json``."""
 
 import json
 import sys

@@ -13,10 +13,13 @@ export interface About {
 }
 
 /** What a command has answered, with its warnings. */
-export interface Told {
-  answer: Answer;
+export interface Told<A> {
+  answer: A;
   notes: readonly string[];
 }
+
+/** Options of a command; a list is given several times. */
+export type Options = Record<string, string | number | readonly string[]>;
 
 /** Status of HTTP: what was asked for was understood, and cannot be done. */
 const UNPROCESSABLE = 422;
@@ -46,8 +49,16 @@ export class Api {
     return (await this.#ask("about")) as About;
   }
 
-  async predict(source: Source, signal: AbortSignal): Promise<Told> {
-    return (await this.#ask("predict", { text: source.text, settings: source.settings }, signal)) as Told;
+  async predict(source: Source, signal: AbortSignal): Promise<Told<Answer>> {
+    return (await this.run("predict", source, {}, signal)) as Told<Answer>;
+  }
+
+  /** Runs a command, with options by name. */
+  async run(command: string, source: Source, options: Options, signal: AbortSignal): Promise<Told<unknown>> {
+    const { text, settings } = source;
+    const told = (await this.#ask(command, { text, settings, options }, signal)) as Told<unknown>;
+    // Files that a command has written are gone with its folder.
+    return { ...told, notes: told.notes.filter((note) => !/^(picture|tables?): /.test(note)) };
   }
 
   async #ask(what: string, request?: object, signal: AbortSignal | null = null): Promise<unknown> {

@@ -1,19 +1,25 @@
 /** What Python predicts for the scenario that is shown. */
 
+import type { Answer } from "../engine/answers";
 import type { Source } from "../engine/engine";
 import { type About, type Api, findApi, Refused, type Told } from "./api";
+
+/** Time without another scenario after which the models are asked: each question is a process. [ms] */
+const PAUSE_MS = 400;
 
 export class Predictions {
   /** Null while nobody has answered, and on a static page. */
   about = $state.raw<About | null>(null);
   isSought = $state(true);
-  told = $state.raw<Told | null>(null);
+  told = $state.raw<Told<Answer> | null>(null);
   /** Why there is none. */
   refusal = $state.raw<Refused | null>(null);
   /** Once it is known who answers. */
   readonly found: Promise<About | null>;
 
-  #api: Api | null = null;
+  /** Null as `about`. */
+  api = $state.raw<Api | null>(null);
+
   #asked: AbortController | null = null;
   #waiting: Source | null = null;
 
@@ -25,7 +31,7 @@ export class Predictions {
     const found = await findApi();
     this.isSought = false;
     if (!found) return null;
-    this.#api = found.api;
+    this.api = found.api;
     this.about = found.about;
     if (this.#waiting) void this.ask(this.#waiting);
     return found.about;
@@ -37,11 +43,13 @@ export class Predictions {
     this.#waiting = source;
     this.told = null;
     this.refusal = null;
-    if (!this.#api) return;
+    if (!this.api) return;
     const asked = new AbortController();
     this.#asked = asked;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    if (asked.signal.aborted) return;
     try {
-      const told = await this.#api.predict(source, asked.signal);
+      const told = await this.api.predict(source, asked.signal);
       if (!asked.signal.aborted) this.told = told;
     } catch (error) {
       if (asked.signal.aborted) return;
