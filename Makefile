@@ -173,7 +173,7 @@ determinism: $(VENV)/.tested $(VENV)/.documenting $(PAGE)
 validation: $(VENV)/.tested $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/validation
 
-site: $(VENV)/.tested $(VENV)/.documenting
+site: $(VENV)/.tested $(VENV)/.documenting $(PAGE)
 	@$(STAGE) $@ .ci/docs
 
 # Types of the page, and what it computes by itself.

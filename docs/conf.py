@@ -1,13 +1,17 @@
 """Sphinx configuration; built by `make docs`, warnings as errors.
 
-The site loads nothing from elsewhere: MathJax, which a package brings, is copied into it.
+The site loads nothing from elsewhere: MathJax, which a package brings, is copied into it, and so is the
+workbench where it is built (`embedding.py`).
 """
 
 import shutil
+import sys
 from importlib import import_module
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "lasthop"
 author = "The lasthop authors"
@@ -16,6 +20,7 @@ release = version_of("lasthop")
 version = release
 
 extensions = [
+    "embedding",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
@@ -25,6 +30,7 @@ exclude_patterns = ["requirements.txt"]
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
+myst_url_schemes = ("http", "https", "mailto", "workbench")
 napoleon_google_docstring = False
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"

@@ -11,6 +11,8 @@ export default defineConfig({
     target: "es2023",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // Whoever hands the page on hands on the licences of what is in it.
+    license: { fileName: "licences.md" },
   },
   worker: { format: "es" },
 });

@@ -1,0 +1,110 @@
+"""The workbench inside the site: its page, and links that open scenarios of the documentation in it.
+
+Pages say ``[words](workbench:)`` for the page itself, ``[words](workbench:NAME.toml)`` for a scenario
+whose text they show, ``workbench:NAME.toml?queue`` for a view of it. Where the page has not been
+built, as on a code host, the words stand there without a link.
+"""
+
+import base64
+import json
+import shutil
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+from transcripts import BLOCK, FILE_NAME
+
+from lasthop.errors import UserError
+from lasthop.workbench.files import page
+
+SCHEME = "workbench:"
+FOLDER = "workbench"
+"""Where the page lies in the site."""
+
+VIEWS = ("shares", "time", "trips", "air", "queue", "numbers")
+"""What can be looked at, as `views/Results.svelte` has it."""
+
+
+def fragment(text: str, view: str = "shares") -> str:
+    """What stands behind the page's address so that it shows a scenario, as its Share makes it."""
+    linked = {"text": text, "settings": [], "view": {"side": "text", "results": view}}
+    packer = zlib.compressobj(9, wbits=-15)
+    packed = packer.compress(json.dumps(linked).encode()) + packer.flush()
+    return "#s=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def scenarios(page: str) -> dict[str, str]:
+    """Texts of the scenarios that a page of the documentation shows, by name."""
+    named = ((FILE_NAME.match(found[2]), found[2]) for found in BLOCK.finditer(page))
+    return {name[1]: text for name, text in named if name and name[1].endswith(".toml")}
+
+
+def target(link: str, page: str) -> str:
+    """Where a link leads, from the site's root.
+
+    Raises
+    ------
+    ValueError
+        If the page shows no such scenario, or there is no such view.
+    """
+    name, _, view = link.removeprefix(SCHEME).partition("?")
+    address = f"{FOLDER}/index.html"
+    if not name:
+        return address
+    shown = scenarios(page)
+    if name not in shown:
+        raise ValueError(f"{link}: the page shows no {name}")
+    if view and view not in VIEWS:
+        raise ValueError(f"{link}: a view is one of {', '.join(VIEWS)}")
+    return address + fragment(shown[name], view or VIEWS[0])
+
+
+def is_built() -> bool:
+    """Whether there is a page to link to."""
+    try:
+        page()
+    except UserError:
+        return False
+    return True
+
+
+def resolve(app: Any, doctree: Any, docname: str) -> None:
+    """Replace addresses of the scheme; where there is no page, by their words alone."""
+    from docutils import nodes
+
+    links = [
+        node
+        for node in doctree.findall(nodes.reference)
+        if node.get("refuri", "").startswith(SCHEME)
+    ]
+    if not links:
+        return
+    text = Path(app.env.doc2path(docname)).read_text("utf-8")
+    up = "../" * docname.count("/")
+    for node in links:
+        address = target(node["refuri"], text)
+        if app.config.workbench_is_built:
+            node["refuri"] = up + address
+        else:
+            node.replace_self(node.children)
+
+
+def copy_page(app: Any, error: Exception | None) -> None:
+    """Put the page into the site."""
+    there = Path(app.outdir) / FOLDER
+    shutil.rmtree(there, ignore_errors=True)
+    if error is not None:
+        return
+    if app.config.workbench_is_built:
+        shutil.copytree(page(), there)
+    else:
+        print("the site is without the workbench: `make workbench` builds it", file=sys.stderr)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Have Sphinx call it; pages are written anew where the workbench has come or gone."""
+    app.add_config_value("workbench_is_built", is_built(), "html")
+    app.connect("doctree-resolved", resolve)
+    app.connect("build-finished", copy_page)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,58 @@
+"""Starts an installed workbench and asks for all of its page: ask_page.py SCENARIO."""
+
+import json
+import re
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+FIRST = b"\0asm"
+"""How a file of WebAssembly begins."""
+
+
+def main(scenario: Path) -> None:
+    """Ask for the page, what it loads, its engine, its scenario and a prediction."""
+    command = [sys.executable, "-m", "lasthop", "workbench", "--no-browser", str(scenario)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            found = re.search(r"http://\S+/", line)
+            if found is None:
+                sys.exit(f"error: no address: {line}")
+            print(about(found[0], scenario.read_text("utf-8")))
+        finally:
+            process.terminate()
+
+
+def about(address: str, text: str) -> str:
+    """What is served at an address, in a line."""
+    page = asked(address).decode()
+    files = re.findall(r'(?:src|href)="\./([^"]+)"', page)
+    bytes_ = len(page) + sum(len(asked(address + name)) for name in files)
+    engine = asked(address + "engine.wasm")
+    if not files or not engine.startswith(FIRST):
+        sys.exit("error: the page is not complete")
+    begins = json.loads(asked(address + "api/about"))["scenario"]
+    if begins["text"] != text:
+        sys.exit("error: the page does not begin with the scenario")
+    told = json.loads(asked(address + "api/predict", {"text": text}))
+    return (
+        f"a page of {bytes_ / 1e3:.0f} kB, an engine of {len(engine) / 1e3:.0f} kB, "
+        f"a prediction by {told['answer']['model']}"
+    )
+
+
+def asked(address: str, request: dict[str, Any] | None = None) -> bytes:
+    """What a server answers."""
+    body = None if request is None else json.dumps(request).encode()
+    headers = {"content-type": "application/json"}
+    question = urllib.request.Request(address, body, headers)
+    with urllib.request.urlopen(question) as answer:
+        return bytes(answer.read())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
