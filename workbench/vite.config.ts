@@ -10,6 +10,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2023",
     assetsInlineLimit: 0,
+    rolldownOptions: { checks: { pluginTimings: false } },
     modulePreload: { polyfill: false },
     // Whoever hands the page on hands on the licences of what is in it.
     license: { fileName: "licences.md" },
