@@ -1,7 +1,7 @@
 """The engine as WebAssembly beside the native one: CPU time of six scenarios, both in turn.
 
-    python bench/browser.py             slopes between a short and a long run, medians of rounds
-    python bench/browser.py --rounds 5
+    python bench/webassembly.py             slopes between a short and a long run, medians of rounds
+    python bench/webassembly.py --rounds 5
 
 Node runs the page's engine as a browser does. What it takes to load and compile it is no part of a
 slope; it is printed beside.
@@ -71,18 +71,15 @@ def rounds(name: str, count: int) -> list[Pair]:
     node = shutil.which("node")
     if node is None or not ENGINE.exists():
         raise BenchError("needs Node and the built page: make workbench")
-    file = ROOT / "examples" / f"{name}.toml"
-    summary = [str(hot_spots.program("summary"))]
-    native = runner(summary, file, lambda words: [words[0], "1", *words[1:]])
-    browser = runner([node, str(SIMULATE), str(ENGINE)], file, lambda words: words)
+    file = str(ROOT / "examples" / f"{name}.toml")
+    native = runner([str(hot_spots.program("summary")), file], "1")
+    browser = runner([node, str(SIMULATE), str(ENGINE), file])
     long_s = SCENARIOS[name]
-    return [
-        Pair(
-            slope(native, PART * long_s, long_s, repeats=1),
-            slope(browser, PART * long_s, long_s, repeats=1),
-        )
-        for _ in range(count)
-    ]
+
+    def cost(of: Callable[[float], Run]) -> Cost:
+        return slope(of, PART * long_s, long_s, repeats=1)
+
+    return [Pair(cost(native), cost(browser)) for _ in range(count)]
 
 
 def compile_s() -> float:
