@@ -4,7 +4,14 @@ import { defineConfig } from "vite";
 // Relative addresses: the same files lie at the root of a server and in a folder of the documentation.
 export default defineConfig({
   base: "./",
-  plugins: [svelte({ compilerOptions: { discloseVersion: false } })],
+  plugins: [
+    svelte({
+      compilerOptions: {
+        discloseVersion: false,
+        cssHash: ({ hash, filename }) => `s${hash(filename ?? "").slice(0, 4)}`,
+      },
+    }),
+  ],
   build: {
     outDir: "../python/lasthop/workbench/page",
     emptyOutDir: true,

@@ -33,8 +33,6 @@ export class Refused extends Error {
   }
 }
 
-const LOST = "lasthop workbench does not answer";
-
 export class Api {
   readonly #base: URL;
 
@@ -43,14 +41,13 @@ export class Api {
   }
 
   async about(): Promise<About> {
-    return aboutFrom(await this.#ask("about"));
+    return (await this.#ask("about")) as About;
   }
 
   /** Runs a command over a text; who aborts ends its process. */
   async ask(command: string, source: Source, options: Options, signal: AbortSignal): Promise<Told> {
     const { text, settings } = source;
-    const told = (await this.#ask(command, { text, settings, options }, signal)) as Partial<Told> | null;
-    return { answer: told?.answer ?? null, notes: textsOf(told?.notes) };
+    return (await this.#ask(command, { text, settings, options }, signal)) as Told;
   }
 
   async #ask(what: string, body?: object, signal: AbortSignal | null = null): Promise<unknown> {
@@ -58,7 +55,7 @@ export class Api {
     const address = new URL(what, this.#base);
     const response = await fetch(address, { signal, ...(body ? posted : {}) }).catch((error: unknown) => {
       if (signal?.aborted) throw error;
-      throw new Refused(LOST, "it may have ended; start it again, and load this page anew");
+      throw new Refused("lasthop workbench does not answer", "start it again, and load this page anew");
     });
     const told: unknown = await response.json().catch(() => null);
     if (response.ok && told) return told;
@@ -66,27 +63,12 @@ export class Api {
   }
 }
 
-export function aboutFrom(told: unknown): About {
-  const { version, commands, scenario, notes } = (told ?? {}) as Record<string, unknown>;
-  const { name, text } = (scenario ?? {}) as Record<string, unknown>;
-  return {
-    version: String(version ?? ""),
-    commands: textsOf(commands),
-    scenario: typeof text === "string" ? { name: String(name ?? ""), text } : null,
-    notes: textsOf(notes),
-  };
-}
-
 /** An error as the server tells it; the name that it gives a page's text says nothing to readers. */
 export function refusalFrom(told: unknown, status: number): Refused {
   const { error, hint } = (told ?? {}) as Record<string, unknown>;
-  const message = typeof error === "string" ? error : `${LOST} as it should (${status})`;
+  const message = typeof error === "string" ? error : `no answer (${status})`;
   const plain = message.replace(/^scenario\.(?:toml|json):(\d+:)? ?/gm, (_, line?: string) => (line ? `line ${line} ` : ""));
   return new Refused(plain, typeof hint === "string" ? hint : null);
-}
-
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
 /** The interface that the page's server names; null on a static page, which asks nobody. */

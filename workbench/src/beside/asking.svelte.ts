@@ -16,7 +16,8 @@ export interface Refusal {
 }
 
 export class Asking<T> {
-  readonly command: string;
+  readonly #command: string;
+  readonly #api: () => Api | null;
   /** The last answer, which stays while another one is asked for. */
   result = $state.raw<Result<T> | null>(null);
   /** Why the last question has none. */
@@ -27,13 +28,16 @@ export class Asking<T> {
 
   #asked: AbortController | null = null;
 
-  constructor(command: string) {
-    this.command = command;
+  constructor(command: string, api: () => Api | null) {
+    this.#command = command;
+    this.#api = api;
   }
 
   /** Asks; a question that is still open is given up. */
-  async ask(api: Api, source: Source, options: Options = {}): Promise<void> {
+  async ask(source: Source, options: Options = {}): Promise<void> {
     this.#end();
+    const api = this.#api();
+    if (!api) return;
     const asked = new AbortController();
     this.#asked = asked;
     this.refusal = null;
@@ -44,7 +48,7 @@ export class Asking<T> {
       if (this.#asked === asked) this.running_s = Math.floor((performance.now() - began_ms) / 1e3);
     }, 500);
     try {
-      const { answer, notes } = await api.ask(this.command, source, options, asked.signal);
+      const { answer, notes } = await api.ask(this.#command, source, options, asked.signal);
       if (this.#asked === asked) this.result = { answer: answer as T, notes, source };
     } catch (error) {
       if (this.#asked !== asked) return;

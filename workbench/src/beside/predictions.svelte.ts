@@ -15,7 +15,7 @@ export class Predictions {
   api = $state.raw<Api | null>(null);
   /** Resolves once it is known whether Python is there. */
   readonly found: Promise<About | null>;
-  readonly asking = new Asking<Answer>("predict");
+  readonly asking = new Asking<Answer>("predict", () => this.api);
 
   #timer: ReturnType<typeof setTimeout> | undefined;
   #waiting: Source | null = null;
@@ -40,7 +40,6 @@ export class Predictions {
     this.asking.forget();
     this.#waiting = source;
     clearTimeout(this.#timer);
-    const { api } = this;
-    if (api) this.#timer = setTimeout(() => void this.asking.ask(api, source), DEBOUNCE_MS);
+    this.#timer = setTimeout(() => void this.asking.ask(source), DEBOUNCE_MS);
   }
 }

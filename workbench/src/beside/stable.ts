@@ -31,7 +31,7 @@ export function placeOf(value: number, values: readonly number[]): number | null
   const low = values[above - 1];
   if (high === undefined) return null;
   if (low === undefined) return high > value * (1 + 1e-9) ? null : 0;
-  return above - 1 + (low > 0 ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
+  return above - 1 + (value - low) / (high - low);
 }
 
 /** Stretches of the curves that bound what is stable, in places of both axes. */

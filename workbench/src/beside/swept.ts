@@ -25,7 +25,6 @@ export interface Course {
   values: (Estimate | null)[];
 }
 
-const FIRST = ["stations.goodput_bps", "classes.goodput_bps", "flows.goodput_bps"];
 
 /** Quantities that there are. */
 export function choicesOf({ points }: Sweep): Choice[] {
@@ -46,7 +45,8 @@ export function choicesOf({ points }: Sweep): Choice[] {
 
 /** The quantity that is shown where nobody has chosen. */
 export function firstOf(choices: readonly Choice[]): Choice | undefined {
-  return FIRST.map((key) => choices.find((each) => each.key === key)).find(Boolean) ?? choices[0];
+  const goodputs = choices.filter(({ quantity }) => quantity === "goodput_bps");
+  return goodputs.find(({ list }) => list === "stations") ?? goodputs[0] ?? choices[0];
 }
 
 /** Words of a point: what was set. */

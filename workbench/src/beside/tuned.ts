@@ -8,19 +8,18 @@ type Measured = Record<string, Estimate | undefined>;
 export interface Candidate {
   name: string;
   settings: Record<string, unknown>;
-  screened: Measured | null;
   simulated: Measured | null;
 }
 
 /** What `lasthop tune --json` prints. */
 export interface Tuning {
   objective: string;
-  refusal: string | null;
   candidates: Candidate[];
   /** The one to take; null where nothing was confirmed. */
   chosen: { name: string; settings: Record<string, unknown> } | null;
   costs: string[];
-  ruled_out: { what: string[]; why: string }[];
+  /** What bounds forbid, by name. */
+  ruled_out: { what: string[] }[];
 }
 
 export const AIMS = ["throughput", "delay", "fairness", "calls"] as const;
@@ -56,12 +55,9 @@ export function nameOf(tuning: Tuning, { name }: Candidate): string {
   return hasBetter(tuning) && name === tuning.chosen?.name ? `${name}, recommended` : name;
 }
 
-/** How it was searched: a sentence each. */
-export function searchOf({ candidates, refusal, ruled_out }: Tuning): string[] {
-  const count = (what: keyof Candidate) => candidates.slice(1).filter((each) => each[what]).length;
-  return [
-    `${candidates.length - 1} settings, ${count("screened")} tried by a short simulation, ${count("simulated")} confirmed.`,
-    ...(refusal ? [`Not ranked by the model: ${refusal}.`] : []),
-    ...ruled_out.map(({ what, why }) => `Ruled out: ${what.length} for ${why}.`),
-  ];
+/** How it was searched. */
+export function searchOf({ candidates, ruled_out }: Tuning): string {
+  const confirmed = candidates.filter(({ simulated }) => simulated).length - 1;
+  const out = ruled_out.reduce((sum, { what }) => sum + what.length, 0);
+  return `${candidates.length - 1} settings were tried, ${out} ruled out, ${confirmed} confirmed by whole simulations.`;
 }
