@@ -34,8 +34,8 @@ use super::flow::Endpoints;
 use super::flows::Flows;
 use super::legs::Place;
 use super::step::Step;
-use super::wires::Wires;
-use crate::kernel::time::Time;
+use super::wires::{Gate, Wires};
+use crate::kernel::time::{Span, Time};
 use crate::link::Transit;
 use crate::packet::{Packet, PacketKind};
 
@@ -60,7 +60,7 @@ pub(super) fn travel(
 
 /// What a packet that has gone on comes to.
 enum Next {
-    /// The packet that answers it, or itself, goes on at this instant.
+    /// The packet that answers it leaves at this instant.
     Answer(Time),
     Step(Step),
 }
@@ -84,14 +84,17 @@ fn go_on(
         at = at.plus(leg.lead);
         match leg.place {
             Place::Host(link) => at = wires.links[link as usize].pass_host(at, packet),
-            Place::Link(link) => {
+            Place::Gate(_) if at > wires.gate.until => {
+                keep(&mut wires.gate, at, leg.lead, packet);
+                return Next::Step(Step::UnderWay);
+            }
+            Place::Link(link) | Place::Gate(link) => {
                 let link = link as usize;
                 match wires.links[link].link.enter(now, at, packet) {
                     Transit::Arrives(arrival) => at = arrival,
                     other => return Next::Step(stop_at(wires, flows, clock, at, link, other)),
                 }
             }
-            Place::Gate(link) => return pass_gate(wires, flows, clock, at, link, packet),
             Place::Delay => {}
             Place::EndAhead => return reach(wires, flows, clock, at, carrier, packet),
             Place::Air(queue) => return Next::Step(Step::OnAir(queue)),
@@ -107,40 +110,12 @@ fn go_on(
     Next::Step(Step::UnderWay)
 }
 
-/// A packet that comes to link number `link` at `at`, after the lead of its leg, enters it and goes on, or is kept
-/// until the world does, if it comes only then.
+/// A packet that comes to a gate only at `at`, with the `lead` of its leg, is kept until the world goes on.
 #[cold]
 #[inline(never)]
-fn pass_gate(
-    wires: &mut Wires,
-    flows: &mut Flows,
-    clock: &mut Clock,
-    at: Time,
-    link: u32,
-    packet: &mut Packet,
-) -> Next {
+fn keep(gate: &mut Gate, at: Time, lead: Span, packet: &mut Packet) {
     packet.hop -= 1; // the leg is still before it
-    let leg = wires.routes.legs(packet)[0];
-    if at > wires.gate.until {
-        let before = Time(at.0 - leg.lead.0);
-        wires.gate.kept.push((before, *packet));
-        return Next::Step(Step::UnderWay);
-    }
-    packet.hop += 1;
-    let link = link as usize;
-    let at = match wires.links[link].link.enter(clock.now, at, packet) {
-        Transit::Arrives(arrival) => arrival.plus(leg.delay),
-        other => return Next::Step(stop_at(wires, flows, clock, at, link, other)),
-    };
-    let carrier = leg.carrier as usize;
-    if leg.ends {
-        return reach(wires, flows, clock, at, carrier, packet);
-    }
-    if at <= clock.now || wires.routes.legs(packet)[0].ahead {
-        return Next::Answer(at); // it takes its own place
-    }
-    wires.carried.push(at, carrier, *packet);
-    Next::Step(Step::UnderWay)
+    gate.kept.push((Time(at.0 - lead.0), *packet));
 }
 
 /// A packet that entered link number `link` at `at` does not get through, or not yet.
