@@ -10,6 +10,8 @@ prints stands in `learn.txt`.
 
 from math import log, sqrt
 
+import numpy as np
+
 import lasthop as lh
 from lasthop.learning import WINDOWS, AccessEnv
 
@@ -36,7 +38,7 @@ def learned(env: AccessEnv, seed: int) -> tuple[list[int], list[float]]:
             for mean, count in zip(means, counts, strict=True)
         ]
         action = hopes.index(max(hopes))
-        _, reward, _, truncated, _ = env.step(env.action_space.dtype.type(action))
+        _, reward, _, truncated, _ = env.step(np.int64(action))
         counts[action] += 1
         means[action] += (reward - means[action]) / counts[action]
     env.close()

@@ -4,12 +4,14 @@ import { defineConfig } from "vite";
 // Relative addresses: the same files lie at the root of a server and in a folder of the documentation.
 export default defineConfig({
   base: "./",
-  plugins: [svelte()],
+  plugins: [svelte({ compilerOptions: { discloseVersion: false } })],
   build: {
     outDir: "../python/lasthop/workbench/page",
     emptyOutDir: true,
     target: "es2023",
     assetsInlineLimit: 0,
+    rolldownOptions: { checks: { pluginTimings: false } },
+    modulePreload: { polyfill: false },
     // Whoever hands the page on hands on the licences of what is in it.
     license: { fileName: "licences.md" },
   },

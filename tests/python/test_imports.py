@@ -108,6 +108,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     # The engine is called, and calls no model.
     "run": {"_core", "errors", "result", "scenario"},
     "session": {"_core", "errors", "quantities", "result", "run", "scenario"},
+    "learning": {"errors", "extras", "run", "scenario", "session"},
     "predict": {*ANSWERS, "allowance", "extras"},
     "saving": {"errors", "ownership", "quantities", "underway"},
     "values": {"_core", "errors"},
@@ -134,6 +135,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     },
     "tuning": {*ANSWERS, *KEPT, "plot"},
     "tune": {*ANSWERS, "batch", "tuning"},
+    "workbench": {"_core", "errors"},
     "linux": {"errors"},
     "congestion": {"errors", "linux"},
     "emulation": {*ANSWERS, "congestion", "linux", "relay", "saving"},

@@ -44,15 +44,16 @@ def workbench(
 
     from lasthop.workbench.service import application
 
-    app = application(file)
+    app = application(file, is_over=lambda: server.should_exit)
+    settings = uvicorn.Config(app, log_level="warning", lifespan="off", server_header=False)
+    server = uvicorn.Server(settings)
     with listening(port or 0) as listener:
         address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
         typer.echo(f"the workbench is at {address}  (Ctrl-C ends it)")
         if browser:
             webbrowser.open(address)
-        settings = uvicorn.Config(app, log_level="warning", lifespan="off", server_header=False)
         with suppress(KeyboardInterrupt):
-            uvicorn.Server(settings).run(sockets=[listener])
+            server.run(sockets=[listener])
 
 
 def listening(port: int) -> socket.socket:

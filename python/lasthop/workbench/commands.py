@@ -1,4 +1,4 @@
-"""Requests of the page as commands, each a process of its own that answers as with ``--json``."""
+"""Requests of the page as commands: each a process, which answers as with ``--json``."""
 
 import json
 import sys
@@ -30,6 +30,12 @@ COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
 }
 """What can be asked for: the command, and the options that it takes from the page."""
 
+MOST_CHARACTERS = 10_000
+"""Of a setting or an option, each of which is an argument of a command."""
+
+MOST_ARGUMENTS = 200
+"""Settings and options of a request together."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -60,6 +66,7 @@ class Asked:
         settings = request.get("settings", [])
         if not isinstance(settings, list) or not all(isinstance(each, str) for each in settings):
             raise UserError('`settings` of a request are a list such as ["cell.ap.cwmin=15"]')
+        check_text("text", text)
         options = request.get("options", {})
         if not isinstance(options, Mapping):
             raise UserError("`options` of a request are an object")
@@ -74,12 +81,30 @@ class Asked:
                 if isinstance(each, bool) or not isinstance(each, (str, int, float)):
                     raise UserError(f"`{name}` of the options is a text or a number")
                 arguments.append(f"{known[name]}={each}")
+        if len(arguments) > MOST_ARGUMENTS:
+            raise UserError(f"more than {MOST_ARGUMENTS} settings and options")
+        for each in arguments:
+            check_text("settings` and `options", each)
+            if len(each) > MOST_CHARACTERS:
+                raise UserError(f"a setting or an option of more than {MOST_CHARACTERS} characters")
         return cls(arguments, file, text)
 
     @property
     def process(self) -> list[str]:
         """The whole command line."""
         return [sys.executable, "-m", "lasthop", *self.arguments]
+
+
+def check_text(name: str, text: str) -> None:
+    """Refuse what no file and no command line can hold.
+
+    Raises
+    ------
+    UserError
+        If there are null characters or halves of characters in it.
+    """
+    if "\0" in text or any("\ud800" <= each <= "\udfff" for each in text):
+        raise UserError(f"`{name}` of a request: not text in UTF-8")
 
 
 @dataclass(frozen=True)
@@ -97,10 +122,17 @@ def told(code: int, output: bytes, messages: bytes) -> Told:
     `answer` is what it printed, `notes` are its warnings; `error` and `hint` say what is wrong.
     """
     lines = messages.decode("utf-8", "replace").splitlines()
+    errors, hints, notes = (
+        [line.removeprefix(sort) for line in lines if line.startswith(sort)]
+        for sort in ("error: ", "hint: ", "warning: ")
+    )
     if code == 0:
-        return Told(200, {"answer": json.loads(output), "notes": lines})
-    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-    hints = [line.removeprefix("hint: ") for line in lines if line.startswith("hint: ")]
+        try:
+            # JSON knows no NaN: what is none is not known.
+            answer = json.loads(output, parse_constant=lambda _: None)
+        except ValueError:
+            return Told(500, {"error": "the command has not printed JSON", "hint": None})
+        return Told(200, {"answer": answer, "notes": notes})
     status = 422 if code == 2 else 500
     error = "\n".join(errors) or f"the command ended with code {code}"
     return Told(status, {"error": error, "hint": "\n".join(hints) or None})

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from lasthop import __version__
+from lasthop._core import VERSION
 from lasthop.errors import UserError
 from lasthop.workbench.commands import COMMANDS, Asked, Told, told
 from lasthop.workbench.files import index, page
@@ -28,7 +28,13 @@ MOST_BYTES = 4_000_000
 """Of a request."""
 
 AT_ONCE = 2
-"""Commands that run side by side; others wait."""
+"""Long commands that run side by side; others wait."""
+
+QUICK = "predict"
+"""The command that never waits for long ones: the page asks for it after each change."""
+
+GONE = 499
+"""Status of an answer that nobody waits for, as servers' logs have it."""
 
 LOOK_S = 0.1
 """How often it is looked whether the page still waits for the answer."""
@@ -42,13 +48,15 @@ HEADERS = {
 }
 
 
-def application(file: Path | None = None) -> Starlette:
+def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: False) -> Starlette:
     """What is served: the page, and ``api/``.
 
     Parameters
     ----------
     file : path, optional
         A scenario that the page begins with; it is read anew each time the page is loaded.
+    is_over : callable, optional
+        Whether the server is to end, so that no command may keep it.
 
     Raises
     ------
@@ -56,26 +64,41 @@ def application(file: Path | None = None) -> Starlette:
         If the page has not been built.
     """
     files = page()
-    turns = asyncio.Semaphore(AT_ONCE)
+    long, quick = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(1)
 
     async def entry(request: Request) -> Response:
         return HTMLResponse(index())
 
     async def about(request: Request) -> Response:
-        begins = None
+        begins, notes = None, []
         if file is not None:
-            begins = {"name": file.name, "text": file.read_text("utf-8")}
+            try:
+                begins = {"name": file.name, "text": file.read_text("utf-8")}
+            except (OSError, UnicodeDecodeError) as error:
+                notes = [f"{file}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}"]
         return JSONResponse(
-            {"version": __version__, "commands": list(COMMANDS), "scenario": begins}
+            {
+                "version": VERSION,
+                "commands": list(COMMANDS),
+                "scenario": begins,
+                "notes": notes,
+            }
         )
 
     async def ask(request: Request) -> Response:
+        command = request.path_params["command"]
+
+        async def is_gone() -> bool:
+            return is_over() or await request.is_disconnected()
+
         try:
-            asked = Asked.of(request.path_params["command"], await body(request))
+            asked = Asked.of(command, await body(request))
+            async with quick if command == QUICK else long:
+                answer = await run(asked, is_gone)
         except UserError as error:
             return JSONResponse({"error": str(error), "hint": error.hint}, 400)
-        async with turns:
-            answer = await run(asked, request.is_disconnected)
+        except ClientDisconnect:
+            return Response(status_code=GONE)
         return JSONResponse(answer.body, answer.status)
 
     return Starlette(
@@ -134,12 +157,20 @@ async def body(request: Request) -> object:
             raise UserError(f"a request of more than {MOST_BYTES:,} bytes")
     try:
         return json.loads(pieces)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UserError("a request that is not JSON") from None
 
 
 async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Told:
-    """Run a command in a directory of its own; end it where nobody waits for it any more."""
+    """Run a command in a directory of its own; end it where nobody waits for it any more.
+
+    Raises
+    ------
+    ClientDisconnect
+        If nobody does.
+    """
+    if await is_gone():
+        raise ClientDisconnect
     with TemporaryDirectory(prefix="lasthop-workbench-") as folder:
         Path(folder, asked.file).write_text(asked.text, "utf-8")
         process = await asyncio.create_subprocess_exec(

@@ -1,42 +1,39 @@
 /** Python beside the page: asked only where the server that sent the page says that it is there. */
 
-import type { Answer } from "../engine/answers";
 import type { Source } from "../engine/engine";
 
-/** What Python says of itself. */
+/** What `lasthop workbench` says of itself. */
 export interface About {
   version: string;
   /** What it can be asked for, by name. */
   commands: readonly string[];
-  /** What the page begins with. */
+  /** The file that it was given. */
   scenario: { name: string; text: string } | null;
-}
-
-/** What a command has answered, with its warnings. */
-export interface Told<A> {
-  answer: A;
+  /** What is wrong with that file. */
   notes: readonly string[];
 }
 
-/** Options of a command; a list is given several times. */
-export type Options = Record<string, string | number | readonly string[]>;
+/** What a command has answered: what it prints with `--json`, and its warnings. */
+export interface Told {
+  answer: unknown;
+  notes: readonly string[];
+}
 
-/** Status of HTTP: what was asked for was understood, and cannot be done. */
-const UNPROCESSABLE = 422;
+/** Options of a command as its interface names them. */
+export type Options = Record<string, string | number | readonly string[]>;
 
 /** Python would not; the message is for users. */
 export class Refused extends Error {
   override name = "Refused";
   readonly hint: string | null;
-  /** Whether the scenario is why, and not the server. */
-  readonly isOfScenario: boolean;
 
-  constructor(message: string, hint: string | null, status: number) {
+  constructor(message: string, hint: string | null) {
     super(message);
     this.hint = hint;
-    this.isOfScenario = status === UNPROCESSABLE;
   }
 }
+
+const LOST = "lasthop workbench does not answer";
 
 export class Api {
   readonly #base: URL;
@@ -46,37 +43,57 @@ export class Api {
   }
 
   async about(): Promise<About> {
-    return (await this.#ask("about")) as About;
+    return aboutFrom(await this.#ask("about"));
   }
 
-  async predict(source: Source, signal: AbortSignal): Promise<Told<Answer>> {
-    return (await this.run("predict", source, {}, signal)) as Told<Answer>;
-  }
-
-  /** Runs a command, with options by name. */
-  async run(command: string, source: Source, options: Options, signal: AbortSignal): Promise<Told<unknown>> {
+  /** Runs a command over a text; who aborts ends its process. */
+  async ask(command: string, source: Source, options: Options, signal: AbortSignal): Promise<Told> {
     const { text, settings } = source;
-    const told = (await this.#ask(command, { text, settings, options }, signal)) as Told<unknown>;
-    // Files that a command has written are gone with its folder.
-    return { ...told, notes: told.notes.filter((note) => !/^(picture|tables?): /.test(note)) };
+    const told = (await this.#ask(command, { text, settings, options }, signal)) as Partial<Told> | null;
+    return { answer: told?.answer ?? null, notes: textsOf(told?.notes) };
   }
 
-  async #ask(what: string, request?: object, signal: AbortSignal | null = null): Promise<unknown> {
-    const headers = { "content-type": "application/json" };
-    const posted = request ? { method: "POST", body: JSON.stringify(request), headers } : {};
-    const response = await fetch(new URL(what, this.#base), { signal, ...posted });
-    const told = (await response.json().catch(() => null)) as Record<string, unknown> | null;
+  async #ask(what: string, body?: object, signal: AbortSignal | null = null): Promise<unknown> {
+    const posted = { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const address = new URL(what, this.#base);
+    const response = await fetch(address, { signal, ...(body ? posted : {}) }).catch((error: unknown) => {
+      if (signal?.aborted) throw error;
+      throw new Refused(LOST, "it may have ended; start it again, and load this page anew");
+    });
+    const told: unknown = await response.json().catch(() => null);
     if (response.ok && told) return told;
-    const hint = typeof told?.hint === "string" ? told.hint : null;
-    throw new Refused(String(told?.error ?? "the server does not say why"), hint, response.status);
+    throw refusalFrom(told, response.status);
   }
 }
 
-/** Python, where the page's server names it and it answers; a static page asks nobody. */
+export function aboutFrom(told: unknown): About {
+  const { version, commands, scenario, notes } = (told ?? {}) as Record<string, unknown>;
+  const { name, text } = (scenario ?? {}) as Record<string, unknown>;
+  return {
+    version: String(version ?? ""),
+    commands: textsOf(commands),
+    scenario: typeof text === "string" ? { name: String(name ?? ""), text } : null,
+    notes: textsOf(notes),
+  };
+}
+
+/** An error as the server tells it; the name that it gives a page's text says nothing to readers. */
+export function refusalFrom(told: unknown, status: number): Refused {
+  const { error, hint } = (told ?? {}) as Record<string, unknown>;
+  const message = typeof error === "string" ? error : `${LOST} as it should (${status})`;
+  const plain = message.replace(/^scenario\.(?:toml|json):(\d+:)? ?/gm, (_, line?: string) => (line ? `line ${line} ` : ""));
+  return new Refused(plain, typeof hint === "string" ? hint : null);
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+/** The interface that the page's server names; null on a static page, which asks nobody. */
 export async function findApi(): Promise<{ api: Api; about: About } | null> {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="lasthop-api"]');
   if (!meta) return null;
-  const base = new URL(meta.content.replace(/\/?$/, "/"), document.baseURI);
+  const base = new URL(meta.content.replace(/\/?$/, "/") || "./api/", document.baseURI);
   if (base.origin !== location.origin) return null;
   const api = new Api(base);
   try {

@@ -2,11 +2,11 @@
 
 import { autocompletion, closeBrackets, type CompletionContext, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
-import { bracketMatching, HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { Problem } from "../engine/answers";
 import { offersAt } from "./completion";
@@ -63,8 +63,6 @@ export function openEditor(
         lineNumbers(),
         lintGutter(),
         history(),
-        drawSelection(),
-        bracketMatching(),
         closeBrackets(),
         highlightActiveLine(),
         StreamLanguage.define(toml),

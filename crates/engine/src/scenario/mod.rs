@@ -36,7 +36,7 @@ pub use crate::notation::times::Files;
 pub use crate::notation::{Format, LARGEST_FILE};
 pub use companion::{Beside, Companion, Needed};
 pub use model::*;
-pub use motion::Changeable;
+pub use motion::{Changeable, Reader};
 
 use std::sync::LazyLock;
 

@@ -27,6 +27,9 @@ struct Place {
     values: Vec<Moving>,
 }
 
+/// Reads the file of a scenario with values set over it, by key path; `None` where that is refused.
+pub type Reader<'r> = dyn Fn(&[(String, String)]) -> Option<Scenario> + 'r;
+
 impl Scenario {
     /// This scenario with what may change in motion as `other` has it.
     pub fn moved_to(&self, other: &Scenario) -> Scenario {
@@ -48,10 +51,7 @@ impl Scenario {
 
     /// What may change in motion: nodes, wires, bottleneck, links. `read` reads the scenario's file with values set
     /// over it.
-    pub fn changeable(
-        &self,
-        read: &dyn Fn(&[(String, String)]) -> Option<Scenario>,
-    ) -> Vec<Changeable> {
+    pub fn changeable(&self, read: &Reader<'_>) -> Vec<Changeable> {
         let is_same = |settings: &[(String, String)]| read(settings).as_ref() == Some(self);
         let places = self.places();
         let fits_all = all_at_once(&places).all(|settings| is_same(&settings));

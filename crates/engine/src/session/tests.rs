@@ -48,11 +48,20 @@ queue = 40
 tcp = { congestion = "compound", delayed_ack = false }
 "#;
 
+/// Hosts that only delay, all by as much: the bottleneck is entered ahead of time.
+const FAR: &str = r#"
+duration = "9 s"
+warmup = "2 s"
+dumbbell = { flows = 6, bottleneck = "10 Mbps", rtt = "80 ms" }
+queue = 40
+tcp = { congestion = "reno" }
+"#;
+
 /// Links in a row, entered one behind the other.
 const ROW: &str = r#"
 duration = "9 s"
 warmup = "2 s"
-parking_lot = { hops = 3, flows = 3, cross = 2, bottleneck = "5 Mbps", delay = "7 ms" }
+parking_lot = { hops = 3, flows = 6, cross = 0, bottleneck = "5 Mbps", delay = "7 ms" }
 queue = { limit = 60, red = { min_th = 5, max_th = 20 } }
 tcp = { congestion = "reno" }
 "#;
@@ -100,7 +109,9 @@ far = { route = ["1", "wire", "3"] }
 noise = { route = ["3"], udp = { rate = "300 kbps", arrivals = "poisson" } }
 "#;
 
-const ALL: [&str; 8] = [CELL, EDCA, AGGREGATES, ROUTER, ROW, VSB, ESTIMATED, CSMA];
+const ALL: [&str; 9] = [
+    CELL, EDCA, AGGREGATES, ROUTER, FAR, ROW, VSB, ESTIMATED, CSMA,
+];
 
 fn with(text: &str, settings: &[(&str, &str)]) -> Scenario {
     let owned = |&(path, value): &(&str, &str)| (path.to_owned(), value.to_owned());
@@ -334,8 +345,9 @@ fn queues_that_are_entered_ahead_of_time_change_at_the_very_instant() {
             "queue.limit",
             &["4", "60", "2", "30", "9", "1", "100"],
         ),
+        (FAR, "queue.limit", &["4", "60", "2", "30", "9", "1", "100"]),
         (ROW, "queue.red.max_th", &["6", "40", "7", "30", "8", "20"]),
-        (ROW, "queue.limit", &["30", "21", "200"]),
+        (ROW, "queue.red.max_p", &["1", "0.01", "0.9", "0.02"]),
         (CSMA, "link.wire.queue", &["2", "30", "1", "5"]),
         (VSB, "wire.queue", &["3", "60", "2"]),
     ];

@@ -34,9 +34,8 @@ use super::flow::Endpoints;
 use super::flows::Flows;
 use super::legs::Place;
 use super::step::Step;
-use super::wired::WiredLink;
-use super::wires::{Gate, Wires};
-use crate::kernel::time::{Span, Time};
+use super::wires::Wires;
+use crate::kernel::time::Time;
 use crate::link::Transit;
 use crate::packet::{Packet, PacketKind};
 
@@ -61,7 +60,7 @@ pub(super) fn travel(
 
 /// What a packet that has gone on comes to.
 enum Next {
-    /// The packet that answers it leaves at this instant.
+    /// The packet that answers it, or itself, goes on at this instant.
     Answer(Time),
     Step(Step),
 }
@@ -92,18 +91,7 @@ fn go_on(
                     other => return Next::Step(stop_at(wires, flows, clock, at, link, other)),
                 }
             }
-            Place::Gate(link) => {
-                let link = link as usize;
-                let (links, gate) = (&mut wires.links, &mut wires.gate);
-                match pass_gate(&mut links[link], gate, now, (at, leg.lead), packet) {
-                    Transit::Arrives(arrival) => at = arrival,
-                    Transit::Kept if at > wires.gate.until => return Next::Step(Step::UnderWay),
-                    other => {
-                        let fate = stop_at(wires, flows, clock, at, link, other);
-                        return Next::Step(fate);
-                    }
-                }
-            }
+            Place::Gate(link) => return pass_gate(wires, flows, clock, at, link, packet),
             Place::Delay => {}
             Place::EndAhead => return reach(wires, flows, clock, at, carrier, packet),
             Place::Air(queue) => return Next::Step(Step::OnAir(queue)),
@@ -119,23 +107,40 @@ fn go_on(
     Next::Step(Step::UnderWay)
 }
 
-/// A packet that comes to a link at `at`, after the `lead` of its leg, enters it, or is kept until the world goes
-/// on, if it comes only then.
+/// A packet that comes to link number `link` at `at`, after the lead of its leg, enters it and goes on, or is kept
+/// until the world does, if it comes only then.
 #[cold]
 #[inline(never)]
 fn pass_gate(
-    wired: &mut WiredLink,
-    gate: &mut Gate,
-    now: Time,
-    (at, lead): (Time, Span),
+    wires: &mut Wires,
+    flows: &mut Flows,
+    clock: &mut Clock,
+    at: Time,
+    link: u32,
     packet: &mut Packet,
-) -> Transit {
-    if at <= gate.until {
-        return wired.link.enter(now, at, packet);
-    }
+) -> Next {
     packet.hop -= 1; // the leg is still before it
-    gate.kept.push((Time(at.0 - lead.0), *packet));
-    Transit::Kept
+    let leg = wires.routes.legs(packet)[0];
+    if at > wires.gate.until {
+        let before = Time(at.0 - leg.lead.0);
+        wires.gate.kept.push((before, *packet));
+        return Next::Step(Step::UnderWay);
+    }
+    packet.hop += 1;
+    let link = link as usize;
+    let at = match wires.links[link].link.enter(clock.now, at, packet) {
+        Transit::Arrives(arrival) => arrival.plus(leg.delay),
+        other => return Next::Step(stop_at(wires, flows, clock, at, link, other)),
+    };
+    let carrier = leg.carrier as usize;
+    if leg.ends {
+        return reach(wires, flows, clock, at, carrier, packet);
+    }
+    if at <= clock.now || wires.routes.legs(packet)[0].ahead {
+        return Next::Answer(at); // it takes its own place
+    }
+    wires.carried.push(at, carrier, *packet);
+    Next::Step(Step::UnderWay)
 }
 
 /// A packet that entered link number `link` at `at` does not get through, or not yet.

@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 use crate::support::*;
 use lasthop_engine::control::buffer_sharing::Law;
 use lasthop_engine::control::{WceRule, WceSettings};
-use lasthop_engine::kernel::time::Span;
+use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::scenario::*;
-use lasthop_engine::{RunResult, run};
+use lasthop_engine::{Beside, RunResult, Session, run, run_replication};
 use proptest::prelude::*;
 
 fn result(scenario: &Scenario, jobs: usize) -> RunResult {
@@ -503,6 +503,105 @@ proptest! {
         prop_assert_eq!(first.summary_json(), again.summary_json());
         prop_assert_eq!(first.series_json(), again.series_json());
         prop_assert_eq!(first.frames, again.frames);
+    }
+}
+
+/// What may change in motion, set to something else.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    access: Access,
+    limit: u32,
+    rate_bps: u64,
+    /// Simulated time between two steps. [ns]
+    stride: u64,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let change = |(access, limit, rate_bps, stride)| Change {
+        access,
+        limit,
+        rate_bps,
+        stride,
+    };
+    (access(), 1..150_u32, 100_000..20_000_000_u64, MS..300 * MS).prop_map(change)
+}
+
+/// The scenario after a change.
+fn changed(scenario: &Scenario, change: Change) -> Scenario {
+    let mut other = scenario.clone();
+    let nodes = other.stations.iter_mut().map(|station| &mut station.node);
+    for node in nodes.chain([&mut other.cell.ap]) {
+        node.best_effort = change.access;
+        node.voice = change.access;
+        node.queue.limit_packets = change.limit;
+    }
+    other.wire.queue.limit_packets = change.limit;
+    for link in &mut other.links {
+        link.queue.limit_packets = change.limit;
+    }
+    if let Some(bottleneck) = &mut other.bottleneck {
+        bottleneck.rate_bps = Some(change.rate_bps);
+        bottleneck.queue_packets = change.limit;
+    }
+    scenario.moved_to(&other)
+}
+
+fn told(mut session: Session<'_>) -> String {
+    let go_on = &mut |_| ControlFlow::Continue(());
+    match session.run_to_end(go_on).and_then(|()| session.finish()) {
+        Ok(run) => format!("{run:?}"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn unbroken(scenario: &Scenario) -> String {
+    match run_replication(scenario, 0, Beside::Tails, &mut |_| {
+        ControlFlow::Continue(())
+    }) {
+        Ok(run) => format!("{run:?}"),
+        Err(error) => panic!("{error} in {scenario:?}"),
+    }
+}
+
+/// Steps and readings move no bit, a change at the start is one of the scenario, and after changes on the way
+/// the laws hold.
+fn check_stepping(scenario: &Scenario, change: Change) {
+    let session = |scenario| match Session::new(scenario, 0, Beside::Tails) {
+        Ok(session) => session,
+        Err(error) => panic!("{error}"),
+    };
+    let other = changed(scenario, change);
+    let stepped = |early: Option<&Scenario>, on_the_way: &[&Scenario]| {
+        let mut session = session(scenario);
+        if let Some(other) = early {
+            assert_eq!(session.change(other.clone()), Ok(()));
+        }
+        let steps = scenario.duration.0 / change.stride;
+        let mut turns = on_the_way.iter().cycle();
+        for step in 1..=steps {
+            let halted = session.run_until(Time(step * change.stride), &mut |_| {
+                ControlFlow::Continue(())
+            });
+            assert_eq!(halted, Ok(()));
+            session.read();
+            if let Some(&next) = turns.next() {
+                assert_eq!(session.change(next.clone()), Ok(()));
+            }
+        }
+        told(session)
+    };
+    assert_eq!(stepped(None, &[]), unbroken(scenario));
+    assert_eq!(stepped(Some(&other), &[]), unbroken(&other));
+    let to_and_fro = stepped(None, &[&other, scenario]);
+    assert_eq!(to_and_fro, stepped(None, &[&other, scenario]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases() / 10, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_scenarios_are_stepped_and_changed(scenario in scenario(), change in change()) {
+        check_stepping(&scenario, change);
     }
 }
 

@@ -35,6 +35,37 @@ enum Shortcut {
 
 /// What is measured, and the number of events.
 fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
+    told(Running::of(
+        world(scenario, shortcut),
+        true,
+        crate::Beside::Nothing,
+    ))
+}
+
+/// The same where the world halts at every `stride`, after each of which queues have the next of the `limits`.
+fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]) -> (String, u64) {
+    let world = world(scenario, shortcut);
+    let mut run = Running::of(world, true, crate::Beside::Nothing).gated();
+    let mut limits = limits.iter().cycle();
+    let mut now = scenario.clone();
+    for step in 1..=scenario.duration.0 / stride.0 {
+        let halted = run.advance_until(Time::ZERO + stride * step, &mut |_| {
+            ControlFlow::Continue(())
+        });
+        assert_eq!(halted, Ok(()));
+        if let Some(&limit) = limits.next() {
+            let mut other = now.clone();
+            other.wire.queue.limit_packets = limit;
+            let links = other.links.iter_mut();
+            links.for_each(|link| link.queue.limit_packets = limit);
+            run.world_mut().change([&now, &other]);
+            now = other;
+        }
+    }
+    told(run)
+}
+
+fn world(scenario: &Scenario, shortcut: Shortcut) -> World<'_> {
     let mut world = match World::new(scenario, 0) {
         Ok(world) => world,
         Err(error) => panic!("{error}"),
@@ -44,11 +75,14 @@ fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
         Shortcut::Links => world.wires.end_in_own_time(),
         Shortcut::Endpoints => {}
     }
-    let mut run = Running::of(world, true, crate::Beside::Nothing);
+    world
+}
+
+fn told(mut run: Running<'_>) -> (String, u64) {
     let ended = run.advance(&mut |_| ControlFlow::Continue(()));
     let replication = match ended.and_then(|()| run.finish()) {
         Ok(replication) => replication,
-        Err(error) => panic!("{error} in {scenario:?}"),
+        Err(error) => panic!("{error}"),
     };
     let mut measures = replication.measures;
     let events = value(&measures, "totals", "run", "events") as u64;
@@ -499,6 +533,15 @@ proptest! {
         prop_assert_eq!(&own_time.0, &measured(&scenario, Shortcut::None).0);
         prop_assert_eq!(own_time, measured(&scenario, Shortcut::Endpoints));
     }
+
+    #[test]
+    fn whoever_halts_and_changes_queues_finds_any_network_at_that_instant(scenario in network(), ms in 1..90_u64, limits in prop::collection::vec(1..60_u32, 1..5)) {
+        let stride = Span(ms * 1_000_000);
+        let ahead = stepped(&scenario, Shortcut::Endpoints, stride, &[]);
+        prop_assert_eq!(ahead, measured(&scenario, Shortcut::Endpoints));
+        let ahead = stepped(&scenario, Shortcut::Endpoints, stride, &limits);
+        prop_assert_eq!(ahead.0, stepped(&scenario, Shortcut::None, stride, &limits).0);
+    }
 }
 
 /// A random hot-spot behind wires, with stations that sleep.
@@ -555,6 +598,15 @@ proptest! {
         let own_time = measured(&scenario, Shortcut::Links);
         prop_assert_eq!(&own_time.0, &measured(&scenario, Shortcut::None).0);
         prop_assert_eq!(own_time, measured(&scenario, Shortcut::Endpoints));
+    }
+
+    #[test]
+    fn whoever_halts_and_changes_queues_finds_any_hot_spot_at_that_instant(scenario in hotspot(), ms in 1..90_u64, limits in prop::collection::vec(1..60_u32, 1..5)) {
+        let stride = Span(ms * 1_000_000);
+        let ahead = stepped(&scenario, Shortcut::Endpoints, stride, &[]);
+        prop_assert_eq!(ahead, measured(&scenario, Shortcut::Endpoints));
+        let ahead = stepped(&scenario, Shortcut::Endpoints, stride, &limits);
+        prop_assert_eq!(ahead.0, stepped(&scenario, Shortcut::None, stride, &limits).0);
     }
 }
 

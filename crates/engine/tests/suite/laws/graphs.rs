@@ -9,7 +9,7 @@ use lasthop_engine::scenario::*;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{cases, loss, queue, rate, result, tcp_settings};
+use super::{cases, change, check_stepping, loss, queue, rate, result, tcp_settings};
 use crate::support::{MS, dot11b};
 
 /// How two links stand to each other: apart, in conflict, or one destroys what the other sends.
@@ -285,6 +285,15 @@ fn airtimes(summary: &Value) -> Vec<f64> {
     links
         .filter_map(|link| link["airtime_fraction"]["mean"].as_f64())
         .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases() / 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_conflict_graphs_are_stepped_and_changed(scenario in network(), change in change()) {
+        check_stepping(&scenario, change);
+    }
 }
 
 proptest! {

@@ -1,0 +1,84 @@
+/** One command that is asked for: whether it runs, what it has answered, and for which text. */
+
+import type { Source } from "../engine/engine";
+import { type Api, type Options, Refused } from "./api";
+
+export interface Result<T> {
+  answer: T;
+  notes: readonly string[];
+  /** What it is of. */
+  source: Source;
+}
+
+export interface Refusal {
+  message: string;
+  hint: string | null;
+}
+
+export class Asking<T> {
+  readonly command: string;
+  /** The last answer, which stays while another one is asked for. */
+  result = $state.raw<Result<T> | null>(null);
+  /** Why the last question has none. */
+  refusal = $state.raw<Refusal | null>(null);
+  /** Time since the question, wall clock; null where none is open. [s] */
+  running_s = $state.raw<number | null>(null);
+  wasStopped = $state(false);
+
+  #asked: AbortController | null = null;
+
+  constructor(command: string) {
+    this.command = command;
+  }
+
+  /** Asks; a question that is still open is given up. */
+  async ask(api: Api, source: Source, options: Options = {}): Promise<void> {
+    this.#end();
+    const asked = new AbortController();
+    this.#asked = asked;
+    this.refusal = null;
+    this.wasStopped = false;
+    this.running_s = 0;
+    const began_ms = performance.now();
+    const clock = setInterval(() => {
+      if (this.#asked === asked) this.running_s = Math.floor((performance.now() - began_ms) / 1e3);
+    }, 500);
+    try {
+      const { answer, notes } = await api.ask(this.command, source, options, asked.signal);
+      if (this.#asked === asked) this.result = { answer: answer as T, notes, source };
+    } catch (error) {
+      if (this.#asked !== asked) return;
+      const hint = error instanceof Refused ? error.hint : null;
+      this.refusal = { message: error instanceof Error ? error.message : String(error), hint };
+    } finally {
+      clearInterval(clock);
+      if (this.#asked === asked) this.#end();
+    }
+  }
+
+  /** Gives the question up, and keeps the answer before. */
+  stop(): void {
+    this.wasStopped = this.#asked !== null;
+    this.#end();
+  }
+
+  /** Gives up question and answer. */
+  forget(): void {
+    this.#end();
+    this.result = null;
+    this.refusal = null;
+  }
+
+  #end(): void {
+    const asked = this.#asked;
+    this.#asked = null;
+    this.running_s = null;
+    asked?.abort();
+  }
+}
+
+/** Whether an answer is of another text than the one that stands there. */
+export function isOlder(result: Result<unknown>, source: Source): boolean {
+  const { text, settings } = result.source;
+  return text !== source.text || settings.join("\n") !== source.settings.join("\n");
+}

@@ -1,0 +1,38 @@
+/** Draws a sweep: points, intervals, and which value is chosen. */
+
+import type uPlot from "uplot";
+import type { Line } from "../views/chart/lines";
+import type { Course } from "./swept";
+
+export type Painter = (plot: uPlot, ink: (name: string) => string) => void;
+
+/** Points and intervals of the lines that are shown. */
+export function painterOf(courses: readonly Course[], lines: readonly Line[], chosen: number): Painter {
+  return (plot, ink) => {
+    const { ctx, bbox } = plot;
+    const ratio = devicePixelRatio;
+    const x = (at: number) => plot.valToPos(at, "x", true);
+    const y = (value: number) => Math.max(bbox.top, Math.min(bbox.top + bbox.height, plot.valToPos(value, "y", true)));
+    ctx.save();
+    ctx.lineWidth = 1.5 * ratio;
+    ctx.strokeStyle = ink("edge");
+    ctx.setLineDash([4 * ratio, 4 * ratio]);
+    ctx.strokeRect(x(chosen), bbox.top, 0, bbox.height);
+    ctx.setLineDash([]);
+    lines.forEach(({ shown, color }, k) => {
+      if (!shown) return;
+      ctx.strokeStyle = ctx.fillStyle = ink(color);
+      courses[k]?.values.forEach((value, at) => {
+        if (value?.mean == null) return;
+        ctx.beginPath();
+        ctx.arc(x(at), y(value.mean), 3.5 * ratio, 0, 7);
+        ctx.fill();
+        if (!value.ci95) return;
+        const [high, low] = [y(value.mean + value.ci95), y(value.mean - value.ci95)];
+        ctx.strokeRect(x(at), high, 0, low - high);
+        for (const end of [high, low]) ctx.strokeRect(x(at) - 4 * ratio, end, 8 * ratio, 0);
+      });
+    });
+    ctx.restore();
+  };
+}

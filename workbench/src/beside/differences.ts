@@ -1,0 +1,86 @@
+/** What is predicted beside what is simulated, as `lasthop compare` lays them side by side. */
+
+import type { Answer } from "../engine/answers";
+import { estimateOf, itemsOf } from "../views/answer";
+import { estimate, plain } from "../views/digits";
+import type { Table } from "../views/numbers/tables";
+import { axisLabel, measureOf } from "../views/quantity";
+
+/** One quantity of one item. */
+export interface Row {
+  name: string;
+  quantity: string;
+  predicted: number;
+  simulated: number;
+  /** Half width of the simulation's interval; null where there is none. */
+  ci95: number | null;
+}
+
+/** Sums first, parts behind. */
+const LISTS = ["cells", "aps", "classes", "links", "queues", "stations", "flows"];
+
+/** All that both have; flows only where nothing sums them up, and nothing twice or of nothing. */
+export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
+  const isSummed = ["stations", "classes"].some((list) => itemsOf(predicted, list).length > 0);
+  const found = LISTS.filter((list) => list !== "flows" || !isSummed).flatMap((list) => {
+    const ours = new Map(itemsOf(simulated, list).map((item) => [item.name, item]));
+    return itemsOf(predicted, list).flatMap((item) =>
+      Object.keys(item).flatMap((quantity): Row[] => {
+        const guess = estimateOf(item, quantity)?.mean;
+        const seen = estimateOf(ours.get(item.name), quantity);
+        if (guess == null || seen?.mean == null) return [];
+        return [{ name: item.name, quantity, predicted: guess, simulated: seen.mean, ci95: seen.ci95 }];
+      }),
+    );
+  });
+  const order = [...new Set(found.map(({ quantity }) => quantity))];
+  const known = new Set<string>();
+  const isNews = ({ name, predicted, simulated }: Row) => {
+    const key = JSON.stringify([name, predicted, simulated]);
+    return (predicted || simulated) && !known.has(key) && known.add(key);
+  };
+  return found.filter(isNews).sort((one, other) => order.indexOf(one.quantity) - order.indexOf(other.quantity));
+}
+
+/** Simulated less predicted, in per cent of what is predicted; null where that is nothing. */
+export function percentOf({ predicted, simulated }: Row): number | null {
+  return predicted === 0 ? null : (100 * (simulated - predicted)) / Math.abs(predicted);
+}
+
+/** The same in half widths of the interval. */
+export function halfWidthsOf({ predicted, simulated, ci95 }: Row): number | null {
+  return ci95 ? (simulated - predicted) / ci95 : null;
+}
+
+export function tableOf(rows: readonly Row[]): Table {
+  return {
+    title: "Predicted and simulated",
+    columns: [
+      { title: "of", unit: "" },
+      { title: "quantity", unit: "" },
+      { title: "predicted", unit: "" },
+      { title: "simulated", unit: "" },
+      { title: "difference", unit: "%" },
+      { title: "difference", unit: "half widths" },
+    ],
+    rows: rows.map((row) => {
+      const alike = rows.filter(({ quantity }) => quantity === row.quantity);
+      const measure = measureOf(row.quantity, Math.max(...alike.map(({ simulated }) => simulated)));
+      const { scale } = measure;
+      return [
+        row.name,
+        axisLabel(measure),
+        plain(row.predicted * scale),
+        estimate(row.simulated * scale, row.ci95 === null ? null : row.ci95 * scale),
+        signed(percentOf(row)),
+        signed(halfWidthsOf(row)),
+      ];
+    }),
+  };
+}
+
+function signed(value: number | null): string {
+  if (value === null) return "-";
+  const text = Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(1);
+  return Number(text) > 0 ? `+${text}` : text.replace("-", "−");
+}

@@ -1,0 +1,104 @@
+/** A stability chart: which points of rest are stable, over two parameters. */
+
+import { short } from "../views/digits";
+import type { Table } from "../views/numbers/tables";
+
+interface Axis {
+  parameter: string;
+  values: number[];
+}
+
+/** What `lasthop stability chart --json` prints. */
+export interface Chart {
+  parameters: Record<string, unknown>;
+  x: Axis;
+  y: Axis;
+  /** Real part of the rightmost root, a row for each value of y; null: no point of rest. [1/s] */
+  rightmost_root_real: (number | null)[][];
+  hopf_curves: { x: number[]; y: number[]; boundary: boolean[] }[];
+}
+
+export type Sort = "stable" | "unstable" | "none";
+
+export function sortOf(root: number | null | undefined): Sort {
+  return root == null ? "none" : root < 0 ? "stable" : "unstable";
+}
+
+/** Where a value stands among those of an axis, counted from 0; null outside. */
+export function placeOf(value: number, values: readonly number[]): number | null {
+  const above = values.findIndex((each) => each >= value * (1 - 1e-12));
+  const high = values[above];
+  const low = values[above - 1];
+  if (high === undefined) return null;
+  if (low === undefined) return high > value * (1 + 1e-9) ? null : 0;
+  return above - 1 + (low > 0 ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
+}
+
+/** Stretches of the curves that bound what is stable, in places of both axes. */
+export function boundariesOf({ x, y, hopf_curves }: Chart): [number, number][][] {
+  return hopf_curves.flatMap((curve) => {
+    const stretches: [number, number][][] = [[]];
+    curve.x.forEach((value, at) => {
+      const across = placeOf(value, x.values);
+      const up = placeOf(curve.y[at] ?? Number.NaN, y.values);
+      if (curve.boundary[at] && across !== null && up !== null) stretches.at(-1)?.push([across, up]);
+      else stretches.push([]);
+    });
+    return stretches.filter(({ length }) => length > 1);
+  });
+}
+
+/** Where the text's own values are; null where they are outside, or no numbers. */
+export function presentOf({ parameters, x, y }: Chart): { across: number; up: number } | null {
+  const [mine, yours] = [parameters[x.parameter], parameters[y.parameter]];
+  if (typeof mine !== "number" || typeof yours !== "number") return null;
+  const [across, up] = [placeOf(mine, x.values), placeOf(yours, y.values)];
+  return across === null || up === null ? null : { across, up };
+}
+
+const TIMES = new Set(["rtt", "update"]);
+
+/** A parameter's value with its unit. */
+export function written(parameter: string, value: number): string {
+  return TIMES.has(parameter) ? `${short(value * 1e3)} ms` : short(value);
+}
+
+/** A range around a value, as the command line writes it; empty where there is none. */
+export function rangeAround(parameter: string, value: unknown): string {
+  if (typeof value !== "number" || !(value > 0)) return "";
+  const isTime = TIMES.has(parameter);
+  // Parts of one stay below it.
+  const factor = isTime || value > 1 || value < 0.25 ? 4 : 1.3;
+  const ends = [value / factor, value * factor].map((end) => Number((isTime ? end * 1e3 : end).toPrecision(3)));
+  return ends.join(isTime ? "ms.." : "..") + (isTime ? "ms" : "");
+}
+
+/** Parameters that can be varied: numbers above nothing. */
+export function parametersOf(parameters: unknown): string[] {
+  const known = typeof parameters === "object" && parameters !== null ? parameters : {};
+  return Object.entries(known).flatMap(([name, value]) => (typeof value === "number" && value > 0 ? [name] : []));
+}
+
+export function tableOf(chart: Chart): Table {
+  const { x, y } = chart;
+  return {
+    title: `Stable points over ${x.parameter} from ${written(x.parameter, x.values[0] ?? 0)} to ${written(x.parameter, x.values.at(-1) ?? 0)}`,
+    columns: [y.parameter, "stable", "not stable", "no point of rest"].map((title) => ({ title, unit: "" })),
+    rows: chart.rightmost_root_real
+      .map((roots, row) => {
+        const count = (sort: Sort) => String(roots.filter((root) => sortOf(root) === sort).length);
+        return [written(y.parameter, y.values[row] ?? 0), count("stable"), count("unstable"), count("none")];
+      })
+      .reverse(),
+  };
+}
+
+/** The picture in a sentence. */
+export function sentence(chart: Chart): string {
+  const sorts = chart.rightmost_root_real.flat().map(sortOf);
+  const stable = sorts.filter((sort) => sort === "stable").length;
+  const here = presentOf(chart);
+  const root = here && chart.rightmost_root_real[Math.round(here.up)]?.[Math.round(here.across)];
+  const point = root == null ? "" : ` The one nearest to the present point is ${root < 0 ? "stable" : "not stable"}.`;
+  return `${stable} of ${sorts.length} points are stable.${point}`;
+}
