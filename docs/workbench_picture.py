@@ -68,8 +68,9 @@ def served() -> Iterator[str]:
 def draw(browser: Browser, address: str, name: str) -> None:
     """Open the page, wait until all is there, and keep what is seen."""
     picture = PICTURES[name]
-    size = {"width": WIDTH, "height": picture.height or 2 * WIDTH}
-    context = browser.new_context(viewport=size, color_scheme="light")
+    context = browser.new_context(
+        viewport={"width": WIDTH, "height": picture.height or 2 * WIDTH}, color_scheme="light"
+    )
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
     text = (GALLERY / f"{picture.entry}.toml").read_text("utf-8")

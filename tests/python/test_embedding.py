@@ -1,4 +1,4 @@
-"""The workbench inside the site: links that carry a page's scenarios, and what is done without it."""
+"""The workbench inside the site: links that carry scenarios, and what is done without it."""
 
 import base64
 import json
