@@ -1,7 +1,7 @@
 """Sphinx configuration; built by `make docs`, warnings as errors.
 
-The site loads nothing from elsewhere: MathJax, which a package brings, is copied into it, and so is the
-workbench where it is built (`embedding.py`).
+The site loads nothing from elsewhere: MathJax, which a package brings, is copied into it, and so is
+the workbench where it is built (`embedding.py`).
 """
 
 import shutil

@@ -1,8 +1,8 @@
-"""The workbench inside the site: its page, and links that open scenarios of the documentation in it.
+"""The workbench inside the site: its page, and links that open scenarios of other pages in it.
 
-Pages say ``[words](workbench:)`` for the page itself, ``[words](workbench:NAME.toml)`` for a scenario
-whose text they show, ``workbench:NAME.toml?queue`` for a view of it. Where the page has not been
-built, as on a code host, the words stand there without a link.
+Pages say ``[words](workbench:)`` for the page itself, ``[words](workbench:NAME.toml)`` for a
+scenario whose text they show, ``workbench:NAME.toml?queue`` for a view of it. Where the page
+has not been built, as on a code host, the words stand there without a link.
 """
 
 import base64
@@ -26,9 +26,9 @@ VIEWS = ("shares", "time", "trips", "air", "queue", "numbers")
 """What can be looked at, as `views/Results.svelte` has it."""
 
 
-def fragment(text: str, view: str = "shares") -> str:
+def fragment(text: str, view: str, **looks: str) -> str:
     """What stands behind the page's address so that it shows a scenario, as its Share makes it."""
-    linked = {"text": text, "settings": [], "view": {"side": "text", "results": view}}
+    linked = {"text": text, "settings": [], "view": {"side": "text", "results": view, **looks}}
     packer = zlib.compressobj(9, wbits=-15)
     packed = packer.compress(json.dumps(linked).encode()) + packer.flush()
     return "#s=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")

@@ -158,6 +158,6 @@ def kind_of(command: str, parameter: Any) -> str:
     for first in (command.partition(" ")[0], ""):
         if (first, own) in OF_OPTIONS:
             return OF_OPTIONS[first, own]
-    if metavar == "FILE" and str(parameter.help).startswith("Scenario"):
+    if metavar.strip("[]") == "FILE" and str(parameter.help).startswith("Scenario"):
         return "scenario"
     return KINDS.get(metavar, "")

@@ -1,0 +1,125 @@
+"""Pictures of the workbench, of the page as it is: ``python docs/workbench_picture.py [NAME]...``.
+
+It takes `make build`, and Debian's Chromium; CI does not run it. All that is seen, the page has
+computed, beside Python: simulations and the prediction.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from embedding import fragment
+from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
+
+DOCS = Path(__file__).resolve().parent
+GALLERY = DOCS.parent / "workbench" / "src" / "gallery"
+IMAGES = DOCS / "images"
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+
+WIDTH = 1200
+"""Of the window. [px]"""
+
+MARGIN = 10
+"""Around a view that is seen alone. [px]"""
+
+PATIENCE_MS = 60_000
+"""Longest wait for a run that takes a second. [ms]"""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is opened, and how much of it is seen."""
+
+    entry: str
+    """A scenario of the gallery."""
+    view: str
+    height: int | None = None
+    """That of the window, which is seen as a whole; without, the view alone is. [px]"""
+
+
+PICTURES = {
+    "workbench": Picture("uploader", "shares", 740),
+    "workbench-air": Picture("uploader", "air"),
+    "workbench-queue": Picture("swing", "queue"),
+}
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The address of the workbench, beside Python."""
+    command = [sys.executable, "-m", "lasthop", "workbench", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = re.search(r"http://\S+/", process.stdout.readline())
+        try:
+            if found is None:
+                sys.exit("error: the workbench has not started")
+            yield found[0]
+        finally:
+            process.terminate()
+
+
+def draw(browser: Browser, address: str, name: str) -> None:
+    """Open the page, wait until all is there, and keep what is seen."""
+    picture = PICTURES[name]
+    context = browser.new_context(
+        viewport={"width": WIDTH, "height": picture.height or 2 * WIDTH}, color_scheme="light"
+    )
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    text = (GALLERY / f"{picture.entry}.toml").read_text("utf-8")
+    looks = {"gallery": picture.entry} if picture.height else {}
+    page.goto(address + fragment(text, picture.view, **looks))
+    page.get_by_text("simulated here in").wait_for()
+    page.get_by_text(re.compile("predicts this scenario|No model predicts")).first.wait_for()
+    if picture.view == "air":
+        show_collision(page)
+    page.wait_for_timeout(1000)  # pictures follow a moment later
+    page.screenshot(path=IMAGES / f"{name}.png", clip=None if picture.height else seen(page))
+    context.close()
+
+
+def seen(page: Page) -> FloatRect:
+    """The view, with a margin. [px]"""
+    box = page.get_by_role("region", name="Results").bounding_box()
+    assert box is not None
+    return {
+        "x": box["x"] - MARGIN,
+        "y": box["y"] - MARGIN,
+        "width": box["width"] + 2 * MARGIN,
+        "height": box["height"] + 2 * MARGIN,
+    }
+
+
+def show_collision(page: Page) -> None:
+    """Walk to the first frame that has collided, and look closer."""
+    following = page.get_by_role("button", name="next frame")
+    told = page.locator("[aria-live]").filter(has_text=" sends ").first
+    following.click()
+    while "collided" not in told.inner_text():
+        following.click()
+    page.get_by_role("button", name="zoom in").click()
+
+
+def main() -> None:
+    """Draw all, or those that are named."""
+    names = sys.argv[1:] or list(PICTURES)
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        sys.exit("error: no Chromium here; Debian's package is chromium")
+    with served() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        for name in names:
+            draw(browser, address, name)
+            print(f"docs/images/{name}.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
