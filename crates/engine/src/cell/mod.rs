@@ -332,6 +332,8 @@ impl Cell {
 
     /// What differs between two hot-spots in windows, opportunities and queues is as `to` has it from `now` on,
     /// as far as it may move.
+    #[cold]
+    #[inline(never)]
     pub fn change(&mut self, now: Time, [from, to]: [Hotspot; 2]) {
         for (contender, port) in (0..).zip(&mut self.ports) {
             let [before, after] = [from, to].map(|hotspot| hotspot.node(port.node));

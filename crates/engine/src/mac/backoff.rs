@@ -33,6 +33,8 @@ impl BackoffRing {
     }
 
     /// Backoffs may be up to `most` slots from now on; who contends keeps its slot and its turn.
+    #[cold]
+    #[inline(never)]
     pub fn widen(&mut self, most: u32) {
         let mut wide = BackoffRing::new(self.next.len(), most);
         if wide.heads.len() <= self.heads.len() {

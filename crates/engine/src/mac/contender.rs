@@ -171,6 +171,8 @@ impl Contender {
 
     /// Windows and opportunities are these from now on: windows from the next draw of a backoff, at the stage
     /// that failures have led to.
+    #[cold]
+    #[inline(never)]
     pub(super) fn set_access(&mut self, access: &Access) {
         (self.cwmin, self.cwmax) = (access.cwmin, access.cwmax.max(access.cwmin));
         self.may_follow = may_follow(access);

@@ -466,6 +466,8 @@ impl<'a> World<'a> {
 
     /// What differs between two scenarios is as `to` has it from now on, as far as it may move: see
     /// [`Scenario::moved_to`]. It has a gate, and has halted.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn change(&mut self, [from, to]: [&Scenario; 2]) {
         let now = self.clock.now;
         if let Some(cell) = self.radio.cell_mut() {

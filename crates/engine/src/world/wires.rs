@@ -105,6 +105,8 @@ impl Wires {
 
     /// What differs between two scenarios in the queues of links is as `to` has it from `now` on, as far as it
     /// may move.
+    #[cold]
+    #[inline(never)]
     pub(super) fn change(&mut self, now: Time, [from, to]: [&Scenario; 2]) {
         let wires = [[&from.wire.queue, &to.wire.queue]; 2];
         let links = from.links.iter().zip(&to.links);

@@ -8,6 +8,8 @@ use crate::mac::Access;
 impl Dcf {
     /// `contender` has these windows and opportunities from `now` on: windows from its next draw of a backoff,
     /// opportunities from the next frame that asks whether it may follow. Its AIFS stays.
+    #[cold]
+    #[inline(never)]
     pub fn set_access(&mut self, now: Time, contender: u32, access: &Access) {
         // what has begun draws as it was when it began
         if !self.on_air && !self.stale && !self.forms && self.start <= now {
