@@ -77,7 +77,7 @@ def draw(browser: Browser, address: str, name: str) -> None:
     looks = {"gallery": picture.entry} if picture.height else {}
     page.goto(address + fragment(text, picture.view, **looks))
     page.get_by_text("simulated here in").wait_for()
-    page.get_by_text(re.compile("predicts this scenario|No model predicts")).first.wait_for()
+    page.wait_for_load_state("networkidle")  # what Python is asked is answered
     if picture.view == "air":
         show_collision(page)
     page.wait_for_timeout(1000)  # pictures follow a moment later

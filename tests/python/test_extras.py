@@ -65,6 +65,7 @@ def test_commands_that_need_no_extra(tmp_path: Path, args: tuple[str, ...]) -> N
         (("tune", HOTSPOT, "--for", "throughput"), "numpy"),
         (("reproduce", "hotspot-1"), "numpy"),
         (("stability", "models"), "numpy"),
+        (("workbench", HOTSPOT), "starlette"),
         (("import", "pcap", str(ROOT / "tests/samples/pcap/wpa-eap-tls.pcap.gz")), "dpkt"),
     ],
     ids=lambda each: each if isinstance(each, str) else each[0],
