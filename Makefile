@@ -108,12 +108,11 @@ PAGE_SOURCES := $(shell find workbench -name node_modules -prune -o -type f -pri
 $(PAGE): $(PAGE_SOURCES)
 	@mkdir -p target
 	@$(STAGE) "build the page" workbench/build
-	@touch $@
 
 workbench: $(PAGE)
 
 build: $(VENV)/.built
-	@$(MAKE) --no-print-directory workbench || true
+	@$(MAKE) --question workbench 2> /dev/null || workbench/build || test $$? = 2
 
 wheel: build
 	@$(STAGE) "build sdist and wheels" packaging/wheels
