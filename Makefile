@@ -112,7 +112,7 @@ $(PAGE): $(PAGE_SOURCES)
 workbench: $(PAGE)
 
 build: $(VENV)/.built
-	@$(MAKE) --question workbench 2> /dev/null || workbench/build || test $$? = 2
+	@$(MAKE) --no-print-directory --question workbench 2> /dev/null || workbench/build || test $$? = 2
 
 wheel: build
 	@$(STAGE) "build sdist and wheels" packaging/wheels
