@@ -1,6 +1,7 @@
 """Where a scenario comes from: a file, text or a mapping, and the files that it names."""
 
 import json
+import os
 import re
 import sys
 from codecs import BOM_UTF8
@@ -16,6 +17,7 @@ from lasthop.opening import UnreadableError, opened
 
 __all__ = [
     "DICTIONARY",
+    "FILES_SHUT",
     "File",
     "Setting",
     "as_json",
@@ -28,6 +30,9 @@ __all__ = [
 
 MOST_BYTES = 1 << 24
 """No more of a file is read; the engine refuses far smaller ones. [bytes]"""
+
+FILES_SHUT = "LASTHOP_FILES_SHUT"
+"""Set in the environment where scenarios come from elsewhere: no file that they name is read."""
 
 DICTIONARY = "<dict>"
 """What stands for the file where the scenario is a mapping."""
@@ -139,6 +144,8 @@ def named_files(
 
 
 def _named(name: str, path: Path) -> File:
+    if os.environ.get(FILES_SHUT):
+        return name, None, "a scenario of a page has no files"
     try:
         with path.open("rb") as file:
             return name, file.read(MOST_BYTES + 1), ""

@@ -25,16 +25,21 @@ function told(went) {
 
 const text = readFileSync(scenarioPath);
 const isJson = extname(scenarioPath) === ".json" ? 1 : 0;
-const name = basename(scenarioPath, extname(scenarioPath));
-const own = /^name\s*=/m.test(text.toString()) ? settings : [`name=${name}`, ...settings];
-const room = Buffer.concat([text, Buffer.from(own.join("\n"))]);
 
-write(room);
+function room(lines) {
+  return Buffer.concat([text, Buffer.from(lines.join("\n"))]);
+}
+
+write(room(settings));
 const scenario = JSON.parse(told(engine.lasthop_check(isJson, text.length)));
+// without a name of its own it is named after its file
+const named = scenario.name !== "scenario";
+const name = basename(scenarioPath, extname(scenarioPath));
+const whole = room(named ? settings : [`name=${name}`, ...settings]);
 const before = process.cpuUsage();
 const runs = [];
 for (let replication = 0; replication < scenario.replications; replication += 1) {
-  write(room);
+  write(whole);
   const run = engine.lasthop_begin(isJson, text.length, replication);
   if (!run) told(0);
   while (!engine.lasthop_is_over(run)) {

@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from lasthop._core import VERSION
 from lasthop.errors import UserError
+from lasthop.source import FILES_SHUT
 from lasthop.workbench.commands import COMMANDS, Asked, Told, told
 from lasthop.workbench.files import index, page
 
@@ -176,6 +177,7 @@ async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Told:
         process = await asyncio.create_subprocess_exec(
             *asked.process,
             cwd=folder,
+            env={**os.environ, FILES_SHUT: "1"},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
