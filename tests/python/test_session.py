@@ -272,3 +272,26 @@ def test_without_tails_there_are_no_distributions(tmp_path: Path) -> None:
     (tmp_path / "record.json").write_text(json.dumps(record))
     with pytest.raises(lh.UserError, match="`distributions` are damaged"):
         lh.load(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_is_told_that_the_session_is_not_its_own() -> None:
+    with lh.Session(CELL) as session:
+        session.step(0.1)
+        reads, writes = os.pipe()
+        child = os.fork()
+        if child == 0:
+            said = ""
+            for use in (lambda: session.step(0.1), session.close):
+                try:
+                    use()
+                except lh.UserError as error:
+                    said += str(error) + "\n"
+            os.write(writes, said.encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        told = os.read(reads, 1000).decode()
+        assert told.count("not of a fork") == 2
+        session.step(0.1)
+        for end in (reads, writes):
+            os.close(end)

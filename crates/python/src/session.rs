@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -35,6 +36,8 @@ struct Work {
     stop: Arc<AtomicBool>,
     panic: Arc<Mutex<Option<String>>>,
     thread: Option<JoinHandle<()>>,
+    /// Whose thread it is: a fork has none.
+    process: u32,
     settings: Vec<Setting>,
 }
 
@@ -179,13 +182,18 @@ impl Session {
 impl Session {
     /// The thread, which is nobody else's for the while.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<Work>>> {
-        match self.work.try_lock() {
-            Ok(work) => Ok(work),
-            Err(TryLockError::Poisoned(work)) => Ok(work.into_inner()),
+        let work = match self.work.try_lock() {
+            Ok(work) => work,
+            Err(TryLockError::Poisoned(work)) => work.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                Err(refused("session: another thread is using it".to_owned()))
+                return Err(refused("session: another thread is using it".to_owned()));
             }
+        };
+        if work.as_ref().is_some_and(Work::is_elsewhere) {
+            let message = "session: it is of the process that has begun it, not of a fork";
+            return Err(refused(message.to_owned()));
         }
+        Ok(work)
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut Work) -> PyResult<T>) -> PyResult<T> {
@@ -220,10 +228,16 @@ impl Work {
             stop: Arc::default(),
             panic,
             thread: Some(thread),
+            process: process::id(),
             settings: Vec::new(),
         };
         work.wait(py, begun)?.map_err(failed)?;
         Ok(work)
+    }
+
+    /// Whether its thread is in the process from which this one was forked.
+    fn is_elsewhere(&self) -> bool {
+        self.process != process::id()
     }
 
     /// The answer to what the thread is asked, which is waited for whatever happens.
@@ -313,7 +327,8 @@ impl Drop for Work {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.tasks = channel().0; // no task will come
-        if let Some(thread) = self.thread.take() {
+        let thread = self.thread.take();
+        if let Some(thread) = thread.filter(|_| !self.is_elsewhere()) {
             drop(thread.join()); // what it has to say it has said
         }
     }
