@@ -7,7 +7,7 @@ from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.run import replaced
 from lasthop.scenario import ScenarioLike
-from lasthop.session import Session
+from lasthop.session import Session, seconds_of
 
 need("lasthop.learning", "gymnasium", "numpy")
 
@@ -57,11 +57,11 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     scenario : str, path, mapping or Scenario
         See `lasthop.Scenario`. It has a cell.
     path : str
-        Key path that an action sets, one that may change in motion: see `Session.changeable`.
+        Key path that an action sets, one that `Session.set` takes in motion.
     choices : sequence
         Values that it may be set to.
-    interval_s : float
-        Simulated time between two actions. [s]
+    interval_s : float or str
+        Simulated time between two actions [s], or text with its unit.
     reward : callable
         What a reading is worth.
 
@@ -70,7 +70,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     ScenarioError
         If the scenario, or one of the choices in it, is refused.
     UserError
-        If it has no cell, or no time to act.
+        If it has no cell, no time to act, no choices, or one that cannot be set in motion.
 
     Examples
     --------
@@ -92,21 +92,26 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         *,
         path: str = "cell.cwmin",
         choices: Sequence[object] = WINDOWS,
-        interval_s: float = 1.0,
+        interval_s: float | str = 1.0,
         reward: Reward = goodput_if_fair,
     ) -> None:
         self.scenario = replaced(scenario, (), replications=1)
         typed = self.scenario.typed
         if not typed.stations:
             raise UserError("AccessEnv: the scenario has no cell; needed are stations")
+        interval_s = seconds_of(interval_s, "interval_s={!r}")
         if not 0 < interval_s <= typed.duration_s - typed.warmup_s:
             raise UserError(
                 f"interval_s={interval_s:g}: allowed is a time up to "
                 f"{typed.duration_s - typed.warmup_s:g} s, which are measured"
             )
-        for choice in choices:
-            self.scenario.with_(path, choice)  # refused before anything runs
         self.path, self.choices = path, tuple(choices)
+        if not self.choices:
+            raise UserError("choices: at least one value is needed")
+        with Session(self.scenario) as tried:
+            for choice in self.choices:  # refused before anything runs
+                self.scenario.with_(path, choice)
+                tried.set(path, choice)
         self.interval_s, self.reward = interval_s, reward
         stations = [station.name for station in typed.stations]
         self.names = (
@@ -147,8 +152,14 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         Raises
         ------
         UserError
-            If no episode has begun, or it is over.
+            If no episode has begun, it is over, or there is no such choice.
         """
+        if not self.action_space.contains(action):
+            named = ", ".join(map(str, self.choices))
+            raise UserError(
+                f"action {action}: allowed is a whole number from 0 to {len(self.choices) - 1}, "
+                f"which stand for {self.path} = {named}"
+            )
         session = self.session
         if session is None or session.now_s >= session.duration_s:
             raise UserError("AccessEnv: no episode is under way; reset() begins one")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -10,8 +11,12 @@ from lasthop.errors import UserError, nearest
 from lasthop.result import Result
 from lasthop.run import replaced
 from lasthop.scenario import ScenarioLike, as_setting, blaming
+from lasthop.values import in_si
 
-__all__ = ["Change", "Changeable", "Session"]
+__all__ = ["Change", "Changeable", "Session", "seconds_of"]
+
+MOST_LISTED = 4
+"""Key paths that a refusal lists if there are no more."""
 
 MOST_REPLICATION = 2**32 - 1
 """Number of the last replication whose random streams there are."""
@@ -27,9 +32,9 @@ class Changeable(NamedTuple):
     unit: str
     """``bit/s``, ``s``, or ``-``."""
     least: float
-    """The least that the key may say, in `unit`; other keys may allow less."""
+    """The least that the key itself may say, in `unit`; what stands beside it may allow less."""
     greatest: float
-    """The greatest, likewise."""
+    """The greatest, likewise: a ``cwmin`` goes to its ``cwmax`` only."""
 
 
 class Change(NamedTuple):
@@ -133,6 +138,14 @@ class Session:
     ) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        name = f"{self.scenario.source!r}: {self.scenario['name']!r}"
+        try:
+            state = f"at {self.now_s:.9g} s of {self.duration_s:.9g} s"
+        except UserError as error:
+            state = str(error).removeprefix("session: ").partition(", ")[0]
+        return f"Session({name}, {state})"
+
     @property
     def now_s(self) -> float:
         """Simulated time. [s]"""
@@ -143,24 +156,30 @@ class Session:
         """Simulated time at the end. [s]"""
         return self.scenario.checked.length_s
 
-    def step(self, seconds: float) -> None:
-        """Run on for a simulated time, to the end at most.
+    def step(self, seconds: float | str) -> None:
+        """Run on for a simulated time; a step that is longer than what is left halts at the end.
 
         Parameters
         ----------
-        seconds : float
-            The time, above 0. [s]
+        seconds : float or str
+            The time, above 0 [s], or text with its unit: ``"100 ms"``.
 
         Raises
         ------
         UserError
-            If it is no such time, the session is over, or another thread is using it.
+            If it is no such time, the session is at its end or over, or another thread is using it.
         KeyboardInterrupt
             At Ctrl-C; the next step goes on to where this one was to halt.
         """
-        self._core.step(seconds)
+        before_s = self.now_s
+        self._core.step(seconds_of(seconds, "step({!r})"))
+        if before_s >= self.duration_s:
+            raise UserError(
+                f"step({seconds!r}): the session is at {self.duration_s:.9g} s, its end",
+                "finish() has the result",
+            )
 
-    def run_until(self, time_s: float) -> None:
+    def run_until(self, time_s: float | str) -> None:
         """Run on to a simulated time.
 
         It halts there: what the medium and links do at that instant has happened, and nothing else
@@ -168,8 +187,8 @@ class Session:
 
         Parameters
         ----------
-        time_s : float
-            The time, neither before now nor after the end. [s]
+        time_s : float or str
+            The time, neither before now nor after the end [s], or text with its unit: ``"20 s"``.
 
         Raises
         ------
@@ -178,7 +197,7 @@ class Session:
         KeyboardInterrupt
             At Ctrl-C; `run_until` the same time goes on.
         """
-        self._core.run_until(time_s)
+        self._core.run_until(seconds_of(time_s, "run_until({!r})"))
 
     def read(self) -> dict[str, Any]:
         """What was measured since the last reading, and what there is now.
@@ -260,15 +279,19 @@ class Session:
             changed = self._core.set(path, text)
         if not changed:
             there = list(self.changeable())
-            near = ", ".join(nearest(path, there)) if there else "nothing of this scenario"
             raise UserError(
-                f"`{path}`: {text} cannot be set in motion; what can change is {near}",
-                "changeable() lists all" if there else None,
+                f"`{path}`: {text} cannot be set in motion; {_instead(path, there)}",
+                f"Session.changeable() lists all {len(there)}"
+                if len(there) > MOST_LISTED
+                else None,
             )
         self.changes.append(Change(self.now_s, path, text))
 
     def changeable(self) -> dict[str, Changeable]:
-        """What may change in motion, by key path, with what it says now.
+        """What may change in motion, by key path, with what it says now and the range of the key.
+
+        `set` checks a value with all that stands beside it, too, which may allow less than the
+        range: no ``cwmin`` is above its ``cwmax``.
 
         Returns
         -------
@@ -301,6 +324,42 @@ class Session:
     def close(self) -> None:
         """End it, and keep nothing; one that is over stays so."""
         self._core.close()
+
+
+def seconds_of(given: float | str, what: str) -> float:
+    """A time as a number of seconds or as text with its unit. [s]
+
+    Parameters
+    ----------
+    given : float or str
+        ``1.5``, ``"1500 ms"``.
+    what : str
+        What an error begins with, with a place for what was given: ``"step({!r})"``.
+
+    Raises
+    ------
+    UserError
+        If it is neither.
+    """
+    with suppress(TypeError, ValueError):
+        if not isinstance(given, str):
+            return float(given)
+    found = in_si(given) if isinstance(given, str) else None
+    if found is None or found[1] != "s":
+        raise UserError(
+            f"{what.format(given)}: allowed is a number of seconds, or text with its unit, "
+            f'such as "100 ms"'
+        )
+    return float(found[0])
+
+
+def _instead(path: str, there: Sequence[str]) -> str:
+    """What can be set in motion: all of it, or what is most like a path that cannot."""
+    if not there:
+        return "nothing of this scenario can"
+    if len(there) <= MOST_LISTED:
+        return f"what can change is {', '.join(there)}"
+    return f"other keys can, such as {', '.join(nearest(path, there))}"
 
 
 def _is_number(value: object) -> bool:

@@ -57,6 +57,14 @@ def test_three_exercises_have_links() -> None:
     assert opened_ones >= {f"workbench:{name}" for name in embedding.scenarios(page)}
 
 
+def test_a_checkout_has_the_files_of_the_exercises() -> None:
+    page = (DOCS / "guide" / "teach.md").read_text("utf-8")
+    files = {path.name: path.read_text("utf-8") for path in (ROOT / "examples/teach").iterdir()}
+    assert files == embedding.scenarios(page)
+    for command in re.findall(r"lasthop workbench (\S+\.toml)", page):
+        assert (ROOT / command).is_file()
+
+
 @pytest.mark.parametrize(
     ("link", "wrong"), [("workbench:no.toml", "shows no no.toml"), ("workbench:a.toml?sky", "view")]
 )

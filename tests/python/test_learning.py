@@ -67,9 +67,32 @@ def test_what_cannot_be_an_environment_is_refused() -> None:
         AccessEnv(CELL, interval_s=6)
     with pytest.raises(lh.ScenarioError, match="99999 is too large"):
         AccessEnv(CELL, choices=(3, 99999))
+    with pytest.raises(lh.UserError, match="choices: at least one value"):
+        AccessEnv(CELL, choices=())
+    with pytest.raises(lh.UserError, match="interval_s='soon': allowed is a number of seconds"):
+        AccessEnv(CELL, interval_s="soon")
+    assert AccessEnv(CELL, interval_s="500 ms").interval_s == 0.5
     env = AccessEnv(CELL)
     with pytest.raises(lh.UserError, match="no episode is under way"):
         env.step(np.int64(0))
+
+
+def test_what_cannot_be_set_in_motion_is_refused_at_once() -> None:
+    for path, choices in (("tcp.window", (3, 7)), ("station.idle.count", (1, 2))):
+        with pytest.raises(lh.UserError, match=f"`{path}`: . cannot be set in motion") as caught:
+            AccessEnv(CELL, path=path, choices=choices)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("action", [11, -1, 1.0])
+def test_an_action_that_is_none_is_refused_with_those_that_are(action: float) -> None:
+    env = AccessEnv(CELL)
+    env.reset(seed=1)
+    line = rf"action {action}: allowed is a whole number from 0 to 10, .* = 0, 1, 3, 7, .*, 1023$"
+    with pytest.raises(lh.UserError, match=line):
+        env.step(action)  # type: ignore[arg-type]
+    assert env.session is not None
+    assert env.session.now_s == 1.0
 
 
 def test_the_bandit_learns_what_the_model_says(capsys: pytest.CaptureFixture[str]) -> None:

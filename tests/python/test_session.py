@@ -108,7 +108,11 @@ def test_what_may_change_can_be_set_to_what_it_says() -> None:
         ("cell.ap.cwmin", 2000, "2000 is above cwmax; allowed is a whole number from 0 to 1023"),
         ("cell.ap.cwmni", 3, "`cell.ap.cwmni`: unknown key"),
         ("vsb.rate", "fast", "set('vsb.rate', 'fast'): `vsb.rate`: \"fast\""),
-        ("tcp.window", 9, "`tcp.window`: 9 cannot be set in motion; what can change is"),
+        (
+            "tcp.window",
+            9,
+            "`tcp.window`: 9 cannot be set in motion; other keys can, such as cell.ap.cwmin",
+        ),
         ("vsb.rate", "estimated", "`vsb.rate`: estimated cannot be set in motion"),
         ("gateway.lan", "wlan1", "`gateway.lan`: wlan1 cannot be set in motion"),
     ],
@@ -137,8 +141,53 @@ def test_times_out_of_reach_are_refused() -> None:
                 session.step(wrong)
         session.step(100)
         assert session.now_s == session.duration_s == 4.0
+        session.run_until(4.0)
+        with pytest.raises(lh.UserError, match=r"step\(0\.5\): the session is at 4 s, its end"):
+            session.step(0.5)
+        with pytest.raises(lh.UserError, match="to 4 s, its end"):
+            session.run_until(5)
     with pytest.raises(lh.UserError, match="replication=-1"):
         lh.Session(SMALL, replication=-1)
+
+
+def test_times_are_numbers_or_text_with_a_unit() -> None:
+    with lh.Session(SMALL) as session:
+        session.step("250 ms")
+        session.run_until("1.5 s")
+        assert session.now_s == 1.5
+        for wrong in ("1", "1 Mbps", "soon", None):
+            line = rf"step\({wrong!r}\): allowed is a number of seconds, or text with its unit"
+            with pytest.raises(lh.UserError, match=line):
+                session.step(wrong)  # type: ignore[arg-type]
+        assert session.now_s == 1.5
+
+
+def test_a_session_shows_scenario_and_time() -> None:
+    session = lh.Session(SEVEN, settings=SHORT)
+    session.step(2.5)
+    name = f"Session({str(SEVEN)!r}: {session.scenario['name']!r}, "
+    assert repr(session) == name + "at 2.5 s of 6 s)"
+    session.close()
+    assert repr(session) == name + "it is over)"
+
+
+def test_a_refusal_says_whether_it_lists_all_that_can_change() -> None:
+    with lh.Session(VSB) as session:
+        with pytest.raises(lh.UserError, match=r"; other keys can, such as \S+") as caught:
+            session.set("tcp.window", 9)
+        count = len(session.changeable())
+        assert caught.value.hint == f"Session.changeable() lists all {count}"
+    wired = {"duration": "2 s", "dumbbell": {"flows": 2, "bottleneck": "1 Mbps", "rtt": "20 ms"}}
+    with lh.Session(wired) as session:
+        every = ", ".join(session.changeable())
+        with pytest.raises(lh.UserError, match=f"; what can change is {every}$"):
+            session.set("tcp.window", 9)
+    graph = EXAMPLES / "csma.toml"
+    with (
+        lh.Session(graph) as session,
+        pytest.raises(lh.UserError, match=r"; nothing of this scenario can$"),
+    ):
+        session.set("tcp.window", 9)
 
 
 def test_values_that_are_not_there_are_named() -> None:
