@@ -119,7 +119,7 @@ def hotspot() -> Callable[..., Scenario]:
                 for direction, count in zip(("up", "down"), counts, strict=True)
                 for number in range(1, count + 1)
             ],
-            "record": {"series_interval_s": None, "frames": None},
+            "record": {"series_interval_s": None, "frames": None, "from_s": 0.0},
         }
 
     return build

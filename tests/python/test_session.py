@@ -325,7 +325,7 @@ def test_without_tails_there_are_no_distributions(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_is_told_that_the_session_is_not_its_own() -> None:
-    with lh.Session(CELL) as session:
+    with lh.Session(SEVEN, settings=SHORT) as session:
         session.step(0.1)
         reads, writes = os.pipe()
         child = os.fork()
