@@ -10,7 +10,7 @@ import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirro
 import { tags } from "@lezer/highlight";
 import type { Problem } from "../engine/answers";
 import { offersAt } from "./completion";
-import { placeOf } from "./problems";
+import { placeOf, toldOf } from "./problems";
 import type { Schema } from "./schema";
 
 const colours = HighlightStyle.define([
@@ -93,8 +93,7 @@ export function openEditor(
       const own = problems.filter(({ setting }) => setting === null);
       const diagnostics = own.map((problem): Diagnostic => {
         const { from, to } = placeOf(now, problem);
-        const message = problem.hint ? `${problem.message}\n${problem.hint}` : problem.message;
-        return { from, to, severity: "error", message };
+        return { from, to, severity: "error", message: toldOf(problem) };
       });
       view.dispatch(setDiagnostics(view.state, diagnostics));
     },
