@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from .conftest import fetched, is_over, link, saved
+from .conftest import fetched, is_over, link, saved, serving
 
 ROOT = Path(__file__).parents[2]
 GALLERY = ROOT / "workbench/src/gallery"
@@ -179,6 +179,72 @@ def test_beside_python_predictions_are_shown(page: Page, address: str) -> None:
     is_over(page)
     expect(page.get_by_text(re.compile("hotspot")).first).to_be_visible()
     assert b"lasthop-api" in fetched(address)
+
+
+def test_a_setting_that_is_used_stands_in_the_text(page: Page, address: str) -> None:
+    page.goto(link(address, QUICK))
+    is_over(page)
+    page.get_by_role("tab", name="Sweep").click()
+    page.get_by_role("combobox", name="Key").fill("station.u.upload")
+    page.get_by_role("textbox", name="Values").fill("2,3")
+    page.get_by_role("spinbutton", name="Replications").fill("1")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Use this").first.click()
+    text = page.locator(".cm-content")
+    expect(text).to_contain_text("station.u = { upload = 2 }")
+    expect(page.get_by_label("Settings over the text")).to_have_count(0)
+    page.get_by_role("textbox", name="Values").fill("no")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("is not a number")
+    expect(page.get_by_text("What is shown is the answer before").first).to_be_visible()
+
+
+def test_a_file_is_read_anew_until_its_text_is_changed(
+    page: Page, built_page: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "hall.toml"
+    file.write_text(QUICK, "utf-8")
+    with serving(str(file)) as address:
+        page.goto(address)
+        is_over(page)
+        expect(page.get_by_text("hall.toml")).to_be_visible()
+        page.get_by_role("tab", name="Over time").click()
+        page.wait_for_timeout(1000)  # time to write the address
+        file.write_text(QUICK.replace("count = 2", "count = 3"), "utf-8")
+        page.reload()
+        expect(page.locator(".cm-content")).to_contain_text("count = 3")
+        write(page, QUICK.replace("count = 2", "count = 4"))
+        expect(page).to_have_url(re.compile("#s="))
+        page.reload()
+        expect(page.locator(".cm-content")).to_contain_text("count = 4")
+
+
+def test_a_setting_over_the_text_is_in_its_field_and_in_its_file(page: Page, static: str) -> None:
+    page.goto(link(static, QUICK, ("station.u.upload=7", "name=hall"), side="form"))
+    is_over(page)
+    field = page.locator("#field-station-u-upload")
+    expect(field).to_have_value("7")
+    expect(page.get_by_text("by a setting")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save", exact=True).click()
+    assert download.value.suggested_filename == "hall.toml"
+    saved_text = Path(download.value.path()).read_text("utf-8")
+    assert 'name = "hall"' in saved_text
+    assert "station.u = { upload = 7 }" in saved_text
+    field.fill("5")  # no Enter
+    page.get_by_role("button", name="Text", exact=True).click()
+    expect(page.locator(".cm-content")).to_contain_text("station.u = { upload = 5 }")
+    expect(page.get_by_label("Settings over the text")).to_contain_text("name=hall")
+
+
+def test_a_link_opens_on_its_results_on_a_phone(page: Page, static: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(link(static, QUICK))
+    parts = page.get_by_role("navigation")
+    results = parts.get_by_role("button", name="Results")
+    expect(results).to_have_attribute("aria-pressed", "true")
+    parts.get_by_role("button", name="Text").click()
+    expect(results).to_have_attribute("aria-pressed", "false")
 
 
 @pytest.mark.slow
