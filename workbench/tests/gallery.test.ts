@@ -30,7 +30,7 @@ async function answer(id: string, trial: number | null, replications = 3): Promi
     return run;
   });
   const values = runs.flatMap((run) => [...engine.values(run)]);
-  return engine.combine(runs[0] as number, Float64Array.from(values));
+  return JSON.parse(engine.combine(runs[0] as number, Float64Array.from(values))) as Answer;
 }
 
 function mean(told: Answer, list: string, name: string, quantity: string): number {

@@ -120,6 +120,7 @@ def told(code: int, output: bytes, messages: bytes) -> Told:
     """What is answered where a command has ended.
 
     `answer` is what it printed, `notes` are its warnings; `error` and `hint` say what is wrong.
+    A refusal is an answer, too: it says what there is to say of a scenario, and nothing has failed.
     """
     lines = messages.decode("utf-8", "replace").splitlines()
     errors, hints, notes = (
@@ -133,6 +134,6 @@ def told(code: int, output: bytes, messages: bytes) -> Told:
         except ValueError:
             return Told(500, {"error": "the command has not printed JSON", "hint": None})
         return Told(200, {"answer": answer, "notes": notes})
-    status = 422 if code == 2 else 500
+    status = 200 if code == 2 else 500
     error = "\n".join(errors) or f"the command ended with code {code}"
     return Told(status, {"error": error, "hint": "\n".join(hints) or None})

@@ -58,7 +58,7 @@ export class Api {
       throw new Refused("lasthop workbench does not answer", "start it again, and load this page anew");
     });
     const told: unknown = await response.json().catch(() => null);
-    if (response.ok && told) return told;
+    if (response.ok && told && !(told as { error?: string }).error) return told;
     throw refusalFrom(told, response.status);
   }
 }

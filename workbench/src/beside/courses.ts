@@ -7,11 +7,11 @@ import type { Course } from "./swept";
 export type Painter = (plot: uPlot, ink: (name: string) => string) => void;
 
 /** Points and intervals of the lines that are shown. */
-export function painterOf(courses: readonly Course[], lines: readonly Line[], chosen: number): Painter {
+export function painterOf(courses: readonly Course[], lines: readonly Line[], places: readonly number[], chosen: number): Painter {
   return (plot, ink) => {
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio;
-    const x = (at: number) => plot.valToPos(at, "x", true);
+    const x = (at: number) => plot.valToPos(places[at] ?? 0, "x", true);
     const y = (value: number) => Math.max(bbox.top, Math.min(bbox.top + bbox.height, plot.valToPos(value, "y", true)));
     ctx.save();
     ctx.lineWidth = 1.5 * ratio;

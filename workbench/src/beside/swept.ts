@@ -1,6 +1,7 @@
 /** What a sweep has answered: a quantity over the values that were tried. */
 
 import type { Answer, Estimate } from "../engine/answers";
+import { quantityOf } from "../scenario/quantity";
 import { estimateOf, itemsOf, listsOf } from "../views/answer";
 import { estimate, plain } from "../views/digits";
 import type { Table } from "../views/numbers/tables";
@@ -43,8 +44,14 @@ export function choicesOf({ points }: Sweep): Choice[] {
   return [...found.values()];
 }
 
-/** The quantity that is shown where nobody has chosen. */
-export function firstOf(choices: readonly Choice[]): Choice | undefined {
+/** Flows or stations of a picture; of more, the first are no answer. */
+export const MOST = 12;
+
+/** The quantity that is shown where nobody has chosen: goodputs, or of many flows alone what waits. */
+export function firstOf(choices: readonly Choice[], { points }: Sweep): Choice | undefined {
+  const areMany = points.some(({ result }) => !result.stations && itemsOf(result, "flows").length > MOST);
+  const waiting = choices.find(({ key }) => key === "queues.occupancy_packets");
+  if (areMany && waiting) return waiting;
   const goodputs = choices.filter(({ quantity }) => quantity === "goodput_bps");
   return goodputs.find(({ list }) => list === "stations") ?? goodputs[0] ?? choices[0];
 }
@@ -52,6 +59,17 @@ export function firstOf(choices: readonly Choice[]): Choice | undefined {
 /** Words of a point: what was set. */
 export function labelsOf({ points }: Sweep): string[] {
   return points.map(({ settings }) => Object.values(settings).join(", "));
+}
+
+/** Where points stand: at their values, if these are numbers of one unit that rise, else evenly apart. */
+export function placesOf(labels: readonly string[]): { at: number[]; unit: string; isLog: boolean; areNumbers: boolean } {
+  const found = labels.map((label) => quantityOf(label) ?? { number: label, unit: "" });
+  const [unit = ""] = found.map((one) => one.unit);
+  const at = found.map(({ number }) => Number(number || Number.NaN));
+  const [first = 0] = at;
+  const areNumbers = found.every((one) => one.unit === unit) && at.every((one, k) => (k ? one > (at[k - 1] as number) : !Number.isNaN(one)));
+  if (!areNumbers) return { at: labels.map((_, k) => k), unit: "", isLog: false, areNumbers };
+  return { at, unit, isLog: first > 0 && (at.at(-1) ?? 0) > 10 * first, areNumbers };
 }
 
 export function coursesOf({ points }: Sweep, { list, quantity }: Choice): { measure: Measure; courses: Course[] } {

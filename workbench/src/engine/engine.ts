@@ -1,6 +1,6 @@
 /** The engine's WebAssembly module: texts and numbers in, answers out. */
 
-import type { Answer, Distribution, Frames, Problem, Scenario, Series } from "./answers";
+import type { Distribution, Frames, Problem, Scenario, Series } from "./answers";
 
 /** What the module exports; numbers of 32 bits unless said otherwise. */
 interface Exports {
@@ -104,11 +104,11 @@ export class Engine {
     return new Float64Array(this.#bytes().buffer);
   }
 
-  /** The answer over the values of replications in order; `run` is one of them. */
-  combine(run: number, values: Float64Array): Answer {
+  /** The answer over the values of replications in order, as the engine writes it; `run` is one of them. */
+  combine(run: number, values: Float64Array): string {
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
     this.#put(bytes);
-    return this.#told(this.#exports.lasthop_combine(run)) as Answer;
+    return this.#text(this.#exports.lasthop_combine(run));
   }
 
   series(run: number): Series | null {
@@ -146,9 +146,13 @@ export class Engine {
   }
 
   #told(went_well: number): unknown {
+    return JSON.parse(this.#text(went_well));
+  }
+
+  #text(went_well: number): string {
     const answer = this.#answer();
     if (!went_well) throw new EngineError(answer);
-    return JSON.parse(answer);
+    return answer;
   }
 
   #answer(): string {

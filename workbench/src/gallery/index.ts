@@ -18,6 +18,8 @@ export interface Entry {
   /** Its name in addresses. */
   id: string;
   title: string;
+  /** What is looked at first. */
+  view: "shares" | "queue";
   see: string;
   why: string;
   trials: readonly Trial[];
@@ -30,6 +32,7 @@ export const GALLERY: readonly Entry[] = [
   {
     id: "uploader",
     title: "Why the uploader wins",
+    view: "shares",
     see: "One station uploads over six connections and gets 3.4 of 5.2 Mb/s; each of four that download gets 0.4.",
     why:
       "Downloads share one queue, the access point's, which contends for the air as one station does and loses " +
@@ -44,6 +47,7 @@ export const GALLERY: readonly Entry[] = [
   {
     id: "middle",
     title: "Why the middle link starves",
+    view: "shares",
     see: "Three networks in a row: those at the ends get 3.5 Mb/s each, the one between them 0.4.",
     why:
       "The middle one hears both neighbours, which do not hear each other: their frames overlap at random, and " +
@@ -60,6 +64,7 @@ export const GALLERY: readonly Entry[] = [
   {
     id: "swing",
     title: "RED that swings",
+    view: "queue",
     see: "Sixty flows 200 ms away: the queue jumps between empty and some 240 packets, and 80 of 100 Mb/s arrive.",
     why:
       "RED answers an average that lags behind, and senders hear of it a round trip later. By then the queue is " +
@@ -76,6 +81,7 @@ export const GALLERY: readonly Entry[] = [
   {
     id: "priority",
     title: "An access point that need not contend",
+    view: "shares",
     see: "Seven downloads of 802.11b get 4.97 Mb/s together, and less than one packet waits at the access point.",
     why:
       "With AIFSN 1 and no backoff it goes first whenever it has a packet. Stations answer each packet with an " +
@@ -93,6 +99,7 @@ export const GALLERY: readonly Entry[] = [
   {
     id: "shares",
     title: "A queue with shares",
+    view: "shares",
     see:
       "Five downloads are near, five lose three of ten frames; both classes get 2.7 Mb/s, and all commands to a " +
       "sensor arrive.",
@@ -111,6 +118,7 @@ export const GALLERY: readonly Entry[] = [
   {
     id: "aggregates",
     title: "What aggregates are for",
+    view: "shares",
     see: "An 802.11ax cell carries about 250 Mb/s, with some 70 packets in a transmission of the access point.",
     why:
       "Contention, preamble and ACK take about as long for one packet as for many: who sends one at a time spends " +

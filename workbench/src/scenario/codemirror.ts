@@ -1,7 +1,7 @@
 /** The editor of a scenario's text, loaded after the page. */
 
 import { autocompletion, closeBrackets, type CompletionContext, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { history, historyKeymap, moveLineDown, moveLineUp, standardKeymap, toggleComment } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
@@ -10,7 +10,7 @@ import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirro
 import { tags } from "@lezer/highlight";
 import type { Problem } from "../engine/answers";
 import { offersAt } from "./completion";
-import { placeOf } from "./problems";
+import { placeOf, toldOf } from "./problems";
 import type { Schema } from "./schema";
 
 const colours = HighlightStyle.define([
@@ -19,6 +19,13 @@ const colours = HighlightStyle.define([
   { tag: [tags.number, tags.bool, tags.atom], color: "var(--code-number)" },
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--code-key)" },
 ]);
+
+/** Beside what every field has. */
+const LINES = [
+  { key: "Mod-/", run: toggleComment },
+  { key: "Alt-ArrowUp", run: moveLineUp },
+  { key: "Alt-ArrowDown", run: moveLineDown },
+];
 
 export interface Editor {
   /** Puts a text there, as an edit that can be undone. */
@@ -68,7 +75,7 @@ export function openEditor(
         StreamLanguage.define(toml),
         syntaxHighlighting(colours),
         autocompletion({ override: [complete] }),
-        keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+        keymap.of([...LINES, ...standardKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({
           "aria-label": "Scenario, TOML",
@@ -93,8 +100,7 @@ export function openEditor(
       const own = problems.filter(({ setting }) => setting === null);
       const diagnostics = own.map((problem): Diagnostic => {
         const { from, to } = placeOf(now, problem);
-        const message = problem.hint ? `${problem.message}\n${problem.hint}` : problem.message;
-        return { from, to, severity: "error", message };
+        return { from, to, severity: "error", message: toldOf(problem) };
       });
       view.dispatch(setDiagnostics(view.state, diagnostics));
     },

@@ -12,6 +12,12 @@ export const SHORTCUTS: readonly { key: string; does: string; action: Action }[]
   { key: "Ctrl+Enter", does: "run it again, in fields too", action: "run" },
 ];
 
+/** Keys of parts of the page. */
+export const PARTS: readonly { key: string; does: string }[] = [
+  { key: "arrows, Home, End", does: "another tab or entry of the gallery; in the air another frame, the first, the last" },
+  { key: "+ − Page Up Page Down", does: "in the air: zoom, move" },
+];
+
 /** What a key does here; null: nothing, or it is meant for a field. */
 export function actionOf(event: KeyboardEvent, areOn: boolean): Action | null {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return "run";

@@ -5,11 +5,11 @@ import { fromFragment, type Linked, LinkError, toFragment } from "./link";
 /** Time after which an edit is in the address; browsers allow only so many changes. [ms] */
 const WRITE_MS = 600;
 
-/** Reads the address now and whenever it changes; `take` gets what it says, null where it says nothing. */
+/** Reads the address now and whenever it changes; `take` gets what it says, null where it says nothing, as `write` has it. */
 export function followAddress(
   take: (linked: Linked | null) => void | Promise<void>,
   fail: (message: string) => void,
-): { write(linked: Linked): void; push(linked: Linked): Promise<void>; close(): void } {
+): { write(linked: Linked | null): void; push(linked: Linked): Promise<void>; close(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** The address as we have written it, which is no news. */
   let own = "";
@@ -25,16 +25,15 @@ export function followAddress(
       await take(null);
     }
   };
-  const write = async (linked: Linked, how: "replaceState" | "pushState") => {
+  const write = async (linked: Linked | null, how: "replaceState" | "pushState") => {
     clearTimeout(timer);
     try {
-      own = await toFragment(linked);
-      history[how](null, "", own);
+      own = linked ? await toFragment(linked) : "";
     } catch {
       // A text that is too long for a link stays on the page alone.
       own = "";
-      history[how](null, "", location.pathname + location.search);
     }
+    history[how](null, "", own || location.pathname + location.search);
   };
   const listen = () => void read();
   addEventListener("hashchange", listen);

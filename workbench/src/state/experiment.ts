@@ -21,7 +21,8 @@ export interface Listener {
   progress(progress: Progress): void;
   /** The first replication is over: what it has recorded. */
   recorded(series: Series | null, distributions: Distribution[] | null): void;
-  answered(answer: Answer, done: number): void;
+  /** The same as the engine writes it. */
+  answered(answer: Answer, done: number, text: string): void;
 }
 
 /**
@@ -65,9 +66,9 @@ export async function experiment(
     if (!isLast && done > 0 && performance.now() - answered_ms < ANSWER_MS) return;
     answered_ms = performance.now();
     done = ready.length;
-    const answer = await first.ask("combine", joined(ready));
+    const text = await first.ask("combine", joined(ready));
     if (signal.aborted) return;
-    listener.answered(answer, done);
+    listener.answered(JSON.parse(text) as Answer, done, text);
     tell(0);
   };
 

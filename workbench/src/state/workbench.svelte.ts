@@ -5,6 +5,7 @@ import type { Source } from "../engine/engine";
 import { Broken, Cancelled, type Pool } from "../engine/pool";
 import { edited, type Written } from "../scenario/edit";
 import { Schema } from "../scenario/schema";
+import { keyOf } from "../scenario/settled";
 import type { Air } from "../views/shown";
 import { recordAir, type Recording } from "./air";
 import { experiment, type Progress } from "./experiment";
@@ -19,6 +20,8 @@ const LONG_S = 120;
 interface Result {
   scenario: Scenario;
   answer: Answer | null;
+  /** The answer as the engine writes it. */
+  text: string;
   done: number;
   replications: number;
   series: Series | null;
@@ -79,10 +82,11 @@ export class Workbench {
     else this.#timer = setTimeout(() => void this.#read(), DEBOUNCE_MS);
   }
 
-  /** Changes one value in the text; false where that cannot be done without changing others. */
+  /** Changes one value in the text, which no setting hides any more; false where others would change, too. */
   edit(path: readonly string[], value: Written): boolean {
     const text = edited(this.text, path, value);
-    if (text !== null) this.write(text);
+    const others = this.settings.filter((one) => keyOf(one) !== path.join("."));
+    if (text !== null) this.write(text, others.length < this.settings.length ? others : this.settings);
     return text !== null;
   }
 
@@ -134,6 +138,7 @@ export class Workbench {
     const fresh: Result = {
       scenario,
       answer: null,
+      text: "",
       done: 0,
       replications: scenario.replications as number,
       series: null,
@@ -152,12 +157,12 @@ export class Workbench {
           this.left_s = past_s > 0.5 && fraction > 0 ? (past_s * (1 - fraction)) / fraction : null;
         },
         recorded: (series, distributions) => (recorded = { series, distributions }),
-        answered: (answer, done) => {
+        answered: (answer, done, text) => {
           if (!isOurs()) return;
           const isFirst = this.result?.scenario !== scenario;
           if (isFirst) this.#recording?.stop();
           const air = isFirst ? null : (this.result?.air ?? null);
-          this.result = { ...fresh, ...recorded, answer, done, air };
+          this.result = { ...fresh, ...recorded, answer, text, done, air };
           if (isFirst && hasAir(scenario)) this.#listen(pool, source, scenario, answer);
         },
       });

@@ -8,6 +8,8 @@ export interface Shown {
   scenario: Scenario;
   /** Over the replications that are finished; null before the first. */
   answer: Answer | null;
+  /** The answer as the engine writes it. */
+  text?: string;
   /** Those that are finished, and all. */
   done: number;
   replications: number;

@@ -6,23 +6,22 @@ import { Schema } from "../../scenario/schema";
 import { refusalFrom } from "../api";
 import { halfWidthsOf, percentOf, rowsOf, tableOf as tableOfRows } from "../differences";
 import { offersOf, pathsOf } from "../paths";
-import { laidOver, settingsFrom } from "../settings";
+import { settingsFrom } from "../settings";
 import { boundariesOf, parametersOf, placeOf, presentOf, rangeAround, sentence, sortOf, tableOf as tableOfChart } from "../stable";
-import { choicesOf, coursesOf, firstOf, labelsOf, limitsOf, tableOf as tableOfSweep } from "../swept";
+import { choicesOf, coursesOf, firstOf, labelsOf, limitsOf, placesOf, tableOf as tableOfSweep } from "../swept";
 import { confirmedOf, hasBetter, searchOf, tableOf as tableOfTuning } from "../tuned";
 
 const value = (mean, ci95 = null) => ({ mean, ci95 });
 
 test("a refusal has the server's words without the name of a file that nobody knows", () => {
   const told = { error: "scenario.toml:3: `a`: wrong\nscenario.toml: `b`: missing", hint: "did you mean `c`?" };
-  const { message, hint } = refusalFrom(told, 422);
+  const { message, hint } = refusalFrom(told, 200);
   assert.equal(message, "line 3: `a`: wrong\n`b`: missing");
   assert.equal(hint, "did you mean `c`?");
   assert.match(refusalFrom(null, 502).message, /no answer \(502\)/);
 });
 
-test("of two settings for one key the later one stays", () => {
-  assert.deepEqual(laidOver(["a.b=1", "seed=3"], ["a.b=2", "c=4"]), ["seed=3", "a.b=2", "c=4"]);
+test("settings of an answer are written as the command line has them", () => {
   assert.deepEqual(settingsFrom({ "a.b": 7, c: "5 ms", d: true }), ["a.b=7", "c=5 ms", "d=true"]);
 });
 
@@ -73,13 +72,32 @@ const SWEEP = {
 test("a sweep offers what its points have, goodput of stations first", () => {
   const choices = choicesOf(SWEEP);
   assert.deepEqual(choices.map(({ key }) => key), ["cells.jain", "stations.goodput_bps"]);
-  assert.equal(firstOf(choices).key, "stations.goodput_bps");
-  assert.equal(firstOf(choices.slice(0, 1)).key, "cells.jain");
+  assert.equal(firstOf(choices, SWEEP).key, "stations.goodput_bps");
+  assert.equal(firstOf(choices.slice(0, 1), SWEEP).key, "cells.jain");
   assert.deepEqual(labelsOf(SWEEP), ["7", "15"]);
 });
 
+test("of many flows alone the queue is shown first", () => {
+  const flows = Array.from({ length: 13 }, (_, at) => ({ name: `flow/${at}`, goodput_bps: value(1) }));
+  const sweep = (count) => ({
+    points: [{ settings: {}, result: { flows: flows.slice(0, count), queues: [{ name: "q", occupancy_packets: value(3) }] } }],
+  });
+  const first = (count) => firstOf(choicesOf(sweep(count)), sweep(count)).key;
+  assert.equal(first(13), "queues.occupancy_packets");
+  assert.equal(first(12), "flows.goodput_bps");
+});
+
+test("numbers stand where they are, on a logarithmic axis beyond a decade, words evenly", () => {
+  assert.deepEqual(placesOf(["7", "15", "63"]), { at: [7, 15, 63], unit: "", isLog: false, areNumbers: true });
+  assert.deepEqual(placesOf(["1 ms", "20 ms"]), { at: [1, 20], unit: "ms", isLog: true, areNumbers: true });
+  assert.ok(!placesOf(["0", "20"]).isLog);
+  for (const labels of [["1 ms", "2 s"], ["a", "b"], ["2", "1"], ["3", ""]]) {
+    assert.deepEqual(placesOf(labels), { at: [0, 1], unit: "", isLog: false, areNumbers: false });
+  }
+});
+
 test("each item has a course over all points, with gaps where it is not there", () => {
-  const { measure, courses } = coursesOf(SWEEP, firstOf(choicesOf(SWEEP)));
+  const { measure, courses } = coursesOf(SWEEP, firstOf(choicesOf(SWEEP), SWEEP));
   assert.equal(measure.unit, "Mb/s");
   assert.deepEqual(courses.map(({ name }) => name), ["<img src=x>", "b"]);
   assert.deepEqual(courses[0].values.map(({ mean }) => mean), [1, 2]);
@@ -87,7 +105,7 @@ test("each item has a course over all points, with gaps where it is not there", 
   const [least, most] = limitsOf(courses);
   assert.equal(least, 0);
   assert.ok(most > 6 && most < 7, "an interval above twice its mean leaves room for the others");
-  const table = tableOfSweep(SWEEP, firstOf(choicesOf(SWEEP)));
+  const table = tableOfSweep(SWEEP, firstOf(choicesOf(SWEEP), SWEEP));
   assert.deepEqual(table.columns.map(({ title }) => title), ["cell.ap.cwmin", "<img src=x>", "b"]);
   assert.equal(table.rows[1][2], "-");
 });
