@@ -23,6 +23,8 @@ export class Explorer {
   readonly access: Access | null;
   readonly store: Store;
   private known = new Map<Frame, Countdown>();
+  /** Whether the view has leapt, so that another frame is told once those in view are here. */
+  private hasLeapt = false;
 
   constructor(
     readonly air: Air,
@@ -33,6 +35,7 @@ export class Explorer {
       // countdowns change where frames before them come
       this.known.clear();
       this.arrived += 1;
+      this.follow();
     });
     this.view = [air.from_s, Math.max(air.to_s, air.from_s + LEAST_S)];
   }
@@ -88,8 +91,29 @@ export class Explorer {
   /** To another place, as far in. */
   turnTo = (middle_s: number): void => {
     const span_s = this.view[1] - this.view[0];
-    this.look(middle_s - span_s / 2, middle_s + span_s / 2);
+    this.leap(middle_s - span_s / 2, middle_s + span_s / 2);
   };
+
+  /** Moves the view far; a chosen frame gives way to the first one in view. */
+  private leap(from_s: number, to_s: number): void {
+    this.hasLeapt = true;
+    this.look(from_s, to_s);
+    this.follow();
+  }
+
+  private follow(): void {
+    const { selected, store, view } = this;
+    if (!this.hasLeapt || !selected || !store.has(...view)) return;
+    this.hasLeapt = false;
+    if (this.isInView(selected)) return;
+    const first = store.frames[firstFrom(store.frames, view[0])];
+    this.tell(first && this.isInView(first) ? first : null);
+  }
+
+  private tell(frame: Frame | null): void {
+    this.selected = frame;
+    this.told = frame ? tellFrame(frame, this.countdown(frame)) : "";
+  }
 
   /** Pages on or back. */
   page = (by: 1 | -1): void => {
@@ -106,8 +130,7 @@ export class Explorer {
   };
 
   choose = (frame: Frame | null): void => {
-    this.selected = frame;
-    this.told = frame ? tellFrame(frame, this.countdown(frame)) : "";
+    this.tell(frame);
     if (!frame) return;
     const [from_s, to_s] = this.view;
     if (frame.start_s >= from_s && frame.end_s <= to_s) return;
@@ -148,7 +171,7 @@ export class Explorer {
   /** To an instant: the view moves within the record; else frames are recorded from there on. */
   go(at_s: number): void {
     const span_s = this.view[1] - this.view[0];
-    if (at_s >= this.air.from_s && at_s < this.air.to_s) this.look(at_s, at_s + span_s);
+    if (at_s >= this.air.from_s && at_s < this.air.to_s) this.leap(at_s, at_s + span_s);
     else this.record(at_s);
   }
 

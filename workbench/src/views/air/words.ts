@@ -65,7 +65,7 @@ export function backoffOf(frame: Frame, countdown: Countdown | null): string | n
   const slots = frame.backoff_slots === 1 ? "1 slot" : `${frame.backoff_slots} slots`;
   if (!countdown || frame.backoff_slots === 0) return slots;
   if (countdown.missing > 0)
-    return `${slots}, the first about ${countdown.missing} of them before what is recorded here`;
+    return `${slots}, begun before what is recorded`;
   const parts = countdown.stretches.length;
   return parts > 1 ? `${slots}, in ${parts} stretches: it froze while others sent` : slots;
 }

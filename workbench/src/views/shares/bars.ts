@@ -3,6 +3,7 @@
 import type { Answer, Item, Scenario } from "../../engine/answers";
 import { estimateOf, itemsOf, meanOf, tablesOf, textOf, wordOf } from "../answer";
 import { short } from "../digits";
+import { thinned } from "../numbers/tables";
 
 export type By = "stations" | "flows" | "classes";
 export type Direction = "down" | "up" | "other";
@@ -132,6 +133,25 @@ function together(bars: Bar[]): Bar[] {
   const groups = new Map<string | null, Bar[]>();
   for (const bar of bars) groups.set(bar.group, [...(groups.get(bar.group) ?? []), bar]);
   return [...groups.values()].flat();
+}
+
+/** Some of many bars, evenly over their ranks from most to least, and what all have in the mean. */
+export function sampleOf(bars: Bar[], count: number): Bar[] {
+  const ranked = [...bars].sort((a, b) => b.goodput_bps - a.goodput_bps);
+  const parts = (["down", "up", "other"] as const).flatMap((direction): Part[] => {
+    const own = bars.flatMap((bar) => bar.parts.filter((part) => part.direction === direction));
+    const sum_bps = own.reduce((sum, part) => sum + part.goodput_bps, 0);
+    return sum_bps > 0 ? [{ direction, goodput_bps: sum_bps / bars.length }] : [];
+  });
+  const mean = {
+    name: `mean of all ${bars.length}`,
+    goodput_bps: total_bps(bars) / bars.length,
+    half_bps: null,
+    parts,
+    predicted_bps: null,
+    isReporter: false,
+  };
+  return [...thinned(ranked, count), mean].map((bar) => ({ ...bar, group: null }));
 }
 
 /** What each would have if all had the same, sensors aside; null for fewer than two. [bit/s] */
