@@ -13,7 +13,6 @@ const BEYOND = 80;
 
 export function draw(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const height_px = heightOf(scene);
-  ctx.clearRect(0, 0, scene.width_px, height_px);
   ctx.textBaseline = "middle";
   drawAxis(ctx, scene, height_px);
   drawQueues(ctx, scene);

@@ -23,8 +23,6 @@ export class Explorer {
   readonly access: Access | null;
   readonly store: Store;
   private known = new Map<Frame, Countdown>();
-  /** Whether the view has leapt, so that another frame is told once those in view are here. */
-  private hasLeapt = false;
 
   constructor(
     readonly air: Air,
@@ -85,27 +83,20 @@ export class Explorer {
     const middle_s = (from_s + to_s) / 2;
     const begin_s = Math.max(air.from_s, Math.min(middle_s - span_s / 2, air.to_s - span_s));
     this.view = [begin_s, begin_s + span_s];
+    this.follow();
     void this.load(begin_s, begin_s + span_s);
   };
 
   /** To another place, as far in. */
   turnTo = (middle_s: number): void => {
     const span_s = this.view[1] - this.view[0];
-    this.leap(middle_s - span_s / 2, middle_s + span_s / 2);
+    this.look(middle_s - span_s / 2, middle_s + span_s / 2);
   };
 
-  /** Moves the view far; a chosen frame gives way to the first one in view. */
-  private leap(from_s: number, to_s: number): void {
-    this.hasLeapt = true;
-    this.look(from_s, to_s);
-    this.follow();
-  }
-
+  /** A frame that has left the view gives way to the first one in view, once that is here. */
   private follow(): void {
     const { selected, store, view } = this;
-    if (!this.hasLeapt || !selected || !store.has(...view)) return;
-    this.hasLeapt = false;
-    if (this.isInView(selected)) return;
+    if (!selected || this.isInView(selected) || !store.has(...view)) return;
     const first = store.frames[firstFrom(store.frames, view[0])];
     this.tell(first && this.isInView(first) ? first : null);
   }
@@ -171,7 +162,7 @@ export class Explorer {
   /** To an instant: the view moves within the record; else frames are recorded from there on. */
   go(at_s: number): void {
     const span_s = this.view[1] - this.view[0];
-    if (at_s >= this.air.from_s && at_s < this.air.to_s) this.leap(at_s, at_s + span_s);
+    if (at_s >= this.air.from_s && at_s < this.air.to_s) this.look(at_s, at_s + span_s);
     else this.record(at_s);
   }
 

@@ -22,6 +22,16 @@ const PACKETS: Record<NonNullable<Frame["packet"]>, string> = {
   "syn-ack": "TCP SYN-ACK",
 };
 
+/** Of those that are not merely in capitals. */
+const SHORT: Record<string, string> = {
+  data: "data",
+  segment: "data",
+  datagram: "UDP",
+  "cf-end": "CF",
+  "block-ack": "BA",
+  "block-ack-req": "BAR",
+};
+
 /** What a frame is, in a word or two. */
 export function kindOf(frame: Frame): string {
   return frame.packet ? PACKETS[frame.packet] : KINDS[frame.kind];
@@ -30,22 +40,8 @@ export function kindOf(frame: Frame): string {
 /** The same, for a box on the picture. */
 export function shortKindOf(frame: Frame): string {
   if ((frame.mpdus ?? 0) > 1) return `×${frame.mpdus}`;
-  if (frame.kind === "data")
-    return frame.packet === "ack"
-      ? "ACK"
-      : frame.packet === "datagram"
-        ? "UDP"
-        : frame.packet === "segment"
-          ? "data"
-          : (frame.packet ?? "data").toUpperCase();
-  return {
-    ack: "ACK",
-    rts: "RTS",
-    cts: "CTS",
-    "cf-end": "CF",
-    "block-ack": "BA",
-    "block-ack-req": "BAR",
-  }[frame.kind];
+  const word = frame.packet ?? frame.kind;
+  return SHORT[word] ?? word.toUpperCase();
 }
 
 export const FATES: Record<Frame["fate"], string> = {

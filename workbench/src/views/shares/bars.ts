@@ -135,23 +135,10 @@ function together(bars: Bar[]): Bar[] {
   return [...groups.values()].flat();
 }
 
-/** Some of many bars, evenly over their ranks from most to least, and what all have in the mean. */
+/** Some of many bars, evenly over their ranks from most to least. */
 export function sampleOf(bars: Bar[], count: number): Bar[] {
   const ranked = [...bars].sort((a, b) => b.goodput_bps - a.goodput_bps);
-  const parts = (["down", "up", "other"] as const).flatMap((direction): Part[] => {
-    const own = bars.flatMap((bar) => bar.parts.filter((part) => part.direction === direction));
-    const sum_bps = own.reduce((sum, part) => sum + part.goodput_bps, 0);
-    return sum_bps > 0 ? [{ direction, goodput_bps: sum_bps / bars.length }] : [];
-  });
-  const mean = {
-    name: `mean of all ${bars.length}`,
-    goodput_bps: total_bps(bars) / bars.length,
-    half_bps: null,
-    parts,
-    predicted_bps: null,
-    isReporter: false,
-  };
-  return [...thinned(ranked, count), mean].map((bar) => ({ ...bar, group: null }));
+  return thinned(ranked, count).map((bar) => ({ ...bar, group: null }));
 }
 
 /** What each would have if all had the same, sensors aside; null for fewer than two. [bit/s] */

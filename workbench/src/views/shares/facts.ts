@@ -35,6 +35,6 @@ export function factsOf(answer: Answer | null): [string, string][] {
   const squares = means.reduce((sum, each) => sum + each * each, 0);
   found.push(["Goodput of all flows", `${plain(sum_bps / 1e6)} Mb/s`]);
   // not the mean of the index over replications
-  found.push(["Jain's index of mean goodputs", plain(sum_bps ** 2 / (means.length * squares || 1))]);
+  found.push(["Jain's index of means", plain(sum_bps ** 2 / (means.length * squares || 1))]);
   return found;
 }
