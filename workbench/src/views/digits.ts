@@ -48,7 +48,8 @@ export function ticks(most: number, count: number, least = 0): number[] {
   return found;
 }
 
-/** 1, 2 and 5 times powers of ten between two values, or every power where these are many. */
+/** 1, 2 and 5 times powers of ten between two values; powers alone where these are many, round
+ * values where they are fewer than three. */
 export function logTicks(least: number, most: number): number[] {
   if (!(least > 0) || !(most > least)) return [];
   const steps = most / least > 2000 ? [1] : [1, 2, 5];
@@ -59,5 +60,5 @@ export function logTicks(least: number, most: number): number[] {
       if (value >= least && value <= most) found.push(value);
     }
   }
-  return found;
+  return found.length < 3 ? ticks(most, 5, least) : found;
 }

@@ -13,7 +13,6 @@ const BEYOND = 80;
 
 export function draw(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const height_px = heightOf(scene);
-  ctx.clearRect(0, 0, scene.width_px, height_px);
   ctx.textBaseline = "middle";
   drawAxis(ctx, scene, height_px);
   drawQueues(ctx, scene);
@@ -216,7 +215,7 @@ function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
         ctx.stroke();
       }
     }
-    tellSlots(ctx, scene, frame, countdown.missing > 0, first.start_s, base);
+    tellSlots(ctx, scene, frame, first.start_s, base);
   }
 }
 
@@ -225,11 +224,10 @@ function tellSlots(
   ctx: CanvasRenderingContext2D,
   scene: Scene,
   frame: Frame,
-  isAbout: boolean,
   start_s: number,
   base: number,
 ) {
-  const text = `${isAbout ? "about " : ""}${frame.backoff_slots}`;
+  const text = String(frame.backoff_slots);
   const left = Math.max(xOf(scene, start_s), scene.gutter_px) + 1;
   const from_s = Math.max(start_s, scene.from_s);
   let next = frame;

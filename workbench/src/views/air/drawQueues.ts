@@ -63,8 +63,10 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   ctx.restore();
   ctx.font = `11px ${FONT}`;
   ctx.textAlign = "left";
+  ctx.fillStyle = scene.ink("soft");
+  ctx.fillText("packets", 0, top + 6);
   queues.forEach(({ name }, at) => {
-    const y = top + 6 + at * 14;
+    const y = top + 20 + at * 14;
     const { color, dash } = looks(at);
     ctx.strokeStyle = scene.ink(color);
     ctx.lineWidth = 2;

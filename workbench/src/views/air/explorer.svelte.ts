@@ -33,6 +33,7 @@ export class Explorer {
       // countdowns change where frames before them come
       this.known.clear();
       this.arrived += 1;
+      this.follow();
     });
     this.view = [air.from_s, Math.max(air.to_s, air.from_s + LEAST_S)];
   }
@@ -82,6 +83,7 @@ export class Explorer {
     const middle_s = (from_s + to_s) / 2;
     const begin_s = Math.max(air.from_s, Math.min(middle_s - span_s / 2, air.to_s - span_s));
     this.view = [begin_s, begin_s + span_s];
+    this.follow();
     void this.load(begin_s, begin_s + span_s);
   };
 
@@ -90,6 +92,19 @@ export class Explorer {
     const span_s = this.view[1] - this.view[0];
     this.look(middle_s - span_s / 2, middle_s + span_s / 2);
   };
+
+  /** A frame that has left the view gives way to the first one in view, once that is here. */
+  private follow(): void {
+    const { selected, store, view } = this;
+    if (!selected || this.isInView(selected) || !store.has(...view)) return;
+    const first = store.frames[firstFrom(store.frames, view[0])];
+    this.tell(first && this.isInView(first) ? first : null);
+  }
+
+  private tell(frame: Frame | null): void {
+    this.selected = frame;
+    this.told = frame ? tellFrame(frame, this.countdown(frame)) : "";
+  }
 
   /** Pages on or back. */
   page = (by: 1 | -1): void => {
@@ -106,8 +121,7 @@ export class Explorer {
   };
 
   choose = (frame: Frame | null): void => {
-    this.selected = frame;
-    this.told = frame ? tellFrame(frame, this.countdown(frame)) : "";
+    this.tell(frame);
     if (!frame) return;
     const [from_s, to_s] = this.view;
     if (frame.start_s >= from_s && frame.end_s <= to_s) return;

@@ -7,7 +7,7 @@ import type { Countdown } from "./idle";
 export const LANE_PX = 34;
 export const BOX_PX = 20;
 export const AXIS_PX = 22;
-export const QUEUE_PX = 84;
+export const QUEUE_PX = 98;
 
 export interface Scene {
   width_px: number;

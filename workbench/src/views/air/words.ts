@@ -22,6 +22,16 @@ const PACKETS: Record<NonNullable<Frame["packet"]>, string> = {
   "syn-ack": "TCP SYN-ACK",
 };
 
+/** Of those that are not merely in capitals. */
+const SHORT: Record<string, string> = {
+  data: "data",
+  segment: "data",
+  datagram: "UDP",
+  "cf-end": "CF",
+  "block-ack": "BA",
+  "block-ack-req": "BAR",
+};
+
 /** What a frame is, in a word or two. */
 export function kindOf(frame: Frame): string {
   return frame.packet ? PACKETS[frame.packet] : KINDS[frame.kind];
@@ -30,22 +40,8 @@ export function kindOf(frame: Frame): string {
 /** The same, for a box on the picture. */
 export function shortKindOf(frame: Frame): string {
   if ((frame.mpdus ?? 0) > 1) return `×${frame.mpdus}`;
-  if (frame.kind === "data")
-    return frame.packet === "ack"
-      ? "ACK"
-      : frame.packet === "datagram"
-        ? "UDP"
-        : frame.packet === "segment"
-          ? "data"
-          : (frame.packet ?? "data").toUpperCase();
-  return {
-    ack: "ACK",
-    rts: "RTS",
-    cts: "CTS",
-    "cf-end": "CF",
-    "block-ack": "BA",
-    "block-ack-req": "BAR",
-  }[frame.kind];
+  const word = frame.packet ?? frame.kind;
+  return SHORT[word] ?? word.toUpperCase();
 }
 
 export const FATES: Record<Frame["fate"], string> = {
@@ -65,7 +61,7 @@ export function backoffOf(frame: Frame, countdown: Countdown | null): string | n
   const slots = frame.backoff_slots === 1 ? "1 slot" : `${frame.backoff_slots} slots`;
   if (!countdown || frame.backoff_slots === 0) return slots;
   if (countdown.missing > 0)
-    return `${slots}, the first about ${countdown.missing} of them before what is recorded here`;
+    return `${slots}, begun before what is recorded`;
   const parts = countdown.stretches.length;
   return parts > 1 ? `${slots}, in ${parts} stretches: it froze while others sent` : slots;
 }

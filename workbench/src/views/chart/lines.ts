@@ -21,7 +21,7 @@ export interface Mark {
   dash: number[];
   /** Whether a level has its name on the left. */
   isLeft?: boolean;
-  /** Names of instants stand one below the other. */
+  /** Names of instants stand above the plot, one below the other. */
   row?: number;
 }
 
@@ -33,8 +33,9 @@ export interface Place {
   most: number;
 }
 
-/** Six colours, then the same dashed: a dozen lines, told apart not by colour alone. */
+/** Five colours, then the same dashed, then in dashes and dots: a dozen lines and more. */
 export function looks(at: number): { color: string; dash?: number[] } {
-  const color = String(1 + (at % 6));
-  return at % 12 < 6 ? { color } : { color, dash: [6, 4] };
+  const color = String(1 + (at % 5));
+  const dash = [undefined, [6, 4], [9, 3, 2, 3]][Math.floor(at / 5) % 3];
+  return dash ? { color, dash } : { color };
 }

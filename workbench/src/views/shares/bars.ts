@@ -3,6 +3,7 @@
 import type { Answer, Item, Scenario } from "../../engine/answers";
 import { estimateOf, itemsOf, meanOf, tablesOf, textOf, wordOf } from "../answer";
 import { short } from "../digits";
+import { thinned } from "../numbers/tables";
 
 export type By = "stations" | "flows" | "classes";
 export type Direction = "down" | "up" | "other";
@@ -132,6 +133,12 @@ function together(bars: Bar[]): Bar[] {
   const groups = new Map<string | null, Bar[]>();
   for (const bar of bars) groups.set(bar.group, [...(groups.get(bar.group) ?? []), bar]);
   return [...groups.values()].flat();
+}
+
+/** Some of many bars, evenly over their ranks from most to least. */
+export function sampleOf(bars: Bar[], count: number): Bar[] {
+  const ranked = [...bars].sort((a, b) => b.goodput_bps - a.goodput_bps);
+  return thinned(ranked, count).map((bar) => ({ ...bar, group: null }));
 }
 
 /** What each would have if all had the same, sensors aside; null for fewer than two. [bit/s] */

@@ -1,13 +1,13 @@
 /** What stands above the bars: the sum of goodputs, and how fair it is. */
 
 import type { Answer, Item } from "../../engine/answers";
-import { estimateOf, itemsOf } from "../answer";
-import { estimate } from "../digits";
+import { estimateOf, itemsOf, meanOf } from "../answer";
+import { estimate, plain } from "../digits";
 
 /** Most classes that are told one by one. */
 const MOST_CLASSES = 3;
 
-/** Titles and texts; of classes where there is no cell. */
+/** Titles and texts; of classes where there is no cell, else of all flows. */
 export function factsOf(answer: Answer | null): [string, string][] {
   const found: [string, string][] = [];
   const tell = (title: string, item: Item, quantity: string, scale = 1, unit = "") => {
@@ -29,5 +29,12 @@ export function factsOf(answer: Answer | null): [string, string][] {
     tell(`Goodput${of}`, item, "goodput_bps", 1e-6, " Mb/s");
     tell(`Jain's index${of}`, item, "jain");
   }
+  const means = itemsOf(answer, "flows").flatMap((flow) => meanOf(flow, "goodput_bps") ?? []);
+  if (found.length > 0 || means.length < 2) return found;
+  const sum_bps = means.reduce((sum, each) => sum + each, 0);
+  const squares = means.reduce((sum, each) => sum + each * each, 0);
+  found.push(["Goodput of all flows", `${plain(sum_bps / 1e6)} Mb/s`]);
+  // not the mean of the index over replications
+  found.push(["Jain's index of means", plain(sum_bps ** 2 / (means.length * squares || 1))]);
   return found;
 }

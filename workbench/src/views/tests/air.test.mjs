@@ -189,3 +189,10 @@ test("a frame is told in words, whatever its names", () => {
   const titles = fieldsOf(frame, null).map(([title]) => title);
   assert.ok(titles.includes("begins") && titles.includes("rate") && !titles.includes("MPDUs"));
 });
+
+test("a backoff that began before the record is told once", () => {
+  const frame = { ...frames[0], backoff_slots: 6 };
+  const told = tellFrame(frame, { stretches: [], missing: 6 });
+  assert.match(told, / after a backoff of 6 slots, begun before what is recorded/);
+  assert.equal(told.match(/6 slots|about/g).length, 1);
+});

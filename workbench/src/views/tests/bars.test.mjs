@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axisEnd_bps, barsOf, equalShare_bps, sentence, waysOf } from "../shares/bars";
+import { axisEnd_bps, barsOf, equalShare_bps, sampleOf, sentence, waysOf } from "../shares/bars";
+import { factsOf } from "../shares/facts";
 
 const value = (mean, ci95 = null) => ({ mean, ci95 });
 const flow = (name, station, direction, bps) => ({
@@ -100,4 +101,34 @@ test("lists without goodput are not offered", () => {
     "stations",
     "flows",
   ]);
+});
+
+test("a sample of many bars goes from most to least, and leaves all where they are", () => {
+  const flows = Array.from({ length: 60 }, (_, k) => flow(`f${k}`, `s${k % 2}`, "down", 1e6 + k));
+  const bars = barsOf({ flows }, "flows");
+  const before = bars.map(({ name }) => name);
+  const names = sampleOf(bars, 12).map(({ name }) => name);
+  assert.equal(new Set(names).size, 12);
+  assert.deepEqual([names[0], names.at(-1)], ["f59", "f0"]);
+  const ranks = names.map((name) => Number(name.slice(1)));
+  assert.deepEqual(ranks, [...ranks].sort((a, b) => b - a));
+  assert.ok(sampleOf(bars, 12).every(({ group }) => group === null));
+  assert.deepEqual(
+    bars.map(({ name }) => name),
+    before,
+  );
+});
+
+test("without cell and classes the flows have a sum and an index", () => {
+  const row = [3.5e6, 0.5e6, 3.5e6].map((bps, k) => flow(`f${k}`, null, null, bps));
+  assert.deepEqual(factsOf({ flows: row }), [
+    ["Goodput of all flows", "7.500 Mb/s"],
+    ["Jain's index of means", "0.7576"],
+  ]);
+  assert.deepEqual(factsOf({ flows: row.slice(0, 1) }), []);
+  const cell = { name: "cell", goodput_bps: value(7e6), jain: value(0.5) };
+  assert.deepEqual(
+    factsOf({ flows: row, cells: [cell] }).map(([title]) => title),
+    ["Goodput of the cell", "Jain's index"],
+  );
 });

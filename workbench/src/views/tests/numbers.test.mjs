@@ -44,7 +44,10 @@ test("ticks are round and within", () => {
 test("ticks of a logarithm are 1, 2 and 5 times powers of ten", () => {
   assert.deepEqual(logTicks(30, 1100), [50, 100, 200, 500, 1000]);
   assert.deepEqual(logTicks(0.2, 900), [1, 10, 100]);
+  assert.deepEqual(logTicks(108, 1080), [200, 500, 1000]);
   assert.deepEqual(logTicks(0, 5), []);
+  // of a short stretch, where these are hardly any
+  assert.deepEqual(logTicks(196, 231), [200, 210, 220, 230]);
 });
 
 test("units follow from suffixes", () => {

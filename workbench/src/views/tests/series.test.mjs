@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { looks } from "../chart/lines";
 import { choicesOf, firstAfter, picksOf, sampledOf, smoothed } from "../time/tracks";
 import { densityOf, histogramOf, merged, partBelow, quantile_s } from "../trips/ecdf";
 
@@ -98,4 +99,12 @@ test("steps of a histogram have all values", () => {
   const { parts } = densityOf(histogram, [0.2, 4], 16);
   const outside = partBelow(histogram, 0.2);
   assert.ok(Math.abs(parts.reduce((sum, part) => sum + part, 0) + outside - 1) < 1e-12);
+});
+
+test("fifteen lines look different, and the same colour is never dashed alike", () => {
+  const seen = Array.from({ length: 15 }, (_, at) => JSON.stringify(looks(at)));
+  assert.equal(new Set(seen).size, 15);
+  assert.equal(looks(0).color, looks(5).color);
+  assert.deepEqual([looks(0).dash, looks(4).dash], [undefined, undefined]);
+  assert.ok(looks(5).dash);
 });
