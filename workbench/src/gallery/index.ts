@@ -72,7 +72,7 @@ export const GALLERY: readonly Entry[] = [
     trials: [
       { label: "20 ms away: the queue holds still at 80 packets, 97 Mb/s", edits: [["dumbbell.rtt", '"20 ms"']] },
       { label: "without the average: at most 96 packets, 86 Mb/s", edits: [["queue.red.weight", "1"]] },
-      { label: "Illinois: up to 520 packets, 60 Mb/s", edits: [["tcp.congestion", '"illinois"']] },
+      { label: "Illinois: up to 520 packets, 59 Mb/s", edits: [["tcp.congestion", '"illinois"']] },
       { label: "a threshold of 15 packets: 83 Mb/s, 4 packets wait", edits: [["queue", "{ threshold = 15 }"]] },
     ],
     source: "Manjunath and Raina, Compound TCP with Random Early Detection",
@@ -101,7 +101,7 @@ export const GALLERY: readonly Entry[] = [
     title: "A queue with shares",
     view: "shares",
     see:
-      "Five downloads are near, five lose three of ten frames; both classes get 2.7 Mb/s, and all commands to a " +
+      "Five downloads are near, five lose three of ten frames; the classes get 2.8 and 2.7 Mb/s, and all commands to a " +
       "sensor arrive.",
     why:
       "Connections that lose packets hold fewer in the queue, and what is sent follows what is queued. Virtual " +

@@ -14,6 +14,7 @@ const MOST_CHARACTERS = 100_000;
 /** Longest text inside, against fragments that unfold without end. [bytes] */
 const MOST_BYTES = 1_000_000;
 const PREFIX = "#s=";
+const TOO_LONG = "the scenario is too long for a link; save its text as a file";
 
 /** The fragment is none of ours, or too long; the message is for users. */
 export class LinkError extends Error {
@@ -21,12 +22,13 @@ export class LinkError extends Error {
 }
 
 export async function toFragment(linked: Linked): Promise<string> {
-  const body = new Blob([JSON.stringify(linked)]).stream();
-  const packed = body.pipeThrough(new CompressionStream("deflate-raw"));
+  const body = new Blob([JSON.stringify(linked)]);
+  if (body.size > MOST_BYTES) throw new LinkError(TOO_LONG);
+  const packed = body.stream().pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
   const fragment = PREFIX + toBase64Url(bytes);
   if (fragment.length > MOST_CHARACTERS) {
-    throw new LinkError("the scenario is too long for a link; save its text as a file");
+    throw new LinkError(TOO_LONG);
   }
   return fragment;
 }
@@ -73,7 +75,9 @@ function linkedFrom(value: unknown): Linked {
   }
   const looks = typeof view === "object" && view !== null ? Object.entries(view) : [];
   const known = looks.filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  return { text, settings, view: Object.fromEntries(known.slice(0, 20)) };
+  // the last of those that set the same key is the one that holds
+  const last = new Map(settings.map((setting) => [setting.slice(0, setting.indexOf("=")).trim(), setting]));
+  return { text, settings: [...last.values()], view: Object.fromEntries(known.slice(0, 20)) };
 }
 
 /** Whether a value can be laid over a text: `key.path=value` on one line. */

@@ -39,13 +39,26 @@ export function redProbability(red: Scenario, average: number): number {
   return Math.min(1, max_p + ((1 - max_p) * (average - max_th)) / max_th);
 }
 
+/** p_a of a packet that comes `count` packets after the last drop. */
+function spread(p_b: number, wait: boolean, count: number): number {
+  const expected = count * p_b;
+  if (wait) return expected < 1 ? 0 : expected < 2 ? Math.min(1, p_b / (2 - expected)) : 1;
+  return expected < 1 ? Math.min(1, p_b / (1 - expected)) : 1;
+}
+
 /** Part of the packets that RED drops while p_b stays: drops are spaced evenly, not independent.
  *
- * With `wait` they are uniform on {1/p, ..., 2/p - 1} packets apart, without on {1, ..., 1/p - 1}
- * (Floyd and Jacobson 1993, section VII): the inverse of the mean distance. */
+ * The inverse of the mean distance between drops (Floyd and Jacobson 1993, section VII). The first packet
+ * behind a drop counts as one. */
 export function spacedProbability(p_b: number, wait: boolean): number {
   if (p_b <= 0) return 0;
-  return wait ? (2 * p_b) / (3 - p_b) : Math.min(1, 2 * p_b);
+  if (p_b >= 1) return 1;
+  let [distance, left] = [0, 1];
+  for (let count = 1; left > 1e-9; count += 1) {
+    distance += left;
+    left *= 1 - spread(p_b, wait, count);
+  }
+  return 1 / distance;
 }
 
 function redOf(red: Scenario) {

@@ -47,6 +47,7 @@ test("drops that RED spaces come as often as the engine's: 1 in 10 and 1 in 29.5
   close(spacedProbability(0.05, false), 1 / 10);
   close(spacedProbability(0.05, true), 1 / 29.5);
   close(spacedProbability(1, true), 1);
+  close(spacedProbability(0.9, true), 1 / 2); // never two in a row
   close(spacedProbability(0, true), 0);
 });
 
