@@ -107,7 +107,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "display": {"digits", "errors", "estimates", "models", "plot"},
     # The engine is called, and calls no model.
     "run": {"_core", "errors", "result", "scenario"},
-    "session": {"_core", "errors", "quantities", "result", "run", "scenario"},
+    "session": {"_core", "errors", "quantities", "result", "run", "scenario", "values"},
     "learning": {"errors", "extras", "run", "scenario", "session"},
     "predict": {*ANSWERS, "allowance", "extras"},
     "saving": {"errors", "ownership", "quantities", "underway"},
@@ -135,7 +135,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     },
     "tuning": {*ANSWERS, *KEPT, "plot"},
     "tune": {*ANSWERS, "batch", "tuning"},
-    "workbench": {"_core", "errors"},
+    "workbench": {"_core", "errors", "source"},
     "linux": {"errors"},
     "congestion": {"errors", "linux"},
     "emulation": {*ANSWERS, "congestion", "linux", "relay", "saving"},
