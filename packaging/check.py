@@ -8,8 +8,8 @@ import zipfile
 from pathlib import Path
 
 LARGEST_WHEEL = 4_200_000
-"""Bytes: 3.2 MB without the workbench's page, and 0.75 MB for it, most of that the engine once more, for
-browsers; `tests/workbench/test_engine.py` bounds the page's parts."""
+"""Bytes: 3.2 MB without the workbench's page, and 0.75 MB for it, most of that the engine once
+more, for browsers; `tests/workbench/test_engine.py` bounds the page's parts."""
 
 WHEEL = re.compile(r"lasthop-[\d.]+-cp311-abi3-manylinux_2_28_(x86_64|aarch64)\.whl")
 
