@@ -217,6 +217,7 @@ def test_a_file_is_read_anew_until_its_text_is_changed(
         expect(page).to_have_url(re.compile("#s="))
         page.reload()
         expect(page.locator(".cm-content")).to_contain_text("count = 4")
+        page.goto("about:blank")  # asks the server nothing when it is gone
 
 
 def test_a_setting_over_the_text_is_in_its_field_and_in_its_file(page: Page, static: str) -> None:

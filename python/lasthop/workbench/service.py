@@ -34,9 +34,6 @@ AT_ONCE = 2
 QUICK = "predict"
 """The command that never waits for long ones: the page asks for it after each change."""
 
-GONE = 499
-"""Status of an answer that nobody waits for, as servers' logs have it."""
-
 LOOK_S = 0.1
 """How often it is looked whether the page still waits for the answer."""
 
@@ -99,7 +96,8 @@ def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: 
         except UserError as error:
             return JSONResponse({"error": str(error), "hint": error.hint}, 400)
         except ClientDisconnect:
-            return Response(status_code=GONE)
+            # the page has gone, and hears nothing; or the server goes
+            return JSONResponse({"error": "the command was given up", "hint": None})
         return JSONResponse(answer.body, answer.status)
 
     return Starlette(
