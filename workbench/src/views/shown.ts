@@ -13,7 +13,7 @@ export interface Shown {
   /** Those that are finished, and all. */
   done: number;
   replications: number;
-  /** Of the first replication, once it is over. */
+  /** Series of the first replication, once it is over. */
   series: Series | null;
   /** Round-trip times, likewise. */
   distributions: Distribution[] | null;

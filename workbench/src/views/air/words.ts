@@ -22,7 +22,7 @@ const PACKETS: Record<NonNullable<Frame["packet"]>, string> = {
   "syn-ack": "TCP SYN-ACK",
 };
 
-/** Of those that are not merely in capitals. */
+/** Names that are not merely in capitals. */
 const SHORT: Record<string, string> = {
   data: "data",
   segment: "data",

@@ -9,7 +9,7 @@ export interface Queue {
   /** Discipline and parameters, as the checked scenario has them. */
   setting: Scenario;
   limit_packets: number;
-  /** Of what it stands in front of; null where that has no fixed rate. [bit/s] */
+  /** Rate of what it stands in front of; null where that has none. [bit/s] */
   rate_bps: number | null;
 }
 
