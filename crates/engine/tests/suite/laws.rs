@@ -12,6 +12,7 @@ use crate::support::*;
 use lasthop_engine::control::buffer_sharing::Law;
 use lasthop_engine::control::{WceRule, WceSettings};
 use lasthop_engine::kernel::time::{Span, Time};
+use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::scenario::*;
 use lasthop_engine::{Beside, RunResult, Session, run, run_replication};
 use proptest::prelude::*;
