@@ -334,7 +334,7 @@ impl DualPi2 {
     }
 
     /// Packets inside.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.low_latency.packets.len() + self.classic.packets.len()
     }
 
