@@ -98,11 +98,11 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
     said, limit = wanted.queue, wanted.queue_packets
     if wanted.discipline == "dualpi2":
         raise UserError(
-            "interface.queue: dualpi2 is simulated but not set up here, though Linux has it from 6.17 on",
+            "interface.queue: dualpi2 is simulated, not set up; Linux has it from 6.17 on",
             "tc qdisc replace dev DEVICE root dualpi2",
         )
-    if said.get("ce_threshold_s", "off") != "off":
-        raise UserError("interface.queue: ce_threshold is simulated but not set up here; allowed is off")
+    if said.get("ce_threshold_s") is not None:
+        raise UserError("interface.queue: ce_threshold is simulated, not set up; allowed is off")
     if wanted.discipline not in HERE:
         raise UserError(
             f"interface.queue: Linux has no discipline {wanted.discipline}",
