@@ -74,12 +74,20 @@ class Vbs(Queue):
     algorithm: Literal["corrected", "printed", "regulated"]
 
 
+class Mac80211(Queue):
+    """The queues of a Linux access point: one for each station and category."""
+
+    airtime: bool
+    """Whether stations have the same air time; if not, they have a turn each."""
+
+
 DISCIPLINES: Mapping[str, type[Queue]] = {
     "threshold": Threshold,
     "red": Red,
     "proportional": Proportional,
     "pi": Pi,
     "vbs": Vbs,
+    "mac80211": Mac80211,
 }
 """Disciplines whose settings models ask for."""
 
