@@ -23,7 +23,7 @@ pub(super) use sorting::Received;
 
 use super::Hotspot;
 use crate::channel::Channel;
-use crate::kernel::time::Time;
+use crate::kernel::time::{Span, Time};
 use crate::mac::block_ack::Window;
 use crate::mac::dcf::{AP, AggregateCounters, Dcf, DownCounters, NodeCounters};
 use crate::mac::ppdu::Modulation;
@@ -58,6 +58,8 @@ struct Sender {
     links: Vec<Link>,
     /// What is on the air, or was last.
     sending: Sending,
+    /// Air time of its data, and of the exchange up to the end of the response.
+    air: [Span; 2],
     /// The lane whose receiver is to be told of the window's start, and attempts made so far.
     bar: Option<(u32, u32)>,
     /// Packets acknowledged, and given up.
@@ -92,6 +94,7 @@ impl Aggregates {
                 node,
                 links: receivers.map(link).collect(),
                 sending: Sending::Nothing,
+                air: [Span::ZERO; 2],
                 bar: None,
                 delivered: 0,
                 discarded: 0,

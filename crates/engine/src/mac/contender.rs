@@ -32,6 +32,9 @@ pub struct AggregateCounters {
     pub handed_up: u64,
     /// How long they waited there for others before them. [ns]
     pub waited_ns: u64,
+    /// Air time of the exchanges with those PPDUs, up to the end of the response; of PPDUs that
+    /// collided their own. [ns]
+    pub air_ns: u64,
 }
 
 impl AggregateCounters {
@@ -42,6 +45,7 @@ impl AggregateCounters {
             mpdus: self.mpdus + other.mpdus,
             handed_up: self.handed_up + other.handed_up,
             waited_ns: self.waited_ns + other.waited_ns,
+            air_ns: self.air_ns + other.air_ns,
         }
     }
 
@@ -52,6 +56,7 @@ impl AggregateCounters {
             mpdus: self.mpdus - before.mpdus,
             handed_up: self.handed_up - before.handed_up,
             waited_ns: self.waited_ns - before.waited_ns,
+            air_ns: self.air_ns - before.air_ns,
         }
     }
 }

@@ -110,13 +110,16 @@ impl Between<'_> {
         Item::new(name, values)
     }
 
+    /// What has been sent from queue `number`, in a cell that aggregates.
+    pub(super) fn sent(&self, number: u32) -> Option<AggregateCounters> {
+        let of = |marks: &Marks| marks.sent.get(number as usize).copied();
+        Some(of(self.end)?.since(of(self.start)?))
+    }
+
     /// Medium access of a node, its `contenders` together, and the packets in their queues.
     pub fn node(&self, contenders: impl Iterator<Item = u32>) -> Vec<Value> {
         let contenders: Vec<u32> = contenders.collect();
-        let aggregates = contenders.iter().filter_map(|&contender| {
-            let of = |marks: &Marks| marks.sent.get(contender as usize).copied();
-            Some(of(self.end)?.since(of(self.start)?))
-        });
+        let aggregates = contenders.iter().filter_map(|&number| self.sent(number));
         let aggregates = aggregates.reduce(AggregateCounters::with);
         let aggregates = aggregates.map(|sent| aggregated([MPDUS_PER_PPDU, REORDERING], sent));
         let queues = contenders.iter().map(|&contender| {

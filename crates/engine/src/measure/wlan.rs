@@ -24,6 +24,8 @@ impl Period<'_> {
         let total: f64 = sums.iter().sum();
         let stations = &self.world.scenario().stations;
         let noisy = stations.iter().any(Station::has_errors);
+        let air = self.air();
+        let on_air = air.iter().sum();
         (0..sums.len())
             .map(|index| {
                 let own = sums[index];
@@ -37,6 +39,10 @@ impl Period<'_> {
                 if noisy {
                     values.extend(self.frames_to(index));
                 }
+                values.extend(
+                    air.get(index)
+                        .map(|&own| AIRTIME_SHARE.of(share(own, on_air))),
+                );
                 values.extend(self.aggregates_to(index).into_iter().flatten());
                 Item::new(&stations[index].name, values)
             })
@@ -64,6 +70,22 @@ impl Period<'_> {
             DOWNLINK_FAILURE_RATE.of(ratio(failed, to.attempts - from.attempts)),
             DOWNLINK_DISCARD_PROBABILITY.of(ratio(discarded, settled)),
         ]
+    }
+
+    /// Air time of exchanges with data to and from each station; none where nothing aggregates. [ns]
+    fn air(&self) -> Vec<f64> {
+        let Some(cell) = self.world.radio().cell() else {
+            return Vec::new();
+        };
+        let down = self.end.sent_to.iter().zip(&self.start.sent_to);
+        let down = down.map(|(to, &from)| to.since(from).air_ns);
+        let up = |station: usize| -> u64 {
+            let contenders = cell.medium().categories_of(station as u32 + 1);
+            let sent = contenders.filter_map(|number| self.marks().sent(number));
+            sent.map(|own| own.air_ns).sum()
+        };
+        let both = down.enumerate().map(|(station, air)| air + up(station));
+        both.map(|air| air as f64).collect()
     }
 
     /// The access point's aggregates to a station, in a cell that has some.

@@ -113,6 +113,7 @@ impl Aggregates {
         window.go(count);
         let burst = way.burst(receiver(sender.node, lane), psdu, several, opens);
         sender.sending = Sending::Data(lane);
+        sender.air = [burst.data_air, burst.air(self.cell.phy.sifs)];
         burst
     }
 }
