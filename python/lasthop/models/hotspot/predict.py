@@ -1,11 +1,12 @@
 """From a scenario to a prediction of the hot-spot model."""
 
 from lasthop.models.answer import Lists, Quantities, estimate, prediction
-from lasthop.models.cells import cell_scenario
+from lasthop.models.cells import cell_scenario, is_aggregating
 from lasthop.models.errors import Doubt, ModelError
 from lasthop.models.hotspot.assumptions import (
     ASSUMPTIONS,
     check_access,
+    check_aggregates,
     check_equilibrium,
     check_scenario,
 )
@@ -65,9 +66,11 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     ConvergenceError
         A solver did not settle.
     """
-    scenario = cell_scenario(scenario)
-    warnings = list(check_scenario(scenario))
     options = options or Options()
+    scenario = cell_scenario(scenario, aggregates=options.beta is not None)
+    warnings = list(check_scenario(scenario))
+    if is_aggregating(scenario):
+        warnings += check_aggregates(scenario)
     spot = hot_spot(scenario, options.beta)
     warnings += check_access(scenario.stations, spot.stations)
     at = solve_with_wire(spot)
@@ -77,6 +80,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         warnings.append(_no_other_root(spot.stations, queues))
     else:
         warnings += check_equilibrium(scenario.stations, spot.stations, at)
+        if is_aggregating(scenario) and at.loss > 0.0:
+            raise ModelError("a5", "aggregates empty the buffer, so that it is not full")
         warnings += _check_wire_load(scenario.wire.slower_bps, spot, at)
     lists = _lists(scenario, spot, at, queues)
     return prediction(
