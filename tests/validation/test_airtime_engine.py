@@ -1,4 +1,4 @@
-"""Stations behind one FIFO: the model beside the engine, air time off the log of frames.
+"""Stations behind one FIFO: the model beside the engine, air time off counters and log of frames.
 
 Seeds are fixed; tolerances are a point of air time, and for throughput what 8 s of random
 arrivals leave open.
@@ -65,6 +65,8 @@ def test_one_fifo(source, queue, cell) -> None:
     result = lh.simulate(scenario)
     seen = {one["name"]: one for one in result.summary["stations"]}
     air = airtime_shares(result)
+    for name, one in seen.items():  # the log ends with an exchange, the counters with the run
+        assert one["airtime_share"]["mean"] == pytest.approx(air[name], abs=1e-3)
     sizes = {name: one["downlink_mpdus_per_ppdu"]["mean"] for name, one in seen.items()}
     for options in ({}, {"aggregates": sizes}):
         for one in lh.predict(scenario, model="airtime", options=options).summary["stations"]:

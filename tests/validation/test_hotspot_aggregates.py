@@ -77,6 +77,14 @@ def test_a_buffer_that_loses_is_not_full() -> None:
         lh.predict(scenario, model="hotspot", options={"beta": 1.6})
 
 
+@pytest.mark.parametrize(("vsb", "share"), [(None, 0.57), ("200 Mbps", 0.2)])
+def test_the_shared_bottleneck_asks_for_no_access(vsb, share) -> None:
+    """A third of what the cell carries, shared out in front of it."""
+    more = {"vsb": {"rate": vsb}} if vsb else {}
+    seen = lh.simulate(cell({"u": {"upload": 6}, "d": {"count": 4, "download": 1}}, **more))
+    assert by_station(seen.summary, "goodput_share")[0] == pytest.approx(share, abs=0.02)
+
+
 def compound(mpdus: int) -> dict[str, list[float]]:
     """Losses and round trips of Compound to a near station and a far one."""
     stations = {"near": {"download": 4}, "far": {"download": 4, **FAR}}

@@ -68,7 +68,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     """
     options = options or Options()
     scenario = cell_scenario(scenario, aggregates=options.beta is not None)
-    warnings = list(check_scenario(scenario))
+    warnings: list[Doubt | str] = [*check_scenario(scenario)]
     if is_aggregating(scenario):
         warnings += check_aggregates(scenario)
     spot = hot_spot(scenario, options.beta)
