@@ -80,8 +80,8 @@ registry! {
         "TCP connections that a flow over CSMA links opened";
     CONNECTIONS_CLOSED: "connections_closed", "connections", ["flows"],
         "TCP connections that a flow over CSMA links closed";
-    AIRTIME_FRACTION: "airtime_fraction", "-", ["links"],
-        "part of the time that a CSMA link is sending, failed transmissions included";
+    AIRTIME_FRACTION: "airtime_fraction", "-", ["links", "stations"],
+        "part of the time that a CSMA link is sending, failed transmissions included; of a station in a cell that aggregates, that PPDUs with data for it and from it are on the air, those that fail included, without RTS, responses and gaps";
     DUMMY_FRACTION: "dummy_fraction", "-", ["links"],
         "part of the time that a CSMA link is sending dummy packets, which airtime_fraction includes";
     AGGRESSIVENESS: "aggressiveness", "-", ["links"],
@@ -114,8 +114,6 @@ registry! {
         "mean number of MPDUs in the PPDUs with data that the node sent, received or not, in cells that aggregate";
     REORDERING: "reordering_s", "s", ["stations", "aps"],
         "mean time from the end of the PPDU that brought a packet of the node's until its receiver handed it up in order, in cells that aggregate";
-    AIRTIME_SHARE: "airtime_share", "-", ["stations"],
-        "the station's part of the air time of all exchanges with data, to and from stations, each from its first frame to the end of the response, in cells that aggregate";
     DOWNLINK_MPDUS_PER_PPDU: "downlink_mpdus_per_ppdu", "MPDUs", ["stations"],
         "mean number of MPDUs in the access point's PPDUs to the station, in cells that aggregate";
     DOWNLINK_REORDERING: "downlink_reordering_s", "s", ["stations"],

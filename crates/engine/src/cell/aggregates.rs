@@ -15,6 +15,7 @@ mod forming;
 mod link;
 mod settling;
 mod sorting;
+mod taking;
 
 use std::sync::Arc;
 
@@ -58,10 +59,10 @@ struct Sender {
     links: Vec<Link>,
     /// What is on the air, or was last.
     sending: Sending,
-    /// Air time of its data, and of the exchange up to the end of the response.
-    air: [Span; 2],
     /// The lane whose receiver is to be told of the window's start, and attempts made so far.
     bar: Option<(u32, u32)>,
+    /// Air time of the PPDU of the exchange that ended last, none if it had no data; whose lane it was.
+    last: (u32, Span),
     /// Packets acknowledged, and given up.
     delivered: u64,
     discarded: u64,
@@ -94,8 +95,8 @@ impl Aggregates {
                 node,
                 links: receivers.map(link).collect(),
                 sending: Sending::Nothing,
-                air: [Span::ZERO; 2],
                 bar: None,
+                last: (0, Span::ZERO),
                 delivered: 0,
                 discarded: 0,
             }

@@ -3,7 +3,7 @@
 
 use super::{Cell, OffAir, OnAir, Transmission};
 use crate::kernel::time::Time;
-use crate::mac::dcf::Outcome;
+use crate::mac::dcf::{AP, Outcome};
 use crate::packet::Packet;
 use crate::queue::{Greedy, HeadQueue, Lanes, OtherQueue};
 
@@ -39,6 +39,11 @@ impl Cell {
     /// A packet enters queue `number`; false if it is refused.
     #[inline(always)]
     pub(super) fn enter_lane(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        if self.above.is_some() && self.ports[number as usize].node == AP {
+            self.enter_above(now, number, packet);
+            self.contend_with(now, number);
+            return true;
+        }
         let Some(queue) = lanes(&mut self.ports[number as usize].queue) else {
             return false;
         };
@@ -163,6 +168,9 @@ impl Cell {
             }
         }
         self.note_lost();
+        if self.above.is_some() {
+            self.pull_others(now);
+        }
         self.attend_all(now, free)
     }
 
@@ -179,7 +187,6 @@ impl Cell {
             aggregates,
             medium,
             ports,
-            activity,
             ..
         } = self;
         let port = &mut ports[contender as usize];
@@ -195,6 +202,21 @@ impl Cell {
             (sent, discarded, behind_rts),
             queue,
         );
+        if self.above.is_some() && sent {
+            self.account(now, contender);
+            self.pull(now, contender);
+        }
+        let Cell {
+            aggregates,
+            medium,
+            ports,
+            activity,
+            ..
+        } = self;
+        let port = &mut ports[contender as usize];
+        let Some(aggregates) = aggregates else {
+            return;
+        };
         if port.greedy {
             sources.refill(free, contender, &mut port.queue);
         }
@@ -246,10 +268,12 @@ impl Cell {
         self.note_lost();
     }
 
-    /// Packets of queue `number` that are in an aggregate on the air, or wait to be sent again.
+    /// Packets of queue `number` that are in an aggregate on the air, wait to be sent again, or wait above the
+    /// device.
     pub fn in_service(&self, number: usize) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates.iter();
-        own.flat_map(move |own| own.in_service(number as u32))
+        let own = own.flat_map(move |own| own.in_service(number as u32));
+        own.chain(self.above(Some(number as u32)))
     }
 
     /// Exchanges the list of packets that have come off the air, each with where, for `received`, an empty
@@ -272,7 +296,7 @@ impl Cell {
 }
 
 #[inline(always)]
-fn lanes(queue: &mut HeadQueue) -> Option<&mut Lanes> {
+pub(super) fn lanes(queue: &mut HeadQueue) -> Option<&mut Lanes> {
     match queue {
         HeadQueue::Other(other) => match &mut **other {
             OtherQueue::Lanes(lanes) => Some(lanes),

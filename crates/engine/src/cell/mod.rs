@@ -14,16 +14,19 @@
 //! | who is dropped, which packet is next | [`crate::queue`] |
 //! | what goes in one exchange, in a cell that aggregates; what is received in order | `cell/aggregates.rs` |
 //! | how many stations have something to send | `cell/activity.rs` |
+//! | what waits above the device of a Linux access point | `cell/above.rs` |
 //! | what is kept for stations that sleep | `cell/power_save.rs` |
 //! | what is kept of an exchange for who records | `cell/transmission.rs` |
 //! | how a queue is named, what draws its random numbers | [`Cell::new`] |
 
+mod above;
 mod activity;
 mod aggregates;
 mod bursts;
 mod power_save;
 mod transmission;
 
+use self::above::Above;
 use self::activity::Activity;
 use self::aggregates::Aggregates;
 pub use self::aggregates::OnAir;
@@ -66,6 +69,8 @@ pub struct Cell {
     shares: bool,
     /// What contenders send, if the cell aggregates.
     aggregates: Option<Box<Aggregates>>,
+    /// What waits above the device, if the access point is like one of Linux.
+    above: Option<Box<Above>>,
     /// What is kept for stations that sleep, if some do.
     power_save: Option<Box<PowerSave>>,
     /// The next beacon that somebody waits for.
@@ -138,10 +143,12 @@ impl Cell {
                 name: name.into(),
             }
         };
+        let above = Above::new(hotspot, &medium, streams);
         let mixed = cell.ap_queue_order == QueueOrder::Mixed;
-        Cell {
+        let mut cell = Cell {
             ports: (0..medium.contenders() as u32).map(port).collect(),
             aggregates: Aggregates::new(hotspot, &medium),
+            above,
             stations: stations_of_flows,
             activity: Activity::new(stations.len()),
             mixing: mixed.then(|| streams.stream("ap/order")),
@@ -152,7 +159,9 @@ impl Cell {
             lost: Vec::new(),
             transmissions: None,
             medium,
-        }
+        };
+        cell.tell_rates(0..stations.len());
+        cell
     }
 
     /// When [`Cell::timer`] must be called next, and [`Cell::end_exchange`] unless a timer was due.
@@ -328,6 +337,7 @@ impl Cell {
         if let Some(aggregates) = &mut self.aggregates {
             aggregates.change_channel(station, channel, &self.medium);
         }
+        self.tell_rates(station..station + 1);
     }
 
     /// What differs between two hot-spots in windows, opportunities and queues is as `to` has it from `now` on,
@@ -345,6 +355,11 @@ impl Cell {
             if before.queue != after.queue {
                 port.queue.change(now, &after.queue);
             }
+        }
+        if let (Some(above), Discipline::Mac80211(own)) =
+            (&mut self.above, to.cell.ap.queue.discipline)
+        {
+            above.queue.change(&to.cell.ap.queue, own);
         }
     }
 
@@ -396,9 +411,11 @@ impl Cell {
         Some(self.aggregates.as_ref()?.sent_to(station))
     }
 
-    /// Packets in no queue: on the air in an aggregate or held until those before them have come.
+    /// Packets in no queue: on the air in an aggregate, held until those before them have come, or above the
+    /// device.
     pub fn in_aggregates(&self) -> impl Iterator<Item = &Packet> {
-        self.aggregates.iter().flat_map(|own| own.inside())
+        let inside = self.aggregates.iter().flat_map(|own| own.inside());
+        inside.chain(self.above(None))
     }
 
     /// The station of the flow of `packet`: its node, [`AP`] if it has none.

@@ -28,13 +28,12 @@ pub struct AggregateCounters {
     pub ppdus: u64,
     /// MPDUs in them.
     pub mpdus: u64,
+    /// Air time of those PPDUs. [ns]
+    pub air_ns: u64,
     /// Packets that receivers have handed up.
     pub handed_up: u64,
     /// How long they waited there for others before them. [ns]
     pub waited_ns: u64,
-    /// Air time of the exchanges with those PPDUs, up to the end of the response; of PPDUs that
-    /// collided their own. [ns]
-    pub air_ns: u64,
 }
 
 impl AggregateCounters {
@@ -43,9 +42,9 @@ impl AggregateCounters {
         AggregateCounters {
             ppdus: self.ppdus + other.ppdus,
             mpdus: self.mpdus + other.mpdus,
+            air_ns: self.air_ns + other.air_ns,
             handed_up: self.handed_up + other.handed_up,
             waited_ns: self.waited_ns + other.waited_ns,
-            air_ns: self.air_ns + other.air_ns,
         }
     }
 
@@ -54,9 +53,9 @@ impl AggregateCounters {
         AggregateCounters {
             ppdus: self.ppdus - before.ppdus,
             mpdus: self.mpdus - before.mpdus,
+            air_ns: self.air_ns - before.air_ns,
             handed_up: self.handed_up - before.handed_up,
             waited_ns: self.waited_ns - before.waited_ns,
-            air_ns: self.air_ns - before.air_ns,
         }
     }
 }

@@ -35,17 +35,6 @@ pub struct Burst {
     pub eifs_leads: [Span; 2],
 }
 
-impl Burst {
-    /// Air time of the exchange, from its first frame to the end of the response.
-    pub fn air(&self, sifs: Span) -> Span {
-        let ahead = match self.protect {
-            true => self.rts_air + sifs + self.cts_air + sifs,
-            false => Span::ZERO,
-        };
-        ahead + self.data_air + sifs + self.response_air
-    }
-}
-
 /// The shortest exchange with which a contender could go on, whose contents are formed when it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prospect {

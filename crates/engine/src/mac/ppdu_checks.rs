@@ -11,17 +11,21 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
-use crate::queue::QueueSetting;
+use crate::queue::{ApQueue, QueueSetting};
 
 /// Checks the table of a cell, all but its stations.
 pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
     let Some(phy) = cell.said(Phy::kind) else {
         return;
     };
+    let ap = cell.inside(Cell::ap);
     let Some(generation) = phy.value.generation() else {
+        let of_ap = ap.and_then(|ap| ap.inside(ApTable::queue));
+        for queue in cell.inside(Cell::ap_queue).into_iter().chain(of_ap) {
+            refuse_mac80211(queue, problems);
+        }
         return refuse_all(cell, problems);
     };
-    let ap = cell.inside(Cell::ap);
     check_queue(cell, Cell::ap_queue, problems);
     check_queue(cell, Cell::queue, problems);
     if let Some(ap) = ap {
@@ -54,6 +58,15 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
     }
 }
 
+/// The queue of a Linux access point hands over packets for aggregates.
+fn refuse_mac80211(queue: &Section, problems: &mut Problems) {
+    if let Some(own) = queue.inside(ApQueue::mac80211) {
+        let message = "stands above aggregates; allowed in a cell of 802.11n, ac or ax, in which \
+                       stations may have frames of 802.11a, b or g, here is fq_codel";
+        own.refuse(message, problems);
+    }
+}
+
 /// A queue that is served several packets at a time decides when they arrive.
 pub(crate) fn check_queue<Q>(table: &Section, key: KeyOf<Q>, problems: &mut Problems) {
     if let Ok(Some(setting)) = QueueSetting::at(table, key)
@@ -61,7 +74,7 @@ pub(crate) fn check_queue<Q>(table: &Section, key: KeyOf<Q>, problems: &mut Prob
         && let Some(queue) = table.inside(key)
     {
         let message = "its discipline decides when packets leave one by one; allowed in a cell that \
-                       aggregates are those that decide when packets arrive, such as red";
+                       aggregates are mac80211, and those that decide when packets arrive, such as red";
         queue.refuse(message, problems);
     }
 }

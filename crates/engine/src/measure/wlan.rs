@@ -24,8 +24,6 @@ impl Period<'_> {
         let total: f64 = sums.iter().sum();
         let stations = &self.world.scenario().stations;
         let noisy = stations.iter().any(Station::has_errors);
-        let air = self.air();
-        let on_air = air.iter().sum();
         (0..sums.len())
             .map(|index| {
                 let own = sums[index];
@@ -39,10 +37,6 @@ impl Period<'_> {
                 if noisy {
                     values.extend(self.frames_to(index));
                 }
-                values.extend(
-                    air.get(index)
-                        .map(|&own| AIRTIME_SHARE.of(share(own, on_air))),
-                );
                 values.extend(self.aggregates_to(index).into_iter().flatten());
                 Item::new(&stations[index].name, values)
             })
@@ -72,37 +66,25 @@ impl Period<'_> {
         ]
     }
 
-    /// Air time of exchanges with data to and from each station; none where nothing aggregates. [ns]
-    fn air(&self) -> Vec<f64> {
-        let Some(cell) = self.world.radio().cell() else {
-            return Vec::new();
-        };
-        let down = self.end.sent_to.iter().zip(&self.start.sent_to);
-        let down = down.map(|(to, &from)| to.since(from).air_ns);
-        let up = |station: usize| -> u64 {
-            let contenders = cell.medium().categories_of(station as u32 + 1);
-            let sent = contenders.filter_map(|number| self.marks().sent(number));
-            sent.map(|own| own.air_ns).sum()
-        };
-        let both = down.enumerate().map(|(station, air)| air + up(station));
-        both.map(|air| air as f64).collect()
-    }
-
-    /// The access point's aggregates to a station, in a cell that has some.
-    fn aggregates_to(&self, station: usize) -> Option<[Value; 2]> {
+    /// The access point's aggregates to a station, in a cell that has some, and the air time of both.
+    fn aggregates_to(&self, station: usize) -> Option<[Value; 3]> {
         let of = |snapshot: &Snapshot| snapshot.sent_to.get(station).copied();
         let sent = of(&self.end)?.since(of(self.start)?);
-        Some(aggregated(
-            [DOWNLINK_MPDUS_PER_PPDU, DOWNLINK_REORDERING],
-            sent,
-        ))
+        let own = self.marks().sent_by(self.contenders_of(station as u32 + 1));
+        let air_ns = sent.air_ns + own.map_or(0, |own| own.air_ns);
+        let [mpdus, reordering] = aggregated([DOWNLINK_MPDUS_PER_PPDU, DOWNLINK_REORDERING], sent);
+        let airtime = AIRTIME_FRACTION.of(ratio(air_ns, self.length_ns()));
+        Some([mpdus, reordering, airtime])
+    }
+
+    fn contenders_of(&self, node: u32) -> impl Iterator<Item = u32> {
+        let cell = self.world.radio().cell().into_iter();
+        cell.flat_map(move |cell| cell.medium().categories_of(node))
     }
 
     /// A node's medium access, its categories together.
     pub(super) fn node(&self, node: u32) -> Vec<Value> {
-        let cell = self.world.radio().cell().into_iter();
-        let contenders = cell.flat_map(|cell| cell.medium().categories_of(node));
-        self.marks().node(contenders)
+        self.marks().node(self.contenders_of(node))
     }
 
     pub(super) fn cells(&self, goodputs: &[f64]) -> Vec<Item> {
