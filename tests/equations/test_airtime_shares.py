@@ -13,7 +13,12 @@ from lasthop.models.airtime.assumptions import room_of
 from lasthop.models.airtime.order import Airtime, Fifo, Rounds, Tally, drawn, serve
 from lasthop.models.airtime.predict import _receivers
 from lasthop.models.airtime.receivers import Receiver
-from lasthop.models.airtime.shares import airtime_shares, exchange_shares, goodputs_bps
+from lasthop.models.airtime.shares import (
+    airtime_fractions,
+    exchange_shares,
+    goodputs_bps,
+    period_s,
+)
 from lasthop.models.reading import CellScenario
 
 PAYLOAD, ROOM = 1472, 200
@@ -77,19 +82,21 @@ def test_between_whole_packets_an_exchange_is_linear() -> None:
 
 
 def test_shares_by_hand() -> None:
-    # 10 packets in 1 ms and 2 in 4 ms, the same load for each
-    packets, air_s = [10.0, 2.0], [1e-3, 4e-3]
-    fifo = exchange_shares("fifo", [1, 1], packets, air_s)
+    # 10 packets in PPDUs of 1 ms and 2 in 4 ms, the same load for each
+    packets, ppdu_s = [10.0, 2.0], [1e-3, 4e-3]
+    fifo = exchange_shares("fifo", [1, 1], packets, ppdu_s)
     assert fifo == pytest.approx([1 / 6, 5 / 6])
-    assert airtime_shares(fifo, air_s) == pytest.approx([1 / 21, 20 / 21])
-    rounds = exchange_shares("rounds", [1, 1], packets, air_s)
-    assert airtime_shares(rounds, air_s) == pytest.approx([0.2, 0.8])
-    fair = exchange_shares("airtime", [1, 1], packets, air_s)
-    assert fair == pytest.approx([0.8, 0.2])
-    assert airtime_shares(fair, air_s) == pytest.approx([0.5, 0.5])
-    # a round of 10 + 2 packets, 5 ms of air, and twice 0.1 ms of contention
-    bps = goodputs_bps(rounds, air_s, [1000 * n for n in packets], 1e-4)
-    assert bps == pytest.approx([8 * 10_000 / 5.2e-3, 8 * 2_000 / 5.2e-3])
+    rounds = exchange_shares("rounds", [1, 1], packets, ppdu_s)
+    fair = exchange_shares("airtime", [1, 1], packets, ppdu_s)
+    assert (rounds, fair) == ([0.5, 0.5], pytest.approx([0.8, 0.2]))
+    # exchanges of 1.1 and 4.1 ms, and 0.2 ms of contention
+    period = period_s(rounds, [1.1e-3, 4.1e-3], 2e-4)
+    assert period == pytest.approx(2.8e-3)
+    assert airtime_fractions(rounds, ppdu_s, period) == pytest.approx([5 / 28, 20 / 28])
+    even = airtime_fractions(fair, ppdu_s, period)
+    assert even[0] == pytest.approx(even[1])
+    bps = goodputs_bps(rounds, [1000 * n for n in packets], period)
+    assert bps == pytest.approx([8 * 10_000 / 5.6e-3, 8 * 2_000 / 5.6e-3])
 
 
 def test_a_fifo_of_six_by_hand() -> None:
@@ -115,9 +122,9 @@ def test_the_closed_form_is_what_the_order_sends() -> None:
         tally = serve(own, waiting, access_s, 4 * ROOM, 200 * ROOM)
         pairs = zip(tally.packets, tally.exchanges, strict=True)
         packets = [sent / often for sent, often in pairs]
-        pairs = zip(tally.air_ns, tally.exchanges, strict=True)
-        air_s = [1e-9 * air / often for air, often in pairs]
-        parts = exchange_shares(order, [1, 1, 1], packets, air_s)
+        pairs = zip(tally.ppdu_ns, tally.exchanges, strict=True)
+        ppdu_s = [1e-9 * air / often for air, often in pairs]
+        parts = exchange_shares(order, [1, 1, 1], packets, ppdu_s)
         counted = [often / sum(tally.exchanges) for often in tally.exchanges]
         assert parts == pytest.approx(counted, rel=0.02)
 
@@ -130,10 +137,10 @@ def test_an_opportunity_goes_on_with_the_next_station() -> None:
     assert tally.accesses < sum(tally.exchanges)
     longest = own[0].most_packets(2_528_000, opens=True)
     assert tally.packets[0] / tally.exchanges[0] < longest
-    assert sum(tally.air_ns) / tally.accesses <= 2_528_000
+    assert sum(tally.exchange_ns) / tally.accesses <= 2_528_000
 
 
-def fifo_monte_carlo(rate_pps: float, exchanges: int) -> Tally:
+def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Tally, float]:
     """One FIFO, event by event: Poisson arrivals, drawn backoffs, times by hand; nothing shared."""
     draws = random.Random(7)
     queue: deque[int] = deque()
@@ -170,17 +177,21 @@ def fifo_monte_carlo(rate_pps: float, exchanges: int) -> Tally:
         queue = rest
         tally.exchanges[station] += 1
         tally.packets[station] += held
-        tally.air_ns[station] += round(1e9 * air_s)
-    return tally
+        tally.exchange_ns[station] += round(1e9 * air_s)
+    return tally, now
 
 
 def test_a_fifo_beside_a_monte_carlo() -> None:
     known = scenario(rate="20 Mbps")
     answer = predict(known, "airtime")
-    tally = fifo_monte_carlo(20e6 / 8 / PAYLOAD, 6000)
+    tally, time_s = fifo_monte_carlo(20e6 / 8 / PAYLOAD, 6000)
     for number, station in enumerate(answer["stations"]):
-        drawn = tally.air_ns[number] / sum(tally.air_ns)
-        assert station["airtime_share"]["mean"] == pytest.approx(drawn, abs=0.01)
+        # SIFS and BlockAck are no air time of the station's
+        answers_ns = tally.exchanges[number] * (48_000 if number < 2 else 84_000)
+        drawn = 1e-9 * (tally.exchange_ns[number] - answers_ns) / time_s
+        assert station["airtime_fraction"]["mean"] == pytest.approx(drawn, abs=0.01)
+        bps = 8 * PAYLOAD * tally.packets[number] / time_s
+        assert station["goodput_bps"]["mean"] == pytest.approx(bps, rel=0.03)
         mpdus = tally.packets[number] / tally.exchanges[number]
         # of what is drawn, a queue has more or less for a station than its part
         assert station["downlink_mpdus_per_ppdu"]["mean"] == pytest.approx(mpdus, rel=0.05)

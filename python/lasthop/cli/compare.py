@@ -42,7 +42,6 @@ SHOWN = {
     "fairness_level": ("fairness level [-]", 1.0),
     "queue_packets": ("mean queue [packets]", 1.0),
     "collision_rate": ("collision rate [%]", 100.0),
-    "airtime_share": ("share of the air [%]", 100.0),
     "mpdus_per_ppdu": ("MPDUs per PPDU [-]", 1.0),
     "downlink_mpdus_per_ppdu": ("downlink MPDUs per PPDU [-]", 1.0),
     "reordering_s": ("reordering [ms]", 1e3),

@@ -77,8 +77,10 @@ class Vbs(Queue):
 class Mac80211(Queue):
     """The queues of a Linux access point: one for each station and category."""
 
-    airtime: bool
+    airtime_fairness: bool
     """Whether stations have the same air time; if not, they have a turn each."""
+    aql: bool
+    """Whether the device takes packets up to an estimated air time of each station."""
 
 
 DISCIPLINES: Mapping[str, type[Queue]] = {

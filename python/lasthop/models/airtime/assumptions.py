@@ -45,7 +45,10 @@ def order_of(scenario: CellScenario, options: Options) -> Order:
         return options.queue
     queue = scenario.cell.ap.queue
     if isinstance(queue, Mac80211):
-        return "airtime" if queue.airtime else "rounds"
+        if queue.aql and not queue.airtime_fairness:
+            why = "`cell.ap_queue.mac80211.aql` without `airtime_fairness`: what the device holds"
+            raise ModelError("assumption 6", f"{why} shares out the air")
+        return "airtime" if queue.airtime_fairness else "rounds"
     if queue.discipline not in PLAIN:
         raise ModelError("assumption 6", f"`cell.ap.queue.{queue.discipline}` manages the queue")
     if scenario.cell.ap.queue_order == "mixed":

@@ -48,7 +48,7 @@ class Waiting(Protocol):
     def available(self, station: int) -> int:
         """Give the packets that wait for a station, or more than fit."""
 
-    def take(self, station: int, packets: int, air_ns: int) -> None:
+    def take(self, station: int, packets: int, ppdu_ns: int) -> None:
         """Begin an exchange."""
 
     def pass_by(self, time_ns: float) -> None:
@@ -100,7 +100,7 @@ class Fifo:
         """Give the packets that wait for a station."""
         return len(self._waiting[station])
 
-    def take(self, station: int, packets: int, air_ns: int) -> None:
+    def take(self, station: int, packets: int, ppdu_ns: int) -> None:
         """Take a station's oldest packets; they keep their room."""
         for _ in range(packets):
             self._waiting[station].popleft()
@@ -144,7 +144,7 @@ class Rounds:
         """Give more than fit."""
         return 1 << 30
 
-    def take(self, station: int, packets: int, air_ns: int) -> None:
+    def take(self, station: int, packets: int, ppdu_ns: int) -> None:
         """Go on to the next station."""
         self._last = station
 
@@ -172,9 +172,9 @@ class Airtime(Rounds):
         """Give the station with the least air time."""
         return min(range(self._stations), key=self._had_ns.__getitem__)
 
-    def take(self, station: int, packets: int, air_ns: int) -> None:
-        """Charge an exchange."""
-        self._had_ns[station] += air_ns
+    def take(self, station: int, packets: int, ppdu_ns: int) -> None:
+        """Charge the PPDU."""
+        self._had_ns[station] += ppdu_ns
 
 
 @dataclass
@@ -183,8 +183,8 @@ class Tally:
 
     Attributes
     ----------
-    exchanges, packets, mpdus, air_ns : list of int
-        Exchanges, packets and MPDUs in them, air time. [-, -, -, ns]
+    exchanges, packets, mpdus, exchange_ns, ppdu_ns : list of int
+        Exchanges, packets and MPDUs in them, their time and air time of PPDUs. [-, -, -, ns, ns]
     accesses : int
         Times that the access point contended for the medium.
     """
@@ -192,14 +192,15 @@ class Tally:
     exchanges: list[int]
     packets: list[int]
     mpdus: list[int]
-    air_ns: list[int]
+    exchange_ns: list[int]
+    ppdu_ns: list[int]
     accesses: int = 0
 
     @classmethod
     def empty(cls, stations: int) -> "Tally":
         """Nothing yet."""
-        exchanges, packets, mpdus, air_ns = ([0] * stations for _ in range(4))
-        return cls(exchanges, packets, mpdus, air_ns)
+        one, two, three, four, five = ([0] * stations for _ in range(5))
+        return cls(one, two, three, four, five)
 
 
 def serve(
@@ -241,17 +242,18 @@ def serve(
             packets = min(own.most_packets(left_ns, opens=opens), waiting.available(station))
             if packets == 0:
                 break
-            air_ns = (own.opening_ns if opens else own.following_ns)[packets - 1]
-            waiting.take(station, packets, air_ns)
-            waiting.pass_by(air_ns)
+            exchange_ns = (own.opening_ns if opens else own.following_ns)[packets - 1]
+            waiting.take(station, packets, own.ppdu_ns[packets - 1])
+            waiting.pass_by(exchange_ns)
             waiting.settle()
             tally.exchanges[station] += 1
             tally.packets[station] += packets
             tally.mpdus[station] += own.ppdus[packets - 1].count
-            tally.air_ns[station] += air_ns
+            tally.exchange_ns[station] += exchange_ns
+            tally.ppdu_ns[station] += own.ppdu_ns[packets - 1]
             sent += packets
             exchanges += 1
-            over_ns, opens = over_ns + air_ns + sifs_ns, False
+            over_ns, opens = over_ns + exchange_ns + sifs_ns, False
             if limit_ns is None or exchanges == most_exchanges:
                 break
             waiting.pass_by(sifs_ns)

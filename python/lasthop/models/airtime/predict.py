@@ -29,7 +29,12 @@ from lasthop.models.airtime.order import (
     serve,
 )
 from lasthop.models.airtime.receivers import Receiver
-from lasthop.models.airtime.shares import airtime_shares, exchange_shares, goodputs_bps
+from lasthop.models.airtime.shares import (
+    airtime_fractions,
+    exchange_shares,
+    goodputs_bps,
+    period_s,
+)
 from lasthop.models.answer import Quantities, cell_item, estimate, prediction
 from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.reading import (
@@ -65,7 +70,7 @@ class Shares:
     exchanges : sequence of float
         Parts of the exchanges. [-]
     airtime : sequence of float
-        Parts of the air time. [-]
+        Parts of the time that PPDUs to each are on the air. [-]
     goodput_bps : sequence of float
         Throughput. [bit/s]
     """
@@ -91,8 +96,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     -------
     dict
         A result of kind ``"prediction"``: ``goodput_bps`` [bit/s] of cell, stations and flows; of
-        stations ``airtime_share`` [-], their part of the air time of all exchanges, and
-        ``downlink_mpdus_per_ppdu``; ``options`` and ``order``.
+        stations ``airtime_fraction`` [-], the part of the time that PPDUs to them are on the air,
+        and ``downlink_mpdus_per_ppdu``; ``options`` and ``order``.
 
     Raises
     ------
@@ -142,26 +147,30 @@ def _solve(
     exchanges = sum(tally.exchanges)
     contention_s = tally.accesses * access_s + (exchanges - tally.accesses) * cell.sifs_s
     if options.aggregates is None:
-        numbers = zip(tally.packets, tally.exchanges, strict=True)
-        packets = [sent / often for sent, often in numbers]
-        times = zip(tally.air_ns, tally.exchanges, strict=True)
-        air_s = [1e-9 * air / often for air, often in times]
-        mpdus = [sent / often for sent, often in zip(tally.mpdus, tally.exchanges, strict=True)]
+
+        def mean(sums: Sequence[int], scale: float = 1.0) -> list[float]:
+            return [scale * all_ / often for all_, often in zip(sums, tally.exchanges, strict=True)]
+
+        mpdus, packets = mean(tally.mpdus), mean(tally.packets)
+        exchange_s, ppdu_s = mean(tally.exchange_ns, 1e-9), mean(tally.ppdu_ns, 1e-9)
     else:
         mpdus = [options.aggregates[own.name] for own in receivers]
-        packets = [
-            n * own.sending.packets_per_mpdu for n, own in zip(mpdus, receivers, strict=True)
-        ]
-        air_s = [own.exchange_s(n) for n, own in zip(packets, receivers, strict=True)]
+        pairs = [*zip(mpdus, receivers, strict=True)]
+        packets = [n * own.sending.packets_per_mpdu for n, own in pairs]
+        pairs = [*zip(packets, receivers, strict=True)]
+        exchange_s, ppdu_s = (
+            [own.exchange_s(n) for n, own in pairs],
+            [own.ppdu_s(n) for n, own in pairs],
+        )
     delivered = [n * (1.0 - own.loss) for n, own in zip(packets, receivers, strict=True)]
-    offered = [own.offered for own in receivers]
-    parts = exchange_shares(order, offered, delivered, air_s)
     payload = [n * own.sending.payload_bytes for n, own in zip(delivered, receivers, strict=True)]
+    parts = exchange_shares(order, [own.offered for own in receivers], delivered, ppdu_s)
+    period = period_s(parts, exchange_s, contention_s / exchanges)
     return Shares(
         mpdus,
         parts,
-        airtime_shares(parts, air_s),
-        goodputs_bps(parts, air_s, payload, contention_s / exchanges),
+        airtime_fractions(parts, ppdu_s, period),
+        goodputs_bps(parts, payload, period),
     )
 
 
@@ -216,7 +225,7 @@ def _lists(
         stations[own.name] |= {
             "goodput_bps": estimate(goodput_bps),
             "goodput_share": estimate(goodput_bps / total_bps),
-            "airtime_share": estimate(found.airtime[number]),
+            "airtime_fraction": estimate(found.airtime[number]),
             "downlink_mpdus_per_ppdu": estimate(found.mpdus[number]),
         }
         if len(own.flows) == 1:

@@ -62,6 +62,11 @@ class Receiver:
         return self.sending.ppdus()
 
     @cached_property
+    def ppdu_ns(self) -> tuple[int, ...]:
+        """Air times of those PPDUs. [ns]"""
+        return tuple(self.sending.ppdu_ns(one.psdu_bytes) for one in self.ppdus)
+
+    @cached_property
     def opening_ns(self) -> tuple[int, ...]:
         """Exchanges of one packet, of two, and so on, that open an access; RTS included. [ns]"""
         return tuple(self.sending.until_answered_ns(one, opens=True) for one in self.ppdus)
@@ -87,9 +92,16 @@ class Receiver:
         return max(fits, 1) if opens else fits
 
     def exchange_s(self, packets: float) -> float:
-        """Air time of an exchange by the mean of its packets, between whole ones linear. [s]"""
-        most = len(self.opening_ns)
-        below = min(int(packets), most - 1) if most > 1 else 1
-        lower = self.opening_ns[below - 1]
-        upper = self.opening_ns[below] if most > 1 else lower
-        return 1e-9 * (lower + (packets - below) * (upper - lower))
+        """Mean time of an exchange, by the mean of its packets. [s]"""
+        return _between(self.opening_ns, packets)
+
+    def ppdu_s(self, packets: float) -> float:
+        """Mean air time of a PPDU, by the mean of its packets. [s]"""
+        return _between(self.ppdu_ns, packets)
+
+
+def _between(times_ns: Sequence[int], packets: float) -> float:
+    """Time of a mean number of packets: that of whole ones, and between them linear. [s]"""
+    below = min(int(packets), max(len(times_ns) - 1, 1))
+    lower, upper = times_ns[below - 1], times_ns[min(below, len(times_ns) - 1)]
+    return 1e-9 * (lower + (packets - below) * (upper - lower))
