@@ -101,6 +101,17 @@ def test_aggregates_of_a_run_take_the_place_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("queue", "percent"),
+    [("fifo", [5, 5, 90]), ("rounds", [10, 11, 79]), ("airtime", [33, 33, 33])],
+)
+def test_the_shares_that_are_quoted_are_those_of_turns(queue, percent) -> None:
+    """Aggregates as they are quoted of Hoiland-Jorgensen et al. (2017), at second hand."""
+    sizes = {"near-1": 4.47, "near-2": 5.08, "far": 1.92}
+    answer = predict(scenario().typed, "airtime", {"queue": queue, "aggregates": sizes})
+    assert [100 * one for one in shares(answer)] == pytest.approx(percent, abs=0.5)
+
+
+@pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"station": {"udp_down": None, "download": 1}}, "`station.far.download` is TCP"),
