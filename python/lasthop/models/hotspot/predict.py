@@ -24,7 +24,7 @@ from lasthop.models.hotspot.options import Options
 from lasthop.models.hotspot.picture import HotSpot, hot_spot
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 from lasthop.models.hotspot.wire import solve_with_wire, traffic
-from lasthop.models.reading import CellScenario, Readable, Scenario
+from lasthop.models.reading import CellScenario, Readable, Scenario, read
 
 BUSY_WIRE = 0.8
 """Load of the wire from which on it is no longer taken for free of queueing. [-]"""
@@ -67,7 +67,14 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         A solver did not settle.
     """
     options = options or Options()
-    scenario = cell_scenario(scenario, aggregates=options.beta is not None)
+    known = read(scenario)
+    if is_aggregating(known) and options.beta is None:
+        raise ModelError(
+            "cell",
+            f"a cell of {known.cell.phy} sends several packets in one exchange; option `beta` says "
+            "how many a backlogged station sends for each of the access point's, as in a run",
+        )
+    scenario = cell_scenario(known, aggregates=True)
     warnings: list[Doubt | str] = [*check_scenario(scenario)]
     if is_aggregating(scenario):
         warnings += check_aggregates(scenario)
