@@ -113,15 +113,17 @@ impl Cell {
         self.pull(now, number);
     }
 
-    /// The device of the access point takes what it may for queue `number`.
+    /// The device takes what it may for queue `number`, if that is one of the access point.
     pub(super) fn pull(&mut self, now: Time, number: u32) {
-        let (Some(above), Some(aggregates), Some(queue)) = (
-            &mut self.above,
-            &self.aggregates,
-            lanes(&mut self.ports[number as usize].queue),
-        ) else {
+        let port = &mut self.ports[number as usize];
+        let (Some(above), Some(aggregates), Some(queue)) =
+            (&mut self.above, &self.aggregates, lanes(&mut port.queue))
+        else {
             return;
         };
+        if port.node != AP {
+            return;
+        }
         let Some(category) = above.category[number as usize] else {
             return;
         };
