@@ -14,8 +14,7 @@ use super::pie::PieSetting;
 use super::proportional::ProportionalSetting;
 use super::red::RedSetting;
 use super::{Admission, Managed, Outlet};
-use crate::kernel::streams::{Stream, Streams};
-use crate::kernel::time::Span;
+use crate::kernel::streams::Stream;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::moving::{Movable, Moving};
@@ -348,17 +347,6 @@ impl QueueSetting {
             return packets.min(self.limit_packets);
         }
         self.limit_packets
-    }
-
-    /// Whether its discipline decides when packets leave, one by one.
-    pub fn decides_on_departure(&self) -> bool {
-        let outlet = Outlet {
-            rate_bps: 1_000_000,
-            is_fixed: false,
-            delay: Span::ZERO,
-        };
-        let stream = Streams::new(0, 0).stream("none");
-        matches!(self.managed(outlet, stream), Managed::OnDeparture(_))
     }
 
     /// Whether nothing but the number of packets decides what is lost.

@@ -116,8 +116,28 @@ fn cell() -> impl Strategy<Value = String> {
     })
 }
 
+/// The same with disciplines that decide when packets leave, of a queue for each contender.
+fn other_disciplines() -> impl Strategy<Value = String> {
+    let queues = ["codel = \"1 ms\"", "fq_codel = \"1 ms\""];
+    (cell(), 0..2_usize, 0..2_usize).prop_map(move |(text, ap, stations)| {
+        let line =
+            |key: &str, which: usize| format!("{key} = {{ limit = 40, {} }}\n", queues[which]);
+        let lines = text.split_inclusive('\n');
+        let lines = lines.map(|own| match own.starts_with("ap_queue") {
+            true => line("ap_queue", ap) + &line("queue", stations),
+            false => own.to_owned(),
+        });
+        lines.collect()
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn nor_under_another_discipline_above_a_device(text in other_disciplines()) {
+        result(&scenario(&text));
+    }
 
     #[test]
     fn nothing_is_lost_or_made_in_random_cells(text in cell()) {
