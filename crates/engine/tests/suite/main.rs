@@ -9,6 +9,7 @@ mod csma;
 mod l4s;
 mod laws;
 mod losses;
+mod mac80211;
 mod oracle;
 mod power_save;
 mod ppdu;
