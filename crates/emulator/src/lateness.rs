@@ -1,6 +1,6 @@
 //! How late packets were handed over: a histogram whose length does not depend on how many there were.
 
-use lasthop_engine::kernel::time::Span;
+use lasthop_engine::kernel::time::{Span, Time};
 
 /// Buckets of each power of two: a quantile is off by a part in so many at most.
 const FINE: u32 = 64;
@@ -13,6 +13,10 @@ const BUCKETS: usize = ((u64::BITS - FINE_BITS + 1) * FINE) as usize;
 pub(crate) struct Lateness {
     counts: Vec<u64>,
     count: u64,
+    /// When the last packet was due, how many were due then, and the most that were due in one instant.
+    due: Time,
+    now: u64,
+    most: u64,
 }
 
 impl Default for Lateness {
@@ -20,15 +24,26 @@ impl Default for Lateness {
         Lateness {
             counts: vec![0; BUCKETS],
             count: 0,
+            due: Time::ZERO,
+            now: 0,
+            most: 0,
         }
     }
 }
 
 impl Lateness {
-    /// A packet was late by `span`.
-    pub(crate) fn add(&mut self, span: Span) {
-        self.counts[bucket(span.0)] += 1;
+    /// A packet that was due at `due` was handed over at `at`.
+    pub(crate) fn add(&mut self, due: Time, at: Time) {
+        self.counts[bucket(at.since(due).0)] += 1;
         self.count += 1;
+        self.now = if due == self.due { self.now + 1 } else { 1 };
+        self.due = due;
+        self.most = self.most.max(self.now);
+    }
+
+    /// The most packets that were due in one instant.
+    pub(crate) fn at_once(&self) -> u64 {
+        self.most
     }
 
     /// What a part `quantile` of the packets does not exceed, rounded up to the end of a bucket; `None` without
@@ -72,7 +87,7 @@ mod tests {
     fn quantiles_are_exact_to_a_part_in_sixty_four() {
         let mut lateness = Lateness::default();
         for k in 1..=1000 {
-            lateness.add(Span(k * 10_007));
+            lateness.add(Time(k), Time(k * 10_008));
         }
         for (quantile, exact) in [(0.5, 500 * 10_007), (0.99, 990 * 10_007), (1.0, 10_007_000)] {
             let found = lateness.quantile(quantile).map_or(0, |span| span.0);
@@ -99,6 +114,15 @@ mod tests {
         }
         assert_eq!(bucket(0), 0);
         assert_eq!(last_of(bucket(u64::MAX)), u64::MAX);
+    }
+
+    #[test]
+    fn packets_of_an_instant_are_counted_together() {
+        let mut lateness = Lateness::default();
+        for due in [0, 5, 5, 5, 9, 5, 5] {
+            lateness.add(Time(due), Time(10));
+        }
+        assert_eq!(lateness.at_once(), 3);
     }
 
     #[test]

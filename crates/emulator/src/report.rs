@@ -3,7 +3,7 @@
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::measure::Item;
-use lasthop_engine::quantities::{AT_WORK, CARRIED, FOREIGN, LATENESS_P99};
+use lasthop_engine::quantities::{AT_ONCE, AT_WORK, CARRIED, FOREIGN, LATENESS_P99};
 use lasthop_engine::result::put_together;
 use serde_json::Value;
 
@@ -26,6 +26,7 @@ pub(crate) fn report(
         LATENESS_P99.of(lateness.quantile(0.99).map(Span::seconds)),
         CARRIED.of(pace.carried_pps(now, network.carried())),
         AT_WORK.of(pace.at_work(now)),
+        AT_ONCE.of(lateness.at_once() as f64),
         FOREIGN.of(network.foreign() as f64),
     ];
     measures.lists.retain(|(list, _)| *list != "totals");

@@ -148,7 +148,7 @@ pub fn run(
         let at_once = if now < end { AT_ONCE } else { usize::MAX };
         let mut hand_over = |batch: &mut Batch| {
             let at = clock();
-            batch.due().for_each(|due| lateness.add(at.since(due)));
+            batch.due().for_each(|due| lateness.add(due, at));
             batch.hand_over(|node, pieces| give(&descriptors.nodes[node as usize], pieces))
         };
         for delivery in from_fn(|| network.next_delivery(now)).take(at_once) {

@@ -108,7 +108,8 @@ class Emulation(Answer):
         late_s = self.lateness_p99_s
         if late_s is None:
             return []
-        said = lateness(late_s, self.total("at_work_fraction"), self.total("carried_pps"))
+        known = (self.total(name) for name in ("at_work_fraction", "carried_pps"))
+        said = lateness(late_s, *known, self.total("packets_at_once") or 1.0)
         waited = waiting(self.total("processor_wait") or 0.0)
         return [said] if waited is None else [said, waited]
 
