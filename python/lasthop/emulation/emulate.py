@@ -108,8 +108,8 @@ class Emulation(Answer):
         late_s = self.lateness_p99_s
         if late_s is None:
             return []
-        known = (self.total(name) for name in ("at_work_fraction", "carried_pps"))
-        said = lateness(late_s, *known, self.total("packets_at_once") or 1.0)
+        at_work, carried_pps = self.total("at_work_fraction"), self.total("carried_pps")
+        said = lateness(late_s, at_work, carried_pps, self.total("packets_at_once") or 1.0)
         waited = waiting(self.total("processor_wait") or 0.0)
         return [said] if waited is None else [said, waited]
 

@@ -9,8 +9,8 @@ Its packets wait like those of a single server: at 0.8, with 50 us of work each,
 for more than 0.5 ms (M/D/1), and at 1 there is no bound.
 """
 BURSTS = 2.0
-"""Lateness, over the time that the most packets that are due at once take to be carried, up to which
-it is their doing: the last of one PPDU may wait for another one, and hardly for a third. [-]"""
+"""Lateness, over the time that the most packets that are due at once take to be carried, up to
+which it is their doing: the last of one PPDU may wait for another one, hardly for a third. [-]"""
 MUCH_WAITING = 0.5
 """Part of the time for which what drives the sockets waits for a processor, from which on a reader
 is warned: ten emulations of 48 Mb/s side by side on two processors waited for 0.36 to 1.07 of it,
