@@ -2,8 +2,8 @@
 //! has received: generic receive offload (net/ipv4/tcp_offload.c, `tcp_gro_receive`). The host's TCP then runs once
 //! for all of them, and acknowledges them at once.
 //!
-//! Differs from Linux in: one connection at a time is merged, as packets come in their order; what came in one
-//! instant of the network is merged, however many that are (NAPI: 64 packets a turn).
+//! Differs from Linux in: one connection at a time is merged, as packets come in their order; at most 32 packets of one
+//! instant are (NAPI: 64 a turn).
 
 use std::io::IoSlice;
 
