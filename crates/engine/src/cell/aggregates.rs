@@ -15,6 +15,7 @@ mod forming;
 mod link;
 mod settling;
 mod sorting;
+mod taking;
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub(super) use sorting::Received;
 
 use super::Hotspot;
 use crate::channel::Channel;
-use crate::kernel::time::Time;
+use crate::kernel::time::{Span, Time};
 use crate::mac::block_ack::Window;
 use crate::mac::dcf::{AP, AggregateCounters, Dcf, DownCounters, NodeCounters};
 use crate::mac::ppdu::Modulation;
@@ -60,6 +61,8 @@ struct Sender {
     sending: Sending,
     /// The lane whose receiver is to be told of the window's start, and attempts made so far.
     bar: Option<(u32, u32)>,
+    /// Air time of the PPDU of the exchange that ended last, none if it had no data; whose lane it was.
+    last: (u32, Span),
     /// Packets acknowledged, and given up.
     delivered: u64,
     discarded: u64,
@@ -93,6 +96,7 @@ impl Aggregates {
                 links: receivers.map(link).collect(),
                 sending: Sending::Nothing,
                 bar: None,
+                last: (0, Span::ZERO),
                 delivered: 0,
                 discarded: 0,
             }

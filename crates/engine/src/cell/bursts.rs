@@ -22,7 +22,7 @@ impl Cell {
     /// [`Cell::offer`].
     #[inline]
     pub fn offer_to_lane(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        if self.power_save.is_some() {
+        if self.guarded {
             return self.offer_or_keep(now, number, packet);
         }
         self.enter_lane(now, number, packet)
@@ -80,6 +80,7 @@ impl Cell {
             medium,
             ports,
             transmissions,
+            above,
             ..
         } = self;
         let Some(aggregates) = aggregates else {
@@ -92,6 +93,9 @@ impl Cell {
             let contender = medium.transmitters()[index];
             if let Some(queue) = lanes(&mut ports[contender as usize].queue) {
                 let burst = aggregates.form(contender, queue, medium);
+                if let Some(above) = above {
+                    above.begin(contender);
+                }
                 medium.load_burst(contender, &burst);
                 if let Some(kept) = transmissions {
                     let on_air = aggregates.on_air(contender);
@@ -163,6 +167,9 @@ impl Cell {
             }
         }
         self.note_lost();
+        if self.above.is_some() {
+            self.pull_others(now);
+        }
         self.attend_all(now, free)
     }
 
@@ -179,7 +186,6 @@ impl Cell {
             aggregates,
             medium,
             ports,
-            activity,
             ..
         } = self;
         let port = &mut ports[contender as usize];
@@ -195,6 +201,20 @@ impl Cell {
             (sent, discarded, behind_rts),
             queue,
         );
+        if self.above.is_some() && sent {
+            self.pull_after_exchange(now, contender);
+        }
+        let Cell {
+            aggregates,
+            medium,
+            ports,
+            activity,
+            ..
+        } = self;
+        let port = &mut ports[contender as usize];
+        let Some(aggregates) = aggregates else {
+            return;
+        };
         if port.greedy {
             sources.refill(free, contender, &mut port.queue);
         }
@@ -246,10 +266,12 @@ impl Cell {
         self.note_lost();
     }
 
-    /// Packets of queue `number` that are in an aggregate on the air, or wait to be sent again.
+    /// Packets of queue `number` that are in an aggregate on the air, wait to be sent again, or wait above the
+    /// device.
     pub fn in_service(&self, number: usize) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates.iter();
-        own.flat_map(move |own| own.in_service(number as u32))
+        let own = own.flat_map(move |own| own.in_service(number as u32));
+        own.chain(self.above(Some(number as u32)))
     }
 
     /// Exchanges the list of packets that have come off the air, each with where, for `received`, an empty
@@ -272,7 +294,7 @@ impl Cell {
 }
 
 #[inline(always)]
-fn lanes(queue: &mut HeadQueue) -> Option<&mut Lanes> {
+pub(super) fn lanes(queue: &mut HeadQueue) -> Option<&mut Lanes> {
     match queue {
         HeadQueue::Other(other) => match &mut **other {
             OtherQueue::Lanes(lanes) => Some(lanes),

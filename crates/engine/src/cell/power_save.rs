@@ -151,7 +151,7 @@ impl Sleeper {
 }
 
 impl Cell {
-    /// [`Cell::offer`] in a cell with stations that sleep.
+    /// [`Cell::offer`] in a cell with stations that sleep, or with packets above the device.
     #[cold]
     #[inline(never)]
     pub(super) fn offer_or_keep(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
@@ -208,7 +208,7 @@ impl Cell {
     fn enter(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         match self.aggregates {
             None => self.enter_queue(now, number, packet),
-            Some(_) => self.enter_lane(now, number, packet),
+            Some(_) => self.enter_above(now, number, packet),
         }
     }
 
@@ -245,9 +245,7 @@ impl Cell {
         let mut queues = self.medium.categories_of(AP);
         let has_one = |queue: u32| {
             let waiting = self.ports[queue as usize].queue.packets();
-            let in_service = self.aggregates.iter();
-            let in_service = in_service.flat_map(|own| own.in_service(queue));
-            let mut packets = waiting.chain(in_service);
+            let mut packets = waiting.chain(self.in_service(queue as usize));
             packets.any(|packet| self.stations[packet.flow as usize] == *node)
         };
         kept.is_empty() && (now < *until || queues.any(has_one))

@@ -28,6 +28,8 @@ pub struct AggregateCounters {
     pub ppdus: u64,
     /// MPDUs in them.
     pub mpdus: u64,
+    /// Air time of those PPDUs. [ns]
+    pub air_ns: u64,
     /// Packets that receivers have handed up.
     pub handed_up: u64,
     /// How long they waited there for others before them. [ns]
@@ -40,6 +42,7 @@ impl AggregateCounters {
         AggregateCounters {
             ppdus: self.ppdus + other.ppdus,
             mpdus: self.mpdus + other.mpdus,
+            air_ns: self.air_ns + other.air_ns,
             handed_up: self.handed_up + other.handed_up,
             waited_ns: self.waited_ns + other.waited_ns,
         }
@@ -50,6 +53,7 @@ impl AggregateCounters {
         AggregateCounters {
             ppdus: self.ppdus - before.ppdus,
             mpdus: self.mpdus - before.mpdus,
+            air_ns: self.air_ns - before.air_ns,
             handed_up: self.handed_up - before.handed_up,
             waited_ns: self.waited_ns - before.waited_ns,
         }

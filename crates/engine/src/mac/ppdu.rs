@@ -77,7 +77,7 @@ pub struct Modulation {
     pub departures: Departures,
 }
 
-const US: u64 = 1_000;
+pub(super) const US: u64 = 1_000;
 
 /// Bits of a subcarrier and code rate by MCS.
 const MCS: [(u64, u64, u64); 12] = [

@@ -3,10 +3,11 @@
 use super::aggregation::{Aggregation, BAR_BYTES, psdu_of_one};
 use super::airtime::{ACK_BYTES, RTS_BYTES};
 use super::exchange::Burst;
-use super::ppdu::Modulation;
+use super::ppdu::{Generation, Modulation, US};
 use super::{Cell, EifsRule, Phy, Rates, Station};
 use crate::channel::{Channel, Quality, frame_error};
 use crate::kernel::time::Span;
+use crate::queue::Estimate;
 
 /// How data frames on a way are modulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -272,6 +273,54 @@ impl Way {
             response_air: self.block_ack_air,
             eifs_leads: [self.eifs_leads[0]; 2],
         }
+    }
+
+    /// How a Linux access point estimates the air time of packets to be sent on the way, in aggregates or not
+    /// (`ieee80211_calc_expected_tx_airtime`): at the rate of the data, with a part of the preamble that falls
+    /// with the rate, since fast stations have longer aggregates.
+    pub fn estimate(&self, aggregated: bool) -> Estimate {
+        let modulation = match self.carrier {
+            Carrier::Modulated(modulation) => modulation,
+            Carrier::Plain { rate_bps } => {
+                let dsss = matches!(rate_bps, 1_000_000 | 2_000_000 | 5_500_000 | 11_000_000);
+                let each = if dsss { 202 * US } else { 36 * US };
+                return Estimate {
+                    rate_bps,
+                    each: Span(each),
+                };
+            }
+        };
+        let rate_bps = modulation.rate_bps();
+        let of_1024_bytes_us = 8_192_000_000 / rate_bps.max(1);
+        let halvings = match of_1024_bytes_us {
+            _ if !aggregated => 0,
+            401.. => 1,
+            251.. => 2,
+            151.. => 3,
+            71.. => 4,
+            ..=20 if modulation.generation == Generation::He => 6,
+            _ => 5,
+        };
+        let overhead = (36 + 4 * u64::from(modulation.streams)) * US;
+        Estimate {
+            rate_bps,
+            each: Span(overhead >> halvings),
+        }
+    }
+
+    /// What a sender may expect of the way: the rate of the data times the part of MPDUs of 1,200 bytes that
+    /// arrive. [bit/s]
+    pub fn expected_bps(&self) -> f64 {
+        let rate_bps = match self.carrier {
+            Carrier::Modulated(modulation) => modulation.rate_bps(),
+            Carrier::Plain { rate_bps } => rate_bps,
+        };
+        rate_bps as f64 * (1.0 - self.error(1_200, true))
+    }
+
+    /// Most bytes of an aggregate.
+    pub fn most(&self) -> u32 {
+        self.most
     }
 
     /// Whether channel errors destroy nothing.

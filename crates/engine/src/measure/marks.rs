@@ -110,14 +110,22 @@ impl Between<'_> {
         Item::new(name, values)
     }
 
-    /// Medium access of a node, its `contenders` together, and the packets in their queues.
-    pub fn node(&self, contenders: impl Iterator<Item = u32>) -> Vec<Value> {
-        let contenders: Vec<u32> = contenders.collect();
-        let aggregates = contenders.iter().filter_map(|&contender| {
+    /// What these contenders have sent, in a cell that aggregates.
+    pub(super) fn sent_by(
+        &self,
+        contenders: impl Iterator<Item = u32>,
+    ) -> Option<AggregateCounters> {
+        let aggregates = contenders.filter_map(|contender| {
             let of = |marks: &Marks| marks.sent.get(contender as usize).copied();
             Some(of(self.end)?.since(of(self.start)?))
         });
-        let aggregates = aggregates.reduce(AggregateCounters::with);
+        aggregates.reduce(AggregateCounters::with)
+    }
+
+    /// Medium access of a node, its `contenders` together, and the packets in their queues.
+    pub fn node(&self, contenders: impl Iterator<Item = u32>) -> Vec<Value> {
+        let contenders: Vec<u32> = contenders.collect();
+        let aggregates = self.sent_by(contenders.iter().copied());
         let aggregates = aggregates.map(|sent| aggregated([MPDUS_PER_PPDU, REORDERING], sent));
         let queues = contenders.iter().map(|&contender| {
             let area = |marks: &Marks| marks.queues[contender as usize].1;

@@ -66,21 +66,25 @@ impl Period<'_> {
         ]
     }
 
-    /// The access point's aggregates to a station, in a cell that has some.
-    fn aggregates_to(&self, station: usize) -> Option<[Value; 2]> {
+    /// The access point's aggregates to a station, in a cell that has some, and the air time of both.
+    fn aggregates_to(&self, station: usize) -> Option<[Value; 3]> {
         let of = |snapshot: &Snapshot| snapshot.sent_to.get(station).copied();
         let sent = of(&self.end)?.since(of(self.start)?);
-        Some(aggregated(
-            [DOWNLINK_MPDUS_PER_PPDU, DOWNLINK_REORDERING],
-            sent,
-        ))
+        let own = self.marks().sent_by(self.contenders_of(station as u32 + 1));
+        let air_ns = sent.air_ns + own.map_or(0, |own| own.air_ns);
+        let [mpdus, reordering] = aggregated([DOWNLINK_MPDUS_PER_PPDU, DOWNLINK_REORDERING], sent);
+        let airtime = AIRTIME_FRACTION.of(ratio(air_ns, self.length_ns()));
+        Some([mpdus, reordering, airtime])
+    }
+
+    fn contenders_of(&self, node: u32) -> impl Iterator<Item = u32> {
+        let cell = self.world.radio().cell().into_iter();
+        cell.flat_map(move |cell| cell.medium().categories_of(node))
     }
 
     /// A node's medium access, its categories together.
     pub(super) fn node(&self, node: u32) -> Vec<Value> {
-        let cell = self.world.radio().cell().into_iter();
-        let contenders = cell.flat_map(|cell| cell.medium().categories_of(node));
-        self.marks().node(contenders)
+        self.marks().node(self.contenders_of(node))
     }
 
     pub(super) fn cells(&self, goodputs: &[f64]) -> Vec<Item> {

@@ -5,11 +5,10 @@
 //! both directions of a flow never meet in one queue here. Differs from Linux in: a full queue drops
 //! one packet from the head of the longest queue (RFC 8290, section 4.1), not a batch.
 
-use std::collections::VecDeque;
-
-use super::codel::{CoDel, CoDelSetting, Passed};
+use super::codel::{CoDelSetting, Passed};
 use super::scheduler::Kind;
 use super::settings::{OfDiscipline, moving};
+use super::turns::{FlowQueue, Turns, hash_key, hashed};
 use super::{Managed, Outlet, Scheduler};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -69,10 +68,7 @@ impl OfDiscipline for FqCoDelSetting {
 pub struct FqCoDel {
     setting: FqCoDelSetting,
     queues: Vec<FlowQueue>,
-    /// Queues that became busy and have not used up their first quantum, by index.
-    new: VecDeque<u32>,
-    /// The other busy queues.
-    old: VecDeque<u32>,
+    turns: Turns,
     key: u64,
     packets: usize,
     /// Longest packet seen. [bytes]
@@ -80,24 +76,13 @@ pub struct FqCoDel {
     pub(super) marked: u64,
 }
 
-#[derive(Clone, Debug, Default)]
-struct FlowQueue {
-    codel: CoDel,
-    /// What it may still send before the others' turn. [bytes]
-    deficit: i64,
-    /// Whether it stands in one of the two lists.
-    listed: bool,
-}
-
 impl FqCoDel {
     /// Empty queues.
-    pub fn new(setting: FqCoDelSetting, mut stream: Stream) -> FqCoDel {
-        let half = |stream: &mut Stream| u64::from(stream.up_to(u32::MAX));
+    pub fn new(setting: FqCoDelSetting, stream: Stream) -> FqCoDel {
         FqCoDel {
             queues: vec![FlowQueue::default(); setting.queues as usize],
-            new: VecDeque::new(),
-            old: VecDeque::new(),
-            key: half(&mut stream) << 32 | half(&mut stream),
+            turns: Turns::default(),
+            key: hash_key(stream),
             packets: 0,
             largest: 0,
             marked: 0,
@@ -110,30 +95,17 @@ impl FqCoDel {
         self.setting = self.setting.moved_to(setting);
     }
 
-    /// The queue that `flow` is hashed to.
-    fn queue_of(&self, flow: u32) -> u32 {
-        // multiplication and shifts after Stafford's variant 13: each bit of the key counts
-        let mixed = (u64::from(flow) ^ self.key).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let mixed = mixed ^ (mixed >> 31);
-        ((u128::from(mixed) * self.queues.len() as u128) >> 64) as u32
-    }
-
     /// Appends `packet` to its queue; with more than `room` packets inside, one is dropped.
     pub(super) fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
-        let index = self.queue_of(packet.flow);
+        let index = hashed(packet.flow, self.key, self.setting.queues);
         self.largest = self.largest.max(u64::from(packet.bytes));
         let queue = &mut self.queues[index as usize];
         queue.codel.push(packet);
         self.packets += 1;
-        if !queue.listed {
-            queue.listed = true;
-            queue.deficit = i64::from(self.setting.quantum_bytes);
-            self.new.push_back(index);
-        }
+        self.turns.join(index, queue, self.setting.quantum_bytes);
         if self.packets > room {
-            let longest = self.new.iter().chain(&self.old).copied();
-            let longest = longest.max_by_key(|&index| self.queues[index as usize].codel.bytes());
+            let busy = self.turns.members();
+            let longest = busy.max_by_key(|&index| self.queues[index as usize].codel.bytes());
             let victim = longest.and_then(|index| self.queues[index as usize].codel.pop());
             dropped.extend(victim);
             self.packets -= 1;
@@ -142,38 +114,16 @@ impl FqCoDel {
 
     /// The next packet to send.
     pub(super) fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
-        loop {
-            let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let index = *list.front()?;
-            let queue = &mut self.queues[index as usize];
-            if queue.deficit <= 0 {
-                queue.deficit += i64::from(self.setting.quantum_bytes);
-                list.pop_front();
-                self.old.push_back(index);
-                continue;
-            }
-            let before = queue.codel.len();
-            let passed = Passed {
-                dropped,
-                marked: &mut self.marked,
-            };
-            let packet = queue
-                .codel
-                .dequeue(now, &self.setting.codel(), self.largest, passed);
-            self.packets -= before - queue.codel.len();
-            if let Some(packet) = packet {
-                queue.deficit -= i64::from(packet.bytes);
-                return Some(packet);
-            }
-            list.pop_front();
-            if is_new {
-                // once around with the old queues, so that going idle gives no priority over them
-                self.old.push_back(index);
-            } else {
-                queue.listed = false;
-            }
-        }
+        let (setting, largest) = (self.setting.codel(), self.largest);
+        let (packets, marked) = (&mut self.packets, &mut self.marked);
+        let quantum_bytes = self.setting.quantum_bytes;
+        self.turns.next(&mut self.queues, quantum_bytes, |codel| {
+            let before = codel.len();
+            let passed = Passed { dropped, marked };
+            let packet = codel.dequeue(now, &setting, largest, passed);
+            *packets -= before - codel.len();
+            packet
+        })
     }
 
     /// Packets inside.

@@ -63,6 +63,11 @@ impl Lanes {
         }
     }
 
+    /// What judges arrivals, for another queue.
+    pub fn admission(self) -> Admission {
+        self.admission
+    }
+
     /// Appends `packet`, marked or not, or refuses it. Returns whether it was taken.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
@@ -83,18 +88,61 @@ impl Lanes {
         self.counters.enter(now);
         self.bytes += u64::from(packet.bytes);
         let lane = self.lane_of(&packet);
+        self.append(lane, packet);
+        true
+    }
+
+    pub(crate) fn lane_of(&self, packet: &Packet) -> u32 {
+        self.of_flow
+            .get(packet.flow as usize)
+            .map_or(0, |&lane| lane)
+    }
+
+    /// A packet of so many bytes waits somewhere above, and counts here.
+    pub fn count_above(&mut self, now: Time, bytes: u16) {
+        self.counters.enter(now);
+        self.bytes += u64::from(bytes);
+    }
+
+    /// Such a packet is lost.
+    pub fn lose_above(&mut self, now: Time, bytes: u16) {
+        self.counters.withdraw(now);
+        self.bytes -= u64::from(bytes);
+    }
+
+    /// So many such packets have been marked.
+    pub fn mark_above(&mut self, packets: u64) {
+        self.counters.marked += packets;
+    }
+
+    /// Such a packet comes down.
+    pub fn take_over(&mut self, lane: u32, packet: Packet) {
+        self.append(lane, packet);
+    }
+
+    #[inline(always)]
+    fn append(&mut self, lane: u32, packet: Packet) {
         match self.order.back_mut() {
             Some((last, count)) if *last == lane => *count += 1,
             _ => self.order.push_back((lane, 1)),
         }
         self.lanes[lane as usize].waiting.push_back(packet);
-        true
     }
 
-    fn lane_of(&self, packet: &Packet) -> u32 {
-        self.of_flow
-            .get(packet.flow as usize)
-            .map_or(0, |&lane| lane)
+    /// Lanes with packets that wait or are in service, in order of the oldest.
+    pub fn waiting_lanes(&self) -> Vec<u32> {
+        let mut lanes: Vec<u32> = Vec::new();
+        for &(lane, _) in &self.order {
+            if !lanes.contains(&lane) {
+                lanes.push(lane);
+            }
+        }
+        lanes
+    }
+
+    /// Packets of `lane` that wait.
+    pub fn of_lane(&self, lane: u32) -> impl ExactSizeIterator<Item = &Packet> {
+        self.lanes[lane as usize].waiting.iter()
     }
 
     #[inline(never)]

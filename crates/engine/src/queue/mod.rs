@@ -3,7 +3,8 @@
 //! An [`Admission`] decides when a packet arrives and never again, so that a link of fixed rate can
 //! compute departures ahead. A [`Scheduler`] decides or reorders when a packet leaves, and owns the
 //! packets that wait. A [`HeadQueue`] has either of them, for a server that tries to send its head
-//! until it has been sent; [`Lanes`] is served several packets at a time.
+//! until it has been sent; [`Lanes`] is served several packets at a time, [`Mac80211`] stands above those of a
+//! radio.
 
 mod admission;
 mod buffer_sharing;
@@ -15,6 +16,7 @@ mod fq_codel;
 mod greedy;
 mod head;
 mod lanes;
+mod mac80211;
 mod outside;
 mod pi;
 mod pie;
@@ -24,6 +26,7 @@ mod red;
 mod scheduled;
 mod scheduler;
 mod settings;
+mod turns;
 
 use admission::Lot;
 pub use admission::{Admission, Backlog, Held, Managed, Outlet, Verdict};
@@ -39,6 +42,7 @@ pub use fq_codel::FqCoDelSetting;
 pub use greedy::Greedy;
 pub use head::{HeadQueue, OtherQueue};
 pub use lanes::Lanes;
+pub use mac80211::{Estimate, Lost, Mac80211, Mac80211Setting};
 pub(crate) use outside::QueuePart;
 pub use outside::{OutsideDiscipline, Policy};
 pub use pi::{Pi, PiSetting};

@@ -7,14 +7,14 @@ use serde_json::json;
 use super::buffer_sharing::SharingSetting;
 use super::codel::CoDelSetting;
 use super::fq_codel::FqCoDelSetting;
+use super::mac80211::Mac80211Setting;
 use super::outside::OutsideDiscipline;
 use super::pi::PiSetting;
 use super::pie::PieSetting;
 use super::proportional::ProportionalSetting;
 use super::red::RedSetting;
 use super::{Admission, Managed, Outlet};
-use crate::kernel::streams::{Stream, Streams};
-use crate::kernel::time::Span;
+use crate::kernel::streams::Stream;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::moving::{Movable, Moving};
@@ -82,6 +82,8 @@ macro_rules! disciplines {
             },
             /// Classes of flows share the queue; only the access point can have this.
             BufferSharing(SharingSetting),
+            /// That of a Linux access point; only the access point can have this.
+            Mac80211(Mac80211Setting),
             /// A discipline of another crate.
             Outside(OutsideDiscipline),
             $( $(#[doc = $doc])+ $variant($settings), )+
@@ -92,7 +94,7 @@ macro_rules! disciplines {
             pub struct QueueSetting: Copy in "queue" {
                 /// Most packets: waiting plus the one in service.
                 limit_packets as "limit": u32 = count(1..=1_000_000)
-                    .depends("1000, with fq_codel 10240, with threshold that"), by limit;
+                    .depends("1000, with fq_codel 10240, with mac80211 8192, with threshold that"), by limit;
                 /// What decides which packets are lost or marked, and which is next.
                 made discipline: Discipline = Discipline::read;
                 /// Threshold policy: a packet that finds this many is lost, which is a drop-tail queue of that limit.
@@ -106,19 +108,21 @@ macro_rules! disciplines {
             pub fn marks(&self) -> bool {
                 match self.discipline {
                     Discipline::DropTail | Discipline::Threshold { .. } | Discipline::BufferSharing(_) => false,
+                    Discipline::Mac80211(settings) => settings.marks(),
                     Discipline::Outside(outside) => outside.0.marks,
                     $( Discipline::$variant(settings) => settings.ecn, )+
                 }
             }
 
-            /// The discipline of an empty queue in front of `outlet`. Classes are known to the access
-            /// point alone: elsewhere a queue that they would share is drop-tail.
+            /// The discipline of an empty queue in front of `outlet`. Classes and stations are
+            /// known to the access point alone: elsewhere a queue for them is drop-tail.
             pub fn managed(&self, outlet: Outlet, stream: Stream) -> Managed {
                 let limit = self.limit_packets;
                 match self.discipline {
-                    Discipline::DropTail | Discipline::Threshold { .. } | Discipline::BufferSharing(_) => {
-                        Managed::OnArrival(Admission::DropTail(self.most_packets()))
-                    }
+                    Discipline::DropTail
+                    | Discipline::Threshold { .. }
+                    | Discipline::BufferSharing(_)
+                    | Discipline::Mac80211(_) => Managed::OnArrival(Admission::DropTail(self.most_packets())),
                     Discipline::Outside(outside) => outside.managed(limit, outlet, stream),
                     $( Discipline::$variant(settings) => settings.managed(limit, outlet, stream), )+
                 }
@@ -135,6 +139,7 @@ macro_rules! disciplines {
                         ("threshold", limits)
                     }
                     Discipline::BufferSharing(settings) => ("vbs", settings.to_json(limit_packets)),
+                    Discipline::Mac80211(settings) => ("mac80211", settings.json()),
                     Discipline::Outside(outside) => (outside.0.name, outside.0.json.clone()),
                     $( Discipline::$variant(settings) => (stringify!($key), settings.json()), )+
                 };
@@ -154,6 +159,7 @@ macro_rules! disciplines {
                     | Discipline::Threshold { .. }
                     | Discipline::BufferSharing(_)
                     | Discipline::Outside(_) => false,
+                    Discipline::Mac80211(_) => true,
                     $( Discipline::$variant(_) => <$settings as OfDiscipline>::ORDERS, )+
                 }
             }
@@ -163,6 +169,7 @@ macro_rules! disciplines {
                 match self {
                     Discipline::Threshold { packets } => *packets,
                     Discipline::DropTail | Discipline::BufferSharing(_) | Discipline::Outside(_) => USUAL_LIMIT,
+                    Discipline::Mac80211(_) => Mac80211Setting::LIMIT,
                     $( Discipline::$variant(_) => <$settings as OfDiscipline>::LIMIT, )+
                 }
             }
@@ -177,6 +184,9 @@ macro_rules! disciplines {
                 }
                 if let Some(own) = queue.inside(ApQueue::vbs) {
                     return SharingSetting::read(&Layers(&[own, queue])).map(Discipline::BufferSharing);
+                }
+                if let Some(own) = queue.inside(ApQueue::mac80211) {
+                    return Mac80211Setting::read(&Layers(&[own])).map(Discipline::Mac80211);
                 }
                 $( if let Some(own) = queue.inside(QueueSetting::$key) {
                     return $settings::read(&Layers(&[own])).map(Discipline::$variant);
@@ -199,6 +209,7 @@ macro_rules! disciplines {
                     Discipline::DropTail | Discipline::Outside(_) => Vec::new(),
                     Discipline::Threshold { packets } => vec![packets.at(QueueSetting::threshold.name())],
                     Discipline::BufferSharing(settings) => inside(ApQueue::vbs.name(), settings.moving()),
+                    Discipline::Mac80211(settings) => inside(ApQueue::mac80211.name(), settings.moving()),
                     $( Discipline::$variant(settings) => inside(stringify!($key), settings.moving()), )+
                 }
             }
@@ -210,6 +221,7 @@ macro_rules! disciplines {
                     (Discipline::BufferSharing(own), Discipline::BufferSharing(to)) => {
                         Discipline::BufferSharing(own.moved_to(to))
                     }
+                    (Discipline::Mac80211(own), Discipline::Mac80211(to)) => Discipline::Mac80211(own.moved_to(to)),
                     $( (Discipline::$variant(own), Discipline::$variant(to)) => Discipline::$variant(own.moved_to(to)), )+
                     (own, _) => own,
                 }
@@ -217,6 +229,9 @@ macro_rules! disciplines {
 
             /// Checks the tables of disciplines against themselves and the queue.
             fn check(queue: &Section, problems: &mut Problems) {
+                if let Some(own) = queue.inside(ApQueue::mac80211) {
+                    Mac80211Setting::check(queue, own, problems);
+                }
                 $( if let Some(own) = queue.inside(QueueSetting::$key) {
                     <$settings as OfDiscipline>::check(queue, own, problems);
                 } )+
@@ -224,7 +239,7 @@ macro_rules! disciplines {
         }
 
         /// Keys of queues that name a discipline, of which a queue has at most one.
-        pub(crate) const DISCIPLINES: &[&str] = &["threshold", $( stringify!($key), )+ "vbs"];
+        pub(crate) const DISCIPLINES: &[&str] = &["threshold", $( stringify!($key), )+ "vbs", "mac80211"];
     };
 }
 
@@ -249,6 +264,8 @@ table! {
         all_of QueueSetting;
         /// Virtual buffer sharing: classes of flows with shares of the access point's queue.
         key vbs: SharingSetting = inner().absent("none");
+        /// The queue of a Linux access point in a cell that aggregates: FQ-CoDel for each station, air time in turns, limits of what the device holds.
+        key mac80211: Mac80211Setting = inner().absent("none");
     }
 }
 
@@ -330,17 +347,6 @@ impl QueueSetting {
             return packets.min(self.limit_packets);
         }
         self.limit_packets
-    }
-
-    /// Whether its discipline decides when packets leave, one by one.
-    pub fn decides_on_departure(&self) -> bool {
-        let outlet = Outlet {
-            rate_bps: 1_000_000,
-            is_fixed: false,
-            delay: Span::ZERO,
-        };
-        let stream = Streams::new(0, 0).stream("none");
-        matches!(self.managed(outlet, stream), Managed::OnDeparture(_))
     }
 
     /// Whether nothing but the number of packets decides what is lost.

@@ -110,6 +110,7 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
     }
     case "codel":
     case "fq_codel":
+    case "mac80211":
     case "pie":
       return delayed(discipline, queue, full, rate_bps);
     case "vbs": {
@@ -171,7 +172,7 @@ function red(queue: Scenario, full: Level): Law {
 
 /** Laws that work on how long packets wait. */
 function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: number | null): Law {
-  const title = { codel: "CoDel", fq_codel: "FQ-CoDel", pie: "PIE" }[discipline] ?? discipline;
+  const title = { codel: "CoDel", fq_codel: "FQ-CoDel", mac80211: "mac80211", pie: "PIE" }[discipline] ?? discipline;
   const target_s = numberOf(queue, "target_s") ?? 0;
   const rate = rate_bps
     ? `, which is ${short((target_s * rate_bps) / 8 / 1000)} kB at this rate`

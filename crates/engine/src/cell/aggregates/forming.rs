@@ -55,6 +55,7 @@ impl Aggregates {
         let lane = match (sender.bar, queue.next()) {
             (Some((lane, _)), _) => {
                 sender.sending = Sending::Bar(lane);
+                sender.last = (lane, Span::ZERO);
                 let to = receiver(sender.node, lane);
                 return sender.links[lane as usize].way.bar_burst(to);
             }
@@ -113,6 +114,7 @@ impl Aggregates {
         window.go(count);
         let burst = way.burst(receiver(sender.node, lane), psdu, several, opens);
         sender.sending = Sending::Data(lane);
+        sender.last = (lane, burst.data_air);
         burst
     }
 }

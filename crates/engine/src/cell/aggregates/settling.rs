@@ -32,6 +32,7 @@ impl Aggregates {
         let count = window.on_air();
         counters.ppdus += 1;
         counters.mpdus += u64::from(count);
+        counters.air_ns += sender.last.1.0;
         let judged = &mut self.judged;
         let mut sorting = Sorting {
             queue,
@@ -107,6 +108,7 @@ impl Aggregates {
         {
             counters.ppdus += 1;
             counters.mpdus += u64::from(window.on_air());
+            counters.air_ns += sender.last.1.0;
         }
         let mut sorting = Sorting {
             queue,

@@ -51,7 +51,7 @@ fn flows_are_spread_over_the_queues_by_a_seeded_hash() {
     let queues = |seed| {
         let fq = fq(seed);
         (0..1_024)
-            .map(|flow| fq.queue_of(flow))
+            .map(|flow| hashed(flow, fq.key, 1_024))
             .collect::<Vec<u32>>()
     };
     let (first, second) = (queues(1), queues(2));
@@ -77,7 +77,7 @@ fn rounds_give_each_flow_its_quantum_of_bytes() {
     for number in 0..6 {
         fq.enqueue(packet(2, number, 500), 100, &mut dropped);
     }
-    assert_ne!(fq.queue_of(1), fq.queue_of(2));
+    assert_ne!(hashed(1, fq.key, 1_024), hashed(2, fq.key, 1_024));
     // 1,500 B from flow 1, then 3 x 500 B from flow 2, and again
     let order: Vec<(u32, u32)> = std::iter::from_fn(|| next(&mut fq, 1)).take(8).collect();
     let flows: Vec<u32> = order.iter().map(|(flow, _)| *flow).collect();

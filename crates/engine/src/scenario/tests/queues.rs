@@ -153,7 +153,7 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
     assert_eq!(
         refusal(&[("cell.ap.queue.piee", "{}")]),
         format!(
-            "`cell.ap.queue.piee`: unknown key; allowed are limit, {disciplines}, vbs\n\
+            "`cell.ap.queue.piee`: unknown key; allowed are limit, {disciplines}, vbs, mac80211\n\
              hint: did you mean `pie`?"
         )
     );

@@ -1,0 +1,238 @@
+//! Whose turn it is by air time, and how much the device holds (`net/mac80211/tx.c`, from
+//! `ieee80211_next_txq` to `ieee80211_txq_schedule_start`; `sta_info.c`, `airtime.c`).
+//!
+//! Stations with packets in a category stand in a list. A station in debt, what the device holds for it
+//! counting, is given a weight and goes to the end; one that has sent little stays in front.
+
+use std::collections::VecDeque;
+
+use super::Mac80211Setting;
+use crate::kernel::time::{Span, Time};
+
+/// A station in a category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Party {
+    pub(super) category: u32,
+    pub(super) station: u32,
+}
+
+/// How the air time of packets that the device holds for a station is estimated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Rate of data. [bit/s]
+    pub rate_bps: u64,
+    /// What each packet adds: its part of preamble and gaps.
+    pub each: Span,
+}
+
+/// Headers that the estimate adds to a packet's length. [bytes]
+const HEADERS: u64 = 38;
+
+impl Estimate {
+    /// Air time of so many packets of so many bytes. [ns]
+    fn of(&self, packets: u32, bytes: u64) -> u64 {
+        if packets == 0 || self.rate_bps == 0 {
+            return 0;
+        }
+        let packets = u64::from(packets);
+        let bits = 8 * (bytes + HEADERS * packets);
+        let on_air = u128::from(bits) * 1_000_000_000 / u128::from(self.rate_bps);
+        on_air as u64 + packets * self.each.0
+    }
+}
+
+/// How long a station that has had packets pays for its air time.
+const ACTIVE: Span = Span(100_000_000);
+
+/// What is known of a station in a category.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    /// Air time that it has left; negative: its debt. [ns]
+    deficit: i64,
+    /// Air time of what the device holds for it. [ns]
+    pending: u64,
+    /// The same, counted.
+    packets: u32,
+    bytes: u64,
+    of: Estimate,
+    listed: bool,
+    /// The round in which it was visited last.
+    round: u32,
+    /// When it was listed last with packets.
+    active: Option<Time>,
+}
+
+impl Account {
+    /// Its deficit with what the device holds. [ns]
+    fn balance(&self) -> i64 {
+        self.deficit - self.pending as i64
+    }
+
+    fn is_active(&self, now: Time) -> bool {
+        self.active.is_some_and(|since| now <= since + ACTIVE)
+    }
+}
+
+/// All stations in all categories.
+#[derive(Clone, Debug)]
+pub(super) struct Airtime {
+    accounts: Vec<Account>,
+    /// Stations that are listed, in each category.
+    lists: Vec<VecDeque<u32>>,
+    rounds: Vec<u32>,
+    /// Whether the present round has begun.
+    open: Vec<bool>,
+    /// Air time of what the device holds, in each category and in all. [ns]
+    pending: Vec<u64>,
+    total: u64,
+    stations: u32,
+    fair: bool,
+    weight: Span,
+    aql: bool,
+    low: Span,
+    high: Span,
+    radio: Span,
+}
+
+impl Airtime {
+    pub(super) fn new(setting: &Mac80211Setting, stations: u32, categories: u32) -> Airtime {
+        let categories = categories as usize;
+        let new = Account {
+            deficit: setting.airtime_weight.0 as i64,
+            ..Account::default()
+        };
+        Airtime {
+            accounts: vec![new; stations as usize * categories],
+            lists: vec![VecDeque::new(); categories],
+            rounds: vec![0; categories],
+            open: vec![false; categories],
+            pending: vec![0; categories],
+            total: 0,
+            stations,
+            fair: setting.airtime_fairness,
+            weight: setting.airtime_weight,
+            aql: setting.aql,
+            low: setting.aql_low,
+            high: setting.aql_high,
+            radio: setting.aql_radio,
+        }
+    }
+
+    fn place(&self, party: Party) -> usize {
+        (party.category * self.stations + party.station) as usize
+    }
+
+    /// A station may be listed: packets of it wait, or it is in debt and has had some a short time ago. One
+    /// with packets goes to the front, until it is in debt.
+    pub(super) fn list(&mut self, now: Time, party: Party, waits: bool) {
+        let place = self.place(party);
+        let account = &mut self.accounts[place];
+        let stays = account.balance() < 0 && account.is_active(now);
+        if account.listed || !waits && !stays {
+            return;
+        }
+        account.listed = true;
+        let list = &mut self.lists[party.category as usize];
+        match self.fair && waits {
+            true => list.push_front(party.station),
+            false => list.push_back(party.station),
+        }
+        if waits {
+            account.active = Some(now);
+        }
+    }
+
+    /// A round begins, unless the device holds enough in the category.
+    pub(super) fn begin_round(&mut self, category: u32) -> bool {
+        let own = category as usize;
+        let others = self.lists[own].len().saturating_sub(1) as u64;
+        let limit = others * self.low.0 / 2 + self.high.0;
+        self.open[own] = !self.aql || self.pending[own] < limit;
+        self.rounds[own] = self.rounds[own].wrapping_add(1);
+        self.open[own]
+    }
+
+    /// The station whose turn it is, unlisted; `None`: the round is over.
+    pub(super) fn next(&mut self, category: u32) -> Option<u32> {
+        let own = category as usize;
+        if !self.open[own] {
+            return None;
+        }
+        let (mut head, mut found) = (None, false);
+        loop {
+            let station = *self.lists[own].front()?;
+            let party = Party { category, station };
+            if head == Some(station) && !std::mem::take(&mut found) {
+                return None;
+            }
+            head = head.or(Some(station));
+            let mut eligible = self.may_take(party);
+            found |= eligible;
+            let place = self.place(party);
+            let account = &mut self.accounts[place];
+            if account.balance() < 0 {
+                account.deficit += self.weight.0 as i64;
+                eligible = false;
+            }
+            if !eligible {
+                self.lists[own].rotate_left(1);
+                continue;
+            }
+            if account.round == self.rounds[own] {
+                return None;
+            }
+            account.round = self.rounds[own];
+            account.listed = false;
+            self.lists[own].pop_front();
+            return Some(station);
+        }
+    }
+
+    /// Whether limits of air time let the device take more for a station.
+    pub(super) fn may_take(&self, party: Party) -> bool {
+        let pending = self.accounts[self.place(party)].pending;
+        !self.aql || pending < self.low.0 || self.total < self.radio.0 && pending < self.high.0
+    }
+
+    /// The device has taken a packet of so many bytes for a station.
+    pub(super) fn took(&mut self, party: Party, bytes: u32) {
+        let account = self.accounts[self.place(party)];
+        let bytes = account.bytes + u64::from(bytes);
+        self.holds(party, account.packets + 1, bytes);
+    }
+
+    /// The device holds so many packets of so many bytes together for a station.
+    pub(super) fn holds(&mut self, party: Party, packets: u32, bytes: u64) {
+        let place = self.place(party);
+        let account = &mut self.accounts[place];
+        (account.packets, account.bytes) = (packets, bytes);
+        let pending = match self.aql {
+            true => account.of.of(packets, bytes),
+            false => 0,
+        };
+        let before = std::mem::replace(&mut account.pending, pending);
+        let own = &mut self.pending[party.category as usize];
+        *own = *own + pending - before;
+        self.total = self.total + pending - before;
+    }
+
+    /// Its packets are estimated so from now on.
+    pub(super) fn estimate(&mut self, party: Party, of: Estimate) {
+        let place = self.place(party);
+        self.accounts[place].of = of;
+        let Account { packets, bytes, .. } = self.accounts[place];
+        self.holds(party, packets, bytes);
+    }
+
+    /// A station pays for air time, if it has had packets a short time ago.
+    pub(super) fn charge(&mut self, now: Time, party: Party, air: Span) {
+        let place = self.place(party);
+        let account = &mut self.accounts[place];
+        if self.fair && account.is_active(now) {
+            account.deficit -= air.0 as i64;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! Flows and tins, traced by hand: one rule of the kernel a test.
+
+use super::*;
+use crate::kernel::streams::Streams;
+use crate::packet::{Ecn, PacketKind};
+
+const MS: u64 = 1_000_000;
+
+const SETTING: Mac80211Setting = Mac80211Setting {
+    flows: 4_096,
+    memory_bytes: None,
+    quantum_bytes: 300,
+    target: Span(20 * MS),
+    interval: Span(100 * MS),
+    ecn: true,
+    airtime_fairness: true,
+    airtime_weight: Span(256_000),
+    aql: false,
+    aql_low: Span(5 * MS),
+    aql_high: Span(12 * MS),
+    aql_radio: Span(24 * MS),
+    slow_stations: false,
+};
+
+fn queue(setting: Mac80211Setting, limit_packets: u32, stations: u32) -> Mac80211 {
+    let stream = Streams::new(1, 0).stream("ap/flows");
+    Mac80211::new(setting, limit_packets, 16 << 20, (stations, 1), stream)
+}
+
+fn packet(flow: u32, number: u32, bytes: u16) -> Packet {
+    Packet {
+        flow,
+        number,
+        stamp: Time::ZERO,
+        queued: Time::ZERO,
+        bytes,
+        hop: 0,
+        kind: PacketKind::Segment,
+        ..Packet::SAMPLE
+    }
+}
+
+/// Flows and numbers of the packets that are lost.
+fn offer(queue: &mut Mac80211, now: u64, station: u32, packet: Packet) -> Vec<(u32, u32)> {
+    let mut lost = Vec::new();
+    queue.enqueue(Time(now), 0, station, &packet, &mut lost);
+    let lost = lost.iter();
+    lost.map(|lost| (lost.packet.flow, lost.packet.number))
+        .collect()
+}
+
+/// Flow and number of the next packet for a station, and those lost before it.
+fn take(queue: &mut Mac80211, now: u64, station: u32) -> (Option<(u32, u32)>, Vec<u32>) {
+    let (mut marked, mut lost) = (0, Vec::new());
+    let packet = queue.take(Time(now), 0, station, &mut marked, &mut lost);
+    let lost = lost.iter().map(|lost| lost.number).collect();
+    (packet.map(|one| (one.flow, one.number)), lost)
+}
+
+/// Two flows, the second of which is hashed to the queue of the first.
+fn colliding(flows: u32) -> (u32, u32) {
+    let fq = queue(Mac80211Setting { flows, ..SETTING }, 100, 2).fq;
+    let first = fq.queue_of(0, 0);
+    let second = (1..).find(|&flow| fq.queue_of(0, flow) == first);
+    (0, second.unwrap())
+}
+
+#[test]
+fn a_flow_whose_queue_another_tin_has_goes_to_its_tins_overflow_queue() {
+    let (first, second) = colliding(64);
+    let mut queue = queue(
+        Mac80211Setting {
+            flows: 64,
+            ..SETTING
+        },
+        100,
+        2,
+    );
+    offer(&mut queue, 0, 0, packet(first, 0, 1_500));
+    assert_eq!(queue.fq.queue_of(1, second), 64 + 1);
+    offer(&mut queue, 0, 1, packet(second, 1, 1_500));
+    // each station has its own, and nobody another's
+    assert_eq!(take(&mut queue, 0, 1).0, Some((second, 1)));
+    assert_eq!(take(&mut queue, 0, 1).0, None);
+    assert_eq!(take(&mut queue, 0, 0).0, Some((first, 0)));
+    // a queue that has left its tin's lists is anybody's
+    assert_eq!(take(&mut queue, 0, 0).0, None);
+    assert_ne!(queue.fq.queue_of(1, second), 64 + 1);
+}
+
+#[test]
+fn a_full_radio_drops_half_of_the_fattest_flow_from_its_head() {
+    let mut queue = queue(SETTING, 20, 2);
+    for number in 0..12 {
+        offer(&mut queue, 0, 0, packet(0, number, 1_500));
+    }
+    for number in 0..8 {
+        assert_eq!(offer(&mut queue, 0, 1, packet(1, number, 1_500)), []);
+    }
+    let lost = offer(&mut queue, 0, 1, packet(1, 8, 40));
+    assert_eq!(lost, (0..6).map(|number| (0, number)).collect::<Vec<_>>());
+    assert_eq!(queue.packets(None).count(), 15);
+    assert_eq!(take(&mut queue, 0, 0).0, Some((0, 6)));
+}
+
+#[test]
+fn no_more_than_32_are_dropped_together() {
+    let mut queue = queue(SETTING, 200, 1);
+    for number in 0..200 {
+        offer(&mut queue, 0, 0, packet(0, number, 1_500));
+    }
+    assert_eq!(offer(&mut queue, 0, 0, packet(0, 200, 1_500)).len(), 32);
+}
+
+#[test]
+fn memory_is_limited_too() {
+    // 10 packets of 1,500 bytes take 23,040 bytes
+    let setting = Mac80211Setting {
+        memory_bytes: Some(23_040),
+        ..SETTING
+    };
+    let mut queue = queue(setting, 8_192, 1);
+    for number in 0..10 {
+        assert_eq!(offer(&mut queue, 0, 0, packet(0, number, 1_500)), []);
+    }
+    assert_eq!(offer(&mut queue, 0, 0, packet(0, 10, 40)).len(), 5);
+}
+
+#[test]
+fn a_sparse_flow_goes_first_and_long_packets_wait_for_their_quanta() {
+    let mut queue = queue(SETTING, 100, 1);
+    for number in 0..3 {
+        offer(&mut queue, 0, 0, packet(0, number, 1_500));
+    }
+    // 300 - 1500 = -1200 bytes
+    assert_eq!(take(&mut queue, 0, 0).0, Some((0, 0)));
+    for number in 0..5 {
+        offer(&mut queue, 0, 0, packet(1, 10 + number, 300));
+    }
+    let order: Vec<_> = (0..7)
+        .map(|_| take(&mut queue, 0, 0).0.unwrap().1)
+        .collect();
+    // the first flow, at -1200 bytes, is given 300 before each packet of the other; it is above nothing only
+    // with the fifth
+    assert_eq!(order, [10, 11, 12, 13, 14, 1, 2]);
+}
+
+#[test]
+fn codel_controls_the_last_packet_of_a_flow_too() {
+    let mut queue = queue(SETTING, 100, 1);
+    for number in 0..3 {
+        offer(&mut queue, 0, 0, packet(0, number, 1_500));
+    }
+    // above target at 30 ms, for an interval at 130 ms; the last one then leaves an empty flow
+    assert_eq!(take(&mut queue, 30 * MS, 0), (Some((0, 0)), vec![]));
+    assert_eq!(take(&mut queue, 131 * MS, 0), (Some((0, 2)), vec![1]));
+}
+
+#[test]
+fn marks_are_for_who_can_carry_them() {
+    let mut queue = queue(SETTING, 100, 1);
+    for number in 0..4 {
+        let packet = Packet {
+            ecn: Ecn::Capable,
+            ..packet(0, number, 1_500)
+        };
+        offer(&mut queue, 0, 0, packet);
+    }
+    take(&mut queue, 30 * MS, 0);
+    let (mut marked, mut lost) = (0, Vec::new());
+    let packet = queue.take(Time(131 * MS), 0, 0, &mut marked, &mut lost);
+    assert_eq!(packet.map(|one| one.ecn), Some(Ecn::Experienced));
+    assert_eq!((marked, lost.len()), (1, 0));
+}
+
+#[test]
+fn a_slow_station_has_a_longer_target_where_there_is_the_rule() {
+    let codel = |slow_stations, expected_bps| {
+        let setting = Mac80211Setting {
+            slow_stations,
+            ..SETTING
+        };
+        let mut queue = queue(setting, 100, 3);
+        queue.rate(1, 0..1, Estimate::default(), expected_bps);
+        queue.codel[1]
+    };
+    assert_eq!(codel(false, 1e6), SETTING.codel());
+    assert_eq!(codel(true, 18e6), SETTING.codel());
+    assert_eq!(
+        codel(true, 17.9e6),
+        settings::SLOW,
+        "three stations, 18 Mb/s"
+    );
+}

@@ -1,0 +1,97 @@
+//! Queues that take turns by deficit round robin; one that has just become busy goes first (RFC 8290,
+//! sections 4.1 and 4.2).
+
+use std::collections::VecDeque;
+
+use super::codel::CoDel;
+use crate::kernel::streams::Stream;
+use crate::packet::Packet;
+
+/// One of the queues.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FlowQueue {
+    pub(super) codel: CoDel,
+    /// What it may still send before the others' turn. [bytes]
+    deficit: i64,
+    /// Whether it stands in one of the two lists.
+    listed: bool,
+}
+
+impl FlowQueue {
+    /// Whether it takes part in some turns.
+    pub(super) fn is_listed(&self) -> bool {
+        self.listed
+    }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turns {
+    /// Queues that became busy and have not used up their first quantum, by index.
+    new: VecDeque<u32>,
+    /// The other busy queues.
+    old: VecDeque<u32>,
+}
+
+impl Turns {
+    /// `queue`, which has this index, has got a packet.
+    pub(super) fn join(&mut self, index: u32, queue: &mut FlowQueue, quantum_bytes: u32) {
+        if !queue.listed {
+            queue.listed = true;
+            queue.deficit = i64::from(quantum_bytes);
+            self.new.push_back(index);
+        }
+    }
+
+    /// The next packet, which `take` takes from the queue whose turn it is, if it has one.
+    pub(super) fn next(
+        &mut self,
+        queues: &mut [FlowQueue],
+        quantum_bytes: u32,
+        mut take: impl FnMut(&mut CoDel) -> Option<Packet>,
+    ) -> Option<Packet> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let index = *list.front()?;
+            let queue = &mut queues[index as usize];
+            if queue.deficit <= 0 {
+                queue.deficit += i64::from(quantum_bytes);
+                list.pop_front();
+                self.old.push_back(index);
+                continue;
+            }
+            if let Some(packet) = take(&mut queue.codel) {
+                queue.deficit -= i64::from(packet.bytes);
+                return Some(packet);
+            }
+            list.pop_front();
+            if is_new {
+                // once around with the old queues, so that going idle gives no priority over them
+                self.old.push_back(index);
+            } else {
+                queue.listed = false;
+            }
+        }
+    }
+
+    /// The queues that take turns, by index.
+    pub(super) fn members(&self) -> impl Iterator<Item = u32> + '_ {
+        self.new.iter().chain(&self.old).copied()
+    }
+}
+
+/// A key for [`hashed`].
+pub(super) fn hash_key(mut stream: Stream) -> u64 {
+    let half = |stream: &mut Stream| u64::from(stream.up_to(u32::MAX));
+    half(&mut stream) << 32 | half(&mut stream)
+}
+
+/// Which of so many queues `flow` is hashed to.
+pub(super) fn hashed(flow: u32, key: u64, queues: u32) -> u32 {
+    // multiplication and shifts after Stafford's variant 13: each bit of the key counts
+    let mixed = (u64::from(flow) ^ key).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let mixed = mixed ^ (mixed >> 31);
+    ((u128::from(mixed) * u128::from(queues)) >> 64) as u32
+}
