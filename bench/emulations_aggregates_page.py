@@ -1,8 +1,10 @@
 """Sections on aggregating cells of the page that `emulations.py` writes."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import emulations
+from emulations import Case
 from emulations_read import Simulated, estimate, goodput, late, lateness_ms, of_ap, of_cell, shown
 from pages import table
 from runs import Table
@@ -31,7 +33,7 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
             runs, _ = emulations.seen_of(case, done)
             row = [case.name]
             for name, read, digits in columns:
-                sim, own = estimate(read, simulated.of(case)), estimate(read, runs)
+                sim, own = estimate(read, simulated.of(unmerged(case))), estimate(read, runs)
                 row += [shown(sim, digits), shown(own, digits)]
                 if sim is None or own is None or "Mb/s" not in name:
                     continue
@@ -44,6 +46,11 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
     yield ""
     yield f"More than {100 * ACCEPTED:g} % off: {'; '.join(outside) or 'none'}."
     yield late(cases, done)
+
+
+def unmerged(case: Case) -> Case:
+    """The case of which a merged one is a variant: simulated receivers never merge."""
+    return replace(case, name=case.name.removesuffix(", merged"), gro=False)
 
 
 def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:

@@ -98,6 +98,39 @@ def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
     assert sum(goodputs(emulated).values()) > 150e6
 
 
+@pytest.mark.measured
+def test_the_queue_of_linux_gives_each_its_air_and_calls_their_turn(tmp_path):
+    """Air time in turns decides here, not whose TCP loses when. The call waits for a turn, behind
+    the FIFO for the whole queue.
+    """
+    path = tmp_path / "x.toml"
+    linux = CELL.replace("ap_queue = 1000", "ap_queue.mac80211 = {}")
+    fifo = CELL.replace("window = 100\n", "window = 1000\n")
+    times = {"duration": "12 s", "warmup": "4 s"}
+    answers = []
+    for text in (linux, fifo):
+        path.write_text(text.replace('"cubic"', '"cubic_linux"') + STATIONS)
+        answers.append(
+            in_time(
+                lambda: emulate(path, settings=times),
+                FRAME_S,
+                lambda done: done.lateness_p99_s,
+                WINDOW_S,
+            )
+        )
+    path.write_text(linux.replace('"cubic"', '"cubic_linux"') + STATIONS)
+    simulated = lh.simulate(path, settings=times, replications=4)
+    both = {name: (own, goodputs(simulated)[name]) for name, own in goodputs(answers[0]).items()}
+    said = {name: f"{own / 1e6:.1f} ({sim / 1e6:.1f})" for name, (own, sim) in both.items()}
+    waits = [one.flows.loc["phone/udp-down/1", "one_way_delay_s"] for one in answers]
+    print(
+        f"{said}, the call's delay {1e3 * waits[0]:.1f} ms, behind a FIFO {1e3 * waits[1]:.1f} ms"
+    )
+    for own, sim in both.values():
+        assert own == pytest.approx(sim, rel=0.1)
+    assert waits[0] < waits[1] / 2
+
+
 SERVES = """
 import hashlib, http.server
 class Handler(http.server.BaseHTTPRequestHandler):
