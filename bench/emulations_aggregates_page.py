@@ -112,7 +112,9 @@ get what arrives at once as one packet (`--gro`); the simulator's receivers neve
 LOADS = """\
 How fast an aggregating cell may be
 
-Four stations with two downloads each, one with two uploads; one run of 25 s each, alone on the
-machine. "At once" are the most packets that were due in the same instant, those of a PPDU: the last
-of them is late by what all of them take. "At work" is the thread that carries packets.
+Four stations with two downloads each, one with two uploads; one run of 25 s each. "At once" are the
+most packets that were due in the same instant, those of a PPDU: the last of them is late by what
+all of them take. "At work" is the thread that carries packets, which comes before other work.
+Sockets do not: where they waited for half of the time, or packets were later than 2 ms, goodput is
+the machine's and not the cell's.
 """

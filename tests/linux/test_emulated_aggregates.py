@@ -31,6 +31,7 @@ congestion = "cubic"
 window = 100
 sack = true
 """
+CUBIC = '"cubic_linux"'
 STATIONS = """\
 [station.near]
 download = 4
@@ -99,36 +100,27 @@ def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
 
 
 @pytest.mark.measured
-def test_the_queue_of_linux_gives_each_its_air_and_calls_their_turn(tmp_path):
-    """Air time in turns decides here, not whose TCP loses when. The call waits for a turn, behind
-    the FIFO for the whole queue.
-    """
+def test_the_queue_of_linux_is_that_of_the_simulation(tmp_path):
+    """Air time in turns decides here, not whose TCP loses when; a call waits for its turn."""
     path = tmp_path / "x.toml"
-    linux = CELL.replace("ap_queue = 1000", "ap_queue.mac80211 = {}")
-    fifo = CELL.replace("window = 100\n", "window = 1000\n")
+    text = CELL.replace("ap_queue = 1000", "ap_queue.mac80211 = {}").replace('"cubic"', CUBIC)
+    path.write_text(text + STATIONS)
     times = {"duration": "12 s", "warmup": "4 s"}
-    answers = []
-    for text in (linux, fifo):
-        path.write_text(text.replace('"cubic"', '"cubic_linux"') + STATIONS)
-        answers.append(
-            in_time(
-                lambda: emulate(path, settings=times),
-                FRAME_S,
-                lambda done: done.lateness_p99_s,
-                WINDOW_S,
-            )
-        )
-    path.write_text(linux.replace('"cubic"', '"cubic_linux"') + STATIONS)
     simulated = lh.simulate(path, settings=times, replications=4)
-    both = {name: (own, goodputs(simulated)[name]) for name, own in goodputs(answers[0]).items()}
-    said = {name: f"{own / 1e6:.1f} ({sim / 1e6:.1f})" for name, (own, sim) in both.items()}
-    waits = [one.flows.loc["phone/udp-down/1", "one_way_delay_s"] for one in answers]
-    print(
-        f"{said}, the call's delay {1e3 * waits[0]:.1f} ms, behind a FIFO {1e3 * waits[1]:.1f} ms"
+    emulated = in_time(
+        lambda: emulate(path, settings=times),
+        FRAME_S,
+        lambda done: done.lateness_p99_s,
+        WINDOW_S,
     )
+    both = {name: (own, goodputs(simulated)[name]) for name, own in goodputs(emulated).items()}
+    said = {name: f"{own / 1e6:.1f} ({sim / 1e6:.1f})" for name, (own, sim) in both.items()}
+    call = "phone/udp-down/1", "one_way_delay_s"
+    own_s, sim_s = (float(answer.flows.loc[call]) for answer in (emulated, simulated))
+    print(f"{said}, the call takes {1e3 * own_s:.1f} ({1e3 * sim_s:.1f}) ms")
     for own, sim in both.values():
         assert own == pytest.approx(sim, rel=0.1)
-    assert waits[0] < waits[1] / 2
+    assert own_s == pytest.approx(sim_s, abs=2 * FRAME_S)
 
 
 SERVES = """
@@ -177,7 +169,7 @@ def test_programs_talk_through_aggregates(tmp_path, words):
     length_s = result["duration_s"] - result["warmup_s"]
     for traffic, bytes_ in (("tcp 80 out", 300_000), ("tcp 80 in", 600_000), ("icmp in", 3 * 64)):
         carried = flows[traffic]["goodput_bps"]["mean"] * length_s / 8
-        assert bytes_ <= carried < 1.3 * bytes_ + 1000  # headers; what TCP sends again counts too
+        assert 0.999 * bytes_ <= carried < 1.3 * bytes_ + 1000  # headers, what is sent again
 
 
 def test_ctrl_c_ends_a_cell_of_aggregates(tmp_path):
