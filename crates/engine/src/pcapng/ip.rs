@@ -297,7 +297,8 @@ fn transport_checksum(protocol: u8, from: u32, to: u32, segment: &[u8]) -> u16 {
     !folded(pseudo_header + sum_of(segment))
 }
 
-/// Sum of the big-endian 16-bit words, the last one padded with zero.
+/// Sum of the big-endian 16-bit words, the last one padded with zero, but for multiples of 2^16 - 1: what is
+/// [`folded`] is the same.
 pub fn sum_of(bytes: &[u8]) -> u64 {
     // words of 32 bits add up to the same, since 2^16 is 1 in one's complement (RFC 1071, section 2)
     let words = bytes.chunks_exact(4);
