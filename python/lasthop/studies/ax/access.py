@@ -31,25 +31,33 @@ LONG_US = LIMITS_US[-1]
 PIFS = {"aifsn": 1, "cwmin": 0, "cwmax": 0}
 """Access of the access point after PIFS without backoff."""
 
+AMPLE = 4000
+"""Room in the FIFO in which bursts find place. [packets]"""
+
 PHYS = tuple(cell.PHYS)
 STATIONS = 7
-
-
-def scenario(phy: str, size: str, name: str, access: dict[str, Any]) -> dict[str, Any]:
-    """Return seven downloads with access parameters."""
-    return cell.scenario(
-        f"{STATIONS} downloads, {WORDS[size]}, {name}",
-        phy,
-        {"station": {"count": STATIONS, "download": 1}},
-        queue=cell.FRAME_ROOM if size == "frames" else cell.ROOM,
-        seconds=(4, 10),
-        cell={"aggregation": SIZES[size], **access},
-    )
 
 
 def _limited(limit_us: int) -> dict[str, Any]:
     return {"txop_limit": f"{limit_us} us"} if limit_us else {}
 
+
+def scenario(
+    phy: str, size: str, name: str, access: dict[str, Any], room: int = cell.ROOM
+) -> dict[str, Any]:
+    """Return seven downloads with access parameters."""
+    return cell.scenario(
+        f"{STATIONS} downloads, {WORDS[size]}, {name}",
+        phy,
+        {"station": {"count": STATIONS, "download": 1}},
+        queue=cell.FRAME_ROOM if size == "frames" else room,
+        seconds=(4, 10),
+        cell={"aggregation": SIZES[size], **access},
+    )
+
+
+KINDS = {"bare": {}, "txop": _limited(LONG_US), "pifs": {"ap": PIFS}}
+"""Access with ample room: one PPDU, the longest opportunities, PIFS."""
 
 AXES: dict[str, tuple[Any, ...]] = {"phy": PHYS, "size": tuple(SIZES)}
 LABELS = {**WORDS, **cell.PHY_WORDS}
@@ -71,6 +79,11 @@ BY_PIFS = Sweep(
         phy, size, f"PIFS, opportunities of {limit} us", {"ap": PIFS, **_limited(limit)}
     ),
     {**AXES, "limit": (0, LONG_US)},
+)
+ROOMY = Sweep(
+    "{phy}-full-{kind}-roomy",
+    lambda phy, kind: scenario(phy, "full", f"{kind}, room for {AMPLE}", KINDS[kind], AMPLE),
+    {"phy": PHYS, "kind": tuple(KINDS)},
 )
 
 
@@ -100,32 +113,46 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values | BY_LIMIT.at(limit=0).values(runs, {"total_{phy}_{size}": cell.total})
 
 
-def _acks(run: Run) -> Quantity:
+def acks(run: Run) -> Quantity:
     """Return the mean length of a station's aggregates. [MPDUs]"""
     return cell.mean_over(run, "station", "mpdus_per_ppdu")
 
 
+def busy(run: Run) -> Quantity:
+    """Return the part of the time in which the medium is busy. [-]"""
+    return run.quantity("cells", "cell", "busy_fraction")
+
+
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the access point's aggregates under each limit, and with PIFS access."""
-    lengths = {"aggregate_{phy}_{size}_{limit}": cell.aggregate}
-    pifs = {"aggregate_{phy}_{size}_pifs{limit}": cell.aggregate}
-    return BY_LIMIT.values(runs, lengths) | BY_PIFS.values(runs, pifs)
+    """Return aggregates and idle air under each limit and with PIFS access, and ample room."""
+    readings = {"aggregate": cell.aggregate, "acks": acks, "busy": busy}
+    limits = {f"{name}_{{phy}}_{{size}}_{{limit}}": read for name, read in readings.items()}
+    pifs = {f"{name}_{{phy}}_{{size}}_pifs{{limit}}": read for name, read in readings.items()}
+    values = BY_LIMIT.values(runs, limits) | BY_PIFS.values(runs, pifs)
+    for phy in PHYS:
+        bare, *others = ROOMY.at(phy=phy).read(runs, cell.total)
+        values[f"roomy_{phy}"] = bare
+        named = zip(list(KINDS)[1:], others, strict=True)
+        values |= {f"roomy_{phy}_{kind}": other / bare for kind, other in named}
+    return values
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return the aggregates that a limit leaves, and those of PIFS access."""
-    limits = BY_LIMIT.at(phy="ax", size="full")
-    lengths = listed(limits.read(runs, cell.aggregate))
+    """Return the aggregates that a limit leaves, and what PIFS access does to the FIFO."""
+    lengths = listed(BY_LIMIT.at(phy="ax", size="full").read(runs, cell.aggregate))
     bare, pifs = runs["ax-full-txop0"], runs["ax-full-pifs0"]
+    roomy = ROOMY.at(phy="ax").read(runs, cell.total)
     return {
         "ax-5": (
             f"full aggregates in 802.11ax have {lengths} MPDUs with limits of "
             f"{', '.join(map(str, LIMITS_US))} us: a limit cuts what would have gone in one PPDU, "
             f"and an opportunity that is long enough sends soon what would have gathered. With "
-            f"PIFS access of the access point they have {cell.aggregate(pifs)}, and its queue "
-            f"{cell.occupancy(pifs)} packets instead of {cell.occupancy(bare)}: what the "
-            f"stations' ACKs ask for leaves before the next comes; a station's aggregates "
-            f"of ACKs have {_acks(pifs)} MPDUs instead of {_acks(bare)}"
+            f"PIFS access the medium is busy for {busy(pifs)} of the time instead of {busy(bare)}: "
+            f"the queue is sent as soon as ACKs have refilled it, they come in bursts, and the "
+            f"bursts of segments that answer overflow the FIFO of {cell.ROOM}, so that windows "
+            f"fall together. With room for {AMPLE}, where the paper's queues never overflow, the "
+            f"cell carries {roomy[0]} Mb/s with one PPDU an access, {roomy[1]} with opportunities "
+            f"of {LONG_US} us and {roomy[2]} with PIFS access"
         )
     }
 
@@ -161,7 +188,7 @@ PICTURE = Picture(
 STUDY = Study(
     key="ax-access",
     title="Access parameters against aggregation",
-    points={**BY_LIMIT.points(), **BY_CWMIN.points(), **BY_PIFS.points()},
+    points={**BY_LIMIT.points(), **BY_CWMIN.points(), **BY_PIFS.points(), **ROOMY.points()},
     measure=measure,
     shown=shown,
     findings=findings,

@@ -155,7 +155,7 @@ def findings(runs: Runs) -> dict[str, str]:
     leaf = runs["ax-down-leaf200"]
     return {
         "ax-4": (
-            f"downloads in 802.11ax: with the default threshold, 40 ms, pings take {pings(default)} "
+            f"downloads in 802.11ax: with the default of 40 ms pings take {pings(default)} "
             f"ms beside a FIFO that holds {cell.occupancy(default)} packets, so that C is "
             f"{capacity(default)} Mb/s, its cap; with {CALM} ms it is {capacity(calm)} and pings "
             f"take {pings(calm)}. With the default leaves of 200 packets, fewer than an aggregate, "

@@ -21,7 +21,7 @@ PHYS: Mapping[str, Tree] = {
 """Cells by name."""
 
 MCS = {"ax": 6, "ac": 9, "ax20": 9}
-"""Modulation of stations nearby: a full aggregate is 256 MPDUs of 4.9 ms in ``ax``, 64 of 0.9 ms in
+"""Modulation of stations nearby: a full aggregate is 256 MPDUs of 4.9 ms in ``ax``, 64 of 1.0 ms in
 ``ac``, some 100 of 5.5 ms in ``ax20``."""
 
 BOTH = ("ax", "ac")

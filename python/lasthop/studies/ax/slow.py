@@ -5,7 +5,7 @@ from typing import Any
 from lasthop.studies.ax import cell
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Run, Runs, Study
-from lasthop.studies.sweep import Sweep
+from lasthop.studies.sweep import Reading, Sweep
 
 MCSS = (0, 1, 2, 4, 7)
 """Modulation of the slow station, which has one stream. [-]"""
@@ -57,6 +57,11 @@ def air(run: Run) -> Quantity:
     return own / (own + cell.mean_over(run, "fast", "airtime_fraction") * 2.0)
 
 
+def length(prefix: str) -> Reading:
+    """Return the reading of the mean aggregate to the stations whose names begin so. [MPDUs]"""
+    return lambda run: cell.mean_over(run, prefix, "downlink_mpdus_per_ppdu")
+
+
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return who gets what beside a station at MCS 0."""
     readings = {"even": evenness, "air": air, "fast": fast, "slow": slow, "total": cell.total}
@@ -67,20 +72,20 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return the same over the slow station's modulation."""
     readings = {"fast": fast, "slow": slow, "air": air}
+    lengths = {f"mpdus_{who}": length(who) for who in ("fast", "slow")}
     return SWEEP.values(
         runs,
-        {f"{name}_{{phy}}_{{load}}_{{queue}}_{{mcs}}": read for name, read in readings.items()},
+        {
+            f"{name}_{{phy}}_{{load}}_{{queue}}_{{mcs}}": read
+            for name, read in (readings | lengths).items()
+        },
     )
 
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return what equal shares of the air are worth to each, and the aggregates behind them."""
     fifo, linux = (runs[f"ax-tcp-{queue}-0"] for queue in QUEUES)
-    lengths = [
-        cell.mean_over(run, prefix, "downlink_mpdus_per_ppdu")
-        for run in (fifo, linux)
-        for prefix in ("fast", "slow")
-    ]
+    lengths = [length(who)(run) for run in (fifo, linux) for who in ("fast", "slow")]
     return {
         "ax-2": (
             f"downloads in 802.11ax: the fast stations get {fast(fifo)} Mb/s each behind the FIFO "
