@@ -17,6 +17,7 @@ OF_PAGES: Mapping[str, Tables] = {
     "papers/vbs.md": {"assumptions": assumed("vbs"), **vbs.TABLES},
     "papers/acsma.md": {"assumptions": assumed("acsma"), **acsma.TABLES},
     "papers/aggregates.md": {"assumptions": assumed("aggregates")},
+    "papers/airtime.md": {"assumptions": assumed("airtime")},
     "papers/red.md": {"assumptions": assumed("red"), **red.TABLES},
     "papers/ax.md": ax.TABLES,
     "validation.md": validation.TABLES,

@@ -26,6 +26,7 @@ OWN = {
     "dumbbell": "red",
     "csma": "acsma",
     "saturated-aggregates": "aggregates",
+    "one-slow": "airtime",
 }
 
 

@@ -17,6 +17,7 @@ NUMBER = r'"(a\d|assumption \d+|(?:section|table|remark|eq\.|appendices) [^"]+|c
 """The number of an assumption where it stands alone in a text."""
 
 WARNED_OF = {
+    "airtime": set(),
     "aggregates": set(),
     "hotspot": set(),
     "edca": {"section 4.1"},

@@ -15,6 +15,9 @@ from lasthop.models import MODELS
 from lasthop.run import MOST_JOBS
 from lasthop.scenario import Scenario, blaming
 
+AGGREGATES = "downlink_mpdus_per_ppdu"
+"""What a run says of the access point's aggregates to a station."""
+
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")
 ]
@@ -138,8 +141,24 @@ Options = Annotated[
 
 
 def model_options(given: list[str] | None) -> dict[str, str]:
-    """The values of --option by name."""
-    return dict(pairs(given or [], "--option", "NAME=VALUE", "beta=1.2"))
+    """The values of --option by name; what a run measured in the place of its name."""
+    options = dict(pairs(given or [], "--option", "NAME=VALUE", "beta=1.2"))
+    sizes = options.get("aggregates")
+    if sizes is not None and "=" not in sizes:
+        options["aggregates"] = aggregates_of(sizes)
+    return options
+
+
+def aggregates_of(path: str) -> str:
+    """Mean MPDUs in the PPDUs to each station of a saved run that has some."""
+    from lasthop.load import load
+
+    summary = getattr(load(path), "summary", {})
+    sizes = [(one["name"], one.get(AGGREGATES)) for one in summary.get("stations", ())]
+    found = [f"{name}={size['mean']:.6g}" for name, size in sizes if size and size["mean"]]
+    if not found:
+        raise UserError(f"--option aggregates={path}: no aggregates to stations are in it")
+    return ",".join(found)
 
 
 def read_scenario(

@@ -71,6 +71,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         DISCARDS,
         MPDUS,
         REORDERING,
+        Column("airtime_fraction", "air time", "%", 100),
         replace(MPDUS, quantity="downlink_mpdus_per_ppdu", title="downlink MPDUs per PPDU"),
         replace(REORDERING, quantity="downlink_reordering_s", title="downlink reordering"),
     ),

@@ -42,7 +42,8 @@ class Model:
 
 
 MODELS: Mapping[str, Model] = {
-    name: Model(name) for name in ("aggregates", "edca", "vbs", "hotspot", "red", "acsma")
+    name: Model(name)
+    for name in ("airtime", "aggregates", "edca", "vbs", "hotspot", "red", "acsma")
 }
 """Models by name, in the order in which they are asked whether a scenario suits them."""
 
@@ -50,7 +51,8 @@ MODELS: Mapping[str, Model] = {
 def choose(scenario: Readable) -> str:
     """Name of the model that suits a scenario.
 
-    ``aggregates`` for cells of 802.11n, ac and ax, which no other model knows.
+    For cells of 802.11n, ac and ax, which no other model knows, ``airtime`` where the access point
+    alone sends, datagrams to several stations or behind mac80211's queues, else ``aggregates``.
     ``red`` for networks of wires: flows over a router's queue as a fluid. For a cell,
     ``edca`` where it holds without reservation: one long-lived connection per station, immediate
     ACKs, equal windows, queues with room for all of them, nothing lost, no wire to speak of. Then

@@ -1,6 +1,7 @@
 """What the models of a WLAN cell and its wire have in common: what is beyond them all."""
 
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import (
@@ -27,8 +28,20 @@ def is_cell(scenario: Scenario) -> bool:
     return isinstance(scenario, CellScenario) and _beyond(scenario) is None
 
 
-def cell_scenario(scenario: Readable) -> CellScenario:
+def is_aggregating(scenario: Scenario) -> TypeGuard[CellScenario]:
+    """Whether a scenario has a cell whose exchanges may have several packets."""
+    return isinstance(scenario, CellScenario) and isinstance(scenario.cell, AggregatingCell)
+
+
+def cell_scenario(scenario: Readable, *, aggregates: bool = False) -> CellScenario:
     """A scenario of a WLAN cell and its wire.
+
+    Parameters
+    ----------
+    scenario : Scenario or Mapping
+        Normalised scenario, read or to be read.
+    aggregates : bool
+        Whether its exchanges may have several packets.
 
     Raises
     ------
@@ -36,20 +49,20 @@ def cell_scenario(scenario: Readable) -> CellScenario:
         It has something that no model of a cell knows.
     """
     found = read(scenario)
-    beyond = _beyond(found)
+    beyond = _beyond(found, aggregates=aggregates)
     if beyond is None and isinstance(found, CellScenario):
         return found
     why = beyond or "there is no `cell`"
     raise ModelError("cell", why)
 
 
-def _beyond(scenario: Scenario) -> str | None:
+def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
     """What of a scenario no model of a cell and its wire knows, if anything."""
     if scenario.vsb:
         return "a virtual shared bottleneck shares out the cell"
     if isinstance(scenario, CsmaScenario):
         return "links of `csma` hear only some of each other"
-    if isinstance(scenario, CellScenario) and isinstance(scenario.cell, AggregatingCell):
+    if is_aggregating(scenario) and not aggregates:
         return f"a cell of {scenario.cell.phy} sends several packets in one exchange"
     for flow in scenario.flows:
         if not flow.station:

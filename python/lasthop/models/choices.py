@@ -56,7 +56,7 @@ def words_of(cls: type) -> Iterator[tuple[str, list[Any]]]:
     """Options, and what each of them may be; nothing if it is a number."""
     for name, hint in get_type_hints(cls).items():
         kinds = (hint,) if get_origin(hint) is Literal else get_args(hint)
-        words = [word for kind in kinds for word in get_args(kind)]
+        words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
         yield name, [*words, None] if words and NoneType in kinds else words
 
 

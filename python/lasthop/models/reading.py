@@ -74,12 +74,22 @@ class Vbs(Queue):
     algorithm: Literal["corrected", "printed", "regulated"]
 
 
+class Mac80211(Queue):
+    """The queues of a Linux access point: one for each station and category."""
+
+    airtime_fairness: bool
+    """Whether stations have the same air time; if not, they have a turn each."""
+    aql: bool
+    """Whether the device takes packets up to an estimated air time of each station."""
+
+
 DISCIPLINES: Mapping[str, type[Queue]] = {
     "threshold": Threshold,
     "red": Red,
     "proportional": Proportional,
     "pi": Pi,
     "vbs": Vbs,
+    "mac80211": Mac80211,
 }
 """Disciplines whose settings models ask for."""
 

@@ -3,7 +3,7 @@
 
 use super::{Cell, OffAir, OnAir, Transmission};
 use crate::kernel::time::Time;
-use crate::mac::dcf::{AP, Outcome};
+use crate::mac::dcf::Outcome;
 use crate::packet::Packet;
 use crate::queue::{Greedy, HeadQueue, Lanes, OtherQueue};
 
@@ -22,7 +22,7 @@ impl Cell {
     /// [`Cell::offer`].
     #[inline]
     pub fn offer_to_lane(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        if self.power_save.is_some() {
+        if self.guarded {
             return self.offer_or_keep(now, number, packet);
         }
         self.enter_lane(now, number, packet)
@@ -39,11 +39,6 @@ impl Cell {
     /// A packet enters queue `number`; false if it is refused.
     #[inline(always)]
     pub(super) fn enter_lane(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        if self.above.is_some() && self.ports[number as usize].node == AP {
-            self.enter_above(now, number, packet);
-            self.contend_with(now, number);
-            return true;
-        }
         let Some(queue) = lanes(&mut self.ports[number as usize].queue) else {
             return false;
         };
@@ -85,6 +80,7 @@ impl Cell {
             medium,
             ports,
             transmissions,
+            above,
             ..
         } = self;
         let Some(aggregates) = aggregates else {
@@ -97,6 +93,9 @@ impl Cell {
             let contender = medium.transmitters()[index];
             if let Some(queue) = lanes(&mut ports[contender as usize].queue) {
                 let burst = aggregates.form(contender, queue, medium);
+                if let Some(above) = above {
+                    above.begin(contender);
+                }
                 medium.load_burst(contender, &burst);
                 if let Some(kept) = transmissions {
                     let on_air = aggregates.on_air(contender);
@@ -203,8 +202,7 @@ impl Cell {
             queue,
         );
         if self.above.is_some() && sent {
-            self.account(now, contender);
-            self.pull(now, contender);
+            self.pull_after_exchange(now, contender);
         }
         let Cell {
             aggregates,

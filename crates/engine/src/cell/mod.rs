@@ -14,7 +14,7 @@
 //! | who is dropped, which packet is next | [`crate::queue`] |
 //! | what goes in one exchange, in a cell that aggregates; what is received in order | `cell/aggregates.rs` |
 //! | how many stations have something to send | `cell/activity.rs` |
-//! | what waits above the device of a Linux access point | `cell/above.rs` |
+//! | what waits above a device that aggregates | `cell/above.rs` |
 //! | what is kept for stations that sleep | `cell/power_save.rs` |
 //! | what is kept of an exchange for who records | `cell/transmission.rs` |
 //! | how a queue is named, what draws its random numbers | [`Cell::new`] |
@@ -69,8 +69,10 @@ pub struct Cell {
     shares: bool,
     /// What contenders send, if the cell aggregates.
     aggregates: Option<Box<Aggregates>>,
-    /// What waits above the device, if the access point is like one of Linux.
+    /// What waits above devices that aggregate, if a queue decides when packets leave.
     above: Option<Box<Above>>,
+    /// Whether packets may have to wait in front of the queues, for one of two reasons.
+    guarded: bool,
     /// What is kept for stations that sleep, if some do.
     power_save: Option<Box<PowerSave>>,
     /// The next beacon that somebody waits for.
@@ -124,36 +126,43 @@ impl Cell {
         let of_flows = of_flows.map(|flow| flow.station().map_or(AP, |one| one as u32 + 1));
         let pinged = if pinged { stations.len() as u32 } else { 0 };
         let stations_of_flows: Vec<u32> = of_flows.chain(1..=pinged).collect();
-        let port = |contender| {
+        let mut schedulers = Vec::new();
+        let mut port = |contender| {
             let node = medium.node(contender);
             let name = hotspot.queue_name(&medium, contender);
             let draws = streams.stream(&format!("{name}/queue"));
             let queue = hotspot.queue(node, draws);
+            let queue = match medium.forms() {
+                true => {
+                    let (lanes, of_flow) = Aggregates::lanes(hotspot, node, &stations_of_flows);
+                    let (admission, scheduler) = queue.apart();
+                    schedulers.push(scheduler);
+                    HeadQueue::lanes(Lanes::new(admission, lanes, of_flow))
+                }
+                false => queue,
+            };
             Port {
                 node,
-                queue: match (medium.forms(), queue) {
-                    (true, HeadQueue::Fifo(fifo)) => {
-                        let (lanes, of_flow) = Aggregates::lanes(hotspot, node, &stations_of_flows);
-                        HeadQueue::lanes(Lanes::new(fifo.admission(), lanes, of_flow))
-                    }
-                    (_, queue) => queue,
-                },
+                queue,
                 marks: hotspot.node(node).queue.marks(),
                 greedy: false,
                 name: name.into(),
             }
         };
-        let above = Above::new(hotspot, &medium, streams);
+        let ports = (0..medium.contenders() as u32).map(&mut port).collect();
+        let power_save = PowerSave::new(cell, stations);
+        let above = Above::new(hotspot, &medium, schedulers, streams);
         let mixed = cell.ap_queue_order == QueueOrder::Mixed;
         let mut cell = Cell {
-            ports: (0..medium.contenders() as u32).map(port).collect(),
+            ports,
             aggregates: Aggregates::new(hotspot, &medium),
+            guarded: above.is_some() || power_save.is_some(),
             above,
             stations: stations_of_flows,
             activity: Activity::new(stations.len()),
             mixing: mixed.then(|| streams.stream("ap/order")),
             shares: !cell.sharing_classes.is_empty(),
-            power_save: PowerSave::new(cell, stations),
+            power_save,
             beacon: Time::NEVER,
             timer: Time::NEVER,
             lost: Vec::new(),
@@ -352,14 +361,12 @@ impl Cell {
                 let access = after.access(category);
                 self.medium.set_access(now, contender, access);
             }
-            if before.queue != after.queue {
+            let above = self.above.as_mut();
+            if before.queue != after.queue
+                && !above.is_some_and(|above| above.change(contender, port.node, &after.queue))
+            {
                 port.queue.change(now, &after.queue);
             }
-        }
-        if let (Some(above), Discipline::Mac80211(own)) =
-            (&mut self.above, to.cell.ap.queue.discipline)
-        {
-            above.queue.change(&to.cell.ap.queue, own);
         }
     }
 

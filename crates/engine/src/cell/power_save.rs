@@ -151,7 +151,7 @@ impl Sleeper {
 }
 
 impl Cell {
-    /// [`Cell::offer`] in a cell with stations that sleep.
+    /// [`Cell::offer`] in a cell with stations that sleep, or with packets above the device.
     #[cold]
     #[inline(never)]
     pub(super) fn offer_or_keep(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
@@ -208,7 +208,7 @@ impl Cell {
     fn enter(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         match self.aggregates {
             None => self.enter_queue(now, number, packet),
-            Some(_) => self.enter_lane(now, number, packet),
+            Some(_) => self.enter_above(now, number, packet),
         }
     }
 

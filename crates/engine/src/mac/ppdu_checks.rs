@@ -11,7 +11,7 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
-use crate::queue::{ApQueue, QueueSetting};
+use crate::queue::ApQueue;
 
 /// Checks the table of a cell, all but its stations.
 pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
@@ -26,11 +26,6 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
         }
         return refuse_all(cell, problems);
     };
-    check_queue(cell, Cell::ap_queue, problems);
-    check_queue(cell, Cell::queue, problems);
-    if let Some(ap) = ap {
-        check_queue(ap, ApTable::queue, problems);
-    }
     check_channel(cell, generation, problems);
     check_symbols(cell, generation, problems);
     let of_ap = cell.inside(Cell::ap);
@@ -64,18 +59,6 @@ fn refuse_mac80211(queue: &Section, problems: &mut Problems) {
         let message = "stands above aggregates; allowed in a cell of 802.11n, ac or ax, in which \
                        stations may have frames of 802.11a, b or g, here is fq_codel";
         own.refuse(message, problems);
-    }
-}
-
-/// A queue that is served several packets at a time decides when they arrive.
-pub(crate) fn check_queue<Q>(table: &Section, key: KeyOf<Q>, problems: &mut Problems) {
-    if let Ok(Some(setting)) = QueueSetting::at(table, key)
-        && setting.decides_on_departure()
-        && let Some(queue) = table.inside(key)
-    {
-        let message = "its discipline decides when packets leave one by one; allowed in a cell that \
-                       aggregates are mac80211, and those that decide when packets arrive, such as red";
-        queue.refuse(message, problems);
     }
 }
 
@@ -296,7 +279,6 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
         }
         return;
     };
-    check_queue(station, own.queue, problems);
     check_aggregation(station, modulation.generation, problems);
     for entry in own
         .rates
@@ -312,8 +294,6 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
 pub(crate) struct Own<'a> {
     /// Its key `phy`.
     pub(crate) phy: Option<Said<'a, Option<PhyKind>>>,
-    /// Its key of the queue.
-    pub(crate) queue: KeyOf<QueueSetting>,
     /// Its keys of rates.
     pub(crate) rates: [KeyOf<Option<u64>>; 2],
 }

@@ -2,7 +2,8 @@
 
 use super::settings::QueueSetting;
 use super::{
-    Admission, Fifo, Lanes, Managed, Outlet, Price, QueueCounters, Scheduled, SharedBuffer,
+    Admission, Fifo, Lanes, Managed, Outlet, Price, QueueCounters, Scheduled, Scheduler,
+    SharedBuffer,
 };
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
@@ -53,6 +54,20 @@ impl HeadQueue {
         HeadQueue::Fifo(Fifo::new(Admission::Price(Box::new(Price::new(
             limit, stream,
         )))))
+    }
+
+    /// Its parts, for a server that takes several packets at a time: what judges arrivals there, and what
+    /// decides before who gets there.
+    pub fn apart(self) -> (Admission, Option<Scheduler>) {
+        match self {
+            HeadQueue::Fifo(fifo) => (fifo.admission(), None),
+            HeadQueue::Other(other) => match *other {
+                OtherQueue::Scheduled(scheduled) => {
+                    (Admission::DropTail(u32::MAX), Some(scheduled.scheduler()))
+                }
+                OtherQueue::Lanes(lanes) => (lanes.admission(), None),
+            },
+        }
     }
 
     /// Sets that probability.

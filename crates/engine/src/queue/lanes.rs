@@ -63,6 +63,11 @@ impl Lanes {
         }
     }
 
+    /// What judges arrivals, for another queue.
+    pub fn admission(self) -> Admission {
+        self.admission
+    }
+
     /// Appends `packet`, marked or not, or refuses it. Returns whether it was taken.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {

@@ -28,6 +28,11 @@ impl Scheduled {
         }
     }
 
+    /// What decides, for another server.
+    pub fn scheduler(self) -> Scheduler {
+        self.scheduler
+    }
+
     /// The setting is `to` from now on, as far as it may move; packets that wait stay.
     pub(super) fn change(&mut self, to: &QueueSetting) {
         self.scheduler.change(to);

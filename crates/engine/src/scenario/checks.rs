@@ -59,7 +59,6 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         QueueSetting::check(station, StationTable::queue, problems);
         let own = Own {
             phy: station.said(StationTable::phy),
-            queue: StationTable::queue,
             rates: [StationTable::rate, StationTable::downlink_rate],
         };
         Cell::check_station(station, cell, own, problems);

@@ -8,6 +8,7 @@ mod cell;
 mod csma;
 mod laws;
 mod losses;
+mod mac80211;
 mod oracle;
 mod power_save;
 mod ppdu;

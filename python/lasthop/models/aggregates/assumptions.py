@@ -6,9 +6,7 @@ from lasthop.models.aggregates.sending import Sending
 from lasthop.models.cells import changing, managed, unsteady
 from lasthop.models.errors import Doubt, refuse
 from lasthop.models.reading import (
-    AccessCategory,
     AccessPoint,
-    AggregatingCell,
     CellScenario,
     Flow,
     Station,
@@ -53,33 +51,11 @@ def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
     found: dict[str, list[Flow]] = {"": [], **{one.name: [] for one in scenario.stations}}
     for flow in scenario.flows:
         found[flow.station if flow.is_up else ""].append(flow)
-    cell = scenario.cell
-    assert isinstance(cell, AggregatingCell)
     sending = []
     for flows in filter(None, found.values()):
         first = flows[0]
         assert isinstance(first, UdpFlow)
-        station = scenario.station[first.station]
-        node = station if first.is_up else cell.ap
-        assert node.aggregation is not None
-        own = node.access(first.category)  # a node's name is not of its access
-        access = AccessCategory(
-            aifsn=own.aifsn,
-            cwmin=own.cwmin,
-            cwmax=own.cwmax,
-            txop_packets=own.txop_packets,
-            txop_limit_s=own.txop_limit_s,
-        )
-        one = Sending(
-            cell,
-            station,
-            first.is_up,
-            access,
-            node.aggregation,
-            first.udp.packet_bytes,
-            first.udp.payload_bytes,
-        )
-        sending.append((one, flows))
+        sending.append((Sending.of(scenario, first), flows))
     return sending
 
 

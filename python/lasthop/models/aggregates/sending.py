@@ -17,7 +17,14 @@ from lasthop.models.aggregates.durations import (
     expected_response_ns,
 )
 from lasthop.models.aggregates.saturated import Exchange
-from lasthop.models.reading import AccessCategory, AggregatingCell, Aggregation, Station
+from lasthop.models.reading import (
+    AccessCategory,
+    AggregatingCell,
+    Aggregation,
+    CellScenario,
+    Station,
+    UdpFlow,
+)
 
 STANDARDS: Mapping[str, Standard] = {"802.11n": "ht", "802.11ac": "vht", "802.11ax": "he"}
 """Generations that aggregate."""
@@ -77,6 +84,25 @@ class Sending:
     own: Aggregation
     packet_bytes: int
     payload_bytes: int
+
+    @classmethod
+    def of(cls, scenario: CellScenario, flow: UdpFlow) -> "Sending":
+        """Who sends the datagrams of a flow."""
+        cell, station = scenario.cell, scenario.station[flow.station]
+        assert isinstance(cell, AggregatingCell)
+        node = station if flow.is_up else cell.ap
+        assert node.aggregation is not None
+        own = node.access(flow.category)  # a node's name is not of its access
+        access = AccessCategory(
+            aifsn=own.aifsn,
+            cwmin=own.cwmin,
+            cwmax=own.cwmax,
+            txop_packets=own.txop_packets,
+            txop_limit_s=own.txop_limit_s,
+        )
+        udp = flow.udp
+        sizes = udp.packet_bytes, udp.payload_bytes
+        return cls(cell, station, flow.is_up, access, node.aggregation, *sizes)
 
     @cached_property
     def standard(self) -> Standard | None:
@@ -212,6 +238,27 @@ class Sending:
                 break
             held = one
         return held or Mpdus(0, 0, 0)
+
+    def ppdus(self) -> tuple[Mpdus, ...]:
+        """PPDUs of one packet, of two, and so on, up to the longest within the sender's limits."""
+        held = list[Mpdus]()
+        for one in self._growing():
+            if held and not self._fits(one, None, opens=True):
+                break
+            held.append(one)
+        return tuple(held)
+
+    def until_answered_ns(self, one: Mpdus, *, opens: bool) -> int:
+        """From the start of an exchange with this PPDU to the end of the response. [ns]
+
+        Parameters
+        ----------
+        one : Mpdus
+        opens : bool
+            Whether it opens an access, so that RTS may go ahead.
+        """
+        ahead_ns = self.ahead_ns if opens and self.is_protected(one.psdu_bytes) else 0
+        return ahead_ns + self.ppdu_ns(one.psdu_bytes) + self.sifs_ns + self.response_ns(one.count)
 
     def _growing(self) -> Iterator[Mpdus]:
         """A PPDU packet by packet."""

@@ -92,6 +92,26 @@ def check_scenario(scenario: CellScenario) -> Iterator[Doubt]:
         yield "section 3", what
 
 
+def check_aggregates(scenario: CellScenario) -> Iterator[Doubt | str]:
+    """What is to be weighed where exchanges have several packets, and the priority is a run's.
+
+    Raises
+    ------
+    ModelError
+        Packets count by the time that one takes, which aggregates share.
+    """
+    if scenario.wired_round_trip_s > 0.0:
+        raise ModelError(
+            "a1",
+            f"a cell of {scenario.cell.phy} sends several packets in one exchange, and "
+            "`wire.delay` counts as packets by the time of each",
+        )
+    yield (
+        f"a cell of {scenario.cell.phy} sends several packets in one exchange, past those to "
+        "others: shares are off by up to six points (docs/papers/hotspot.md)"
+    )
+
+
 def _broken_by_channel(scenario: CellScenario) -> Iterator[Doubt]:
     """Assumptions that losses beyond the AP's queue break, and what breaks them."""
     if scenario.wire.loss > 0.0:

@@ -1,11 +1,12 @@
 """From a scenario to a prediction of the hot-spot model."""
 
 from lasthop.models.answer import Lists, Quantities, estimate, prediction
-from lasthop.models.cells import cell_scenario
+from lasthop.models.cells import cell_scenario, is_aggregating
 from lasthop.models.errors import Doubt, ModelError
 from lasthop.models.hotspot.assumptions import (
     ASSUMPTIONS,
     check_access,
+    check_aggregates,
     check_equilibrium,
     check_scenario,
 )
@@ -23,7 +24,7 @@ from lasthop.models.hotspot.options import Options
 from lasthop.models.hotspot.picture import HotSpot, hot_spot
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 from lasthop.models.hotspot.wire import solve_with_wire, traffic
-from lasthop.models.reading import CellScenario, Readable, Scenario
+from lasthop.models.reading import CellScenario, Readable, Scenario, read
 
 BUSY_WIRE = 0.8
 """Load of the wire from which on it is no longer taken for free of queueing. [-]"""
@@ -65,9 +66,18 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     ConvergenceError
         A solver did not settle.
     """
-    scenario = cell_scenario(scenario)
-    warnings = list(check_scenario(scenario))
     options = options or Options()
+    known = read(scenario)
+    if is_aggregating(known) and options.beta is None:
+        raise ModelError(
+            "cell",
+            f"a cell of {known.cell.phy} sends several packets in one exchange; option `beta` says "
+            "how many a backlogged station sends for each of the access point's, as in a run",
+        )
+    scenario = cell_scenario(known, aggregates=True)
+    warnings: list[Doubt | str] = [*check_scenario(scenario)]
+    if is_aggregating(scenario):
+        warnings += check_aggregates(scenario)
     spot = hot_spot(scenario, options.beta)
     warnings += check_access(scenario.stations, spot.stations)
     at = solve_with_wire(spot)
@@ -77,6 +87,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         warnings.append(_no_other_root(spot.stations, queues))
     else:
         warnings += check_equilibrium(scenario.stations, spot.stations, at)
+        if is_aggregating(scenario) and at.loss > 0.0:
+            raise ModelError("a5", "aggregates empty the buffer, so that it is not full")
         warnings += _check_wire_load(scenario.wire.slower_bps, spot, at)
     lists = _lists(scenario, spot, at, queues)
     return prediction(

@@ -75,6 +75,23 @@ impl Aggregates {
         queue.waiting_lanes().into_iter().map(count).sum()
     }
 
+    /// Which part of the longest aggregate to its receiver a packet is.
+    pub(in crate::cell) fn worth(&self, contender: u32, lane: u32, packet: &Packet) -> f64 {
+        let mut one = self.one(contender, lane);
+        one.add(packet);
+        let of_packets = f64::from(one.packets) / f64::from(one.most_packets);
+        of_packets.max(f64::from(one.bytes) / f64::from(one.most_bytes))
+    }
+
+    /// How many of the longest aggregates the packets that wait in `queue` would fill.
+    pub(in crate::cell) fn worth_held(&self, contender: u32, queue: &Lanes) -> f64 {
+        let lanes = queue.waiting_lanes().into_iter();
+        let packets = lanes.flat_map(|lane| queue.of_lane(lane).map(move |one| (lane, one)));
+        packets
+            .map(|(lane, one)| self.worth(contender, lane, one))
+            .sum()
+    }
+
     /// Packets of a lane that the device of `contender` has not got rid of, and their bytes.
     pub(in crate::cell) fn inside_of(
         &self,

@@ -1,0 +1,151 @@
+//! The queue of a Linux access point in whole cells.
+
+use std::ops::ControlFlow;
+
+use lasthop_engine::RunResult;
+use lasthop_engine::scenario::{Format, Scenario, parse};
+use proptest::prelude::*;
+
+fn scenario(text: &str) -> Scenario {
+    parse(text, Format::Toml, "cell.toml", &[]).unwrap_or_else(|problem| panic!("{problem:?}"))
+}
+
+fn result(scenario: &Scenario) -> RunResult {
+    lasthop_engine::run(scenario, 1, &|_| ControlFlow::Continue(())).expect("it runs")
+}
+
+/// What the summary says of an item.
+fn value(result: &RunResult, table: &str, name: &str, quantity: &str) -> f64 {
+    let items = result.summary[table].as_array().expect("a table");
+    let item = items.iter().find(|item| item["name"] == name);
+    item.expect("an item")[quantity]["mean"]
+        .as_f64()
+        .expect("a value")
+}
+
+/// HT20, two stations with two streams and one at the lowest rate, all with more than there is room for.
+fn three(queue: &str) -> RunResult {
+    result(&scenario(&format!(
+        r#"
+duration = "3.5 s"
+warmup = "0.5 s"
+replications = 1
+cell = {{ phy = "802.11n", streams = 2, ap_queue = {queue} }}
+[station.fast]
+count = 2
+mcs = 7
+udp_down = {{ rate = "120 Mbps", arrivals = "poisson" }}
+[station.slow]
+mcs = 0
+streams = 1
+udp_down = {{ rate = "120 Mbps", arrivals = "poisson" }}
+[station.idle]
+mcs = 7
+udp_down = {{ rate = "16 kbps", packet = "100 B", arrivals = "poisson" }}
+"#
+    )))
+}
+
+fn shares(result: &RunResult) -> [f64; 3] {
+    let of = |name| value(result, "stations", name, "airtime_fraction");
+    let air = ["fast-1", "fast-2", "slow"].map(of);
+    let sum: f64 = air.iter().sum();
+    air.map(|one| one / sum)
+}
+
+#[test]
+fn three_stations_have_a_third_of_the_air_each_and_behind_a_fifo_the_slow_one_has_most() {
+    for queue in ["{ mac80211 = {} }", "{ mac80211 = { aql = false } }"] {
+        let shares = shares(&three(queue));
+        let far = shares.iter().any(|share| (share - 1.0 / 3.0).abs() > 0.02);
+        assert!(!far, "{queue}: {shares:?}");
+    }
+    let [one, two, slow] = shares(&three("1000"));
+    assert!(one < 0.1 && two < 0.1 && slow > 0.8, "{one} {two} {slow}");
+}
+
+#[test]
+fn who_asks_for_little_hardly_waits() {
+    let delay = |queue| {
+        let quantity = "one_way_delay_p99_s";
+        value(&three(queue), "flows", "idle/udp-down/1", quantity)
+    };
+    let [fair, exact, fifo] = [
+        "{ mac80211 = {} }",
+        "{ mac80211 = { aql = false } }",
+        "1000",
+    ]
+    .map(delay);
+    // a device that holds two aggregates, and one that holds 24 ms
+    assert!(
+        exact < fair && exact < 0.02 && fair < 0.05,
+        "{exact} {fair}"
+    );
+    assert!(fair < fifo / 10.0, "{fair} {fifo}");
+}
+
+/// Cells in which everything happens within a fifth of a second.
+fn cell() -> impl Strategy<Value = String> {
+    let queue = (1..40_u32, 1..60_u32, any::<[bool; 4]>(), 10_000..60_000_u32);
+    let stations = prop::collection::vec((0..6_u32, 0..3_u32, any::<[bool; 3]>()), 1..6);
+    (queue, stations, 0..3_u32).prop_map(|(queue, stations, phy)| {
+        let (flows, limit, [fair, aql, slow, ecn], memory) = queue;
+        let phy = ["802.11n", "802.11ac", "802.11ax"][phy as usize];
+        let mut text = format!(
+            "duration = \"0.25 s\"\nwarmup = \"0.05 s\"\nreplications = 1\ntcp = {{ window = 60, ecn = {ecn} }}\n\
+             [cell]\nphy = \"{phy}\"\naggregation = {{ mpdus = 16, attempts = 2, reorder_timeout = \"5 ms\" }}\n\
+             ap_queue = {{ limit = {limit}, mac80211 = {{ flows = {flows}, memory = \"{memory} B\", target = \"1 ms\", \
+             interval = \"5 ms\", airtime_fairness = {fair}, aql = {aql}, slow_stations = {slow}, ecn = {ecn} }} }}\n"
+        );
+        for (index, (mcs, errors, [sleeps, old, voice])) in stations.into_iter().enumerate() {
+            let station = match old {
+                true => "phy = \"802.11a\"\n".to_owned(),
+                false => format!("mcs = {mcs}\n"),
+            };
+            let sleeps = if sleeps { "power_save = \"5 ms\"\n" } else { "" };
+            let datagrams = match voice {
+                true => "{ rate = \"2 Mbps\", category = \"voice\", packet = \"200 B\" }",
+                false => "\"30 Mbps\"",
+            };
+            text += &format!(
+                "[station.s{index}]\n{station}{sleeps}error_down = {}\ndownload = 2\nupload = 1\nudp_down = {datagrams}\n",
+                f64::from(errors) * 0.3
+            );
+        }
+        text
+    })
+}
+
+/// The same with disciplines that decide when packets leave, of a queue for each contender.
+fn other_disciplines() -> impl Strategy<Value = String> {
+    let queues = ["codel = \"1 ms\"", "fq_codel = \"1 ms\""];
+    (cell(), 0..2_usize, 0..2_usize).prop_map(move |(text, ap, stations)| {
+        let line =
+            |key: &str, which: usize| format!("{key} = {{ limit = 40, {} }}\n", queues[which]);
+        let lines = text.split_inclusive('\n');
+        let lines = lines.map(|own| match own.starts_with("ap_queue") {
+            true => line("ap_queue", ap) + &line("queue", stations),
+            false => own.to_owned(),
+        });
+        lines.collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn nor_under_another_discipline_above_a_device(text in other_disciplines()) {
+        result(&scenario(&text));
+    }
+
+    #[test]
+    fn nothing_is_lost_or_made_in_random_cells(text in cell()) {
+        // conservation is part of every run
+        let scenario = scenario(&text);
+        let mut recorded = scenario.clone();
+        recorded.record.frames = Some(10_000);
+        let (first, second) = (result(&scenario), result(&recorded));
+        prop_assert_eq!(first.summary_json(), second.summary_json());
+    }
+}

@@ -1,0 +1,155 @@
+"""What the model of stations behind one queue assumes, and where a scenario leaves it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from lasthop.models.airtime.options import Options, Order
+from lasthop.models.airtime.receivers import Receiver
+from lasthop.models.cells import PLAIN, changing, unsteady
+from lasthop.models.errors import Doubt, ModelError
+from lasthop.models.reading import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
+
+ASSUMPTIONS = {
+    "assumption 1": "that the access point alone sends, datagrams, and that more come for each "
+    "station than it gets",
+    "assumption 2": "that the datagrams of a station have one size",
+    "assumption 3": "of one access category",
+    "assumption 4": "that no MPDU is lost, unless mean aggregates are given, and no PPDU whole",
+    "assumption 5": "of opportunities that last to `txop_limit`",
+    "assumption 6": "of a queue that is one drop-tail FIFO, or mac80211's",
+    "assumption 7": "that mean aggregates are those of stations that are there, and within "
+    "their limits",
+    "cell": "of a cell that aggregates, and a wire that limits nothing",
+}
+"""What follows on "the assumption", by number (``docs/papers/airtime.md``)."""
+
+ALWAYS_FULL = 1.1
+"""Rate of datagrams over goodput from which a station always has some, for sure. [-]"""
+WHOLE = 0.01
+"""Part of a station's PPDUs that may be lost whole, which doubles the backoff. [-]"""
+
+
+def is_fair(scenario: CellScenario) -> bool:
+    """Whether the access point's queue is mac80211's."""
+    return isinstance(scenario.cell.ap.queue, Mac80211)
+
+
+def order_of(scenario: CellScenario, options: Options) -> Order:
+    """How the access point's queue shares out the air.
+
+    Raises
+    ------
+    ModelError
+        Its discipline is another.
+    """
+    if options.queue is not None:
+        return options.queue
+    queue = scenario.cell.ap.queue
+    if isinstance(queue, Mac80211):
+        if queue.aql and not queue.airtime_fairness:
+            why = "`cell.ap_queue.mac80211.aql` without `airtime_fairness`: what the device holds"
+            raise ModelError("assumption 6", f"{why} shares out the air")
+        return "airtime" if queue.airtime_fairness else "rounds"
+    if queue.discipline not in PLAIN:
+        raise ModelError("assumption 6", f"`cell.ap.queue.{queue.discipline}` manages the queue")
+    if scenario.cell.ap.queue_order == "mixed":
+        raise ModelError("assumption 6", '`cell.queue_order` is "mixed"')
+    return "fifo"
+
+
+def room_of(scenario: CellScenario) -> int:
+    """Packets that the access point's queue has room for."""
+    queue = scenario.cell.ap.queue
+    if isinstance(queue, Threshold):
+        return min(queue.threshold_packets, scenario.cell.ap.queue_packets)
+    return scenario.cell.ap.queue_packets
+
+
+def of_flows(scenario: CellScenario) -> Iterator[Doubt]:
+    """What of the flows is not known here."""
+    if not scenario.flows:
+        yield "assumption 1", "the scenario has no flow"
+    heads: dict[str, UdpFlow] = {}
+    kinds = set()
+    for flow in scenario.flows:
+        key = scenario.flow_key(flow)
+        if not isinstance(flow, UdpFlow):
+            what = "is TCP" if isinstance(flow, TcpFlow) else "reports now and then"
+            yield "assumption 1", f"`{key}` {what}"
+            continue
+        if flow.is_up:
+            yield "assumption 1", f"`{key}` sends to the access point"
+            continue
+        kinds.add(flow.udp.arrivals == "greedy")
+        udp = heads.setdefault(flow.station, flow).udp
+        if udp.packet_bytes != flow.udp.packet_bytes:
+            yield "assumption 2", f"`{key}` has datagrams of several sizes"
+    if len(kinds) > 1:
+        yield "assumption 1", "greedy sources leave no room for those with a rate of their own"
+    categories = sorted({flow.category for flow in scenario.flows})
+    if len(categories) > 1:
+        yield "assumption 3", f"flows of several categories: {', '.join(categories)}"
+
+
+def of_cell(
+    scenario: CellScenario, receivers: Sequence[Receiver], options: Options
+) -> Iterator[Doubt]:
+    """What of cell, channel and wire breaks an assumption."""
+    if scenario.vsb:
+        yield "cell", "a virtual shared bottleneck shares out the cell"
+    if scenario.wire.loss > 0.0:
+        yield "cell", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
+    if any(flow.forward or flow.back for flow in scenario.flows):
+        yield "cell", "flows run over links beyond the cell's wire"
+    one = receivers[0].sending
+    if one.limit_ns is None and not one.is_single:
+        yield "assumption 5", "`txop_packets` without `txop_limit`"
+    if scenario.cell.cf_end and one.limit_ns is not None:
+        yield "assumption 5", "`cell.cf_end` ends opportunities"
+    stations = tuple(each.sending.station for each in receivers)
+    for what in changing(stations):
+        yield "assumption 4", what
+    for own in receivers:
+        station = own.sending.station
+        if station.power_save_s is not None:
+            what = f"`{station.table}.power_save` keeps packets back until the station wakes"
+            yield "assumption 1", what
+        if station.snr_db is not None:
+            what = f"`{station.table}.snr` loses MPDUs by their length; `mcs` and `error` are known"
+            yield "assumption 4", what
+        yield from _of_losses(own, options)
+
+
+def _of_losses(own: Receiver, options: Options) -> Iterator[Doubt]:
+    if own.loss == 0.0:
+        return
+    table = own.sending.station.table
+    if options.aggregates is None:
+        yield (
+            "assumption 4",
+            f"`{table}.error_down` = {own.loss:g} leaves holes in windows, which shorten "
+            "aggregates; option `aggregates` takes their means from a run",
+        )
+    elif own.loss ** options.aggregates.get(own.name, 1.0) > WHOLE:
+        yield "assumption 4", f"`{table}.error_down` = {own.loss:g} loses whole PPDUs"
+
+
+def of_aggregates(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Iterator[Doubt]:
+    """Whether mean aggregates are given for those that are there, and can be."""
+    names = {own.name for own in receivers}
+    for name in sizes:
+        if name not in names:
+            yield "assumption 7", f"aggregates of {name}, to which nothing is sent"
+    for own in receivers:
+        given, most = sizes.get(own.name), own.ppdus[-1].count
+        if given is None:
+            yield "assumption 7", f"no aggregates of {own.name}"
+        elif given > most:
+            yield (
+                "assumption 7",
+                f"aggregates of {own.name} have {given:g} MPDUs; its limits allow {most}",
+            )
+
+
+def doubts(scenario: CellScenario) -> list[Doubt]:
+    """What is to be weighed before it is solved."""
+    return [("assumption 1", what) for what in unsteady(scenario, scenario.flows)]

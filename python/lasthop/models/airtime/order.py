@@ -1,0 +1,260 @@
+"""In which order a full queue sends, and what that makes of aggregates.
+
+A recursion over exchanges with mean backoffs; for whom the packet is that finds room is drawn, by
+the stations' rates, always with the same seed: were it for each in turn, a queue with short
+opportunities would fall into one of several cycles. What a queue holds for a station decides how
+long its aggregates are.
+
+FIFO: an exchange goes to the station of the oldest packet, and takes what the queue holds for it,
+in front and behind, up to the limits of an aggregate. What is on the air keeps its room until it is
+acknowledged. So a station whose limits are large empties its part of the queue at once, and one of
+which two packets fit into an exchange has the rest of the room: that is how a slow station fills a
+FIFO that all of them feed alike.
+
+A queue for each station always has enough for an aggregate as long as the limits allow.
+"""
+
+from bisect import bisect
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from random import Random
+from typing import Protocol
+
+from lasthop.models.airtime.receivers import Receiver
+
+SEED = 1
+"""Seed of what is drawn, whatever the scenario's."""
+FIRST, COUNTED = 4, 40
+"""How often the packets that a FIFO has room for are sent before something is counted, and then."""
+LEAST = 2000
+"""Exchanges that are counted at least, for each station: means within a few hundredths."""
+
+
+def drawn(offered: Sequence[float]) -> Iterator[int]:
+    """For which station each packet is, by the packets that are offered for each. [-]"""
+    parts, draws = [*accumulate(offered)], Random(SEED)
+    while True:
+        yield min(bisect(parts, draws.random() * parts[-1]), len(parts) - 1)
+
+
+class Waiting(Protocol):
+    """What waits in the queue of an access point."""
+
+    def following(self) -> int:
+        """Give the station whose turn it is."""
+
+    def available(self, station: int) -> int:
+        """Give the packets that wait for a station, or more than fit."""
+
+    def take(self, station: int, packets: int, ppdu_ns: int) -> None:
+        """Begin an exchange."""
+
+    def pass_by(self, time_ns: float) -> None:
+        """Let time pass, in which packets come. [ns]"""
+
+    def settle(self) -> None:
+        """End the exchange: its packets are gone."""
+
+
+class Fifo:
+    """One drop-tail queue for all.
+
+    Parameters
+    ----------
+    room : int
+        Packets that it has room for, those on the air included.
+    comes : iterator of int
+        For which station each packet that finds room is.
+    rate_pps : float
+        At which rate packets come; infinite: it is always full. [packets/s]
+    """
+
+    def __init__(self, room: int, comes: Iterator[int], rate_pps: float) -> None:
+        self._room = room
+        self._greedy = rate_pps == float("inf")
+        self._comes = comes
+        self._per_ns = 1e-9 * rate_pps
+        self._waiting = defaultdict[int, deque[int]](deque)
+        self._inside = 0
+        self._on_air = 0
+        self._come = 0
+        self._credit = 0.0
+        self._fill(room)
+
+    def _fill(self, packets: int) -> None:
+        for _ in range(min(packets, self._room - self._inside)):
+            self._waiting[next(self._comes)].append(self._come)
+            self._come += 1
+            self._inside += 1
+
+    def following(self) -> int:
+        """Give the station of the oldest packet; of the next that comes, where none waits."""
+        if not any(self._waiting.values()):
+            self._credit = 0.0
+            self._fill(1)
+        return min((own[0], station) for station, own in self._waiting.items() if own)[1]
+
+    def available(self, station: int) -> int:
+        """Give the packets that wait for a station."""
+        return len(self._waiting[station])
+
+    def take(self, station: int, packets: int, ppdu_ns: int) -> None:
+        """Take a station's oldest packets; they keep their room."""
+        for _ in range(packets):
+            self._waiting[station].popleft()
+        self._on_air = packets
+
+    def pass_by(self, time_ns: float) -> None:
+        """Let packets come, as far as there is room; the others are lost. [ns]"""
+        if self._greedy:
+            return
+        self._credit += time_ns * self._per_ns
+        whole = int(self._credit)
+        self._credit -= whole
+        self._fill(whole)
+
+    def settle(self) -> None:
+        """Free the room of what was on the air."""
+        self._inside -= self._on_air
+        self._on_air = 0
+        if self._greedy:
+            self._fill(self._room)
+
+
+class Rounds:
+    """A queue for each station, all of them full, served in turn.
+
+    Parameters
+    ----------
+    stations : int
+        How many.
+    """
+
+    def __init__(self, stations: int) -> None:
+        self._stations = stations
+        self._last = -1
+
+    def following(self) -> int:
+        """Give the station after the last."""
+        return (self._last + 1) % self._stations
+
+    def available(self, station: int) -> int:
+        """Give more than fit."""
+        return 1 << 30
+
+    def take(self, station: int, packets: int, ppdu_ns: int) -> None:
+        """Go on to the next station."""
+        self._last = station
+
+    def pass_by(self, time_ns: float) -> None:
+        """Let time pass: the queues are full anyway."""
+
+    def settle(self) -> None:
+        """End the exchange: the queues are full anyway."""
+
+
+class Airtime(Rounds):
+    """A queue for each station, all of them full; next is who has had least of the air.
+
+    Parameters
+    ----------
+    stations : int
+        How many.
+    """
+
+    def __init__(self, stations: int) -> None:
+        super().__init__(stations)
+        self._had_ns = [0] * stations
+
+    def following(self) -> int:
+        """Give the station with the least air time."""
+        return min(range(self._stations), key=self._had_ns.__getitem__)
+
+    def take(self, station: int, packets: int, ppdu_ns: int) -> None:
+        """Charge the PPDU."""
+        self._had_ns[station] += ppdu_ns
+
+
+@dataclass
+class Tally:
+    """What was sent, by station.
+
+    Attributes
+    ----------
+    exchanges, packets, mpdus, exchange_ns, ppdu_ns : list of int
+        Exchanges, packets and MPDUs in them, their time and air time of PPDUs. [-, -, -, ns, ns]
+    accesses : int
+        Times that the access point contended for the medium.
+    """
+
+    exchanges: list[int]
+    packets: list[int]
+    mpdus: list[int]
+    exchange_ns: list[int]
+    ppdu_ns: list[int]
+    accesses: int = 0
+
+    @classmethod
+    def empty(cls, stations: int) -> "Tally":
+        """Nothing yet."""
+        one, two, three, four, five = ([0] * stations for _ in range(5))
+        return cls(one, two, three, four, five)
+
+
+def serve(
+    receivers: Sequence[Receiver],
+    waiting: Waiting,
+    access_s: float,
+    first: int = 0,
+    counted: int = 0,
+) -> Tally:
+    """What a queue sends, access by access.
+
+    Parameters
+    ----------
+    receivers : sequence of Receiver
+        The stations.
+    waiting : Waiting
+        The queue.
+    access_s : float
+        AIFS and mean backoff before an access. [s]
+    first, counted : int
+        Packets that are sent before anything is counted, and then at least.
+    """
+    one = receivers[0].sending
+    limit_ns, sifs_ns, access_ns = one.limit_ns, one.sifs_ns, 1e9 * access_s
+    most_exchanges = one.access.txop_packets
+    tally, sent = Tally.empty(len(receivers)), 0
+    least = LEAST * len(receivers)
+    warm = first == 0
+    while not warm or sum(tally.packets) < counted or sum(tally.exchanges) < least:
+        if not warm and sent >= first:
+            tally, warm = Tally.empty(len(receivers)), True
+        tally.accesses += 1
+        waiting.pass_by(access_ns)
+        over_ns, opens, exchanges = 0, True, 0
+        while True:
+            station = waiting.following()
+            own = receivers[station]
+            left_ns = None if limit_ns is None else limit_ns - over_ns
+            packets = min(own.most_packets(left_ns, opens=opens), waiting.available(station))
+            if packets == 0:
+                break
+            exchange_ns = (own.opening_ns if opens else own.following_ns)[packets - 1]
+            waiting.take(station, packets, own.ppdu_ns[packets - 1])
+            waiting.pass_by(exchange_ns)
+            waiting.settle()
+            tally.exchanges[station] += 1
+            tally.packets[station] += packets
+            tally.mpdus[station] += own.ppdus[packets - 1].count
+            tally.exchange_ns[station] += exchange_ns
+            tally.ppdu_ns[station] += own.ppdu_ns[packets - 1]
+            sent += packets
+            exchanges += 1
+            over_ns, opens = over_ns + exchange_ns + sifs_ns, False
+            if limit_ns is None or exchanges == most_exchanges:
+                break
+            waiting.pass_by(sifs_ns)
+    return tally

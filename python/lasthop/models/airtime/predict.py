@@ -1,0 +1,245 @@
+"""From a scenario to the shares of stations behind the access point's queue."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lasthop.allowance import need
+from lasthop.models.aggregates.sending import Sending
+from lasthop.models.airtime.assumptions import (
+    ALWAYS_FULL,
+    ASSUMPTIONS,
+    doubts,
+    is_fair,
+    of_aggregates,
+    of_cell,
+    of_flows,
+    order_of,
+    room_of,
+)
+from lasthop.models.airtime.options import Options, Order
+from lasthop.models.airtime.order import (
+    COUNTED,
+    FIRST,
+    LEAST,
+    Airtime,
+    Fifo,
+    Rounds,
+    Tally,
+    drawn,
+    serve,
+)
+from lasthop.models.airtime.receivers import Receiver
+from lasthop.models.airtime.shares import (
+    airtime_fractions,
+    exchange_shares,
+    goodputs_bps,
+    period_s,
+)
+from lasthop.models.answer import Quantities, cell_item, estimate, prediction
+from lasthop.models.errors import Doubt, ModelError, refuse
+from lasthop.models.reading import (
+    AggregatingCell,
+    CellScenario,
+    Readable,
+    Scenario,
+    UdpFlow,
+    read,
+)
+
+PACKET_S, EXCHANGE_S = 1.5e-6, 4e-6
+"""Time of a packet and of an exchange of the order, and of each for each station. [s]"""
+
+
+def suits(scenario: Scenario) -> bool:
+    """Whether a scenario is an access point that sends datagrams to stations behind one queue."""
+    if not isinstance(scenario, CellScenario) or not isinstance(scenario.cell, AggregatingCell):
+        return False
+    down = [isinstance(flow, UdpFlow) and not flow.is_up for flow in scenario.flows]
+    several = len({flow.station for flow in scenario.flows}) > 1
+    return bool(down) and all(down) and (several or is_fair(scenario))
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What stations get, in their order.
+
+    Attributes
+    ----------
+    mpdus : sequence of float
+        Mean MPDUs in a PPDU. [MPDUs]
+    exchanges : sequence of float
+        Parts of the exchanges. [-]
+    airtime : sequence of float
+        Parts of the time that PPDUs to each are on the air. [-]
+    goodput_bps : sequence of float
+        Throughput. [bit/s]
+    """
+
+    mpdus: Sequence[float]
+    exchanges: Sequence[float]
+    airtime: Sequence[float]
+    goodput_bps: Sequence[float]
+
+
+def predict(scenario: Readable, options: Options | None = None) -> Quantities:
+    """Predict throughput and shares of the air of stations behind an access point's queue.
+
+    Parameters
+    ----------
+    scenario : Scenario or Mapping
+        Normalised scenario, read or to be read: a cell of 802.11n, ac or ax in which the access
+        point sends UDP to stations, more than the cell takes.
+    options : Options, optional
+        Another queue; mean aggregates of a run.
+
+    Returns
+    -------
+    dict
+        A result of kind ``"prediction"``: ``goodput_bps`` [bit/s] of cell, stations and flows; of
+        stations ``airtime_fraction`` [-], the part of the time that PPDUs to them are on the air,
+        and ``downlink_mpdus_per_ppdu``; ``options`` and ``order``.
+
+    Raises
+    ------
+    ModelError
+        The scenario breaks an assumption: TCP, uploads, a queue that is managed, losses without
+        aggregates of a run.
+    """
+    options = Options() if options is None else options
+    known = read(scenario)
+    if not isinstance(known, CellScenario) or not isinstance(known.cell, AggregatingCell):
+        raise ModelError("cell", "there is no `cell` of 802.11n, ac or ax")
+    refuse(of_flows(known))
+    order = order_of(known, options)
+    receivers = _receivers(known)
+    refuse(of_cell(known, receivers, options))
+    if options.aggregates is not None:
+        refuse(of_aggregates(receivers, options.aggregates))
+    found = _solve(known, receivers, order, options)
+    warnings = [*doubts(known), *_rates(known, receivers, found.goodput_bps)]
+    return prediction(
+        "airtime",
+        known,
+        _lists(known, receivers, found),
+        assumptions=ASSUMPTIONS,
+        warnings=warnings,
+        order=order,
+        options=options.to_dict(),
+    )
+
+
+def _receivers(scenario: CellScenario) -> list[Receiver]:
+    found: dict[str, list[UdpFlow]] = {}
+    for flow in scenario.flows:
+        assert isinstance(flow, UdpFlow)
+        found.setdefault(flow.station, []).append(flow)
+    return [Receiver(Sending.of(scenario, flows[0]), flows) for flows in found.values()]
+
+
+def _solve(
+    scenario: CellScenario, receivers: Sequence[Receiver], order: Order, options: Options
+) -> Shares:
+    """Sizes and accesses by the order of a full queue, the rest in closed form."""
+    one = receivers[0].sending
+    cell = scenario.cell
+    access_s = cell.sifs_s + cell.slot_s * (one.access.aifsn + one.access.cwmin / 2)
+    tally = _order(scenario, receivers, order, access_s)
+    exchanges = sum(tally.exchanges)
+    contention_s = tally.accesses * access_s + (exchanges - tally.accesses) * cell.sifs_s
+    if options.aggregates is None:
+
+        def mean(sums: Sequence[int], scale: float = 1.0) -> list[float]:
+            return [scale * all_ / often for all_, often in zip(sums, tally.exchanges, strict=True)]
+
+        mpdus, packets = mean(tally.mpdus), mean(tally.packets)
+        exchange_s, ppdu_s = mean(tally.exchange_ns, 1e-9), mean(tally.ppdu_ns, 1e-9)
+    else:
+        mpdus = [options.aggregates[own.name] for own in receivers]
+        pairs = [*zip(mpdus, receivers, strict=True)]
+        packets = [n * own.sending.packets_per_mpdu for n, own in pairs]
+        pairs = [*zip(packets, receivers, strict=True)]
+        exchange_s, ppdu_s = (
+            [own.exchange_s(n) for n, own in pairs],
+            [own.ppdu_s(n) for n, own in pairs],
+        )
+    delivered = [n * (1.0 - own.loss) for n, own in zip(packets, receivers, strict=True)]
+    payload = [n * own.sending.payload_bytes for n, own in zip(delivered, receivers, strict=True)]
+    parts = exchange_shares(order, [own.offered for own in receivers], delivered, ppdu_s)
+    period = period_s(parts, exchange_s, contention_s / exchanges)
+    return Shares(
+        mpdus,
+        parts,
+        airtime_fractions(parts, ppdu_s, period),
+        goodputs_bps(parts, payload, period),
+    )
+
+
+def _order(
+    scenario: CellScenario, receivers: Sequence[Receiver], order: Order, access_s: float
+) -> Tally:
+    stations = len(receivers)
+    room = room_of(scenario) if order == "fifo" else 0
+    need(
+        f"the order of a queue to {stations} stations",
+        time_s=(FIRST + COUNTED) * room * (PACKET_S + 1e-7 * stations)
+        + LEAST * stations * (EXCHANGE_S + 1e-7 * stations),
+        memory_bytes=100 * (room + stations),
+    )
+    if order == "fifo":
+        rate_pps = sum(own.offered_pps for own in receivers)
+        fifo = Fifo(room, drawn([own.offered for own in receivers]), rate_pps)
+        return serve(receivers, fifo, access_s, FIRST * room, COUNTED * room)
+    fair = Airtime(stations) if order == "airtime" else Rounds(stations)
+    return serve(receivers, fair, access_s)
+
+
+def _rates(
+    scenario: CellScenario, receivers: Sequence[Receiver], goodputs_bps: Sequence[float]
+) -> list[Doubt]:
+    """Whether datagrams come faster than they are sent."""
+    broken: list[Doubt] = []
+    doubted: list[Doubt] = []
+    for own, goodput_bps in zip(receivers, goodputs_bps, strict=True):
+        rate_bps = 8 * own.sending.payload_bytes * own.offered_pps
+        if rate_bps < ALWAYS_FULL * goodput_bps:
+            key = scenario.flow_key(own.flows[0])
+            what = (
+                f"`{key}` offers {rate_bps / 1e6:.4g} Mb/s where {goodput_bps / 1e6:.4g} Mb/s fit"
+            )
+            (broken if rate_bps < goodput_bps else doubted).append(("assumption 1", what))
+    slower_bps = scenario.wire.slower_bps
+    if slower_bps is not None and slower_bps < ALWAYS_FULL * sum(goodputs_bps):
+        broken.append(("cell", "`wire.rate` is no higher than what the cell takes"))
+    refuse(broken)
+    return doubted
+
+
+def _lists(
+    scenario: CellScenario, receivers: Sequence[Receiver], found: Shares
+) -> dict[str, list[Quantities]]:
+    total_bps = sum(found.goodput_bps)
+    stations: dict[str, Quantities] = {one.name: {"name": one.name} for one in scenario.stations}
+    flows: list[Quantities] = []
+    for number, own in enumerate(receivers):
+        goodput_bps = found.goodput_bps[number]
+        stations[own.name] |= {
+            "goodput_bps": estimate(goodput_bps),
+            "goodput_share": estimate(goodput_bps / total_bps),
+            "airtime_fraction": estimate(found.airtime[number]),
+            "downlink_mpdus_per_ppdu": estimate(found.mpdus[number]),
+        }
+        if len(own.flows) == 1:
+            flows.append(
+                {
+                    "name": own.flows[0].name,
+                    "station": own.name,
+                    "direction": "down",
+                    "goodput_bps": estimate(goodput_bps),
+                    "goodput_share": estimate(goodput_bps / total_bps),
+                }
+            )
+    items = list(stations.values())
+    mpdus = sum(f * n for f, n in zip(found.exchanges, found.mpdus, strict=True))
+    ap = {"name": "ap", "mpdus_per_ppdu": estimate(mpdus)}
+    cell = cell_item(total_bps, 0.0, items, flows)
+    return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}

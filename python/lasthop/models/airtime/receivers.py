@@ -1,0 +1,107 @@
+r"""What exchanges with a station take, by the packets in them.
+
+The frames are those of saturated cells (`aggregates.sending`); here a PPDU may have any number of
+packets, since a queue that others share may hold few for a station.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lasthop.models.aggregates.sending import Mpdus, Sending
+from lasthop.models.reading import Flow, UdpFlow
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """A station to which the access point sends datagrams of one size.
+
+    Attributes
+    ----------
+    sending : Sending
+        The access point as its sender.
+    flows : sequence of Flow
+        The station's flows.
+    """
+
+    sending: Sending
+    flows: Sequence[Flow]
+
+    @property
+    def name(self) -> str:
+        """The station's name."""
+        return self.sending.station.name
+
+    @property
+    def is_greedy(self) -> bool:
+        """Whether it always has packets in the queue, however short that is."""
+        return any(isinstance(one, UdpFlow) and one.udp.arrivals == "greedy" for one in self.flows)
+
+    @cached_property
+    def offered_pps(self) -> float:
+        """Rate at which its packets come, infinite where a source is greedy. [packets/s]"""
+        if self.is_greedy:
+            return float("inf")
+        rates = (one.udp.rate_bps for one in self.flows if isinstance(one, UdpFlow))
+        return sum(rates) / (8 * self.sending.payload_bytes)
+
+    @property
+    def offered(self) -> float:
+        """What is offered for it, relative to other stations: greedy sources have equal turns."""
+        return float(len(self.flows)) if self.is_greedy else self.offered_pps
+
+    @property
+    def loss(self) -> float:
+        """Probability that an MPDU to it is lost. [-]"""
+        return self.sending.station.error_down
+
+    @cached_property
+    def ppdus(self) -> tuple[Mpdus, ...]:
+        """PPDUs of one packet, of two, up to the longest."""
+        return self.sending.ppdus()
+
+    @cached_property
+    def ppdu_ns(self) -> tuple[int, ...]:
+        """Air times of those PPDUs. [ns]"""
+        return tuple(self.sending.ppdu_ns(one.psdu_bytes) for one in self.ppdus)
+
+    @cached_property
+    def opening_ns(self) -> tuple[int, ...]:
+        """Exchanges of one packet, of two, and so on, that open an access; RTS included. [ns]"""
+        return tuple(self.sending.until_answered_ns(one, opens=True) for one in self.ppdus)
+
+    @cached_property
+    def following_ns(self) -> tuple[int, ...]:
+        """The same that go on in an opportunity, without the SIFS before. [ns]"""
+        return tuple(self.sending.until_answered_ns(one, opens=False) for one in self.ppdus)
+
+    def most_packets(self, left_ns: int | None, *, opens: bool) -> int:
+        """Packets of the longest PPDU whose exchange fits; at least one where it opens an access.
+
+        Parameters
+        ----------
+        left_ns : int or None
+            What is left of an opportunity; None: there is no limit. [ns]
+        opens : bool
+            Whether it opens an access.
+        """
+        if left_ns is None:
+            return len(self.ppdus)
+        fits = bisect_right(self.opening_ns if opens else self.following_ns, left_ns)
+        return max(fits, 1) if opens else fits
+
+    def exchange_s(self, packets: float) -> float:
+        """Mean time of an exchange, by the mean of its packets. [s]"""
+        return _between(self.opening_ns, packets)
+
+    def ppdu_s(self, packets: float) -> float:
+        """Mean air time of a PPDU, by the mean of its packets. [s]"""
+        return _between(self.ppdu_ns, packets)
+
+
+def _between(times_ns: Sequence[int], packets: float) -> float:
+    """Time of a mean number of packets: that of whole ones, and between them linear. [s]"""
+    below = min(int(packets), max(len(times_ns) - 1, 1))
+    lower, upper = times_ns[below - 1], times_ns[min(below, len(times_ns) - 1)]
+    return 1e-9 * (lower + (packets - below) * (upper - lower))

@@ -1,0 +1,95 @@
+r"""Shares of the air and throughput of stations behind a queue, in closed form.
+
+With :math:`n_i` packets of payload :math:`l_i` in a PPDU of air time :math:`P_i(n_i)`, in an
+exchange of :math:`T_i(n_i)` with station :math:`i`, and :math:`O` the contention for each exchange,
+
+.. math:: f_i \propto \begin{cases} x_i / n_i & \text{one FIFO} \\
+          1 & \text{an aggregate each in turn} \\
+          1 / P_i & \text{the same air time for each} \end{cases}, \qquad \sum_i f_i = 1
+
+.. math:: a_i = \frac{f_i P_i}{\sum_j f_j T_j + O}, \qquad
+          R_i = \frac{8\, l_i n_i f_i}{\sum_j f_j T_j + O}
+
+:math:`f_i` is the part of the exchanges that go to station :math:`i`, :math:`a_i` the part of the
+time that PPDUs to it are on the air, :math:`R_i` its throughput, :math:`x_i` its part of the
+packets that are offered: a full drop-tail queue lets them in as they come, so that each is served
+as much as it is offered.
+"""
+
+from collections.abc import Sequence
+
+from lasthop.models.airtime.options import Order
+
+
+def exchange_shares(
+    order: Order, offered: Sequence[float], packets: Sequence[float], ppdu_s: Sequence[float]
+) -> list[float]:
+    """Parts of the exchanges that go to each station, :math:`f_i`. [-]
+
+    Parameters
+    ----------
+    order : "fifo", "rounds" or "airtime"
+    offered : sequence of float
+        Packets that are offered for each, relative to each other, :math:`x_i`. [-]
+    packets : sequence of float
+        Mean packets in an exchange, :math:`n_i`. [packets]
+    ppdu_s : sequence of float
+        Mean air time of a PPDU, :math:`P_i`. [s]
+    """
+    if order == "fifo":
+        often = [x / n for x, n in zip(offered, packets, strict=True)]
+    elif order == "rounds":
+        often = [1.0] * len(packets)
+    else:
+        often = [1.0 / one for one in ppdu_s]
+    total = sum(often)
+    return [one / total for one in often]
+
+
+def period_s(exchanges: Sequence[float], exchange_s: Sequence[float], contention_s: float) -> float:
+    r"""Mean time from an exchange to the next, :math:`\sum_j f_j T_j + O`. [s]
+
+    Parameters
+    ----------
+    exchanges : sequence of float
+        Parts of the exchanges, :math:`f_i`. [-]
+    exchange_s : sequence of float
+        Mean time of an exchange, :math:`T_i`. [s]
+    contention_s : float
+        Mean time between exchanges, :math:`O`. [s]
+    """
+    return sum(f * t for f, t in zip(exchanges, exchange_s, strict=True)) + contention_s
+
+
+def airtime_fractions(
+    exchanges: Sequence[float], ppdu_s: Sequence[float], period_s: float
+) -> list[float]:
+    """Parts of the time that PPDUs to each are on the air, :math:`a_i`. [-]
+
+    Parameters
+    ----------
+    exchanges : sequence of float
+        Parts of the exchanges, :math:`f_i`. [-]
+    ppdu_s : sequence of float
+        Mean air time of a PPDU, :math:`P_i`. [s]
+    period_s : float
+        Mean time from an exchange to the next. [s]
+    """
+    return [f * one / period_s for f, one in zip(exchanges, ppdu_s, strict=True)]
+
+
+def goodputs_bps(
+    exchanges: Sequence[float], payload_bytes: Sequence[float], period_s: float
+) -> list[float]:
+    """Throughput of each station, :math:`R_i`. [bit/s]
+
+    Parameters
+    ----------
+    exchanges : sequence of float
+        Parts of the exchanges, :math:`f_i`. [-]
+    payload_bytes : sequence of float
+        Mean payload that an exchange delivers, :math:`l_i n_i`. [bytes]
+    period_s : float
+        Mean time from an exchange to the next. [s]
+    """
+    return [8 * f * held / period_s for f, held in zip(exchanges, payload_bytes, strict=True)]

@@ -1,0 +1,178 @@
+"""What is predicted of stations behind one queue, what is refused, and what is taken from a run."""
+
+import pytest
+
+import lasthop as lh
+from lasthop.errors import UserError
+from lasthop.models import ModelError, choose, predict
+from lasthop.models.airtime import Options
+from lasthop.models.reading import CellScenario, Mac80211
+
+
+def scenario(station=None, cell=None, near=None, **more) -> lh.Scenario:
+    far = {"streams": 1, "mcs": 0, "udp_down": "greedy", **(station or {})}
+    near = {"count": 2, "mcs": 7, "streams": 2, "udp_down": "greedy", **(near or {})}
+    tables = {"near": near, "far": far}
+    given = {name: {k: v for k, v in own.items() if v is not None} for name, own in tables.items()}
+    return lh.Scenario(
+        {
+            "duration": "1 s",
+            "cell": {
+                "phy": "802.11n",
+                "width": "20 MHz",
+                "guard_interval": "0.4 us",
+                "txop_limit": "none",
+                "ap_queue": 200,
+                **(cell or {}),
+            },
+            "station": given,
+            **more,
+        }
+    )
+
+
+def behind_mac80211(**keys: object) -> lh.Scenario:
+    """The same behind the queue of a Linux access point."""
+    source = {"rate": "100 Mbps"}
+    queue = {"mac80211": keys}
+    return scenario({"udp_down": source}, {"ap_queue": queue}, near={"udp_down": source})
+
+
+def shares(answer) -> list[float]:
+    """Parts of the air time of all PPDUs."""
+    fractions = [one["airtime_fraction"]["mean"] for one in answer["stations"]]
+    return [each / sum(fractions) for each in fractions]
+
+
+def test_who_is_asked() -> None:
+    assert choose(scenario().typed) == "airtime"
+    assert choose(behind_mac80211().typed) == "airtime"
+    one = scenario(near={"count": 1, "udp_down": None, "udp_up": "greedy"})
+    assert choose(one.typed) == "aggregates"
+    down = scenario({"udp_down": None, "download": 1})
+    assert choose(down.typed) == "aggregates"
+
+
+def test_the_queue_of_the_scenario_decides() -> None:
+    fair = behind_mac80211().typed
+    assert isinstance(fair, CellScenario)
+    assert isinstance(fair.cell.ap.queue, Mac80211)
+    assert shares(predict(fair, "airtime")) == pytest.approx([1 / 3] * 3, abs=1e-3)
+    own = behind_mac80211(airtime_fairness=False, aql=False).typed
+    rounds = predict(own, "airtime")
+    assert (rounds["order"], predict(fair, "airtime")["order"]) == ("rounds", "airtime")
+    with pytest.raises(ModelError, match="`airtime_fairness`: what the device holds"):
+        predict(behind_mac80211(airtime_fairness=False).typed, "airtime")
+    # an aggregate each: air time as exchanges last, throughput as they hold
+    mpdus = [one["downlink_mpdus_per_ppdu"]["mean"] for one in rounds["stations"]]
+    goodputs = [one["goodput_bps"]["mean"] for one in rounds["stations"]]
+    assert goodputs[0] / goodputs[2] == pytest.approx(mpdus[0] / mpdus[2])
+    assert mpdus == [42, 42, 3]
+    # what the scenario has not, an option has
+    other = predict(scenario().typed, "airtime", {"queue": "airtime"})
+    assert shares(other) == pytest.approx([1 / 3] * 3, abs=1e-3)
+    assert other["options"] == {"queue": "airtime", "aggregates": None}
+
+
+def test_one_fifo_gives_all_the_same_and_the_slow_one_the_air() -> None:
+    answer = predict(scenario().typed, "airtime")
+    goodputs = [one["goodput_bps"]["mean"] for one in answer["stations"]]
+    assert goodputs == pytest.approx([goodputs[0]] * 3)
+    assert shares(answer)[2] > 0.85
+    assert sum(one["airtime_fraction"]["mean"] for one in answer["stations"]) < 1
+    # twice the load, twice the throughput
+    twice = scenario({"udp_down": "8 Mbps"}, near={"udp_down": "16 Mbps"})
+    got = [one["goodput_bps"]["mean"] for one in predict(twice.typed, "airtime")["stations"]]
+    assert got[0] == pytest.approx(2 * got[2])
+
+
+def test_aggregates_of_a_run_take_the_place_of_its_own() -> None:
+    text = {"aggregates": "near-1=20, near-2=20.5, far=2"}
+    answer = predict(scenario().typed, "airtime", text)
+    taken = [one["downlink_mpdus_per_ppdu"]["mean"] for one in answer["stations"]]
+    assert taken == [20, 20.5, 2]
+    again = predict(scenario().typed, "airtime", {"aggregates": answer["options"]["aggregates"]})
+    assert again == answer
+    # losses are known where aggregates are: one in twenty packets is sent again
+    lossy = predict(scenario({"error": 0.05}).typed, "airtime", {**text, "queue": "airtime"})
+    clean = predict(scenario().typed, "airtime", {**text, "queue": "airtime"})
+    got, without = (one["stations"][2]["goodput_bps"]["mean"] for one in (lossy, clean))
+    assert got == pytest.approx(0.95 * without)
+
+
+@pytest.mark.parametrize(
+    ("queue", "percent"),
+    [("fifo", [5, 5, 90]), ("rounds", [10, 11, 79]), ("airtime", [33, 33, 33])],
+)
+def test_the_shares_that_are_quoted_are_those_of_turns(queue, percent) -> None:
+    """Aggregates as they are quoted of Hoiland-Jorgensen et al. (2017), at second hand."""
+    sizes = {"near-1": 4.47, "near-2": 5.08, "far": 1.92}
+    answer = predict(scenario().typed, "airtime", {"queue": queue, "aggregates": sizes})
+    assert [100 * one for one in shares(answer)] == pytest.approx(percent, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"station": {"udp_down": None, "download": 1}}, "`station.far.download` is TCP"),
+        ({"station": {"udp_up": "1 Mbps"}}, "`station.far.udp_up` sends to the access point"),
+        ({"station": {"udp_down": "9 Mbps"}}, "greedy sources leave no room"),
+        ({"station": {"error": 0.1}}, "option `aggregates` takes their means from a run"),
+        ({"station": {"snr": "5 dB", "mcs": None}}, "`station.far.snr`"),
+        (
+            {
+                "cell": {"ap_queue": {"limit": 200, "red": {"min_th": 5, "max_th": 15}}},
+                "station": {"udp_down": "20 Mbps"},
+                "near": {"udp_down": "20 Mbps"},
+            },
+            "red` manages the queue",
+        ),
+        ({"wire": {"rate": "5 Mbps"}}, "`wire.rate`"),
+        ({"wire": {"loss": 0.1}}, "`wire.loss` = 0.1"),
+        (
+            {"station": {"udp_down": "1 Mbps"}, "near": {"udp_down": "1 Mbps"}},
+            "offers 1 Mb/s where",
+        ),
+        (
+            {"station": {"udp_down": "1 kbps"}, "near": {"udp_down": "1 kbps"}},
+            "offers 0.001 Mb/s where",
+        ),
+    ],
+)
+def test_what_it_does_not_know_is_refused(change, told) -> None:
+    with pytest.raises(ModelError) as caught:
+        predict(scenario(**change).typed, "airtime")
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ({"near-1": 20, "near-2": 20}, "no aggregates of far"),
+        ({"near-1": 20, "near-2": 20, "far": 4}, "its limits allow 3"),
+        ({"near-1": 20, "near-2": 20, "far": 2, "old": 1}, "aggregates of old, to which nothing"),
+    ],
+)
+def test_aggregates_that_cannot_be_are_refused(sizes, told) -> None:
+    with pytest.raises(ModelError) as caught:
+        predict(scenario().typed, "airtime", {"aggregates": sizes})
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"aggregates": "near"}, '"=near"'),
+        ({"aggregates": "near=0.5"}, '"near=0.5"'),
+        ({"aggregates": "near=nan"}, '"near=nan"'),
+        ({"aggregates": "a=1,a=2"}, "twice"),
+        ({"aggregates": {"near": True}}, '"near=True"'),
+        ({"aggregates": 7}, '"7" is no mapping'),
+        ({"queue": "lifo"}, "none of fifo, rounds, airtime"),
+        ({"beta": 1}, 'option "beta": unknown'),
+    ],
+)
+def test_options_that_are_none(given, told) -> None:
+    with pytest.raises(UserError) as caught:
+        Options.of(given, "airtime")
+    assert told in str(caught.value)

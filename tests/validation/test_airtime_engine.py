@@ -1,0 +1,99 @@
+"""Stations behind one queue: the model beside the engine, whose air time is compared with its log.
+
+Seeds are fixed; tolerances are a point of air time, and for throughput what 8 s of random
+arrivals leave open.
+"""
+
+import pytest
+
+import lasthop as lh
+
+POISSON = {"rate": "20 Mbps", "arrivals": "poisson"}
+
+
+def behind(queue, source="greedy", **cell) -> lh.Scenario:
+    """Two stations at HT20 MCS 15 and one at MCS 0, the same load for each."""
+    return lh.Scenario(
+        {
+            "duration": "9 s",
+            "warmup": "1 s",
+            "replications": 1,
+            "seed": 1,
+            "record": {"frames": 400_000, "from": "1 s"},
+            "cell": {
+                "phy": "802.11n",
+                "width": "20 MHz",
+                "guard_interval": "0.4 us",
+                "txop_limit": "none",
+                "ap_queue": queue,
+                **cell,
+            },
+            "station": {
+                "near": {"count": 2, "mcs": 7, "streams": 2, "udp_down": source},
+                "far": {"mcs": 0, "streams": 1, "udp_down": source},
+            },
+        }
+    )
+
+
+def logged(result: lh.Result) -> dict[str, float]:
+    """Part of the 8 s that PPDUs to each station were on the air, off the log of frames."""
+    frames = result.frames()
+    data = frames[(frames.sender == "ap") & (frames.kind == "data")]
+    return (data.groupby("receiver").duration_s.sum() / 8.0).to_dict()
+
+
+def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
+    """Prediction by its own aggregates and by the run's, within parts of the throughput."""
+    result = lh.simulate(scenario)
+    seen = {one["name"]: one for one in result.summary["stations"]}
+    log = logged(result)
+    for name, one in seen.items():  # a PPDU that the end cuts is not counted
+        assert one["airtime_fraction"]["mean"] == pytest.approx(log[name], abs=1e-3)
+    sizes = {name: one["downlink_mpdus_per_ppdu"]["mean"] for name, one in seen.items()}
+    for options, rel in (({}, own), ({"aggregates": sizes}, fed)):
+        if rel is None:
+            continue
+        for one in lh.predict(scenario, model="airtime", options=options).summary["stations"]:
+            theirs = seen[one["name"]]
+            fraction = theirs["airtime_fraction"]["mean"]
+            assert one["airtime_fraction"]["mean"] == pytest.approx(fraction, abs=0.01)
+            goodput_bps = theirs["goodput_bps"]["mean"]
+            assert one["goodput_bps"]["mean"] == pytest.approx(goodput_bps, rel=rel)
+
+
+@pytest.mark.parametrize(
+    ("queue", "source", "cell"),
+    [
+        (100, "greedy", {}),
+        (40, POISSON, {}),
+        (200, POISSON, {"txop_limit": "2.528 ms", "rts_threshold": "500 B"}),
+        (200, POISSON, {"phy": "802.11ac", "width": "40 MHz"}),
+    ],
+)
+def test_one_fifo(queue, source, cell) -> None:
+    # as many packets as came for each, in 8 s: 4,000, drawn one by one
+    compared(behind(queue, source, **cell), own=0.04, fed=0.04)
+
+
+FAST = {"rate": "200 Mbps", "arrivals": "poisson"}
+RTS = {"txop_limit": "2.528 ms", "rts_threshold": "500 B"}
+AC = {"phy": "802.11ac", "width": "80 MHz"}
+
+
+@pytest.mark.parametrize("cell", [{}, RTS, AC])
+def test_air_time_fairness(cell) -> None:
+    """A third for each; PPDUs are a little shorter than they might be, by what the device holds."""
+    scenario = behind({"mac80211": {}}, FAST, **cell)
+    compared(scenario, own=0.02, fed=0.02)
+    answer = lh.predict(scenario).summary["stations"]
+    fractions = [one["airtime_fraction"]["mean"] for one in answer]
+    assert fractions == pytest.approx([sum(fractions) / 3] * 3)
+
+
+def test_a_device_that_holds_two_aggregates() -> None:
+    """It cuts aggregates, as only the run knows."""
+    fair = behind({"mac80211": {"aql": False}}, FAST)
+    compared(fair, own=0.03, fed=0.01)
+    turns = behind({"mac80211": {"aql": False, "airtime_fairness": False}}, FAST)
+    compared(turns, own=None, fed=0.01)

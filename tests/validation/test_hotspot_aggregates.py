@@ -1,0 +1,109 @@
+"""Where the arguments of papers 002 and 000 hold in cells that aggregate, and where they fail.
+
+Paper 002: packets wait where their windows are, and a backlogged station sends beta packets for
+each of the access point's. With aggregates beta is a ratio of their means, which a run has. Paper
+000: all that share a FIFO wait as long and lose as often, since each access takes the oldest
+packet.
+"""
+
+import pytest
+
+import lasthop as lh
+from lasthop.models import ModelError
+
+FAR = {"mcs": 0, "streams": 1}
+POINTS = 0.065
+"""Widest distance of a share in the cells below, the last of them: six points. [-]"""
+
+
+def cell(stations, mpdus=64, queue=1000, **more) -> lh.Scenario:
+    return lh.Scenario(
+        {
+            "duration": "17 s",
+            "warmup": "5 s",
+            "replications": 1,
+            "seed": 1,
+            "cell": {
+                "phy": "802.11ax",
+                "width": "80 MHz",
+                "streams": 2,
+                "txop_limit": "none",
+                "ap_queue": queue,
+                "aggregation": {"mpdus": mpdus},
+            },
+            "tcp": {"congestion": "reno", "window": 42, "delayed_ack": True},
+            "station": stations,
+            **more,
+        }
+    )
+
+
+def by_station(summary, quantity) -> list[float]:
+    return [one[quantity]["mean"] for one in summary["stations"]]
+
+
+@pytest.mark.parametrize(
+    ("window", "stations"),
+    [
+        (42, {"u": {"upload": 6}, "d": {"count": 4, "download": 1}}),
+        (42, {"u": {"upload": 2, **FAR}, "d": {"count": 2, "download": 1}}),
+        (42, {"u": {"upload": 2}, "d": {"count": 2, "download": 1}, "f": {"download": 2, **FAR}}),
+        (42, {"n": {"count": 2, "download": 2}, "f": {"download": 2, **FAR}}),
+        (200, {"u": {"upload": 3}, "d": {"count": 3, "download": 1}}),
+    ],
+)
+def test_windows_wait_where_aggregates_leave_them(window, stations) -> None:
+    scenario = lh.Scenario(cell(stations), settings={"tcp.window": window})
+    seen = lh.simulate(scenario).summary
+    beta = by_station(seen, "mpdus_per_ppdu")[0] / seen["aps"][0]["mpdus_per_ppdu"]["mean"]
+    answer = lh.predict(scenario, model="hotspot", options={"beta": beta})
+    shares = by_station(answer.summary, "goodput_share")
+    assert shares == pytest.approx(by_station(seen, "goodput_share"), abs=POINTS)
+    assert any("several packets in one exchange" in each for each in answer.warnings)
+
+
+def test_a_slow_upload_needs_the_runs_beta() -> None:
+    """Its aggregates are short by its rate: with one packet an access it would have half."""
+    scenario = cell({"u": {"upload": 2, **FAR}, "d": {"count": 2, "download": 1}})
+    seen = by_station(lh.simulate(scenario).summary, "goodput_share")[0]
+    without = lh.predict(scenario, model="hotspot", options={"beta": 1.0}).summary
+    assert by_station(without, "goodput_share")[0] - seen > 0.1
+
+
+def test_a_buffer_that_loses_is_not_full() -> None:
+    scenario = cell({"u": {"upload": 6}, "d": {"count": 4, "download": 1}}, queue=100)
+    assert lh.simulate(scenario).summary["aps"][0]["queue_packets"]["mean"] < 50
+    with pytest.raises(ModelError, match="aggregates empty the buffer"):
+        lh.predict(scenario, model="hotspot", options={"beta": 1.6})
+
+
+@pytest.mark.parametrize(("vsb", "share"), [(None, 0.57), ("200 Mbps", 0.2)])
+def test_the_shared_bottleneck_asks_for_no_access(vsb, share) -> None:
+    """A third of what the cell carries, shared out in front of it."""
+    more = {"vsb": {"rate": vsb}} if vsb else {}
+    seen = lh.simulate(cell({"u": {"upload": 6}, "d": {"count": 4, "download": 1}}, **more))
+    assert by_station(seen.summary, "goodput_share")[0] == pytest.approx(share, abs=0.02)
+
+
+def compound(mpdus: int) -> dict[str, list[float]]:
+    """Losses and round trips of Compound to a near station and a far one."""
+    stations = {"near": {"download": 4}, "far": {"download": 4, **FAR}}
+    scenario = cell(stations, mpdus, queue=200)
+    settings = {"tcp.congestion": "compound", "tcp.window": 1000, "cell.width": "20 MHz"}
+    flows = lh.simulate(scenario, settings=settings).summary["flows"]
+    means = {}
+    for quantity in ("loss_probability", "rtt_s"):
+        of = [[one[quantity]["mean"] for one in flows if one["station"] == s] for s in stations]
+        means[quantity] = [sum(each) / len(each) for each in of]
+    return means
+
+
+def test_a_fifo_loses_alike_until_it_aggregates() -> None:
+    alone, together = compound(1), compound(64)
+    near, far = alone["loss_probability"]
+    assert near == pytest.approx(far, rel=0.15)
+    assert alone["rtt_s"][0] == pytest.approx(alone["rtt_s"][1], rel=0.05)
+    near, far = together["loss_probability"]
+    assert far > 1.5 * near
+    with pytest.raises(ModelError, match="sends several packets in one exchange"):
+        lh.predict(cell({"near": {"download": 1}}), model="vbs")
