@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+import lasthop as lh
 from lasthop.scenario import Scenario
 from lasthop.studies import kept, ledger
-from lasthop.studies.ax import STUDIES, access, bottleneck, shares, slow, updown
+from lasthop.studies.ax import STUDIES, access, bottleneck, cell, shares, slow, updown
 from lasthop.studies.study import Run
 
 from .brief import read_by_claims
@@ -118,3 +119,17 @@ def test_gains_are_over_one_ppdu_an_access():
     runs = {f"ax-full-txop{limit}": carrying(bps) for limit, bps in goodputs.items()}
     found = access.gains(runs, access.BY_LIMIT, "ax", "full")
     assert [float(one.samples[0]) for one in found] == pytest.approx([1.0, 1.1, 1.2, 1.5])
+
+
+def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
+    """What takes less than 5 ms for a station goes to the device at once: the same, bit by bit."""
+    times = {"warmup": "0.5 s", "duration": "2 s", "replications": 1}
+    vsb = {"vsb": {"queue": 200, "rate": "300 Mbps"}}
+
+    def simulated(queue, vsb):
+        scenario = bottleneck.scenario("ax", "down", "short queues", vsb, queue)
+        samples = lh.simulate(scenario | times, jobs=1).samples
+        return repr(samples[samples.list == "flows"].value.tolist())  # a NaN equals itself
+
+    assert simulated(cell.ROOM, vsb) == simulated(cell.LINUX, vsb)
+    assert simulated(cell.ROOM, {}) != simulated(cell.LINUX, {})
