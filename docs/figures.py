@@ -2,8 +2,10 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import claims
 import guide_figures
 import numpy as np
 
@@ -22,6 +24,8 @@ from lasthop.stability import (
     roots,
     sweep,
 )
+from lasthop.studies import ax, kept
+from lasthop.studies.study import Study
 
 DCF = {"csma.access": "dcf", "csma.queue": 50}
 IMAGES = Path(__file__).parent / "images"
@@ -127,9 +131,17 @@ def sides() -> Figure:
         return figure
 
 
+def kept_figure(study: Study) -> Figure:
+    """The picture of a study, from what is kept of its runs."""
+    assert study.draw is not None
+    whole = {**claims.load(), "runs": claims.samples()}
+    return study.draw(kept.runs_of(study, whole))
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
     **{f"hopf-{each.__name__}": each for each in (motions, crossing, kinds, sides, region)},
     "csma-starving": starving,
+    **{study.key: partial(kept_figure, study) for study in ax.STUDIES},
     **guide_figures.PICTURES,
 }
 """What draws each picture, by the name of its file."""
