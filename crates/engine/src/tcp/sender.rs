@@ -142,10 +142,24 @@ impl Sender {
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: Ack) {
         if ack.ece.speaks() {
-            self.on_echo(now, &ack);
+            return self.on_speaking_ack(now, ack);
         }
+        self.take_ack(now, ack, false);
+    }
+
+    /// The same of an ACK that says something of marks.
+    #[cold]
+    #[inline(never)]
+    fn on_speaking_ack(&mut self, now: Time, ack: Ack) {
+        self.on_echo(now, ack.next, ack.ece);
+        self.take_ack(now, ack, ack.ece.is_set());
+    }
+
+    /// What an ACK means beside marks; whether it lets nothing grow.
+    #[inline(always)]
+    fn take_ack(&mut self, now: Time, ack: Ack, holds: bool) {
         if ack.next > self.snd_una {
-            self.on_new_ack(now, ack);
+            self.on_new_ack(now, ack, holds);
         } else if ack.next == self.snd_una && self.snd_una < self.snd_max {
             self.on_dup_ack(now);
         }
@@ -265,7 +279,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn on_new_ack(&mut self, now: Time, ack: Ack) {
+    fn on_new_ack(&mut self, now: Time, ack: Ack, holds: bool) {
         debug_assert!(ack.next <= self.snd_max, "ACK of data never sent");
         let acked = ack.next - self.snd_una;
         self.rtt.on_sample(now.since(ack.echo), self.flight());
@@ -283,7 +297,7 @@ impl Sender {
                 restart = first;
             }
             Reaction::Recovered => self.congestion.on_recovered(),
-            _ if ack.ece.is_set() => {} // RFC 3168, section 6.1.2
+            _ if holds => {} // RFC 3168, section 6.1.2
             // what had arrived above a hole is acknowledged with it
             _ if after_loss => self.grow(now, acked, acked.min(DELAYED_ACK)),
             _ => self.grow(now, acked, acked),

@@ -282,12 +282,24 @@ impl FlowState {
     /// A segment reaches the receiver; returns the ACK that it calls for now.
     #[inline(always)]
     pub(super) fn take_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
-        let receiver = &mut self.tcp().1;
-        let mut early = None;
-        let marked = packet.ecn == Ecn::Experienced;
-        if marked || packet.echo.speaks() {
-            early = receiver.on_marks(packet.echo.is_set(), marked);
+        if packet.ecn == Ecn::Experienced || packet.echo.speaks() {
+            return self.take_marked_segment(now, packet);
         }
+        self.receive(now, packet)
+    }
+
+    /// The same of a segment that says something of marks, or was marked.
+    #[cold]
+    #[inline(never)]
+    fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
+        let marked = packet.ecn == Ecn::Experienced;
+        let early = self.tcp().1.on_marks(packet.echo.is_set(), marked);
+        self.receive(now, packet).or(early)
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
+        let receiver = &mut self.tcp().1;
         let received = receiver.on_segment(now, packet.number, packet.stamp);
         self.counters.arrived += 1;
         self.counters.delivered += u64::from(received.delivered);
@@ -296,7 +308,7 @@ impl FlowState {
         {
             reports.arrive_in_order(now, received.delivered);
         }
-        received.ack.or(early)
+        received.ack
     }
 
     /// The packet of an ACK.

@@ -19,7 +19,7 @@ use super::{Recovery, Segment, Sender};
 use crate::kernel::time::Time;
 use crate::packet::{Ecn, EcnEcho};
 use crate::tcp::congestion::Marked;
-use crate::tcp::{Ack, Feedback, TcpSettings};
+use crate::tcp::{Feedback, TcpSettings};
 
 /// What a sender knows of marks.
 #[derive(Clone, Copy, Debug)]
@@ -70,39 +70,39 @@ impl Marks {
 }
 
 impl Sender {
-    /// An ACK says something of marks. To be called before it takes effect, so that the flight is
+    /// An ACK up to `next` says something of marks. To be called before it takes effect, so that the flight is
     /// that of the window to be reduced.
     #[cold]
-    pub(super) fn on_echo(&mut self, now: Time, ack: &Ack) {
+    pub(super) fn on_echo(&mut self, now: Time, next: u32, echo: EcnEcho) {
         match self.marks.feedback {
             Feedback::None => {}
             Feedback::Flag => {
-                if self.may_reduce(ack.next) {
+                if self.may_reduce(next) {
                     self.congestion.decrease(self.flight());
                     self.reduced();
                     self.marks.heeded += 1;
                 }
             }
-            Feedback::Each | Feedback::Count => self.on_marked(now, ack),
+            Feedback::Each | Feedback::Count => self.on_marked(now, next, echo),
         }
     }
 
     /// An ACK tells how many segments were marked; one that was overtaken tells nothing.
-    fn on_marked(&mut self, now: Time, ack: &Ack) {
-        let Some(acked) = ack.next.checked_sub(self.snd_una) else {
+    fn on_marked(&mut self, now: Time, next: u32, echo: EcnEcho) {
+        let Some(acked) = next.checked_sub(self.snd_una) else {
             return;
         };
         let told = Marked {
             now,
             acked,
-            marked: self.marks.newly_marked(ack.ece, acked),
-            snd_una: ack.next,
+            marked: self.marks.newly_marked(echo, acked),
+            snd_una: next,
             snd_nxt: self.snd_nxt,
             srtt: self.rtt.srtt(),
         };
         self.congestion.on_marked(&told);
         if told.marked > 0
-            && self.may_reduce(ack.next)
+            && self.may_reduce(next)
             && self.congestion.decrease_by_marks(&told, self.flight())
         {
             self.reduced();

@@ -49,7 +49,7 @@ impl Sender {
     #[inline(never)]
     pub fn on_sack(&mut self, now: Time, ack: Ack, blocks: &Blocks) {
         if ack.ece.speaks() {
-            self.on_echo(now, &ack);
+            self.on_echo(now, ack.next, ack.ece);
         }
         let Some(mut board) = self.scoreboard.take() else {
             return;
