@@ -123,7 +123,7 @@ def test_gains_are_over_one_ppdu_an_access():
 
 def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
     """What takes less than 5 ms for a station goes to the device at once: the same, bit by bit."""
-    times = {"warmup": "0.5 s", "duration": "2 s", "replications": 1}
+    times = {"warmup": "0.2 s", "duration": "0.8 s", "replications": 1}
     vsb = {"vsb": {"queue": 200, "rate": "300 Mbps"}}
 
     def simulated(queue, vsb):
