@@ -66,19 +66,19 @@ def test_exchange_times_by_hand() -> None:
     near, _, far = receivers(scenario())
     for packets in (1, 2, 17, 42):
         by_hand = exchange_by_hand_us(packets, 520, 2, 24)
-        assert near.opening_ns[packets - 1] == 1000 * by_hand
+        assert near.frames.opening_ns[packets - 1] == 1000 * by_hand
     for packets in (1, 2):
-        assert far.opening_ns[packets - 1] == 1000 * exchange_by_hand_us(packets, 26, 1, 6)
+        assert far.frames.opening_ns[packets - 1] == 1000 * exchange_by_hand_us(packets, 26, 1, 6)
     # the limits: 65,535 bytes at 144 Mb/s, 5.484 ms at 7.2 Mb/s
-    assert (len(near.ppdus), len(far.ppdus)) == (42, 3)
+    assert (len(near.frames.ppdus), len(far.frames.ppdus)) == (42, 3)
 
 
 def test_between_whole_packets_an_exchange_is_linear() -> None:
     near, _, far = receivers(scenario())
-    assert near.exchange_s(17) == pytest.approx(1e-9 * near.opening_ns[16])
-    middle = (near.opening_ns[16] + near.opening_ns[17]) / 2
+    assert near.exchange_s(17) == pytest.approx(1e-9 * near.frames.opening_ns[16])
+    middle = (near.frames.opening_ns[16] + near.frames.opening_ns[17]) / 2
     assert near.exchange_s(17.5) == pytest.approx(1e-9 * middle)
-    assert far.exchange_s(3) == pytest.approx(1e-9 * far.opening_ns[2])
+    assert far.exchange_s(3) == pytest.approx(1e-9 * far.frames.opening_ns[2])
 
 
 def test_shares_by_hand() -> None:
@@ -119,7 +119,7 @@ def test_the_closed_form_is_what_the_order_sends() -> None:
     access_s = 110.5e-6
     fifo = Fifo(ROOM, drawn([1, 1, 1]), float("inf"))
     for order, waiting in (("fifo", fifo), ("rounds", Rounds(3)), ("airtime", Airtime(3))):
-        tally = serve(own, waiting, access_s, 4 * ROOM, 200 * ROOM)
+        tally = serve(own, waiting, access_s, 6000, 4 * ROOM, 200 * ROOM)
         pairs = zip(tally.packets, tally.exchanges, strict=True)
         packets = [sent / often for sent, often in pairs]
         pairs = zip(tally.ppdu_ns, tally.exchanges, strict=True)
@@ -131,7 +131,7 @@ def test_the_closed_form_is_what_the_order_sends() -> None:
 
 def test_an_opportunity_goes_on_with_the_next_station() -> None:
     own = receivers(scenario(cell={"txop_limit": "2.528 ms"}))
-    tally = serve(own, Rounds(3), 110.5e-6)
+    tally = serve(own, Rounds(3), 110.5e-6, 3000)
     # 26 packets to a near station fill an opportunity, and one packet to the far one takes 1.8 ms,
     # behind which a few to the next near one fit
     assert tally.accesses < sum(tally.exchanges)

@@ -16,6 +16,7 @@ const FIN_SYN_RST: u8 = 0x07;
 /// The two bits of the second byte of an IP header that say of congestion, and their values.
 const ECN: u8 = 0b11;
 const NOT_CAPABLE: u8 = 0b00;
+const SCALABLE: u8 = 0b01;
 const EXPERIENCED: u8 = 0b11;
 
 /// What the headers of a packet say.
@@ -48,6 +49,7 @@ impl Header {
             ports: has_ports.then(|| (word(header), word(header + 2))),
             ecn: match packet[1] & ECN {
                 NOT_CAPABLE => Ecn::NotCapable,
+                SCALABLE => Ecn::Scalable,
                 EXPERIENCED => Ecn::Experienced,
                 _ => Ecn::Capable,
             },
@@ -129,6 +131,22 @@ mod tests {
         let mut fragment = packet;
         fragment[7] = 1;
         assert_eq!(Header::of(&fragment).map(|one| one.ports), Some(None));
+    }
+
+    #[test]
+    fn ect_0_and_ect_1_are_told_apart() {
+        let mut packet = tcp((SERVER, FIRST_PORT), (STATIONS + 3, 999), 60);
+        let found = [0b00, 0b01, 0b10, 0b11].map(|ecn| {
+            packet[1] = 0b1011_1000 | ecn; // beside a traffic class
+            Header::of(&packet).map(|one| one.ecn)
+        });
+        let expected = [
+            Ecn::NotCapable,
+            Ecn::Scalable,
+            Ecn::Capable,
+            Ecn::Experienced,
+        ];
+        assert_eq!(found, expected.map(Some));
     }
 
     #[test]

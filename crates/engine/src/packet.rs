@@ -42,10 +42,78 @@ pub enum Ecn {
     /// Not-ECT: its transport would not understand a mark.
     #[default]
     NotCapable,
-    /// ECT: a queue may mark it where it would drop it.
+    /// ECT(0): a queue may mark it where it would drop it.
     Capable,
+    /// ECT(1): it may be marked, and its sender answers to how many of its packets are: L4S (RFC 9331).
+    Scalable,
     /// CE: a queue marked it.
     Experienced,
+}
+
+impl Ecn {
+    /// Whether a queue takes it for L4S: ECT(1), or CE, which does not say what it was (RFC 9331, section 5.1).
+    #[inline]
+    pub fn is_l4s(self) -> bool {
+        matches!(self, Ecn::Scalable | Ecn::Experienced)
+    }
+}
+
+/// What the TCP header of a segment or an ACK says of congestion; nothing where a connection has no ECN.
+///
+/// | bits | of a connection that |
+/// |---|---|
+/// | 0: ECE of an ACK, CWR of a segment | echoes a mark until the window was reduced (RFC 3168, section 6.1), or each as it comes (RFC 8257, section 3.2) |
+/// | 1: always set | does the latter |
+/// | 1 to 6: how many have been marked, 7: always set | counts marks (RFC 9768) |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EcnEcho(u8);
+
+impl EcnEcho {
+    /// No flag of a connection that echoes marks until the window was reduced, or has no ECN.
+    pub const NONE: EcnEcho = EcnEcho(0);
+    /// The flag of such a connection.
+    pub const SET: EcnEcho = EcnEcho(1);
+    /// Counts are told modulo this.
+    pub const MODULUS: u32 = 64;
+
+    const EACH: u8 = 1 << 1;
+    const COUNTS: u8 = 1 << 7;
+
+    /// The flag, or none, of a connection that echoes a mark until the window was reduced.
+    #[inline(always)]
+    pub const fn flag(is_set: bool) -> EcnEcho {
+        EcnEcho(is_set as u8)
+    }
+
+    /// The same of a connection that echoes each mark as it comes.
+    pub const fn of_each(is_set: bool) -> EcnEcho {
+        EcnEcho(EcnEcho::EACH | is_set as u8)
+    }
+
+    /// So many segments have been marked.
+    pub const fn count(marked: u32) -> EcnEcho {
+        EcnEcho(EcnEcho::COUNTS | ((marked % EcnEcho::MODULUS) as u8) << 1)
+    }
+
+    /// Whether it says anything: a flag, or that there is none on a connection that hears of each mark.
+    #[inline(always)]
+    pub const fn speaks(self) -> bool {
+        self.0 != 0
+    }
+
+    /// Whether its flag is set; a count has none.
+    #[inline(always)]
+    pub const fn is_set(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// How many segments have been marked, modulo [`EcnEcho::MODULUS`], if it counts.
+    pub const fn counted(self) -> Option<u32> {
+        if self.0 & EcnEcho::COUNTS == 0 {
+            return None;
+        }
+        Some((self.0 >> 1) as u32 % EcnEcho::MODULUS)
+    }
 }
 
 /// One IP packet.
@@ -67,9 +135,9 @@ pub struct Packet {
     pub kind: PacketKind,
     /// Whether a queue may mark it, and has done so.
     pub ecn: Ecn,
-    /// What the TCP header says of congestion (RFC 3168, section 6.1). In an ACK it is ECE: a mark has
-    /// arrived. In a segment it is CWR: the window was reduced.
-    pub echo: bool,
+    /// What the TCP header says of congestion: in an ACK that marks have arrived, in a segment that the
+    /// window was reduced.
+    pub echo: EcnEcho,
     /// Number of an ACK's SACK option, modulo 2^16; 0: it has none.
     pub sack: u16,
 }
@@ -103,7 +171,7 @@ impl Packet {
         hop: 0,
         kind: PacketKind::Datagram,
         ecn: Ecn::NotCapable,
-        echo: false,
+        echo: EcnEcho::NONE,
         sack: 0,
     };
 }
@@ -120,7 +188,7 @@ impl Packet {
         hop: 0,
         kind: PacketKind::Segment,
         ecn: Ecn::NotCapable,
-        echo: false,
+        echo: EcnEcho::NONE,
         sack: 0,
     };
 }
@@ -134,6 +202,7 @@ mod tests {
         for (before, after, marked) in [
             (Ecn::NotCapable, Ecn::NotCapable, false),
             (Ecn::Capable, Ecn::Experienced, true),
+            (Ecn::Scalable, Ecn::Experienced, true),
             (Ecn::Experienced, Ecn::Experienced, true),
         ] {
             let mut packet = Packet {
@@ -141,6 +210,25 @@ mod tests {
                 ..Packet::SAMPLE
             };
             assert_eq!((packet.mark(), packet.ecn), (marked, after));
+        }
+    }
+
+    #[test]
+    fn ect_1_and_ce_are_taken_for_l4s() {
+        use Ecn::{Capable, Experienced, NotCapable, Scalable};
+        let of_l4s = [NotCapable, Capable, Scalable, Experienced].map(Ecn::is_l4s);
+        assert_eq!(of_l4s, [false, false, true, true]);
+    }
+
+    #[test]
+    fn an_echo_tells_flags_and_counts_apart() {
+        let read = |echo: EcnEcho| (echo.speaks(), echo.is_set(), echo.counted());
+        assert_eq!(read(EcnEcho::NONE), (false, false, None));
+        assert_eq!(read(EcnEcho::flag(true)), (true, true, None));
+        assert_eq!(read(EcnEcho::of_each(false)), (true, false, None));
+        assert_eq!(read(EcnEcho::of_each(true)), (true, true, None));
+        for (marked, counted) in [(0, 0), (1, 1), (63, 63), (64, 0), (200, 8)] {
+            assert_eq!(read(EcnEcho::count(marked)), (true, false, Some(counted)));
         }
     }
 

@@ -23,6 +23,8 @@ const TCP_ACK_FLAG: u8 = 0x10;
 /// RFC 3168, section 6.1.
 const TCP_ECE_FLAG: u8 = 0x40;
 const TCP_CWR_FLAG: u8 = 0x80;
+/// First value of the ACE field.
+const ACE_BEGINS: u8 = 5;
 const DONT_FRAGMENT: u16 = 0x4000;
 const TIME_TO_LIVE: u8 = 64;
 
@@ -139,6 +141,20 @@ struct Segment {
     payload: usize,
 }
 
+/// What a packet says of congestion, as flags of the TCP header: AE, and ECE or CWR or both. A count is the ACE
+/// field, which begins with 5 (RFC 9768, section 3.2.2).
+fn echo_flags(packet: &Packet) -> (u8, u8) {
+    let flag = u8::from(packet.echo.is_set());
+    match (packet.kind, packet.echo.counted()) {
+        (PacketKind::Segment, _) => (0, flag * TCP_CWR_FLAG),
+        (_, None) => (0, flag * TCP_ECE_FLAG),
+        (_, Some(marked)) => {
+            let ace = (marked as u8).wrapping_add(ACE_BEGINS) & 0b111;
+            (ace >> 2, (ace & 0b11) * TCP_ECE_FLAG)
+        }
+    }
+}
+
 impl Flow {
     /// Source and destination (address, port) of data, or of what comes back.
     fn ends(&self, with_data: bool) -> [(u32, u16); 2] {
@@ -153,11 +169,7 @@ impl Flow {
 
     fn tcp(&self, out: &mut Vec<u8>, packet: &Packet, segment: &Segment) {
         let [from, to] = self.ends(packet.is_data());
-        let echo = match packet.kind {
-            _ if !packet.echo => 0,
-            PacketKind::Segment => TCP_CWR_FLAG,
-            _ => TCP_ECE_FLAG,
-        };
+        let (accurate_ecn, echo) = echo_flags(packet);
         let flags = match packet.kind {
             PacketKind::Syn => TCP_SYN_FLAG,
             PacketKind::SynAck => TCP_SYN_FLAG | TCP_ACK_FLAG,
@@ -171,7 +183,7 @@ impl Flow {
         out.extend_from_slice(&segment.seq.to_be_bytes());
         out.extend_from_slice(&segment.ack.to_be_bytes());
         let words = (TCP_HEADER + segment.options) / 4;
-        out.extend_from_slice(&[(words as u8) << 4, flags]);
+        out.extend_from_slice(&[(words as u8) << 4 | accurate_ecn, flags]);
         out.extend_from_slice(&segment.window.to_be_bytes());
         out.extend_from_slice(&[0; 4]); // checksum, urgent pointer
         out.resize(out.len() + segment.options, OPTION_NOP);
@@ -255,10 +267,11 @@ fn ip_header(
 ) {
     let start = out.len();
     let length = IP_HEADER + options;
-    // RFC 3168, section 5; ECT(0) for all that may be marked
+    // RFC 3168, section 5
     let traffic_class = match ecn {
         Ecn::NotCapable => 0b00,
         Ecn::Capable => 0b10,
+        Ecn::Scalable => 0b01,
         Ecn::Experienced => 0b11,
     };
     out.extend_from_slice(&[0x40 | (length / 4) as u8, traffic_class]);

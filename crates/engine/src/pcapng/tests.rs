@@ -3,7 +3,7 @@
 use super::*;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::FileTable;
-use crate::packet::{Ecn, Packet, PacketKind};
+use crate::packet::{Ecn, EcnEcho, Packet, PacketKind};
 use crate::record::FrameKind;
 use crate::scenario::*;
 
@@ -27,6 +27,8 @@ fn scenario() -> Scenario {
         handshake: true,
         compound: CompoundSettings::usual().unwrap(),
         cubic_linux: CubicLinuxSettings::usual().unwrap(),
+        dctcp: DctcpSettings::usual().unwrap(),
+        prague: PragueSettings::usual().unwrap(),
         hystart: false,
         byte_counting: false,
         ecn: false,
@@ -403,8 +405,8 @@ fn segments_and_acks_speak_of_the_same_bytes() {
     assert_ip_checksums(ack, 20);
 }
 
-/// RFC 3168: ECT(0) or CE in the IP header, CWR (0x80) of a segment and ECE (0x40) of an ACK in the
-/// TCP header.
+/// RFC 3168: ECT or CE in the IP header, CWR (0x80) of a segment and ECE (0x40) of an ACK in the TCP header; or a count of
+/// three bits, AE (0x100), CWR and ECE, that begins with 5 (RFC 9768, section 3.2.2).
 #[test]
 fn marks_and_their_echoes_stand_in_the_headers() {
     let marked = |kind, ecn, echo| {
@@ -415,15 +417,63 @@ fn marks_and_their_echoes_stand_in_the_headers() {
         })
     };
     let cases = [
-        (PacketKind::Segment, Ecn::NotCapable, false, 0b00, 0x10),
-        (PacketKind::Segment, Ecn::Capable, true, 0b10, 0x90),
-        (PacketKind::Segment, Ecn::Experienced, false, 0b11, 0x10),
-        (PacketKind::Ack, Ecn::NotCapable, true, 0b00, 0x50),
+        (
+            PacketKind::Segment,
+            Ecn::NotCapable,
+            EcnEcho::NONE,
+            0b00,
+            0x10,
+        ),
+        (PacketKind::Segment, Ecn::Capable, EcnEcho::SET, 0b10, 0x90),
+        (
+            PacketKind::Segment,
+            Ecn::Scalable,
+            EcnEcho::of_each(true),
+            0b01,
+            0x90,
+        ),
+        (
+            PacketKind::Segment,
+            Ecn::Experienced,
+            EcnEcho::NONE,
+            0b11,
+            0x10,
+        ),
+        (PacketKind::Ack, Ecn::NotCapable, EcnEcho::SET, 0b00, 0x50),
+        (
+            PacketKind::Ack,
+            Ecn::NotCapable,
+            EcnEcho::of_each(true),
+            0b00,
+            0x50,
+        ),
+        (
+            PacketKind::Ack,
+            Ecn::NotCapable,
+            EcnEcho::count(0),
+            0b00,
+            0x150,
+        ),
+        (
+            PacketKind::Ack,
+            Ecn::NotCapable,
+            EcnEcho::count(2),
+            0b00,
+            0x1D0,
+        ),
+        (
+            PacketKind::Ack,
+            Ecn::NotCapable,
+            EcnEcho::count(3),
+            0b00,
+            0x10,
+        ),
     ];
     for (kind, ecn, echo, traffic_class, flags) in cases {
         let frame = &capture(&[data(0, 0, marked(kind, ecn, echo))])[0];
         let packet = ip(frame);
-        assert_eq!((packet[1], packet[33]), (traffic_class, flags), "{kind:?}");
+        let found = u16_be(packet, 32) & 0x1FF;
+        assert_eq!((packet[1], found), (traffic_class, flags), "{kind:?}");
         assert_ip_checksums(packet, 20);
     }
 }

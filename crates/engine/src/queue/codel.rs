@@ -4,6 +4,10 @@
 //! Differs from RFC 8289 in: with ECN a packet that can carry a mark is marked and sent where it would have
 //! been dropped, which the RFC leaves open and Linux does; the largest packet is the largest seen so far,
 //! not the MTU.
+//!
+//! Beside the law a packet that leaves is marked if it has waited longer than `ce_threshold`, as in Linux
+//! (`codel_impl.h`, and `ce_threshold_selector` of `fq_codel`): marks by sojourn time, for senders that answer to how
+//! many there are.
 
 use std::collections::VecDeque;
 
@@ -15,7 +19,7 @@ use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{S, US, duration, flag};
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use crate::table;
 
 table! {
@@ -27,6 +31,10 @@ table! {
         interval: Span = duration(US..=100 * S).default("100 ms");
         /// Marks packets that are ECN-capable instead of dropping them.
         ecn: bool = flag().default(false);
+        /// Time in the queue from which every packet that is ECN-capable is marked, beside what CoDel does.
+        ce_threshold: Option<Span> = duration(0..=10 * S).or("off").default("off");
+        /// ce_threshold marks ECT(1) alone, which is L4S; otherwise all that is ECN-capable.
+        ce_threshold_l4s: bool = flag().default(false);
     }
 }
 
@@ -34,6 +42,10 @@ impl OfDiscipline for CoDelSetting {
     const ORDERS: bool = true;
 
     moving!(target, interval);
+
+    fn marks(&self) -> bool {
+        self.ecn || self.ce_threshold.is_some()
+    }
 
     fn managed(self, limit: u32, _: Outlet, _: Stream) -> Managed {
         let single = Box::new(Single::new(self));
@@ -51,6 +63,18 @@ impl OfDiscipline for CoDelSetting {
             );
             problems.add(target.origin, &target.path, message);
         }
+    }
+}
+
+impl CoDelSetting {
+    /// Whether `packet`, which leaves now, has waited for so long that it is marked whatever the law says.
+    #[inline]
+    fn is_late(&self, now: Time, packet: &Packet) -> bool {
+        let Some(threshold) = self.ce_threshold else {
+            return false;
+        };
+        let is_meant = !self.ce_threshold_l4s || packet.ecn == Ecn::Scalable;
+        is_meant && now.since(packet.queued) > threshold
     }
 }
 
@@ -116,6 +140,26 @@ impl CoDel {
     /// The next packet to send. `largest` [bytes] is the length of the largest packet: there is
     /// no delay to control in a backlog of one.
     pub(super) fn dequeue(
+        &mut self,
+        now: Time,
+        setting: &CoDelSetting,
+        largest: u64,
+        passed: Passed,
+    ) -> Option<Packet> {
+        let marked = &mut *passed.marked;
+        let controlled = Passed {
+            dropped: passed.dropped,
+            marked,
+        };
+        let mut packet = self.controlled(now, setting, largest, controlled)?;
+        if setting.is_late(now, &packet) && packet.ecn != Ecn::Experienced && packet.mark() {
+            *passed.marked += 1;
+        }
+        Some(packet)
+    }
+
+    /// The next packet to send by the law of CoDel.
+    fn controlled(
         &mut self,
         now: Time,
         setting: &CoDelSetting,

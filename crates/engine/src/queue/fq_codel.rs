@@ -31,6 +31,10 @@ table! {
         queues: u32 = count(1..=65_536).default(1_024);
         /// Marks packets that are ECN-capable instead of dropping them.
         ecn: bool = flag().default(true);
+        /// Time in the queue from which every packet that is ECN-capable is marked, beside what CoDel does.
+        ce_threshold: Option<Span> = duration(0..=10 * S).or("off").default("off");
+        /// ce_threshold marks ECT(1) alone, which is L4S; otherwise all that is ECN-capable.
+        ce_threshold_l4s: bool = flag().default(false);
     }
 }
 
@@ -41,6 +45,8 @@ impl FqCoDelSetting {
             target: self.target,
             interval: self.interval,
             ecn: self.ecn,
+            ce_threshold: self.ce_threshold,
+            ce_threshold_l4s: self.ce_threshold_l4s,
         }
     }
 }
@@ -51,6 +57,10 @@ impl OfDiscipline for FqCoDelSetting {
     const ORDERS: bool = true;
 
     moving!(target, interval);
+
+    fn marks(&self) -> bool {
+        self.ecn || self.ce_threshold.is_some()
+    }
 
     fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
         let queues = Box::new(FqCoDel::new(self, stream));

@@ -10,6 +10,7 @@ mod admission;
 mod buffer_sharing;
 mod codel;
 mod counters;
+mod dualpi2;
 mod fair;
 mod fifo;
 mod fq_codel;
@@ -36,6 +37,7 @@ pub use buffer_sharing::{
 };
 pub use codel::CoDelSetting;
 pub use counters::{Passage, QueueCounters};
+pub use dualpi2::{DualPi2, DualPi2Setting, DualScheduler};
 pub use fair::Fair;
 pub use fifo::Fifo;
 pub use fq_codel::FqCoDelSetting;

@@ -46,6 +46,10 @@ table! {
 impl OfDiscipline for PiSetting {
     moving!(target, a, b);
 
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
     fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
         Managed::OnArrival(Admission::Pi(Box::new(Pi::new(self, limit, stream))))
     }

@@ -40,6 +40,10 @@ table! {
 impl OfDiscipline for PieSetting {
     moving!(target, alpha, beta);
 
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
     fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
         Managed::OnArrival(Admission::Pie(Box::new(Pie::new(
             self, limit, outlet, stream,

@@ -23,6 +23,10 @@ table! {
 impl OfDiscipline for ProportionalSetting {
     moving!(slope);
 
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
     fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
         let proportional = Box::new(Proportional::new(self, limit, stream));
         Managed::OnArrival(Admission::Proportional(proportional))

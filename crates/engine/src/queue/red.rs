@@ -110,6 +110,10 @@ table! {
 impl OfDiscipline for RedSetting {
     moving!(min_th, max_th, max_p);
 
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
     fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
         Managed::OnArrival(Admission::Red(Box::new(Red::new(
             self, limit, outlet, stream,

@@ -2,6 +2,7 @@
 //! service is not inside.
 
 use super::codel::{CoDel, CoDelSetting, Passed};
+use super::dualpi2::DualPi2;
 use super::fair::Fair;
 use super::fq_codel::FqCoDel;
 use super::settings::OfDiscipline;
@@ -21,6 +22,7 @@ pub struct Scheduler {
 pub(super) enum Kind {
     CoDel(Box<Single>),
     FqCoDel(Box<FqCoDel>),
+    DualPi2(Box<DualPi2>),
     Fair(Box<Fair>),
 }
 
@@ -67,6 +69,7 @@ impl Scheduler {
                 single.setting = single.setting.moved_to(setting);
             }
             (Kind::FqCoDel(fq), Discipline::FqCoDel(setting)) => fq.change(setting),
+            (Kind::DualPi2(dual), Discipline::DualPi2(setting)) => dual.change(setting),
             (Kind::Fair(fair), _) => return fair.set_limit(to.limit_packets),
             _ => return, // another discipline
         }
@@ -88,6 +91,7 @@ impl Scheduler {
                 single.codel.push(packet);
             }
             Kind::FqCoDel(fq) => fq.enqueue(packet, room, dropped),
+            Kind::DualPi2(dual) => dual.enqueue(packet, room, dropped),
             Kind::Fair(fair) => fair.enqueue(packet, dropped),
         }
     }
@@ -103,6 +107,7 @@ impl Scheduler {
                 single.codel.dequeue(now, setting, largest, passed)
             }
             Kind::FqCoDel(fq) => fq.dequeue(now, dropped),
+            Kind::DualPi2(dual) => dual.dequeue(now, dropped),
             Kind::Fair(fair) => fair.dequeue(),
         }
     }
@@ -118,7 +123,7 @@ impl Scheduler {
     pub fn leaves(&self) -> Vec<QueueCounters> {
         match &self.kind {
             Kind::Fair(fair) => fair.counters().collect(),
-            Kind::CoDel(_) | Kind::FqCoDel(_) => Vec::new(),
+            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) => Vec::new(),
         }
     }
 
@@ -127,6 +132,7 @@ impl Scheduler {
         match &self.kind {
             Kind::CoDel(single) => single.codel.len(),
             Kind::FqCoDel(fq) => fq.len(),
+            Kind::DualPi2(dual) => dual.len(),
             Kind::Fair(fair) => fair.len(),
         }
     }
@@ -136,18 +142,22 @@ impl Scheduler {
         match &self.kind {
             Kind::CoDel(single) => single.marked,
             Kind::FqCoDel(fq) => fq.marked,
+            Kind::DualPi2(dual) => dual.marked,
             Kind::Fair(_) => 0,
         }
     }
 
     /// Packets waiting, in order within each flow.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let (single, fq, fair) = match &self.kind {
-            Kind::CoDel(single) => (Some(single.codel.packets()), None, None),
-            Kind::FqCoDel(fq) => (None, Some(fq.packets()), None),
-            Kind::Fair(fair) => (None, None, Some(fair.packets())),
-        };
+        let (mut single, mut fq, mut dual, mut fair) = (None, None, None, None);
+        match &self.kind {
+            Kind::CoDel(own) => single = Some(own.codel.packets()),
+            Kind::FqCoDel(own) => fq = Some(own.packets()),
+            Kind::DualPi2(own) => dual = Some(own.packets()),
+            Kind::Fair(own) => fair = Some(own.packets()),
+        }
         let queues = single.into_iter().flatten().chain(fq.into_iter().flatten());
+        let queues = queues.chain(dual.into_iter().flatten());
         queues.chain(fair.into_iter().flatten())
     }
 }

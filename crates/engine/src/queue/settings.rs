@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::buffer_sharing::SharingSetting;
 use super::codel::CoDelSetting;
+use super::dualpi2::DualPi2Setting;
 use super::fq_codel::FqCoDelSetting;
 use super::mac80211::Mac80211Setting;
 use super::outside::OutsideDiscipline;
@@ -53,6 +54,9 @@ pub(crate) trait OfDiscipline: FileTable {
     /// Whether it chooses the next packet, so that nobody else can choose the order.
     const ORDERS: bool = false;
 
+    /// Whether it may mark packets.
+    fn marks(&self) -> bool;
+
     /// The discipline of an empty queue of `limit` packets in front of `outlet`.
     fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed;
 
@@ -66,8 +70,7 @@ pub(crate) trait OfDiscipline: FileTable {
     fn check(_queue: &Section, _own: &Section, _problems: &mut Problems) {}
 }
 
-/// Disciplines with a table of their own, which has a key `ecn`: variant, settings, key, how the table
-/// may be written.
+/// Disciplines with a table of their own: variant, settings, key, how the table may be written.
 macro_rules! disciplines {
     ( $( $(#[doc = $doc:literal])+ $variant:ident($settings:ident) as $key:ident = $spec:expr; )+ ) => {
         /// How a queue is managed.
@@ -94,7 +97,7 @@ macro_rules! disciplines {
             pub struct QueueSetting: Copy in "queue" {
                 /// Most packets: waiting plus the one in service.
                 limit_packets as "limit": u32 = count(1..=1_000_000)
-                    .depends("1000, with fq_codel 10240, with mac80211 8192, with threshold that"), by limit;
+                    .depends("1000, with fq_codel 10240, with dualpi2 10000, with mac80211 8192, with threshold that"), by limit;
                 /// What decides which packets are lost or marked, and which is next.
                 made discipline: Discipline = Discipline::read;
                 /// Threshold policy: a packet that finds this many is lost, which is a drop-tail queue of that limit.
@@ -110,7 +113,7 @@ macro_rules! disciplines {
                     Discipline::DropTail | Discipline::Threshold { .. } | Discipline::BufferSharing(_) => false,
                     Discipline::Mac80211(settings) => settings.marks(),
                     Discipline::Outside(outside) => outside.0.marks,
-                    $( Discipline::$variant(settings) => settings.ecn, )+
+                    $( Discipline::$variant(settings) => settings.marks(), )+
                 }
             }
 
@@ -256,6 +259,8 @@ disciplines! {
     Pie(PieSetting) as pie = shorthand(PieSetting::target);
     /// FQ-CoDel (RFC 8290).
     FqCoDel(FqCoDelSetting) as fq_codel = shorthand(FqCoDelSetting::target);
+    /// DualPI2 (RFC 9332).
+    DualPi2(DualPi2Setting) as dualpi2 = shorthand(DualPi2Setting::target);
 }
 
 table! {

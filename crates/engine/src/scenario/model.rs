@@ -27,7 +27,10 @@ pub use crate::mac::{
 };
 pub use crate::packet::Direction;
 pub use crate::queue::*;
-pub use crate::tcp::{CompoundSettings, CongestionControl, CubicLinuxSettings, TcpSettings};
+pub use crate::tcp::{
+    CompoundSettings, CongestionControl, CubicLinuxSettings, DctcpSettings, PragueSettings,
+    TcpSettings,
+};
 
 /// A whole experiment.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,11 +15,12 @@
 //! | `rack.rs`, `rack/`, `sender/timed.rs` | losses found by time | RFC 8985, section 6 |
 //! | `sender/undo.rs` | recoveries that nothing was lost for | RFC 3522, RFC 4015 |
 //! | `tlp.rs` | probes for a lost tail | RFC 8985, section 7 |
-//! | `sender/ecn.rs` | what the echo of a mark means to the sender | RFC 3168 |
+//! | `sender/ecn.rs` | what the echo of a mark means to the sender | RFC 3168, RFC 8257, RFC 9331 |
 //! | `prr.rs` | how many segments leave on each ACK of a recovery | RFC 9937 |
 //! | `congestion/` | the size of the window, one algorithm a file | RFC 5681, RFC 6582 |
 //! | `rtt.rs` | round-trip estimate and timeout | RFC 6298, RFC 7323 |
-//! | `receiver.rs` | in-order delivery, delayed ACKs, timestamp echo | RFC 5681, RFC 7323 |
+//! | `receiver.rs` | in-order delivery, delayed ACKs, timestamp echo, echo of marks | RFC 5681, RFC 7323, RFC 3168 |
+//! | `feedback.rs` | how marks are told to the sender | RFC 3168, RFC 8257, RFC 9768 |
 //!
 //! Differs from the RFCs in:
 //! - No FIN; without `handshake` a connection is established when its flow starts.
@@ -29,6 +30,7 @@
 //! - Numbers do not wrap: a flow ends after 2^32 - 1 segments.
 
 mod congestion;
+mod feedback;
 #[cfg(test)]
 mod pipe;
 mod prr;
@@ -49,9 +51,10 @@ mod tlp;
 
 pub(crate) use congestion::ControlPart;
 pub use congestion::{
-    CompoundSettings, CongestionControl, Control, CubicLinuxSettings, Law, NewAck, OutsideControl,
-    Window,
+    CompoundSettings, CongestionControl, Control, CubicLinuxSettings, DctcpSettings, Law, Marked,
+    NewAck, OutsideControl, PragueSettings, Window,
 };
+pub use feedback::Feedback;
 pub use receiver::{Received, Receiver};
 pub use recovery::Repair;
 pub use rtt::RttEstimator;
@@ -60,6 +63,7 @@ pub use sender::{Segment, Sender, Syn};
 pub use settings::TcpSettings;
 
 use crate::kernel::time::Time;
+use crate::packet::EcnEcho;
 
 /// A pure acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +74,6 @@ pub struct Ack {
     pub echo: Time,
     /// Number of its SACK option, for [`Receiver::blocks`]; 0: it has none.
     pub sack: u16,
-    /// ECE: whether a marked segment has arrived, and since then none that tells of a reduced window.
-    pub ece: bool,
+    /// What it says of marked segments that have arrived.
+    pub ece: EcnEcho,
 }

@@ -3,7 +3,7 @@
 use super::{Ack, Receiver, Segment, Sender};
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::FileTable;
-use crate::packet::Ecn;
+use crate::packet::{Ecn, EcnEcho};
 use crate::tcp::{CongestionControl, TcpSettings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,7 +26,7 @@ pub(super) fn plain(next: u32, echo: Time) -> Ack {
         next,
         echo,
         sack: 0,
-        ece: false,
+        ece: EcnEcho::NONE,
     }
 }
 
@@ -36,8 +36,8 @@ pub(super) enum Packet {
     Data {
         number: u32,
         sent_at: Time,
-        /// CWR and CE.
-        marks: (bool, bool),
+        /// What the segment says of marks, and CE.
+        marks: (EcnEcho, bool),
     },
     Ack(Ack),
     Syn {
@@ -128,13 +128,16 @@ impl<'a> Pipe<'a> {
             Packet::Data {
                 number,
                 sent_at,
-                marks: (cwr, ce),
+                marks: (echo, ce),
             } => {
-                self.receiver.on_marks(cwr, ce);
+                let mut early = None;
+                if ce || echo.speaks() {
+                    early = self.receiver.on_marks(echo.is_set(), ce);
+                }
                 let received = self.receiver.on_segment(self.now, number, sent_at);
                 self.delivered += u64::from(received.delivered);
                 self.note(|| format!("got {number}"));
-                if let Some(ack) = received.ack {
+                if let Some(ack) = received.ack.or(early) {
                     self.acknowledge(ack);
                 }
             }
@@ -181,15 +184,15 @@ impl<'a> Pipe<'a> {
                 number,
                 retransmission,
                 ecn,
-                cwr,
+                echo,
             } = segment;
-            assert!(!(retransmission && ecn == Ecn::Capable), "{segment:?}");
+            assert!(!retransmission || ecn == Ecn::NotCapable, "{segment:?}");
             assert!(!self.sender.knows_of(number), "{segment:?} had been SACKed");
-            let ce = ecn == Ecn::Capable && (self.marking)(number);
+            let ce = ecn != Ecn::NotCapable && (self.marking)(number);
             let again = if retransmission { " again" } else { "" };
             self.note(|| format!("send {number}{again}"));
             let sent_at = self.now;
-            let marks = (cwr, ce);
+            let marks = (echo, ce);
             self.carry(Packet::Data {
                 number,
                 sent_at,

@@ -1,7 +1,7 @@
 //! The receiving half of a connection: in-order delivery, ACKs, timestamp echo.
 //!
 //! References: RFC 5681, section 4.2 (when to acknowledge); RFC 7323, section 4.3 (which
-//! timestamp to echo); RFC 3168, section 6.1.3 (how long to echo a mark).
+//! timestamp to echo). What ACKs say of marks is in [`super::feedback`].
 //!
 //! ACKs leave at once for a segment out of order, for one that fills a gap, for one that
 //! arrived before, and for every second segment in order; a single segment in order waits for
@@ -10,6 +10,7 @@
 //! Differs from Linux in: no quick ACKs at the start of a connection, and a fixed delay.
 
 use super::Ack;
+use super::feedback::Echoes;
 use super::ring::Ring;
 use super::sack::{Blocks, Reporter};
 use crate::kernel::time::{Span, Time};
@@ -38,8 +39,8 @@ pub struct Receiver {
     deadline: Time,
     /// How long an ACK may wait; `None`: not at all.
     ack_delay: Option<Span>,
-    /// Whether ACKs echo a mark: until a segment tells that the window was reduced.
-    ece: bool,
+    /// What ACKs say of marks.
+    echoes: Echoes,
     window: u32,
     /// Segments that arrived ahead of `rcv_nxt`.
     ahead: Ring,
@@ -57,7 +58,7 @@ impl Receiver {
             deadline: Time::NEVER,
             ack_delay: settings.delayed_ack.then_some(settings.ack_delay),
             window: settings.window_packets,
-            ece: false,
+            echoes: Echoes::new(settings.feedback()),
             ahead: Ring::new(settings.window_packets),
             reporter: settings.sack.then(|| Reporter::new(settings.rack).into()),
         }
@@ -89,10 +90,13 @@ impl Receiver {
     }
 
     /// The segment about to be told to [`on_segment`](Receiver::on_segment) says that the window was
-    /// reduced (CWR), or was marked on its way (CE), or both.
+    /// reduced (CWR), or was marked on its way (CE), or both; to be called for neither where the connection hears of
+    /// each mark. Returns an ACK that must leave before it is told, unless that one's ACK leaves at once.
     #[cold]
-    pub fn on_marks(&mut self, cwr: bool, ce: bool) {
-        self.ece = ce || self.ece && !cwr;
+    pub fn on_marks(&mut self, cwr: bool, ce: bool) -> Option<Ack> {
+        let early = self.echoes.hastens(ce, self.deadline).then(|| self.ack());
+        self.echoes.on_segment(cwr, ce);
+        early
     }
 
     /// The segment expected next: all before it have been delivered.
@@ -167,7 +171,7 @@ impl Receiver {
             } else {
                 self.report()
             },
-            ece: self.ece,
+            ece: self.echoes.now(),
         }
     }
 
@@ -184,7 +188,8 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::CongestionControl::NewReno;
+    use crate::packet::EcnEcho;
+    use crate::tcp::CongestionControl::{self, NewReno};
     use crate::tcp::pipe::{MS, plain, settings};
 
     fn receiver(delayed_ack: bool, window_packets: u32) -> Receiver {
@@ -337,7 +342,64 @@ mod tests {
         for (number, ((cwr, ce), ece)) in (0..).zip(arrivals) {
             r.on_marks(cwr, ce);
             let ack = r.on_segment(Time(MS), number, Time(0)).ack;
-            assert_eq!(ack.unwrap().ece, ece, "segment {number}");
+            assert_eq!(ack.unwrap().ece.is_set(), ece, "segment {number}");
         }
+    }
+
+    /// Segments with CE or without, every second one acknowledged; what each lets leave, as (next, ECE), and at the
+    /// end what the timer does.
+    fn echoes(congestion: CongestionControl, ce: &[bool]) -> Vec<Option<(u32, EcnEcho)>> {
+        let mut r = Receiver::new(&TcpSettings {
+            ecn: true,
+            delayed_ack: true,
+            ..settings(congestion)
+        });
+        let leaves = |ack: Option<Ack>| ack.map(|ack| (ack.next, ack.ece));
+        let arrivals = (0..).zip(ce).map(|(number, &ce)| {
+            let early = r.on_marks(false, ce);
+            let ack = r.on_segment(Time(MS), number, Time(0)).ack;
+            assert!(early.is_none() || ack.is_none());
+            leaves(ack.or(early))
+        });
+        let mut found: Vec<_> = arrivals.collect();
+        found.push(leaves(r.on_timer(Time(1_000 * MS))));
+        found
+    }
+
+    /// RFC 8257, section 3.2: where marks begin or end and a segment's ACK waits, it leaves with what held for it.
+    #[test]
+    fn each_mark_is_echoed_for_the_segments_that_an_ack_covers() {
+        let each = |next, ce| Some((next, EcnEcho::of_each(ce)));
+        let ce = [false, false, false, true, true, false, false, true, false];
+        let expected = [
+            None,
+            each(2, false),
+            None,
+            each(3, false), // of the one before; that of the marked one waits
+            each(5, true),
+            None,
+            each(7, false),
+            None,
+            each(8, true), // of the marked one
+            each(9, false),
+        ];
+        assert_eq!(echoes(CongestionControl::Dctcp, &ce), expected);
+    }
+
+    #[test]
+    fn marks_are_counted() {
+        let count = |next, marked| Some((next, EcnEcho::count(marked)));
+        let ce = [false, false, true, false, true, true, false];
+        let expected = [
+            None,
+            count(2, 0),
+            None,
+            count(4, 1),
+            None,
+            count(6, 3),
+            None,
+            count(7, 3),
+        ];
+        assert_eq!(echoes(CongestionControl::Prague, &ce), expected);
     }
 }

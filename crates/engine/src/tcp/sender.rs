@@ -31,7 +31,7 @@ use super::congestion::{Congestion, NewAck};
 use super::recovery::{Reaction, Recovery, Repair};
 use super::rtt::RttEstimator;
 use crate::kernel::time::{Span, Time};
-use crate::packet::Ecn;
+use crate::packet::{Ecn, EcnEcho};
 use crate::tcp::TcpSettings;
 
 /// Segments that a delayed ACK covers (RFC 5681, section 4.2).
@@ -46,8 +46,8 @@ pub struct Segment {
     pub retransmission: bool,
     /// Whether queues may mark it.
     pub ecn: Ecn,
-    /// CWR: whether it is the first new one since the window was reduced.
-    pub cwr: bool,
+    /// What it says of marks: CWR, if it is the first new one since the window was reduced.
+    pub echo: EcnEcho,
 }
 
 /// The sending half of one connection.
@@ -111,7 +111,7 @@ impl Sender {
             scoreboard: settings.sack.then(|| Board::new(settings).into()),
             by_scoreboard: settings.sack && settings.rack,
             rto_halves_again: settings.rto_halves_again,
-            marks: Marks::new(settings.ecn),
+            marks: Marks::new(settings),
             opening: Opening::new(settings.handshake),
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
             deadline: Time::NEVER,
@@ -141,8 +141,8 @@ impl Sender {
     /// An ACK arrived; poll for segments afterwards.
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: Ack) {
-        if ack.ece {
-            self.on_echo(ack.next);
+        if ack.ece.speaks() {
+            self.on_echo(now, &ack);
         }
         if ack.next > self.snd_una {
             self.on_new_ack(now, ack);
@@ -283,7 +283,7 @@ impl Sender {
                 restart = first;
             }
             Reaction::Recovered => self.congestion.on_recovered(),
-            _ if ack.ece => {} // RFC 3168, section 6.1.2
+            _ if ack.ece.is_set() => {} // RFC 3168, section 6.1.2
             // what had arrived above a hole is acknowledged with it
             _ if after_loss => self.grow(now, acked, acked.min(DELAYED_ACK)),
             _ => self.grow(now, acked, acked),

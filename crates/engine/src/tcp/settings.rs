@@ -1,27 +1,36 @@
 //! What a file says of TCP connections.
 
-use super::congestion::{CompoundSettings, CongestionControl, CubicLinuxSettings};
+use super::Feedback;
+use super::congestion::{
+    CompoundSettings, CongestionControl, CubicLinuxSettings, DctcpSettings, PragueSettings,
+};
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{S, US, count, duration, flag, inner, size, word};
+use crate::packet::Ecn;
 use crate::table;
 
 table! {
     /// Settings of TCP connections.
     pub struct TcpSettings: Copy in "tcp" {
         /// Congestion control of the sender.
-        congestion: CongestionControl = word().default(CongestionControl::NewReno), by congestion;
+        congestion: CongestionControl = word().hinting(CongestionControl::meant)
+            .default(CongestionControl::NewReno), by congestion;
         /// Parameters of Compound TCP.
         within compound: CompoundSettings = inner().depends("the published values");
         /// Parameters of Linux's CUBIC.
         within cubic_linux: CubicLinuxSettings = inner().depends("the kernel's");
+        /// Parameters of DCTCP.
+        within dctcp: DctcpSettings = inner().depends("Linux's");
+        /// Parameters of Prague.
+        within prague: PragueSettings = inner().depends("Linux's");
         /// HyStart++: the first slow start ends when the round-trip time rises, not with a loss.
         hystart: bool = flag().default(false);
         /// Growth by the segments that ACKs newly tell of, not by ACKs (RFC 3465, without its limit, as Linux).
         byte_counting: bool = flag().default(false);
         /// Explicit congestion notification (RFC 3168): queues that can mark do so in place of drops.
-        ecn: bool = flag().default(false);
+        ecn: bool = flag().depends("false; true with congestion \"dctcp\" and \"prague\", which need it"), by ecn;
         /// Selective acknowledgements and recovery by them (RFC 6675); not with congestion "tahoe".
         sack: bool = flag().default(false);
         /// Losses found by time, and probes for a lost tail (RACK-TLP, RFC 8985); needs sack.
@@ -67,11 +76,48 @@ fn congestion(layers: &Layers) -> Result<CongestionControl, Refused> {
     }
 }
 
+/// Whether segments may be marked: as it is said, else as the congestion control needs it.
+fn ecn(layers: &Layers) -> Result<bool, Refused> {
+    match layers.value(TcpSettings::ecn)? {
+        Some(said) => Ok(said),
+        None => Ok(layers.need(TcpSettings::congestion)?.needs_ecn()),
+    }
+}
+
 impl TcpSettings {
+    /// How marks are told.
+    pub(super) fn feedback(&self) -> Feedback {
+        match self.ecn {
+            true => self.congestion.feedback(),
+            false => Feedback::None,
+        }
+    }
+
+    /// What new segments are labelled as.
+    pub(super) fn ect(&self) -> Ecn {
+        match self.congestion {
+            _ if !self.ecn => Ecn::NotCapable,
+            CongestionControl::Prague => Ecn::Scalable,
+            CongestionControl::Dctcp if self.dctcp.l4s => Ecn::Scalable,
+            _ => Ecn::Capable,
+        }
+    }
+
     /// Tahoe has no recovery in which a scoreboard could say what is missing; RACK and proportional rate
     /// reduction need one. Linux's CUBIC has HyStart of its own. A problem of a shared value is told once.
     pub(crate) fn check(layers: Layers, problems: &mut Problems) {
         let congestion = layers.said(TcpSettings::congestion).map(|said| said.value);
+        if let (Some(control), Some(ecn)) = (congestion, layers.said(TcpSettings::ecn))
+            && control.needs_ecn()
+            && !ecn.value
+            && !problems.concern(&ecn.path)
+        {
+            let message = format!(
+                "false contradicts the congestion control \"{}\", which answers to marks; allowed is true",
+                control.name()
+            );
+            problems.add(ecn.origin, &ecn.path, message);
+        }
         let on = |key| layers.said(key).filter(|said| said.value);
         let [lacks_sack, lacks_rack] =
             [TcpSettings::sack, TcpSettings::rack].map(|key| on(key).is_none());

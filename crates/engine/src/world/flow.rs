@@ -283,9 +283,10 @@ impl FlowState {
     #[inline(always)]
     pub(super) fn take_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
         let receiver = &mut self.tcp().1;
+        let mut early = None;
         let marked = packet.ecn == Ecn::Experienced;
-        if marked || packet.echo {
-            receiver.on_marks(packet.echo, marked);
+        if marked || packet.echo.speaks() {
+            early = receiver.on_marks(packet.echo.is_set(), marked);
         }
         let received = receiver.on_segment(now, packet.number, packet.stamp);
         self.counters.arrived += 1;
@@ -295,7 +296,7 @@ impl FlowState {
         {
             reports.arrive_in_order(now, received.delivered);
         }
-        received.ack
+        received.ack.or(early)
     }
 
     /// The packet of an ACK.
@@ -370,7 +371,7 @@ impl FlowState {
             },
             kind: PacketKind::Segment,
             ecn: segment.ecn,
-            echo: segment.cwr,
+            echo: segment.echo,
             ..Packet::BLANK
         })
     }

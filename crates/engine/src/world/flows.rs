@@ -24,7 +24,7 @@ use super::wires::Wires;
 use crate::echo::Responder;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{EcnEcho, Packet, PacketKind};
 use crate::queue::{Greedy, HeadQueue};
 use crate::scenario::{CsmaFlow, Flow, Scenario, TcpSettings};
 use crate::tcp::Ack;
@@ -204,7 +204,7 @@ impl Flows {
             next: packet.number,
             echo: packet.stamp,
             sack: 0,
-            ece: false,
+            ece: EcnEcho::NONE,
         };
         match self.responders[station].answers_after(now) {
             None => Taken::Kept,

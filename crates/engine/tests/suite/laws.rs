@@ -12,6 +12,7 @@ use crate::support::*;
 use lasthop_engine::control::buffer_sharing::Law;
 use lasthop_engine::control::{WceRule, WceSettings};
 use lasthop_engine::kernel::time::{Span, Time};
+use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::scenario::*;
 use lasthop_engine::{Beside, RunResult, Session, run, run_replication};
 use proptest::prelude::*;
@@ -52,6 +53,8 @@ fn discipline() -> impl Strategy<Value = Discipline> {
         target: Span(2 * MS),
         interval: Span(20 * MS),
         ecn,
+        ce_threshold: None,
+        ce_threshold_l4s: false,
     };
     let red = |(form, min_th, weight, gentle, wait, bytes, ecn)| {
         Discipline::Red(RedSetting {
@@ -98,9 +101,18 @@ fn discipline() -> impl Strategy<Value = Discipline> {
             })
         }),
         1 => (flag(), 100..2_000_u32, 1..64_u32).prop_map(move |(ecn, quantum_bytes, queues)| {
-            let CoDelSetting { target, interval, ecn } = codel(ecn);
-            Discipline::FqCoDel(FqCoDelSetting { target, interval, quantum_bytes, queues, ecn })
+            let CoDelSetting { target, interval, ecn, .. } = codel(ecn);
+            let (ce_threshold, ce_threshold_l4s) = (Some(Span(MS)), quantum_bytes % 2 == 0);
+            Discipline::FqCoDel(FqCoDelSetting {
+                target, interval, quantum_bytes, queues, ecn, ce_threshold, ce_threshold_l4s,
+            })
         }),
+        1 => flag().prop_map(|is_wrr| Discipline::DualPi2(DualPi2Setting {
+            target: Span(2 * MS),
+            beta: 30.0,
+            scheduler: if is_wrr { DualScheduler::Wrr } else { DualScheduler::TimeShiftedFifo },
+            ..DualPi2Setting::usual().expect("all have defaults")
+        })),
     ]
 }
 

@@ -90,6 +90,8 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
         congestion: CongestionControl::NewReno,
         compound: CompoundSettings::usual().expect("published values"),
         cubic_linux: CubicLinuxSettings::usual().expect("the kernel's"),
+        dctcp: DctcpSettings::usual().expect("Linux's"),
+        prague: PragueSettings::usual().expect("Linux's"),
         hystart: false,
         byte_counting: false,
         ecn: false,

@@ -105,11 +105,11 @@ def of_cell(
         yield "assumption 5", "`txop_packets` without `txop_limit`"
     if scenario.cell.cf_end and one.limit_ns is not None:
         yield "assumption 5", "`cell.cf_end` ends opportunities"
-    stations = tuple(each.sending.station for each in receivers)
+    stations = tuple(each.station for each in receivers)
     for what in changing(stations):
         yield "assumption 4", what
     for own in receivers:
-        station = own.sending.station
+        station = own.station
         if station.power_save_s is not None:
             what = f"`{station.table}.power_save` keeps packets back until the station wakes"
             yield "assumption 1", what
@@ -122,7 +122,7 @@ def of_cell(
 def _of_losses(own: Receiver, options: Options) -> Iterator[Doubt]:
     if own.loss == 0.0:
         return
-    table = own.sending.station.table
+    table = own.station.table
     if options.aggregates is None:
         yield (
             "assumption 4",
@@ -140,7 +140,7 @@ def of_aggregates(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> 
         if name not in names:
             yield "assumption 7", f"aggregates of {name}, to which nothing is sent"
     for own in receivers:
-        given, most = sizes.get(own.name), own.ppdus[-1].count
+        given, most = sizes.get(own.name), own.frames.ppdus[-1].count
         if given is None:
             yield "assumption 7", f"no aggregates of {own.name}"
         elif given > most:

@@ -18,6 +18,7 @@ from bisect import bisect
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heapreplace
 from itertools import accumulate
 from random import Random
 from typing import Protocol
@@ -28,8 +29,8 @@ SEED = 1
 """Seed of what is drawn, whatever the scenario's."""
 FIRST, COUNTED = 4, 40
 """How often the packets that a FIFO has room for are sent before something is counted, and then."""
-LEAST = 2000
-"""Exchanges that are counted at least, for each station: means within a few hundredths."""
+LEAST = {"fifo": (6000, 300), "rounds": (1000, 20), "airtime": (1000, 20)}
+"""Exchanges that are counted at least, and at least for each station."""
 
 
 def drawn(offered: Sequence[float]) -> Iterator[int]:
@@ -77,6 +78,7 @@ class Fifo:
         self._comes = comes
         self._per_ns = 1e-9 * rate_pps
         self._waiting = defaultdict[int, deque[int]](deque)
+        self._order = deque[tuple[int, int]]()
         self._inside = 0
         self._on_air = 0
         self._come = 0
@@ -85,16 +87,23 @@ class Fifo:
 
     def _fill(self, packets: int) -> None:
         for _ in range(min(packets, self._room - self._inside)):
-            self._waiting[next(self._comes)].append(self._come)
+            station = next(self._comes)
+            self._waiting[station].append(self._come)
+            self._order.append((self._come, station))
             self._come += 1
             self._inside += 1
 
     def following(self) -> int:
         """Give the station of the oldest packet; of the next that comes, where none waits."""
-        if not any(self._waiting.values()):
+        if self._inside == self._on_air:
             self._credit = 0.0
             self._fill(1)
-        return min((own[0], station) for station, own in self._waiting.items() if own)[1]
+        while True:  # what has been sent from behind is still in the order
+            number, station = self._order[0]
+            own = self._waiting[station]
+            if own and own[0] == number:
+                return station
+            self._order.popleft()
 
     def available(self, station: int) -> int:
         """Give the packets that wait for a station."""
@@ -166,15 +175,16 @@ class Airtime(Rounds):
 
     def __init__(self, stations: int) -> None:
         super().__init__(stations)
-        self._had_ns = [0] * stations
+        self._had = [(0, station) for station in range(stations)]
 
     def following(self) -> int:
         """Give the station with the least air time."""
-        return min(range(self._stations), key=self._had_ns.__getitem__)
+        return self._had[0][1]
 
     def take(self, station: int, packets: int, ppdu_ns: int) -> None:
         """Charge the PPDU."""
-        self._had_ns[station] += ppdu_ns
+        had_ns, _ = self._had[0]
+        heapreplace(self._had, (had_ns + ppdu_ns, station))
 
 
 @dataclass
@@ -207,6 +217,7 @@ def serve(
     receivers: Sequence[Receiver],
     waiting: Waiting,
     access_s: float,
+    least: int,
     first: int = 0,
     counted: int = 0,
 ) -> Tally:
@@ -220,18 +231,19 @@ def serve(
         The queue.
     access_s : float
         AIFS and mean backoff before an access. [s]
+    least : int
+        Exchanges that are counted at least.
     first, counted : int
         Packets that are sent before anything is counted, and then at least.
     """
     one = receivers[0].sending
     limit_ns, sifs_ns, access_ns = one.limit_ns, one.sifs_ns, 1e9 * access_s
     most_exchanges = one.access.txop_packets
-    tally, sent = Tally.empty(len(receivers)), 0
-    least = LEAST * len(receivers)
+    tally, sent, done = Tally.empty(len(receivers)), 0, 0
     warm = first == 0
-    while not warm or sum(tally.packets) < counted or sum(tally.exchanges) < least:
+    while not warm or sent < counted or done < least:
         if not warm and sent >= first:
-            tally, warm = Tally.empty(len(receivers)), True
+            tally, sent, done, warm = Tally.empty(len(receivers)), 0, 0, True
         tally.accesses += 1
         waiting.pass_by(access_ns)
         over_ns, opens, exchanges = 0, True, 0
@@ -242,16 +254,18 @@ def serve(
             packets = min(own.most_packets(left_ns, opens=opens), waiting.available(station))
             if packets == 0:
                 break
-            exchange_ns = (own.opening_ns if opens else own.following_ns)[packets - 1]
-            waiting.take(station, packets, own.ppdu_ns[packets - 1])
+            frames = own.frames
+            exchange_ns = (frames.opening_ns if opens else frames.following_ns)[packets - 1]
+            waiting.take(station, packets, frames.ppdu_ns[packets - 1])
             waiting.pass_by(exchange_ns)
             waiting.settle()
             tally.exchanges[station] += 1
             tally.packets[station] += packets
-            tally.mpdus[station] += own.ppdus[packets - 1].count
+            tally.mpdus[station] += frames.ppdus[packets - 1].count
             tally.exchange_ns[station] += exchange_ns
-            tally.ppdu_ns[station] += own.ppdu_ns[packets - 1]
+            tally.ppdu_ns[station] += frames.ppdu_ns[packets - 1]
             sent += packets
+            done += 1
             exchanges += 1
             over_ns, opens = over_ns + exchange_ns + sifs_ns, False
             if limit_ns is None or exchanges == most_exchanges:

@@ -1,7 +1,7 @@
 """From a scenario to the shares of stations behind the access point's queue."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lasthop.allowance import need
 from lasthop.models.aggregates.sending import Sending
@@ -28,7 +28,7 @@ from lasthop.models.airtime.order import (
     drawn,
     serve,
 )
-from lasthop.models.airtime.receivers import Receiver
+from lasthop.models.airtime.receivers import Frames, Receiver
 from lasthop.models.airtime.shares import (
     airtime_fractions,
     exchange_shares,
@@ -46,8 +46,8 @@ from lasthop.models.reading import (
     read,
 )
 
-PACKET_S, EXCHANGE_S = 1.5e-6, 4e-6
-"""Time of a packet and of an exchange of the order, and of each for each station. [s]"""
+PACKET_S, EXCHANGE_S = 1e-6, 6e-6
+"""Time of a packet of the order, and of an exchange. [s]"""
 
 
 def suits(scenario: Scenario) -> bool:
@@ -133,7 +133,14 @@ def _receivers(scenario: CellScenario) -> list[Receiver]:
     for flow in scenario.flows:
         assert isinstance(flow, UdpFlow)
         found.setdefault(flow.station, []).append(flow)
-    return [Receiver(Sending.of(scenario, flows[0]), flows) for flows in found.values()]
+    known: dict[Sending, Frames] = {}
+    receivers = []
+    for name, flows in found.items():
+        sending = Sending.of(scenario, flows[0])
+        unnamed = replace(sending, station=replace(sending.station, name=""))
+        frames = known.setdefault(unnamed, Frames(unnamed))
+        receivers.append(Receiver(scenario.station[name], frames, flows))
+    return receivers
 
 
 def _solve(
@@ -179,18 +186,23 @@ def _order(
 ) -> Tally:
     stations = len(receivers)
     room = room_of(scenario) if order == "fifo" else 0
+    least = max(LEAST[order][0], LEAST[order][1] * stations)
+    longest = max(len(own.frames.ppdus) for own in receivers)
+    # an aggregate takes what has come for its station since the last: of a full queue that is
+    # 2 room / (stations + 1), where all are alike
+    each = min(longest, 2 * room / (stations + 1))
+    packets = max((FIRST + COUNTED) * room, least * each)
     need(
         f"the order of a queue to {stations} stations",
-        time_s=(FIRST + COUNTED) * room * (PACKET_S + 1e-7 * stations)
-        + LEAST * stations * (EXCHANGE_S + 1e-7 * stations),
-        memory_bytes=100 * (room + stations),
+        time_s=packets * PACKET_S + least * EXCHANGE_S,
+        memory_bytes=200 * (room + stations),
     )
     if order == "fifo":
         rate_pps = sum(own.offered_pps for own in receivers)
         fifo = Fifo(room, drawn([own.offered for own in receivers]), rate_pps)
-        return serve(receivers, fifo, access_s, FIRST * room, COUNTED * room)
+        return serve(receivers, fifo, access_s, least, FIRST * room, COUNTED * room)
     fair = Airtime(stations) if order == "airtime" else Rounds(stations)
-    return serve(receivers, fair, access_s)
+    return serve(receivers, fair, access_s, least)
 
 
 def _rates(

@@ -10,7 +10,40 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lasthop.models.aggregates.sending import Mpdus, Sending
-from lasthop.models.reading import Flow, UdpFlow
+from lasthop.models.reading import Flow, Station, UdpFlow
+
+
+@dataclass(frozen=True)
+class Frames:
+    """PPDUs of a sender, and exchanges with them, by the packets that they hold.
+
+    Attributes
+    ----------
+    sending : Sending
+        The access point as the sender to a station, or to several that are alike.
+    """
+
+    sending: Sending
+
+    @cached_property
+    def ppdus(self) -> tuple[Mpdus, ...]:
+        """PPDUs of one packet, of two, up to the longest."""
+        return self.sending.ppdus()
+
+    @cached_property
+    def ppdu_ns(self) -> tuple[int, ...]:
+        """Air times of those PPDUs. [ns]"""
+        return tuple(self.sending.ppdu_ns(one.psdu_bytes) for one in self.ppdus)
+
+    @cached_property
+    def opening_ns(self) -> tuple[int, ...]:
+        """Exchanges of one packet, of two, and so on, that open an access; RTS included. [ns]"""
+        return tuple(self.sending.until_answered_ns(one, opens=True) for one in self.ppdus)
+
+    @cached_property
+    def following_ns(self) -> tuple[int, ...]:
+        """The same that go on in an opportunity, without the SIFS before. [ns]"""
+        return tuple(self.sending.until_answered_ns(one, opens=False) for one in self.ppdus)
 
 
 @dataclass(frozen=True)
@@ -19,19 +52,26 @@ class Receiver:
 
     Attributes
     ----------
-    sending : Sending
-        The access point as its sender.
+    station : Station
+    frames : Frames
+        What is sent to it, and to those that are alike.
     flows : sequence of Flow
         The station's flows.
     """
 
-    sending: Sending
+    station: Station
+    frames: Frames
     flows: Sequence[Flow]
+
+    @property
+    def sending(self) -> Sending:
+        """The access point as its sender."""
+        return self.frames.sending
 
     @property
     def name(self) -> str:
         """The station's name."""
-        return self.sending.station.name
+        return self.station.name
 
     @property
     def is_greedy(self) -> bool:
@@ -54,27 +94,7 @@ class Receiver:
     @property
     def loss(self) -> float:
         """Probability that an MPDU to it is lost. [-]"""
-        return self.sending.station.error_down
-
-    @cached_property
-    def ppdus(self) -> tuple[Mpdus, ...]:
-        """PPDUs of one packet, of two, up to the longest."""
-        return self.sending.ppdus()
-
-    @cached_property
-    def ppdu_ns(self) -> tuple[int, ...]:
-        """Air times of those PPDUs. [ns]"""
-        return tuple(self.sending.ppdu_ns(one.psdu_bytes) for one in self.ppdus)
-
-    @cached_property
-    def opening_ns(self) -> tuple[int, ...]:
-        """Exchanges of one packet, of two, and so on, that open an access; RTS included. [ns]"""
-        return tuple(self.sending.until_answered_ns(one, opens=True) for one in self.ppdus)
-
-    @cached_property
-    def following_ns(self) -> tuple[int, ...]:
-        """The same that go on in an opportunity, without the SIFS before. [ns]"""
-        return tuple(self.sending.until_answered_ns(one, opens=False) for one in self.ppdus)
+        return self.station.error_down
 
     def most_packets(self, left_ns: int | None, *, opens: bool) -> int:
         """Packets of the longest PPDU whose exchange fits; at least one where it opens an access.
@@ -87,17 +107,17 @@ class Receiver:
             Whether it opens an access.
         """
         if left_ns is None:
-            return len(self.ppdus)
-        fits = bisect_right(self.opening_ns if opens else self.following_ns, left_ns)
+            return len(self.frames.ppdus)
+        fits = bisect_right(self.frames.opening_ns if opens else self.frames.following_ns, left_ns)
         return max(fits, 1) if opens else fits
 
     def exchange_s(self, packets: float) -> float:
         """Mean time of an exchange, by the mean of its packets. [s]"""
-        return _between(self.opening_ns, packets)
+        return _between(self.frames.opening_ns, packets)
 
     def ppdu_s(self, packets: float) -> float:
         """Mean air time of a PPDU, by the mean of its packets. [s]"""
-        return _between(self.ppdu_ns, packets)
+        return _between(self.frames.ppdu_ns, packets)
 
 
 def _between(times_ns: Sequence[int], packets: float) -> float:

@@ -11,6 +11,8 @@ const SETTING: CoDelSetting = CoDelSetting {
     target: Span(5 * MS),
     interval: Span(100 * MS),
     ecn: false,
+    ce_threshold: None,
+    ce_threshold_l4s: false,
 };
 
 fn packet(number: u32, queued: u64, bytes: u16, ecn: Ecn) -> Packet {

@@ -12,6 +12,8 @@ const CODEL: CoDelSetting = CoDelSetting {
     target: Span(5 * MS),
     interval: Span(100 * MS),
     ecn: true,
+    ce_threshold: None,
+    ce_threshold_l4s: false,
 };
 
 const SETTING: FqCoDelSetting = FqCoDelSetting {
@@ -20,6 +22,8 @@ const SETTING: FqCoDelSetting = FqCoDelSetting {
     quantum_bytes: 1_500,
     queues: 1_024,
     ecn: CODEL.ecn,
+    ce_threshold: None,
+    ce_threshold_l4s: false,
 };
 
 fn fq(seed: u64) -> FqCoDel {

@@ -6,10 +6,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
+use crate::notation::setting::FileTable;
 use crate::packet::{Ecn, PacketKind};
 use crate::queue::{
-    CoDelSetting, Discipline, FqCoDelSetting, PieSetting, ProportionalSetting, RedForm, RedSetting,
-    RedWeight,
+    CoDelSetting, Discipline, DualPi2Setting, DualScheduler, FqCoDelSetting, PieSetting,
+    ProportionalSetting, RedForm, RedSetting, RedWeight,
 };
 
 const MS: u64 = 1_000_000;
@@ -26,6 +27,8 @@ fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
         target: Span(2 * MS),
         interval: Span(10 * MS),
         ecn,
+        ce_threshold: None,
+        ce_threshold_l4s: false,
     };
     let red = move |form| RedSetting {
         form,
@@ -49,6 +52,22 @@ fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
             ecn
         })),
         Just(Discipline::CoDel(codel)),
+        any::<bool>().prop_map(move |ce_threshold_l4s| Discipline::CoDel(CoDelSetting {
+            ce_threshold: Some(Span(MS)),
+            ce_threshold_l4s,
+            ..codel
+        })),
+        any::<bool>().prop_map(|is_wrr| Discipline::DualPi2(DualPi2Setting {
+            target: Span(2 * MS),
+            update: Span(MS),
+            alpha: 5.0,
+            beta: 20.0,
+            scheduler: match is_wrr {
+                true => DualScheduler::Wrr,
+                false => DualScheduler::TimeShiftedFifo,
+            },
+            ..DualPi2Setting::usual().unwrap()
+        })),
         Just(Discipline::Pie(PieSetting {
             target: Span(2 * MS),
             update: Span(MS),
@@ -63,8 +82,15 @@ fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
             quantum_bytes: 700,
             queues,
             ecn,
+            ce_threshold: None,
+            ce_threshold_l4s: false,
         })),
     ]
+}
+
+/// Every second flow is of L4S, all of it.
+fn is_l4s(flow: u32) -> bool {
+    flow % 2 == 1
 }
 
 /// An arrival or a departure: time since the last step [ns], and the packet that arrives.
@@ -101,10 +127,10 @@ fn run(setting: &QueueSetting, steps: &[Step]) -> Run {
                 queued: now,
                 bytes,
                 kind: PacketKind::Datagram,
-                ecn: if capable {
-                    Ecn::Capable
-                } else {
-                    Ecn::NotCapable
+                ecn: match (is_l4s(flow), capable) {
+                    (true, _) => Ecn::Scalable,
+                    (false, true) => Ecn::Capable,
+                    (false, false) => Ecn::NotCapable,
                 },
                 ..Packet::SAMPLE
             };
@@ -127,7 +153,7 @@ fn run(setting: &QueueSetting, steps: &[Step]) -> Run {
 proptest! {
     #[test]
     fn every_discipline_keeps_the_laws(
-        (discipline, ecn) in any::<bool>().prop_flat_map(|ecn| (discipline(ecn), Just(ecn))),
+        discipline in any::<bool>().prop_flat_map(discipline),
         limit_packets in 1..30_u32,
         steps in steps(),
     ) {
@@ -145,8 +171,11 @@ proptest! {
         // marks: only with ecn, only on packets that can carry them, each counted
         let packets = found.left.iter().map(|(_, packet)| packet).chain(found.queue.packets());
         let marked: Vec<&Packet> = packets.filter(|p| p.ecn == Ecn::Experienced).collect();
-        let capable = |p: &&Packet| matches!(steps[p.number as usize].1, Some((_, _, true)));
-        prop_assert!(ecn || marked.is_empty());
+        let capable = |p: &&Packet| match steps[p.number as usize].1 {
+            Some((flow, _, capable)) => capable || is_l4s(flow),
+            None => false,
+        };
+        prop_assert!(setting.marks() || marked.is_empty());
         prop_assert!(marked.iter().all(capable));
         prop_assert!(found.lost.iter().all(|(_, p)| p.ecn != Ecn::Experienced));
         prop_assert_eq!(counters.marked, marked.len() as u64);

@@ -23,6 +23,10 @@ table! {
         interval: Span = duration(US..=100 * S).default("100 ms");
         /// Marks packets that are ECN-capable instead of dropping them.
         ecn: bool = flag().default(true);
+        /// Time in the queue from which every packet that is ECN-capable is marked, beside what CoDel does; Linux has the code and leaves it off.
+        ce_threshold: Option<Span> = duration(0..=10 * S).or("off").default("off");
+        /// ce_threshold marks ECT(1) alone, which is L4S; otherwise all that is ECN-capable.
+        ce_threshold_l4s: bool = flag().default(false);
         /// Whether stations take turns by air time, both directions counting; without it each that has packets has its turn.
         airtime_fairness: bool = flag().default(true);
         /// Air time that a station in debt is given in a round.
@@ -45,6 +49,8 @@ pub(super) const SLOW: CoDelSetting = CoDelSetting {
     target: Span(50_000_000),
     interval: Span(300_000_000),
     ecn: false,
+    ce_threshold: None,
+    ce_threshold_l4s: false,
 };
 
 impl Mac80211Setting {
@@ -55,7 +61,7 @@ impl Mac80211Setting {
 
     /// Whether packets may be marked.
     pub(crate) fn marks(&self) -> bool {
-        self.ecn
+        self.ecn || self.ce_threshold.is_some()
     }
 
     /// CoDel in each flow queue.
@@ -64,6 +70,8 @@ impl Mac80211Setting {
             target: self.target,
             interval: self.interval,
             ecn: self.ecn,
+            ce_threshold: self.ce_threshold,
+            ce_threshold_l4s: self.ce_threshold_l4s,
         }
     }
 

@@ -13,6 +13,8 @@ const SETTING: Mac80211Setting = Mac80211Setting {
     target: Span(20 * MS),
     interval: Span(100 * MS),
     ecn: true,
+    ce_threshold: None,
+    ce_threshold_l4s: false,
     airtime_fairness: true,
     airtime_weight: Span(256_000),
     aql: false,

@@ -168,6 +168,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Flag => match key.default {
             _ if key.name == "bar_after_failure" => "true",
             Default::Flag(true) => "false",
+            Default::Depends(_) if matches!(key.name, "ecn" | "l4s") => "true",
             Default::Depends(_) => "false", // as ns-2 they are true
             _ => "true",
         },
@@ -177,7 +178,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "streams" => "2",
             _ => "40",
         },
-        Kind::Number(_) if key.name == "speed_up" => "1.25",
+        Kind::Number(_) if matches!(key.name, "speed_up" | "coupling") => "1.25",
         Kind::Number(_) if path.ends_with("pi.b") => "0.00001", // below a
         Kind::Probability | Kind::Number(_) => "0.25",
         Kind::Level(_) => "9 dB",
@@ -222,6 +223,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "fairness" => "flow",
             "rate_control" => "arf",
             "share_of" => "service",
+            "scheduler" => "time_shifted_fifo",
             "algorithm" => "regulated",
             "by" => "direction",
             "direction" | "udp" => "down",

@@ -81,6 +81,8 @@ fn the_others_have_the_defaults_of_their_documents() {
         target: ms(5),
         interval: ms(100),
         ecn: false,
+        ce_threshold: None,
+        ce_threshold_l4s: false,
     };
     let of = |name: &str| {
         let queue = ap_queue(&[(&format!("cell.ap.queue.{name}"), "{}")]);
@@ -93,8 +95,23 @@ fn the_others_have_the_defaults_of_their_documents() {
         quantum_bytes: 1_514,
         queues: 1_024,
         ecn: true,
+        ce_threshold: None,
+        ce_threshold_l4s: false,
     };
     assert_eq!(of("fq_codel"), (10_240, Discipline::FqCoDel(fq)));
+    let dual = DualPi2Setting {
+        target: ms(15),
+        update: ms(16),
+        alpha: 0.16,
+        beta: 3.2,
+        coupling: 2.0,
+        min_threshold: Span(800_000),
+        range: Span(400_000),
+        scheduler: DualScheduler::Wrr,
+        classic_weight: 0.1,
+        time_shift: ms(50),
+    };
+    assert_eq!(of("dualpi2"), (10_000, Discipline::DualPi2(dual)));
     let pie = PieSetting {
         target: ms(15),
         update: ms(15),
@@ -149,7 +166,7 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
         "`cell.ap.queue.red.weight`: \"atuo\" is not a number; allowed is \"auto\" or a number \
          from 0 to 1\nhint: did you mean \"auto\"?"
     );
-    let disciplines = "threshold, red, proportional, codel, pi, pie, fq_codel";
+    let disciplines = "threshold, red, proportional, codel, pi, pie, fq_codel, dualpi2";
     assert_eq!(
         refusal(&[("cell.ap.queue.piee", "{}")]),
         format!(

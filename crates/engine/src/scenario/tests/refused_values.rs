@@ -18,7 +18,7 @@ fn assert_said(cases: &[(&str, &str)]) {
 fn unknown_keys_list_the_known_ones() {
     assert_eq!(
         said_of("[tcp]\nwindwo = 5"),
-        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, compound, cubic_linux, hystart, \
+        "x.toml:6: `tcp.windwo`: unknown key; allowed are congestion, compound, cubic_linux, dctcp, prague, hystart, \
          byte_counting, ecn, sack, rack, prr, undo, handshake, window, initial_window, delayed_ack, ack_delay, ack_processing, mss, header, min_rto, \
          initial_rto, rto_halves_again\n\
          hint: did you mean `window`?"
@@ -182,8 +182,21 @@ fn words_and_flags_are_listed() {
         (
             r#"tcp.congestion = "renno""#,
             "tcp.congestion`: \"renno\" is unknown; allowed are \"tahoe\", \"reno\", \"newreno\", \
-             \"compound\", \"cubic\", \"cubic_linux\", \"illinois\", \"africa\", \"westwood\"\n\
+             \"compound\", \"cubic\", \"cubic_linux\", \"illinois\", \"africa\", \"westwood\", \
+             \"dctcp\", \"prague\"\n\
              hint: did you mean \"reno\"?",
+        ),
+        (
+            r#"tcp.congestion = "bbr""#,
+            "tcp.congestion`: \"bbr\" is unknown; allowed are \"tahoe\", \"reno\", \"newreno\", \
+             \"compound\", \"cubic\", \"cubic_linux\", \"illinois\", \"africa\", \"westwood\", \
+             \"dctcp\", \"prague\"\n\
+             hint: BBR needs pacing and rate samples in every sender, a change of their own that is not built",
+        ),
+        (
+            "tcp = { congestion = \"prague\", ecn = false }",
+            "tcp.ecn`: false contradicts the congestion control \"prague\", which answers to marks; \
+             allowed is true",
         ),
         (
             r#"tcp.delayed_ack = "yes""#,

@@ -2,7 +2,7 @@
 //!
 //! Reference: RFC 3465 (appropriate byte counting). Reno's window grows by one once a whole window of segments is
 //! acknowledged, as in Linux's `tcp_cong_avoid_ai`; with any other law an ACK of n segments counts as n ACKs.
-//! Linux's CUBIC counts segments by itself. As in Linux no limit L bounds what an ACK counts for, but a segment
+//! Linux's CUBIC and Prague count segments by themselves. As in Linux no limit L bounds what an ACK counts for, but a segment
 //! counts once: what was SACKed does not count again. Without SACK, where Linux counts duplicate ACKs, an ACK
 //! counts for two segments at most until all that was sent before a loss is acknowledged.
 
@@ -30,11 +30,11 @@ pub(super) enum Count {
 
 impl Count {
     fn new(settings: &TcpSettings) -> Count {
-        use CongestionControl::{CubicLinux, NewReno, Reno, Tahoe};
+        use CongestionControl::{CubicLinux, Dctcp, NewReno, Prague, Reno, Tahoe};
         match settings.congestion {
             _ if !settings.byte_counting => Count::Ack,
-            CubicLinux => Count::Ack,
-            Tahoe | Reno | NewReno => Count::Segments(0),
+            CubicLinux | Prague => Count::Ack,
+            Tahoe | Reno | NewReno | Dctcp => Count::Segments(0),
             _ => Count::Acks,
         }
     }

@@ -19,23 +19,27 @@ mod africa;
 mod compound;
 mod cubic;
 mod cubic_linux;
+mod dctcp;
 mod extras;
 mod hybrid;
 mod hystart;
 mod illinois;
 #[cfg(test)]
 mod linux;
+mod marked_part;
 mod newreno;
 mod outside;
+mod prague;
 mod reno;
 mod rounds;
 mod tahoe;
 mod westwood;
 
+use super::feedback::Feedback;
 use super::recovery::Repair;
 use super::rtt::RttEstimator;
 use super::settings::TcpSettings;
-use crate::kernel::time::Time;
+use crate::kernel::time::{Span, Time};
 use crate::words;
 use africa::Africa;
 use compound::Compound;
@@ -43,12 +47,16 @@ pub use compound::CompoundSettings;
 use cubic::Cubic;
 use cubic_linux::CubicLinux;
 pub use cubic_linux::CubicLinuxSettings;
+use dctcp::Dctcp;
+pub use dctcp::DctcpSettings;
 use extras::{Count, Extras, grow_by_segments};
 use illinois::Illinois;
 use newreno::NewReno;
 pub(crate) use outside::ControlPart;
 use outside::OutsideLaw;
 pub use outside::{Control, OutsideControl};
+use prague::Prague;
+pub use prague::PragueSettings;
 use reno::Reno;
 use tahoe::Tahoe;
 use westwood::Westwood;
@@ -74,9 +82,37 @@ words! {
         Africa = "africa",
         /// Reno whose losses leave what the path has carried (Grieco, Mascolo 2004).
         Westwood = "westwood",
+        /// Reno that gives up half of the part that was marked, for networks of one's own (RFC 8257).
+        Dctcp = "dctcp",
+        /// The same for the Internet, with ECT(1): L4S (draft-briscoe-iccrg-prague-congestion-control).
+        Prague = "prague",
         ;
         /// One of another crate.
         Outside(OutsideControl)
+    }
+}
+
+impl CongestionControl {
+    /// What to say of a control that is not here.
+    pub(super) fn meant(name: &str) -> Option<String> {
+        name.starts_with("bbr").then(|| {
+            "BBR needs pacing and rate samples in every sender, a change of their own that is not built"
+                .to_owned()
+        })
+    }
+
+    /// How it hears of marks, where its connection has ECN.
+    pub(super) fn feedback(self) -> Feedback {
+        match self {
+            CongestionControl::Dctcp => Feedback::Each,
+            CongestionControl::Prague => Feedback::Count,
+            _ => Feedback::Flag,
+        }
+    }
+
+    /// Whether it answers to how many segments are marked, and so cannot do without marks.
+    pub(super) fn needs_ecn(self) -> bool {
+        self.feedback() != Feedback::Flag
     }
 }
 
@@ -103,6 +139,24 @@ pub struct NewAck<'a> {
     pub snd_nxt: u32,
     /// The estimator, which has taken the sample of this ACK.
     pub rtt: &'a RttEstimator,
+}
+
+/// What an ACK says of marks, to a law that answers to how many there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Marked {
+    /// When it arrives.
+    pub now: Time,
+    /// Segments it acknowledges.
+    pub acked: u32,
+    /// Segments that it is the first to tell the marks of; may be more than `acked` where others have arrived behind a
+    /// gap.
+    pub marked: u32,
+    /// First segment not acknowledged, after this ACK.
+    pub snd_una: u32,
+    /// Next segment to send.
+    pub snd_nxt: u32,
+    /// Smoothed round-trip time before this ACK.
+    pub srtt: Option<Span>,
 }
 
 impl NewAck<'_> {
@@ -189,10 +243,14 @@ algorithms! {
         Illinois(Box<Illinois>) = |_| Illinois::new().into();
         Africa(Box<Africa>) = |_| Africa::new().into();
         Westwood(Box<Westwood>) = |_| Westwood::new().into();
+        Dctcp(Box<Dctcp>) = |_| Dctcp::new().into();
+        Prague(Box<Prague>) = |settings| Prague::new(settings.prague).into();
     }
     on_ack(window, ack): (window: &mut Window, ack: NewAck) -> ();
     decrease(window, flight): (window: &Window, flight: u32) -> f64;
     on_loss(window, flight): (window: &mut Window, flight: u32) -> ();
+    on_marked(told): (told: &Marked) -> ();
+    decrease_by_marks(window, told, flight): (window: &Window, told: &Marked, flight: u32) -> Option<f64>;
     on_dup_ack(window): (window: &mut Window) -> ();
     on_partial_ack(window, acked): (window: &mut Window, acked: u32) -> ();
     on_recovered(window): (window: &mut Window) -> ();
@@ -297,6 +355,23 @@ impl Congestion {
         self.window.deflate();
     }
 
+    /// An ACK tells how many segments were marked; to be called on each ACK of a connection that hears of that.
+    pub(super) fn on_marked(&mut self, told: &Marked) {
+        self.algorithm.on_marked(told);
+    }
+
+    /// Segments have been marked: decrease by what the law takes for that; false if it takes nothing now.
+    pub(super) fn decrease_by_marks(&mut self, told: &Marked, flight: u32) -> bool {
+        let window = &self.window;
+        let Some(ssthresh) = self.algorithm.decrease_by_marks(window, told, flight) else {
+            return false;
+        };
+        self.leave_first_slow_start();
+        self.window.ssthresh = ssthresh;
+        self.window.deflate();
+        true
+    }
+
     /// A loss was found by duplicate ACKs in a window whose mark has been answered: ssthresh stays.
     pub(super) fn on_loss_after_mark(&mut self) {
         match self.repair() {
@@ -354,6 +429,15 @@ pub trait Law {
     /// What a loss among `flight` segments leaves of the window: the new ssthresh, at least 2.
     fn decrease(&mut self, _window: &Window, flight: u32) -> f64 {
         half(flight)
+    }
+
+    /// An ACK tells how many segments were marked; before anything else that it means.
+    fn on_marked(&mut self, _told: &Marked) {}
+
+    /// What is left of the window by the marks of an ACK among `flight` segments, the first since it was reduced;
+    /// `None`: all of it for now.
+    fn decrease_by_marks(&mut self, window: &Window, _told: &Marked, flight: u32) -> Option<f64> {
+        Some(self.decrease(window, flight))
     }
 
     /// A loss was found by duplicate ACKs (RFC 5681, section 3.2, steps 2 and 3).
@@ -424,6 +508,11 @@ impl Window {
             self.add(self.slow_start_gain);
         }
         below
+    }
+
+    /// Whether the window is in slow start.
+    pub fn is_below_ssthresh(&self) -> bool {
+        self.cwnd < self.ssthresh
     }
 
     /// Grows by `increase`, up to the receive window.

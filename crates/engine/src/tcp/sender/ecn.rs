@@ -1,54 +1,119 @@
 //! Explicit congestion notification: a mark in place of a loss.
 //!
-//! Reference: RFC 3168, sections 6.1.2 and 6.1.5.
+//! References: RFC 3168, sections 6.1.2 and 6.1.5; RFC 8257, section 3.3; RFC 9331, section 4.
 //!
 //! New segments may be marked, retransmissions and ACKs may not. The echo of a mark (ECE) reduces
 //! the window as the loss of a segment does, with nothing to repair, and once a window of data: marks
 //! and losses of segments sent before a reduction cause no other one. An ACK with ECE lets nothing
 //! grow. The first new segment after a reduction for whatever reason says so (CWR).
 //!
-//! Differs from the RFC in: a window of two segments, the least that a reduction leaves, still sends
-//! at once, where the RFC has a window of one wait for the retransmission timer; both ends are capable,
-//! so that the handshake always agrees on it.
+//! Where the law answers to how many segments are marked ([`Feedback::Each`], [`Feedback::Count`]), it hears of each
+//! ACK what part was, and says what a mark leaves; that is also once a window of data.
+//!
+//! Differs from the RFCs in: a window of two segments, the least that a reduction leaves, still sends
+//! at once, where RFC 3168 has a window of one wait for the retransmission timer; both ends are capable,
+//! so that the handshake always agrees on it; SYNs and ACKs carry no ECT.
 //! Differs from Linux in: the window falls at once, not over a round trip (RFC 9937).
 
 use super::{Recovery, Segment, Sender};
-use crate::packet::Ecn;
+use crate::kernel::time::Time;
+use crate::packet::{Ecn, EcnEcho};
+use crate::tcp::congestion::Marked;
+use crate::tcp::{Ack, Feedback, TcpSettings};
 
 /// What a sender knows of marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
-    enabled: bool,
+    feedback: Feedback,
     /// Whether the next new segment must say that the window was reduced.
     cwr: bool,
+    /// What new segments are labelled as.
+    ecn: Ecn,
     /// One past the highest segment sent when the window was last reduced.
     recover: u32,
     /// Reductions by marks so far.
     heeded: u32,
+    /// The last count that was told.
+    counted: u8,
 }
 
 impl Marks {
-    pub(super) fn new(enabled: bool) -> Marks {
+    pub(super) fn new(settings: &TcpSettings) -> Marks {
+        let feedback = settings.feedback();
         Marks {
-            enabled,
+            feedback,
             cwr: false,
+            ecn: settings.ect(),
             recover: 0,
             heeded: 0,
+            counted: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn enabled(&self) -> bool {
+        self.feedback != Feedback::None
+    }
+
+    /// Segments that an ACK is the first to tell the marks of, where it covers `acked` new ones.
+    fn newly_marked(&mut self, echo: EcnEcho, acked: u32) -> u32 {
+        match echo.counted() {
+            Some(counted) => {
+                let more = EcnEcho::MODULUS + counted - u32::from(self.counted);
+                self.counted = counted as u8; // less than the modulus
+                more % EcnEcho::MODULUS
+            }
+            None if echo.is_set() => acked,
+            None => 0,
         }
     }
 }
 
 impl Sender {
-    /// An ACK up to `next` echoes a mark. To be called before it takes effect, so that the flight is
+    /// An ACK says something of marks. To be called before it takes effect, so that the flight is
     /// that of the window to be reduced.
     #[cold]
-    pub(super) fn on_echo(&mut self, next: u32) {
-        let recovers = matches!(self.recovery, Recovery::Fast { .. });
-        if self.marks.enabled && !recovers && next > self.marks.recover {
-            self.congestion.decrease(self.flight());
+    pub(super) fn on_echo(&mut self, now: Time, ack: &Ack) {
+        match self.marks.feedback {
+            Feedback::None => {}
+            Feedback::Flag => {
+                if self.may_reduce(ack.next) {
+                    self.congestion.decrease(self.flight());
+                    self.reduced();
+                    self.marks.heeded += 1;
+                }
+            }
+            Feedback::Each | Feedback::Count => self.on_marked(now, ack),
+        }
+    }
+
+    /// An ACK tells how many segments were marked; one that was overtaken tells nothing.
+    fn on_marked(&mut self, now: Time, ack: &Ack) {
+        let Some(acked) = ack.next.checked_sub(self.snd_una) else {
+            return;
+        };
+        let told = Marked {
+            now,
+            acked,
+            marked: self.marks.newly_marked(ack.ece, acked),
+            snd_una: ack.next,
+            snd_nxt: self.snd_nxt,
+            srtt: self.rtt.srtt(),
+        };
+        self.congestion.on_marked(&told);
+        if told.marked > 0
+            && self.may_reduce(ack.next)
+            && self.congestion.decrease_by_marks(&told, self.flight())
+        {
             self.reduced();
             self.marks.heeded += 1;
         }
+    }
+
+    /// Whether a mark on a segment before `next` is one that the window was not reduced for.
+    fn may_reduce(&self, next: u32) -> bool {
+        let recovers = matches!(self.recovery, Recovery::Fast { .. });
+        !recovers && next > self.marks.recover
     }
 
     /// Reductions of the window by marks so far.
@@ -58,13 +123,14 @@ impl Sender {
 
     /// The window was reduced.
     pub(super) fn reduced(&mut self) {
-        self.marks.cwr = self.marks.enabled;
+        self.marks.cwr = self.marks.enabled();
         self.marks.recover = self.snd_max;
     }
 
-    /// Whether the loss of `snd_una` is one of the window that the last reduction was for.
+    /// Whether the loss of `snd_una` is one of the window that the last reduction was for: a reduction that is for how
+    /// many segments were marked is not for a loss (RFC 9331, section 4.3).
     pub(super) fn reduced_in_this_window(&self) -> bool {
-        self.marks.enabled && self.snd_una < self.marks.recover
+        self.marks.feedback == Feedback::Flag && self.snd_una < self.marks.recover
     }
 
     /// The segment of this number as it leaves.
@@ -74,9 +140,9 @@ impl Sender {
             number,
             retransmission,
             ecn: Ecn::NotCapable,
-            cwr: false,
+            echo: EcnEcho::NONE,
         };
-        if self.marks.enabled {
+        if self.marks.enabled() {
             self.labelled(segment)
         } else {
             segment
@@ -85,12 +151,19 @@ impl Sender {
 
     #[cold]
     fn labelled(&mut self, segment: Segment) -> Segment {
-        if segment.retransmission {
-            return segment;
-        }
+        let cwr = !segment.retransmission && std::mem::take(&mut self.marks.cwr);
+        let echo = match self.marks.feedback {
+            Feedback::None | Feedback::Flag => EcnEcho::flag(cwr),
+            // so that the receiver hears of segments without a mark as well
+            Feedback::Each | Feedback::Count => EcnEcho::of_each(cwr),
+        };
+        let ecn = match segment.retransmission {
+            true => Ecn::NotCapable,
+            false => self.marks.ecn,
+        };
         Segment {
-            ecn: Ecn::Capable,
-            cwr: std::mem::take(&mut self.marks.cwr),
+            ecn,
+            echo,
             ..segment
         }
     }

@@ -48,8 +48,8 @@ impl Sender {
     /// An ACK arrived at a sender with SACK; poll for segments afterwards.
     #[inline(never)]
     pub fn on_sack(&mut self, now: Time, ack: Ack, blocks: &Blocks) {
-        if ack.ece {
-            self.on_echo(ack.next);
+        if ack.ece.speaks() {
+            self.on_echo(now, &ack);
         }
         let Some(mut board) = self.scoreboard.take() else {
             return;
@@ -75,7 +75,7 @@ impl Sender {
             }
             let acked = ack.next - before;
             self.judge(now, acked, update, board);
-            if acked > 0 && !recovers && !ack.ece {
+            if acked > 0 && !recovers && !ack.ece.is_set() {
                 self.grow(now, acked, update.delivered);
             }
             if self.snd_una == self.snd_max {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tcp::CongestionControl::{self, NewReno, Reno, Tahoe};
+use crate::tcp::Feedback;
 use crate::tcp::pipe::{MS, plain, settings};
 
 /// Plays the events of a table and compares each row with what the sender does.
@@ -9,9 +10,10 @@ use crate::tcp::pipe::{MS, plain, settings};
 /// A row reads `event | segments sent | cwnd | ssthresh | flight  # why`; `'` behind a segment: it was
 /// sent before, `*`: it says that the window was reduced (CWR). Events are 10 ms apart: `open`,
 /// `close`, `syn-ack` (of a SYN 100 ms old; a SYN that is sent is an `S`), `ack N` (N is expected next; the echo is 100 ms old), `ack N ece` with the echo of a
-/// mark, and `timeout`, at the deadline of the timer.
+/// mark, or `ack N M` where M marks have been counted, and `timeout`, at the deadline of the timer.
 pub(super) fn check(settings: &TcpSettings, table: &str) -> Sender {
     let mut sender = Sender::new(settings);
+    let feedback = settings.feedback();
     let mut now = Time(1_000 * MS);
     for row in table.trim().lines() {
         let row = row.split('#').next().unwrap().trim();
@@ -29,14 +31,29 @@ pub(super) fn check(settings: &TcpSettings, table: &str) -> Sender {
                 let next = next.parse().unwrap();
                 let echo = Time(now.0 - 100 * MS);
                 let ece = options == ["ece"];
-                assert!(ece || options.is_empty(), "{row}");
+                let counts = feedback == Feedback::Count;
+                assert!(ece || counts || options.is_empty(), "{row}");
                 let ack = plain(next, echo);
+                let ece = match (feedback, options) {
+                    (Feedback::Each, [_]) => EcnEcho::of_each(true),
+                    (Feedback::Each, _) => EcnEcho::of_each(false),
+                    (Feedback::Count, [marked]) => EcnEcho::count(marked.parse().unwrap()),
+                    (Feedback::Count, _) => EcnEcho::count(0),
+                    _ => EcnEcho::flag(ece),
+                };
                 sender.on_ack(now, Ack { ece, ..ack });
             }
             _ => panic!("no such event: {event}"),
         }
         let mut sent: Vec<String> = std::iter::from_fn(|| sender.next_segment(now))
-            .map(|s| format!("{}{}{}", s.number, again(&s), if s.cwr { "*" } else { "" }))
+            .map(|s| {
+                format!(
+                    "{}{}{}",
+                    s.number,
+                    again(&s),
+                    if s.echo.is_set() { "*" } else { "" }
+                )
+            })
             .collect();
         let syn = sender.next_opening(now);
         sent.extend(syn.map(|syn| format!("S{}", if syn.repeated { "'" } else { "" })));

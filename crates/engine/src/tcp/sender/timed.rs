@@ -180,7 +180,7 @@ impl Sender {
         };
         self.judge_by_time(now, news, timed);
         let reduced = repaired || recovered || undone || self.recovery.is_fast();
-        if acked > 0 && !reduced && !ack.ece {
+        if acked > 0 && !reduced && !ack.ece.is_set() {
             self.grow(now, acked, update.delivered);
         }
         if update.delivered > 0 {

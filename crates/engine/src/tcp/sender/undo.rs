@@ -41,7 +41,7 @@ impl Undo {
     /// needless.
     pub(super) fn decided_by(&self, ack: &Ack) -> Option<Option<Prior>> {
         let (number, retransmit_ts) = self.first?;
-        let needless = ack.echo < retransmit_ts && !ack.ece;
+        let needless = ack.echo < retransmit_ts && !ack.ece.is_set();
         (ack.next > number).then(|| needless.then_some(self.prior))
     }
 }

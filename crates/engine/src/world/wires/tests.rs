@@ -8,11 +8,12 @@ use super::super::World;
 use super::super::flow::FlowState;
 use crate::kernel::time::{Span, Time};
 use crate::measure::Measures;
+use crate::notation::setting::FileTable;
 use crate::record::Series;
 use crate::replication::Running;
 use crate::scenario::{
-    CoDelSetting, Discipline, Format, FqCoDelSetting, LinkRate, PieSetting, QueueSetting, RedForm,
-    RedSetting, RedWeight, Scenario, Trace, Transport, parse,
+    CoDelSetting, Discipline, DualPi2Setting, Format, FqCoDelSetting, LinkRate, PieSetting,
+    QueueSetting, RedForm, RedSetting, RedWeight, Scenario, Trace, Transport, parse,
 };
 use crate::tcp::Sender;
 
@@ -421,6 +422,8 @@ fn queue() -> impl Strategy<Value = QueueSetting> {
         target: Span(5_000_000),
         interval: Span(50_000_000),
         ecn: false,
+        ce_threshold: None,
+        ce_threshold_l4s: false,
     };
     let fq_codel = FqCoDelSetting {
         target: codel.target,
@@ -428,6 +431,8 @@ fn queue() -> impl Strategy<Value = QueueSetting> {
         quantum_bytes: 1500,
         queues: 8,
         ecn: codel.ecn,
+        ce_threshold: None,
+        ce_threshold_l4s: false,
     };
     let discipline = prop_oneof![
         Just(Discipline::DropTail),
@@ -435,6 +440,7 @@ fn queue() -> impl Strategy<Value = QueueSetting> {
         pie,
         Just(Discipline::CoDel(codel)),
         Just(Discipline::FqCoDel(fq_codel)),
+        Just(Discipline::DualPi2(DualPi2Setting::usual().unwrap())),
     ];
     (1..60_u32, discipline).prop_map(|(limit_packets, discipline)| QueueSetting {
         limit_packets,

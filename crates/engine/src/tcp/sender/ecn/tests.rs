@@ -1,6 +1,6 @@
 //! Traces worked by hand; see `sender/tests.rs` for how to read them.
 
-use crate::tcp::CongestionControl::{NewReno, Tahoe};
+use crate::tcp::CongestionControl::{Dctcp, NewReno, Prague, Tahoe};
 use crate::tcp::TcpSettings;
 use crate::tcp::pipe::settings;
 use crate::tcp::sender::tests::check;
@@ -102,4 +102,55 @@ fn tahoe_does_not_start_slowly_for_a_mark() {
         ack 6 ece|10*                 | 5.000 |  5.0 |  5
         ",
     );
+}
+
+/// 2 and 3 are marked. alpha is 15/16 when the first of them is told, 15/16 of that and 2/16 of 10 when the window is over.
+/// A window has one reduction; no mark is answered by a loss, nor a loss by a mark.
+#[test]
+fn a_sender_reduces_by_half_of_alpha_once_a_window() {
+    let settings = TcpSettings {
+        ecn: true,
+        initial_cwnd_packets: 10,
+        ..settings(Dctcp)
+    };
+    let sender = check(
+        &settings,
+        "
+        open     |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10
+        ack 1    |10 11               |11.000 | 42.0 | 11  # slow start
+        ack 2    |12 13               |12.000 | 42.0 | 12
+        ack 3 ece|                    | 6.375 |  6.4 | 11  # 12 (1 - 15/32)
+        ack 4 ece|                    | 6.375 |  6.4 | 10
+        ack 8    |                    | 6.532 |  6.4 |  6  # no echo is left to wait for: growth
+        ack 10   |14* 15              | 6.685 |  6.4 |  6
+        ack 14   |16 17 18 19         | 6.835 |  6.4 |  6  # beyond 10: alpha = 0.8906
+        ack 14   |                    | 6.835 |  6.4 |  6
+        ack 14   |                    | 6.835 |  6.4 |  6
+        ack 14   |14'                 | 6.000 |  3.0 |  6  # a loss after it: half of 6, inflated by 3
+        ",
+    );
+    assert_eq!(sender.reductions_by_marks(), 1);
+    assert_eq!(sender.fast_retransmits(), 1);
+}
+
+/// Marks are counted; growth goes on while they come. The first halves the window: alpha is 1 less 15/16 of a 16th.
+#[test]
+fn a_sender_grows_between_marks() {
+    let settings = TcpSettings {
+        ecn: true,
+        initial_cwnd_packets: 10,
+        ..settings(Prague)
+    };
+    let sender = check(
+        &settings,
+        "
+        open   |0 1 2 3 4 5 6 7 8 9 |10.000 | 42.0 | 10
+        ack 1 0|10 11               |11.000 | 42.0 | 11
+        ack 2 0|12 13               |12.000 | 42.0 | 12
+        ack 3 1|                    | 6.000 |  6.0 | 11  # alpha is 1; the ACK's one segment was marked
+        ack 5 1|                    | 6.333 |  6.0 |  9  # 2/6
+        ack 9 3|14*                 | 6.649 |  6.0 |  6  # two more marks, of the same window; 2/6.333
+        ",
+    );
+    assert_eq!(sender.reductions_by_marks(), 1);
 }

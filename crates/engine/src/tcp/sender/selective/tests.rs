@@ -3,6 +3,7 @@
 use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
+use crate::packet::EcnEcho;
 use crate::tcp::CongestionControl::{Cubic, NewReno};
 use crate::tcp::TcpSettings;
 use crate::tcp::pipe::{MS, Pipe, plain, settings};
@@ -73,7 +74,14 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
                 }
                 let echo = Time(now.0 - 100 * MS);
                 let ack = plain(next.parse().unwrap(), echo);
-                sender.on_sack(now, Ack { ece, ..ack }, &blocks);
+                sender.on_sack(
+                    now,
+                    Ack {
+                        ece: EcnEcho::flag(ece),
+                        ..ack
+                    },
+                    &blocks,
+                );
             }
             _ => panic!("no such event: {event}"),
         }

@@ -1,6 +1,7 @@
 //! Traces worked by hand: one row per event, with what is sent, the window after it and the timer.
 
 use super::*;
+use crate::packet::EcnEcho;
 use crate::tcp::CongestionControl::NewReno;
 use crate::tcp::pipe::{MS, settings};
 
@@ -48,7 +49,7 @@ fn check(settings: &TcpSettings, table: &str) -> Sender {
                     next: next.parse().unwrap(),
                     echo,
                     sack: known as u16,
-                    ece: false,
+                    ece: EcnEcho::NONE,
                 };
                 sender.on_sack(now, ack, &blocks);
             }

@@ -1,0 +1,351 @@
+//! DualPI2: two queues, a short one for L4S and one for all else, whose marks and drops are coupled.
+//!
+//! Reference: RFC 9332, appendices A.1 and A.2, whose names stand in the docstrings.
+//!
+//! ```text
+//! ECT(1), CE --> L queue ---- marks, p_L = max(p'_L, p_CL) --+
+//!                               ^ p_CL = k p'                 scheduler --> outlet
+//! all else ----> C queue ---- drops or marks, p_C = p'^2 ----+
+//! p' + alpha (delay - target) + beta (delay - delay before)     each `update`; delay: the longer queue's
+//! p'_L = (sojourn - min_threshold) / range, from 0 to 1         with more than a packet in the L queue
+//! ```
+//!
+//! Reno's window goes by 1/sqrt(p), a scalable sender's by 1/p, so that the square makes their rates about equal. Both
+//! decisions are spread evenly, not drawn (`recur`).
+//!
+//! Readings: the length of the L queue (line 5a of figure 7) counts the packet that leaves, as the text has it ("if the
+//! queue is only 1 packet"); `lq.time()` there is that packet's sojourn time. p_CL is at most 1, as p' is.
+//!
+//! The scheduler, which the RFC leaves open, is Linux's weighted round robin (`sch_dualpi2.c`, 6.17): bytes of both
+//! queues earn credit for the other in proportion to the weights while both have packets, and an idle outlet gives the
+//! L queue the first turn; or the time-shifted FIFO of appendix B, line 29. Instants of update are multiples of
+//! the interval from the start of the run.
+//!
+//! Differs from Linux in: a ramp where Linux has a step at 1 ms (range 0 makes one); decisions are not drawn; they are
+//! taken however little is in the queues, where Linux spares a backlog of less than two packets; a limit in packets.
+
+use std::collections::VecDeque;
+
+use super::scheduler::Kind;
+use super::settings::{OfDiscipline, moving};
+use super::{Managed, Outlet, Scheduler};
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+use crate::notation::setting::{MS, S, duration, number, word};
+use crate::packet::{Ecn, Packet};
+use crate::{table, words};
+
+words! {
+    /// Which of two queues is served next.
+    pub enum DualScheduler {
+        /// Weighted round robin.
+        Wrr = "wrr",
+        /// Whichever packet has waited longer, with a start for the L queue.
+        TimeShiftedFifo = "time_shifted_fifo",
+    }
+}
+
+table! {
+    /// DualPI2: a short queue for L4S (ECT(1)) beside one for all else, with coupled marks and drops.
+    pub struct DualPi2Setting: Copy in "dualpi2" {
+        /// Queueing delay aimed at in the classic queue.
+        target: Span = duration(0..=10 * S).default("15 ms");
+        /// Time between updates of the base probability.
+        update: Span = duration(MS..=10 * S).default("16 ms");
+        /// Weight of the distance from the target, per second.
+        alpha: f64, json "alpha_per_s" = number(0.0..=100.0).default(0.16);
+        /// Weight of the change of the delay, per second.
+        beta: f64, json "beta_per_s" = number(0.0..=100.0).default(3.2);
+        /// Coupling factor k: L4S packets are marked with k times the base probability, others lost with its square.
+        coupling: f64 = number(1.0..=16.0).default(2.0);
+        /// Time in the L4S queue from which its packets are marked.
+        min_threshold: Span = duration(0..=10 * S).default("800 us");
+        /// From no packet marked to all of them, beyond that; 0: a step.
+        range: Span = duration(0..=10 * S).default("400 us");
+        /// Which queue is served next.
+        scheduler: DualScheduler = word().default(DualScheduler::Wrr);
+        /// Part of the outlet that the classic queue has at least while both have packets (wrr).
+        classic_weight: f64 = number(0.0..=1.0).default(0.1);
+        /// Start that L4S packets have over others (time_shifted_fifo).
+        time_shift: Span = duration(0..=10 * S).default("50 ms");
+    }
+}
+
+impl OfDiscipline for DualPi2Setting {
+    /// As in Linux: a quarter of a second at 480 Mb/s.
+    const LIMIT: u32 = 10_000;
+    const ORDERS: bool = true;
+
+    moving!(target);
+
+    fn marks(&self) -> bool {
+        true
+    }
+
+    fn managed(self, limit: u32, _: Outlet, _: Stream) -> Managed {
+        let queues = Box::new(DualPi2::new(self));
+        Managed::OnDeparture(Scheduler::new(Kind::DualPi2(queues), limit))
+    }
+}
+
+/// `Th_len`. [packets]
+const LEAST_LENGTH: usize = 1;
+
+/// What a full packet has, for the credit that the L queue begins with. [bytes]
+const MTU: f64 = 1_500.0;
+
+/// Both queues; the packet in service is in neither.
+#[derive(Clone, Debug)]
+pub struct DualPi2 {
+    setting: DualPi2Setting,
+    /// `lq`.
+    low_latency: Queue,
+    /// `cq`.
+    classic: Queue,
+    next_update: Time,
+    base: Base,
+    /// What the L queue has been given beyond its part, by weights; the classic queue's turn above 0. [bytes]
+    credit: f64,
+    pub(super) marked: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    packets: VecDeque<Packet>,
+    /// `count`: what is left of likelihoods.
+    count: f64,
+}
+
+/// What the controller knows: figure 8.
+#[derive(Clone, Copy, Debug, Default)]
+struct Base {
+    /// `p'`.
+    p: f64,
+    /// `prevq`.
+    before: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    LowLatency,
+    Classic,
+}
+
+impl DualPi2 {
+    /// Empty queues.
+    pub fn new(setting: DualPi2Setting) -> DualPi2 {
+        let mut queues = DualPi2 {
+            setting,
+            low_latency: Queue::default(),
+            classic: Queue::default(),
+            next_update: Time::ZERO + setting.update,
+            base: Base::default(),
+            credit: 0.0,
+            marked: 0,
+        };
+        queues.reset_credit();
+        queues
+    }
+
+    /// What may move of the setting is this from now on.
+    pub(super) fn change(&mut self, setting: DualPi2Setting) {
+        self.setting = self.setting.moved_to(setting);
+    }
+
+    /// Appends `packet`, which arrives now, to its queue; if there are `room` packets inside it is dropped
+    /// (`dualpi2_enqueue`).
+    pub fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
+        self.advance(packet.queued);
+        if self.len() >= room {
+            dropped.push(packet);
+        } else if packet.ecn.is_l4s() {
+            self.low_latency.packets.push_back(packet);
+        } else {
+            self.classic.packets.push_back(packet);
+        }
+    }
+
+    /// The next packet to send, marked if it was to be marked; those that are dropped before it are appended
+    /// (`dualpi2_dequeue`).
+    pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
+        self.advance(now);
+        loop {
+            let Some((mut packet, turn, price)) = self.next(now) else {
+                self.reset_credit();
+                return None;
+            };
+            let (marks, drops) = match turn {
+                Turn::LowLatency => self.judge_low_latency(now, &packet),
+                Turn::Classic => self.judge_classic(&packet),
+            };
+            if drops {
+                dropped.push(packet);
+                continue;
+            }
+            if marks && packet.mark() {
+                self.marked += 1;
+            }
+            self.credit += price;
+            return Some(packet);
+        }
+    }
+
+    /// Whether an L4S packet that leaves is marked, and whether it is dropped: lines 4b to 8j.
+    fn judge_low_latency(&mut self, now: Time, packet: &Packet) -> (bool, bool) {
+        let coupled = self.coupled();
+        if coupled < 1.0 {
+            let is_long = 1 + self.low_latency.packets.len() > LEAST_LENGTH;
+            let native = match is_long {
+                true => self.native(now.since(packet.queued)),
+                false => 0.0,
+            };
+            (self.low_latency.recur(native.max(coupled)), false)
+        } else if self.low_latency.recur(self.squared()) {
+            (false, true)
+        } else {
+            (self.low_latency.recur(coupled), false)
+        }
+    }
+
+    /// The same of a classic packet: lines 11 to 17.
+    fn judge_classic(&mut self, packet: &Packet) -> (bool, bool) {
+        let squared = self.squared();
+        if !self.classic.recur(squared) {
+            return (false, false);
+        }
+        // p_Cmax
+        let most = 1.0 / (self.setting.coupling * self.setting.coupling);
+        let drops = packet.ecn == Ecn::NotCapable || squared >= most;
+        (!drops, drops)
+    }
+
+    /// `p_CL`. [-]
+    fn coupled(&self) -> f64 {
+        (self.setting.coupling * self.base.p).min(1.0)
+    }
+
+    /// `p_C`. [-]
+    fn squared(&self) -> f64 {
+        self.base.p * self.base.p
+    }
+
+    /// `laqm`: the part of packets that is marked at a sojourn time. [-]
+    fn native(&self, sojourn_time: Span) -> f64 {
+        let DualPi2Setting {
+            min_threshold,
+            range,
+            ..
+        } = self.setting;
+        if sojourn_time >= min_threshold + range {
+            1.0
+        } else if sojourn_time > min_threshold {
+            (sojourn_time.0 - min_threshold.0) as f64 / range.0 as f64
+        } else {
+            0.0
+        }
+    }
+
+    /// Makes the updates that are due until `now`.
+    fn advance(&mut self, now: Time) {
+        while self.next_update <= now {
+            let rests = self.len() == 0 && self.base.p == 0.0 && self.base.before == Span::ZERO;
+            if rests {
+                // nothing moves until a packet comes
+                let left = now.since(self.next_update).0 / self.setting.update.0;
+                self.next_update += Span(left * self.setting.update.0);
+            } else {
+                self.step(self.next_update);
+            }
+            self.next_update += self.setting.update;
+        }
+    }
+
+    /// `dualpi2_update`, figure 8.
+    fn step(&mut self, at: Time) {
+        let DualPi2Setting {
+            alpha,
+            beta,
+            target,
+            ..
+        } = self.setting;
+        let queue = self.low_latency.waited(at).max(self.classic.waited(at));
+        let over = queue.seconds() - target.seconds();
+        let grown = queue.seconds() - self.base.before.seconds();
+        self.base.p = (self.base.p + alpha * over + beta * grown).clamp(0.0, 1.0);
+        self.base.before = queue;
+    }
+
+    /// The packet whose turn it is, and what it earns the other queue if it is sent.
+    fn next(&mut self, now: Time) -> Option<(Packet, Turn, f64)> {
+        let turn = self.turn(now)?;
+        let weight = self.setting.classic_weight;
+        let (queue, other, price) = match turn {
+            Turn::LowLatency => (&mut self.low_latency, &self.classic, weight),
+            Turn::Classic => (&mut self.classic, &self.low_latency, weight - 1.0),
+        };
+        let contends = !other.packets.is_empty();
+        let packet = queue.packets.pop_front()?;
+        let price = match contends {
+            true => price * f64::from(packet.bytes),
+            false => 0.0,
+        };
+        Some((packet, turn, price))
+    }
+
+    /// `scheduler`.
+    fn turn(&self, now: Time) -> Option<Turn> {
+        let first = |queue: &Queue| queue.packets.front().map(|_| queue.waited(now));
+        let (low_latency, classic) = (first(&self.low_latency), first(&self.classic));
+        match (low_latency, classic) {
+            (None, None) => None,
+            (Some(_), None) => Some(Turn::LowLatency),
+            (None, Some(_)) => Some(Turn::Classic),
+            (Some(ours), Some(theirs)) => {
+                let goes_first = match self.setting.scheduler {
+                    DualScheduler::Wrr => self.credit <= 0.0,
+                    DualScheduler::TimeShiftedFifo => ours + self.setting.time_shift >= theirs,
+                };
+                Some(match goes_first {
+                    true => Turn::LowLatency,
+                    false => Turn::Classic,
+                })
+            }
+        }
+    }
+
+    /// Nothing contends: the L queue has the first turn.
+    fn reset_credit(&mut self) {
+        self.credit = MTU * (2.0 * self.setting.classic_weight - 1.0);
+    }
+
+    /// Packets inside.
+    pub fn len(&self) -> usize {
+        self.low_latency.packets.len() + self.classic.packets.len()
+    }
+
+    /// Packets inside, queue by queue.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.low_latency.packets.iter().chain(&self.classic.packets)
+    }
+}
+
+impl Queue {
+    /// For how long the first packet has waited; 0 if there is none.
+    fn waited(&self, at: Time) -> Span {
+        let first = self.packets.front();
+        first.map_or(Span::ZERO, |packet| at.since(packet.queued))
+    }
+
+    /// True with a likelihood, spread evenly.
+    fn recur(&mut self, likelihood: f64) -> bool {
+        self.count += likelihood;
+        let recurs = self.count > 1.0;
+        if recurs {
+            self.count -= 1.0;
+        }
+        recurs
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+use super::*;
+use crate::kernel::time::Time;
+use crate::tcp::congestion::tests::Driver;
+
+/// What an ACK tells that acknowledges `acked` segments up to `snd_una`, `marked` of them marked, a window of ten out.
+pub(in crate::tcp::congestion) fn told(snd_una: u32, acked: u32, marked: u32) -> Marked {
+    Marked {
+        now: Time::ZERO,
+        acked,
+        marked,
+        snd_una,
+        snd_nxt: snd_una + 10,
+        srtt: None,
+    }
+}
+
+/// RFC 8257, section 3.3, with g = 1/16: windows with none, half, all and none of their segments marked. The first ACK
+/// ends a window of its own.
+#[test]
+fn alpha_worked_by_hand() {
+    let mut dctcp = Dctcp::new();
+    let mut alphas = vec![dctcp.part.alpha()];
+    let mut una = 0;
+    let mut ack = |acked, marked| {
+        una += acked;
+        dctcp.on_marked(&told(una, acked, marked));
+        alphas.push(dctcp.part.alpha());
+    };
+    ack(1, 0); // 1 - 1/16; the window ends with 11
+    ack(5, 0);
+    ack(5, 5); // up to 11, which is not beyond it
+    ack(2, 2); // up to 13: 7 of 12, and it ends with 23
+    ack(12, 12); // all
+    ack(12, 0); // none
+    let second = 15.0 / 16.0 * 0.9375 + 7.0 / 12.0 / 16.0;
+    let third = 15.0 / 16.0 * second + 1.0 / 16.0;
+    let expected = [
+        1.0,
+        0.9375,
+        0.9375,
+        0.9375,
+        second,
+        third,
+        15.0 / 16.0 * third,
+    ];
+    assert_eq!(alphas.len(), expected.len());
+    for (found, expected) in alphas.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-15, "{found} for {expected}");
+    }
+}
+
+#[test]
+fn what_marks_leave() {
+    let mut driver = Driver::new(Dctcp::new(), 40.0);
+    let left = |driver: &mut Driver<Dctcp>| {
+        let told = told(1, 1, 1);
+        driver.law.decrease_by_marks(&driver.window, &told, 39)
+    };
+    assert_eq!(left(&mut driver), Some(20.0)); // alpha is 1
+    driver.law.on_marked(&told(1, 1, 0));
+    assert_eq!(left(&mut driver), Some(40.0 * (1.0 - 0.9375 / 2.0)));
+    driver.window.cwnd = 2.5;
+    assert_eq!(left(&mut driver), Some(2.0));
+    // a loss halves, whatever alpha is
+    assert_eq!(driver.law.decrease(&driver.window, 40), 20.0);
+}

@@ -1,0 +1,137 @@
+//! Prague: DCTCP made fit for the Internet.
+//!
+//! References: draft-briscoe-iccrg-prague-congestion-control-04, 2024; the reference implementation, `tcp_prague.c`
+//! of github.com/L4STeam/linux, version 0.6 (commit 02573a215581), whose names stand in the docstrings; RFC 9331,
+//! section 4 (the Prague requirements).
+//!
+//! ```text
+//! alpha: `marked_part.rs`, from the first mark on
+//! cwnd (1 - alpha / 2)                      at most once a round trip, if something was marked in it
+//! cwnd + (acked - marked) ai / cwnd         per ACK, while marks come as well
+//! ai = 1, or (RTT / virtual RTT)^2          after `transition` rounds, where the RTT is below the virtual one
+//! cwnd / 2                                  a loss
+//! ```
+//!
+//! With ai so reduced a short path has the rate that a path of the virtual round trip would have. Alpha is then
+//! updated, and the window reduced by marks, at most once a virtual round trip (`RTT_CONTROL_RATE`). Growth counts
+//! segments, not ACKs, and so needs no `byte_counting`. Marks are counted (RFC 9768).
+//!
+//! Differs from the draft and the implementation in: nothing is paced, segments leave as ACKs come; cwnd moves at
+//! once, not by a packet per ACK, and its whole packets may be sent, where Linux rounds up; there is no
+//! fall-back to classic ECN (`prague_ecn_fallback`, which is off there), so that a queue that marks ECT(1) by RFC 3168 is
+//! not found out; least window 2.
+
+use super::marked_part::MarkedPart;
+use super::{LEAST_SSTHRESH, Law, Marked, NewAck, Window};
+use crate::kernel::time::{Span, Time};
+use crate::notation::setting::{S, count, duration};
+use crate::table;
+
+table! {
+    /// Parameters of Prague (congestion = "prague").
+    pub struct PragueSettings: Copy in "prague" {
+        /// Round-trip time below which a path gives no more throughput; 0: every path by its own.
+        virtual_rtt: Span = duration(0..=10 * S).fallback(Span(25_000_000));
+        /// Rounds after slow start from which the virtual round trip counts.
+        transition_rounds as "transition": u32 = count(0..=1_000_000).fallback(500);
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Prague {
+    settings: PragueSettings,
+    part: MarkedPart,
+    /// `saw_ce`: whether there was a mark.
+    marked: bool,
+    /// `round`: windows of data since slow start ended.
+    rounds: u32,
+    /// `alpha_stamp`: when alpha was last updated.
+    updated: Time,
+    /// `cwr_stamp`: when marks last reduced the window.
+    reduced: Option<Time>,
+    /// Segments that the ACK under way tells the marks of.
+    marked_now: u32,
+    /// Whether the window was in slow start at the last ACK of new data.
+    slow_start: bool,
+}
+
+impl Prague {
+    pub(super) const fn new(settings: PragueSettings) -> Prague {
+        Prague {
+            settings,
+            part: MarkedPart::new(),
+            marked: false,
+            rounds: 0,
+            updated: Time::ZERO,
+            reduced: None,
+            marked_now: 0,
+            slow_start: true,
+        }
+    }
+
+    /// `prague_is_rtt_indep`: whether the virtual round trip counts.
+    fn is_independent(&self) -> bool {
+        let settings = &self.settings;
+        settings.virtual_rtt > Span::ZERO
+            && !self.slow_start
+            && self.rounds >= settings.transition_rounds
+    }
+
+    /// Whether a virtual round trip has passed since `then`, where it counts.
+    fn has_passed(&self, then: Time, now: Time) -> bool {
+        !self.is_independent() || now.since(then) >= self.settings.virtual_rtt
+    }
+
+    /// Growth by a window of segments acknowledged. [packets]
+    fn increase(&self, srtt: Option<Span>) -> f64 {
+        match srtt {
+            Some(srtt) if self.is_independent() && srtt < self.settings.virtual_rtt => {
+                let part = srtt.seconds() / self.settings.virtual_rtt.seconds();
+                part * part
+            }
+            _ => 1.0,
+        }
+    }
+}
+
+impl Law for Prague {
+    fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
+        let mut left = ack.delivered.saturating_sub(self.marked_now);
+        self.slow_start = window.is_below_ssthresh();
+        while left > 0 && window.slow_start() {
+            left -= 1;
+        }
+        let increase = self.increase(ack.rtt.srtt());
+        window.add(f64::from(left) * increase / window.cwnd);
+    }
+
+    fn on_marked(&mut self, told: &Marked) {
+        self.marked_now = told.marked;
+        self.marked |= told.marked > 0;
+        if self.part.add(told) && self.has_passed(self.updated, told.now) {
+            if self.marked {
+                self.part.close(told);
+            } else {
+                self.part.begin(told);
+            }
+            self.updated = told.now;
+            self.rounds += u32::from(!self.slow_start);
+        }
+    }
+
+    fn decrease_by_marks(&mut self, window: &Window, told: &Marked, _: u32) -> Option<f64> {
+        if self
+            .reduced
+            .is_some_and(|then| !self.has_passed(then, told.now))
+        {
+            return None;
+        }
+        self.reduced = Some(told.now);
+        self.slow_start = false;
+        let left = window.cwnd * (1.0 - self.part.alpha() / 2.0);
+        Some(left.max(LEAST_SSTHRESH))
+    }
+}
+
+#[cfg(test)]
+mod tests;
