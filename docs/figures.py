@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import guide_figures
+import home_figures
 import numpy as np
 
 from lasthop import simulate
@@ -131,6 +132,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     **{f"hopf-{each.__name__}": each for each in (motions, crossing, kinds, sides, region)},
     "csma-starving": starving,
     **guide_figures.PICTURES,
+    **home_figures.PICTURES,
 }
 """What draws each picture, by the name of its file."""
 

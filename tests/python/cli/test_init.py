@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
+from lasthop.first import KINDS
 from lasthop.first.answers import AGGREGATING
 from lasthop.models.reading import CellScenario
 
@@ -82,12 +83,45 @@ def test_the_weakest_station_that_is_allowed_still_receives(lasthop: Lasthop) ->
     assert result.summary["cells"][0]["goodput_bps"]["mean"] > 5e6
 
 
+@pytest.mark.parametrize("hop", AGGREGATING)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_of_access_point_is_a_cell_with_the_page_of_each_value(
+    kind: str, hop: str, lasthop: Lasthop
+) -> None:
+    assert lasthop("init", "x.toml", "--yes", "--hop", hop, "--queue", kind).returncode == 0
+    text = Path("x.toml").read_text("utf-8")
+    cell = text.partition("[cell]\n")[2].partition("\n[wire]")[0].splitlines()
+    values = [(cell[at - 1], line) for at, line in enumerate(cell) if line and line[0] != "#"]
+    assert all("  # " in line or before.startswith("# ") for before, line in values)
+    known = lh.check("x.toml")["cell"]
+    best_effort = {key: known["ap"][key] for key in ("aifsn", "cwmin", "cwmax")}
+    assert best_effort == {"aifsn": 3, "cwmin": 15, "cwmax": 63}
+    burst_s = 0.002 if (kind, hop != "802.11n") == ("openwrt", True) else None
+    assert known["ap"]["txop_limit_s"] == burst_s
+    assert ("mac80211" in known["ap"]["queue"]) == (kind != "isp")
+
+
+def test_an_office_has_a_fifo_for_each_station_and_air_time_in_turns(lasthop: Lasthop) -> None:
+    """The one with four downloads has no more air than the one with one; its own small flow waits."""
+    options = ("--stations", "2 near, 1", "--traffic", "1 x 4 down, 1 x 1 down, rest x 1 up")
+    lasthop("init", "x.toml", "--yes", "--hop", "ax", "--queue", "office", *options)
+    settings: dict[str, object] = {"duration": "3 s", "warmup": "1 s", "replications": 1}
+    settings |= {"station.uploader.upload": 0, "wire.delay": "2 ms"}
+    small = "{ rate = '50 kbps', packet = '200 B' }"
+    settings |= {f"station.{name}.udp_down": small for name in ("downloader", "uploader")}
+    r = lh.simulate("x.toml", settings=settings)
+    air = r.stations.airtime_fraction
+    assert air["downloader"] == pytest.approx(air["downloader-2x"], rel=0.1)
+    delay_s = r.flows.one_way_delay_s
+    assert delay_s["downloader/udp-down/1"] > 3 * delay_s["uploader/udp-down/1"]
+
+
 BAD_OF_AGGREGATES = [
     ("stations", "3 at 54", "such as 3 near, 1 far, or 3 at 35 dB"),
     ("stations", "1 at 7 dB", "a ratio is from 8 to 60 dB"),
     ("stations", "1 at 61 dB", "a ratio is from 8 to 60 dB"),
     ("stations", "201 near", "allowed are a number from 1 to 200"),
-    ("queue", "fq_codel", "allowed are packets from 1 to 1000000, or pie"),
+    ("queue", "red", "or codel, fq_codel, pie, mac80211, or a kind of access point: openwrt, isp, office"),
 ]
 
 
