@@ -1,4 +1,4 @@
-"""Scenarios with each kind of access point, as `lasthop init` writes them: `examples/access-points`."""
+"""Examples with each kind of access point, as `lasthop init` writes them."""
 
 from functools import partial
 

@@ -11,6 +11,7 @@ kept.
 """
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
@@ -26,7 +27,7 @@ import verdicts  # noqa: E402
 
 from lasthop.cli.completion.table import completion_page  # noqa: E402
 
-PAGES = {
+PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/scenario.md": reference.scenario_page,
     "docs/reference/cli.md": reference.cli_page,
     "docs/nomenclature.md": reference.nomenclature_page,
