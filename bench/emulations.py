@@ -18,6 +18,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any
 
+import emulations_aggregates as aggregates
 from runs import OUT, Runs, Table, kept
 
 from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
@@ -30,7 +31,9 @@ SEEDS = 5
 TIMES = {"warmup": "10 s", "duration": "60 s"}
 SHORT = {"warmup": "5 s", "duration": "25 s"}
 """Times of the runs that only ask whether the machine keeps time."""
-LISTS = ("cells", "classes", "stations", "queues", "links", "totals")
+LASTING = {"warmup": "5 s", "duration": "35 s"}
+"""Times of the runs of aggregating cells, where a second has as many packets as elsewhere ten."""
+LISTS = ("cells", "classes", "stations", "aps", "queues", "links", "totals")
 """Lists of a result that are kept."""
 
 
@@ -41,6 +44,8 @@ class Case:
     suite: str
     name: str
     tree: Table
+    gro: bool = False
+    """Whether hosts get segments that arrive at once as one packet."""
 
     def key(self, seed: int) -> str:
         """What tells a run from others."""
@@ -171,16 +176,37 @@ def loads() -> Iterator[Case]:
         )
 
 
+def aggregate_shares() -> Iterator[Case]:
+    """Stations of an aggregating cell."""
+    for name, tree, gro in aggregates.shares():
+        yield Case("aggregates", name, tree, gro)
+
+
+def aggregate_loads() -> Iterator[Case]:
+    """How fast an aggregating cell may be."""
+    for name, tree, gro in aggregates.loads():
+        yield Case("aggregate loads", name, tree, gro)
+
+
 SUITES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "devices": devices,
     "classes": classes,
     "wires": wires,
     "loads": loads,
+    "aggregates": aggregate_shares,
+    "aggregate loads": aggregate_loads,
 }
-MOST_AT_ONCE = {"loads": 1, "wires": 3}
+MOST_AT_ONCE = {"loads": 1, "wires": 3, "aggregates": 1, "aggregate loads": 1}
 """Runs side by side, in suites where they need much of a machine."""
-ONCE = ("loads",)
+ONCE = ("loads", "aggregate loads")
 """Suites of one run a scenario."""
+
+
+def times(suite: str) -> Mapping[str, str]:
+    """Warm-up and duration of a suite's runs."""
+    if suite in ONCE:
+        return SHORT
+    return LASTING if suite == "aggregates" else TIMES
 
 
 # -- runs ---------------------------------------------------------------------------------------
@@ -190,8 +216,8 @@ def emulated(case: Case, seed: int) -> dict[str, Any]:
     """What one run has measured, by list, name and quantity."""
     from lasthop.emulation import emulate
 
-    times = SHORT if case.suite in ONCE else TIMES
-    return kept(emulate({**case.tree, **times, "seed": seed}).summary, LISTS)
+    tree = {**case.tree, **times(case.suite), "seed": seed}
+    return kept(emulate(tree, gro=case.gro).summary, LISTS)
 
 
 def lateness_s(seen: Table) -> float:

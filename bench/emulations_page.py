@@ -6,26 +6,31 @@ from statistics import fmean
 
 import emulations
 from emulations import Case
+from emulations_aggregates_page import of_aggregate_loads, of_aggregates
+from emulations_read import (
+    Reading,
+    Simulated,
+    estimate,
+    goodput,
+    late,
+    mean_of,
+    of_cell,
+    queue,
+    scaled,
+    shown,
+)
 from matplotlib.axes import Axes
 from pages import table
-from runs import OUT, Runs, Table, by_replication, kept, machine
+from runs import Table, kept, machine
 
 import lasthop as lh
-from lasthop.emulation.lateness import LATE_S
 from lasthop.errors import ConvergenceError
-from lasthop.estimates import Estimate
 from lasthop.plot.figure import EMULATION, MODEL, SIMULATION, Figure, house_style, title
 from lasthop.studies.vbs import cell, fig08
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/emulation-measured.md"
 IMAGE = DOCS / "images/testbed.png"
-SIMULATED = Runs(OUT / "emulations-simulated.jsonl")
-REPLICATIONS = 20
-
-Reading = Callable[[Table], float]
-"""A figure of what a run has measured."""
-
 ACCEPTED = {"utilisation": 0.03, "queue": 0.15, "drops": 0.2}
 """By what part the emulated figure may differ from the simulated one; set before the first run."""
 
@@ -43,71 +48,6 @@ def write() -> None:
 def ran(suite: str, done: Mapping[str, Table]) -> bool:
     """Whether each scenario of a suite has been run."""
     return all(case.key(1) in done for case in emulations.SUITES[suite]())
-
-
-class Simulated:
-    """Simulated and predicted figures of the same scenarios; simulations are kept."""
-
-    def __init__(self) -> None:
-        self.known = SIMULATED.known()
-
-    def of(self, case: Case) -> list[Table]:
-        """What each replication has measured."""
-        key = f"{case.suite}, {case.name}"
-        if key not in self.known:
-            print(f"simulating {key}", flush=True)
-            # Jain's index, for one, depends on how long is looked at
-            tree = {**case.tree, **emulations.TIMES, "replications": REPLICATIONS}
-            self.known[key] = by_replication(lh.simulate(tree), emulations.LISTS)
-            SIMULATED.add(key, self.known[key])
-        return list(self.known[key])
-
-
-# -- readings -----------------------------------------------------------------------------------
-
-
-def of_cell(quantity: str, unit: float = 1.0) -> Reading:
-    """A figure of the cell."""
-    return lambda seen: float(seen["cells"]["cell"][quantity]) / unit
-
-
-def queue(seen: Table) -> float:
-    """Mean length of the access point's queue. [packets]"""
-    return float(seen["queues"]["ap"]["occupancy_packets"])
-
-
-def goodput(prefix: str) -> Reading:
-    """Goodput of the stations whose names begin so. [Mb/s]"""
-
-    def read(seen: Table) -> float:
-        own = [one for name, one in seen["stations"].items() if name.startswith(prefix)]
-        return sum(float(one["goodput_bps"]) for one in own) / 1e6
-
-    return read
-
-
-def first_links(seen: Table) -> list[str]:
-    """The bottlenecks, towards the sinks."""
-    return [name for name in seen["links"] if not name.endswith("/back")]
-
-
-def mean_of(list_name: str, quantity: str) -> Reading:
-    """A figure of the bottlenecks, on average."""
-    return lambda seen: fmean(seen[list_name][name][quantity] for name in first_links(seen))
-
-
-def estimate(read: Reading, runs: Sequence[Table]) -> Estimate | None:
-    """Mean and interval over runs."""
-    values = list(map(read, runs))
-    return Estimate.of(values) if values else None
-
-
-def shown(found: Estimate | None, digits: int) -> str:
-    """An estimate in words."""
-    if found is None:
-        return ""
-    half = "" if found.ci95 is None else f" ± {found.ci95:.{digits}f}"
-    return f"{found.mean:.{digits}f}{half}"
 
 
 def predicted(case: Case) -> Table | None:
@@ -129,18 +69,6 @@ def page(before: Sequence[str], done: Mapping[str, Table], simulated: Simulated)
             yield "\n".join(section(done, simulated))
         elif number < len(before):
             yield before[number]
-
-
-def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
-    """How many runs count, and how many do not."""
-    each = [emulations.seen_of(case, done) for case in cases]
-    runs = [seen for on_time, _ in each for seen in on_time]
-    most_ms = 1e3 * max(map(emulations.lateness_s, runs), default=0.0)
-    left = sum(count for _, count in each)
-    return (
-        f"{len(runs)} runs, the latest by {most_ms:.2f} ms (99th percentile); "
-        f"{left} that were later than {1e3 * LATE_S:g} ms are left out."
-    )
 
 
 SECTION = "## "
@@ -238,13 +166,6 @@ def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
     yield late(cases, done)
 
 
-def scaled(found: Estimate | None, unit: float) -> Estimate | None:
-    """An estimate in another unit."""
-    if found is None:
-        return None
-    return Estimate(found.mean / unit, None if found.ci95 is None else found.ci95 / unit)
-
-
 def of_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:
     """How much two cores hold."""
     yield from LOADS.splitlines()
@@ -270,6 +191,8 @@ SECTIONS: Mapping[str, Callable[[Mapping[str, Table], Simulated], Iterator[str]]
     "classes": of_classes,
     "wires": of_wires,
     "loads": of_loads,
+    "aggregates": of_aggregates,
+    "aggregate loads": of_aggregate_loads,
 }
 """The page's sections, each by its suite."""
 

@@ -2,8 +2,10 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import claims
 import guide_figures
 import home_figures
 import numpy as np
@@ -23,6 +25,8 @@ from lasthop.stability import (
     roots,
     sweep,
 )
+from lasthop.studies import ax, kept
+from lasthop.studies.study import Study
 
 DCF = {"csma.access": "dcf", "csma.queue": 50}
 IMAGES = Path(__file__).parent / "images"
@@ -128,9 +132,17 @@ def sides() -> Figure:
         return figure
 
 
+def kept_figure(study: Study) -> Figure:
+    """The picture of a study, from what is kept of its runs."""
+    assert study.draw is not None
+    whole = {**claims.load(), "runs": claims.samples()}
+    return study.draw(kept.runs_of(study, whole))
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
     **{f"hopf-{each.__name__}": each for each in (motions, crossing, kinds, sides, region)},
     "csma-starving": starving,
+    **{study.key: partial(kept_figure, study) for study in ax.STUDIES},
     **guide_figures.PICTURES,
     **home_figures.PICTURES,
 }

@@ -15,7 +15,7 @@ from lasthop.digits import estimate, plain
 Tree = Mapping[str, Any]
 
 VERDICTS = ("reproduced", "deviates", "open")
-SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red")
+SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 
 BEGIN = "<!-- verdicts of docs/reference/claims.json: `make docs-pages` writes them -->"
 END = "<!-- end of the verdicts -->"
@@ -27,8 +27,9 @@ def claims_page() -> str:
     lines = [
         "# All claims and their verdicts",
         "",
-        "Every checkable statement of the five papers, judged by a run of `lasthop reproduce`",
-        f"without arguments: version {kept['version']}, {kept['date']}. `python docs/claims.py`",
+        "Every checkable statement of the five papers, and what becomes of them in a cell of today",
+        "(subject `ax`), judged by a run of `lasthop reproduce` without arguments:",
+        f"version {kept['version']}, {kept['date']}{_apart(kept)}. `python docs/claims.py`",
         "repeats it. [Repeating the papers](../guide/reproduce.md) tells how a verdict is made;",
         "the checks with their values, what stands beside them and the causes are on the",
         "[pages of the papers](../papers/index.md).",
@@ -42,6 +43,12 @@ def claims_page() -> str:
         *emulated(two_classes_page.load()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _apart(kept: Tree) -> str:
+    """What was run at another time than all the rest."""
+    ran = kept.get("apart", {}).items()
+    return "".join(f"; {subject} {one['version']}, {one['date']}" for subject, one in ran)
 
 
 def emulated(kept: Tree) -> Iterator[str]:
@@ -118,7 +125,8 @@ def _verdicts(subject: str) -> Iterator[str]:
     some = [claim for claim in kept["claims"] if _subject(claim) == subject]
     counts = Counter(claim["verdict"] for claim in some)
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
-    head = f"Version {kept['version']}, {kept['date']}"
+    ran = kept.get("apart", {}).get(subject, kept)
+    head = f"Version {ran['version']}, {ran['date']}"
     yield f"{head}: {said}. In bold what deviates; 95 % intervals."
     yield ""
     yield "| claim | judged | paper | model | simulated | verdict |"

@@ -6,7 +6,7 @@ A page has a place for each of its tables, between two comments; `filled` brings
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from tables import acsma, edca, hotspot, red, validation, vbs
+from tables import acsma, ax, edca, hotspot, red, validation, vbs
 from tables.assumed import assumed
 
 Tables = Mapping[str, Callable[[], Iterator[str]]]
@@ -19,6 +19,7 @@ OF_PAGES: Mapping[str, Tables] = {
     "papers/aggregates.md": {"assumptions": assumed("aggregates")},
     "papers/airtime.md": {"assumptions": assumed("airtime")},
     "papers/red.md": {"assumptions": assumed("red"), **red.TABLES},
+    "papers/ax.md": ax.TABLES,
     "validation.md": validation.TABLES,
 }
 """What writes the lines of each table, by page and name."""

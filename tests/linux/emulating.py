@@ -2,6 +2,8 @@
 
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -28,3 +30,12 @@ def skip_without_rights(request: pytest.FixtureRequest) -> None:
         if request.config.getoption("--require-kernel", default=False):
             pytest.fail(f"--require-kernel: {error}", pytrace=False)
         pytest.skip(f"no emulation here: {error}")
+
+
+def moves_packets(process: int) -> bool:
+    """Whether a process has a listener and both ends of each of five connections at
+    least."""
+    with suppress(OSError):
+        each = Path(f"/proc/{process}/fd")
+        return sum("socket:" in os.readlink(one) for one in each.iterdir()) >= 15
+    return False

@@ -15,7 +15,7 @@ CELL = """\
 name = "two stations, one of them with errors"
 duration = "5 s"
 warmup = "0 s"
-cell = { phy = "802.11b", rate = "5.5 Mbps", ap_queue = { limit = 60, codel = { ecn = true } } }
+{cell}
 tcp.congestion = "reno"
 [station.laptop]
 [station.other]
@@ -52,7 +52,15 @@ with socket.create_connection(("server", 80)) as one:
     one.shutdown(socket.SHUT_WR)
     print(sum(map(len, iter(lambda: one.recv(65536), b""))))
 """
-HEADERS = 24 + 8
+SINGLE = (
+    'cell = { phy = "802.11b", rate = "5.5 Mbps", '
+    "ap_queue = { limit = 60, codel = { ecn = true } } }"
+)
+AGGREGATES = (
+    'cell = { phy = "802.11ax", width = "20 MHz", '
+    "ap_queue = { limit = 400, red = { min_th = 2, max_th = 200, weight = 0.5, ecn = true } } }"
+)
+HEADERS = {SINGLE: 24 + 8, AGGREGATES: 26 + 8}
 """What stands in front of a data frame's packet, LLC/SNAP included. [bytes]"""
 
 
@@ -76,14 +84,14 @@ def frames(path: Path) -> Iterator[tuple[bytes, bytes]]:
     assert at == len(content)
 
 
-def on_air(path: Path) -> dict[bool, list[bytes]]:
+def on_air(path: Path, headers: int) -> dict[bool, list[bytes]]:
     """IP packets that were received over the air, by whether they went up."""
     seen: dict[bool, list[bytes]] = {True: [], False: []}
     for frame, comment in frames(path):
         (radiotap,) = struct.unpack_from("<H", frame, 2)
         mac = frame[radiotap:-4]
         if mac[0] & 0x0C == 0x08 and not comment.startswith((b"collided", b"corrupted")):
-            seen[bool(mac[1] & 1)].append(mac[HEADERS:])
+            seen[bool(mac[1] & 1)].append(mac[headers:])
     return seen
 
 
@@ -100,9 +108,10 @@ def sniffed(path: Path) -> dict[bool, list[bytes]]:
     return seen
 
 
-def test_frames_hold_what_the_interfaces_saw(tmp_path):
+@pytest.mark.parametrize("cell", [SINGLE, AGGREGATES], ids=["single frames", "aggregates"])
+def test_frames_hold_what_the_interfaces_saw(tmp_path, cell):
     scenario, air, there = (tmp_path / name for name in ("x.toml", "air.pcapng", "server"))
-    scenario.write_text(CELL)
+    scenario.write_text(CELL.replace("{cell}", cell))
     for name, text in (("sniffs", SNIFFS), ("echoes", ECHOES), ("asks", ASKS)):
         (tmp_path / name).write_text(text)
     here = tmp_path / "laptop"
@@ -117,7 +126,7 @@ def test_frames_hold_what_the_interfaces_saw(tmp_path):
     assert done.returncode == 0, done.stderr
     assert str(100_000 + 256 * 200) in done.stderr
     assert json.loads(done.stdout)["kind"] == "emulation"
-    captured, at_server, at_laptop = on_air(air), sniffed(there), sniffed(here)
+    captured, at_server, at_laptop = on_air(air, HEADERS[cell]), sniffed(there), sniffed(here)
     # without a wire what has crossed the air has arrived, in its order; the sniffers begin later
     came = at_server[False]
     assert len(came) > 200

@@ -7,7 +7,6 @@ import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 import lasthop as lh
 from clock import FRAME_S, WINDOW_S, in_time
-from emulating import COMMAND, skip_without_rights
+from emulating import COMMAND, moves_packets, skip_without_rights
 from lab import wait_until
 from lasthop import _core
 from lasthop.emulation import Emulation, emulate
@@ -184,14 +183,6 @@ def test_ctrl_c_as_the_medium_begins_ends_it(monkeypatch, tmp_path):
         lh.emulate(path)
     assert time.monotonic() - before_s < 30  # of a hundred seconds
     assert threading.active_count() == threads
-
-
-def moves_packets(process: int) -> bool:
-    """Whether a process has a listener and both ends of each of five connections."""
-    with suppress(OSError):
-        each = Path(f"/proc/{process}/fd")
-        return sum("socket:" in os.readlink(one) for one in each.iterdir()) >= 15
-    return False
 
 
 UDP = """\

@@ -47,7 +47,7 @@ from fault import CLAIMS, KINDS, Fault, queues
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "out" / "mutations"
-SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red")
+SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 CLOSE = "tests/python/studies"
 QUICK = ("tests/python", "tests/equations")
 NAMED = re.compile(r"studies|claims|reproduce|refresh|rglob|plot\.(family|points|study)")

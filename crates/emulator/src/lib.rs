@@ -6,7 +6,10 @@
 
 mod capture;
 mod ip;
+mod lateness;
+mod merging;
 mod network;
+mod offload;
 mod pace;
 #[cfg(test)]
 mod packets;

@@ -2,29 +2,14 @@
 
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::{Span, Time};
-use lasthop_engine::measure::{Item, quantile};
-use lasthop_engine::quantities::{AT_WORK, CARRIED, FOREIGN, LATENESS_P99};
+use lasthop_engine::measure::Item;
+use lasthop_engine::quantities::{AT_ONCE, AT_WORK, CARRIED, FOREIGN, LATENESS_P99};
 use lasthop_engine::result::put_together;
 use serde_json::Value;
 
 use crate::Network;
+use crate::lateness::Lateness;
 use crate::pace::Pace;
-
-/// How late packets were handed over.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lateness(Vec<Span>);
-
-impl Lateness {
-    pub(crate) fn add(&mut self, late: Span) {
-        self.0.push(late);
-    }
-
-    fn p99_s(&self) -> Option<f64> {
-        let mut spans = self.0.clone();
-        spans.sort_unstable();
-        quantile(&spans, 0.99).map(Span::seconds)
-    }
-}
 
 /// Lists of items, as in a result.
 ///
@@ -38,9 +23,10 @@ pub(crate) fn report(
 ) -> Result<Value, EngineError> {
     let mut measures = network.measures()?;
     let totals = [
-        LATENESS_P99.of(lateness.p99_s()),
+        LATENESS_P99.of(lateness.quantile(0.99).map(Span::seconds)),
         CARRIED.of(pace.carried_pps(now, network.carried())),
         AT_WORK.of(pace.at_work(now)),
+        AT_ONCE.of(lateness.at_once() as f64),
         FOREIGN.of(network.foreign() as f64),
     ];
     measures.lists.retain(|(list, _)| *list != "totals");

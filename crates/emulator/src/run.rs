@@ -1,7 +1,8 @@
 //! The network on the wall clock: reads what nodes send, writes what reaches them, sleeps in between.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSlice};
+use std::iter::from_fn;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -10,23 +11,28 @@ use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::live::{Place, open};
 use lasthop_engine::scenario::Scenario;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, read, write};
+use rustix::io::{Errno, read, writev};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 use serde_json::Value;
 use thiserror::Error;
 
 use crate::Network;
 use crate::capture::Writer;
+use crate::lateness::Lateness;
+use crate::merging::Batch;
+use crate::offload::{MOST, each_packet};
 use crate::pace::Pace;
-use crate::report::{Lateness, report};
+use crate::report::report;
 
-/// Packets read from a node before time is looked at again.
+/// Packets read from a node, or handed over, before others are looked at: what an aggregate brings is
+/// acknowledged while the rest of it is handed over.
 const AT_ONCE: usize = 32;
 
 /// Longest sleep. [ns]
 const LONGEST_SLEEP: u64 = 50_000_000;
 
-/// Descriptors, one packet a read or write, that do not block.
+/// Descriptors that do not block: one packet a write, one a read or several of TCP, behind a header
+/// (`virtio_net_hdr`) each.
 #[derive(Debug)]
 pub struct Descriptors {
     /// Descriptors of the nodes by number: the servers, each station, sources and sinks between wired nodes, hosts of
@@ -92,7 +98,8 @@ impl Descriptors {
 
 /// Emulates `scenario` between `descriptors` for its duration; returns what was measured after the
 /// warm-up: lists of items as in a result, and what became of a capture of the air, of which the scenario says how
-/// many frames it keeps. With `beside` there is a way to the outside ([`Network::open_outside`]).
+/// many frames it keeps. With `beside` there is a way to the outside
+/// ([`Network::open_outside`]); if it `merges`, nodes get segments that are due at once as one packet.
 ///
 /// # Errors
 /// If a descriptor fails or the run is stopped.
@@ -101,6 +108,7 @@ pub fn run(
     places: &[Place],
     beside: Option<&[u32]>,
     mut descriptors: Descriptors,
+    merges: bool,
 ) -> Result<Value, EmulatorError> {
     let opened = open(scenario, places);
     let mut network = Network::new(scenario, &opened, places)?;
@@ -121,7 +129,12 @@ pub fn run(
     let mut is_warm = false;
     let mut lateness = Lateness::default();
     let mut pace = Pace::from(Time::ZERO, 0);
-    let mut buffer = vec![0_u8; usize::from(u16::MAX)];
+    let mut buffer = vec![0_u8; MOST];
+    let mut batch = Batch::new(merges);
+    let every = descriptors.nodes.iter().chain([&descriptors.stop]);
+    let mut watched: Vec<PollFd<'_>> = every
+        .map(|one| PollFd::from_borrowed_fd(one.as_fd(), PollFlags::IN))
+        .collect();
     loop {
         let now = clock().min(end);
         if !is_warm && now >= warmup {
@@ -132,10 +145,19 @@ pub fn run(
             is_warm = true;
         }
         network.run_until(now)?;
-        while let Some(delivery) = network.next_delivery(now) {
-            lateness.add(clock().since(delivery.due));
-            hand_over(&descriptors.nodes[delivery.node as usize], &delivery.bytes)?;
+        let at_once = if now < end { AT_ONCE } else { usize::MAX };
+        let mut hand_over = |batch: &mut Batch| {
+            let at = clock();
+            batch.due().for_each(|due| lateness.add(due, at));
+            batch.hand_over(|node, pieces| give(&descriptors.nodes[node as usize], pieces))
+        };
+        for delivery in from_fn(|| network.next_delivery(now)).take(at_once) {
+            if let Some(next) = batch.join(delivery) {
+                hand_over(&mut batch)?;
+                batch.join(next);
+            }
         }
+        hand_over(&mut batch)?;
         if let (Some(writer), Some(pending)) = (&writer, network.captured()) {
             writer.take(pending);
         }
@@ -144,7 +166,7 @@ pub fn run(
         }
         let before = clock();
         let sleep = network.due().min(end).since(before).0;
-        let is_told = wait(&descriptors, sleep.min(LONGEST_SLEEP))?;
+        let is_told = wait(&mut watched, sleep.min(LONGEST_SLEEP))?;
         pace.slept(clock().since(before));
         if is_told {
             match receive(&descriptors.stop, &mut buffer)? {
@@ -152,13 +174,17 @@ pub fn run(
                 Some(_) | None => return Err(EmulatorError::Stopped),
             }
         }
-        for (node, descriptor) in (0..).zip(&descriptors.nodes) {
-            for _ in 0..AT_ONCE {
-                let Some(length) = receive(descriptor, &mut buffer)? else {
-                    break;
-                };
+        for ((node, descriptor), watched) in (0..).zip(&descriptors.nodes).zip(&watched) {
+            if watched.revents().is_empty() {
+                continue;
+            }
+            let mut count = 0;
+            while count < AT_ONCE
+                && let Some(length) = receive(descriptor, &mut buffer)?
+            {
                 network.run_until(clock().min(if is_warm { end } else { warmup }))?;
-                network.send(node, &buffer[..length]);
+                let packets = each_packet(&mut buffer[..length], |one| network.send(node, one));
+                count += packets.max(1);
             }
         }
     }
@@ -174,17 +200,13 @@ fn elapsed_ns(elapsed: Duration) -> u64 {
     u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Sleeps until a node has sent something, for `ns` at most; true if the run is to stop.
-fn wait(descriptors: &Descriptors, ns: u64) -> Result<bool, EmulatorError> {
-    let every = descriptors.nodes.iter().chain([&descriptors.stop]);
-    let mut watched: Vec<PollFd> = every
-        .map(|one| PollFd::from_borrowed_fd(one.as_fd(), PollFlags::IN))
-        .collect();
+/// Sleeps until a node has sent something, for `ns` at most; true if the run is to stop, which the last one tells.
+fn wait(watched: &mut [PollFd<'_>], ns: u64) -> Result<bool, EmulatorError> {
     let timeout = Timespec {
         tv_sec: 0,
         tv_nsec: ns as i64,
     };
-    match poll(&mut watched, Some(&timeout)) {
+    match poll(watched, Some(&timeout)) {
         Ok(_) | Err(Errno::INTR) => {}
         Err(error) => return Err(system("poll")(error)),
     }
@@ -192,7 +214,7 @@ fn wait(descriptors: &Descriptors, ns: u64) -> Result<bool, EmulatorError> {
     Ok(stop.is_some_and(|seen| !seen.is_empty()))
 }
 
-/// The next packet of a node, if there is one.
+/// What a node has sent next, if there is something.
 fn receive(descriptor: &OwnedFd, buffer: &mut [u8]) -> Result<Option<usize>, EmulatorError> {
     match read(descriptor, buffer) {
         Ok(0) | Err(Errno::AGAIN | Errno::INTR) => Ok(None),
@@ -201,9 +223,9 @@ fn receive(descriptor: &OwnedFd, buffer: &mut [u8]) -> Result<Option<usize>, Emu
     }
 }
 
-/// A packet reaches a node; one that the node has no room for is lost, as on a real interface.
-fn hand_over(descriptor: &OwnedFd, bytes: &[u8]) -> Result<(), EmulatorError> {
-    match write(descriptor, bytes) {
+/// A packet in pieces reaches a node; one that the node has no room for is lost, as on a real interface.
+fn give(descriptor: &OwnedFd, pieces: &[IoSlice<'_>]) -> Result<(), EmulatorError> {
+    match writev(descriptor, pieces) {
         Ok(_) | Err(Errno::AGAIN | Errno::NOBUFS | Errno::INVAL) => Ok(()),
         Err(error) => Err(system("writing to a node")(error)),
     }

@@ -188,6 +188,8 @@ registry! {
         "of an emulation: packets handed over to their nodes or lost on the way, per time";
     AT_WORK: "at_work_fraction", "-", ["totals"],
         "of an emulation: part of the time in which what carries the packets was not asleep";
+    AT_ONCE: "packets_at_once", "packets", ["totals"],
+        "of an emulation: most packets that were due at their nodes in the same instant, as those of a PPDU are";
     FOREIGN: "foreign_packets", "packets", ["totals"],
         "of an emulation: packets of the kernel that belong to no flow of the scenario, and were left out";
     EVENTS: "events", "events", ["totals"],

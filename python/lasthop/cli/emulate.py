@@ -106,6 +106,10 @@ Follow = Annotated[
         "--follow",
     ),
 ]
+Gro = Annotated[
+    bool,
+    typer.Option("--gro", help="Hosts get segments that arrive at once as one packet."),
+]
 Places = Annotated[bool, typer.Option("--places", help="List places with their addresses.")]
 
 
@@ -124,6 +128,7 @@ def emulate(
     sysctl: Sysctl = None,
     relays: Relays = False,
     follow: Follow = None,
+    gro: Gro = False,
     settings: Settings = None,
     plot: Plot = None,
     as_json: Json = False,
@@ -158,6 +163,7 @@ def emulate(
         ("at", at if command else shell),
         ("relays", "yes" if relays else None),
         ("follow", ",".join(follow or []) or None),
+        ("gro", "yes" if gro else None),
         ("replications", None if replications is None else str(replications)),
         *((name, value) for name, value in pairs(sysctl or [], *SYSCTL)),
     )
@@ -187,6 +193,7 @@ def emulate(
                 sysctl=kernel,
                 relays=relays,
                 follow=follow or [],
+                gro=gro,
             )
             runs.append(one)
         if one.exit_code == BY_CTRL_C:

@@ -19,6 +19,7 @@ from lasthop.emulation.limits import (
     LONGEST_S,
     check,
     check_followed,
+    check_gro,
     check_programs,
     datagrams_per_second,
     initial_rto_s,
@@ -107,7 +108,8 @@ class Emulation(Answer):
         late_s = self.lateness_p99_s
         if late_s is None:
             return []
-        said = lateness(late_s, self.total("at_work_fraction"), self.total("carried_pps"))
+        at_work, carried_pps = self.total("at_work_fraction"), self.total("carried_pps")
+        said = lateness(late_s, at_work, carried_pps, self.total("packets_at_once") or 1.0)
         waited = waiting(self.total("processor_wait") or 0.0)
         return [said] if waited is None else [said, waited]
 
@@ -132,6 +134,7 @@ def emulate(
     sysctl: Mapping[str, str] | None = None,
     relays: bool = False,
     follow: Collection[str] = (),
+    gro: bool = False,
     watch: Watch = unwatched,
 ) -> Emulation:
     """Emulate a scenario once, in real time: the engine's network, the kernel's TCP and UDP.
@@ -175,6 +178,10 @@ def emulate(
     follow : collection of str
         Settings of the scenario's ``tcp`` in which the kernel's TCP has its own way, unless they
         are named here: ``"initial_rto"``, by a BPF program, and ``"initial_window"``.
+    gro : bool
+        Whether hosts get segments of a connection that arrive at once, in a PPDU, as one packet, as
+        from network cards whose drivers merge them (generic receive offload). Linux acknowledges
+        it once, not every second segment, as the simulator's receivers do.
     watch : callable, optional
         Given the places and the flows' sockets before anything is sent, returns a context manager
         that is left behind the run, while sockets and places are still there: for who reads what
@@ -214,6 +221,8 @@ def emulate(
         checked = replaced(checked, lasting)
     check(checked)
     check_followed(follow)
+    if gro:
+        check_gro(checked)
     if relays and not isinstance(checked.typed, CsmaScenario):
         raise UserError(f"{checked.source}: relays are for users of a conflict graph, `csma`")
     own = [
@@ -245,7 +254,7 @@ def emulate(
         programs = Programs(places, foreground, beside, stack, quiet=quiet)
         capture = stack.enter_context(capture_file(pcapng))
         with watch(places, flows):
-            lists = run(checked, places, traffic, programs, progress, capture)
+            lists = run(checked, places, traffic, programs, progress, capture, gro=gro)
         captured = capture.ended(lists.pop("capture", None))
         lists = without(lists, places.ways)
         answer = Emulation(
@@ -333,6 +342,8 @@ def run(
     programs: Programs,
     progress: Progress | None,
     capture: CaptureFile,
+    *,
+    gro: bool,
 ) -> dict[str, Any]:
     """Run medium and traffic side by side; return what was measured of the medium."""
     reading, stopping = os.pipe()
@@ -347,6 +358,7 @@ def run(
             *places.of_programs(),
             places.beside_outside(),
             capture.descriptor,
+            gro,
         )
         return json.loads(run)
 

@@ -8,6 +8,9 @@ IN_TIME = 0.8
 Its packets wait like those of a single server: at 0.8, with 50 us of work each, 1 % of them wait
 for more than 0.5 ms (M/D/1), and at 1 there is no bound.
 """
+BURSTS = 2.0
+"""Lateness, over the time that the most packets that are due at once take to be carried, up to
+which it is their doing: the last of one PPDU may wait for another one, hardly for a third. [-]"""
 MUCH_WAITING = 0.5
 """Part of the time for which what drives the sockets waits for a processor, from which on a reader
 is warned: ten emulations of 48 Mb/s side by side on two processors waited for 0.36 to 1.07 of it,
@@ -24,7 +27,9 @@ def waiting(waited: float) -> str | None:
     )
 
 
-def lateness(late_s: float, at_work: float | None, carried_pps: float | None) -> str:
+def lateness(
+    late_s: float, at_work: float | None, carried_pps: float | None, at_once: float = 1.0
+) -> str:
     """One line on how late packets were, as a warning with its reason if it was too late.
 
     Parameters
@@ -35,12 +40,20 @@ def lateness(late_s: float, at_work: float | None, carried_pps: float | None) ->
         Part of the time in which the thread that carries packets was not asleep. [-]
     carried_pps : float or None
         Packets that it carried in a second. [packets/s]
+    at_once : float
+        Most packets that were due in one instant. [packets]
     """
     said = f"1 % of the packets were handed over more than {late_s * 1e3:.3g} ms late"
     if late_s <= LATE_S:
         return said
-    if at_work is None or carried_pps is None:
+    if at_work is None or not carried_pps:
         return f"warning: {said}"
+    burst_s = at_once * at_work / carried_pps
+    if at_work <= IN_TIME and late_s <= BURSTS * burst_s:
+        return (
+            f"warning: {said}: up to {at_once:.0f} packets are due at once, and to carry as many "
+            f"takes {burst_s * 1e3:.2g} ms"
+        )
     if at_work <= IN_TIME:
         return (
             f"warning: {said}: carrying them took {at_work:.0%} of the time, so something else had "

@@ -73,6 +73,16 @@ def check_followed(settings: Collection[str]) -> None:
             raise UserError(f"follow: {each}: the kernel can be made to follow {known}")
 
 
+def check_gro(scenario: Scenario) -> None:
+    """Raise `UserError` if each segment is to be acknowledged, which merged ones are not."""
+    for flow in with_users(scenario).tcp_flows:
+        if not flow.tcp.delayed_ack:
+            raise UserError(
+                f"{scenario.source}: flow {flow.name}: `tcp.delayed_ack` is false: segments that "
+                "are merged (gro) are acknowledged together"
+            )
+
+
 def check_programs(scenario: Scenario) -> None:
     """Raise `UserError` if no program can run at any place of the scenario."""
     if isinstance(scenario.typed, CsmaScenario):

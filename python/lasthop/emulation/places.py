@@ -166,7 +166,7 @@ class Places:
             without_timestamps()
             for name, value in self.sysctl.items():
                 write(name, value)
-            return open_tun(INTERFACE, address, MASK, self.mtu)
+            return open_tun(INTERFACE, address, MASK, self.mtu, offloads=True)
 
         descriptor = namespace.run(interface)
         self.stack.callback(os.close, descriptor)

@@ -67,7 +67,8 @@ def open_uplink(
     refuse_what_leads_nowhere(interface)
     gate = Namespace()
     stack.callback(gate.close)
-    descriptor = gate.run(partial(open_tun, TO_PLACES, OUTSIDE, "255.255.255.255", mtu))
+    opened = partial(open_tun, TO_PLACES, OUTSIDE, "255.255.255.255", mtu, offloads=True)
+    descriptor = gate.run(opened)
     stack.callback(os.close, descriptor)
     own = f"lasthop-{secrets.token_hex(3)}"
     try:

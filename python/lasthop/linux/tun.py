@@ -12,7 +12,9 @@ DEVICE = "/dev/net/tun"
 
 # linux/if_tun.h and linux/sockios.h
 TUNSETIFF = 0x400454CA
-IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
+TUNSETOFFLOAD = 0x400454D0
+IFF_TUN, IFF_NO_PI, IFF_VNET_HDR = 0x0001, 0x1000, 0x4000
+TUN_F_CSUM, TUN_F_TSO4, TUN_F_TSO_ECN = 0x01, 0x02, 0x08
 SIOCGIFFLAGS, SIOCGIFADDR = 0x8913, 0x8915
 SIOCSIFFLAGS, SIOCSIFADDR, SIOCSIFNETMASK = 0x8914, 0x8916, 0x891C
 SIOCSIFMTU, SIOCSIFTXQLEN = 0x8922, 0x8943
@@ -22,7 +24,7 @@ QUEUE_PACKETS = 10_000
 """Packets that wait for a reader who comes late: as many as any scenario's windows."""
 
 
-def open_tun(name: str, address: str, mask: str, mtu: int) -> int:
+def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = False) -> int:
     """Make an interface in the calling thread's namespace and take it into service.
 
     Parameters
@@ -33,11 +35,14 @@ def open_tun(name: str, address: str, mask: str, mtu: int) -> int:
         IPv4; the net becomes reachable through the interface.
     mtu : int
         Largest IP packet. [bytes]
+    offloads : bool
+        Whether checksums, and the cutting of what TCP sends at once, are left to who reads.
 
     Returns
     -------
     int
-        A descriptor that does not block: one IP packet a read or write.
+        A descriptor that does not block: one IP packet a read or write, with `offloads` each behind
+        a ``virtio_net_hdr`` of 10 bytes (linux/virtio_net.h).
 
     Raises
     ------
@@ -49,7 +54,10 @@ def open_tun(name: str, address: str, mask: str, mtu: int) -> int:
     except OSError as error:
         raise UserError(f"{DEVICE}: {error.strerror}", "the emulator needs TUN devices") from None
     try:
-        _request(tun, TUNSETIFF, name, struct.pack("=H", IFF_TUN | IFF_NO_PI))
+        header = IFF_VNET_HDR if offloads else 0
+        _request(tun, TUNSETIFF, name, struct.pack("=H", IFF_TUN | IFF_NO_PI | header))
+        if offloads:
+            fcntl.ioctl(tun, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO_ECN)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
             number = control.fileno()
             _request(number, SIOCSIFMTU, name, struct.pack("=i", mtu))

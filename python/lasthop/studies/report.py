@@ -126,6 +126,8 @@ def paper_value(check: CheckResult) -> str:
 
 def stands_in(figure: str) -> str:
     """Where in the paper a claim stands, for people."""
+    if figure.startswith("paper"):
+        return f"asked after {figure}"
     return f"figure {figure} of the paper" if figure[:1].isdigit() else f"{figure} of the paper"
 
 

@@ -26,7 +26,7 @@ from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
 from lasthop.underway import counting
 
-SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma")
+SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma", "ax")
 """Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
 
 QUICK_SHARE = 0.3

@@ -37,7 +37,7 @@ def test_json_has_every_claim_asked_for_and_open_ones_say_why(only_hotspot, tmp_
     [
         ("hotspt", "did you mean hotspot?"),
         ("hotspot-21", "did you mean hotspot-2?"),
-        ("xyzzy", "subjects with studies: hotspot, edca, red, vbs, acsma"),
+        ("xyzzy", "subjects with studies: hotspot, edca, red, vbs, acsma, ax"),
     ],
 )
 def test_an_unknown_name_is_one_error_line_with_the_nearest_name(name, hint, tmp_path, capsys):
@@ -68,7 +68,7 @@ def test_a_quick_run_judges_beta_and_writes_its_report(tmp_path, capsys):
 def test_a_subject_without_studies_has_claims_alone(only_hotspot, tmp_path, capsys):
     assert task(["acsma"], quick=True).studies == ()
     assert main(["reproduce", "xyzzy", "--out", str(tmp_path)]) == 2
-    assert "claims only, so far: edca, vbs, acsma, red" in capsys.readouterr().err
+    assert "claims only, so far: edca, vbs, acsma, red, ax" in capsys.readouterr().err
 
 
 def test_claims_choose_only_the_studies_they_rest_on():

@@ -318,9 +318,10 @@ impl Way {
         rate_bps as f64 * (1.0 - self.error(1_200, true))
     }
 
-    /// Most bytes of an aggregate.
+    /// Most bytes of an aggregate that opens an opportunity.
     pub fn most(&self) -> u32 {
-        self.most
+        self.opening
+            .map_or(self.most, |[_, several]| several.min(self.most))
     }
 
     /// Whether channel errors destroy nothing.

@@ -297,12 +297,17 @@ fn transport_checksum(protocol: u8, from: u32, to: u32, segment: &[u8]) -> u16 {
     !folded(pseudo_header + sum_of(segment))
 }
 
-/// Sum of the big-endian 16-bit words, the last one padded with zero.
+/// Sum of the big-endian 16-bit words, the last one padded with zero, but for multiples of 2^16 - 1: what is
+/// [`folded`] is the same.
 pub fn sum_of(bytes: &[u8]) -> u64 {
-    bytes
-        .chunks(2)
+    // words of 32 bits add up to the same, since 2^16 is 1 in one's complement (RFC 1071, section 2)
+    let words = bytes.chunks_exact(4);
+    let rest: u64 = (words.remainder().chunks(2))
         .map(|word| u64::from(word[0]) << 8 | word.get(1).map_or(0, |&low| u64::from(low)))
-        .sum()
+        .sum();
+    let words =
+        words.map(|word| u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]])));
+    rest + words.sum::<u64>()
 }
 
 /// One's-complement sum in 16 bits.

@@ -65,6 +65,20 @@ fn three_stations_have_a_third_of_the_air_each_and_behind_a_fifo_the_slow_one_ha
 }
 
 #[test]
+fn a_device_that_holds_two_aggregates_sends_whole_ones() {
+    let queue = "{ mac80211 = { aql = false, airtime_fairness = false } }, txop_limit = \"none\"";
+    let result = three(queue);
+    let of = |name| value(&result, "stations", name, "downlink_mpdus_per_ppdu");
+    // 65,535 bytes hold 42 packets, and 5.484 ms hold 2 at 6.5 Mb/s; few begin with the idle one's turn
+    assert!(
+        of("fast-1") > 41.0 && of("slow") > 1.95,
+        "{} {}",
+        of("fast-1"),
+        of("slow")
+    );
+}
+
+#[test]
 fn who_asks_for_little_hardly_waits() {
     let delay = |queue| {
         let quantity = "one_way_delay_p99_s";
@@ -118,8 +132,12 @@ fn cell() -> impl Strategy<Value = String> {
 
 /// The same with disciplines that decide when packets leave, of a queue for each contender.
 fn other_disciplines() -> impl Strategy<Value = String> {
-    let queues = ["codel = \"1 ms\"", "fq_codel = \"1 ms\""];
-    (cell(), 0..2_usize, 0..2_usize).prop_map(move |(text, ap, stations)| {
+    let queues = [
+        "codel = \"1 ms\"",
+        "fq_codel = \"1 ms\"",
+        "dualpi2 = \"1 ms\"",
+    ];
+    (cell(), 0..3_usize, 0..3_usize).prop_map(move |(text, ap, stations)| {
         let line =
             |key: &str, which: usize| format!("{key} = {{ limit = 40, {} }}\n", queues[which]);
         let lines = text.split_inclusive('\n');

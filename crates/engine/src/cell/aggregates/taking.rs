@@ -11,19 +11,25 @@ use crate::queue::Lanes;
 pub(in crate::cell) struct OneAggregate {
     packets: u32,
     bytes: u32,
+    /// The longest MPDU so far. [bytes]
+    longest: u32,
     most_packets: u32,
     most_bytes: u32,
     headers: u32,
 }
 
 impl OneAggregate {
+    /// Whether one more as long as the longest would be too many.
     pub(in crate::cell) fn is_full(&self) -> bool {
-        self.packets >= self.most_packets || self.bytes >= self.most_bytes
+        let with_another = ampdu_bytes(self.bytes, self.longest);
+        self.packets >= self.most_packets || self.packets > 0 && with_another > self.most_bytes
     }
 
     pub(in crate::cell) fn add(&mut self, packet: &Packet) {
         self.packets += 1;
-        self.bytes = ampdu_bytes(self.bytes, u32::from(packet.bytes) + self.headers);
+        let mpdu = u32::from(packet.bytes) + self.headers;
+        self.longest = self.longest.max(mpdu);
+        self.bytes = ampdu_bytes(self.bytes, mpdu);
     }
 }
 
@@ -49,6 +55,7 @@ impl Aggregates {
         OneAggregate {
             packets: 0,
             bytes: 0,
+            longest: 0,
             most_packets: match link.terms.amsdu_bytes {
                 Some(_) => u32::MAX,
                 None => link.terms.mpdus,

@@ -1,0 +1,110 @@
+"""What `emulations.py` has run, read for its page: figures of a run, estimates over runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+
+import emulations
+from emulations import Case
+from runs import OUT, Runs, Table, by_replication
+
+import lasthop as lh
+from lasthop.emulation.lateness import LATE_S
+from lasthop.estimates import Estimate
+
+SIMULATED = Runs(OUT / "emulations-simulated.jsonl")
+REPLICATIONS = 20
+
+Reading = Callable[[Table], float]
+"""A figure of what a run has measured."""
+
+
+class Simulated:
+    """Simulated and predicted figures of the same scenarios; simulations are kept."""
+
+    def __init__(self) -> None:
+        self.known = SIMULATED.known()
+
+    def of(self, case: Case) -> list[Table]:
+        """What each replication has measured."""
+        key = f"{case.suite}, {case.name}"
+        if key not in self.known:
+            print(f"simulating {key}", flush=True)
+            # Jain's index, for one, depends on how long is looked at
+            times = emulations.times(case.suite)
+            tree = {**case.tree, **times, "replications": REPLICATIONS}
+            self.known[key] = by_replication(lh.simulate(tree), emulations.LISTS)
+            SIMULATED.add(key, self.known[key])
+        return list(self.known[key])
+
+
+def of_cell(quantity: str, unit: float = 1.0) -> Reading:
+    """A figure of the cell."""
+    return lambda seen: float(seen["cells"]["cell"][quantity]) / unit
+
+
+def of_ap(quantity: str) -> Reading:
+    """A figure of the access point."""
+    return lambda seen: float(seen["aps"]["ap"][quantity])
+
+
+def lateness_ms(seen: Table) -> float:
+    """99th percentile of a run's lateness. [ms]"""
+    return 1e3 * emulations.lateness_s(seen)
+
+
+def queue(seen: Table) -> float:
+    """Mean length of the access point's queue. [packets]"""
+    return float(seen["queues"]["ap"]["occupancy_packets"])
+
+
+def goodput(prefix: str) -> Reading:
+    """Goodput of the stations whose names begin so. [Mb/s]"""
+
+    def read(seen: Table) -> float:
+        own = [one for name, one in seen["stations"].items() if name.startswith(prefix)]
+        return sum(float(one["goodput_bps"]) for one in own) / 1e6
+
+    return read
+
+
+def first_links(seen: Table) -> list[str]:
+    """The bottlenecks, towards the sinks."""
+    return [name for name in seen["links"] if not name.endswith("/back")]
+
+
+def mean_of(list_name: str, quantity: str) -> Reading:
+    """A figure of the bottlenecks, on average."""
+    return lambda seen: fmean(seen[list_name][name][quantity] for name in first_links(seen))
+
+
+def estimate(read: Reading, runs: Sequence[Table]) -> Estimate | None:
+    """Mean and interval over runs."""
+    values = list(map(read, runs))
+    return Estimate.of(values) if values else None
+
+
+def shown(found: Estimate | None, digits: int) -> str:
+    """An estimate in words."""
+    if found is None:
+        return ""
+    half = "" if found.ci95 is None else f" ± {found.ci95:.{digits}f}"
+    return f"{found.mean:.{digits}f}{half}"
+
+
+def scaled(found: Estimate | None, unit: float) -> Estimate | None:
+    """An estimate in another unit."""
+    if found is None:
+        return None
+    return Estimate(found.mean / unit, None if found.ci95 is None else found.ci95 / unit)
+
+
+def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
+    """How many runs count, and how many do not."""
+    each = [emulations.seen_of(case, done) for case in cases]
+    runs = [seen for on_time, _ in each for seen in on_time]
+    most_ms = 1e3 * max(map(emulations.lateness_s, runs), default=0.0)
+    left = sum(count for _, count in each)
+    return (
+        f"{len(runs)} runs, the latest by {most_ms:.2f} ms (99th percentile); "
+        f"{left} that were later than {1e3 * LATE_S:g} ms are left out."
+    )

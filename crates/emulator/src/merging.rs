@@ -1,0 +1,187 @@
+//! Segments that are due at once reach a host as one packet, as from a network card whose driver merges what it
+//! has received: generic receive offload (net/ipv4/tcp_offload.c, `tcp_gro_receive`). The host's TCP then runs once
+//! for all of them, and acknowledges them at once.
+//!
+//! Differs from Linux in: one connection at a time is merged, as packets come in their order; at most 32 packets of one
+//! instant are (NAPI: 64 a turn).
+
+use std::io::IoSlice;
+
+use lasthop_engine::kernel::time::Time;
+use lasthop_engine::pcapng::{folded, sum_of};
+
+use crate::Delivery;
+use crate::ip::TCP;
+use crate::offload::{HEADER, TCP_CHECKSUM, WHOLE, of_several, pseudo_header};
+
+/// Longest IP packet. [bytes]
+const LONGEST: usize = 65_535;
+const IP_HEADER: usize = 20;
+const TCP_HEADER: usize = 20;
+/// Offsets in a TCP header: sequence number, acknowledgement, length of the header, flags.
+const SEQUENCE: usize = 4;
+const ACKNOWLEDGED: usize = 8;
+const OFFSET: usize = 12;
+const FLAGS: usize = 13;
+/// The checksum in an IP header; fragments are of no interest.
+const IP_CHECKSUM: std::ops::Range<usize> = 10..12;
+const FIN: u8 = 0x01;
+const PSH: u8 = 0x08;
+const ACK: u8 = 0x10;
+
+/// Packets that a node is handed at once: one, or segments of a connection that follow each other.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// Whether segments are merged at all.
+    merges: bool,
+    packets: Vec<Delivery>,
+    /// Length of the IP and TCP headers of all of them. [bytes]
+    headers: usize,
+    /// Data of the first, which no other has more of. [bytes]
+    size: usize,
+    /// The sequence number that goes on.
+    next: u32,
+    /// Length of all together. [bytes]
+    bytes: usize,
+    /// Whether another segment may join.
+    is_open: bool,
+}
+
+/// What merging looks at in a segment.
+struct Segment {
+    ip: usize,
+    headers: usize,
+    data: usize,
+    flags: u8,
+    sequence: u32,
+}
+
+impl Segment {
+    /// Reads a TCP segment with data; `None` for what is none, or is fragmented, or has flags that stand for
+    /// themselves.
+    fn of(packet: &[u8]) -> Option<Segment> {
+        let ip = usize::from(*packet.first()? & 0x0F) * 4;
+        let is_fragment = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]) & 0x3FFF != 0;
+        let tcp = packet.get(ip..)?;
+        if ip != IP_HEADER || packet[9] != TCP || is_fragment || tcp.len() < TCP_HEADER {
+            return None;
+        }
+        let headers = ip + usize::from(tcp[OFFSET] >> 4) * 4;
+        let data = packet.len().checked_sub(headers)?;
+        let flags = tcp[FLAGS];
+        let number =
+            |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
+        let is_plain = flags & !(FIN | PSH) == ACK;
+        (is_plain && data > 0).then(|| Segment {
+            ip,
+            headers,
+            data,
+            flags,
+            sequence: number(SEQUENCE),
+        })
+    }
+}
+
+impl Batch {
+    /// Nothing has come; with `merges` segments that follow each other will be one packet.
+    pub(crate) fn new(merges: bool) -> Batch {
+        Batch {
+            merges,
+            ..Batch::default()
+        }
+    }
+
+    /// `delivery` joins, or comes back if it has to begin the next batch.
+    pub(crate) fn join(&mut self, delivery: Delivery) -> Option<Delivery> {
+        let segment = self.merges.then(|| Segment::of(&delivery.bytes)).flatten();
+        if let Some(first) = self.packets.first() {
+            let Some(segment) = segment.filter(|one| self.takes(one, first, &delivery)) else {
+                return Some(delivery);
+            };
+            self.bytes += segment.data;
+            self.next = segment.sequence.wrapping_add(segment.data as u32);
+            self.is_open = segment.data == self.size && segment.flags == ACK;
+        } else if let Some(segment) = segment {
+            self.headers = segment.headers;
+            self.size = segment.data;
+            self.next = segment.sequence.wrapping_add(segment.data as u32);
+            self.bytes = delivery.bytes.len();
+            self.is_open = segment.flags == ACK;
+        } else {
+            self.is_open = false;
+        }
+        self.packets.push(delivery);
+        None
+    }
+
+    /// Whether a segment goes on where the last one ended, with the same headers.
+    fn takes(&self, segment: &Segment, first: &Delivery, delivery: &Delivery) -> bool {
+        let (own, other) = (&first.bytes, &delivery.bytes);
+        let ip = segment.ip;
+        let same = |range: std::ops::Range<usize>| own[range.clone()] == other[range];
+        self.is_open
+            && first.node == delivery.node
+            && segment.headers == self.headers
+            && segment.sequence == self.next
+            && segment.data <= self.size
+            && self.bytes + segment.data <= LONGEST
+            // type of service with its mark of congestion; lifetime and protocol; addresses and ports
+            && same(1..2)
+            && same(8..10)
+            && same(12..ip + SEQUENCE)
+            // acknowledgement, window and options
+            && same(ip + ACKNOWLEDGED..ip + FLAGS)
+            && same(ip + FLAGS + 1..ip + FLAGS + 3)
+            && same(ip + TCP_HEADER..self.headers)
+    }
+
+    /// When each of the packets was due.
+    pub(crate) fn due(&self) -> impl Iterator<Item = Time> {
+        self.packets.iter().map(|one| one.due)
+    }
+
+    /// Gives what has come together to `write`, as a header and the pieces of one packet for a node, and begins
+    /// anew; nothing if nothing has come.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub(crate) fn hand_over<E>(
+        &mut self,
+        write: impl FnOnce(u32, &[IoSlice<'_>]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let header = self.headed();
+        let written = match &self.packets[..] {
+            [] => Ok(()),
+            [one] => write(one.node, &[IoSlice::new(&header), IoSlice::new(&one.bytes)]),
+            [first, others @ ..] => {
+                let head = [IoSlice::new(&header), IoSlice::new(&first.bytes)];
+                let data = others
+                    .iter()
+                    .map(|one| IoSlice::new(&one.bytes[self.headers..]));
+                let pieces: Vec<IoSlice<'_>> = head.into_iter().chain(data).collect();
+                write(first.node, &pieces)
+            }
+        };
+        self.packets.clear();
+        written
+    }
+
+    /// The header for the kernel; the first of several packets has the headers of all.
+    fn headed(&mut self) -> [u8; HEADER] {
+        let [first, .., last] = &mut self.packets[..] else {
+            return WHOLE;
+        };
+        let (first, flags) = (&mut first.bytes, last.bytes[IP_HEADER + FLAGS]);
+        first[2..4].copy_from_slice(&(self.bytes as u16).to_be_bytes());
+        first[IP_CHECKSUM].fill(0);
+        let sum = !folded(sum_of(&first[..IP_HEADER]));
+        first[IP_CHECKSUM].copy_from_slice(&sum.to_be_bytes());
+        first[IP_HEADER + FLAGS] |= flags;
+        let pseudo = folded(pseudo_header(first, self.bytes - IP_HEADER));
+        first[IP_HEADER + TCP_CHECKSUM..][..2].copy_from_slice(&pseudo.to_be_bytes());
+        of_several(self.headers, self.size)
+    }
+}
+
+#[cfg(test)]
+mod tests;

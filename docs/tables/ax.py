@@ -1,0 +1,136 @@
+"""Tables of the page on the papers' questions in a cell that aggregates."""
+
+from collections.abc import Iterator
+
+from lasthop.studies.ax import access, bottleneck, cell, shares, slow, updown
+from tables.cells import Values, listed, table
+
+AX = Values("ax")
+
+
+def even() -> Iterator[str]:
+    """How even uploads and downloads are, by number and by queue."""
+    queues = [str(queue) for queue in updown.QUEUES]
+    rows = [
+        [
+            cell.PHY_WORDS[phy],
+            updown.WORDS[mix],
+            *(AX.simulated(f"updown.even_{phy}_{mix}_{queue}") for queue in queues),
+        ]
+        for phy in cell.BOTH
+        for mix in updown.MIXES
+    ]
+    heads = ["FIFO of " + queue if queue.isdigit() else "Linux" for queue in queues]
+    yield from table(["cell", "stations", *heads], rows)
+
+
+def anomaly() -> Iterator[str]:
+    """Who gets what beside a station at MCS 0."""
+    rows = [
+        [
+            cell.PHY_WORDS[phy],
+            f"{slow.WORDS[load]}, {slow.WORDS[queue]}",
+            *(
+                AX.simulated(f"slow.{name}_{phy}_{load}_{queue}", factor)
+                for name, factor in (("fast", 1), ("slow", 1), ("total", 1), ("air", 100))
+            ),
+        ]
+        for phy in cell.BOTH
+        for load in slow.LOADS
+        for queue in slow.QUEUES
+    ]
+    heads = ["a fast station [Mb/s]", "the slow one", "all", "its part of the air [%]"]
+    yield from table(["cell", "load, queue", *heads], rows)
+
+
+def shared() -> Iterator[str]:
+    """Ratio of the classes, and what the queue holds, under each law."""
+    rows = []
+    for phy in cell.BOTH:
+        for room in shares.ROOMS:
+            names = [f"{phy}_{law}_{room}" for law in shares.LAWS]
+            rows.append(
+                [
+                    f"{cell.PHY_WORDS[phy]}, {room} packets",
+                    *(AX.simulated(f"shares.ratio_{name}") for name in names),
+                    listed(AX.simulated(f"shares.held_{name}", 100) for name in names),
+                    listed(AX.simulated(f"shares.total_{name}") for name in names),
+                ]
+            )
+        names = [f"{phy}_{law}_frames" for law in shares.LAWS]
+        ratios = (AX.simulated(f"shares.ratio_{name}") for name in names)
+        alone = f"{cell.PHY_WORDS[phy]}, frames one by one, {cell.FRAME_ROOM}"
+        rows.append([alone, *ratios, "", ""])
+    laws = [shares.WORDS[law] for law in shares.LAWS]
+    yield from table(["cell, room", *laws, "queue holds [%]", "all [Mb/s]"], rows)
+
+
+def bottlenecks() -> Iterator[str]:
+    """Fairness and goodput with the estimator, and without."""
+    words = {"fifo": "no bottleneck, FIFO", "linux": "no bottleneck, Linux queue"}
+    words |= {str(one): f"threshold {one} ms, FIFO" for one in bottleneck.THRESHOLDS}
+    words |= {"both": f"threshold {bottleneck.CALM} ms, Linux queue"}
+    words |= {"leaf200": "threshold 40 ms, leaves of 200"}
+    rows = [
+        [
+            cell.PHY_WORDS[phy],
+            said,
+            *(
+                AX.simulated(f"bottleneck.{name}_{phy}_{way}_{kind}")
+                for way in bottleneck.WAYS
+                for name in ("eta", "total")
+            ),
+            listed(_rate(phy, way, kind) for way in bottleneck.WAYS) if kind.isdigit() else "",
+        ]
+        for phy in cell.BOTH
+        for kind, said in words.items()
+    ]
+    heads = ["η, four downloads", "all [Mb/s]", "η, four uploads", "all [Mb/s]", "C [Mb/s]"]
+    yield from table(["cell", "", *heads], rows)
+
+
+def _rate(phy: str, way: str, threshold: str) -> str:
+    return AX.simulated(f"bottleneck.capacity_{phy}_{way}_{threshold}")
+
+
+def accesses() -> Iterator[str]:
+    """What each access parameter gains, by what an access sends."""
+    settings = {
+        **{f"txop_{{}}_{limit}": f"limit {limit / 1000:g} ms" for limit in access.LIMITS_US[1:]},
+        **{f"cwmin_{{}}_{one}": f"CWmin {one}" for one in access.CWMINS if one != access.CWMIN},
+        "pifs_{}_0": "PIFS access",
+        f"pifs_{{}}_{access.LONG_US}": f"PIFS access, limit {access.LONG_US / 1000:g} ms",
+    }
+    cases = [f"{phy}_{size}" for phy in access.PHYS for size in access.SIZES]
+    first = [AX.simulated(f"access.total_{case}") for case in cases]
+    rows = [["one PPDU, CWmin 15 [Mb/s]", *first]]
+    rows += [
+        [words, *(AX.simulated(f"access.{name.format(case)}") for case in cases)]
+        for name, words in settings.items()
+    ]
+    roomy = {"roomy_{}": f"one PPDU, FIFO of {access.AMPLE} [Mb/s]"}
+    roomy |= {"roomy_{}_txop": f"limit {access.LONG_US / 1000:g} ms, over that"}
+    roomy |= {"roomy_{}_pifs": "PIFS access, over that"}
+    rows += [
+        [
+            words,
+            *(
+                "" if size != "full" else AX.simulated(f"access.{name.format(phy)}")
+                for phy in access.PHYS
+                for size in access.SIZES
+            ),
+        ]
+        for name, words in roomy.items()
+    ]
+    sizes = {"frames": "frames", "short": "0.5 ms", "full": "full"}
+    heads = [f"{phy}, {sizes[size]}" for phy in access.PHYS for size in access.SIZES]
+    yield from table(["", *heads], rows)
+
+
+TABLES = {
+    "even": even,
+    "anomaly": anomaly,
+    "shared": shared,
+    "bottlenecks": bottlenecks,
+    "accesses": accesses,
+}

@@ -1,0 +1,12 @@
+"""The papers' questions in a cell that aggregates, behind a FIFO and a Linux access point."""
+
+from lasthop.studies.ax import access, bottleneck, shares, slow, updown
+from lasthop.studies.study import Study
+
+STUDIES: tuple[Study, ...] = (
+    updown.STUDY,
+    slow.STUDY,
+    shares.STUDY,
+    bottleneck.STUDY,
+    access.STUDY,
+)

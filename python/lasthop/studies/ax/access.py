@@ -1,0 +1,196 @@
+"""Access parameters (paper 003) against aggregation: opportunities, CWmin, and PIFS access.
+
+Seven downloads, as in the paper; frames one by one as there, aggregates of 0.5 ms, and the longest.
+"""
+
+from typing import Any
+
+from lasthop.studies.ax import cell
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.sweep import Sweep
+
+SIZES: dict[str, dict[str, Any]] = {
+    "frames": {"mpdus": 1},
+    "short": {"time": "0.5 ms"},
+    "full": {},
+}
+WORDS = {"frames": "frames one by one", "short": "aggregates of 0.5 ms", "full": "full aggregates"}
+
+CWMIN = 15
+"""That of best effort. [slots]"""
+
+CWMINS = (3, 7, CWMIN, 31, 63, 127)
+"""Smallest contention windows of access point and stations. [slots]"""
+
+LIMITS_US = (0, 1504, 2528, 5500)
+"""Limits of opportunities of access point and stations; 0: one PPDU an access. [us]"""
+
+LONG_US = LIMITS_US[-1]
+
+PIFS = {"aifsn": 1, "cwmin": 0, "cwmax": 0}
+"""Access of the access point after PIFS without backoff."""
+
+AMPLE = 4000
+"""Room in the FIFO in which bursts find place. [packets]"""
+
+PHYS = tuple(cell.PHYS)
+STATIONS = 7
+
+
+def _limited(limit_us: int) -> dict[str, Any]:
+    return {"txop_limit": f"{limit_us} us"} if limit_us else {}
+
+
+def scenario(
+    phy: str, size: str, name: str, access: dict[str, Any], room: int = cell.ROOM
+) -> dict[str, Any]:
+    """Return seven downloads with access parameters."""
+    return cell.scenario(
+        f"{STATIONS} downloads, {WORDS[size]}, {name}",
+        phy,
+        {"station": {"count": STATIONS, "download": 1}},
+        queue=cell.FRAME_ROOM if size == "frames" else room,
+        seconds=(4, 10),
+        cell={"aggregation": SIZES[size], **access},
+    )
+
+
+KINDS = {"bare": {}, "txop": _limited(LONG_US), "pifs": {"ap": PIFS}}
+"""Access with ample room: one PPDU, the longest opportunities, PIFS."""
+
+AXES: dict[str, tuple[Any, ...]] = {"phy": PHYS, "size": tuple(SIZES)}
+LABELS = {**WORDS, **cell.PHY_WORDS}
+BY_LIMIT = Sweep(
+    "{phy}-{size}-txop{limit}",
+    lambda phy, size, limit: scenario(phy, size, f"opportunities of {limit} us", _limited(limit)),
+    {**AXES, "limit": LIMITS_US},
+    words=LABELS,
+)
+BY_CWMIN = Sweep(
+    "{phy}-{size}-cwmin{cwmin}",
+    lambda phy, size, cwmin: scenario(phy, size, f"CWmin {cwmin}", {"cwmin": cwmin}),
+    {**AXES, "cwmin": CWMINS},
+    words=LABELS,
+)
+BY_PIFS = Sweep(
+    "{phy}-{size}-pifs{limit}",
+    lambda phy, size, limit: scenario(
+        phy, size, f"PIFS, opportunities of {limit} us", {"ap": PIFS, **_limited(limit)}
+    ),
+    {**AXES, "limit": (0, LONG_US)},
+)
+ROOMY = Sweep(
+    "{phy}-full-{kind}-roomy",
+    lambda phy, kind: scenario(phy, "full", f"{kind}, room for {AMPLE}", KINDS[kind], AMPLE),
+    {"phy": PHYS, "kind": tuple(KINDS)},
+)
+
+
+def _gain(read: list[Quantity], reference: Quantity) -> list[Quantity]:
+    return [one / reference for one in read]
+
+
+def gains(runs: Runs, sweep: Sweep, phy: str, size: str) -> list[Quantity]:
+    """Return goodput along a sweep over that with CWmin 15, one PPDU an access. [-]"""
+    reference = cell.total(runs[BY_LIMIT.point({"phy": phy, "size": size, "limit": 0})])
+    return _gain(sweep.at(phy=phy, size=size).read(runs, cell.total), reference)
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return what each setting gains over CWmin 15 and one PPDU an access."""
+    values: dict[str, Quantity] = {}
+    for phy in PHYS:
+        for size in SIZES:
+            for sweep, word, axis in (
+                (BY_LIMIT, "txop", LIMITS_US[1:]),
+                (BY_CWMIN, "cwmin", CWMINS),
+                (BY_PIFS, "pifs", (0, LONG_US)),
+            ):
+                read = gains(runs, sweep, phy, size)[-len(axis) :]
+                named = zip(axis, read, strict=True)
+                values |= {f"{word}_{phy}_{size}_{value}": gain for value, gain in named}
+    return values | BY_LIMIT.at(limit=0).values(runs, {"total_{phy}_{size}": cell.total})
+
+
+def acks(run: Run) -> Quantity:
+    """Return the mean length of a station's aggregates. [MPDUs]"""
+    return cell.mean_over(run, "station", "mpdus_per_ppdu")
+
+
+def busy(run: Run) -> Quantity:
+    """Return the part of the time in which the medium is busy. [-]"""
+    return run.quantity("cells", "cell", "busy_fraction")
+
+
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return aggregates and idle air under each limit and with PIFS access, and ample room."""
+    readings = {"aggregate": cell.aggregate, "acks": acks, "busy": busy}
+    limits = {f"{name}_{{phy}}_{{size}}_{{limit}}": read for name, read in readings.items()}
+    pifs = {f"{name}_{{phy}}_{{size}}_pifs{{limit}}": read for name, read in readings.items()}
+    values = BY_LIMIT.values(runs, limits) | BY_PIFS.values(runs, pifs)
+    for phy in PHYS:
+        bare, *others = ROOMY.at(phy=phy).read(runs, cell.total)
+        values[f"roomy_{phy}"] = bare
+        named = zip(list(KINDS)[1:], others, strict=True)
+        values |= {f"roomy_{phy}_{kind}": other / bare for kind, other in named}
+    return values
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return the aggregates that a limit leaves, and what PIFS access does to the FIFO."""
+    lengths = listed(BY_LIMIT.at(phy="ax", size="full").read(runs, cell.aggregate))
+    bare, pifs = runs["ax-full-txop0"], runs["ax-full-pifs0"]
+    roomy = ROOMY.at(phy="ax").read(runs, cell.total)
+    return {
+        "ax-5": (
+            f"full aggregates in 802.11ax have {lengths} MPDUs with limits of "
+            f"{', '.join(map(str, LIMITS_US))} us: a limit cuts what would have gone in one PPDU, "
+            f"and an opportunity that is long enough sends soon what would have gathered. With "
+            f"PIFS access the medium is busy for {busy(pifs)} of the time instead of {busy(bare)}: "
+            f"the queue is sent as soon as ACKs have refilled it, they come in bursts, and the "
+            f"bursts of segments that answer overflow the FIFO of {cell.ROOM}, so that windows "
+            f"fall together. With room for {AMPLE}, where the paper's queues never overflow, the "
+            f"cell carries {roomy[0]} Mb/s with one PPDU an access, {roomy[1]} with opportunities "
+            f"of {LONG_US} us and {roomy[2]} with PIFS access"
+        )
+    }
+
+
+def _lines(sweep: Sweep, over: str, size: str, phy: str) -> Line:
+    return Line(
+        WORDS[size],
+        sweep.settings[over],
+        lambda runs: gains(runs, sweep, phy, size),
+    )
+
+
+def _panels(phy: str) -> list[Panel]:
+    return [
+        Panel(
+            "goodput [-]",
+            [_lines(BY_LIMIT, "limit", size, phy) for size in SIZES],
+            f"over that with one PPDU an access, {cell.PHY_WORDS[phy]}",
+            levels={"as with one PPDU": 1.0},
+        )
+    ]
+
+
+PICTURE = Picture(
+    Abscissa(
+        "limit of opportunities [ms]",
+        places=evenly(LIMITS_US),
+        ticks={limit: f"{limit / 1000:g}" if limit else "one PPDU" for limit in LIMITS_US},
+    ),
+    [panel for phy in PHYS for panel in _panels(phy)],
+)
+
+STUDY = Study(
+    key="ax-access",
+    title="Access parameters against aggregation",
+    points={**BY_LIMIT.points(), **BY_CWMIN.points(), **BY_PIFS.points(), **ROOMY.points()},
+    measure=measure,
+    shown=shown,
+    findings=findings,
+    draw=PICTURE.draw,
+)

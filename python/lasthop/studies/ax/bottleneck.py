@@ -1,0 +1,224 @@
+"""The virtual shared bottleneck and its estimator (paper 002) in front of a cell that aggregates.
+
+A station with four connections, up or down, beside three with a download each. C is estimated, at
+most 1.2 times what the cell carries, with thresholds for the round-trip times of pings that are
+swept; the default is the paper's 40 ms. Leaves have room for 1000 packets.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lasthop.studies.ax import cell
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
+from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.sweep import Reading, Sweep
+
+CAP_MBPS = 600
+"""Largest rate of the bottleneck. [Mb/s]"""
+
+THRESHOLDS = (10, 15, 20, 40)
+"""Round-trip times above which the rate falls. [ms]"""
+
+CALM = 10
+"""The threshold that claims judge beside the default: two aggregates of 4.9 ms. [ms]"""
+
+LEAF = 1000
+"""Room in each leaf, four times an aggregate; the default of scenarios is 200. [packets]"""
+
+WAYS = ("down", "up")
+SEEDS = range(1, cell.REPLICATIONS + 1)
+
+SETTLED_S = 10.0
+"""From when on C counts as settled. [s]"""
+
+SHORT = {"aggregation": {"time": "0.5 ms"}}
+LENGTHS: dict[str, dict[str, Any]] = {"full": {}, "short": SHORT}
+
+
+def estimated(threshold: int, leaf: int = LEAF) -> dict[str, Any]:
+    """Return the bottleneck with an estimated rate."""
+    high = min(100, 4 * threshold)
+    wce = {"max": f"{CAP_MBPS} Mbps", "threshold": f"{threshold} ms", "high": f"{high} ms"}
+    return {"vsb": {"queue": leaf, "wce": wce}}
+
+
+def scenario(
+    phy: str, way: str, name: str, vsb: Any = None, queue: Any = cell.ROOM, **more: Any
+) -> dict[str, Any]:
+    """Return four connections of one station beside three stations with a download."""
+    return cell.scenario(
+        f"four {way}loads against one, {name}",
+        phy,
+        {"first": {f"{way}load": 4}, "others": {"count": 3, "download": 1}},
+        queue=queue,
+        more=vsb,
+        **{"seconds": (10, 24), **more},
+    )
+
+
+SWEEP = Sweep(
+    "{phy}-{way}-{threshold}",
+    lambda phy, way, threshold: scenario(phy, way, f"{threshold} ms", estimated(threshold)),
+    {"phy": cell.BOTH, "way": WAYS, "threshold": THRESHOLDS},
+    words={"down": "downloads", "up": "uploads"},
+)
+KINDS = {"fifo": cell.ROOM, "linux": cell.LINUX}
+BARE = Sweep(
+    "{phy}-{way}-{kind}",
+    lambda phy, way, kind: scenario(phy, way, kind, queue=KINDS[kind]),
+    {"phy": cell.BOTH, "way": WAYS, "kind": tuple(KINDS)},
+)
+BEFORE_LINUX = Sweep(
+    "{phy}-{way}-both",
+    lambda phy, way: scenario(phy, way, "both", estimated(CALM), cell.LINUX),
+    {"phy": cell.BOTH, "way": WAYS},
+)
+LEAVES = Sweep(
+    "{phy}-{way}-leaf200",
+    lambda phy, way: scenario(phy, way, "leaves of 200", estimated(40, 200)),
+    {"phy": cell.BOTH, "way": WAYS},
+)
+TRACES = Sweep(
+    "{phy}-{length}-trace{seed}",
+    lambda phy, length, seed: {
+        **scenario(
+            phy,
+            "down",
+            f"C over time, aggregates {length}",
+            estimated(CALM),
+            seconds=(int(SETTLED_S), 30),
+            replications=1,
+            cell=LENGTHS[length],
+        ),
+        "seed": seed,
+        "record": {"series_interval": "500 ms"},
+    },
+    {"phy": cell.BOTH, "length": tuple(LENGTHS), "seed": tuple(SEEDS)},
+)
+
+
+def eta(run: Run) -> Quantity:
+    """Return the goodput of the station with four connections over the mean of the others. [-]"""
+    return cell.goodput(run, "first") / cell.goodput(run, "others")
+
+
+def capacity(run: Run) -> Quantity:
+    """Return the time average of C. [Mb/s]"""
+    return run.quantity("links", "vsb", "capacity_bps") / 1e6
+
+
+def pings(run: Run) -> Quantity:
+    """Return the mean round-trip time of the pings. [ms]"""
+    return run.quantity("links", "vsb", "ping_rtt_s") * 1e3
+
+
+def swing(runs: Runs, phy: str, length: str) -> Quantity:
+    """Return the standard deviation of C over its mean, once for each seed. [-]"""
+    values = []
+    for run in TRACES.at(phy=phy, length=length).runs(runs):
+        times, rates = run.track("links", "vsb", "capacity_bps")
+        settled = np.asarray(rates)[np.asarray(times) > SETTLED_S]
+        values.append(float(np.std(settled) / np.mean(settled)))
+    return Quantity(np.asarray(values))
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return how fair it is, what it carries, what C is, and how much C moves."""
+    both = {"eta": eta, "total": cell.total}
+    values = SWEEP.values(
+        runs,
+        {f"{name}_{{phy}}_{{way}}_{{threshold}}": read for name, read in both.items()}
+        | {"capacity_{phy}_{way}_{threshold}": capacity},
+    )
+    for sweep, word in ((BARE, "{kind}"), (BEFORE_LINUX, "both"), (LEAVES, "leaf200")):
+        values |= sweep.values(
+            runs, {f"{name}_{{phy}}_{{way}}_{word}": read for name, read in both.items()}
+        )
+    for phy in cell.BOTH:
+        for length in LENGTHS:
+            values[f"swing_{phy}_{length}"] = swing(runs, phy, length)
+    return values
+
+
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return the pings, and what waits at the access point."""
+    return SWEEP.values(
+        runs,
+        {"pings_{phy}_{way}_{threshold}": pings, "queue_{phy}_{way}_{threshold}": cell.occupancy},
+    )
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return why the default does nothing, what short leaves do, and where both queues meet."""
+    default, calm = (runs[f"ax-down-{threshold}"] for threshold in (40, CALM))
+    leaf = runs["ax-down-leaf200"]
+    return {
+        "ax-4": (
+            f"downloads in 802.11ax: with the default of 40 ms pings take {pings(default)} "
+            f"ms beside a FIFO that holds {cell.occupancy(default)} packets, so that C is "
+            f"{capacity(default)} Mb/s, its cap; with {CALM} ms it is {capacity(calm)} and pings "
+            f"take {pings(calm)}. With the default leaves of 200 packets, fewer than an aggregate, "
+            f"eta is {eta(leaf)} and the cell carries {cell.total(leaf)} Mb/s whatever C is: the "
+            f"leaves drop what comes in bursts, and the FIFO never fills. The C that settles "
+            f"moves by {swing(runs, 'ax', 'full')} of itself, by {swing(runs, 'ax', 'short')} with "
+            f"aggregates of 0.5 ms"
+        )
+    }
+
+
+def _lines(phy: str, read: Reading) -> list[Line]:
+    """Return lines over thresholds, and flat ones where the Linux queue is alone."""
+    lines = SWEEP.at(phy=phy).lines("four {way}", "threshold", read)
+    for way in WAYS:
+        point = BARE.point({"phy": phy, "way": way, "kind": "linux"})
+        lines.append(
+            Line(
+                f"four {SWEEP.words[way]}",
+                THRESHOLDS,
+                lambda runs, point=point: [read(runs[point])] * len(THRESHOLDS),  # type: ignore[misc]
+                "Linux queue alone",
+            )
+        )
+    return lines
+
+
+PICTURE = Picture(
+    Abscissa("threshold of the pings [ms]", places=evenly(THRESHOLDS), ticks=THRESHOLDS),
+    [
+        *(
+            Panel(
+                "η [-]",
+                _lines(phy, eta),
+                f"four connections against one each, {cell.PHY_WORDS[phy]}",
+                levels={"fair": 1.0},
+            )
+            for phy in cell.BOTH
+        ),
+        *(
+            Panel(
+                "goodput [Mb/s]",
+                _lines(phy, cell.total),
+                f"the cell's, {cell.PHY_WORDS[phy]}",
+                from_zero=False,
+            )
+            for phy in cell.BOTH
+        ),
+    ],
+)
+
+STUDY = Study(
+    key="ax-bottleneck",
+    title="The virtual shared bottleneck and its estimator",
+    points={
+        **SWEEP.points(),
+        **BARE.points(),
+        **BEFORE_LINUX.points(),
+        **LEAVES.points(),
+        **TRACES.points(),
+    },
+    measure=measure,
+    shown=shown,
+    findings=findings,
+    draw=PICTURE.draw,
+)

@@ -1,0 +1,150 @@
+"""Shared buffers: virtual buffer sharing (paper 000) in front of an aggregating FIFO.
+
+Two classes with equal shares: two stations with four downloads each, and two with one each.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from lasthop.studies.ax import cell
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.sweep import Reading, Sweep
+
+LAWS = ("plain", "vbs", "regulated")
+WORDS = {"plain": "drop-tail", "vbs": "Algorithm 1", "regulated": "regulator"}
+
+ROOMS = (300, 1000, 3000)
+"""Room in the FIFO. [packets]"""
+
+DELAYS = (0.5, 5.0, 20.0)
+"""Propagation times of the wire, one way. [ms]"""
+
+OCCUPANCY = 0.6
+"""Part of its room that the algorithms hold the queue at, c. [-]"""
+
+MANY, FEW = 4, 1
+"""Downloads of each station of the two classes."""
+
+
+def scenario(phy: str, law: str, room: int = cell.ROOM, delay: float = 5.0, **more: Any) -> Any:
+    """Return both classes under a law."""
+    queue: Any = room
+    if law == "fair":
+        queue = cell.LINUX
+    elif law != "plain":
+        algorithm = "corrected" if law == "vbs" else law
+        queue = {"limit": room, "vbs": {"by": "group", "algorithm": algorithm}}
+    return cell.scenario(
+        f"{WORDS.get(law, 'Linux queue')}, {room} packets, {delay:g} ms",
+        phy,
+        {"many": {"count": 2, "download": MANY}, "few": {"count": 2, "download": FEW}},
+        queue=queue,
+        delay_ms=delay,
+        seconds=(6, 16),
+        **more,
+    )
+
+
+BY_ROOM = Sweep(
+    "{phy}-{law}-{room}",
+    scenario,
+    {"phy": cell.BOTH, "law": LAWS, "room": ROOMS},
+    words={**WORDS, **cell.PHY_WORDS},
+)
+BY_DELAY = Sweep(
+    "{phy}-{law}-wire{delay}",
+    scenario,
+    {"phy": cell.BOTH, "law": LAWS, "delay": DELAYS},
+    words={**WORDS, **cell.PHY_WORDS},
+)
+FRAMES = Sweep(
+    "{phy}-{law}-frames",
+    lambda phy, law: scenario(phy, law, cell.FRAME_ROOM, cell={"aggregation": {"mpdus": 1}}),
+    {"phy": cell.BOTH, "law": LAWS},
+)
+FAIR = Sweep("{phy}-fair", lambda phy: scenario(phy, "fair"), {"phy": cell.BOTH})
+
+
+def ratio(run: Run) -> Quantity:
+    """Return the goodput of the class with many downloads over the other's. [-]"""
+    return cell.goodput(run, "many") / cell.goodput(run, "few")
+
+
+def held(room: int) -> Reading:
+    """Return the reading of the part of its room that the queue holds. [-]"""
+    return lambda run: cell.occupancy(run) / float(room)
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return ratios of the classes, what the queue holds, and totals."""
+    values = BY_ROOM.values(
+        runs, {"ratio_{phy}_{law}_{room}": ratio, "total_{phy}_{law}_{room}": cell.total}
+    )
+    for room in ROOMS:
+        values |= BY_ROOM.at(room=room).values(runs, {"held_{phy}_{law}_{room}": held(room)})
+    values |= BY_DELAY.values(runs, {"ratio_{phy}_{law}_wire{delay}": ratio})
+    values |= FRAMES.values(runs, {"ratio_{phy}_{law}_frames": ratio})
+    return values | FAIR.values(runs, {"ratio_{phy}_fair": ratio, "total_{phy}_fair": cell.total})
+
+
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return what the queue holds, over the wire's delay."""
+    return BY_DELAY.values(runs, {"held_{phy}_{law}_wire{delay}": held(cell.ROOM)})
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what it hangs on: the time that the buffer is worth beside the wire's."""
+    mine = BY_DELAY.at(phy="ax", law="vbs")
+    ratios, parts = listed(mine.read(runs, ratio)), listed(mine.read(runs, held(cell.ROOM)))
+    delays = ", ".join(f"{delay:g}" for delay in DELAYS)
+    frames = FRAMES.at(phy="ax")
+    return {
+        "ax-3": (
+            f"wires of {delays} ms each way leave a ratio of {ratios} to Algorithm 1 and the queue "
+            f"at {parts} of its room, in 802.11ax with room for {cell.ROOM}: at 500 Mb/s that is "
+            f"24 ms, and who has one connection does not refill its share of it before it is "
+            f"sent. The same laws with {cell.FRAME_ROOM} packets that go one by one, worth "
+            f"more than 100 ms, leave "
+            f"{listed(frames.at(law=['vbs', 'regulated']).read(runs, ratio))}, where drop-tail has "
+            f"{ratio(runs['ax-plain-frames'])}"
+        )
+    }
+
+
+def _held(phy: str, law: str) -> Callable[[Runs], list[Quantity]]:
+    """Return what reads the part of its room that the queue holds, over rooms."""
+    points = [(room, BY_ROOM.point({"phy": phy, "law": law, "room": room})) for room in ROOMS]
+    return lambda runs: [held(room)(runs[point]) for room, point in points]
+
+
+PICTURE = Picture(
+    Abscissa("room in the FIFO [packets]", places=evenly(ROOMS), ticks=ROOMS),
+    [
+        *(
+            Panel(
+                "ratio of the classes [-]",
+                BY_ROOM.at(phy=phy, law=["vbs", "regulated"]).lines("{law}", "room", ratio),
+                f"four connections a station over one, {cell.PHY_WORDS[phy]}",
+                levels={"equal": 1.0},
+            )
+            for phy in cell.BOTH
+        ),
+        Panel(
+            "part of the room held [-]",
+            [Line(words, ROOMS, _held("ax", law)) for law, words in WORDS.items()],
+            f"what the queue holds, {cell.PHY_WORDS['ax']}",
+            levels={"c": OCCUPANCY},
+        ),
+    ],
+)
+
+STUDY = Study(
+    key="ax-shares",
+    title="Virtual buffer sharing in front of an aggregating FIFO",
+    points={**BY_ROOM.points(), **BY_DELAY.points(), **FRAMES.points(), **FAIR.points()},
+    measure=measure,
+    shown=shown,
+    findings=findings,
+    draw=PICTURE.draw,
+)

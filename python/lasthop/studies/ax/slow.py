@@ -1,0 +1,148 @@
+"""One slow station beside two fast ones: the performance anomaly, behind a FIFO and fair queues."""
+
+from typing import Any
+
+from lasthop.studies.ax import cell
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
+from lasthop.studies.study import Quantity, Run, Runs, Study
+from lasthop.studies.sweep import Reading, Sweep
+
+MCSS = (0, 1, 2, 4, 7)
+"""Modulation of the slow station, which has one stream. [-]"""
+
+LOADS: dict[str, dict[str, Any]] = {"udp": {"udp_down": "300 Mbps"}, "tcp": {"download": 1}}
+"""What each station gets: datagrams at more than its share, or a download."""
+
+QUEUES = {"fifo": cell.ROOM, "linux": cell.LINUX}
+WORDS = {"fifo": "FIFO", "linux": "Linux queue", "udp": "UDP", "tcp": "TCP"}
+
+
+def scenario(phy: str, load: str, queue: str, mcs: int) -> dict[str, Any]:
+    """Return two fast stations and a slow one with the same load."""
+    own = LOADS[load]
+    stations = {
+        "fast": {"count": 2, **own},
+        "slow": {**own, "mcs": mcs, "streams": 1},
+    }
+    words = f"{WORDS[load]}, a station at MCS {mcs}, {WORDS[queue]}"
+    return cell.scenario(words, phy, stations, queue=QUEUES[queue], seconds=(3, 9))
+
+
+SWEEP = Sweep(
+    "{phy}-{load}-{queue}-{mcs}",
+    scenario,
+    {"phy": cell.BOTH, "load": tuple(LOADS), "queue": tuple(QUEUES), "mcs": MCSS},
+    words=WORDS,
+)
+
+
+def fast(run: Run) -> Quantity:
+    """Return the goodput of a fast station. [Mb/s]"""
+    return cell.goodput(run, "fast")
+
+
+def slow(run: Run) -> Quantity:
+    """Return the goodput of the slow station. [Mb/s]"""
+    return cell.goodput(run, "slow")
+
+
+def evenness(run: Run) -> Quantity:
+    """Return the goodput of the slow station over a fast one's. [-]"""
+    return slow(run) / fast(run)
+
+
+def air(run: Run) -> Quantity:
+    """Return the slow station's part of the three stations' air time. [-]"""
+    own = run.quantity("stations", "slow", "airtime_fraction")
+    return own / (own + cell.mean_over(run, "fast", "airtime_fraction") * 2.0)
+
+
+def length(prefix: str) -> Reading:
+    """Return the reading of the mean aggregate to the stations whose names begin so. [MPDUs]"""
+    return lambda run: cell.mean_over(run, prefix, "downlink_mpdus_per_ppdu")
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return who gets what beside a station at MCS 0."""
+    readings = {"even": evenness, "air": air, "fast": fast, "slow": slow, "total": cell.total}
+    table = {f"{name}_{{phy}}_{{load}}_{{queue}}": read for name, read in readings.items()}
+    return SWEEP.at(mcs=MCSS[0]).values(runs, table)
+
+
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return the same over the slow station's modulation."""
+    readings = {"fast": fast, "slow": slow, "air": air}
+    lengths = {f"mpdus_{who}": length(who) for who in ("fast", "slow")}
+    return SWEEP.values(
+        runs,
+        {
+            f"{name}_{{phy}}_{{load}}_{{queue}}_{{mcs}}": read
+            for name, read in (readings | lengths).items()
+        },
+    )
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what equal shares of the air are worth to each, and the aggregates behind them."""
+    fifo, linux = (runs[f"ax-tcp-{queue}-0"] for queue in QUEUES)
+    lengths = [length(who)(run) for run in (fifo, linux) for who in ("fast", "slow")]
+    return {
+        "ax-2": (
+            f"downloads in 802.11ax: the fast stations get {fast(fifo)} Mb/s each behind the FIFO "
+            f"and {fast(linux)} behind the Linux queue, the slow one {slow(fifo)} and "
+            f"{slow(linux)}. Behind the FIFO TCP is not even, since one aggregate of the slow "
+            f"station ({lengths[1]} MPDUs) takes as long as one of a fast one ({lengths[0]}). The "
+            f"Linux queue has {lengths[3]} and {lengths[2]}"
+        )
+    }
+
+
+def _lines(load: str) -> list[Line]:
+    """Return what fast and slow stations get of one load in the first cell."""
+    mine = SWEEP.at(phy="ax", load=load)
+    return [
+        line
+        for queue, variant in (("fifo", ""), ("linux", "Linux queue"))
+        for label, read in (("a fast station", fast), ("the slow station", slow))
+        for line in mine.at(queue=queue).lines(label, "mcs", read, variant)
+    ]
+
+
+def _air(phy: str) -> list[Line]:
+    mine = SWEEP.at(phy=phy)
+    return [
+        line
+        for queue, variant in (("fifo", ""), ("linux", "Linux queue"))
+        for load, words in (("udp", "the slow station"), ("tcp", "the slow station, TCP"))
+        for line in mine.at(queue=queue, load=load).lines(words, "mcs", air, variant)
+    ]
+
+
+PICTURE = Picture(
+    Abscissa("MCS of the slow station, one stream", places=evenly(MCSS), ticks=MCSS),
+    [
+        *(
+            Panel("goodput [Mb/s]", _lines(load), f"{WORDS[load]}, {cell.PHY_WORDS['ax']}")
+            for load in LOADS
+        ),
+        *(
+            Panel(
+                "part of the air [-]",
+                _air(phy),
+                f"air time of the slow station, {cell.PHY_WORDS[phy]}",
+                levels={"a third": 1 / 3},
+            )
+            for phy in cell.BOTH
+        ),
+    ],
+)
+
+STUDY = Study(
+    key="ax-slow",
+    title="One slow station",
+    points=SWEEP.points(),
+    measure=measure,
+    shown=shown,
+    findings=findings,
+    draw=PICTURE.draw,
+)

@@ -1,0 +1,113 @@
+"""Uploads against downloads: the unfairness of papers 000 and 002, by number and by buffer."""
+
+from typing import Any
+
+from lasthop.studies.ax import cell
+from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.sweep import Sweep
+
+MIXES = {"1_1": (1, 1), "1_4": (1, 4), "4_1": (4, 1), "4_4": (4, 4)}
+"""Stations with an upload, and stations with a download."""
+
+WORDS = {mix: f"{up} up, {down} down" for mix, (up, down) in MIXES.items()}
+
+ROOMS = (100, 300, 1000, 3000)
+"""Room in the FIFO. [packets]"""
+
+QUEUES: tuple[int | str, ...] = (*ROOMS, "linux")
+
+SHORT = {"aggregation": {"time": "0.5 ms"}}
+
+
+def scenario(phy: str, mix: str, queue: Any, own: Any = None, **more: Any) -> dict[str, Any]:
+    """Return stations with an upload or a download each."""
+    up, down = MIXES[mix]
+    uploads = {"count": up, "upload": 1, **({"queue": own} if own else {})}
+    return cell.scenario(
+        f"{WORDS[mix]}, {queue}",
+        phy,
+        {"up": uploads, "down": {"count": down, "download": 1}},
+        queue=cell.LINUX if queue == "linux" else queue,
+        **more,
+    )
+
+
+SWEEP = Sweep(
+    "{phy}-{mix}-{queue}",
+    scenario,
+    {"phy": cell.BOTH, "mix": tuple(MIXES), "queue": QUEUES},
+    words={**WORDS, **cell.PHY_WORDS},
+)
+
+
+def evenness(run: Run) -> Quantity:
+    """Return the goodput of a download over that of an upload: 1 is even, 0 starving. [-]"""
+    return cell.goodput(run, "down") / cell.goodput(run, "up")
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return how even it is everywhere, and what four against four carry."""
+    evens = SWEEP.values(runs, {"even_{phy}_{mix}_{queue}": evenness})
+    totals = SWEEP.at(mix="4_4").values(runs, {"total_{phy}_{queue}": cell.total})
+    room = {f"even_{phy}_room": evenness(runs[f"{phy}-room"]) for phy in cell.BOTH}
+    return evens | totals | room
+
+
+def shown(runs: Runs) -> dict[str, Quantity]:
+    """Return what the FIFO drops, and how even it is with aggregates of 0.5 ms."""
+    fifos = SWEEP.at(mix="4_4", queue=ROOMS).values(runs, {"loss_{phy}_{queue}": cell.loss})
+    short = {f"even_{phy}_short": evenness(runs[f"{phy}-short"]) for phy in cell.BOTH}
+    return fifos | short
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what aggregates and the stations' own queues do to it."""
+    first = cell.BOTH[0]
+    four = SWEEP.at(phy=first, mix="4_4")
+    losses = listed(four.at(queue=ROOMS).read(runs, cell.loss))
+    short, full = (evenness(runs[f"{first}-{one}"]) for one in ("short", "4_4-300"))
+    one, room = (evenness(runs[f"{first}-{name}"]) for name in ("1_1-3000", "room"))
+    return {
+        "ax-1": (
+            f"the FIFO of {', '.join(map(str, ROOMS))} packets drops {losses} of what comes, four "
+            f"against four: segments of downloads, but ACKs of uploads. With room for 300 a "
+            f"download gets {full} of what an upload does, and {short} where aggregates last "
+            f"0.5 ms: an upload's aggregate answers at once with as many ACKs, which a buffer not "
+            f"much larger than that has no room for beside segments. One against one with "
+            f"room for 3000 it is {one}, since the upload waits and loses in its station's own "
+            f"queue, of 1000; with room for 3000 there too {room}"
+        )
+    }
+
+
+PICTURE = Picture(
+    Abscissa(
+        "room in the access point's FIFO [packets]; its Linux queue",
+        places=evenly(QUEUES),
+        ticks={queue: str(queue) if queue != "linux" else "Linux" for queue in QUEUES},
+    ),
+    [
+        Panel(
+            "download / upload [-]",
+            SWEEP.at(phy=phy).lines("{mix}", "queue", evenness),
+            f"goodput of a download over an upload's, {cell.PHY_WORDS[phy]}",
+            levels={"even": 1.0},
+        )
+        for phy in cell.BOTH
+    ],
+)
+
+STUDY = Study(
+    key="ax-updown",
+    title="Uploads against downloads",
+    points={
+        **SWEEP.points(),
+        **{f"{phy}-short": scenario(phy, "4_4", 300, cell=SHORT) for phy in cell.BOTH},
+        **{f"{phy}-room": scenario(phy, "1_1", 3000, own=3000) for phy in cell.BOTH},
+    },
+    measure=measure,
+    shown=shown,
+    findings=findings,
+    draw=PICTURE.draw,
+)
