@@ -291,6 +291,23 @@ fn the_l_queue_is_marked_by_its_own_delay_and_a_single_packet_is_spared() {
     );
 }
 
+/// 1500 bytes take 1 ms at 12 Mb/s: two of them are 2 ms. At 100 Mb/s, or where frames take as long as they take, 800 us.
+#[test]
+fn on_a_slow_link_the_ramp_begins_with_two_packets() {
+    let begins = |rate_bps, is_fixed| {
+        let delay = Span(0);
+        let outlet = Outlet {
+            rate_bps,
+            is_fixed,
+            delay,
+        };
+        usual().in_front_of(outlet).min_threshold
+    };
+    assert_eq!(begins(12_000_000, true), Span(2 * MS));
+    assert_eq!(begins(15_000_000, true), Span(800 * US));
+    assert_eq!(begins(12_000_000, false), Span(800 * US));
+}
+
 /// Both queues full of packets of equal length: weights 9 to 1, the L queue first; with a time-shifted FIFO 50 ms.
 #[test]
 fn who_is_served_next() {
