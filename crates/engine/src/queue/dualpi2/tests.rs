@@ -447,7 +447,7 @@ fn near(found: f64, expected: f64) {
 
 /// What reaches the link beyond what it carries must be lost, so that p_C is known where arrivals are regular: all but
 /// what L4S leaves. L4S packets are marked with k sqrt(p_C). Where arrivals are random p' moves, and so p_C is more than
-/// the square of its mean; then each follows its own mean.
+/// the square of its mean; then each follows its own mean, and the queue is empty at times, so that more than `lost` are.
 fn coupled_within_five_percent(loads: &[(f64, f64)], seconds: u64) {
     for &(low_latency, classic) in loads {
         let lost = 1.0 - (1.0 - low_latency) / classic;
@@ -457,7 +457,6 @@ fn coupled_within_five_percent(loads: &[(f64, f64)], seconds: u64) {
         let random = serve(low_latency, classic, false, seconds);
         near(random.p_c, random.squared);
         near(random.p_l, random.coupled);
-        near(random.p_c, lost);
     }
 }
 
