@@ -28,6 +28,8 @@ NODE = {
 TCP = {
     "congestion": "reno",
     "compound": {"alpha": 0.125, "beta": 0.5, "k": 0.75, "gamma_packets": 30.0, "zeta": 1.0},
+    "dctcp": {"l4s": False},
+    "prague": {"virtual_rtt_s": 0.025, "transition_rounds": 500},
     "hystart": False,
     "byte_counting": False,
     "ecn": False,

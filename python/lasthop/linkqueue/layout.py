@@ -96,6 +96,13 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
         If there is none.
     """
     said, limit = wanted.queue, wanted.queue_packets
+    if wanted.discipline == "dualpi2":
+        raise UserError(
+            "interface.queue: dualpi2 is simulated, not set up; Linux has it from 6.17 on",
+            "tc qdisc replace dev DEVICE root dualpi2",
+        )
+    if said.get("ce_threshold_s") is not None:
+        raise UserError("interface.queue: ce_threshold is simulated, not set up; allowed is off")
     if wanted.discipline not in HERE:
         raise UserError(
             f"interface.queue: Linux has no discipline {wanted.discipline}",

@@ -37,6 +37,7 @@ function queue(path: string, label: string): Listed[] {
     { path: `${path}.red.weight`, label: "RED: weight of the average" },
     { path: `${path}.codel`, label: "CoDel: target", present: true },
     { path: `${path}.pie`, label: "PIE: target", present: true },
+    { path: `${path}.dualpi2`, label: "DualPI2: target", present: true },
     { path: `${path}.pi`, label: "PI: target", present: true },
     { path: `${path}.pi.target`, label: "PI: target" },
     { path: `${path}.vbs.occupancy`, label: "VBS: part that is held" },

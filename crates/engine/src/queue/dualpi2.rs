@@ -14,7 +14,8 @@
 //! decisions are spread evenly, not drawn (`recur`).
 //!
 //! Readings: the length of the L queue (line 5a of figure 7) counts the packet that leaves, as the text has it ("if the
-//! queue is only 1 packet"); `lq.time()` there is that packet's sojourn time. p_CL is at most 1, as p' is.
+//! queue is only 1 packet"); `lq.time()` there is that packet's sojourn time. p_CL is at most 1, as p' is. Where the rate of
+//! the link is known and a packet takes longer than minTh, the ramp begins with two packets, as in DOCSIS.
 //!
 //! The scheduler, which the RFC leaves open, is Linux's weighted round robin (`sch_dualpi2.c`, 6.17): bytes of both
 //! queues earn credit for the other in proportion to the weights while both have packets, and an idle outlet gives the
@@ -58,7 +59,7 @@ table! {
         beta: f64, json "beta_per_s" = number(0.0..=100.0).default(3.2);
         /// Coupling factor k: L4S packets are marked with k times the base probability, others lost with its square.
         coupling: f64 = number(1.0..=16.0).default(2.0);
-        /// Time in the L4S queue from which its packets are marked.
+        /// Time in the L4S queue from which its packets are marked; on a link of fixed rate that takes longer for a packet of 1500 bytes, that of two of them.
         min_threshold: Span = duration(0..=10 * S).default("800 us");
         /// From no packet marked to all of them, beyond that; 0: a step.
         range: Span = duration(0..=10 * S).default("400 us");
@@ -82,16 +83,30 @@ impl OfDiscipline for DualPi2Setting {
         true
     }
 
-    fn managed(self, limit: u32, _: Outlet, _: Stream) -> Managed {
-        let queues = Box::new(DualPi2::new(self));
+    fn managed(self, limit: u32, outlet: Outlet, _: Stream) -> Managed {
+        let queues = Box::new(DualPi2::new(self.in_front_of(outlet)));
         Managed::OnDeparture(Scheduler::new(Kind::DualPi2(queues), limit))
+    }
+}
+
+impl DualPi2Setting {
+    /// The setting for a link so slow that a packet alone would be marked: the ramp begins with two (appendix A.2).
+    fn in_front_of(self, outlet: Outlet) -> DualPi2Setting {
+        let one = MTU * 8.0 / outlet.rate_bps as f64;
+        if !outlet.is_fixed || self.min_threshold.seconds() >= one {
+            return self;
+        }
+        DualPi2Setting {
+            min_threshold: Span::from_seconds(2.0 * one),
+            ..self
+        }
     }
 }
 
 /// `Th_len`. [packets]
 const LEAST_LENGTH: usize = 1;
 
-/// What a full packet has, for the credit that the L queue begins with. [bytes]
+/// What a full packet has. [bytes]
 const MTU: f64 = 1_500.0;
 
 /// Both queues; the packet in service is in neither.
@@ -319,7 +334,7 @@ impl DualPi2 {
     }
 
     /// Packets inside.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.low_latency.packets.len() + self.classic.packets.len()
     }
 

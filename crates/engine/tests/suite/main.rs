@@ -6,6 +6,7 @@ mod buffer_sharing;
 mod capture;
 mod cell;
 mod csma;
+mod l4s;
 mod laws;
 mod losses;
 mod mac80211;

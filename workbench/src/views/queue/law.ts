@@ -113,6 +113,8 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
     case "mac80211":
     case "pie":
       return delayed(discipline, queue, full, rate_bps);
+    case "dualpi2":
+      return coupled(queue, full);
     case "vbs": {
       const part = numberOf(queue, "occupancy") ?? 0;
       const target = { packets: part * limit, name: "occupancy to hold" };
@@ -179,6 +181,16 @@ function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: num
     : "";
   const note = `${title} works on the time that packets spend in the queue, not on its length: its target is ${short(target_s * 1e3)} ms${rate}.`;
   return { title, curve: [], spaced: [], levels: [full], note };
+}
+
+/** Two queues whose laws are coupled by a base probability that a controller moves. */
+function coupled(queue: Scenario, full: Level): Law {
+  const target_s = numberOf(queue, "target_s") ?? 0;
+  const k = numberOf(queue, "coupling") ?? 2;
+  const note =
+    `A controller moves a base probability p, so that classic packets wait for ${short(target_s * 1e3)} ms: they are ` +
+    `lost or marked with p², and L4S packets marked with ${short(k)} p, or by how long they wait themselves.`;
+  return { title: "DualPI2", curve: [], spaced: [], levels: [full], note };
 }
 
 /** The probability at a length, on the curve. */

@@ -106,6 +106,7 @@ test("laws that work on something else have no curve and say so", () => {
     ["fq_codel", /time/],
     ["pie", /time/],
     ["pi", /controller/],
+    ["dualpi2", /controller .* 5 ms.* 2 p,/s],
     ["vbs", /share/],
     ["foreign", /not known/],
   ]) {

@@ -107,6 +107,38 @@ fn a_packet_that_can_carry_a_mark_is_marked_and_sent() {
     assert_eq!(dropped.len(), 3, "at 339, 389 and 433 ms");
 }
 
+/// Packets of 0, 1, 2, ... ms in a queue, marked above 3 ms: Linux's `ce_threshold`, and ECT(1) alone. CoDel, whose
+/// interval has not passed, does nothing.
+#[test]
+fn packets_are_marked_by_their_time_in_the_queue() {
+    use Ecn::{Capable, Experienced, NotCapable, Scalable};
+    let marked = |ce_threshold_l4s| {
+        let setting = CoDelSetting {
+            ce_threshold: Some(Span(3 * MS)),
+            ce_threshold_l4s,
+            ..SETTING
+        };
+        let mut codel = CoDel::default();
+        let kinds = [Scalable, Capable, NotCapable, Experienced];
+        for number in 0..12 {
+            codel.push(packet(number, 0, 1_500, kinds[number as usize % 4]));
+        }
+        let (mut dropped, mut marked) = (Vec::new(), 0);
+        let newly = (0..12_u64).filter(|at| {
+            let passed = Passed {
+                dropped: &mut dropped,
+                marked: &mut marked,
+            };
+            let sent = codel.dequeue(Time(at * MS), &setting, 1_500, passed);
+            let was = kinds[*at as usize % 4];
+            sent.is_some_and(|sent| sent.ecn == Experienced) && was != Experienced
+        });
+        (newly.collect::<Vec<u64>>(), marked, dropped.len())
+    };
+    assert_eq!(marked(false), (vec![4, 5, 8, 9], 4, 0));
+    assert_eq!(marked(true), (vec![4, 8], 2, 0));
+}
+
 /// RFC 8289, section 5, with its names, on seconds as floating-point numbers.
 #[derive(Default)]
 struct Rfc {

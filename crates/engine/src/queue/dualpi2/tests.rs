@@ -291,6 +291,23 @@ fn the_l_queue_is_marked_by_its_own_delay_and_a_single_packet_is_spared() {
     );
 }
 
+/// 1500 bytes take 1 ms at 12 Mb/s: two of them are 2 ms. At 100 Mb/s, or where frames take as long as they take, 800 us.
+#[test]
+fn on_a_slow_link_the_ramp_begins_with_two_packets() {
+    let begins = |rate_bps, is_fixed| {
+        let delay = Span(0);
+        let outlet = Outlet {
+            rate_bps,
+            is_fixed,
+            delay,
+        };
+        usual().in_front_of(outlet).min_threshold
+    };
+    assert_eq!(begins(12_000_000, true), Span(2 * MS));
+    assert_eq!(begins(15_000_000, true), Span(800 * US));
+    assert_eq!(begins(12_000_000, false), Span(800 * US));
+}
+
 /// Both queues full of packets of equal length: weights 9 to 1, the L queue first; with a time-shifted FIFO 50 ms.
 #[test]
 fn who_is_served_next() {
@@ -430,7 +447,7 @@ fn near(found: f64, expected: f64) {
 
 /// What reaches the link beyond what it carries must be lost, so that p_C is known where arrivals are regular: all but
 /// what L4S leaves. L4S packets are marked with k sqrt(p_C). Where arrivals are random p' moves, and so p_C is more than
-/// the square of its mean; then each follows its own mean.
+/// the square of its mean; then each follows its own mean, and the queue is empty at times, so that more than `lost` are.
 fn coupled_within_five_percent(loads: &[(f64, f64)], seconds: u64) {
     for &(low_latency, classic) in loads {
         let lost = 1.0 - (1.0 - low_latency) / classic;
@@ -440,7 +457,6 @@ fn coupled_within_five_percent(loads: &[(f64, f64)], seconds: u64) {
         let random = serve(low_latency, classic, false, seconds);
         near(random.p_c, random.squared);
         near(random.p_l, random.coupled);
-        near(random.p_c, lost);
     }
 }
 

@@ -178,14 +178,14 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
         refusal(&[("cell.ap.queue", "{ pie = {}, codel = {} }")]),
         format!(
             "`cell.ap.queue.pie`: a second discipline, after codel; allowed is one of \
-             {disciplines}, vbs"
+             {disciplines}, vbs, mac80211"
         )
     );
     assert_eq!(
         refusal(&[("cell.ap.queue.pie", "{}"), ("cell.ap.queue.codel", "{}")]),
         format!(
             "`cell.ap.queue.pie`: a second discipline, after codel; allowed is one of \
-             {disciplines}, vbs"
+             {disciplines}, vbs, mac80211"
         )
     );
     assert_eq!(
