@@ -7,6 +7,7 @@ from pathlib import Path
 
 import claims
 import guide_figures
+import home_figures
 import numpy as np
 
 from lasthop import simulate
@@ -143,6 +144,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "csma-starving": starving,
     **{study.key: partial(kept_figure, study) for study in ax.STUDIES},
     **guide_figures.PICTURES,
+    **home_figures.PICTURES,
 }
 """What draws each picture, by the name of its file."""
 

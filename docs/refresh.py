@@ -2,7 +2,8 @@
 
 Reference pages are written from the scenario schema, the command line and the registry of
 quantities, the verdicts on the papers' claims and the tables beside them from kept runs, and two
-classes by everybody's TCP from kept points. In the guides and the README every `$ lasthop` command
+classes by everybody's TCP from kept points; examples with each kind of access point are what
+`lasthop init` writes. In the guides and the README every `$ lasthop` command
 of a `console` block and every `>>>` of a `pycon` block is run and its output put in place, so that
 no number there is typed by hand. TOML, CSV and text blocks that begin with their `# NAME` are files
 for the commands that follow. A line of three dots in an output stands for lines left out, and is
@@ -10,12 +11,14 @@ kept.
 """
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(DOCS))
 
+import access_points  # noqa: E402
 import reference  # noqa: E402
 import tables  # noqa: E402
 import transcripts  # noqa: E402
@@ -24,13 +27,14 @@ import verdicts  # noqa: E402
 
 from lasthop.cli.completion.table import completion_page  # noqa: E402
 
-PAGES = {
+PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/scenario.md": reference.scenario_page,
     "docs/reference/cli.md": reference.cli_page,
     "docs/nomenclature.md": reference.nomenclature_page,
     "docs/reference/claims.md": verdicts.claims_page,
     "docs/reference/two-classes.md": two_classes_page.page,
     "python/lasthop/cli/completion/words.json": completion_page,
+    **access_points.PAGES,
 }
 """Generated pages, and what writes them."""
 

@@ -78,8 +78,8 @@ def test_every_point_of_two_classes_is_on_its_page() -> None:
     assert [(one["source"], one["rule"], one["min_rto_s"]) for one in hidden] == []
 
 
-LONG = {"tuning.md"}
-"""Pages whose commands search for long; `test_tune.py` searches less."""
+LONG = {"tuning.md", "call.md", "l4s.md", "old-laptop.md"}
+"""Pages whose commands take long; `test_tune.py` searches less, `test_homes.py` runs more."""
 PAGES = [
     pytest.param(path, marks=pytest.mark.slow if path.name in LONG else ())
     for path in refresh.guides()

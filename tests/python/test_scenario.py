@@ -164,7 +164,10 @@ def test_everything_a_user_can_put_right_is_a_user_error() -> None:
         lh.check("")
 
 
-@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.name)
+EXAMPLE_FILES = sorted([*EXAMPLES.glob("*.toml"), *EXAMPLES.glob("access-points/*.toml")])
+
+
+@pytest.mark.parametrize("example", EXAMPLE_FILES, ids=lambda path: path.name)
 def test_examples_satisfy_the_schema(example: Path) -> None:
     import tomllib
 

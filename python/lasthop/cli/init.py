@@ -42,7 +42,8 @@ def init(
         str | None,
         unset(
             "TEXT",
-            "Packets that its queue holds, or codel, fq_codel, pie; of 802.11n and later pie.",
+            "Packets that its queue holds, or codel, fq_codel, pie; of 802.11n and later mac80211, "
+            "or a kind of access point: openwrt, isp, office.",
         ),
     ] = None,
     as_json: Json = False,

@@ -13,8 +13,8 @@ DISCIPLINES = ("codel", "fq_codel", "pie")
 
 
 def disciplines(hop: str) -> tuple[str, ...]:
-    """Those that a hop may have: one that aggregates has those that judge packets as they come."""
-    return ("pie",) if hop in AGGREGATING else DISCIPLINES
+    """Those that a hop may have: one that aggregates may have that of a Linux access point too."""
+    return (*DISCIPLINES, "mac80211") if hop in AGGREGATING else DISCIPLINES
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Answers:
     wire : Wire
         The wire, or the router's link.
     queue : str
-        Packets, or the name of a discipline.
+        Packets, the name of a discipline, or of a kind of access point.
     """
 
     hop: str

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lasthop.errors import UserError
+from lasthop.first.access_points import KINDS
 from lasthop.first.answers import AGGREGATING, Answers, Group, Traffic, Wire, disciplines
 
 __all__ = ["HOPS", "QUESTIONS", "Question", "settled"]
@@ -165,12 +166,18 @@ def read_wire(text: str, known: Mapping[str, object]) -> Wire:
 
 
 def read_queue(text: str, known: Mapping[str, object]) -> str:
-    """Packets, or a discipline."""
+    """Packets, a discipline, or a kind of access point."""
     word = text.strip().lower()
     named = disciplines(str(known["hop"]))
-    if word in named or (re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MOST_QUEUE):
+    kinds = tuple(KINDS) if aggregates(known) else ()
+    if word in (*named, *kinds) or (
+        re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MOST_QUEUE
+    ):
         return word
-    raise UserError(f'"{text}": allowed are packets from 1 to {MOST_QUEUE}, or {", ".join(named)}')
+    of_kinds = f", or a kind of access point: {', '.join(kinds)}" if kinds else ""
+    raise UserError(
+        f'"{text}": allowed are packets from 1 to {MOST_QUEUE}, or {", ".join(named)}{of_kinds}'
+    )
 
 
 def is_router(known: Mapping[str, object]) -> bool:
@@ -244,7 +251,8 @@ QUESTIONS = (
         lambda known: (
             "How many packets does the router's queue hold, or how is it managed?"
             if is_router(known)
-            else "How many packets does the access point's queue hold, or how is it managed?"
+            else "How many packets does the access point's queue hold, or how is it managed"
+            + (f", or which kind is it: {', '.join(KINDS)}?" if aggregates(known) else "?")
         ),
         lambda known: "1000" if aggregates(known) else "100",
         read_queue,

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from lasthop.first.answers import DISCIPLINES, Answers, Group, Traffic
+from lasthop.first.access_points import KINDS
+from lasthop.first.answers import Answers, Group, Traffic
 
 __all__ = ["scenario"]
 
@@ -58,13 +59,14 @@ def _what_if(answers: Answers) -> str:
 def _title(answers: Answers) -> str:
     if answers.hop == "router":
         return f"{answers.count} hosts through a router"
-    return f"{answers.count} stations of {answers.hop}"
+    kind = KINDS.get(answers.queue)
+    return f"{answers.count} stations of {answers.hop}" + (f", {kind.what}" if kind else "")
 
 
 def _queue(answers: Answers, key: str) -> str:
-    if answers.queue in DISCIPLINES:
-        return said(f"{key} = {{ {answers.queue} = {{}} }}", f"managed by {answers.queue}")
-    return said(f"{key} = {answers.queue}", "packets: one more is lost")
+    if answers.queue.isdigit():
+        return said(f"{key} = {answers.queue}", "packets: one more is lost")
+    return said(f"{key} = {{ {answers.queue} = {{}} }}", f"managed by {answers.queue}")
 
 
 def _tcp(answers: Answers) -> Iterator[str]:
@@ -80,10 +82,16 @@ def _tcp(answers: Answers) -> Iterator[str]:
 def _cell(answers: Answers) -> Iterator[str]:
     yield "[cell]"
     yield said(f'phy = "{answers.hop}"', "timing, rates and contention windows")
+    kind = KINDS.get(answers.queue)
     if answers.aggregates:
-        yield said(f'width = "{WIDTH_MHZ[answers.hop]} MHz"', "of the channel")
+        width_mhz = {**WIDTH_MHZ, **(kind.width_mhz if kind else {})}[answers.hop]
+        source = f": {kind.width_source}" if kind else ""
+        yield said(f'width = "{width_mhz} MHz"', f"of the channel{source}")
         yield said("streams = 2", "spatial streams of each station, as phones and laptops have")
-    yield _queue(answers, "ap_queue").replace("packets:", "packets at the access point:")
+    if kind:
+        yield from kind.lines(answers.hop)
+    else:
+        yield _queue(answers, "ap_queue").replace("packets:", "packets at the access point:")
     yield ""
     if not answers.wire.nothing:
         yield "[wire]"

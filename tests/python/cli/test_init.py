@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
+from lasthop.first import KINDS
 from lasthop.first.answers import AGGREGATING
 from lasthop.models.reading import CellScenario
 
@@ -82,12 +83,50 @@ def test_the_weakest_station_that_is_allowed_still_receives(lasthop: Lasthop) ->
     assert result.summary["cells"][0]["goodput_bps"]["mean"] > 5e6
 
 
+@pytest.mark.parametrize("hop", AGGREGATING)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_of_access_point_is_a_cell_with_the_page_of_each_value(
+    kind: str, hop: str, lasthop: Lasthop
+) -> None:
+    assert lasthop("init", "x.toml", "--yes", "--hop", hop, "--queue", kind).returncode == 0
+    text = Path("x.toml").read_text("utf-8")
+    cell = text.partition("[cell]\n")[2].partition("\n[wire]")[0].splitlines()
+    values = [(cell[at - 1], line) for at, line in enumerate(cell) if line and line[0] != "#"]
+    assert all("  # " in line or before.startswith("# ") for before, line in values)
+    known = lh.check("x.toml")["cell"]
+    best_effort = {key: known["ap"][key] for key in ("aifsn", "cwmin", "cwmax")}
+    assert best_effort == {"aifsn": 3, "cwmin": 15, "cwmax": 63}
+    burst_s = 0.002 if (kind, hop != "802.11n") == ("openwrt", True) else None
+    assert known["ap"]["txop_limit_s"] == burst_s
+    assert (known["ap"]["queue"].get("discipline") == "mac80211") == (kind != "isp")
+
+
+def test_in_an_office_air_time_goes_in_turns_and_who_is_idle_does_not_wait(
+    lasthop: Lasthop,
+) -> None:
+    options = ("--stations", "1 near, 1 far, 1 at 39 dB", "--traffic", "1 down")
+    lasthop("init", "x.toml", "--yes", "--hop", "ax", "--queue", "office", *options)
+    settings: dict[str, object] = {"duration": "1.2 s", "warmup": "0.4 s", "replications": 1}
+    stations = ("downloader", "far-downloader", "downloader-2x")
+    settings |= {f"station.{name}.download": 0 for name in stations}
+    flood, small = "{ rate = '150 Mbps', arrivals = 'poisson' }", "{ rate = '50 kbps' }"
+    settings |= {
+        f"station.{name}.udp_down": load
+        for name, load in zip(stations, (flood, flood, small), strict=True)
+    }
+    r = lh.simulate("x.toml", settings=settings)
+    near, far, _ = r.stations.airtime_fraction
+    assert near == pytest.approx(far, rel=0.05)
+    waited_s = r.flows.one_way_delay_s
+    assert waited_s["downloader-2x/udp-down/1"] - 0.010 < 0.02 < waited_s["downloader/udp-down/1"]
+
+
 BAD_OF_AGGREGATES = [
     ("stations", "3 at 54", "such as 3 near, 1 far, or 3 at 35 dB"),
     ("stations", "1 at 7 dB", "a ratio is from 8 to 60 dB"),
     ("stations", "1 at 61 dB", "a ratio is from 8 to 60 dB"),
     ("stations", "201 near", "allowed are a number from 1 to 200"),
-    ("queue", "fq_codel", "allowed are packets from 1 to 1000000, or pie"),
+    ("queue", "red", "pie, mac80211, or a kind of access point: openwrt, isp, office"),
 ]
 
 

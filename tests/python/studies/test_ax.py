@@ -44,7 +44,7 @@ def test_findings_are_about_claims_and_have_figures(study, runs):
     assert any(letter.isdigit() for letter in text)
 
 
-def test_every_statement_is_judged_in_two_cells_and_by_ten_seeds():
+def test_every_statement_is_judged_in_two_cells_and_by_ten_seeds_at_least():
     for claim in ledger.load().select(["ax"]):
         read = {key for check in claim.checks for key in check.rule.reads()}
         assert {"ax", "ac"} <= {key.split(".")[1].split("_")[1] for key in read}
@@ -52,7 +52,7 @@ def test_every_statement_is_judged_in_two_cells_and_by_ten_seeds():
         seeds = [tree.get("seed") for tree in study.points.values()]
         replications = [tree["replications"] for tree in study.points.values()]
         traced = [seed for seed in seeds if seed is not None]
-        assert set(replications) <= {1, 10}
+        assert set(replications) <= {1, 10, bottleneck.MANY}
         assert sorted(traced) == sorted([*bottleneck.SEEDS] * (len(traced) // 10))
         assert replications.count(1) == len(traced)
 
@@ -123,7 +123,7 @@ def test_gains_are_over_one_ppdu_an_access():
 
 def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
     """What takes less than 5 ms for a station goes to the device at once: the same, bit by bit."""
-    times = {"warmup": "0.5 s", "duration": "2 s", "replications": 1}
+    times = {"warmup": "0.2 s", "duration": "0.8 s", "replications": 1}
     vsb = {"vsb": {"queue": 200, "rate": "300 Mbps"}}
 
     def simulated(queue, vsb):

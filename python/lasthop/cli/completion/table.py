@@ -11,6 +11,8 @@ from lasthop.cli.app import app
 from lasthop.cli.tune import CONFIGURATIONS
 from lasthop.congestion.controls import CONTROLS
 from lasthop.emulation.limits import CAN_FOLLOW
+from lasthop.first.access_points import KINDS as ACCESS_POINTS
+from lasthop.first.answers import AGGREGATING, disciplines
 from lasthop.first.questions import HOPS
 from lasthop.importing.phy import PRESETS as PHYS
 from lasthop.models import MODELS
@@ -42,6 +44,7 @@ OF_OPTIONS = {
     ("", "--model"): "model",
     ("", "--option"): "model option",
     ("init", "--hop"): "hop",
+    ("init", "--queue"): "queue",
     ("import", "--phy"): "phy",
     ("tune", "--for"): "objective",
     ("tune", "--category"): "category",
@@ -85,6 +88,7 @@ def words() -> dict[str, list[str]]:
         "model": sorted(MODELS),
         "model option": sorted({each for name in MODELS for each in options_of(name)}),
         "hop": list(HOPS),
+        "queue": [*disciplines(AGGREGATING[0]), *ACCESS_POINTS],
         "phy": list(PHYS),
         "objective": list(OBJECTIVES),
         "category": list(CATEGORIES),

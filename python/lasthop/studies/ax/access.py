@@ -170,7 +170,7 @@ def _panels(phy: str) -> list[Panel]:
         Panel(
             "goodput [-]",
             [_lines(BY_LIMIT, "limit", size, phy) for size in SIZES],
-            f"over that with one PPDU an access, {cell.PHY_WORDS[phy]}",
+            f"relative to one PPDU, {cell.PHY_WORDS[phy]}",
             levels={"as with one PPDU": 1.0},
         )
     ]

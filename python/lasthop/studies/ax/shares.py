@@ -134,7 +134,7 @@ PICTURE = Picture(
             "part of the room held [-]",
             [Line(words, ROOMS, _held("ax", law)) for law, words in WORDS.items()],
             f"what the queue holds, {cell.PHY_WORDS['ax']}",
-            levels={"c": OCCUPANCY},
+            levels={"c B": OCCUPANCY},
         ),
     ],
 )

@@ -90,9 +90,8 @@ def findings(runs: Runs) -> dict[str, str]:
         "ax-2": (
             f"downloads in 802.11ax: the fast stations get {fast(fifo)} Mb/s each behind the FIFO "
             f"and {fast(linux)} behind the Linux queue, the slow one {slow(fifo)} and "
-            f"{slow(linux)}. Behind the FIFO TCP is not even, since one aggregate of the slow "
-            f"station ({lengths[1]} MPDUs) takes as long as one of a fast one ({lengths[0]}). The "
-            f"Linux queue has {lengths[3]} and {lengths[2]}"
+            f"{slow(linux)}. Aggregates of the slow station have {lengths[1]} MPDUs, those of a "
+            f"fast one {lengths[0]}; behind the Linux queue {lengths[3]} and {lengths[2]}"
         )
     }
 

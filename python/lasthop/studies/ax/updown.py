@@ -83,7 +83,7 @@ def findings(runs: Runs) -> dict[str, str]:
 
 PICTURE = Picture(
     Abscissa(
-        "room in the access point's FIFO [packets]; its Linux queue",
+        "room in the FIFO [packets], Linux queue",
         places=evenly(QUEUES),
         ticks={queue: str(queue) if queue != "linux" else "Linux" for queue in QUEUES},
     ),

@@ -14,7 +14,7 @@ table! {
         /// Flow queues of the radio, to which flows are hashed; one that is used for another station stands for it with an overflow queue of its own.
         flows: u32 = count(1..=65_536).default(4_096);
         /// What packets may take in memory, as Linux counts it: a packet of 1,500 B takes 2,304 B, one of 52 B 768 B.
-        memory_bytes as "memory": Option<u32> = size(10_000..=1_000_000_000).depends("16 MiB, in 802.11n 4 MiB");
+        memory_bytes as "memory": Option<u32> = size(10_000..=1_000_000_000).depends("16777216 B, in 802.11n 4194304 B");
         /// What a flow may send in its turn.
         quantum_bytes as "quantum": u32 = size(1..=100_000).default("300 B");
         /// Time in the queue that is acceptable.
