@@ -185,7 +185,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Duration(_) if key.name == "beacon_interval" => "51.2 ms",
         Kind::Duration(_) => match key.name {
             "duration" => "90 s",
-            "txop_limit" | "update" | "threshold" => "9 ms",
+            "txop_limit" | "update" | "threshold" | "aql_high" => "9 ms",
             "high" | "timeout" => "0.9 s",
             "interval" => "70 ms",
             "guard_interval" => "1.6 us",
@@ -197,6 +197,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Rate => "4 Mbps",
         Kind::Listed(_) => "1 Mbps",
         Kind::Size(_) if key.name == "amsdu" => "3839 B",
+        Kind::Size(_) if key.name == "memory" => "50 kB",
         Kind::Size(_) => "50 B",
         Kind::Length(_) if key.name == "sensing_range" => "900 m",
         Kind::Length(_) => "5 m",
