@@ -99,6 +99,7 @@ impl Cell {
             return self.enter_lane(now, number, packet);
         };
         let first = self.lost.len();
+        let was_empty = queue.is_empty();
         match above.place(number, port.node) {
             Place::Linux(linux) => {
                 queue.count_above(now, packet.bytes);
@@ -114,9 +115,17 @@ impl Cell {
             }
             Place::Device => return self.enter_lane(now, number, packet),
         }
-        self.pull(now, number);
-        self.contend_with(now, number);
+        self.pull_and_contend(now, number, was_empty);
         true
+    }
+
+    /// The device of queue `number`, which held nothing or something, takes more. A contender that gives up
+    /// its packet inside the node keeps it until the exchange on the air ends, and must not be told before.
+    fn pull_and_contend(&mut self, now: Time, number: u32, was_empty: bool) {
+        self.pull(now, number);
+        if was_empty {
+            self.contend_with(now, number);
+        }
     }
 
     /// What the queue of the access point has lost counts there.
@@ -161,14 +170,19 @@ impl Cell {
         above.dropped = dropped;
     }
 
-    /// An exchange of `contender` has ended: who shares air time is told, and the device takes more.
-    pub(super) fn pull_after_exchange(&mut self, now: Time, contender: u32) {
+    /// An exchange has ended in which `contender` sent, or gave up a packet of `given_up` without sending it: who
+    /// shares air time is told, and the device takes more.
+    pub(super) fn pull_after_exchange(&mut self, now: Time, contender: u32, given_up: Option<u32>) {
         if let (Some(above), Some(aggregates)) = (&mut self.above, &self.aggregates)
             && let Some(linux) = &mut above.linux
             && let port = &mut self.ports[contender as usize]
             && let Some(queue) = lanes(&mut port.queue)
         {
-            linux.account(now, contender, port.node, aggregates, queue);
+            match given_up {
+                None => linux.account(now, contender, port.node, aggregates, queue),
+                Some(lane) if port.node == AP => linux.hold(contender, lane, aggregates, queue),
+                Some(_) => {}
+            }
         }
         if let Some(above) = &mut self.above {
             above.begin(contender); // it holds less
@@ -185,8 +199,9 @@ impl Cell {
             let Some(contender) = own.map(|linux| linux.contenders[index]) else {
                 return;
             };
-            self.pull(now, contender);
-            self.contend_with(now, contender);
+            let queue = lanes(&mut self.ports[contender as usize].queue);
+            let was_empty = queue.is_some_and(|queue| queue.is_empty());
+            self.pull_and_contend(now, contender, was_empty);
         }
     }
 

@@ -194,6 +194,7 @@ impl Cell {
         };
         let discarded = medium.discarded().contains(&contender);
         let behind_rts = medium.protection(contender).is_some();
+        let would_have_sent = queue.next();
         aggregates.settle(
             now,
             contender,
@@ -201,8 +202,12 @@ impl Cell {
             (sent, discarded, behind_rts),
             queue,
         );
-        if self.above.is_some() && sent {
-            self.pull_after_exchange(now, contender);
+        if self.above.is_some() {
+            match (sent, would_have_sent) {
+                (true, _) => self.pull_after_exchange(now, contender, None),
+                (false, Some(lane)) => self.pull_after_exchange(now, contender, Some(lane)),
+                (false, None) => {}
+            }
         }
         let Cell {
             aggregates,

@@ -98,6 +98,45 @@ fn who_asks_for_little_hardly_waits() {
     assert!(fair < fifo / 10.0, "{fair} {fifo}");
 }
 
+/// One attempt for each frame, and two categories of the access point that get in each other's way.
+fn given_up(queue: &str) -> RunResult {
+    result(&scenario(&format!(
+        r#"
+duration = "4 s"
+warmup = "0 s"
+replications = 1
+[cell]
+phy = "802.11ac"
+attempts_short = 1
+attempts_long = 1
+ap_queue = {queue}
+[station.old]
+phy = "802.11a"
+rate = "6 Mbps"
+udp_down = {{ rate = "3 Mbps", packet = "1472 B" }}
+[station.other]
+mcs = 7
+udp_down = {{ rate = "200 Mbps", packet = "1472 B", category = "video" }}
+"#
+    )))
+}
+
+#[test]
+fn packets_given_up_inside_the_node_leave_the_device_and_nobody_waits_for_them() {
+    // it contends once, and what was taken for it counts no more
+    let goodput = |queue| value(&given_up(queue), "stations", "old", "goodput_bps");
+    let fifo = goodput("8192");
+    for queue in [
+        "{ mac80211 = {} }",
+        "{ mac80211 = { aql_low = \"1 ms\", aql_high = \"1 ms\" } }",
+        "{ mac80211 = { aql = false } }",
+        "{ fq_codel = {} }",
+    ] {
+        let own = goodput(queue);
+        assert!(own > 0.7 * fifo, "{queue}: {own} of {fifo}");
+    }
+}
+
 /// Cells in which everything happens within a fifth of a second.
 fn cell() -> impl Strategy<Value = String> {
     let queue = (1..40_u32, 1..60_u32, any::<[bool; 4]>(), 10_000..60_000_u32);

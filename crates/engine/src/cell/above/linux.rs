@@ -152,8 +152,21 @@ impl Linux {
             return;
         }
         self.queue.charge(now, category, lane, air);
-        let (packets, bytes) = aggregates.inside_of(contender, lane, lanes);
-        self.queue.holds(category, lane, packets, bytes);
+        self.hold(contender, lane, aggregates, lanes);
+    }
+
+    /// What the device of `contender` holds for a lane may have become less.
+    pub(super) fn hold(
+        &mut self,
+        contender: u32,
+        lane: u32,
+        aggregates: &Aggregates,
+        lanes: &Lanes,
+    ) {
+        if let Some(category) = self.category[contender as usize] {
+            let (packets, bytes) = aggregates.inside_of(contender, lane, lanes);
+            self.queue.holds(category, lane, packets, bytes);
+        }
     }
 
     /// Packets inside for `contender`, or for all.
