@@ -29,7 +29,7 @@ use crate::queue::{QueueSetting, Scheduler};
 #[derive(Clone, Debug)]
 pub(super) struct Above {
     linux: Option<Linux>,
-    /// Of each contender, if it has one.
+    /// What waits for each contender under a discipline of its own, if that decides when packets leave.
     scheduled: Vec<Option<Scheduled>>,
     dropped: Vec<Packet>,
 }

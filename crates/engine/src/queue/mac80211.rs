@@ -37,8 +37,8 @@ pub struct Mac80211 {
     setting: Mac80211Setting,
     fq: Fq,
     airtime: Airtime,
-    /// CoDel for each station, which differs where there is a rule for slow ones.
-    codel: Vec<CoDelSetting>,
+    /// Which stations are slow, where there is a rule for them.
+    slow: Vec<bool>,
     stations: u32,
 }
 
@@ -70,7 +70,7 @@ impl Mac80211 {
         Mac80211 {
             fq: Fq::new(&setting, limits, stations * categories, stream),
             airtime: Airtime::new(&setting, stations, categories),
-            codel: vec![setting.codel(); stations as usize],
+            slow: vec![false; stations as usize],
             stations,
             setting,
         }
@@ -80,23 +80,20 @@ impl Mac80211 {
     pub fn change(&mut self, to: &QueueSetting, own: Mac80211Setting) {
         self.setting = self.setting.moved_to(own);
         self.fq.limit_packets = to.limit_packets;
-        for codel in &mut self.codel {
-            // a slow station keeps what the rule gave it
-            if *codel != settings::SLOW {
-                *codel = self.setting.codel();
-            }
+    }
+
+    /// CoDel for a station.
+    fn codel(&self, station: u32) -> CoDelSetting {
+        match self.slow[station as usize] {
+            true => settings::SLOW,
+            false => self.setting.codel(),
         }
     }
 
     /// The device estimates what it holds for a station like this from now on, which expects so many bit/s.
     pub fn rate(&mut self, station: u32, categories: Range<u32>, of: Estimate, expected_bps: f64) {
-        if self.setting.slow_stations {
-            let slow = expected_bps < SLOW_BPS * f64::from(self.stations);
-            self.codel[station as usize] = match slow {
-                true => settings::SLOW,
-                false => self.setting.codel(),
-            };
-        }
+        let is_slow = expected_bps < SLOW_BPS * f64::from(self.stations);
+        self.slow[station as usize] = self.setting.slow_stations && is_slow;
         for category in categories {
             self.airtime.estimate(Party { category, station }, of);
         }
@@ -151,8 +148,8 @@ impl Mac80211 {
         lost: &mut Vec<Packet>,
     ) -> Option<Packet> {
         let tin = category * self.stations + station;
-        let setting = &self.codel[station as usize];
-        let packet = self.fq.dequeue(now, tin, setting, marked, lost)?;
+        let setting = self.codel(station);
+        let packet = self.fq.dequeue(now, tin, &setting, marked, lost)?;
         self.airtime
             .took(Party { category, station }, u32::from(packet.bytes));
         Some(packet)

@@ -132,7 +132,7 @@ impl Fq {
     ) -> Option<Packet> {
         let before = dropped.len();
         let turns = &mut self.tins[tin as usize];
-        // its `mtu` is left at 0: no backlog is too short to be controlled
+        // its `mtu` is left at 0: only a flow's last packet is spared, whatever its length
         let packet = turns.next(&mut self.queues, self.quantum_bytes, |codel| {
             codel.dequeue(now, setting, 0, Passed { dropped, marked })
         });

@@ -6,7 +6,7 @@ use crate::packet::{Ecn, PacketKind};
 
 const MS: u64 = 1_000_000;
 
-const SETTING: Mac80211Setting = Mac80211Setting {
+pub(super) const SETTING: Mac80211Setting = Mac80211Setting {
     flows: 4_096,
     memory_bytes: None,
     quantum_bytes: 300,
@@ -184,7 +184,7 @@ fn a_slow_station_has_a_longer_target_where_there_is_the_rule() {
         };
         let mut queue = queue(setting, 100, 3);
         queue.rate(1, 0..1, Estimate::default(), expected_bps);
-        queue.codel[1]
+        queue.codel(1)
     };
     assert_eq!(codel(false, 1e6), SETTING.codel());
     assert_eq!(codel(true, 18e6), SETTING.codel());

@@ -106,7 +106,16 @@ impl CongestionControl {
         match self {
             CongestionControl::Dctcp => Feedback::Each,
             CongestionControl::Prague => Feedback::Count,
-            _ => Feedback::Flag,
+            CongestionControl::Reno
+            | CongestionControl::Tahoe
+            | CongestionControl::NewReno
+            | CongestionControl::Cubic
+            | CongestionControl::CubicLinux
+            | CongestionControl::Compound
+            | CongestionControl::Illinois
+            | CongestionControl::Africa
+            | CongestionControl::Westwood
+            | CongestionControl::Outside(_) => Feedback::Flag,
         }
     }
 

@@ -6,21 +6,8 @@ const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 
 const SETTING: Mac80211Setting = Mac80211Setting {
-    flows: 4_096,
-    memory_bytes: None,
-    quantum_bytes: 300,
-    target: Span(20 * MS),
-    interval: Span(100 * MS),
-    ecn: true,
-    ce_threshold: None,
-    ce_threshold_l4s: false,
-    airtime_fairness: true,
-    airtime_weight: Span(256 * US),
     aql: true,
-    aql_low: Span(5 * MS),
-    aql_high: Span(12 * MS),
-    aql_radio: Span(24 * MS),
-    slow_stations: false,
+    ..super::super::tests::SETTING
 };
 
 /// A byte takes 1 us.
