@@ -118,8 +118,13 @@ impl Mac80211 {
             let category = tin / stations;
             lost.push(Lost { category, packet });
         });
-        let waits = self.fq.waits(tin);
+        let waits = self.waits(category, station);
         self.airtime.list(now, Party { category, station }, waits);
+    }
+
+    /// Whether packets for a station wait.
+    pub fn waits(&self, category: u32, station: u32) -> bool {
+        self.fq.waits(category * self.stations + station)
     }
 
     /// A round of visits in a category begins, if the device has not enough.
@@ -157,7 +162,7 @@ impl Mac80211 {
 
     /// The visit of a station ends.
     pub fn end_visit(&mut self, now: Time, category: u32, station: u32) {
-        let waits = self.fq.waits(category * self.stations + station);
+        let waits = self.waits(category, station);
         self.airtime.list(now, Party { category, station }, waits);
     }
 
