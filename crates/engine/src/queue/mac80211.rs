@@ -13,7 +13,9 @@
 //!
 //! Differs from Linux in: the hash is of the flow's index, so that both directions of a flow never meet; CoDel
 //! takes exact square roots; times are in ns, not in us and jiffies; what the device holds is estimated at the
-//! present rate of the station, not at that when each packet went there, and without rounding.
+//! present rate of the station, not at that when each packet went there, and without rounding; of overflow
+//! flows with equally many bytes that of the first station loses, in Linux that of the one which began to wait
+//! last; rounds are counted to 2^32, not to 2^16.
 
 mod airtime;
 mod fq;
