@@ -18,21 +18,26 @@ const WORD: usize = 64;
 const SHORTEST_DAY: u64 = 1_000;
 /// No entry.
 const NONE: u32 = u32::MAX;
+/// So many events of a day are many.
+const MANY: usize = 8;
 /// Bits of an order that count insertions; those above are the rank.
 const COUNT_BITS: u32 = 40;
 
 /// Pending events with an item each.
 #[derive(Clone, Debug)]
 pub struct Calendar<T> {
-    /// Where items lie; a place that is free leads to the next one.
+    /// Where items lie.
     entries: Vec<Entry<T>>,
     free: u32,
     /// Events of the days that have begun, latest first.
     begun: Vec<Due>,
     /// The first day that has not begun.
     today: u64,
-    /// First entry of each day in sight, by its number modulo [`DAYS`].
+    /// First entry of each day in sight, by its number modulo [`DAYS`], and the events after it.
     days: Box<[u32; DAYS]>,
+    rest: Vec<Vec<Due>>,
+    /// Whether a day of many events has begun since [`Calendar::takes_fresh`] was last asked.
+    fresh: bool,
     /// A bit for each day in sight that has an entry, and one for each word of `marked` that is not 0.
     marked: [u64; DAYS / WORD],
     words: u64,
@@ -48,7 +53,8 @@ pub struct Calendar<T> {
 #[repr(align(64))]
 struct Entry<T> {
     due: Due,
-    next: u32,
+    /// The next free place behind one that is free.
+    next_free: u32,
     item: T,
 }
 
@@ -78,6 +84,8 @@ impl<T: Copy> Calendar<T> {
             begun: Vec::new(),
             today: 0,
             days: Box::new([NONE; DAYS]),
+            rest: vec![Vec::new(); DAYS],
+            fresh: false,
             marked: [0; DAYS / WORD],
             words: 0,
             later: BinaryHeap::new(),
@@ -95,18 +103,25 @@ impl<T: Copy> Calendar<T> {
         let place = self.place();
         let due = Due { at, order, place };
         let day = at.0 >> self.day_bits;
-        let mut next = NONE;
         if day.wrapping_sub(self.today) < DAYS as u64 {
             let index = day as usize % DAYS;
-            next = std::mem::replace(&mut self.days[index], place);
-            self.marked[index / WORD] |= 1 << (index % WORD);
-            self.words |= 1 << (index / WORD);
+            if self.days[index] == NONE {
+                self.days[index] = place;
+                self.marked[index / WORD] |= 1 << (index % WORD);
+                self.words |= 1 << (index / WORD);
+            } else {
+                self.rest[index].push(due);
+            }
         } else if day < self.today {
             self.push_begun(due);
         } else {
             self.push_later(due, day);
         }
-        let entry = Entry { due, next, item };
+        let entry = Entry {
+            due,
+            next_free: NONE,
+            item,
+        };
         match self.entries.get_mut(place as usize) {
             Some(known) => *known = entry,
             None => self.entries.push(entry),
@@ -134,7 +149,7 @@ impl<T: Copy> Calendar<T> {
         let place = self.free;
         match self.entries.get(place as usize) {
             Some(entry) => {
-                self.free = entry.next;
+                self.free = entry.next_free;
                 place
             }
             None => self.entries.len() as u32,
@@ -156,7 +171,7 @@ impl<T: Copy> Calendar<T> {
     pub fn pop(&mut self) -> Option<T> {
         let due = self.begun.pop()?;
         let entry = &mut self.entries[due.place as usize];
-        entry.next = std::mem::replace(&mut self.free, due.place);
+        entry.next_free = std::mem::replace(&mut self.free, due.place);
         Some(entry.item)
     }
 
@@ -171,35 +186,33 @@ impl<T: Copy> Calendar<T> {
             return;
         }
         self.today = day + 1;
-        let first = self.take_day(day);
-        let entry = &self.entries[first as usize];
-        self.begun.push(entry.due);
-        if entry.next != NONE {
-            let rest = entry.next;
-            self.begin_rest(rest);
+        self.take_day(day);
+        if !self.rest[day as usize % DAYS].is_empty() {
+            self.begin_rest(day);
         }
     }
 
-    /// The first entry of a day in sight, which is empty then.
+    /// Begins a day in sight with its first event.
     #[inline]
-    fn take_day(&mut self, day: u64) -> u32 {
+    fn take_day(&mut self, day: u64) {
         let index = day as usize % DAYS;
         let word = index / WORD;
         self.marked[word] &= !(1 << (index % WORD));
         if self.marked[word] == 0 {
             self.words &= !(1 << word);
         }
-        std::mem::replace(&mut self.days[index], NONE)
+        let first = std::mem::replace(&mut self.days[index], NONE);
+        self.begun.push(self.entries[first as usize].due);
     }
 
-    /// Further entries of a day, from `place` on.
+    /// Further events of a day.
     #[inline(never)]
-    fn begin_rest(&mut self, mut place: u32) {
-        while let Some(entry) = self.entries.get(place as usize) {
-            self.begun.push(entry.due);
-            place = entry.next;
-        }
+    fn begin_rest(&mut self, day: u64) {
+        let rest = &mut self.rest[day as usize % DAYS];
+        rest.append(&mut self.begun);
+        std::mem::swap(rest, &mut self.begun);
         self.begun.sort_unstable_by(|a, b| b.cmp(a));
+        self.fresh = self.begun.len() >= MANY;
     }
 
     /// Begins the first day that was not in sight; `in_sight`, the next day in sight that has events, may
@@ -216,12 +229,22 @@ impl<T: Copy> Calendar<T> {
         }
         let next = self.later.peek();
         self.later_day = next.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits);
-        let first = if day == in_sight {
-            self.take_day(day)
-        } else {
-            NONE
-        };
-        self.begin_rest(first);
+        if day == in_sight {
+            self.take_day(day);
+        }
+        self.begin_rest(day);
+    }
+
+    /// Whether a day of many events has begun since this was last asked.
+    #[inline(always)]
+    pub fn takes_fresh(&mut self) -> bool {
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// What is due on the days that have begun, latest first.
+    pub fn begun(&self) -> impl Iterator<Item = &T> {
+        let begun = self.begun.iter();
+        begun.map(|due| &self.entries[due.place as usize].item)
     }
 
     /// The next day in sight that has an event; the largest number if none has.
@@ -250,13 +273,9 @@ impl<T: Copy> Calendar<T> {
     pub fn items(&self) -> impl Iterator<Item = &T> {
         let begun = self.begun.iter().map(|due| due.place);
         let later = self.later.iter().map(|due| due.0.place);
-        let next = |&place: &u32| self.entries.get(place as usize).map(|entry| entry.next);
-        let known = |place: &u32| *place != NONE;
-        let days = self.days.iter().copied().filter(known);
-        let days = days.flat_map(move |first| {
-            std::iter::successors(Some(first), next).take_while(move |place| known(place))
-        });
-        let places = begun.chain(days).chain(later);
+        let days = self.days.iter().copied().filter(|&place| place != NONE);
+        let rest = self.rest.iter().flatten().map(|due| due.place);
+        let places = begun.chain(days).chain(rest).chain(later);
         places.map(|place| &self.entries[place as usize].item)
     }
 }

@@ -259,7 +259,7 @@ fn note_window(flows: &mut Flows, at: Time, index: usize) {
 fn hold_up(flows: &mut Flows, at: Time, ack: Packet) {
     let held_up = &mut flows.states[ack.flow as usize].held_up;
     if !std::mem::replace(held_up, true) {
-        flows.waiting.held_up.push(ack.flow);
+        flows.waiting.hold_up(at, ack.flow);
     }
     flows.waiting.acks[ack.flow as usize].push_back((at, ack));
 }
@@ -268,6 +268,7 @@ fn hold_up(flows: &mut Flows, at: Time, ack: Packet) {
 pub(super) fn take_held_up(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, index: usize) {
     while let Some(&(at, ack)) = flows.waiting.acks[index].front() {
         if !may_take(flows, at, index) {
+            flows.waiting.hold_up(at, index as u32);
             return;
         }
         flows.waiting.acks[index].pop_front();
@@ -275,13 +276,18 @@ pub(super) fn take_held_up(wires: &mut Wires, flows: &mut Flows, clock: &mut Clo
         take_ack(wires, flows, clock, at, &ack);
     }
     flows.states[index].held_up = false;
-    flows.waiting.held_up.retain(|&flow| flow as usize != index);
 }
 
 /// Nothing is planned, and nobody looks, before `until`.
 pub(super) fn quiet_until(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, until: Time) {
     flows.waiting.quiet_until = until;
-    for index in flows.waiting.held_up.clone() {
-        take_held_up(wires, flows, clock, index as usize);
+    // first all that are due: one that waits for its timer as well is due again
+    let mut due = std::mem::take(&mut flows.waiting.due);
+    while let Some(flow) = flows.waiting.next_held_up(until) {
+        due.push(flow);
     }
+    for flow in due.drain(..) {
+        take_held_up(wires, flows, clock, flow as usize);
+    }
+    flows.waiting.due = due;
 }

@@ -40,6 +40,7 @@ mod gauge;
 mod hosts;
 mod journey;
 mod legs;
+mod nearness;
 mod numbers;
 mod order;
 mod pings;
@@ -216,6 +217,9 @@ impl<'a> World<'a> {
     fn step(&mut self, until: Time, watch: &mut Watch<'_>) -> bool {
         let (pending, slot) = self.clock.first();
         let (arrives, link) = self.wires.carried.first();
+        if self.wires.carried.takes_fresh() {
+            self.bring_near();
+        }
         let medium = self.radio.deadline();
         let now = pending.min(arrives).min(medium);
         if now >= until {

@@ -133,6 +133,13 @@ impl Routes {
         &self.legs[first as usize + usize::from(packet.hop)..]
     }
 
+    /// The links behind the first legs of a flow's ACKs and of its data; none if it has no way over wires.
+    pub(super) fn first_carriers(&self, flow: usize) -> impl Iterator<Item = u32> {
+        let first = self.first_legs[flow].into_iter();
+        let legs = first.filter_map(|first| self.legs.get(first as usize));
+        legs.map(|leg| leg.carrier)
+    }
+
     /// The legs of a flow's data, or of its ACKs.
     #[cfg(test)]
     pub(super) fn legs_of(&self, flow: usize, data: bool) -> &[Leg] {

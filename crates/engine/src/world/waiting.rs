@@ -1,7 +1,8 @@
 //! What waits for endpoints that act ahead of time ([`super::ahead`]): packets that have come too early,
 //! windows as of readings to come.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::kernel::calendar::Calendar;
 use crate::kernel::time::{Span, Time};
@@ -20,8 +21,10 @@ pub(super) struct Waiting {
     pub(super) count: usize,
     /// ACKs of each flow of the scenario that have to wait, in order, with their arrivals.
     pub(super) acks: Vec<VecDeque<(Time, Packet)>>,
-    /// Flows that have any.
-    pub(super) held_up: Vec<u32>,
+    /// Flows that have any, each under the arrival of its first; what stands under another is out of date.
+    held_up: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Room for those that need to wait no longer.
+    pub(super) due: Vec<u32>,
     /// Windows as of the next readings, of flows whose windows have changed since.
     pub(super) windows: Vec<VecDeque<f64>>,
 }
@@ -35,7 +38,8 @@ impl Waiting {
             segments: Calendar::new(reach),
             count: 0,
             acks: vec![VecDeque::new(); flows],
-            held_up: Vec::new(),
+            held_up: BinaryHeap::new(),
+            due: Vec::new(),
             windows: vec![VecDeque::new(); flows],
         }
     }
@@ -54,6 +58,27 @@ impl Waiting {
     /// The window of flow `index` at a reading, if it has changed since.
     pub(super) fn window(&mut self, index: usize) -> Option<f64> {
         self.windows.get_mut(index)?.pop_front()
+    }
+
+    /// The first ACK of `flow` that has to wait arrives at `at`.
+    pub(super) fn hold_up(&mut self, at: Time, flow: u32) {
+        self.held_up.push(Reverse((at, flow)));
+    }
+
+    /// A flow of which an ACK that arrives by `until` has had to wait.
+    pub(super) fn next_held_up(&mut self, until: Time) -> Option<u32> {
+        while let Some(&Reverse((at, flow))) = self.held_up.peek()
+            && at <= until
+        {
+            while self.held_up.peek() == Some(&Reverse((at, flow))) {
+                self.held_up.pop();
+            }
+            let first = self.acks[flow as usize].front();
+            if first.is_some_and(|&(first, _)| first == at) {
+                return Some(flow);
+            }
+        }
+        None
     }
 
     /// Whether segments wait.
