@@ -18,6 +18,8 @@ const WORD: usize = 64;
 const SHORTEST_DAY: u64 = 1_000;
 /// No entry.
 const NONE: u32 = u32::MAX;
+/// Marks the first entry of a day that has further events.
+const MORE: u32 = 1 << 31;
 /// So many events of a day are many.
 const MANY: usize = 8;
 /// Bits of an order that count insertions; those above are the rank.
@@ -33,7 +35,8 @@ pub struct Calendar<T> {
     begun: Vec<Due>,
     /// The first day that has not begun.
     today: u64,
-    /// First entry of each day in sight, by its number modulo [`DAYS`], and the events after it.
+    /// First entry of each day in sight, by its number modulo [`DAYS`], marked where there are [`MORE`], and
+    /// the events after it.
     days: Box<[u32; DAYS]>,
     rest: Vec<Vec<Due>>,
     /// Whether a day of many events has begun since [`Calendar::takes_fresh`] was last asked.
@@ -110,6 +113,7 @@ impl<T: Copy> Calendar<T> {
                 self.marked[index / WORD] |= 1 << (index % WORD);
                 self.words |= 1 << (index / WORD);
             } else {
+                self.days[index] |= MORE;
                 self.rest[index].push(due);
             }
         } else if day < self.today {
@@ -186,15 +190,14 @@ impl<T: Copy> Calendar<T> {
             return;
         }
         self.today = day + 1;
-        self.take_day(day);
-        if !self.rest[day as usize % DAYS].is_empty() {
+        if self.take_day(day) {
             self.begin_rest(day);
         }
     }
 
-    /// Begins a day in sight with its first event.
+    /// Begins a day in sight with its first event; whether it has more.
     #[inline]
-    fn take_day(&mut self, day: u64) {
+    fn take_day(&mut self, day: u64) -> bool {
         let index = day as usize % DAYS;
         let word = index / WORD;
         self.marked[word] &= !(1 << (index % WORD));
@@ -202,7 +205,8 @@ impl<T: Copy> Calendar<T> {
             self.words &= !(1 << word);
         }
         let first = std::mem::replace(&mut self.days[index], NONE);
-        self.begun.push(self.entries[first as usize].due);
+        self.begun.push(self.entries[(first & !MORE) as usize].due);
+        first & MORE != 0
     }
 
     /// Further events of a day.
@@ -273,7 +277,8 @@ impl<T: Copy> Calendar<T> {
     pub fn items(&self) -> impl Iterator<Item = &T> {
         let begun = self.begun.iter().map(|due| due.place);
         let later = self.later.iter().map(|due| due.0.place);
-        let days = self.days.iter().copied().filter(|&place| place != NONE);
+        let days = self.days.iter().filter(|&&place| place != NONE);
+        let days = days.map(|place| place & !MORE);
         let rest = self.rest.iter().flatten().map(|due| due.place);
         let places = begun.chain(days).chain(rest).chain(later);
         places.map(|place| &self.entries[place as usize].item)

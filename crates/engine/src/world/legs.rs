@@ -103,6 +103,19 @@ fn place_of(number: u32, wired: &WiredLink) -> Place {
 }
 
 impl Leg {
+    /// The link of a host, if it leads through one.
+    pub(super) fn host(&self) -> Option<u32> {
+        match self.place {
+            Place::Host(link) => Some(link),
+            Place::Link(_)
+            | Place::Gate(_)
+            | Place::Delay
+            | Place::Air(_)
+            | Place::End
+            | Place::EndAhead => None,
+        }
+    }
+
     /// Whether packets leave it in an event of their own.
     fn is_served(&self, links: &[WiredLink]) -> bool {
         match self.place {

@@ -8,6 +8,7 @@ use std::hint::black_box;
 
 use super::World;
 use super::flow::Endpoints;
+use super::legs::Leg;
 
 impl World<'_> {
     /// A day with many arrivals has begun.
@@ -24,12 +25,20 @@ impl World<'_> {
         read(&|flow| flow as u64);
         read(&|flow| states[flow].timer.0 ^ states[flow].counters.sent);
         read(&|flow| {
-            let carriers = routes.first_carriers(flow);
-            carriers.fold(0, |seen, link| seen ^ u64::from(link))
+            let legs = routes.first_two(flow);
+            legs.fold(0, |seen, leg| seen ^ leg.delay.0)
+        });
+        read(&|flow| {
+            let hosts = routes.first_two(flow).filter_map(Leg::host);
+            hosts.fold(0, |seen, host| {
+                seen ^ u64::from(self.wires.links[host as usize].is_of_host())
+            })
         });
         read(&|flow| match &states[flow].endpoints {
             Endpoints::Tcp(tcp) => {
-                tcp.0.deadline().0 ^ u64::from(tcp.1.expected()) ^ tcp.0.cwnd().to_bits()
+                let (sender, receiver) = &**tcp;
+                let lines = sender.deadline().0 ^ sender.timeouts() ^ sender.cwnd().to_bits();
+                lines ^ u64::from(receiver.expected())
             }
             Endpoints::Udp(_) | Endpoints::Ping | Endpoints::Web(_) | Endpoints::Hosts => 0,
         });

@@ -133,11 +133,11 @@ impl Routes {
         &self.legs[first as usize + usize::from(packet.hop)..]
     }
 
-    /// The links behind the first legs of a flow's ACKs and of its data; none if it has no way over wires.
-    pub(super) fn first_carriers(&self, flow: usize) -> impl Iterator<Item = u32> {
+    /// The first two legs of a flow's ACKs and of its data, as far as there are so many.
+    pub(super) fn first_two(&self, flow: usize) -> impl Iterator<Item = &Leg> {
         let first = self.first_legs[flow].into_iter();
-        let legs = first.filter_map(|first| self.legs.get(first as usize));
-        legs.map(|leg| leg.carrier)
+        let two = first.flat_map(|first| [first as usize, first as usize + 1]);
+        two.filter_map(|place| self.legs.get(place))
     }
 
     /// The legs of a flow's data, or of its ACKs.

@@ -12,6 +12,11 @@ pub(crate) struct WiredLink {
 }
 
 impl WiredLink {
+    /// Whether it is a link of a host.
+    pub(super) fn is_of_host(&self) -> bool {
+        matches!(self.link, Link::Host(_))
+    }
+
     /// Whether packets enter it ahead of time.
     pub(super) fn enters_ahead(&self) -> bool {
         self.label.ahead
