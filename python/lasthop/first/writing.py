@@ -51,9 +51,11 @@ def said(line: str, comment: str) -> str:
 
 
 def _what_if(answers: Answers) -> str:
-    if answers.hop == "router":
-        return "queue=20"
-    return "cell.ap_queue=100" if answers.aggregates else "cell.ap_queue=20"
+    path = "queue" if answers.hop == "router" else "cell.ap_queue"
+    packets = 100 if answers.aggregates else 20
+    if answers.queue.isdigit():
+        return f"{path}={packets}"
+    return f"'{path}={{ limit = {packets} }}'"  # a number alone would keep the discipline
 
 
 def _title(answers: Answers) -> str:
