@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 
 from lasthop.plot.figure import MODEL, SIMULATION, Figure, house_style, title
 
-
 BESIDE: Mapping[str, Any] = {"textcoords": "offset points", "fontsize": 6.5}
 """A number beside its bar."""
 
