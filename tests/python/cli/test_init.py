@@ -274,6 +274,29 @@ def test_json_is_the_scenario_in_normalised_form(lasthop: Lasthop) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["--queue", "openwrt"],
+            'error: --queue "openwrt": is of 802.11n, 802.11ac, 802.11ax, and the hop is 802.11g\n'
+            "hint: --hop wifi is 802.11ax; without --hop it is 802.11g\n",
+        ),
+        (["--queue", "opnwrt"], "\nhint: did you mean openwrt?\n"),
+        (["--hop", "wifi", "--queue", "mac8021"], "\nhint: did you mean mac80211?\n"),
+        (["--hop", "router", "--queue", "mac80211"], "and the hop is router\nhint: --hop wifi"),
+        (["--hop", "wif"], ", router, and wifi for 802.11ax\nhint: did you mean wifi?\n"),
+    ],
+)
+def test_what_is_of_another_hop_or_misspelt_leads_there(
+    options: list[str], said: str, lasthop: Lasthop
+) -> None:
+    done = lasthop("init", "x.toml", "--yes", *options)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not Path("x.toml").exists()
+
+
+@pytest.mark.parametrize(
     ("options", "asked"),
     [
         (["--hop", "wifi", "--queue", "openwrt"], "'cell.ap_queue={ limit = 100 }'"),
