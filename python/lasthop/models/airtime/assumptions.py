@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lasthop.models.airtime.options import Options, Order
 from lasthop.models.airtime.receivers import Receiver
-from lasthop.models.cells import PLAIN, changing, unsteady
+from lasthop.models.cells import PLAIN, changing, manages, unsteady
 from lasthop.models.errors import Doubt, ModelError
 from lasthop.models.reading import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
 
@@ -50,9 +50,9 @@ def order_of(scenario: CellScenario, options: Options) -> Order:
             raise ModelError("assumption 6", f"{why} shares out the air")
         return "airtime" if queue.airtime_fairness else "rounds"
     if queue.discipline not in PLAIN:
-        raise ModelError("assumption 6", f"`cell.ap.queue.{queue.discipline}` manages the queue")
+        raise ModelError("assumption 6", manages("cell.ap", queue.discipline))
     if scenario.cell.ap.queue_order == "mixed":
-        raise ModelError("assumption 6", '`cell.queue_order` is "mixed"')
+        raise ModelError("assumption 6", '`cell.ap.queue_order` is "mixed"')
     return "fifo"
 
 
