@@ -51,6 +51,13 @@ def test_who_is_asked() -> None:
     assert choose(one.typed) == "aggregates"
     down = scenario({"udp_down": None, "download": 1})
     assert choose(down.typed) == "aggregates"
+    # no other model knows mac80211: this one says in a line what it lacks
+    own = {"udp_down": None, "download": 1}
+    tcp = scenario(own, {"ap_queue": {"mac80211": {}}}, near=own).typed
+    assert choose(tcp) == "airtime"
+    with pytest.raises(ModelError, match=r"`station.near.download` is TCP") as caught:
+        predict(tcp, "airtime")
+    assert len(caught.value.folded) == 1
 
 
 def test_the_queue_of_the_scenario_decides() -> None:

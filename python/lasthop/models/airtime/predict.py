@@ -51,12 +51,17 @@ PACKET_S, EXCHANGE_S = 1e-6, 6e-6
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a scenario is an access point that sends datagrams to stations behind one queue."""
+    """Whether a scenario is an access point that sends datagrams to stations behind one queue.
+
+    No other model knows mac80211's queue, so that this one says what it lacks there.
+    """
     if not isinstance(scenario, CellScenario) or not isinstance(scenario.cell, AggregatingCell):
         return False
     down = [isinstance(flow, UdpFlow) and not flow.is_up for flow in scenario.flows]
+    if is_fair(scenario):
+        return True
     several = len({flow.station for flow in scenario.flows}) > 1
-    return bool(down) and all(down) and (several or is_fair(scenario))
+    return bool(down) and all(down) and several
 
 
 @dataclass(frozen=True)
