@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from lasthop.errors import listed
 from lasthop.models.airtime.options import Options, Order
 from lasthop.models.airtime.receivers import Receiver
 from lasthop.models.cells import PLAIN, changing, manages, unsteady
@@ -133,17 +134,29 @@ def _of_losses(own: Receiver, options: Options) -> Iterator[Doubt]:
         yield "assumption 4", f"`{table}.error_down` = {own.loss:g} loses whole PPDUs"
 
 
+def of_members(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Mapping[str, float]:
+    """Mean aggregates by station, where a group's name may stand for all of its members."""
+    groups = {own.station.group for own in receivers} - {own.name for own in receivers}
+    named = {name: size for name, size in sizes.items() if name not in groups}
+    of_groups = [own for own in receivers if own.station.group in groups & sizes.keys()]
+    return {own.name: sizes[own.station.group] for own in of_groups} | named
+
+
 def of_aggregates(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Iterator[Doubt]:
     """Whether mean aggregates are given for those that are there, and can be."""
-    names = {own.name for own in receivers}
+    names = [own.name for own in receivers]
     for name in sizes:
         if name not in names:
-            yield "assumption 7", f"aggregates of {name}, to which nothing is sent"
+            yield (
+                "assumption 7",
+                f"option `aggregates` names {name}, and the access point sends to {listed(names)}",
+            )
+    missing = [name for name in names if name not in sizes]
+    if missing:
+        yield "assumption 7", f"option `aggregates` lacks {listed(missing)}"
     for own in receivers:
         given, most = sizes.get(own.name), own.frames.ppdus[-1].count
-        if given is None:
-            yield "assumption 7", f"no aggregates of {own.name}"
-        elif given > most:
+        if given is not None and given > most:
             yield (
                 "assumption 7",
                 f"aggregates of {own.name} have {given:g} MPDUs; its limits allow {most}",
