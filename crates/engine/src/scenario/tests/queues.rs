@@ -220,6 +220,16 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
 }
 
 #[test]
+fn mac80211_above_a_device_that_does_not_aggregate_leads_to_fq_codel() {
+    assert_eq!(
+        refusal(&[("cell.ap.queue", "{ mac80211 = {} }")]),
+        "`cell.ap.queue.mac80211`: the queue of mac80211 stands above a device that aggregates, which \
+         802.11b does not; allowed with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"\n\
+         hint: `cell.ap.queue = { fq_codel = {} }` has its flow queues and CoDel"
+    );
+}
+
+#[test]
 fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     let queue = |table: &str| refusal(&[("cell.ap.queue", table)]);
     let red = "red = { min_th = 50, max_th = 100 }";
