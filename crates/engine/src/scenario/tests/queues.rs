@@ -230,6 +230,34 @@ fn mac80211_above_a_device_that_does_not_aggregate_leads_to_fq_codel() {
 }
 
 #[test]
+fn a_word_that_is_a_discipline_leads_to_its_table() {
+    let limit = "allowed is a whole number from 1 to 1000000";
+    assert_eq!(
+        refusal(&[("station.a.queue", "fq_codel")]),
+        format!(
+            "`station.a.queue`: \"fq_codel\" is not a number; {limit}\n\
+             hint: did you mean `station.a.queue = {{ fq_codel = {{}} }}`?"
+        )
+    );
+    let hint = |settings: &[(&str, &str)]| {
+        let said = refusal(settings);
+        said.split_once("hint: ").map(|(_, hint)| hint.to_owned())
+    };
+    let bare = |word| hint(&[("cell.ap.queue", word)]);
+    let asked = |table| Some(format!("did you mean `cell.ap.queue = {{ {table} }}`?"));
+    assert_eq!(bare("mac8021"), asked("mac80211 = {}"));
+    assert_eq!(bare("red"), asked("red = { min_th = ..., max_th = ... }"));
+    assert_eq!(bare("fifo"), None);
+    assert_eq!(bare("0"), None);
+    // over a table, too, where the word stands for its limit
+    let settings = [
+        ("cell.ap.queue", "{ codel = {} }"),
+        ("cell.ap.queue", "dualpi2"),
+    ];
+    assert_eq!(hint(&settings), asked("dualpi2 = {}"));
+}
+
+#[test]
 fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     let queue = |table: &str| refusal(&[("cell.ap.queue", table)]);
     let red = "red = { min_th = 50, max_th = 100 }";
