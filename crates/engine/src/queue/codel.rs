@@ -57,11 +57,19 @@ impl OfDiscipline for CoDelSetting {
         if let (Some(target), Some(interval)) = (target, interval)
             && target.value >= interval.value
         {
-            let message = format!(
-                "{} is not below interval; allowed is less than {}",
-                target.shown, interval.shown
-            );
-            problems.add(target.origin, &target.path, message);
+            // a default that nobody wrote is not blamed
+            match target.given {
+                true => {
+                    let most = &interval.shown;
+                    let fault = format!("is not below interval; allowed is less than {most}");
+                    target.refuse_value(fault, problems)
+                }
+                false => {
+                    let least = &target.shown;
+                    let fault = format!("is not above target; allowed is more than {least}");
+                    interval.refuse_value(fault, problems)
+                }
+            };
         }
     }
 }

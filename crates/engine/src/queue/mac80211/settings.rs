@@ -83,11 +83,17 @@ impl Mac80211Setting {
         if let (Some(low), Some(high)) = (low, high)
             && low.value > high.value
         {
-            let message = format!(
-                "{} is above aql_high; allowed is at most {}",
-                low.shown, high.shown
-            );
-            problems.add(low.origin, &low.path, message);
+            // a default that nobody wrote is not blamed
+            match low.given {
+                true => {
+                    let fault = format!("is above aql_high; allowed is at most {}", high.shown);
+                    low.refuse_value(fault, problems)
+                }
+                false => {
+                    let fault = format!("is below aql_low; allowed is at least {}", low.shown);
+                    high.refuse_value(fault, problems)
+                }
+            };
         }
     }
 }

@@ -258,6 +258,31 @@ fn a_word_that_is_a_discipline_leads_to_its_table() {
 }
 
 #[test]
+fn a_value_that_nobody_wrote_is_not_blamed() {
+    let queue = |table: &str| refusal(&[("cell.ap.queue", table)]);
+    assert_eq!(
+        queue("{ codel = { interval = \"5 ms\" } }"),
+        "`cell.ap.queue.codel.interval`: \"5 ms\" is not above target; allowed is more than \"5 ms\""
+    );
+    let linux = |keys: &str| {
+        let table = format!("{{ mac80211 = {{ {keys} }} }}");
+        let cell = "duration = \"9 s\"\ncell.phy = \"802.11ax\"\nstation.a.download = 1\n";
+        let said = complaints(toml(cell, &[("cell.ap_queue", &table)]));
+        said.rsplit_once("`cell.ap_queue.mac80211.")
+            .map(|(_, said)| said.to_owned())
+    };
+    let said = |what: &str| Some(what.to_owned());
+    assert_eq!(
+        linux("aql_high = \"3 ms\""),
+        said("aql_high`: \"3 ms\" is below aql_low; allowed is at least \"5 ms\"")
+    );
+    let low = said("aql_low`: \"20 ms\" is above aql_high; allowed is at most \"12 ms\"");
+    assert_eq!(linux("aql_low = \"20 ms\""), low);
+    assert_eq!(linux("aql_low = \"20 ms\", aql_high = \"12 ms\""), low);
+    assert_eq!(linux("aql_high = \"5 ms\""), None);
+}
+
+#[test]
 fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     let queue = |table: &str| refusal(&[("cell.ap.queue", table)]);
     let red = "red = { min_th = 50, max_th = 100 }";
