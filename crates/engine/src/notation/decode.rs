@@ -365,6 +365,11 @@ fn find<'a, T>(all: &'a [(&'static str, T)], key: &str) -> Option<&'a T> {
 }
 
 impl Entry {
+    /// Whether a setting brought it in, over the file.
+    pub(crate) fn is_set(&self) -> bool {
+        matches!(self.origin, Origin::Setting(_))
+    }
+
     /// Tells what is wrong with the value; `fault` is a phrase that follows it.
     pub fn refuse_value(&self, fault: impl Display, problems: &mut Problems) -> Refused {
         self.refuse(format!("{} {fault}", self.shown), problems)
@@ -400,6 +405,23 @@ impl<T> std::ops::Deref for Said<'_, T> {
 }
 
 impl Section {
+    /// Refuses keys without effect, of which whoever wrote one meant something; `needed` says for what they would have
+    /// one. If a setting over the file took it away, `overruled`, what the file says for other choices stays.
+    pub(crate) fn refuse_idle(
+        &self,
+        keys: &[&str],
+        needed: &str,
+        overruled: bool,
+        problems: &mut Problems,
+    ) {
+        for entry in keys.iter().filter_map(|key| self.given(key)) {
+            // a value that is refused anyway is not refused again
+            if (!overruled || entry.is_set()) && !problems.concern(&entry.path) {
+                entry.refuse_value(format!("has no effect; needed is {needed}"), problems);
+            }
+        }
+    }
+
     /// Tells what is wrong with the table.
     pub fn refuse(&self, message: impl Into<String>, problems: &mut Problems) -> Refused {
         problems.add(self.origin, &self.path, message.into())

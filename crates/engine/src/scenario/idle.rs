@@ -1,18 +1,21 @@
 //! Settings that would do nothing. Whoever wrote one meant something, so it is refused.
 
+use super::flows::{CONNECTIONS, made};
 use super::model::Scenario;
 use super::model::{LinkRate, LinkSettings, Record, Wire};
-use super::root::RootKeys;
+use super::root::{RootKeys, StationTable};
 use super::stations::shapes;
 use super::wired::{FlowTable, Hosts, START_SPREAD};
+use crate::app::Transport;
 use crate::echo::EchoKeys;
 use crate::kernel::time::Span;
 use crate::mac::PowerSave;
-use crate::notation::decode::Section;
+use crate::notation::decode::{Entry, Section};
 use crate::notation::layers::Layers;
-use crate::notation::problem::Problems;
+use crate::notation::problem::{Origin, Problems};
 use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
+use crate::tcp::{CongestionControl, TcpSettings};
 
 /// The default of the grammar, which nobody chose: a scenario may be shorter than it.
 const DEFAULT_BIN: Span = Span(100_000_000);
@@ -25,6 +28,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     check_access_spread(root, problems);
     check_beacons(root, scenario, problems);
     check_pings(root, scenario, problems);
+    check_congestion(root, scenario, problems);
 }
 
 /// A bin in which the least utilisation is taken lies between the warm-up and the end.
@@ -148,6 +152,48 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
         }
         for change in station.each(EchoKeys::pings) {
             change.refuse(why, problems);
+        }
+    }
+}
+
+/// Parameters of a congestion control are for connections that have it.
+fn check_congestion(root: &Section, scenario: &Scenario, problems: &mut Problems) {
+    let transports = scenario.flows.iter().map(|flow| &flow.transport);
+    let csma = scenario.csma.iter().flat_map(|csma| &csma.flows);
+    let transports = transports.chain(csma.map(|flow| &flow.transport));
+    let used: Vec<CongestionControl> = transports
+        .filter_map(|transport| match transport {
+            Transport::Tcp(tcp) => Some(tcp.congestion),
+            Transport::Web(web) => Some(web.tcp.congestion),
+            Transport::Udp(_) => None,
+        })
+        .collect();
+    let stations = || root.each(RootKeys::station);
+    let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));
+    let of_connections = stations().flat_map(|station| made(station, CONNECTIONS));
+    let tables: Vec<&Section> = (root.inside(RootKeys::tcp).into_iter())
+        .chain(of_stations)
+        .chain(of_connections.map(|(table, _)| table))
+        .chain(root.each(RootKeys::flow))
+        .collect();
+    let mut chosen =
+        (tables.iter()).filter_map(|table| table.given(TcpSettings::congestion.name()));
+    // a setting over the file leaves what the file says for others
+    let overruled = chosen.any(Entry::is_set);
+    for (name, control) in [
+        (TcpSettings::dctcp.name(), CongestionControl::Dctcp),
+        (TcpSettings::prague.name(), CongestionControl::Prague),
+    ] {
+        if used.contains(&control) {
+            continue;
+        }
+        let given = tables.iter().filter_map(|table| table.table(name));
+        for own in given
+            .filter(|own| own.given && (!overruled || matches!(own.origin, Origin::Setting(_))))
+        {
+            let key = TcpSettings::congestion.name();
+            let message = format!("has no effect; needed is a flow with {key} = \"{name}\"");
+            own.refuse(message, problems);
         }
     }
 }
