@@ -367,7 +367,7 @@ fn find<'a, T>(all: &'a [(&'static str, T)], key: &str) -> Option<&'a T> {
 impl Entry {
     /// Whether a setting brought it in, over the file.
     pub(crate) fn is_set(&self) -> bool {
-        matches!(self.origin, Origin::Setting(_))
+        self.given && matches!(self.origin, Origin::Setting(_))
     }
 
     /// Tells what is wrong with the value; `fault` is a phrase that follows it.

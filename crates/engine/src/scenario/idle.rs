@@ -6,11 +6,10 @@ use super::model::{LinkRate, LinkSettings, Record, Wire};
 use super::root::{RootKeys, StationTable};
 use super::stations::shapes;
 use super::wired::{FlowTable, Hosts, START_SPREAD};
-use crate::app::Transport;
 use crate::echo::EchoKeys;
 use crate::kernel::time::Span;
 use crate::mac::PowerSave;
-use crate::notation::decode::{Entry, Section};
+use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Origin, Problems};
 use crate::notation::setting::{KeyOf, keys};
@@ -28,7 +27,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     check_access_spread(root, problems);
     check_beacons(root, scenario, problems);
     check_pings(root, scenario, problems);
-    check_congestion(root, scenario, problems);
+    check_congestion(root, problems);
 }
 
 /// A bin in which the least utilisation is taken lies between the warm-up and the end.
@@ -156,18 +155,9 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// Parameters of a congestion control are for connections that have it.
-fn check_congestion(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let transports = scenario.flows.iter().map(|flow| &flow.transport);
-    let csma = scenario.csma.iter().flat_map(|csma| &csma.flows);
-    let transports = transports.chain(csma.map(|flow| &flow.transport));
-    let used: Vec<CongestionControl> = transports
-        .filter_map(|transport| match transport {
-            Transport::Tcp(tcp) => Some(tcp.congestion),
-            Transport::Web(web) => Some(web.tcp.congestion),
-            Transport::Udp(_) => None,
-        })
-        .collect();
+/// Parameters of a congestion control are for connections that have it. Those of the older ones are not looked at:
+/// files have them beside others.
+fn check_congestion(root: &Section, problems: &mut Problems) {
     let stations = || root.each(RootKeys::station);
     let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));
     let of_connections = stations().flat_map(|station| made(station, CONNECTIONS));
@@ -176,24 +166,22 @@ fn check_congestion(root: &Section, scenario: &Scenario, problems: &mut Problems
         .chain(of_connections.map(|(table, _)| table))
         .chain(root.each(RootKeys::flow))
         .collect();
-    let mut chosen =
-        (tables.iter()).filter_map(|table| table.given(TcpSettings::congestion.name()));
+    let key = TcpSettings::congestion;
+    let chosen: Vec<_> = tables.iter().filter_map(|table| table.said(key)).collect();
     // a setting over the file leaves what the file says for others
-    let overruled = chosen.any(Entry::is_set);
+    let overruled = chosen.iter().any(|said| said.is_set());
     for (name, control) in [
         (TcpSettings::dctcp.name(), CongestionControl::Dctcp),
         (TcpSettings::prague.name(), CongestionControl::Prague),
     ] {
-        if used.contains(&control) {
+        if chosen.iter().any(|said| said.value == control) {
             continue;
         }
         let given = tables.iter().filter_map(|table| table.table(name));
-        for own in given
-            .filter(|own| own.given && (!overruled || matches!(own.origin, Origin::Setting(_))))
-        {
-            let key = TcpSettings::congestion.name();
-            let message = format!("has no effect; needed is a flow with {key} = \"{name}\"");
-            own.refuse(message, problems);
+        let is_set = |own: &Section| matches!(own.origin, Origin::Setting(_));
+        for own in given.filter(|own| own.given && (!overruled || is_set(own))) {
+            let needed = format!("{} = \"{name}\"", key.name());
+            own.refuse(format!("has no effect; needed is {needed}"), problems);
         }
     }
 }

@@ -569,8 +569,8 @@ fn one_value_is_refused_once_and_a_unit_too_many_is_explained() {
 }
 
 #[test]
-fn parameters_of_a_congestion_control_that_no_flow_has_are_refused() {
-    let needed = |name| format!("has no effect; needed is a flow with congestion = \"{name}\"");
+fn parameters_of_a_congestion_control_that_nobody_chose_are_refused() {
+    let needed = |name| format!("has no effect; needed is congestion = \"{name}\"");
     let dctcp = "tcp = { congestion = \"dctcp\", prague.transition = 9 }\n";
     assert_eq!(
         complaints(toml(&format!("{dctcp}{SMALL}"), &[])),
@@ -584,6 +584,11 @@ fn parameters_of_a_congestion_control_that_no_flow_has_are_refused() {
     // somebody has it
     let other = "download = { connections = 1, congestion = \"prague\" }\n";
     assert_eq!(complaints(toml(&format!("{dctcp}{SMALL}{other}"), &[])), "");
+    let none = [("station.a.download.connections", "0")];
+    assert_eq!(
+        complaints(toml(&format!("{dctcp}{SMALL}{other}"), &none)),
+        ""
+    );
     // another set over the file
     let own = "tcp = { congestion = \"prague\", prague.transition = 9 }\n";
     let reno = ("tcp.congestion", "reno");
