@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from lasthop.cli.boundary import Interrupted, warn
+from lasthop.cli.boundary import Interrupted, note, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
+from lasthop.cli.limits import kept_in_sweep
 from lasthop.cli.options import (
     OUT_RULE,
     File,
@@ -117,6 +118,8 @@ def sweep(
     }
     alone |= {path: f"--set {path}" for path, _ in scenario.settings if path not in alone}
     asked = asked_points(over or [], points, together, alone)
+    for line in kept_in_sweep(scenario, asked):
+        note(f"note: {line}", err=True)
     directory = writable(Path("out") / f"{stem(scenario)}-sweep" if out is None else out)
     refuse_foreign(directory, TABLE_FILES)
     picture = None

@@ -44,8 +44,14 @@ impl Above {
     ) -> Option<Box<Above>> {
         let linux = Linux::new(hotspot, medium, streams);
         let some = linux.is_some() || schedulers.iter().any(Option::is_some);
-        let schedulers = schedulers.into_iter();
-        let scheduled = schedulers.map(|own| own.map(Scheduled::new)).collect();
+        let scheduled = (0..).zip(schedulers).map(|(contender, own)| {
+            let lanes = match medium.node(contender) {
+                AP => hotspot.stations.len(),
+                _ => 1,
+            };
+            own.map(|own| Scheduled::new(own, lanes))
+        });
+        let scheduled = scheduled.collect();
         some.then(|| {
             Box::new(Above {
                 linux,
@@ -61,6 +67,15 @@ impl Above {
             (Some(linux), _) if node == AP => Place::Linux(linux),
             (_, Some(scheduled)) => Place::Scheduled(scheduled),
             _ => Place::Device,
+        }
+    }
+
+    /// Whether packets of a lane of `contender`, of the access point, wait.
+    pub(super) fn has_for(&self, contender: u32, lane: u32) -> bool {
+        match (&self.linux, &self.scheduled[contender as usize]) {
+            (Some(linux), _) => linux.has_for(contender, lane),
+            (None, Some(scheduled)) => scheduled.of_lane[lane as usize] > 0,
+            (None, None) => false,
         }
     }
 
@@ -106,9 +121,9 @@ impl Cell {
                 linux.enqueue(now, number, queue.lane_of(packet), packet);
                 self.count_lost_above(now);
             }
-            Place::Scheduled(Scheduled { scheduler, .. }) => {
+            Place::Scheduled(own) => {
                 queue.count_above(now, packet.bytes);
-                scheduler.enqueue(now, *packet, false, &mut self.lost);
+                own.enqueue(now, packet, queue, &mut self.lost);
                 for packet in &self.lost[first..] {
                     queue.lose_above(now, packet.bytes);
                 }

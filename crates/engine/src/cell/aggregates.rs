@@ -210,6 +210,12 @@ impl Aggregates {
         links.flat_map(|link| link.window.inside())
     }
 
+    /// Whether `contender` has packets of `lane` in service.
+    pub(super) fn is_serving(&self, contender: u32, lane: u32) -> bool {
+        let sender = &self.senders[contender as usize];
+        sender.links[lane as usize].window.waits()
+    }
+
     /// Packets in service of a contender.
     pub(super) fn in_service(&self, contender: u32) -> impl Iterator<Item = &Packet> {
         let links = self.senders[contender as usize].links.iter();

@@ -271,7 +271,7 @@ impl Cell {
             let contender = self.medium.discarded()[index];
             let mut packet = Packet::BLANK;
             self.take_head(contender, now, sources, &mut packet);
-            self.lost.push(packet);
+            self.lose(contender, packet);
         }
     }
 
@@ -319,8 +319,16 @@ impl Cell {
     #[inline(never)]
     fn note_dropped(&mut self, number: u32) {
         while let Some(packet) = self.ports[number as usize].queue.take_dropped() {
-            self.lost.push(packet);
+            self.lose(number, packet);
         }
+    }
+
+    /// `packet` is lost from queue `number`, in a cell without aggregates.
+    fn lose(&mut self, number: u32, packet: Packet) {
+        if self.power_save.is_some() {
+            self.uncount(number, &packet);
+        }
+        self.lost.push(packet);
     }
 
     /// Whether [`Cell::take_lost`] has one.

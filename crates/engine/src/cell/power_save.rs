@@ -57,6 +57,8 @@ struct Sleeper {
     /// Until when it does.
     until: Time,
     kept: VecDeque<Kept>,
+    /// Packets for it in the access point's queues, in a cell without aggregates.
+    waiting: u32,
     counters: QueueCounters,
 }
 
@@ -80,6 +82,7 @@ impl PowerSave {
                 awake: station.power_save?,
                 until: Time::ZERO,
                 kept: VecDeque::new(),
+                waiting: 0,
                 counters: QueueCounters::default(),
             })
         };
@@ -206,10 +209,37 @@ impl Cell {
     #[cold]
     #[inline(never)]
     fn enter(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
-        match self.aggregates {
-            None => self.enter_queue(now, number, packet),
-            Some(_) => self.enter_above(now, number, packet),
+        if self.aggregates.is_some() {
+            return self.enter_above(now, number, packet);
         }
+        if let Some(waiting) = self.waiting_like(number, packet) {
+            *waiting += 1;
+        }
+        let enters = self.enter_queue(now, number, packet);
+        if !enters {
+            self.uncount(number, packet);
+        }
+        enters
+    }
+
+    /// `packet` is in queue `number` no more, in a cell without aggregates.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn uncount(&mut self, number: u32, packet: &Packet) {
+        if let Some(waiting) = self.waiting_like(number, packet) {
+            *waiting -= 1;
+        }
+    }
+
+    /// How many packets wait in queue `number`, of the access point, and in its others for the station that
+    /// `packet` is for, if that sleeps.
+    fn waiting_like(&mut self, number: u32, packet: &Packet) -> Option<&mut u32> {
+        let sleeper = self.sleeper(self.station_of(packet))?;
+        let own = self
+            .power_save
+            .as_mut()
+            .filter(|_| self.ports[number as usize].node == AP)?;
+        Some(&mut own.sleepers[sleeper].waiting)
     }
 
     /// A frame with `packet` has come `off` the air, its MAC ACK ending at `done`: its station is awake for
@@ -222,6 +252,9 @@ impl Cell {
             return off;
         };
         let station = &mut own.sleepers[sleeper];
+        if off == OffAir::AtStation && self.aggregates.is_none() {
+            station.waiting -= 1;
+        }
         if off == OffAir::AtAccessPoint && station.awake == Span::ZERO {
             return off; // it goes on sleeping
         }
@@ -240,15 +273,40 @@ impl Cell {
             return true;
         };
         let Sleeper {
-            node, until, kept, ..
+            node,
+            until,
+            kept,
+            waiting,
+            ..
         } = &own.sleepers[sleeper];
         let mut queues = self.medium.categories_of(AP);
-        let has_one = |queue: u32| {
+        let has_one = match self.aggregates {
+            None => *waiting > 0,
+            Some(_) => queues.any(|queue| self.has_for(queue, *node)),
+        };
+        debug_assert_eq!(has_one, self.is_found(*node), "for node {node}");
+        kept.is_empty() && (now < *until || has_one)
+    }
+
+    /// Whether queue `number`, of an access point that aggregates, has a packet for the station `node`.
+    fn has_for(&self, number: u32, node: u32) -> bool {
+        let lane = node - 1;
+        let waits = self.ports[number as usize].queue.has_of_lane(lane);
+        let own = self.aggregates.as_ref();
+        let above = self.above.as_ref();
+        waits
+            || own.is_some_and(|own| own.is_serving(number, lane))
+            || above.is_some_and(|above| above.has_for(number, lane))
+    }
+
+    /// The same of all its queues, by looking at each packet.
+    fn is_found(&self, node: u32) -> bool {
+        let mut queues = self.medium.categories_of(AP);
+        queues.any(|queue| {
             let waiting = self.ports[queue as usize].queue.packets();
             let mut packets = waiting.chain(self.in_service(queue as usize));
-            packets.any(|packet| self.stations[packet.flow as usize] == *node)
-        };
-        kept.is_empty() && (now < *until || queues.any(has_one))
+            packets.any(|packet| self.stations[packet.flow as usize] == node)
+        })
     }
 
     /// Packets that are kept.

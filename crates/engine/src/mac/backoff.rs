@@ -83,7 +83,7 @@ impl BackoffRing {
         let last = self.used.len() - 1; // one less than a power of two
         let mut word = start / 64;
         let mut bits = self.used[word] & (u64::MAX << (start % 64));
-        // some contender has set a bit
+        debug_assert!(self.used.iter().any(|&word| word != 0), "no contender");
         while bits == 0 {
             word = (word + 1) & last;
             bits = self.used[word];

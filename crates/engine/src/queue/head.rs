@@ -44,6 +44,17 @@ impl HeadQueue {
         HeadQueue::Other(Box::new(OtherQueue::Lanes(lanes)))
     }
 
+    /// Whether packets wait in a lane, where there are some.
+    pub fn has_of_lane(&self, lane: u32) -> bool {
+        match self {
+            HeadQueue::Other(other) => match &**other {
+                OtherQueue::Lanes(lanes) => lanes.first(lane).is_some(),
+                OtherQueue::Scheduled(_) => false,
+            },
+            HeadQueue::Fifo(_) => false,
+        }
+    }
+
     /// An empty queue that classes share.
     pub fn shared(sharing: SharedBuffer) -> HeadQueue {
         HeadQueue::Fifo(Fifo::new(Admission::BufferSharing(Box::new(sharing))))

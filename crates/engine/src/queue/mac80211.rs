@@ -13,7 +13,9 @@
 //!
 //! Differs from Linux in: the hash is of the flow's index, so that both directions of a flow never meet; CoDel
 //! takes exact square roots; times are in ns, not in us and jiffies; what the device holds is estimated at the
-//! present rate of the station, not at that when each packet went there, and without rounding.
+//! present rate of the station, not at that when each packet went there, and without rounding; of overflow
+//! flows with equally many bytes that of the first station loses, in Linux that of the one which began to wait
+//! last; rounds are counted to 2^32, not to 2^16.
 
 mod airtime;
 mod fq;
@@ -118,8 +120,13 @@ impl Mac80211 {
             let category = tin / stations;
             lost.push(Lost { category, packet });
         });
-        let waits = self.fq.waits(tin);
+        let waits = self.waits(category, station);
         self.airtime.list(now, Party { category, station }, waits);
+    }
+
+    /// Whether packets for a station wait.
+    pub fn waits(&self, category: u32, station: u32) -> bool {
+        self.fq.waits(category * self.stations + station)
     }
 
     /// A round of visits in a category begins, if the device has not enough.
@@ -157,7 +164,7 @@ impl Mac80211 {
 
     /// The visit of a station ends.
     pub fn end_visit(&mut self, now: Time, category: u32, station: u32) {
-        let waits = self.fq.waits(category * self.stations + station);
+        let waits = self.waits(category, station);
         self.airtime.list(now, Party { category, station }, waits);
     }
 

@@ -500,6 +500,12 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             }
             for (index, flow) in scenario.flows.iter_mut().enumerate() {
                 flow.name = format!("flow-{index}");
+                if let (Transport::Udp(udp), Ends::Station { station, direction }) =
+                    (&flow.transport, flow.ends)
+                    && (udp.arrivals, direction) == (Arrivals::Greedy, Direction::Down)
+                {
+                    scenario.stations[station].power_save = None; // its check refuses it
+                }
             }
             scenario
         })

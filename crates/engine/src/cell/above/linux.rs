@@ -169,6 +169,12 @@ impl Linux {
         }
     }
 
+    /// Whether packets wait for a station.
+    pub(super) fn has_for(&self, contender: u32, station: u32) -> bool {
+        let category = self.category[contender as usize];
+        category.is_some_and(|category| self.queue.waits(category, station))
+    }
+
     /// Packets inside for `contender`, or for all.
     pub(super) fn packets(&self, contender: Option<u32>) -> impl Iterator<Item = &Packet> {
         let category = contender.and_then(|one| self.category[one as usize]);

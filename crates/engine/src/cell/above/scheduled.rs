@@ -16,14 +16,37 @@ pub(super) struct Scheduled {
     /// How many of the longest aggregates the packets that wait in the device would fill; `None`: an exchange
     /// has begun or ended since.
     pub(super) held: Option<f64>,
+    /// Packets that wait for each lane of the device.
+    pub(super) of_lane: Vec<u32>,
 }
 
 impl Scheduled {
-    /// An empty device in front of this.
-    pub(super) fn new(scheduler: Scheduler) -> Scheduled {
+    /// An empty device of so many lanes in front of this.
+    pub(super) fn new(scheduler: Scheduler, lanes: usize) -> Scheduled {
         Scheduled {
             scheduler,
             held: None,
+            of_lane: vec![0; lanes],
+        }
+    }
+
+    /// `packet` arrives for the device's `queue`; what is lost for it, itself or others, is appended to `lost`.
+    pub(super) fn enqueue(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Lanes,
+        lost: &mut Vec<Packet>,
+    ) {
+        let first = lost.len();
+        self.of_lane[queue.lane_of(packet) as usize] += 1;
+        self.scheduler.enqueue(now, *packet, false, lost);
+        self.uncount(&lost[first..], queue);
+    }
+
+    fn uncount(&mut self, gone: &[Packet], queue: &Lanes) {
+        for packet in gone {
+            self.of_lane[queue.lane_of(packet) as usize] -= 1;
         }
     }
 
@@ -44,9 +67,11 @@ impl Scheduled {
             && let Some(packet) = self.scheduler.dequeue(now, dropped)
         {
             let lane = queue.lane_of(&packet);
+            self.of_lane[lane as usize] -= 1;
             held += aggregates.worth(contender, lane, &packet);
             queue.take_over(lane, packet);
         }
+        self.uncount(dropped, queue);
         self.held = Some(held);
         queue.mark_above(self.scheduler.marked() - before);
     }
