@@ -30,9 +30,11 @@ from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
 from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
 from lasthop.digits import plain
+from lasthop.display.columns import Column
 from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
+from lasthop.quantities import registry
 from lasthop.saving import TABLE_FILES
 from lasthop.scenario import Scenario, blaming
 from lasthop.sweep import Point, Sweep, SweepInterrupted
@@ -106,6 +108,14 @@ def sweep(
             "cell, goodput and losses of a router.",
         ),
     ] = None,
+    show: Annotated[
+        list[str] | None,
+        unset(
+            "NAME",
+            "A quantity to print besides, a column an item, such as stations.airtime_fraction. "
+            "May be given several times.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario at many settings; what is done is not done again."""
@@ -122,6 +132,11 @@ def sweep(
         note(f"note: {line}", err=True)
     directory = writable(Path("out") / f"{stem(scenario)}-sweep" if out is None else out)
     refuse_foreign(directory, TABLE_FILES)
+    if show:
+        from lasthop.plot.swept import check_name
+
+        for name in show:
+            check_name(name)
     picture = None
     if plot is not None:
         picture = sweep_picture(plot, quantity, scenario, asked, points, directory)
@@ -154,6 +169,8 @@ def sweep(
                 sys.stdout.write(piece)
         else:
             print_sweep(result)
+            for name in show or () if result.points else ():
+                print_quantity(result, name)
     tell("tables", directory, as_json=as_json)
     warn(*result.notes, *first_warning(result))
     if result.points:  # After Ctrl-C there may be none.
@@ -285,6 +302,35 @@ def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> Non
     headers = [*titles, *(column.header for column in columns)]
     if columns:
         print_table(headers, rows, names=len(titles))
+
+
+def print_quantity(result: Sweep, asked: str) -> None:
+    """Print one quantity: a row for each point, a column for each item that has it."""
+    from lasthop.plot.swept import quantities_of
+
+    [quantity] = quantities_of(result, asked)
+    column = column_of(quantity.list_name, quantity.name)
+    seen = result.points[:MOST_ROWS]
+    items = [
+        {str(item["name"]): column.cell(item) for item in point.summary.get(quantity.list_name, ())}
+        for point in seen
+    ]
+    names = list(
+        dict.fromkeys(name for each in items for name, cell in each.items() if cell != "-")
+    )
+    rows = [
+        [*point.settings.values(), *(each.get(name, "-") for name in names)]
+        for point, each in zip(seen, items, strict=True)
+    ]
+    headers = [*result.paths, *(f"{name}\n{column.header}" for name in names)]
+    print_table(headers, rows, names=len(result.paths))
+
+
+def column_of(list_name: str, quantity: str) -> Column:
+    """How tables show a quantity; one that none has, in the unit of results."""
+    shown = (each for each in COLUMNS.get(list_name, ()) if each.quantity == quantity)
+    unit = str(registry()[quantity]["unit"]).removeprefix("-")
+    return next(shown, Column(quantity, quantity.replace("_", " "), unit))
 
 
 def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:

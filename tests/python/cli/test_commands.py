@@ -323,6 +323,18 @@ def test_sweep_says_who_gets_what(lasthop: Lasthop, small: Path) -> None:
     assert "Jain's" in table
 
 
+def test_sweep_shows_quantities_that_are_asked_for(lasthop: Lasthop, small: Path) -> None:
+    over = ("--over", "station.near.count=1,2", "--show", "stations.collision_rate")
+    table = lasthop("sweep", small, *over, "--show", "flows.rtt_s").stdout
+    collisions, rtts = table.split("\n\n")[-3:-1]
+    assert "collisions" in collisions
+    assert "[ms]" in rtts
+    # where there is one station there is no second
+    assert [line.split()[-1] == "-" for line in rtts.splitlines()[-2:]] == [True, False]
+    refused = lasthop("sweep", small, *over, "--show", "flows.rtd_s", code=2)
+    assert "no quantity rtd_s; the nearest are" in refused.stderr
+
+
 ROUTER = """\
 duration = "6 s"
 warmup = "2 s"
