@@ -332,7 +332,7 @@ def test_sweep_shows_quantities_that_are_asked_for(lasthop: Lasthop, small: Path
     # where there is one station there is no second
     assert [line.split()[-1] == "-" for line in rtts.splitlines()[-2:]] == [True, False]
     refused = lasthop("sweep", small, *over, "--show", "flows.rtd_s")
-    assert refused.code == 2
+    assert refused.returncode == 2
     assert "no quantity rtd_s; the nearest are" in refused.stderr
 
 
