@@ -34,7 +34,7 @@ from lasthop.display.columns import Column
 from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
-from lasthop.quantities import registry
+from lasthop.quantities import check_name, registry
 from lasthop.saving import TABLE_FILES
 from lasthop.scenario import Scenario, blaming
 from lasthop.sweep import Point, Sweep, SweepInterrupted
@@ -132,11 +132,8 @@ def sweep(
         note(f"note: {line}", err=True)
     directory = writable(Path("out") / f"{stem(scenario)}-sweep" if out is None else out)
     refuse_foreign(directory, TABLE_FILES)
-    if show:
-        from lasthop.plot.swept import check_name
-
-        for name in show:
-            check_name(name)
+    for name in show or ():
+        check_name(name)
     picture = None
     if plot is not None:
         picture = sweep_picture(plot, quantity, scenario, asked, points, directory)
@@ -189,7 +186,7 @@ def sweep_picture(
 ) -> Path | None:
     """Where the picture goes, which tells the values; refused at once if too many for one."""
     from lasthop.plot.layout import layout_of
-    from lasthop.plot.swept import Axis, check_name
+    from lasthop.plot.swept import Axis
     from lasthop.sweep.columns import column
 
     if quantity is not None:
@@ -306,21 +303,24 @@ def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> Non
 
 def print_quantity(result: Sweep, asked: str) -> None:
     """Print one quantity: a row for each point, a column for each item that has it."""
-    from lasthop.plot.swept import quantities_of
-
-    [quantity] = quantities_of(result, asked)
-    column = column_of(quantity.list_name, quantity.name)
+    list_name, _, quantity = asked.rpartition(".")
     seen = result.points[:MOST_ROWS]
-    items = [
-        {str(item["name"]): column.cell(item) for item in point.summary.get(quantity.list_name, ())}
-        for point in seen
-    ]
-    names = list(
-        dict.fromkeys(name for each in items for name, cell in each.items() if cell != "-")
-    )
+    for each in [list_name] if list_name else registry()[quantity]["lists"]:
+        column = column_of(each, quantity)
+        cells = [
+            {str(item["name"]): column.cell(item) for item in point.summary.get(each, ())}
+            for point in seen
+        ]
+        names = list(
+            dict.fromkeys(n for known in cells for n, cell in known.items() if cell != "-")
+        )
+        if names:
+            break
+    else:
+        raise UserError(f"--show {asked}: no point has it")
     rows = [
-        [*point.settings.values(), *(each.get(name, "-") for name in names)]
-        for point, each in zip(seen, items, strict=True)
+        [*point.settings.values(), *(known.get(name, "-") for name in names)]
+        for point, known in zip(seen, cells, strict=True)
     ]
     headers = [*result.paths, *(f"{name}\n{column.header}" for name in names)]
     print_table(headers, rows, names=len(result.paths))
