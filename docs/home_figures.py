@@ -1,7 +1,7 @@
 """Pictures of the guides for homes, drawn from what the examples on their pages compute."""
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,10 @@ import transcripts
 from guide_figures import GUIDE
 from matplotlib.axes import Axes
 
-from lasthop.plot.figure import SIMULATION, Figure, house_style, title
+from lasthop.plot.figure import MODEL, SIMULATION, Figure, house_style, title
+
+BESIDE: Mapping[str, Any] = {"textcoords": "offset points", "fontsize": 6.5}
+"""A number beside its bar."""
 
 
 def told(page: str) -> dict[str, Any]:
@@ -24,42 +27,63 @@ def told(page: str) -> dict[str, Any]:
     return reader.names
 
 
-def bars(axes: Axes, values: Any, label: str) -> None:
-    """A bar for each row of a table, the first at the top."""
-    axes.barh(np.arange(len(values))[::-1], values, color=SIMULATION, height=0.6)
-    axes.set_xlabel(label)
+def named(axes: Axes, rows: Sequence[str]) -> None:
+    """The names of rows, the first at the top, at the left."""
+    axes.set_yticks(np.arange(len(rows))[::-1], rows)
     axes.grid(axis="y", visible=False)
-
-
-def named(axes: Axes, table: Any) -> None:
-    """The names of a table's rows, at the left."""
-    axes.set_yticks(np.arange(len(table))[::-1], list(table.index))
 
 
 def call_remedies() -> Figure:
     """What one packet of a call in a hundred exceeds, on a slow line and in slow air, both ways."""
     names = told("call")
     places = {"the line is slow": names["slow_line"], "the air is slow": names["slow_air"]}
-    with house_style(125.0) as figure:
+    ways = {"up": (0.2, SIMULATION), "down": (-0.2, MODEL)}
+    with house_style(150.0) as figure:
         heights = [len(table) for table in places.values()]
-        grid = figure.subplots(2, 2, sharey="row", height_ratios=heights)
-        for (place, table), row in zip(places.items(), grid, strict=True):
-            for axes, way in zip(row, ("up", "down"), strict=True):
-                bars(axes, table[f"{way} 99 %"], f"call {way}, 99 % [ms]")
-            named(row[0], table)
-            title(row[0], place)
+        column = figure.subplots(2, 1, sharex=True, height_ratios=heights)
+        for axes, (place, table) in zip(column, places.items(), strict=True):
+            rows = np.arange(len(table))[::-1]
+            for way, (offset, color) in ways.items():
+                values, halves = table[f"{way} 99 %"], table[f"{way} ±"]
+                mark = {"xerr": halves, "ecolor": "black", "error_kw": {"elinewidth": 0.7}}
+                axes.barh(rows + offset, values, 0.36, color=color, label=f"call {way}", **mark)
+                for y, value, half in zip(rows + offset, values, halves, strict=True):
+                    at = (value + half, y)
+                    axes.annotate(f"{value:.0f}", at, (3, 0), va="center", **BESIDE)
+            named(axes, list(table.index))
+            title(axes, place)
+        column[-1].set_xlabel("99th percentile of the call's delay [ms]")
+        figure.legend(*column[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     return figure
 
 
 def old_laptop() -> Figure:
-    """Goodput beside one slow station, its air time and a call's delay, with each remedy."""
-    table = told("old-laptop")["table"]
-    panels = {"new Mb/s": "new [Mb/s]", "old's air %": "old's air [%]", "call 99 %": "call [ms]"}
-    with house_style(80.0) as figure:
+    """Goodput beside one slow station, its air time and a call's delay, with each remedy.
+
+    Bars are medians over the runs, whiskers their least and most.
+    """
+    found = told("old-laptop")["found"]
+    panels = {
+        "new Mb/s": "each new\n[Mb/s]",
+        "old's air %": "old's air\n[%]",
+        "call 99 %": "call, 99 %\n[ms]",
+    }
+    rows = np.arange(len(found))[::-1]
+    with house_style(92.0) as figure:
         row = figure.subplots(1, len(panels), sharey=True)
         for axes, (key, label) in zip(row, panels.items(), strict=True):
-            bars(axes, table[key], label)
-        named(row[0], table)
+            runs = np.array([each[key] for each in found.values()])
+            least, middle, most = np.quantile(runs, (0.0, 0.5, 1.0), axis=1)
+            spans = np.array([middle - least, most - middle])
+            mark = {"xerr": spans, "ecolor": "black", "error_kw": {"elinewidth": 0.7}}
+            axes.barh(rows, middle, color=SIMULATION, height=0.6, **mark)
+            for y, value, end in zip(rows, middle, most, strict=True):
+                if np.isfinite(value):
+                    axes.annotate(f"{value:.0f}", (end, y), (3, 0), va="center", **BESIDE)
+            axes.margins(x=0.25)
+            axes.set_xlim(left=0.0)
+            axes.set_xlabel(label)
+        named(row[0], list(found))
     return figure
 
 

@@ -5,8 +5,9 @@ from functools import cache
 from typing import Any
 
 from lasthop import _core
+from lasthop.errors import UserError, nearest
 
-__all__ = ["LISTS", "registry"]
+__all__ = ["LISTS", "check_name", "registry"]
 
 LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "classes", "stability", "totals")
 """Lists of a result, in the order in which they are shown."""
@@ -16,3 +17,18 @@ LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "classes", "sta
 def registry() -> dict[str, dict[str, Any]]:
     """Every quantity by name: unit, lists, definition."""
     return {quantity["name"]: quantity for quantity in json.loads(_core.quantities())}
+
+
+def check_name(asked: str) -> None:
+    """Refuse a quantity that no result has, before anything runs.
+
+    Raises
+    ------
+    UserError
+        With the nearest of those that there are.
+    """
+    name = asked.rpartition(".")[2]
+    if name not in registry():
+        near = ", ".join(nearest(name, list(registry())))
+        known = ", ".join(sorted(registry()))
+        raise UserError(f"no quantity {name}; the nearest are {near}", f"known: {known}")

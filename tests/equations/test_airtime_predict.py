@@ -51,6 +51,13 @@ def test_who_is_asked() -> None:
     assert choose(one.typed) == "aggregates"
     down = scenario({"udp_down": None, "download": 1})
     assert choose(down.typed) == "aggregates"
+    # no other model knows mac80211: this one says in a line what it lacks
+    own = {"udp_down": None, "download": 1}
+    tcp = scenario(own, {"ap_queue": {"mac80211": {}}}, near=own).typed
+    assert choose(tcp) == "airtime"
+    with pytest.raises(ModelError, match=r"`station.near.download` is TCP") as caught:
+        predict(tcp, "airtime")
+    assert len(caught.value.folded) == 1
 
 
 def test_the_queue_of_the_scenario_decides() -> None:
@@ -98,6 +105,18 @@ def test_aggregates_of_a_run_take_the_place_of_its_own() -> None:
     clean = predict(scenario().typed, "airtime", {**text, "queue": "airtime"})
     got, without = (one["stations"][2]["goodput_bps"]["mean"] for one in (lossy, clean))
     assert got == pytest.approx(0.95 * without)
+
+
+def test_aggregates_of_a_group_are_those_of_its_members_but_for_one_that_has_its_own() -> None:
+    def given(sizes: dict[str, float]) -> object:
+        return predict(scenario().typed, "airtime", {"aggregates": sizes})["options"]
+
+    each = {"near-1": 20.0, "near-2": 20.0, "far": 2.0}
+    assert given({"near": 20.0, "far": 2.0}) == {"queue": None, "aggregates": each}
+    assert given({"near": 9.0, "near-2": 20.0, "far": 2.0}) == {
+        "queue": None,
+        "aggregates": {**each, "near-1": 9.0},
+    }
 
 
 @pytest.mark.parametrize(
@@ -148,9 +167,12 @@ def test_what_it_does_not_know_is_refused(change, told) -> None:
 @pytest.mark.parametrize(
     ("sizes", "told"),
     [
-        ({"near-1": 20, "near-2": 20}, "no aggregates of far"),
+        ({"near": 20}, "option `aggregates` lacks far"),
         ({"near-1": 20, "near-2": 20, "far": 4}, "its limits allow 3"),
-        ({"near-1": 20, "near-2": 20, "far": 2, "old": 1}, "aggregates of old, to which nothing"),
+        (
+            {"near": 20, "far": 2, "old": 1},
+            "`aggregates` names old, and the access point sends to near-1, near-2, far",
+        ),
     ],
 )
 def test_aggregates_that_cannot_be_are_refused(sizes, told) -> None:
@@ -168,7 +190,7 @@ def test_aggregates_that_cannot_be_are_refused(sizes, told) -> None:
         ({"aggregates": "a=1,a=2"}, "twice"),
         ({"aggregates": {"near": True}}, '"near=True"'),
         ({"aggregates": 7}, '"7" is no mapping'),
-        ({"queue": "lifo"}, "none of fifo, rounds, airtime"),
+        ({"queue": "lifo"}, "queue = 'lifo' is none of fifo, rounds, airtime"),
         ({"beta": 1}, 'option "beta": unknown'),
     ],
 )
@@ -176,3 +198,4 @@ def test_options_that_are_none(given, told) -> None:
     with pytest.raises(UserError) as caught:
         Options.of(given, "airtime")
     assert told in str(caught.value)
+    assert "None" not in str(caught.value)

@@ -229,7 +229,7 @@ def test_two_connections_at_a_station_are_the_hot_spots(seven):
         ("unequal windows", "a4", "windows of 4 and 5 packets"),
         ("finite flow", "a4", "`station.sta-1.download.segments` = 10"),
         ("small station queue", "a1", "room for 3 of the 4 packets of `station.sta-1.download`"),
-        ("managed queue", "a1", "`cell.ap.queue.codel` manages the queue"),
+        ("managed queue", "a1", "`cell.ap_queue.codel` manages the queue"),
         ("wire loss", "a3", "wire loses packets"),
         ("channel errors", "a3", "`station.sta-1.error_up` = 0.1"),
         ("unequal stations", "section 2.2", "differ in cwmin, 15 and 31"),

@@ -218,7 +218,7 @@ def test_a_small_station_buffer_is_refused(hotspot, refused):
 def test_a_managed_queue_is_refused(hotspot, refused, discipline):
     scenario = hotspot((1, 0), (0, 1))
     scenario["cell"]["ap"]["queue"] = {"discipline": discipline}
-    refused(scenario, "a5", f"`cell.ap.queue.{discipline}` manages the queue")
+    refused(scenario, "a5", f"`cell.ap_queue.{discipline}` manages the queue")
 
 
 def test_a_threshold_is_a_drop_tail_queue(hotspot):

@@ -280,7 +280,7 @@ REFUSED = [
     ({"cell.aifsn": 3}, "section III-B", "`cell.ap.aifsn` = 3"),
     ({"cell.txop_packets": 2}, "section III-B", "`cell.ap` has a txop limit"),
     ({"cell.rts_threshold": "500 B"}, "section VI", "`cell.rts_threshold` asks for RTS/CTS"),
-    ({"cell.ap_queue.codel": "5 ms"}, "section IV-C", "`cell.ap.queue.codel` manages the queue"),
+    ({"cell.ap_queue.codel": "5 ms"}, "section IV-C", "`cell.ap_queue.codel` manages the queue"),
     ({"station.low.udp_up": "1 Mbps"}, "section III-B", "`station.low.udp_up` is UDP"),
     ({"cell.ap.queue_order": "mixed"}, "section IV-C", "`cell.ap.queue_order` is not fifo"),
     ({"cell.queue": 40}, "section IV-C", "`station.high.queue` has room for 40 of its 45 packets"),

@@ -95,7 +95,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "ownership": {"errors"},
     "phase": {"models"},
     "steadiness": {"digits", "errors", "models"},
-    "quantities": {"_core"},
+    "quantities": {"_core", "errors"},
     "lookup": {"errors"},
     "source": {"_core", "errors", "opening"},
     "scenario": {"_core", "display", "errors", "lookup", "models", "source"},

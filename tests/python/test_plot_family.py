@@ -36,7 +36,8 @@ def test_a_label_has_one_colour_in_all_panels_and_variants():
     assert up.get_color() == variant.get_color() == second.lines[0].get_color()
     assert up.get_color() != down.get_color()
     assert (up.get_linestyle(), variant.get_linestyle()) == ("-", "--")
-    assert legend(figure) == ["up", "down", "model", "simulation", "model, AP", "simulation, AP"]
+    looks = ["model", "simulation", "model, AP", "simulation, AP", "95 %"]
+    assert legend(figure) == ["up", "down", *looks]
 
 
 def test_points_show_means_and_lines_predictions():
@@ -49,7 +50,7 @@ def test_points_show_means_and_lines_predictions():
 def test_without_a_prediction_there_is_no_line_and_no_key_for_it():
     lines = [line("loss 5 %", [0, 1], 1.0, 2.0, predicted=False)]
     panel = Panel("y", lines, levels={"model": 2.5}, stated=[(0, 1.0)])
-    assert legend(drawn(panel)) == ["loss 5 %", "simulation", "model", "paper"]
+    assert legend(drawn(panel)) == ["loss 5 %", "simulation", "95 %", "model", "paper"]
 
 
 def test_many_members_have_colours_of_their_own():
@@ -90,3 +91,14 @@ def test_values_of_the_abscissa_stand_at_their_places_under_their_words():
     assert list(axes.lines[0].get_xdata()) == [0.0, 1.0]
     assert list(axes.lines[-1].get_xdata()) == [1.0]
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["3", "255"]
+
+
+def test_labels_may_stand_side_by_side_on_a_logarithmic_ordinate():
+    lines = [line(name, [0, 1], 0.2, 2.0, predicted=False) for name in ("up", "down")]
+    [axes] = drawn(Panel("y", lines, log_from=0.05), beside=0.2).axes
+    up, down = (container.lines[0] for container in axes.containers)
+    assert list(up.get_xdata()) == pytest.approx([-0.1, 0.9])
+    assert list(down.get_xdata()) == pytest.approx([0.1, 1.1])
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylim()[0] == pytest.approx(0.05)
+    assert axes.yaxis.get_major_formatter()(0.1) == "0.1"

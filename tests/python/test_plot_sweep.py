@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 import lasthop as lh
 from lasthop.plot.heat import Scale
 from lasthop.plot.layout import layout_of
-from lasthop.plot.swept import Axis, Quantity, check_name
+from lasthop.plot.swept import Axis, Quantity
+from lasthop.quantities import check_name
 from lasthop.sweep.columns import column
 from lasthop.sweep.grid import grid
 

@@ -16,7 +16,7 @@ FIBRE = {
     "wire.back_rate": "500 Mbps",
     "station.television.snr": "10 dB",
 }
-FAIR = {"cell.ap_queue.mac80211": "{}"}
+FAIR = {"cell.ap_queue": "{ mac80211 = {} }"}
 VOICE = {f"station.phone.udp_{way}.category": "voice" for way in ("up", "down")}
 
 
@@ -73,19 +73,24 @@ def test_one_old_laptop_has_the_air_of_a_fifo_and_a_third_with_mac80211(
     own = {"cell.phy": phy, "station.new.mcs": 9}
     fifo = run("old-laptop", seed, own)
     fair = run("old-laptop", seed, own, FAIR)
-    rule = run("old-laptop", seed, own, {"cell.ap_queue.mac80211.slow_stations": "true"})
+    dropped = {"cell.ap_queue": "{ mac80211 = { slow_stations = true } }"}
+    rule = run("old-laptop", seed, own, dropped)
     limited = run("old-laptop", seed, own, {"station.old.tcp.window": 8})
+    short = run("old-laptop", seed, own, {"cell.ap_queue": 100})
+    voice = run("old-laptop", seed, own, {"station.phone.udp_down.category": "voice"})
 
     def new_bps(result: lh.Result) -> float:
         return float(result.flows.goodput_bps[["new-1/down/1", "new-2/down/1"]].mean())
 
-    assert fifo.stations.airtime_fraction["old"] > 0.6
+    assert fifo.stations.airtime_fraction["old"] > 0.5
     assert fair.stations.airtime_fraction["old"] == pytest.approx(0.35, abs=0.05)
-    # From at most 0.4 of the air to at least 0.6.
+    # From less than half of the air to two thirds.
     assert new_bps(fair) > 1.5 * new_bps(fifo)
     assert new_bps(limited) > 1.5 * new_bps(fifo)
-    mean = "one_way_delay_s"
-    assert call_ms(fair, "down", mean) < 0.7 * call_ms(fifo, "down", mean)
+    voice_ms, short_ms, fair_ms, fifo_ms = (
+        call_ms(each, "down") for each in (voice, short, fair, fifo)
+    )
+    assert voice_ms < short_ms < fair_ms < fifo_ms
     assert rule.flows.rtt_s["old/down/1"] > 1.2 * fair.flows.rtt_s["old/down/1"]
     old_bps = [each.flows.goodput_bps["old/down/1"] for each in (rule, fair)]
     assert old_bps[0] == pytest.approx(old_bps[1], rel=0.15)

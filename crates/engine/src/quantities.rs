@@ -81,7 +81,7 @@ registry! {
     CONNECTIONS_CLOSED: "connections_closed", "connections", ["flows"],
         "TCP connections that a flow over CSMA links closed";
     AIRTIME_FRACTION: "airtime_fraction", "-", ["links", "stations"],
-        "part of the time that a CSMA link is sending, failed transmissions included; of a station in a cell that aggregates, that PPDUs with data for it and from it are on the air, those that fail included, without RTS, responses and gaps";
+        "part of the time that a CSMA link is sending, failed transmissions included; of a station in a cell that aggregates, that PPDUs with data for it and from it are on the air, those that fail included, without RTS, responses and gaps; PPDUs that collide count for the station of each, so that the sum over stations may exceed 1";
     DUMMY_FRACTION: "dummy_fraction", "-", ["links"],
         "part of the time that a CSMA link is sending dummy packets, which airtime_fraction includes";
     AGGRESSIVENESS: "aggressiveness", "-", ["links"],

@@ -25,7 +25,12 @@ def init(
         bool, typer.Option("--yes", "-y", help="Take the usual answer where no option gives one.")
     ] = False,
     hop: Annotated[
-        str | None, unset("NAME", "802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax or router.")
+        str | None,
+        unset(
+            "NAME",
+            "802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax or router; wifi is 802.11ax; the usual "
+            "answer is 802.11g.",
+        ),
     ] = None,
     stations: Annotated[
         str | None,
@@ -82,7 +87,7 @@ def by_option(question: Question, text: str, known: dict[str, object]) -> object
     try:
         return question.read(text, known)
     except UserError as error:
-        raise UserError(f"--{question.key} {error}") from None
+        raise UserError(f"--{question.key} {error}", error.hint) from None
 
 
 def ask(number: int, question: Question, known: dict[str, object]) -> object:

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from lasthop.allowance import MEMORIES, TIMES
+from lasthop.cli.boundary import note
+from lasthop.cli.limits import kept_disciplines
 from lasthop.errors import UserError
 from lasthop.models import MODELS
 from lasthop.run import MOST_JOBS
@@ -179,7 +181,10 @@ def read_scenario(
     every = pairs(settings or [], "--set", "PATH=VALUE", "cell.ap.cwmin=15")
     every += [(path, value) for _, path, value in given]
     with blaming({path: f"{option} {value}" for option, path, value in given}):
-        return Scenario(file if file in ("", "-") else Path(file), every)
+        scenario = Scenario(file if file in ("", "-") else Path(file), every)
+    for line in kept_disciplines(scenario):
+        note(f"note: {line}", err=True)
+    return scenario
 
 
 def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[str, str]]:

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from lasthop.cli.boundary import Interrupted, warn
+from lasthop.cli.boundary import Interrupted, note, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
+from lasthop.cli.limits import kept_in_sweep
 from lasthop.cli.options import (
     OUT_RULE,
     File,
@@ -29,9 +30,11 @@ from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
 from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
 from lasthop.digits import plain
+from lasthop.display.columns import Column
 from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
+from lasthop.quantities import check_name, registry
 from lasthop.saving import TABLE_FILES
 from lasthop.scenario import Scenario, blaming
 from lasthop.sweep import Point, Sweep, SweepInterrupted
@@ -105,6 +108,14 @@ def sweep(
             "cell, goodput and losses of a router.",
         ),
     ] = None,
+    show: Annotated[
+        list[str] | None,
+        unset(
+            "NAME",
+            "A quantity to print besides, a column an item, such as stations.airtime_fraction. "
+            "May be given several times.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario at many settings; what is done is not done again."""
@@ -117,8 +128,12 @@ def sweep(
     }
     alone |= {path: f"--set {path}" for path, _ in scenario.settings if path not in alone}
     asked = asked_points(over or [], points, together, alone)
+    for line in kept_in_sweep(scenario, asked):
+        note(f"note: {line}", err=True)
     directory = writable(Path("out") / f"{stem(scenario)}-sweep" if out is None else out)
     refuse_foreign(directory, TABLE_FILES)
+    for name in show or ():
+        check_name(name)
     picture = None
     if plot is not None:
         picture = sweep_picture(plot, quantity, scenario, asked, points, directory)
@@ -151,6 +166,8 @@ def sweep(
                 sys.stdout.write(piece)
         else:
             print_sweep(result)
+            for name in show or () if result.points else ():
+                print_quantity(result, name)
     tell("tables", directory, as_json=as_json)
     warn(*result.notes, *first_warning(result))
     if result.points:  # After Ctrl-C there may be none.
@@ -169,7 +186,7 @@ def sweep_picture(
 ) -> Path | None:
     """Where the picture goes, which tells the values; refused at once if too many for one."""
     from lasthop.plot.layout import layout_of
-    from lasthop.plot.swept import Axis, check_name
+    from lasthop.plot.swept import Axis
     from lasthop.sweep.columns import column
 
     if quantity is not None:
@@ -282,6 +299,38 @@ def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> Non
     headers = [*titles, *(column.header for column in columns)]
     if columns:
         print_table(headers, rows, names=len(titles))
+
+
+def print_quantity(result: Sweep, asked: str) -> None:
+    """Print one quantity: a row for each point, a column for each item that has it."""
+    list_name, _, quantity = asked.rpartition(".")
+    seen = result.points[:MOST_ROWS]
+    for each in [list_name] if list_name else registry()[quantity]["lists"]:
+        column = column_of(each, quantity)
+        cells = [
+            {str(item["name"]): column.cell(item) for item in point.summary.get(each, ())}
+            for point in seen
+        ]
+        names = list(
+            dict.fromkeys(n for known in cells for n, cell in known.items() if cell != "-")
+        )
+        if names:
+            break
+    else:
+        raise UserError(f"--show {asked}: no point has it")
+    rows = [
+        [*point.settings.values(), *(known.get(name, "-") for name in names)]
+        for point, known in zip(seen, cells, strict=True)
+    ]
+    headers = [*result.paths, *(f"{name}\n{column.header}" for name in names)]
+    print_table(headers, rows, names=len(result.paths))
+
+
+def column_of(list_name: str, quantity: str) -> Column:
+    """How tables show a quantity; one that none has, in the unit of results."""
+    shown = (each for each in COLUMNS.get(list_name, ()) if each.quantity == quantity)
+    unit = str(registry()[quantity]["unit"]).removeprefix("-")
+    return next(shown, Column(quantity, quantity.replace("_", " "), unit))
 
 
 def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:

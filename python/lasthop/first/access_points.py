@@ -49,6 +49,11 @@ class AccessPoint:
     width_mhz: Mapping[str, int] = field(default_factory=dict)
     width_source: str = "no page gives it; what the standard asks of stations"
 
+    @property
+    def is_fifo(self) -> bool:
+        """Whether its queue is a number of packets, without a discipline."""
+        return any(value.line.removeprefix("ap_queue = ").isdigit() for value in self.values)
+
     def lines(self, hop: str) -> Iterator[str]:
         """Its lines of the table ``[cell]``, each behind the comment that says where it is from."""
         for value in self.values:

@@ -1,8 +1,9 @@
 """The five questions: what each asks, its usual answer, and how an answer is read."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from lasthop.errors import UserError
 from lasthop.first.access_points import KINDS
@@ -18,6 +19,7 @@ SHORT = {
     "wired": "router",
 }
 """Other names of hops, without blanks and hyphens; WiFi alone is what access points are today."""
+USUAL_HOP = "802.11g"
 RATES_MBPS = {
     "802.11b": (1.0, 2.0, 5.5, 11.0),
     "802.11g": (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0),
@@ -28,6 +30,9 @@ NEAR_DB, FAR_DB = 40.0, 15.0
 """Ratios in the room of the access point, and behind two walls. [dB]"""
 LEAST_DB, MOST_DB = 8.0, 60.0
 """Below the former nothing arrives of two streams. [dB]"""
+
+CLOSE = 0.7
+"""Least likeness of a name that is suggested, as `difflib` has it. [-]"""
 
 MOST_STATIONS, MOST_CONNECTIONS, MOST_QUEUE = 200, 1000, 1_000_000
 MOST_MBPS, MOST_RTT_MS = 100_000.0, 10_000.0
@@ -58,8 +63,17 @@ def read_hop(text: str, _: Mapping[str, object]) -> str:
     """What sort of last hop."""
     word = SHORT.get(re.sub("[ -]", "", text.lower()), text.lower())
     if word not in HOPS:
-        raise UserError(f'"{text}": allowed are {", ".join(HOPS)}')
+        raise UserError(
+            f'"{text}": allowed are {", ".join(HOPS)}, and wifi for {SHORT["wifi"]}',
+            _meant(word, [*HOPS, *SHORT]),
+        )
     return word
+
+
+def _meant(word: str, names: Iterable[str]) -> str | None:
+    """The hint for a word that is nearly one of these names."""
+    near = get_close_matches(word, names, n=1, cutoff=CLOSE)
+    return f"did you mean {near[0]}?" if near else None
 
 
 def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
@@ -174,9 +188,15 @@ def read_queue(text: str, known: Mapping[str, object]) -> str:
         re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MOST_QUEUE
     ):
         return word
+    if word in (*KINDS, *disciplines(SHORT["wifi"])):
+        raise UserError(
+            f'"{text}": is of {", ".join(AGGREGATING)}, and the hop is {known["hop"]}',
+            f"--hop wifi is {SHORT['wifi']}; without --hop it is {USUAL_HOP}",
+        )
     of_kinds = f", or a kind of access point: {', '.join(kinds)}" if kinds else ""
     raise UserError(
-        f'"{text}": allowed are packets from 1 to {MOST_QUEUE}, or {", ".join(named)}{of_kinds}'
+        f'"{text}": allowed are packets from 1 to {MOST_QUEUE}, or {", ".join(named)}{of_kinds}',
+        _meant(word, (*named, *KINDS)),
     )
 
 
@@ -205,7 +225,7 @@ QUESTIONS = (
             "What is the last hop: WiFi of today (802.11ax is Wi-Fi 6, 802.11ac 5, 802.11n 4), "
             "of the papers (802.11g, 802.11b), or a wired router?"
         ),
-        lambda _: "802.11g",
+        lambda _: USUAL_HOP,
         read_hop,
     ),
     Question(

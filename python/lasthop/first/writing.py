@@ -20,8 +20,7 @@ def scenario(answers: Answers, name: str) -> str:
         "# and `lasthop schema` list what else there is.",
         "#",
         *_commands(answers, name),
-        f"#   lasthop simulate {name} --set {_what_if(answers)}",
-        "#                              what if",
+        *_what_if(answers, name),
         "",
         said(f'name = "{_title(answers)}"', "the title of tables and pictures"),
         said('duration = "60 s"', "simulated time of a run"),
@@ -50,10 +49,22 @@ def said(line: str, comment: str) -> str:
     return f"{line}{' ' * max(34 - len(line), 2)}# {comment}"
 
 
-def _what_if(answers: Answers) -> str:
-    if answers.hop == "router":
-        return "queue=20"
-    return "cell.ap_queue=100" if answers.aggregates else "cell.ap_queue=20"
+def _what_if(answers: Answers, name: str) -> Iterator[str]:
+    """Other queues; a bare number would leave a discipline as it is."""
+    key = "queue" if answers.hop == "router" else "cell.ap_queue"
+    limit = 100 if answers.aggregates else 20
+    kind = KINDS.get(answers.queue)
+    is_fifo = kind.is_fifo if kind else answers.queue.isdigit()
+    queues = [
+        (f"{key}={limit}", f"the queue held {limit} packets")
+        if is_fifo
+        else (f"'{key}={{ limit = {limit} }}'", f"the queue were a FIFO of {limit} packets")
+    ]
+    if answers.aggregates and is_fifo:
+        queues.append((f"'{key}={{ mac80211 = {{}} }}'", "it were that of a Linux access point"))
+    for setting, what in queues:
+        yield f"#   lasthop simulate {name} --set {setting}"
+        yield f"#                              what if {what}"
 
 
 def _title(answers: Answers) -> str:

@@ -138,7 +138,7 @@ def _queue(network: Network) -> Iterator[str]:
     if network.ap_queue is not None:
         yield entry("ap_queue", str(network.ap_queue), network.ap_queue_note)
     elif network.phy in GENERATIONS:
-        said = "assumed: packets; Linux has FQ-CoDel, these cells not"
+        said = "assumed: packets; a Linux access point has { mac80211 = {} }"
         yield entry("ap_queue", str(AMPLE_QUEUE), said)
     else:
         yield entry("ap_queue", "100", "assumed: packets; nothing here tells how many it holds")

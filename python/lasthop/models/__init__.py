@@ -51,8 +51,9 @@ MODELS: Mapping[str, Model] = {
 def choose(scenario: Readable) -> str:
     """Name of the model that suits a scenario.
 
-    For cells of 802.11n, ac and ax, which no other model knows, ``airtime`` where the access point
-    alone sends, datagrams to several stations or behind mac80211's queues, else ``aggregates``.
+    For cells of 802.11n, ac and ax, which no other model knows, ``airtime`` behind mac80211's
+    queue, and where the access point alone sends, datagrams to several stations, else
+    ``aggregates``.
     ``red`` for networks of wires: flows over a router's queue as a fluid. For a cell,
     ``edca`` where it holds without reservation: one long-lived connection per station, immediate
     ACKs, equal windows, queues with room for all of them, nothing lost, no wire to speak of. Then

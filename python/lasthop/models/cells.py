@@ -80,10 +80,16 @@ def managed(scenario: CellScenario) -> Iterator[str]:
     seen = set()
     for table, node in scenario.nodes():
         discipline = node.queue.discipline
-        what = f"`{table}.queue.{discipline}` manages the queue"
+        what = manages(table, discipline)
         if discipline not in PLAIN and what not in seen:
             seen.add(what)
             yield what
+
+
+def manages(table: str, discipline: str) -> str:
+    """What to say of a discipline under the node with this table."""
+    key = "cell.ap_queue" if table == "cell.ap" else f"{table}.queue"
+    return f"`{key}.{discipline}` manages the queue"
 
 
 def disturbing(stations: tuple[Station, ...]) -> Iterator[str]:

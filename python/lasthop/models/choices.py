@@ -17,7 +17,8 @@ class Choices:
         for name, allowed in words_of(type(self)):
             value = getattr(self, name)
             if allowed and value not in allowed:
-                raise ValueError(f"{name} = {value!r} is none of {', '.join(map(str, allowed))}")
+                words = ", ".join(str(word) for word in allowed if word is not None)
+                raise ValueError(f"{name} = {value!r} is none of {words}")
 
     @classmethod
     def of(cls, given: Mapping[str, object], model: str) -> Self:

@@ -20,6 +20,7 @@ PAPER: Mapping[str, Any] = {
     "linestyle": "",
     "markeredgewidth": 1.2,
 }
+INTERVAL: Mapping[str, Any] = {"color": QUIET, "marker": "|", "markersize": 8, "linestyle": ""}
 LEVEL: Mapping[str, Any] = {"color": QUIET, "linestyle": ":", "linewidth": 0.9}
 
 FEW_TICKS = 4
@@ -45,6 +46,8 @@ def family_figure(
     drawn = [[Points.of(line, abscissa, runs) for line in panel.lines] for panel in panels]
     every = [points for lines in drawn for points in lines]
     found = looks(list(dict.fromkeys(points.line.label for points in every)))
+    middle = (len(found) - 1) / 2.0
+    shifts = {label: (k - middle) * abscissa.beside for k, label in enumerate(found)}
     keys = [*_keys(found, every), *_other_keys(panels)]
     columns = legend_columns([str(key.get_label()) for key in keys])
     rows = -(-len(keys) // columns)
@@ -56,7 +59,8 @@ def family_figure(
             axes.tick_params(labelbottom=False)
         for axes, panel, lines in zip(axes_list, panels, drawn, strict=True):
             for points in lines:
-                _draw_line(axes, points, found[points.line.label])
+                label = points.line.label
+                _draw_line(axes, points, found[label], shifts[label])
             _furnish(axes, panel, abscissa)
         common[-1].set_xlabel(abscissa.label)
         ticks = abscissa.labels()
@@ -77,17 +81,21 @@ def _furnish(axes: Axes, panel: Panel, abscissa: Abscissa) -> None:
     axes.set_ylabel(panel.y_label)
     axes.set_xlabel(panel.x_label)
     axes.margins(y=0.08)
-    if panel.from_zero:
+    if panel.log_from is not None:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.set_ylim(panel.log_from, 2.0 * axes.dataLim.y1)
+    elif panel.from_zero:
         axes.set_ylim(0.0, 1.06 * axes.dataLim.y1)
     if panel.title:
         title(axes, panel.title)
 
 
-def _draw_line(axes: Axes, points: Points, look: Look) -> None:
+def _draw_line(axes: Axes, points: Points, look: Look, shift: float) -> None:
     axes.plot(*points.model(), **_line(points.line, look.color))
     x, means, half_widths = points.simulation()
     axes.errorbar(
-        x,
+        [place + shift for place in x],
         means,
         yerr=half_widths,
         markersize=look.size,
@@ -121,6 +129,8 @@ def _keys(looks: Mapping[str, Look], every: Sequence[Points]) -> list[Line2D]:
         if any(points.model()[0] for points in own):
             keys.append(Line2D([], [], label=f"model{suffix}", **_line(own[0].line, QUIET)))
         keys.append(Line2D([], [], label=f"simulation{suffix}", **_mark(own[0].line, QUIET)))
+    if any(half > 0.0 for points in every for half in points.simulation()[2]):
+        keys.append(Line2D([], [], label="95 %", **INTERVAL))
     return keys
 
 

@@ -196,21 +196,6 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
     return [Quantity.of(*fitting[0])]
 
 
-def check_name(asked: str) -> None:
-    """Refuse a quantity that no result has, before anything runs.
-
-    Raises
-    ------
-    UserError
-        With the nearest of those that there are.
-    """
-    name = asked.rpartition(".")[2]
-    if name not in registry():
-        near = ", ".join(nearest(name, list(registry())))
-        known = ", ".join(sorted(registry()))
-        raise UserError(f"no quantity {name}; the nearest are {near}", f"known: {known}")
-
-
 class Bare:
     """A point's result as what sharers read: without samples and without scenario."""
 

@@ -26,11 +26,15 @@ class Abscissa:
         Place of a value on the axis.
     ticks : sequence or mapping
         Values that are labelled, perhaps with words of their own; by default round numbers.
+    beside : float
+        Distance at which points of different labels stand side by side where labels have colours;
+        by default they stand on one another. [places]
     """
 
     label: str
     places: Callable[[Any], float] = float
     ticks: Sequence[Any] | Mapping[Any, str] = ()
+    beside: float = 0.0
 
     def labels(self) -> dict[float, str]:
         """Return the places of the ticks with what is written there."""
@@ -77,6 +81,9 @@ class Panel:
         A short line over the axes.
     from_zero : bool
         Whether the ordinate starts at 0.
+    log_from : float, optional
+        Where a logarithmic ordinate starts, in pictures whose labels have colours; by default it is
+        linear.
     levels : mapping, optional
         Horizontal lines, by their labels.
     stated : sequence of tuples
@@ -89,6 +96,7 @@ class Panel:
     lines: Sequence[Line]
     title: str = ""
     from_zero: bool = True
+    log_from: float | None = None
     levels: Mapping[str, float] | None = None
     stated: Sequence[tuple[Any, float] | tuple[Any, float, float]] = ()
     x_label: str = ""

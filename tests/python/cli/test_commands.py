@@ -247,8 +247,55 @@ def test_a_bare_queue_is_a_limit_and_leaves_shares_as_they_are(lasthop: Lasthop)
     both = ("--set", sharing(0.5), "--set", "cell.ap_queue=50")
     done = lasthop("check", "-", *both, stdin=SHARED.encode())
     assert "`cell.ap_queue.vbs`: 30 of 50 packets" in done.stdout
+    assert NOTE.format("cell.ap_queue", 50, "vbs") in done.stderr
     plain = ("--set", sharing(0.5), "--set", "cell.ap_queue={ limit = 50 }")
-    assert "vbs" not in lasthop("check", "-", *plain, stdin=SHARED.encode()).stdout
+    done = lasthop("check", "-", *plain, stdin=SHARED.encode())
+    assert "vbs" not in done.stdout
+    assert "note: " not in done.stderr
+
+
+NOTE = (
+    "note: {0}={1} is the limit of {2}, which stays; a FIFO of {1} packets is "
+    "'{0}={{ limit = {1} }}'\n"
+)
+AX = """duration = "20 ms"
+warmup = "5 ms"
+replications = 1
+cell = { phy = "802.11ax", ap_queue.mac80211 = {}, queue.codel = {} }
+station.a.download = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (["cell.ap_queue=100"], [("cell.ap_queue", 100, "mac80211")]),
+        (
+            ["cell.ap_queue=9", "cell.queue=30"],
+            [("cell.ap_queue", 9, "mac80211"), ("cell.queue", 30, "codel")],
+        ),
+        (["cell.ap_queue={ limit = 100 }"], []),
+        (["cell.ap_queue.limit=100"], []),  # who says so knows
+        (["cell.ap_queue={ limit = 20 }", "cell.ap_queue=100"], []),
+        (["cell.ap_queue={ limit = 20 }", "cell.ap_queue=9", "cell.ap_queue.pie={}"], []),
+    ],
+)
+def test_a_bare_number_over_a_discipline_is_told(
+    settings: list[str], told: list[tuple[str, int, str]], lasthop: Lasthop
+) -> None:
+    options = [word for one in settings for word in ("--set", one)]
+    done = lasthop("check", "-", *options, stdin=AX.encode())
+    assert done.returncode == 0
+    assert done.stderr == "".join(NOTE.format(*one) for one in told)
+    assert lasthop("check", "-", "-q", *options, stdin=AX.encode()).stderr == ""
+
+
+def test_a_sweep_over_bare_numbers_is_told_of_the_discipline_once(lasthop: Lasthop) -> None:
+    Path("ax.toml").write_text(AX, "utf-8")
+    done = lasthop("sweep", "ax.toml", "--over", "cell.ap_queue={ pie = {} },50,100")
+    assert done.returncode == 0
+    assert done.stderr.count("note: ") == 1
+    assert NOTE.format("cell.ap_queue", 50, "mac80211") in done.stderr
 
 
 @pytest.mark.slow
@@ -274,6 +321,22 @@ def test_sweep_says_who_gets_what(lasthop: Lasthop, small: Path) -> None:
     assert re.match(r"1 +\d+\S* ± \S+ +\d+\S* ± \S+$", rows[0])
     assert re.match(r"3 +\d+\.\d+ each of 3 +\d+\S* ± \S+$", rows[1])
     assert "Jain's" in table
+
+
+def test_sweep_shows_quantities_that_are_asked_for(lasthop: Lasthop, small: Path) -> None:
+    over = ("--over", "station.near.count=1,2", "--show", "stations.collision_rate")
+    table = lasthop("sweep", small, *over, "--show", "flows.rtt_s").stdout
+    collisions, rtts = table.split("\n\n")[-3:-1]
+    assert "collisions" in collisions
+    assert "[ms]" in rtts
+    # where there is one station there is no second
+    assert [line.split()[-1] == "-" for line in rtts.splitlines()[-2:]] == [True, False]
+    refused = lasthop("sweep", small, *over, "--show", "flows.rtd_s")
+    assert refused.returncode == 2
+    assert "no quantity rtd_s; the nearest are" in refused.stderr
+    absent = lasthop("sweep", small, *over, "--show", "mark_probability")
+    assert absent.returncode == 2
+    assert "--show mark_probability: no point has it" in absent.stderr
 
 
 ROUTER = """\

@@ -1,5 +1,6 @@
 """`lasthop init`: five questions, and the file that the answers make."""
 
+import shlex
 import signal
 import subprocess
 import sys
@@ -270,3 +271,50 @@ def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
 def test_json_is_the_scenario_in_normalised_form(lasthop: Lasthop) -> None:
     done = lasthop("init", "x.toml", "--yes", "--json")
     assert done.stdout == lh.check("x.toml").to_json() + "\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["--queue", "openwrt"],
+            'error: --queue "openwrt": is of 802.11n, 802.11ac, 802.11ax, and the hop is 802.11g\n'
+            "hint: --hop wifi is 802.11ax; without --hop it is 802.11g\n",
+        ),
+        (["--queue", "opnwrt"], "\nhint: did you mean openwrt?\n"),
+        (["--hop", "wifi", "--queue", "mac8021"], "\nhint: did you mean mac80211?\n"),
+        (["--hop", "router", "--queue", "mac80211"], "and the hop is router\nhint: --hop wifi"),
+        (["--hop", "wif"], ", router, and wifi for 802.11ax\nhint: did you mean wifi?\n"),
+    ],
+)
+def test_what_is_of_another_hop_or_misspelt_leads_there(
+    options: list[str], said: str, lasthop: Lasthop
+) -> None:
+    done = lasthop("init", "x.toml", "--yes", *options)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not Path("x.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        (["--hop", "wifi", "--queue", "openwrt"], "'cell.ap_queue={ limit = 100 }'"),
+        (["--hop", "wifi", "--queue", "office"], "'cell.ap_queue={ limit = 100 }'"),
+        (["--hop", "wifi", "--queue", "isp"], "cell.ap_queue=100"),
+        (["--hop", "n", "--queue", "pie"], "'cell.ap_queue={ limit = 100 }'"),
+        (["--hop", "router", "--queue", "codel"], "'queue={ limit = 20 }'"),
+        (["--queue", "30"], "cell.ap_queue=20"),
+    ],
+)
+def test_what_the_file_says_to_try_makes_a_fifo(
+    options: list[str], asked: str, lasthop: Lasthop
+) -> None:
+    lasthop("init", "x.toml", "--yes", *options)
+    line, what = Path("x.toml").read_text("utf-8").split(" --set ")[1].splitlines()[:2]
+    assert line == asked
+    assert what.split("#")[1].strip().startswith("what if the queue ")
+    path, _, value = shlex.split(line)[0].partition("=")
+    tried = lh.Scenario("x.toml", [(path, value)])
+    queue = tried["links.0.queue" if path == "queue" else "cell.ap.queue"]
+    assert queue["discipline"] == "drop_tail"

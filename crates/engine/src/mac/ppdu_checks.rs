@@ -22,7 +22,7 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
     let Some(generation) = phy.value.generation() else {
         let of_ap = ap.and_then(|ap| ap.inside(ApTable::queue));
         for queue in cell.inside(Cell::ap_queue).into_iter().chain(of_ap) {
-            refuse_mac80211(queue, problems);
+            refuse_mac80211(queue, phy.value, problems);
         }
         return refuse_all(cell, problems);
     };
@@ -54,11 +54,18 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
 }
 
 /// The queue of a Linux access point hands over packets for aggregates.
-fn refuse_mac80211(queue: &Section, problems: &mut Problems) {
+fn refuse_mac80211(queue: &Section, phy: PhyKind, problems: &mut Problems) {
     if let Some(own) = queue.inside(ApQueue::mac80211) {
-        let message = "stands above aggregates; allowed in a cell of 802.11n, ac or ax, in which \
-                       stations may have frames of 802.11a, b or g, here is fq_codel";
-        own.refuse(message, problems);
+        let message = format!(
+            "the queue of mac80211 stands above a device that aggregates, which {} does not; allowed \
+             with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"",
+            phy.name()
+        );
+        let hint = format!(
+            "`{} = {{ fq_codel = {{}} }}` has its flow queues and CoDel",
+            queue.path
+        );
+        problems.add_with_hint(own.origin, &own.path, message, Some(hint));
     }
 }
 

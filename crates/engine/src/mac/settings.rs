@@ -208,7 +208,7 @@ table! {
         all_of PpduKeys;
         all_of StreamKeys;
         all_of PowerSave;
-        /// Queue of the access point, a short form of ap.queue.
+        /// Queue of the access point, a short form of ap.queue. A bare number is its limit; set over a table it keeps the discipline that stands there: { limit = 100 } is a FIFO of 100 packets.
         key ap_queue: ApQueue =
             ap_queue().by_preset(|| per_preset(|preset| preset.ap_queue_packets.to_string()));
         /// Queue of each station.

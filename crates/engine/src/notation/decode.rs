@@ -166,33 +166,40 @@ impl Decoder<'_, '_> {
                 }
                 section.named.push((key.name, named));
             }
-            _ => match self.check(key, node) {
-                Ok(value) => section.entries.push((
-                    key.name,
-                    Entry {
-                        origin: node.origin,
-                        path,
-                        value,
-                        shown: node.show(),
-                        given: true,
-                    },
-                )),
-                Err(refusal) => {
-                    section.lacking.push(key.name);
-                    let mut allowed = allowed(key, self.preset);
-                    for added in self.added.words(key.name) {
-                        allowed += &format!(", \"{}\"", added.word);
-                    }
-                    let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
-                    let known = match (&node.data, key.meant) {
-                        (Data::Text(text), Some(meant)) => meant(text),
-                        _ => None,
-                    };
-                    let hint = known.or(refusal.hint).or_else(|| no_unit(key, node));
-                    self.problems
-                        .add_with_hint(node.origin, &path, message, hint);
+            _ => self.value(section, key, node, path),
+        }
+    }
+
+    /// A value that is no table.
+    fn value(&mut self, section: &mut Section, key: &Key, node: &Item, path: String) {
+        match self.check(key, node) {
+            Ok(value) => section.entries.push((
+                key.name,
+                Entry {
+                    origin: node.origin,
+                    path,
+                    value,
+                    shown: node.show(),
+                    given: true,
+                },
+            )),
+            Err(refusal) => {
+                section.lacking.push(key.name);
+                let mut allowed = allowed(key, self.preset);
+                for added in self.added.words(key.name) {
+                    allowed += &format!(", \"{}\"", added.word);
                 }
-            },
+                let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
+                let known = match (&node.data, key.meant) {
+                    (Data::Text(text), Some(meant)) => meant(text),
+                    _ => None,
+                };
+                let hint = known.or_else(|| table_meant(section, self.added, node));
+                let hint = hint.or(refusal.hint);
+                let hint = hint.or_else(|| no_unit(key, node));
+                self.problems
+                    .add_with_hint(node.origin, &path, message, hint);
+            }
         }
     }
 
@@ -282,6 +289,36 @@ impl Decoder<'_, '_> {
     }
 }
 
+/// The hint for a word in the place of a value, if it is the name of a table that does something by being there:
+/// a queue's discipline.
+fn table_meant(section: &Section, added: &Added, node: &Item) -> Option<String> {
+    let Data::Text(text) = &node.data else {
+        return None;
+    };
+    if section.path.is_empty() {
+        return None; // the whole file
+    }
+    let inner = |key: &Key| match (&key.kind, &key.default) {
+        (Kind::Table(inner) | Kind::Shorthand(inner, _), Default::Absent(_)) => Some(inner()),
+        _ => None,
+    };
+    let keys = added.keys(section.table).map(|(key, _)| key);
+    let tables: Vec<(&str, &Table)> = keys
+        .filter_map(|key| Some((key.name, inner(key)?)))
+        .collect();
+    let meant = nearest(text.trim(), tables.iter().map(|(name, _)| *name))?;
+    let (_, inner) = tables.iter().find(|(name, _)| *name == meant)?;
+    let needed: Vec<String> = (inner.required().map(|key| format!("{key} = ..."))).collect();
+    let values = match needed[..] {
+        [] => "{}".to_owned(),
+        _ => format!("{{ {} }}", needed.join(", ")),
+    };
+    Some(format!(
+        "did you mean `{} = {{ {meant} = {values} }}`?",
+        section.path
+    ))
+}
+
 /// What a bare number counts, for somebody who gave it a unit.
 fn no_unit(key: &Key, node: &Item) -> Option<String> {
     let (Kind::Number { .. } | Kind::Count { .. }, Data::Text(text)) = (&key.kind, &node.data)
@@ -328,6 +365,11 @@ fn find<'a, T>(all: &'a [(&'static str, T)], key: &str) -> Option<&'a T> {
 }
 
 impl Entry {
+    /// Whether a setting brought it in, over the file.
+    pub(crate) fn is_set(&self) -> bool {
+        self.given && matches!(self.origin, Origin::Setting(_))
+    }
+
     /// Tells what is wrong with the value; `fault` is a phrase that follows it.
     pub fn refuse_value(&self, fault: impl Display, problems: &mut Problems) -> Refused {
         self.refuse(format!("{} {fault}", self.shown), problems)
@@ -363,6 +405,23 @@ impl<T> std::ops::Deref for Said<'_, T> {
 }
 
 impl Section {
+    /// Refuses keys without effect, of which whoever wrote one meant something; `needed` says for what they would have
+    /// one. If a setting over the file took it away, `overruled`, what the file says for other choices stays.
+    pub(crate) fn refuse_idle(
+        &self,
+        keys: &[&str],
+        needed: &str,
+        overruled: bool,
+        problems: &mut Problems,
+    ) {
+        for entry in keys.iter().filter_map(|key| self.given(key)) {
+            // a value that is refused anyway is not refused again
+            if (!overruled || entry.is_set()) && !problems.concern(&entry.path) {
+                entry.refuse_value(format!("has no effect; needed is {needed}"), problems);
+            }
+        }
+    }
+
     /// Tells what is wrong with the table.
     pub fn refuse(&self, message: impl Into<String>, problems: &mut Problems) -> Refused {
         problems.add(self.origin, &self.path, message.into())

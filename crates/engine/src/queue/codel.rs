@@ -12,13 +12,13 @@
 use std::collections::VecDeque;
 
 use super::scheduler::{Kind, Single};
-use super::settings::{OfDiscipline, moving};
+use super::settings::{OfDiscipline, moving, refuse_idle};
 use super::{Managed, Outlet, Scheduler};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
-use crate::notation::decode::Section;
+use crate::notation::decode::{Said, Section};
 use crate::notation::problem::Problems;
-use crate::notation::setting::{S, US, duration, flag};
+use crate::notation::setting::{S, US, duration, flag, keys};
 use crate::packet::{Ecn, Packet};
 use crate::table;
 
@@ -53,15 +53,29 @@ impl OfDiscipline for CoDelSetting {
     }
 
     fn check(_: &Section, own: &Section, problems: &mut Problems) {
+        let marks = own.said(Self::ce_threshold).and_then(Said::present);
+        let is_off = marks.is_none() && !own.lacks(Self::ce_threshold);
+        if is_off && own.value(Self::ce_threshold_l4s) == Some(true) {
+            let (keys, switch) = (keys!(Self: ce_threshold_l4s), Self::ce_threshold);
+            refuse_idle(own, &keys, switch, "a duration", problems);
+        }
         let (target, interval) = (own.said(Self::target), own.said(Self::interval));
         if let (Some(target), Some(interval)) = (target, interval)
             && target.value >= interval.value
         {
-            let message = format!(
-                "{} is not below interval; allowed is less than {}",
-                target.shown, interval.shown
-            );
-            problems.add(target.origin, &target.path, message);
+            // a default that nobody wrote is not blamed
+            match target.given {
+                true => {
+                    let most = &interval.shown;
+                    let fault = format!("is not below interval; allowed is less than {most}");
+                    target.refuse_value(fault, problems)
+                }
+                false => {
+                    let least = &target.shown;
+                    let fault = format!("is not above target; allowed is more than {least}");
+                    interval.refuse_value(fault, problems)
+                }
+            };
         }
     }
 }

@@ -28,10 +28,12 @@
 use std::collections::VecDeque;
 
 use super::scheduler::Kind;
-use super::settings::{OfDiscipline, moving};
+use super::settings::{OfDiscipline, moving, refuse_idle};
 use super::{Managed, Outlet, Scheduler};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
+use crate::notation::decode::Section;
+use crate::notation::problem::Problems;
 use crate::notation::setting::{MS, S, duration, number, word};
 use crate::packet::{Ecn, Packet};
 use crate::{table, words};
@@ -81,6 +83,17 @@ impl OfDiscipline for DualPi2Setting {
 
     fn marks(&self) -> bool {
         true
+    }
+
+    fn check(_: &Section, own: &Section, problems: &mut Problems) {
+        let Some(scheduler) = own.value(Self::scheduler) else {
+            return;
+        };
+        let [idle, needed] = match scheduler {
+            DualScheduler::Wrr => [Self::time_shift.name(), "\"time_shifted_fifo\""],
+            DualScheduler::TimeShiftedFifo => [Self::classic_weight.name(), "\"wrr\""],
+        };
+        refuse_idle(own, &[idle], Self::scheduler, needed, problems);
     }
 
     fn managed(self, limit: u32, outlet: Outlet, _: Stream) -> Managed {

@@ -16,7 +16,7 @@ use super::proportional::ProportionalSetting;
 use super::red::RedSetting;
 use super::{Admission, Managed, Outlet};
 use crate::kernel::streams::Stream;
-use crate::notation::decode::{Said, Section};
+use crate::notation::decode::{Entry, Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::moving::{Movable, Moving};
 use crate::notation::problem::{Origin, Problems, Refused};
@@ -410,6 +410,20 @@ fn known(queue: &Section) -> String {
     let names = DISCIPLINES.iter().copied();
     let names: Vec<&str> = names.filter(|name| queue.knows(name)).collect();
     names.join(", ")
+}
+
+/// Keys of a discipline that have no effect while its `switch` stands as it does; `needed` is how it would have to
+/// stand.
+pub(super) fn refuse_idle<T>(
+    own: &Section,
+    keys: &[&str],
+    switch: KeyOf<T>,
+    needed: &str,
+    problems: &mut Problems,
+) {
+    let overruled = own.given(switch.name()).is_some_and(Entry::is_set);
+    let needed = format!("{} = {needed}", switch.name());
+    own.refuse_idle(keys, &needed, overruled, problems);
 }
 
 /// A limit beyond a threshold would do nothing.

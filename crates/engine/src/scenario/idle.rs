@@ -1,8 +1,9 @@
 //! Settings that would do nothing. Whoever wrote one meant something, so it is refused.
 
+use super::flows::{CONNECTIONS, made};
 use super::model::Scenario;
 use super::model::{LinkRate, LinkSettings, Record, Wire};
-use super::root::RootKeys;
+use super::root::{RootKeys, StationTable};
 use super::stations::shapes;
 use super::wired::{FlowTable, Hosts, START_SPREAD};
 use crate::echo::EchoKeys;
@@ -10,9 +11,10 @@ use crate::kernel::time::Span;
 use crate::mac::PowerSave;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
-use crate::notation::problem::Problems;
+use crate::notation::problem::{Origin, Problems};
 use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
+use crate::tcp::{CongestionControl, TcpSettings};
 
 /// The default of the grammar, which nobody chose: a scenario may be shorter than it.
 const DEFAULT_BIN: Span = Span(100_000_000);
@@ -25,6 +27,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     check_access_spread(root, problems);
     check_beacons(root, scenario, problems);
     check_pings(root, scenario, problems);
+    check_congestion(root, problems);
 }
 
 /// A bin in which the least utilisation is taken lies between the warm-up and the end.
@@ -148,6 +151,37 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
         }
         for change in station.each(EchoKeys::pings) {
             change.refuse(why, problems);
+        }
+    }
+}
+
+/// Parameters of a congestion control are for connections that have it. Those of the older ones are not looked at:
+/// files have them beside others.
+fn check_congestion(root: &Section, problems: &mut Problems) {
+    let stations = || root.each(RootKeys::station);
+    let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));
+    let of_connections = stations().flat_map(|station| made(station, CONNECTIONS));
+    let tables: Vec<&Section> = (root.inside(RootKeys::tcp).into_iter())
+        .chain(of_stations)
+        .chain(of_connections.map(|(table, _)| table))
+        .chain(root.each(RootKeys::flow))
+        .collect();
+    let key = TcpSettings::congestion;
+    let chosen: Vec<_> = tables.iter().filter_map(|table| table.said(key)).collect();
+    // a setting over the file leaves what the file says for others
+    let overruled = chosen.iter().any(|said| said.is_set());
+    for (name, control) in [
+        (TcpSettings::dctcp.name(), CongestionControl::Dctcp),
+        (TcpSettings::prague.name(), CongestionControl::Prague),
+    ] {
+        if chosen.iter().any(|said| said.value == control) {
+            continue;
+        }
+        let given = tables.iter().filter_map(|table| table.table(name));
+        let is_set = |own: &Section| matches!(own.origin, Origin::Setting(_));
+        for own in given.filter(|own| own.given && (!overruled || is_set(own))) {
+            let needed = format!("{} = \"{name}\"", key.name());
+            own.refuse(format!("has no effect; needed is {needed}"), problems);
         }
     }
 }

@@ -87,7 +87,7 @@ def words() -> dict[str, list[str]]:
     return {
         "model": sorted(MODELS),
         "model option": sorted({each for name in MODELS for each in options_of(name)}),
-        "hop": list(HOPS),
+        "hop": ["wifi", *HOPS],
         "queue": [*disciplines(AGGREGATING[0]), *ACCESS_POINTS],
         "phy": list(PHYS),
         "objective": list(OBJECTIVES),

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from lasthop.errors import listed
 from lasthop.models.airtime.options import Options, Order
 from lasthop.models.airtime.receivers import Receiver
-from lasthop.models.cells import PLAIN, changing, unsteady
+from lasthop.models.cells import PLAIN, changing, manages, unsteady
 from lasthop.models.errors import Doubt, ModelError
 from lasthop.models.reading import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
 
@@ -50,9 +51,9 @@ def order_of(scenario: CellScenario, options: Options) -> Order:
             raise ModelError("assumption 6", f"{why} shares out the air")
         return "airtime" if queue.airtime_fairness else "rounds"
     if queue.discipline not in PLAIN:
-        raise ModelError("assumption 6", f"`cell.ap.queue.{queue.discipline}` manages the queue")
+        raise ModelError("assumption 6", manages("cell.ap", queue.discipline))
     if scenario.cell.ap.queue_order == "mixed":
-        raise ModelError("assumption 6", '`cell.queue_order` is "mixed"')
+        raise ModelError("assumption 6", '`cell.ap.queue_order` is "mixed"')
     return "fifo"
 
 
@@ -133,17 +134,29 @@ def _of_losses(own: Receiver, options: Options) -> Iterator[Doubt]:
         yield "assumption 4", f"`{table}.error_down` = {own.loss:g} loses whole PPDUs"
 
 
+def of_members(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Mapping[str, float]:
+    """Mean aggregates by station, where a group's name may stand for all of its members."""
+    groups = {own.station.group for own in receivers} - {own.name for own in receivers}
+    named = {name: size for name, size in sizes.items() if name not in groups}
+    of_groups = [own for own in receivers if own.station.group in groups & sizes.keys()]
+    return {own.name: sizes[own.station.group] for own in of_groups} | named
+
+
 def of_aggregates(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Iterator[Doubt]:
     """Whether mean aggregates are given for those that are there, and can be."""
-    names = {own.name for own in receivers}
+    names = [own.name for own in receivers]
     for name in sizes:
         if name not in names:
-            yield "assumption 7", f"aggregates of {name}, to which nothing is sent"
+            yield (
+                "assumption 7",
+                f"option `aggregates` names {name}, and the access point sends to {listed(names)}",
+            )
+    missing = [name for name in names if name not in sizes]
+    if missing:
+        yield "assumption 7", f"option `aggregates` lacks {listed(missing)}"
     for own in receivers:
         given, most = sizes.get(own.name), own.frames.ppdus[-1].count
-        if given is None:
-            yield "assumption 7", f"no aggregates of {own.name}"
-        elif given > most:
+        if given is not None and given > most:
             yield (
                 "assumption 7",
                 f"aggregates of {own.name} have {given:g} MPDUs; its limits allow {most}",

@@ -22,7 +22,8 @@ class Options(Choices):
         The access point's queue; None takes the scenario's: ``"fifo"`` for a drop-tail queue,
         ``"airtime"`` for ``mac80211``, ``"rounds"`` where its `airtime_fairness` is false.
     aggregates : mapping of str to float, or None
-        Mean MPDUs in the PPDUs to each station, from a run: its ``downlink_mpdus_per_ppdu``. None:
+        Mean MPDUs in the PPDUs to each station, or to each of a group by the group's name, from a
+        run: its ``downlink_mpdus_per_ppdu``. None:
         what the limits of aggregates, and the order of a full queue, make of them. [MPDUs]
     """
 

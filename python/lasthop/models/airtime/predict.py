@@ -13,6 +13,7 @@ from lasthop.models.airtime.assumptions import (
     of_aggregates,
     of_cell,
     of_flows,
+    of_members,
     order_of,
     room_of,
 )
@@ -51,12 +52,17 @@ PACKET_S, EXCHANGE_S = 1e-6, 6e-6
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a scenario is an access point that sends datagrams to stations behind one queue."""
+    """Whether a scenario is an access point that sends datagrams to stations behind one queue.
+
+    No other model knows mac80211's queue, so that this one says what it lacks there.
+    """
     if not isinstance(scenario, CellScenario) or not isinstance(scenario.cell, AggregatingCell):
         return False
+    if is_fair(scenario):
+        return True
     down = [isinstance(flow, UdpFlow) and not flow.is_up for flow in scenario.flows]
     several = len({flow.station for flow in scenario.flows}) > 1
-    return bool(down) and all(down) and (several or is_fair(scenario))
+    return bool(down) and all(down) and several
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     refuse(of_flows(known))
     order = order_of(known, options)
     receivers = _receivers(known)
+    if options.aggregates is not None:
+        options = replace(options, aggregates=of_members(receivers, options.aggregates))
     refuse(of_cell(known, receivers, options))
     if options.aggregates is not None:
         refuse(of_aggregates(receivers, options.aggregates))

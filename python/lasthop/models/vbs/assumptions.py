@@ -6,7 +6,7 @@ miss is a warning that the user must weigh.
 
 from collections.abc import Iterator
 
-from lasthop.models.cells import CELL_ALONE, PLAIN, changing, unsteady
+from lasthop.models.cells import CELL_ALONE, PLAIN, changing, manages, unsteady
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow, Vbs
@@ -115,12 +115,10 @@ def _queues(scenario: CellScenario) -> Iterator[Doubt]:
             yield "section IV-C", what
         discipline = station.queue.discipline
         if discipline not in PLAIN:
-            what = f"`{station.table}.queue.{discipline}` manages the queue"
-            yield "section IV-C", what
+            yield "section IV-C", manages(station.table, discipline)
     ap = scenario.cell.ap
     if ap.queue.discipline not in PLAIN and not isinstance(ap.queue, Vbs):
-        what = f"`cell.ap.queue.{ap.queue.discipline}` manages the queue"
-        yield "section IV-C", what
+        yield "section IV-C", manages("cell.ap", ap.queue.discipline)
     if ap.queue_order != "fifo":
         yield "section IV-C", "`cell.ap.queue_order` is not fifo"
 

@@ -86,13 +86,15 @@ PICTURE = Picture(
         "room in the FIFO [packets], Linux queue",
         places=evenly(QUEUES),
         ticks={queue: str(queue) if queue != "linux" else "Linux" for queue in QUEUES},
+        beside=0.12,
     ),
     [
         Panel(
-            "download / upload [-]",
+            "ratio of goodputs [-]",
             SWEEP.at(phy=phy).lines("{mix}", "queue", evenness),
-            f"goodput of a download over an upload's, {cell.PHY_WORDS[phy]}",
+            f"a download over an upload, {cell.PHY_WORDS[phy]}",
             levels={"even": 1.0},
+            log_from=1e-4,
         )
         for phy in cell.BOTH
     ],

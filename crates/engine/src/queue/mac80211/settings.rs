@@ -3,9 +3,9 @@
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
-use crate::notation::setting::{S, US, count, duration, flag, size};
+use crate::notation::setting::{S, US, count, duration, flag, keys, size};
 use crate::queue::CoDelSetting;
-use crate::queue::settings::{OfDiscipline, moving};
+use crate::queue::settings::{OfDiscipline, moving, refuse_idle};
 use crate::table;
 
 table! {
@@ -79,15 +79,29 @@ impl Mac80211Setting {
     pub(crate) fn check(queue: &Section, own: &Section, problems: &mut Problems) {
         // the keys have the same names
         CoDelSetting::check(queue, own, problems);
+        if own.value(Self::airtime_fairness) == Some(false) {
+            let (keys, switch) = (keys!(Self: airtime_weight), Self::airtime_fairness);
+            refuse_idle(own, &keys, switch, "true", problems);
+        }
+        if own.value(Self::aql) == Some(false) {
+            let keys = keys!(Self: aql_low, aql_high, aql_radio);
+            return refuse_idle(own, &keys, Self::aql, "true", problems);
+        }
         let (low, high) = (own.said(Self::aql_low), own.said(Self::aql_high));
         if let (Some(low), Some(high)) = (low, high)
             && low.value > high.value
         {
-            let message = format!(
-                "{} is above aql_high; allowed is at most {}",
-                low.shown, high.shown
-            );
-            problems.add(low.origin, &low.path, message);
+            // a default that nobody wrote is not blamed
+            match low.given {
+                true => {
+                    let fault = format!("is above aql_high; allowed is at most {}", high.shown);
+                    low.refuse_value(fault, problems)
+                }
+                false => {
+                    let fault = format!("is below aql_low; allowed is at least {}", low.shown);
+                    high.refuse_value(fault, problems)
+                }
+            };
         }
     }
 }

@@ -7,7 +7,7 @@ use super::super::wired::FlowTable;
 use super::{CsmaAcks, CsmaAir, CsmaPrice, CsmaUsers};
 use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
 use crate::notation::decode::{Entry, Section};
-use crate::notation::problem::{Origin, Problems};
+use crate::notation::problem::Problems;
 use crate::notation::setting::keys;
 
 /// How r follows the queue, and what hangs on r.
@@ -132,19 +132,9 @@ pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mu
         (!has_tcp && contend, &own, ACKS, FLOW, TCP),
     ];
     for (_, tables, keys, cause, needed) in rules.into_iter().filter(|(idle, ..)| *idle) {
-        let overruled = csma.given(cause).is_some_and(is_setting);
-        let places = tables
-            .iter()
-            .flat_map(|table| keys.iter().map(move |key| (table, key)));
-        for entry in places.filter_map(|(table, key)| table.given(key)) {
-            // a value that is refused anyway is not refused again
-            if (!overruled || is_setting(entry)) && !problems.concern(&entry.path) {
-                entry.refuse_value(format!("has no effect; needed is {needed}"), problems);
-            }
+        let overruled = csma.given(cause).is_some_and(Entry::is_set);
+        for table in tables {
+            table.refuse_idle(keys, needed, overruled, problems);
         }
     }
-}
-
-fn is_setting(entry: &Entry) -> bool {
-    matches!(entry.origin, Origin::Setting(_))
 }

@@ -273,6 +273,14 @@ fn needed_one(path: &str, key: &Key) -> Option<(String, &'static str)> {
     {
         return Some((format!("{estimator}wce.rule"), "paper"));
     }
+    let beside = |other: &str, value| Some((path.replace(key.name, other), value));
+    match key.name {
+        "ce_threshold_l4s" => return beside("ce_threshold", "1 ms"),
+        "time_shift" => return beside("scheduler", "time_shifted_fifo"),
+        "l4s" => return Some(("tcp.congestion".to_owned(), "dctcp")),
+        "virtual_rtt" | "transition" => return Some(("tcp.congestion".to_owned(), "prague")),
+        _ => {}
+    }
     if let Some((station, _)) = path.split_once("pings.a.") {
         let change = "{ a = { at = \"1 s\", ping_loss = 0 } }";
         return Some((format!("{station}pings"), change));

@@ -220,6 +220,153 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
 }
 
 #[test]
+fn a_word_that_is_a_discipline_leads_to_its_table() {
+    let limit = "allowed is a whole number from 1 to 1000000";
+    assert_eq!(
+        refusal(&[("station.a.queue", "fq_codel")]),
+        format!(
+            "`station.a.queue`: \"fq_codel\" is not a number; {limit}\n\
+             hint: did you mean `station.a.queue = {{ fq_codel = {{}} }}`?"
+        )
+    );
+    let hint = |settings: &[(&str, &str)]| {
+        let said = refusal(settings);
+        said.split_once("hint: ").map(|(_, hint)| hint.to_owned())
+    };
+    let bare = |word| hint(&[("cell.ap.queue", word)]);
+    let asked = |table| Some(format!("did you mean `cell.ap.queue = {{ {table} }}`?"));
+    assert_eq!(bare("mac8021"), asked("mac80211 = {}"));
+    assert_eq!(bare("red"), asked("red = { min_th = ..., max_th = ... }"));
+    assert_eq!(bare("fifo"), None);
+    assert_eq!(bare("0"), None);
+    // over a table, too, where the word stands for its limit
+    let settings = [
+        ("cell.ap.queue", "{ codel = {} }"),
+        ("cell.ap.queue", "dualpi2"),
+    ];
+    assert_eq!(hint(&settings), asked("dualpi2 = {}"));
+}
+
+#[test]
+fn a_value_that_nobody_wrote_is_not_blamed() {
+    let queue = |table: &str| refusal(&[("cell.ap.queue", table)]);
+    assert_eq!(
+        queue("{ codel = { interval = \"5 ms\" } }"),
+        "`cell.ap.queue.codel.interval`: \"5 ms\" is not above target; allowed is more than \"5 ms\""
+    );
+    let linux = |keys: &str| {
+        let table = format!("{{ mac80211 = {{ {keys} }} }}");
+        let cell = "duration = \"9 s\"\ncell.phy = \"802.11ax\"\nstation.a.download = 1\n";
+        let said = complaints(toml(cell, &[("cell.ap_queue", &table)]));
+        said.rsplit_once("`cell.ap_queue.mac80211.")
+            .map(|(_, said)| said.to_owned())
+    };
+    let said = |what: &str| Some(what.to_owned());
+    assert_eq!(
+        linux("aql_high = \"3 ms\""),
+        said("aql_high`: \"3 ms\" is below aql_low; allowed is at least \"5 ms\"")
+    );
+    let low = said("aql_low`: \"20 ms\" is above aql_high; allowed is at most \"12 ms\"");
+    assert_eq!(linux("aql_low = \"20 ms\""), low);
+    assert_eq!(linux("aql_low = \"20 ms\", aql_high = \"12 ms\""), low);
+    assert_eq!(linux("aql_high = \"5 ms\""), None);
+}
+
+#[test]
+fn settings_of_a_discipline_without_effect_are_refused() {
+    let cell = "duration = \"9 s\"\ncell.phy = \"802.11ax\"\nstation.a.download = 1\n";
+    for (table, key, shown, needed) in [
+        (
+            "codel = { ce_threshold_l4s = true }",
+            "ce_threshold_l4s",
+            "true",
+            "ce_threshold = a duration",
+        ),
+        (
+            "fq_codel = { ce_threshold_l4s = true, ce_threshold = \"off\" }",
+            "ce_threshold_l4s",
+            "true",
+            "ce_threshold = a duration",
+        ),
+        (
+            "mac80211 = { ce_threshold_l4s = true }",
+            "ce_threshold_l4s",
+            "true",
+            "ce_threshold = a duration",
+        ),
+        (
+            "mac80211 = { aql = false, aql_low = \"2 ms\" }",
+            "aql_low",
+            "\"2 ms\"",
+            "aql = true",
+        ),
+        (
+            "mac80211 = { aql = false, aql_high = \"3 ms\" }",
+            "aql_high",
+            "\"3 ms\"",
+            "aql = true",
+        ),
+        (
+            "mac80211 = { aql = false, aql_radio = \"9 ms\" }",
+            "aql_radio",
+            "\"9 ms\"",
+            "aql = true",
+        ),
+        (
+            "mac80211 = { airtime_fairness = false, airtime_weight = \"1 ms\" }",
+            "airtime_weight",
+            "\"1 ms\"",
+            "airtime_fairness = true",
+        ),
+        (
+            "dualpi2 = { time_shift = \"9 ms\" }",
+            "time_shift",
+            "\"9 ms\"",
+            "scheduler = \"time_shifted_fifo\"",
+        ),
+        (
+            "dualpi2 = { scheduler = \"time_shifted_fifo\", classic_weight = 0.2 }",
+            "classic_weight",
+            "0.2",
+            "scheduler = \"wrr\"",
+        ),
+    ] {
+        let discipline = table.split(' ').next().unwrap();
+        let said = complaints(toml(&format!("{cell}cell.ap_queue = {{ {table} }}"), &[]));
+        let path = format!("`cell.ap_queue.{discipline}.{key}`");
+        let line = format!("x.toml:4: {path}: {shown} has no effect; needed is {needed}");
+        assert_eq!(said, line, "{table}");
+    }
+    // what the file says for the other position of a switch stays
+    let file = format!("{cell}cell.ap_queue.mac80211.aql_low = \"2 ms\"\n");
+    let over = |settings: &[(&str, &str)]| complaints(toml(&file, settings));
+    let off = ("cell.ap_queue.mac80211.aql", "false");
+    assert_eq!(over(&[off]), "");
+    let high = ("cell.ap_queue.mac80211.aql_high", "9 ms");
+    assert!(
+        over(&[off, high]).contains("`cell.ap_queue.mac80211.aql_high`: \"9 ms\" has no effect")
+    );
+    // a value that is refused is not refused again
+    let wrong = "codel = { ce_threshold = \"soon\", ce_threshold_l4s = true }";
+    let said = complaints(toml(&format!("{cell}cell.ap_queue = {{ {wrong} }}"), &[]));
+    assert_eq!(
+        said.lines().filter(|line| line.contains("x.toml")).count(),
+        1,
+        "{said}"
+    );
+}
+
+#[test]
+fn mac80211_above_a_device_that_does_not_aggregate_leads_to_fq_codel() {
+    assert_eq!(
+        refusal(&[("cell.ap.queue", "{ mac80211 = {} }")]),
+        "`cell.ap.queue.mac80211`: the queue of mac80211 stands above a device that aggregates, which \
+         802.11b does not; allowed with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"\n\
+         hint: `cell.ap.queue = { fq_codel = {} }` has its flow queues and CoDel"
+    );
+}
+
+#[test]
 fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     let queue = |table: &str| refusal(&[("cell.ap.queue", table)]);
     let red = "red = { min_th = 50, max_th = 100 }";

@@ -567,3 +567,37 @@ fn one_value_is_refused_once_and_a_unit_too_many_is_explained() {
     );
     assert!(!of("csma.service_rate=fast").contains("hint"));
 }
+
+#[test]
+fn parameters_of_a_congestion_control_that_nobody_chose_are_refused() {
+    let needed = |name| format!("has no effect; needed is congestion = \"{name}\"");
+    let dctcp = "tcp = { congestion = \"dctcp\", prague.transition = 9 }\n";
+    assert_eq!(
+        complaints(toml(&format!("{dctcp}{SMALL}"), &[])),
+        format!("x.toml:1: `tcp.prague`: {}", needed("prague"))
+    );
+    let of_flow = "upload = { connections = 1, dctcp.l4s = true }";
+    assert_eq!(
+        complaints(toml(&SMALL.replace("upload = 1", of_flow), &[])),
+        format!("x.toml:4: `station.a.upload.dctcp`: {}", needed("dctcp"))
+    );
+    // somebody has it
+    let other = "download = { connections = 1, congestion = \"prague\" }\n";
+    assert_eq!(complaints(toml(&format!("{dctcp}{SMALL}{other}"), &[])), "");
+    let none = [("station.a.download.connections", "0")];
+    assert_eq!(
+        complaints(toml(&format!("{dctcp}{SMALL}{other}"), &none)),
+        ""
+    );
+    // another set over the file
+    let own = "tcp = { congestion = \"prague\", prague.transition = 9 }\n";
+    let reno = ("tcp.congestion", "reno");
+    assert_eq!(complaints(toml(&format!("{own}{SMALL}"), &[reno])), "");
+    assert_eq!(
+        complaints(toml(SMALL, &[reno, ("tcp.prague.transition", "3")])),
+        format!(
+            "--set tcp.prague.transition=3: `tcp.prague`: {}",
+            needed("prague")
+        )
+    );
+}

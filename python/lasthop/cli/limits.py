@@ -1,0 +1,74 @@
+"""What a bare number does to a queue: it is the limit, under the discipline that the file has."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from lasthop import _core
+from lasthop.errors import ScenarioError
+from lasthop.scenario import Scenario
+
+if TYPE_CHECKING:
+    from lasthop.sweep.grid import Grid
+
+__all__ = ["kept_disciplines", "kept_in_sweep"]
+
+
+def kept_disciplines(scenario: Scenario) -> Iterator[str]:
+    """A line for each setting by which a queue that is no FIFO got another limit and no more."""
+    for index, (path, value) in enumerate(scenario.settings):
+        if not _is_limit(path, value):
+            continue
+        plain = _with_fifo(scenario, index)
+        if plain is not None and (name := _first_lost(scenario.to_dict(), plain.to_dict())):
+            packets = "packet" if int(value) == 1 else "packets"
+            yield (
+                f"{path}={value} is the limit of {name}, which stays; a FIFO of {value} {packets} "
+                f"is '{path}={{ limit = {value} }}'"
+            )
+
+
+def kept_in_sweep(scenario: Scenario, asked: "Grid") -> Iterator[str]:
+    """The same for the values that a sweep sets, a line for each path."""
+    known = set(kept_disciplines(scenario))
+    for path in asked.paths:
+        limit = next((value for value in asked.column(path) if _is_limit(path, value)), None)
+        if limit is None:
+            continue
+        with suppress(ScenarioError):  # the sweep says what is wrong with a point
+            point = Scenario(scenario, {**asked[0], path: limit})
+            yield from [line for line in kept_disciplines(point) if line not in known][:1]
+
+
+def _is_limit(path: str, value: str) -> bool:
+    """Whether a setting is the bare number of a queue."""
+    return path.endswith("queue") and value.strip().isdecimal()
+
+
+def _with_fifo(scenario: Scenario, index: int) -> Scenario | None:
+    """The scenario with a FIFO in the place of one setting; None if it would be refused."""
+    settings = [*scenario.settings]
+    path, value = settings[index]
+    settings[index] = (path, f"{{ limit = {value} }}")
+    args = (scenario.format, scenario.source, settings, scenario.checked.files)
+    try:
+        return Scenario.of(_core.Scenario(scenario.content, *args))
+    except ScenarioError:
+        return None
+
+
+def _first_lost(before: Any, after: Any) -> str:
+    """The first discipline of the one tree that is another in the other; empty if there is none."""
+    pairs = zip(_disciplines(before), _disciplines(after), strict=False)
+    return next((one for one, other in pairs if one != other), "")
+
+
+def _disciplines(tree: Any) -> Iterator[str]:
+    if isinstance(tree, dict):
+        if "discipline" in tree:
+            yield tree["discipline"]
+        for value in tree.values():
+            yield from _disciplines(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from _disciplines(value)
