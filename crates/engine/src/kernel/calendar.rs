@@ -1,8 +1,9 @@
 //! Events that nobody takes back: each is put in once and leaves at its time, with what belongs to it.
 //!
-//! Time is cut into days of equal width. What is due on a day of the next [`DAYS`] lies on that day in
-//! no order; only the days that have begun are sorted, so that an event costs the same however
-//! many are pending. Later ones wait in a heap. For timers, which move, see [`super::agenda`].
+//! Time is cut into days of equal width, and days into years. What is due on a day of the next [`DAYS`] lies
+//! on that day in no order, what is due in one of the next [`YEARS`] in that year; only the days that have
+//! begun are sorted, so that an event costs the same however many are pending. Later ones wait in a heap.
+//! For timers, which move, see [`super::agenda`].
 //!
 //! Order: by time; at equal times by rank, lowest first; of equal rank as they were put in.
 
@@ -11,9 +12,11 @@ use std::collections::BinaryHeap;
 
 use super::time::{Span, Time};
 
-/// Days in sight, a power of two of at most 64 times 64.
+/// Days in sight, and days of a year: a power of two of at most 64 times 64.
 const DAYS: usize = 1024;
 const WORD: usize = 64;
+/// Years ahead of which each has a list.
+const YEARS: u64 = 64;
 /// [ns]
 const SHORTEST_DAY: u64 = 1_000;
 /// No entry.
@@ -44,8 +47,12 @@ pub struct Calendar<T> {
     /// A bit for each day in sight that has an entry, and one for each word of `marked` that is not 0.
     marked: [u64; DAYS / WORD],
     words: u64,
+    /// Events of the years after this one, by their number modulo [`YEARS`], and the years that have some.
+    years: Box<[Vec<Due>; YEARS as usize]>,
+    marked_years: u64,
     later: BinaryHeap<Reverse<Due>>,
-    /// The first day of those in `later`; the largest number if there are none.
+    /// The first day of the next year that has a list, or of those in `later`; the largest number if there
+    /// are none.
     later_day: u64,
     day_bits: u32,
     count: u64,
@@ -91,6 +98,8 @@ impl<T: Copy> Calendar<T> {
             fresh: false,
             marked: [0; DAYS / WORD],
             words: 0,
+            years: Box::new([const { Vec::new() }; YEARS as usize]),
+            marked_years: 0,
             later: BinaryHeap::new(),
             later_day: u64::MAX,
             day_bits: day_ns.trailing_zeros(),
@@ -107,15 +116,7 @@ impl<T: Copy> Calendar<T> {
         let due = Due { at, order, place };
         let day = at.0 >> self.day_bits;
         if day.wrapping_sub(self.today) < DAYS as u64 {
-            let index = day as usize % DAYS;
-            if self.days[index] == NONE {
-                self.days[index] = place;
-                self.marked[index / WORD] |= 1 << (index % WORD);
-                self.words |= 1 << (index / WORD);
-            } else {
-                self.days[index] |= MORE;
-                self.rest[index].push(due);
-            }
+            self.show(day, due);
         } else if day < self.today {
             self.push_begun(due);
         } else {
@@ -132,6 +133,20 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
+    /// Puts an event in on a day in sight.
+    #[inline(always)]
+    fn show(&mut self, day: u64, due: Due) {
+        let index = day as usize % DAYS;
+        if self.days[index] == NONE {
+            self.days[index] = due.place;
+            self.marked[index / WORD] |= 1 << (index % WORD);
+            self.words |= 1 << (index / WORD);
+        } else {
+            self.days[index] |= MORE;
+            self.rest[index].push(due);
+        }
+    }
+
     /// Puts an event in on a day that has begun.
     #[inline(never)]
     fn push_begun(&mut self, due: Due) {
@@ -143,8 +158,37 @@ impl<T: Copy> Calendar<T> {
     /// Puts an event in on a day that is not in sight.
     #[inline(never)]
     fn push_later(&mut self, due: Due, day: u64) {
-        self.later_day = self.later_day.min(day);
-        self.later.push(Reverse(due));
+        let year = day / DAYS as u64;
+        if year - self.this_year() < YEARS {
+            let index = year % YEARS;
+            self.years[index as usize].push(due);
+            self.marked_years |= 1 << index;
+            self.later_day = self.later_day.min(year * DAYS as u64);
+        } else {
+            self.later_day = self.later_day.min(day);
+            self.later.push(Reverse(due));
+        }
+    }
+
+    /// The year of the first day that has not begun.
+    fn this_year(&self) -> u64 {
+        self.today / DAYS as u64
+    }
+
+    /// The first day of the next year that has a list; the largest number if none has.
+    fn next_year(&self) -> u64 {
+        if self.marked_years == 0 {
+            return u64::MAX;
+        }
+        let this = self.this_year();
+        let ahead = self.marked_years.rotate_right((this % YEARS) as u32);
+        (this + u64::from(ahead.trailing_zeros())) * DAYS as u64
+    }
+
+    /// The first day of those in the heap; the largest number if there are none.
+    fn next_in_heap(&self) -> u64 {
+        let next = self.later.peek();
+        next.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits)
     }
 
     /// A free place, perhaps the one behind all entries.
@@ -219,11 +263,15 @@ impl<T: Copy> Calendar<T> {
         self.fresh = self.begun.len() >= MANY;
     }
 
-    /// Begins the first day that was not in sight; `in_sight`, the next day in sight that has events, may
-    /// be the same day.
+    /// Begins the first day that was not in sight, or its year; `in_sight`, the next day in sight that has
+    /// events, may be the same day.
     #[cold]
     fn begin_later(&mut self, in_sight: u64) {
-        let day = self.later_day;
+        let (year, day) = (self.next_year(), self.next_in_heap());
+        if year <= day {
+            self.begin_year(year);
+            return self.begin();
+        }
         self.today = day + 1;
         while let Some(due) = self.later.peek()
             && due.0.at.0 >> self.day_bits == day
@@ -231,12 +279,23 @@ impl<T: Copy> Calendar<T> {
             self.begun.push(due.0);
             self.later.pop();
         }
-        let next = self.later.peek();
-        self.later_day = next.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits);
+        self.later_day = self.next_in_heap().min(year);
         if day == in_sight {
             self.take_day(day);
         }
         self.begin_rest(day);
+    }
+
+    /// What is due in the year that begins with `day` comes in sight, all of it: nothing is due before.
+    fn begin_year(&mut self, day: u64) {
+        self.today = self.today.max(day);
+        let index = day / DAYS as u64 % YEARS;
+        self.marked_years &= !(1 << index);
+        for due in std::mem::take(&mut self.years[index as usize]) {
+            let day = due.at.0 >> self.day_bits;
+            self.show(day, due);
+        }
+        self.later_day = self.next_year().min(self.next_in_heap());
     }
 
     /// Whether a day of many events has begun since this was last asked.
@@ -280,7 +339,8 @@ impl<T: Copy> Calendar<T> {
         let days = self.days.iter().filter(|&&place| place != NONE);
         let days = days.map(|place| place & !MORE);
         let rest = self.rest.iter().flatten().map(|due| due.place);
-        let places = begun.chain(days).chain(rest).chain(later);
+        let years = self.years.iter().flatten().map(|due| due.place);
+        let places = begun.chain(days).chain(rest).chain(years).chain(later);
         places.map(|place| &self.entries[place as usize].item)
     }
 }
@@ -310,14 +370,14 @@ mod tests {
         #[test]
         fn events_leave_as_from_a_plain_list(
             reach in prop_oneof![Just(0_u64), Just(5_000), Just(1 << 40)],
-            moves in prop::collection::vec((0_usize..4, 0_u64..100_000, 0_u32..20, 0_usize..3), 1..400),
+            moves in prop::collection::vec((0_usize..4, 0_u64..100_000, 0_u32..28, 0_usize..3), 1..400),
         ) {
             let mut calendar = Calendar::new(Span(reach));
             let mut plain: Vec<(Time, usize, usize)> = Vec::new();
             let mut now = Time::ZERO;
             for (number, (kind, ahead, scale, rank)) in moves.into_iter().enumerate() {
                 if kind > 0 {
-                    let at = now + Span(ahead >> scale);
+                    let at = now + Span((ahead << scale) >> 12); // today, in sight, in years, in the heap
                     calendar.push(at, rank, number);
                     plain.push((at, rank, number));
                 } else {
