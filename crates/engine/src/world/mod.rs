@@ -388,7 +388,7 @@ impl<'a> World<'a> {
 
     /// Endpoints may act ahead of time up to what is planned next, or to where somebody looks.
     fn be_quiet(&mut self) {
-        let until = self.plan.next().min(self.halt).min(self.clock.end);
+        let until = self.plan.next_heard().min(self.halt).min(self.clock.end);
         let World {
             flows,
             wires,

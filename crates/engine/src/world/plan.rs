@@ -2,7 +2,7 @@
 
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::scenario::{Flow, Scenario};
+use crate::scenario::{Flow, Scenario, Transport};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Planned {
@@ -16,6 +16,10 @@ pub(super) enum Planned {
 pub(super) struct Plan {
     planned: Vec<(Time, Planned)>,
     done: usize,
+    /// The next thing that other flows must not be ahead of, as far as it is not done.
+    heard: usize,
+    /// Whether each flow is one whose start concerns nobody else.
+    starts_alone: Vec<bool>,
 }
 
 impl Plan {
@@ -23,7 +27,24 @@ impl Plan {
         Plan {
             planned: plan_of(scenario, users, streams),
             done: 0,
+            heard: 0,
+            starts_alone: scenario.flows.iter().map(starts_alone).collect(),
         }
+    }
+
+    /// When the next thing happens that other flows must not be ahead of: anything but the start of a flow
+    /// of packets, which is like its sending any packet.
+    pub(super) fn next_heard(&mut self) -> Time {
+        self.heard = self.heard.max(self.done);
+        while let Some(&(at, planned)) = self.planned.get(self.heard) {
+            match planned {
+                Planned::Start(index) if self.starts_alone.get(index as usize) == Some(&true) => {
+                    self.heard += 1;
+                }
+                _ => return at,
+            }
+        }
+        Time::NEVER
     }
 
     /// When the next thing happens.
@@ -38,6 +59,10 @@ impl Plan {
         self.done += 1;
         Some(planned)
     }
+}
+
+fn starts_alone(flow: &Flow) -> bool {
+    matches!(flow.transport, Transport::Tcp(_)) && flow.reports.is_none()
 }
 
 /// When a flow begins.
