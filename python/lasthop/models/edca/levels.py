@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from scipy.sparse import csr_array
 
 from lasthop.allowance import check_time
@@ -121,10 +122,11 @@ class _Sweep:
         """By level: probability of each fall by 1, 2, ... levels, given a station's success."""
         chain = self.chain
         level = np.repeat(np.arange(chain.levels), np.diff(chain.first))
-        steps = chain.station_burst.tocoo()
-        fall = level[steps.row] - level[steps.col]
-        size = (len(level), chain.station_packets)
-        table = csr_array((steps.data, (steps.row, fall - 1)), shape=size).toarray()
+        steps, falls = chain.station_burst, chain.station_packets
+        rows = np.repeat(np.arange(len(level)), np.diff(steps.indptr))
+        place = rows * falls + level[rows] - level[steps.indices] - 1
+        odds = np.bincount(place, steps.data, len(level) * falls).astype(np.float64)
+        table = odds.reshape(-1, falls)
         return [table[part] for part in self.parts]
 
     def round(self, prob: Floats) -> Floats:
@@ -182,7 +184,8 @@ def eliminate(band: Floats, down: int) -> Floats:
     Parameters
     ----------
     band : ndarray
-        ``band[state, d + down]``: probability of going from a state to ``state + d``. Overwritten.
+        ``band[state, d + down]``: probability of going from a state to ``state + d``, rows one
+        after another in memory. Overwritten.
     down : int
         Furthest fall.
 
@@ -193,6 +196,9 @@ def eliminate(band: Floats, down: int) -> Floats:
     """
     states, width = band.shape
     up = width - 1 - down
+    # The band as the square matrix whose diagonals it holds: entries beyond them are not its own.
+    step = band.strides[1]
+    matrix = as_strided(band[0, down:], (states, states), ((width - 1) * step, step))
     leaving = np.zeros(states)
     for state in range(states - 1, 0, -1):
         lowest = max(0, state - down)
@@ -200,12 +206,8 @@ def eliminate(band: Floats, down: int) -> Floats:
         leaving[state] = to.sum()
         if leaving[state] == 0.0:
             continue
-        to = to / leaving[state]
-        for before in range(max(0, state - up), state):
-            weight = band[before, state - before + down]
-            if weight > 0.0:
-                at = lowest - before + down
-                band[before, at : at + len(to)] += weight * to
+        before = slice(max(0, state - up), state)
+        matrix[before, lowest:state] += matrix[before, state, None] * (to / leaving[state])
     # Below the last state that nothing leads down from, all states are transient.
     base = int(np.flatnonzero(leaving == 0.0)[-1])
     prob = np.zeros(states)

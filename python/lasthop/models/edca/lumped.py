@@ -173,12 +173,19 @@ def _one_packet(
 
 
 def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -> csr_array:
-    limit = sizes.shape[1]
-    parts = []
+    """Where a success of a station leads to, row by row in the order of the states: most packets
+    first, and the station that had more than the limit after the one that had just as many."""
+    states, limit = sizes.shape
+    target = np.full((states, limit + 1), -1, dtype=np.int32)
+    prob = np.zeros((states, limit + 1))
     for packets in range(1, limit + 1):
+        place = 0 if packets == limit else limit + 1 - packets
         rows = np.flatnonzero(sizes[:, packets - 1] > 0.0)
-        parts.append((rows, index[eta[rows] - 1, k[rows] - packets], sizes[rows, packets - 1]))
+        target[rows, place] = index[eta[rows] - 1, k[rows] - packets]
+        prob[:, place] = sizes[:, packets - 1]
     longer = np.maximum(1.0 - sizes.sum(axis=1), 0.0)
     rows = np.flatnonzero((longer > 0.0) & (eta > 0) & (k >= limit))
-    parts.append((rows, index[eta[rows], k[rows] - limit], longer[rows]))
-    return transitions(parts, len(eta))
+    target[rows, 1], prob[rows, 1] = index[eta[rows], k[rows] - limit], longer[rows]
+    kept = target >= 0
+    starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+    return csr_array((prob[kept], target[kept], starts.astype(np.int32)), shape=(states, states))
