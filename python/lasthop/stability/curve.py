@@ -9,7 +9,7 @@ from lasthop.stability.axis import Axis
 from lasthop.stability.case import Case
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 from lasthop.stability.hopf import HopfPoint, crossing, crossing_gap, hopf_points
-from lasthop.stability.spectrum import roots
+from lasthop.stability.spectrum import rightmost_of
 
 Vector = NDArray[np.float64]
 
@@ -250,11 +250,11 @@ class _Tracer:
         """Return the curve in values of the parameters, with where it bounds the stable region."""
         x, y = self.x.value(points[:, 1]), self.y.value(points[:, 2])
         frequency = np.exp(points[:, 0])
-        leading = [
-            roots(self.case.with_(**{self.x.name: a, self.y.name: b}), 2).abscissa
-            for a, b in zip(x, y, strict=True)
-        ]
-        return HopfCurve(x, y, frequency, np.asarray(leading) < RIGHTMOST * frequency)
+        _, linear = self.case.over(**{self.x.name: x, self.y.name: y})
+        root = rightmost_of(linear)
+        if np.any(np.isnan(root)):
+            raise ConvergenceError(f"{self.case.model.name}: the rightmost root is not sure")
+        return HopfCurve(x, y, frequency, root.real < RIGHTMOST * frequency)
 
 
 def _tangent(jacobian: Vector, before: Vector | None) -> Vector:

@@ -10,7 +10,7 @@ from lasthop.stability.axis import Axis, axis_of
 from lasthop.stability.case import Case, Linear
 from lasthop.stability.cost import check_cost
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
-from lasthop.stability.spectrum import leading, resolved_by, rightmost
+from lasthop.stability.spectrum import leading, polished, resolved_by, rightmost
 
 SCAN = 160
 """Values of a parameter at which the rightmost root is looked at, when a range is scanned."""
@@ -18,6 +18,8 @@ REFINED = 3
 """Times that a scan is refined where the root comes near the axis and turns back."""
 PIECES = 8
 """Pieces that an interval is cut into there."""
+ON_AXIS = 1e-9
+"""Real part of a root over the root itself, up to which it is on the axis. [-]"""
 
 
 @dataclass(frozen=True)
@@ -218,23 +220,52 @@ def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint |
     ConvergenceError
         If both values lie on one side.
     """
-    from scipy.optimize import brentq
-
-    def abscissa(value: float) -> float:
-        return rightmost(case.with_(**{parameter: value})).real
-
-    ends = abscissa(low), abscissa(high)
-    if ends[0] * ends[1] > 0.0:
+    roots = [rightmost(case.with_(**{parameter: end})) for end in (low, high)]
+    if roots[0].real * roots[1].real > 0.0:
         raise ConvergenceError(
             f"{case.model.name}: the roots do not cross the imaginary axis between "
             f"{parameter} = {low:g} and {high:g}"
         )
-    value = float(brentq(abscissa, low, high, xtol=1e-15 * max(abs(low), abs(high)), rtol=1e-14))
-    there = case.with_(**{parameter: value})
-    root = rightmost(there)
-    if abs(root.real) > 1e-9 * abs(root):
-        return Jump(parameter, value, ends[0] < 0.0)
-    return HopfPoint(there, parameter, value, root.imag, transversality(there, parameter, root))
+    unstable_above = roots[0].real < 0.0
+    for start in (roots[unstable_above], None):
+        value = _where_zero(case, parameter, low, high, start)
+        if value is None:
+            continue
+        there = case.with_(**{parameter: value})
+        root = rightmost(there)
+        if abs(root.real) <= ON_AXIS * abs(root):
+            speed = transversality(there, parameter, root)
+            return HopfPoint(there, parameter, value, root.imag, speed)
+    assert value is not None  # Of the rightmost root, which is on both sides, there always is one.
+    return Jump(parameter, value, unstable_above)
+
+
+def _where_zero(
+    case: Case, parameter: str, low: float, high: float, start: complex | None
+) -> float | None:
+    """Return where a root's real part is zero; None if that root has no zero in the range.
+
+    The root is that which Newton's method finds from `start`, and then from the last one found; it
+    need not be the rightmost. Without a start it is the rightmost, whose search takes far longer.
+    """
+    from scipy.optimize import brentq
+
+    last = np.array([0.0 if start is None else start])
+
+    def abscissa(value: float) -> float:
+        nonlocal last
+        here = case.with_(**{parameter: value})
+        if start is None:
+            return rightmost(here).real
+        found = polished(here.linear[np.newaxis], last)
+        last = np.where(np.isnan(found), last, found)
+        return float(found[0].real)
+
+    if start is not None and not abscissa(low) * abscissa(high) < 0.0:
+        return None
+    allowed = 1e-15 * max(abs(low), abs(high))
+    value = float(brentq(abscissa, low, high, xtol=allowed, rtol=1e-14))
+    return value if np.isfinite(value) else None
 
 
 def transversality(case: Case, parameter: str, root: complex) -> complex:

@@ -317,6 +317,16 @@ def leading(linear: Linear) -> Values:
     return found
 
 
+def rightmost_of(linear: Linear) -> Values:
+    """Return the rightmost root of each of many systems near the axis, polished; else NaN. [1/s]"""
+    found = leading(linear)
+    fine = polished(linear, found)
+    for k in np.flatnonzero(np.isnan(fine)):
+        values = verified(linear[k], 1).values
+        fine[k] = values[0] if len(values) else np.nan
+    return fine
+
+
 def resolved_by(linear: Linear) -> NDArray[np.int64]:
     """Return the Chebyshev points that resolve all roots right of the axis; 0: not these."""
     reach = OVERSHOOT * np.asarray(largest(linear)) * linear.delays.max(axis=-1)
