@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lasthop.models.access import Access
+from lasthop.models.edca import full, levels
 from lasthop.models.edca.arrangements import log_arrangements
 from lasthop.models.edca.contention import contend
+from lasthop.models.edca.elimination import eliminated
 from lasthop.models.edca.full import build, solve_full, state_count, states
 from lasthop.models.edca.levels import eliminate
 from lasthop.models.edca.lumped import solve_lumped
@@ -233,6 +235,29 @@ def test_elimination_against_least_squares(down, up, size, seed):
             if 0 <= state + d < size:
                 band[state, d + down] = steps[state, state + d]
     assert eliminate(band, down) == pytest.approx(stationary(steps), abs=1e-12)
+
+
+@pytest.mark.parametrize("bursts", [(1, 1), (4, 2)])
+@pytest.mark.parametrize("small", [0, levels.SMALL])
+def test_balancing_level_by_level_against_elimination(monkeypatch, bursts, small):
+    monkeypatch.setattr(levels, "SMALL", small)
+    for cell in ((5, 4), (7, 3)):
+        counts = states(*cell)
+        chain, _, _ = build(counts, contention(cell[0], ap=15), *bursts)
+        settled = levels.stationary(chain, np.ones(len(counts)))
+        assert eliminated(chain, reference=0) == pytest.approx(settled, abs=1e-13)
+
+
+def test_a_few_hundred_states_need_no_rounds(monkeypatch):
+    """A search predicts a hundred such cells."""
+    rounds = []
+    settle = levels.stationary
+    monkeypatch.setattr(full, "stationary", lambda *asked: rounds.append(asked) or settle(*asked))
+    at = contention(5, ap=15)
+    solve_full(5, 8, at)
+    assert rounds == []
+    solve_full(5, 8, at, ap_packets=2)
+    assert len(rounds) == 1
 
 
 def test_pifs_path_is_where_the_full_chain_settles():

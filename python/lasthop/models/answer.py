@@ -1,6 +1,7 @@
 """What every model answers: the envelope of a prediction, and a value in it."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, TypeAlias
 
 from lasthop.models.errors import Doubt, told
@@ -64,15 +65,13 @@ def prediction(
     **more
         What this model says beside: its solver, its options.
     """
-    from importlib.metadata import version  # which imports much; `import lasthop` stays light
-
     return {
         "kind": "prediction",
         "model": model,
         "scenario": scenario.name,
         "seed": None,
         "replications": None,
-        "version": version("lasthop"),
+        "version": _version(),
         "duration_s": None,
         "warmup_s": None,
         **lists,
@@ -83,3 +82,10 @@ def prediction(
         ],
         "warnings": [told(model, each) for each in warnings],
     }
+
+
+@cache  # A search predicts hundreds of times.
+def _version() -> str:
+    from importlib.metadata import version  # which imports much; `import lasthop` stays light
+
+    return version("lasthop")

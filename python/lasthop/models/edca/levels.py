@@ -10,6 +10,7 @@ Heyman 1985): sweeps then only have to settle how each level's mass is spread.
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -30,6 +31,11 @@ LEAST = 1e-250
 
 LARGE = 1e200
 """Ratio of probabilities at which they are scaled down; the smaller ones then vanish."""
+
+
+SMALL = 2000
+"""States up to which a whole matrix of steps is kept; with as many its blocks take about as long as
+sparse ones. [-]"""
 
 
 @dataclass(frozen=True)
@@ -105,28 +111,26 @@ class _Sweep:
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
         self.parts = [slice(a, b) for a, b in pairwise(chain.first.tolist())]
-        ap, station = chain.one_packet, chain.station_burst.T.tocsr()
-        self.up = [
-            ap[here][:, above].T.tocsr() for here, above in pairwise(self.parts)
-        ]  # onto the next level
-        self.down: list[csr_array] = []  # onto a level, from those within a burst above it
+        ap, station = _stored(chain.one_packet), _stored(chain.station_burst)
+        self.up = [ap[above, here] for here, above in pairwise(self.parts)]  # onto the next level
+        self.down: list[Any] = []  # onto a level, from those within a burst above it
         self.reach: list[slice] = []
         for level, here in enumerate(self.parts):
             last = min(level + chain.station_packets, chain.levels - 1)
             above = slice(here.stop, self.parts[last].stop)
             self.reach.append(above)
-            self.down.append(station[here][:, above])
+            self.down.append(station[here, above])
         self.drops = self._drops()
 
     def _drops(self) -> list[Floats]:
-        """By level: probability of each fall by 1, 2, ... levels, given a station's success."""
+        """By level: probability of each fall by 1, 2, ... levels, in each of its states."""
         chain = self.chain
         level = np.repeat(np.arange(chain.levels), np.diff(chain.first))
         steps, falls = chain.station_burst, chain.station_packets
         rows = np.repeat(np.arange(len(level)), np.diff(steps.indptr))
         place = rows * falls + level[rows] - level[steps.indices] - 1
         odds = np.bincount(place, steps.data, len(level) * falls).astype(np.float64)
-        table = odds.reshape(-1, falls)
+        table = odds.reshape(-1, falls) * (1.0 - chain.ap_wins)[:, None]
         return [table[part] for part in self.parts]
 
     def round(self, prob: Floats) -> Floats:
@@ -157,25 +161,31 @@ class _Sweep:
         """Same spread within levels, masses of the levels from their own chain."""
         chain = self.chain
         levels, up, down = chain.levels, chain.ap_packets, chain.station_packets
+        starts = chain.first[:-1]
+        masses = np.add.reduceat(prob, starts)
+        reached = masses > LEAST
+        lowest = int(np.flatnonzero(reached)[0])
+        wins = np.add.reduceat(prob * chain.ap_wins, starts)
+        falls = np.stack(
+            [prob[here] @ odds for here, odds in zip(self.parts, self.drops, strict=True)]
+        )
         band = np.zeros((levels, down + up + 1))  # column d + down: probability of level + d
-        masses = np.array([prob[part].sum() for part in self.parts])
-        lowest = int(np.flatnonzero(masses > LEAST)[0])
-        for level in range(lowest, levels):
-            here, mass = self.parts[level], masses[level]
-            if mass <= LEAST:  # as good as never reached; any way out will do
-                band[level, down - 1] = 1.0
-                continue
-            spread = prob[here] / mass
-            wins = float(spread @ chain.ap_wins[here])
-            rise = min(up, levels - 1 - level)
-            band[level, down + rise] += wins if rise else 0.0
-            falls = (spread * (1.0 - chain.ap_wins[here])) @ self.drops[level]
-            band[level, :down] = falls[::-1]
+        band[:, :down] = falls[:, ::-1]
+        level = np.arange(levels - 1)
+        band[level, down + np.minimum(up, levels - 1 - level)] = wins[:-1]
+        np.divide(band, masses[:, None], out=band, where=reached[:, None])
+        band[~reached] = 0.0
+        band[~reached, down - 1] = 1.0  # as good as never reached; any way out will do
         new = np.zeros(levels)
         new[lowest:] = eliminate(band[lowest:], down)
-        kept = (masses > LEAST) & (new > LEAST)
+        kept = reached & (new > LEAST)
         scale = np.divide(new, masses, out=np.zeros(levels), where=kept)
         return np.asarray(prob * np.repeat(scale, np.diff(chain.first)))
+
+
+def _stored(steps: csr_array) -> Any:
+    """Steps by where they lead to, a whole matrix where that is small: its blocks are quick."""
+    return steps.toarray().T if steps.shape[0] <= SMALL else steps.T.tocsr()
 
 
 def eliminate(band: Floats, down: int) -> Floats:

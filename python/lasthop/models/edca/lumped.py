@@ -12,13 +12,13 @@ once, else level by level.
 """
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import splu
+from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from lasthop.models.edca.arrangements import log_arrangements
 from lasthop.models.edca.cell import Floats, Integers
 from lasthop.models.edca.contention import Contention
+from lasthop.models.edca.elimination import eliminated
 from lasthop.models.edca.levels import Chain, stationary, transitions
 from lasthop.models.edca.occupancy import Occupancy
 from lasthop.models.edca.product import NEGLIGIBLE, level_range, log_weights
@@ -29,9 +29,6 @@ SPILL = 1e-12
 MOST_FILL = 3e7
 """Cube of the states per level times square of the levels that two bursts span, up to which
 elimination is faster than balancing level by level; measured."""
-
-RESIDUAL = 1e-10
-"""Largest total imbalance of a distribution found by elimination. [-]"""
 
 
 def solve_lumped(
@@ -95,56 +92,12 @@ def _solve(
     span = chain.ap_packets + station_packets
     prob = None
     if (len(k) / chain.levels) ** 3 * span**2 <= MOST_FILL:
-        prob = _eliminated(chain, index[weights[:, usual].argmax(), usual])
+        prob = eliminated(chain, index[weights[:, usual].argmax(), usual])
     if prob is None:
         prob = stationary(chain, np.exp((weights - weights.max(axis=0))[eta, k]))
     longer = np.arange(station_packets - 1, -1, -1)
     sent = np.where(eta > 0, station_packets - sizes @ longer, 0.0)
     return Occupancy(eta, k, prob, sent, len(k))
-
-
-def _eliminated(chain: Chain, reference: int) -> Floats | None:
-    """Stationary distribution by elimination, one state's weight held at 1. [-]
-
-    None if that fails: with long bursts the reference may be a state that is hardly ever reached,
-    or never. A state is left with the sum of what leads to other states: what leads out of the
-    states that are considered, or back to the state itself, counts as no step.
-    """
-    steps = csr_array(
-        diags_array(chain.ap_wins) @ _ap_burst(chain)
-        + diags_array(1.0 - chain.ap_wins) @ chain.station_burst
-    )
-    steps = csr_array(steps - diags_array(steps.diagonal()))
-    balance = (diags_array(steps.sum(axis=1)) - steps).T.tocsc()
-    rest = np.delete(np.arange(steps.shape[0]), reference)
-    inner = balance[rest][:, rest].tocsc()
-    inflow = -balance[rest][:, [reference]].toarray().ravel()
-    try:
-        factors = splu(
-            inner,
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
-    except RuntimeError:  # exactly singular
-        return None
-    weights = np.insert(np.maximum(factors.solve(inflow), 0.0), reference, 1.0)
-    total = weights.sum()
-    if not np.isfinite(total) or np.abs(balance @ weights).sum() > RESIDUAL * total:
-        return None
-    return np.asarray(weights / total)
-
-
-def _ap_burst(chain: Chain) -> csr_array:
-    """A burst of the AP: packets one after the other until the queue is empty (eqs. 23, 24)."""
-    burst = chain.one_packet
-    if chain.ap_packets > 1:
-        last = np.zeros(burst.shape[0])
-        last[chain.first[-2] :] = 1.0
-        step = csr_array(burst + diags_array(last))
-        for _ in range(chain.ap_packets - 1):
-            burst = csr_array(burst @ step)
-    return burst
 
 
 def _queue_sizes(
