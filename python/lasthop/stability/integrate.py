@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import inf, isfinite
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ DENSE: tuple[tuple[float, ...], ...] = (
     (0.0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844),
     (0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423),
 )
+BY_POWER = tuple(zip(*DENSE, strict=True))
 
 LOOKS = 200
 """Steps between two looks at the clock."""
@@ -279,7 +281,7 @@ class _Integration:
             if length > shortest_delay * (1.0 + 1e-9):
                 ends, length = False, shortest_delay
             try:
-                new, stages, error = self._attempt(time, length, slope)
+                new, rates, error = self._attempt(time, length, slope)
             except _OutsideError:
                 error = np.inf
             if not error <= 1.0:
@@ -287,11 +289,15 @@ class _Integration:
                 if step < shortest:
                     raise self._left(time)
                 continue
-            event = self._keep(time, length, new, stages)
+            event = self._keep(time, length, new, rates)
             if ends and not event:
                 self.times[-1] = goal
                 goal = next(breaks, self.until)
-            slope = self._slope(self.times[-1], self.states[-1]) if event else stages[-1]
+            slope = (
+                self._slope(self.times[-1], self.states[-1])
+                if event
+                else [known[-1] for known in rates]
+            )
             step = length * min(GROW, SAFETY * max(error, 1e-10) ** -0.2)
             if progress is not None and count % LOOKS == 0:
                 progress(self.times[-1], self.until)
@@ -328,25 +334,25 @@ class _Integration:
     def _attempt(
         self, time: float, length: float, slope: list[float]
     ) -> tuple[list[float], list[list[float]], float]:
-        """Return the new state, the stages, and the error over the tolerance."""
+        """Return the new state, each state's rates by stage, and the error over the tolerance."""
         state = self.states[-1]
-        size = range(len(state))
-        stages = [slope]
+        rates = [[rate] for rate in slope]  # A row a state: sums of products run outside Python.
         new = state
         for row, place in zip(A, C, strict=True):
             new = [
-                state[i] + length * sum(a * k[i] for a, k in zip(row, stages, strict=True))
-                for i in size
+                x + length * sum(map(mul, row, known))
+                for x, known in zip(state, rates, strict=True)
             ]
-            stages.append(self._slope(time + place * length, new))
+            for known, rate in zip(rates, self._slope(time + place * length, new), strict=True):
+                known.append(rate)
         error = 0.0
-        for i in size:
-            wrong = length * sum(e * k[i] for e, k in zip(ERROR, stages, strict=True))
+        for i, known in enumerate(rates):
+            wrong = length * sum(map(mul, ERROR, known))
             allowed = self.tolerance * max(abs(state[i]), abs(new[i]), self.scale[i])
             if not isfinite(wrong):
                 raise _OutsideError
             error = max(error, abs(wrong) / allowed)
-        return new, stages, error
+        return new, rates, error
 
     def _slope(self, time: float, state: list[float]) -> list[float]:
         """Return the rates, zero for states that stand at an end of their range."""
@@ -385,14 +391,9 @@ class _Integration:
             for y, q in zip(self.states[k], self.polynomials[k], strict=True)
         ]
 
-    def _keep(
-        self, time: float, length: float, new: list[float], stages: list[list[float]]
-    ) -> bool:
+    def _keep(self, time: float, length: float, new: list[float], rates: list[list[float]]) -> bool:
         """Store a step, cut short where a state meets or leaves an end; tell whether it did."""
-        polynomial = [
-            [sum(k[i] * d[j] for k, d in zip(stages, DENSE, strict=True)) for j in range(4)]
-            for i in range(len(new))
-        ]
+        polynomial = [[sum(map(mul, known, weights)) for weights in BY_POWER] for known in rates]
         self.polynomials.append(polynomial)
         self.times.append(time + length)
         self.states.append(new)
