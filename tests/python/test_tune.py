@@ -270,6 +270,27 @@ def test_stopped_search_keeps_what_it_found() -> None:
     assert caught.value.finished.gains
 
 
+def test_a_first_number_comes_with_the_first_prediction() -> None:
+    """It is that of the present setting; each further one is better until simulations begin."""
+    seen: list[TuneProgress] = []
+
+    def look(at: TuneProgress) -> bool:
+        seen.append(at)
+        return not (at["stage"] == "screening" and at["candidates"] > 1)
+
+    with pytest.raises(lh.Stopped) as caught:
+        lh.tune(DOWNLOADS, progress=look, txop=False)
+    present = caught.value.finished.trials[0]
+    assert present.predicted is not None
+    first = f"{present.predicted['goodput_bps'] * 1e-6:.3f} Mb/s"
+    assert [at["so_far"] for at in seen[:2]] == ["", first]
+    of_pairs = [at["so_far"] for at in seen if at["stage"] == "predicting" and at["candidates"] > 1]
+    rates = [float(text.removesuffix(" Mb/s")) for text in of_pairs]
+    assert of_pairs[0] == first
+    assert rates == sorted(rates)
+    assert rates[-1] > rates[0]
+
+
 def test_ctrl_c_in_a_search_keeps_what_it_found() -> None:
     def press(at: TuneProgress) -> None:
         if at["stage"] == "screening":

@@ -44,7 +44,7 @@ def drawn(
     counted : bool
         Whether steps done and steps in all stand behind the bar.
     text : str
-        Template of a text behind the bar, with the fields ``done`` and ``rate``.
+        Template of a text behind the bar, with the fields ``done``, ``rate`` and ``found``.
     """
     if is_quiet() or not sys.stderr.isatty():
         yield None
@@ -69,7 +69,7 @@ def new_bar(
     texts = [TextColumn(text)] if text else []
     columns = (TextColumn(title), BarColumn(bar_width=24), *behind, *texts, TimeRemainingColumn())
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
-    bar.add_task(label, total=None, done="0", rate="")
+    bar.add_task(label, total=None, done="0", rate="", found="")
     DRAWN.append(bar)
     return bar
 
@@ -129,7 +129,7 @@ def batch_bar(label: str) -> AbstractContextManager[BatchCallback | None]:
 
 
 def stage_bar() -> AbstractContextManager[StageCallback | None]:
-    """A callback that draws the stage of a search and its candidates."""
+    """A callback that draws the stage of a search, its candidates, and the best value so far."""
 
     def show(bar: "Bar", progress: TuneProgress) -> None:
         [task] = bar.task_ids
@@ -140,9 +140,12 @@ def stage_bar() -> AbstractContextManager[StageCallback | None]:
             description=progress["stage"],
             completed=progress["done"],
             total=progress["candidates"],
+            found=progress["so_far"] and f"so far {progress['so_far']}",
         )
 
-    return drawn("", show, title="{task.description:<10}", counted=True)
+    return drawn(
+        "", show, title="{task.description:<10}", counted=True, text="{task.fields[found]}"
+    )
 
 
 def show_part(bar: "Bar", done: float, total: float) -> None:

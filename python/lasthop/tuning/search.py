@@ -24,6 +24,7 @@ from lasthop.tuning.measures import Samples, Values, means, predicted, sampled
 from lasthop.tuning.objectives import Objective
 from lasthop.tuning.settings import Setting, apply
 from lasthop.tuning.simulations import Simulations
+from lasthop.tuning.so_far import SoFar
 
 T = TypeVar("T")
 
@@ -53,6 +54,8 @@ class TuneProgress(TypedDict):
     """Candidates of this stage that are done."""
     candidates: int
     """Candidates of this stage."""
+    so_far: str
+    """The best value yet of what is aimed at, with its unit; empty before the first."""
 
 
 ProgressCallback: TypeAlias = Callable[[TuneProgress], bool | None]
@@ -137,6 +140,7 @@ class Search:
         self.irregular: list[str] = []
         """What was not as a search for the most calls presumes."""
         self._hint = 1
+        self._so_far = SoFar(objective.aim)
         self._simulations = simulations
         self._progress = progress
         self._short = shortened(scenario)
@@ -320,6 +324,7 @@ class Search:
         needed: Callable[[Trial], Scenario] | None = None,
     ) -> None:
         """Do the work of a stage for each trial, the simulations that it needs ahead of it."""
+        self._so_far.begin(known(stage, self.present))
         try:
             if needed is not None:
                 self._ahead(stage, trials, work, needed)
@@ -327,6 +332,7 @@ class Search:
                 if needed is None or self.calls is not None:
                     self._report(stage, done, len(trials))
                 work(trial)
+                self._note(stage, trial)
             self._report(stage, len(trials), len(trials))
         except KeyboardInterrupt:
             raise Interrupted from None
@@ -363,9 +369,15 @@ class Search:
     def _report(self, stage: str, done: int, candidates: int) -> None:
         if self._progress is None:
             return
-        at = TuneProgress(stage=stage, done=done, candidates=candidates)
+        at = TuneProgress(stage=stage, done=done, candidates=candidates, so_far=self._so_far.text)
         if self._progress(at) is False:
             raise Stopped("progress stopped the search")
+
+    def _note(self, stage: str, trial: Trial) -> None:
+        """Note what a stage has found of a setting, unless it cannot be chosen."""
+        values, now = known(stage, trial), known(stage, self.present)
+        if self._objects(values, now) is None:
+            self._so_far.note(values)
 
     def _ranked(
         self, trials: Iterable[Trial], values: Callable[[Trial], Values | None]
@@ -411,6 +423,13 @@ class Search:
             self.trials.index(other) < order and alike(trial.screened or {}, other.screened or {})
             for other in before
         )
+
+
+def known(stage: str, trial: Trial) -> Values:
+    """What a stage has found of a setting; nothing if it has not come to it."""
+    if stage == "confirming":
+        return means(trial.samples)
+    return (trial.predicted if stage == "predicting" else trial.screened) or {}
 
 
 MODELLED = ("goodput_bps", "rtt_s", "sojourn_s")

@@ -1,0 +1,42 @@
+"""The best value yet of what a search aims at, for whoever waits."""
+
+from math import inf
+
+from lasthop.digits import plain
+from lasthop.tuning.measures import Values
+from lasthop.tuning.objectives import Criterion
+from lasthop.tuning.shown import SHOWN
+
+
+class SoFar:
+    """The best value yet, each stage's on its own: a model's are no simulation's.
+
+    Parameters
+    ----------
+    aim : Criterion
+        What is to be made best.
+
+    Attributes
+    ----------
+    text : str
+        That value with its unit; empty before the first.
+    """
+
+    def __init__(self, aim: Criterion) -> None:
+        self.text = ""
+        self._aim = aim
+        self._worth = -inf
+
+    def begin(self, present: Values) -> None:
+        """Begin a stage, with what it knows of the present setting."""
+        self._worth = -inf
+        self.note(present)
+
+    def note(self, values: Values) -> None:
+        """Note what is known of a setting."""
+        value = values.get(self._aim.quantity)
+        if value is None or not self._aim.worth(value) > self._worth:
+            return
+        shown = SHOWN[self._aim.quantity]
+        unit = "" if shown.unit == "-" else f" {shown.unit}"
+        self._worth, self.text = self._aim.worth(value), f"{plain(value * shown.scale)}{unit}"
