@@ -16,6 +16,7 @@ from lasthop.stability.cost import check_cost
 from lasthop.stability.curve import HopfCurve, hopf_curves
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import leading, resolved_by
+from lasthop.underway import step
 
 HALVINGS = 24
 """Halvings of a cell of the grid, to find a corner in it."""
@@ -133,12 +134,13 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     if not np.isfinite(found).any():
         _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium  # Says why.
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
-    ends = (wide - 1.0, high - 1.0)
-    jumps, smooth = split(
-        case, x, y, changes(found.real) / ends, corners(found.real, pieces) / ends
-    )
-    curves = hopf_curves(case, x, y, smooth)
-    finer = cells(case, x, y, found.real, curves, jumps)
+    with step(f"stable on {np.mean(found.real < 0.0):.1%} of the chart; its edges are looked for"):
+        ends = (wide - 1.0, high - 1.0)
+        jumps, smooth = split(
+            case, x, y, changes(found.real) / ends, corners(found.real, pieces) / ends
+        )
+        curves = hopf_curves(case, x, y, smooth)
+        finer = cells(case, x, y, found.real, curves, jumps)
     return Chart(
         case, x, y, x_values, y_values, found.real, np.abs(found.imag), curves, jumps, finer
     )
@@ -175,11 +177,11 @@ def corners(abscissa: NDArray[np.float64], pieces: NDArray[np.int64]) -> NDArray
 def _pairs(between: Callable[[Part, Part], NDArray[np.bool_]]) -> NDArray[np.float64]:
     """Return pairs of neighbours, from what tells them by the grid's near and far part."""
     found = []
-    for step in ((0, 1), (1, 0)):
-        far = (slice(step[0], None), slice(step[1], None))
-        near = (slice(None, -step[0] or None), slice(None, -step[1] or None))
+    for along in ((0, 1), (1, 0)):
+        far = (slice(along[0], None), slice(along[1], None))
+        near = (slice(None, -along[0] or None), slice(None, -along[1] or None))
         places = np.argwhere(between(near, far))[:, ::-1]
-        found.append(np.stack([places, places + step[::-1]], axis=1))
+        found.append(np.stack([places, places + along[::-1]], axis=1))
     return np.concatenate(found).astype(np.float64)
 
 

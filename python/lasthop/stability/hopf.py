@@ -236,7 +236,7 @@ def crossing(case: Case, parameter: str, low: float, high: float) -> HopfPoint |
         if abs(root.real) <= ON_AXIS * abs(root):
             speed = transversality(there, parameter, root)
             return HopfPoint(there, parameter, value, root.imag, speed)
-    assert value is not None  # Of the rightmost root, which is on both sides, there always is one.
+    assert value is not None  # The rightmost root has one, since its ends lie on either side.
     return Jump(parameter, value, unstable_above)
 
 
@@ -264,8 +264,12 @@ def _where_zero(
     if start is not None and not abscissa(low) * abscissa(high) < 0.0:
         return None
     allowed = 1e-15 * max(abs(low), abs(high))
-    value = float(brentq(abscissa, low, high, xtol=allowed, rtol=1e-14))
-    return value if np.isfinite(value) else None
+    try:
+        return float(brentq(abscissa, low, high, xtol=allowed, rtol=1e-14))
+    except ValueError:  # It met a value that is not a number.
+        if start is None:
+            raise
+        return None
 
 
 def transversality(case: Case, parameter: str, root: complex) -> complex:

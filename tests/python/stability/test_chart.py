@@ -1,5 +1,7 @@
 """Charts and the curves in them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import process_time
 
 import numpy as np
@@ -20,6 +22,7 @@ from lasthop.stability import (
     roots,
 )
 from lasthop.stability.chart import changes
+from lasthop.underway import Step, step, watched_by
 
 
 @pytest.mark.slow
@@ -207,3 +210,19 @@ def test_a_strip_thinner_than_the_grid_is_seen() -> None:
 def test_axes_must_differ() -> None:
     with pytest.raises(ParameterError, match="same parameter"):
         chart(Case.of("red"), Axis("rtt", 0.01, 1.0), Axis("rtt", 0.01, 1.0))
+
+
+def test_whoever_waits_hears_how_much_is_stable_before_the_edges() -> None:
+    heard = []
+
+    @contextmanager
+    def watch(what: str, total: int | None) -> Iterator[Step]:
+        heard.append(what)
+        with watched_by(None), step(what, total) as unwatched:
+            yield unwatched
+
+    x, y = Axis("capacity", 100.0, 200.0), Axis("rtt", 0.04, 0.12)
+    with watched_by(watch):
+        found = chart(Case.of("red-instant"), x, y, 6)
+    share = found.stable.mean()
+    assert heard == [f"stable on {share:.1%} of the chart; its edges are looked for"]

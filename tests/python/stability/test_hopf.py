@@ -14,11 +14,12 @@ from lasthop.stability import (
     ParameterError,
     chart,
     edges,
+    hopf,
     hopf_points,
     named,
     roots,
 )
-from lasthop.stability.hopf import crossing, direct, transversality
+from lasthop.stability.hopf import HopfPoint, crossing, direct, transversality
 from lasthop.stability.spectrum import collocated
 
 POINTS = [
@@ -206,3 +207,22 @@ def test_edges_nearer_than_the_steps_of_a_scan_are_seen() -> None:
     fine = edges(case, "rtt", 5e-3, 0.5)
     assert len(fine) == 3
     assert [each.value for each in coarse] == pytest.approx([each.value for each in fine])
+
+
+def test_crossing_searches_for_the_rightmost_root_three_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Once on each side, and once where the root that was followed crosses."""
+    searched = []
+    find = hopf.rightmost
+
+    def counted(case: Case) -> complex:
+        searched.append(case)
+        return find(case)
+
+    monkeypatch.setattr(hopf, "rightmost", counted)
+    case = Case.of("red")
+    [point] = hopf_points(case, "rtt", 0.01, 1.0)
+    assert len(searched) == 3
+    assert isinstance(crossing(case, "rtt", 0.5 * point.value, 1.5 * point.value), HopfPoint)
+    assert len(searched) == 6
