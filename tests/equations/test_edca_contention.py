@@ -170,3 +170,10 @@ def test_unknown_readings_are_refused():
     for wrong in ({"solver": "magic"}, {"eifs_rate_bps": 0.0}, {"mean_backoff": "CW"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             Options(**wrong)
+
+
+def test_limits_of_opportunities_do_not_matter_to_attempts():
+    """A search over them asks for the fixed point once."""
+    one = contend(5, Access(31), Access(15), Options())
+    assert contend(5, Access(31, txop_packets=4), Access(15, txop_packets=8), Options()) is one
+    assert contend(5, Access(31), Access(7), Options()) is not one

@@ -2,7 +2,7 @@
 them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import isnan, nan
 from statistics import fmean
 from typing import Any, TypeAlias
@@ -197,13 +197,19 @@ def jain(values: Iterable[float]) -> float:
 
 def estimated(samples: Samples) -> dict[str, Estimate]:
     """Means with intervals, over the replications that have a value."""
-    found = {name: [v for v in values if not isnan(v)] for name, values in samples.items()}
-    return {name: Estimate.of(values) for name, values in found.items() if values}
+    return {name: Estimate.of(values) for name, values in _known(samples)}
 
 
 def means(samples: Samples) -> Values:
     """Means over the replications that have a value."""
-    return {name: value.mean for name, value in estimated(samples).items()}
+    return {name: fmean(values) for name, values in _known(samples)}
+
+
+def _known(samples: Samples) -> Iterator[tuple[str, list[float]]]:
+    """Quantities that have a value in some replication, with those values."""
+    for name, values in samples.items():
+        if known := [value for value in values if not isnan(value)]:
+            yield name, known
 
 
 def paired(ours: Samples, theirs: Samples, quantity: str) -> Estimate | None:

@@ -10,7 +10,8 @@ part is empty.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -145,6 +146,13 @@ def contend(stations: int, station: Access, ap: Access, options: Options) -> Con
     ConvergenceError
         The fixed point was not found.
     """
+    return _contend(
+        stations, replace(station, txop_packets=1), replace(ap, txop_packets=1), options
+    )
+
+
+@lru_cache(maxsize=256)  # A search tries limits of opportunities, which do not matter here.
+def _contend(stations: int, station: Access, ap: Access, options: Options) -> Contention:
     active = np.append(np.arange(stations + 1), stations)
     ap_contends = np.append(np.ones(stations + 1, dtype=bool), False)
     early = station.aifsn - ap.aifsn
