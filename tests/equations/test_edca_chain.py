@@ -256,7 +256,7 @@ def test_a_few_hundred_states_need_no_rounds(monkeypatch):
     at = contention(5, ap=15)
     solve_full(5, 8, at)
     assert rounds == []
-    solve_full(5, 8, at, ap_packets=2)
+    solve_full(5, 8, at, ap_packets=4)
     assert len(rounds) == 1
 
 
