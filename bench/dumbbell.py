@@ -1,4 +1,4 @@
-"""Sixty NewReno flows through one router, beside ns-2 and ns-3: what it does, and what it costs.
+"""Sixty NewReno flows through one router, beside ns-2, ns-3 and htsim: what it does and costs.
 
 All run the same topology with the same settings; utilisation, queue and drops are compared over
 independent replications, and then the CPU time per delivered segment. Beside ns-3 the flows have
@@ -13,7 +13,7 @@ from typing import Literal
 
 import ours
 from measure import BenchError, Beside, Cost, Process, Run, in_turn, process, slope, typical
-from peers import NS3_DUMBBELL, install_ns2, install_ns3
+from peers import HTSIM, NS3_DUMBBELL, htsim_absent, install_htsim, install_ns2, install_ns3
 from scipy.stats import t
 
 import lasthop
@@ -22,11 +22,14 @@ HERE = Path(__file__).parent
 FILE = HERE / "cases" / "dumbbell.toml"
 SCRIPT = HERE / "peers" / "dumbbell.tcl"
 WARMUP_S = 25.0
+FLOWS = 60
+#: Links on the way of a segment and of its ACK: access, bottleneck and exit, each way.
+TRANSMISSIONS = 6
 #: Runs of ours between which the cost is the slope.
 SHORT_S, LONG_S = 100.0, 500.0
 
 Measure = Literal["utilisation", "queue", "drops"]
-#: How far ns-2 may be from ours, as a part of ours. ns-3 is shown, not judged.
+#: How far ns-2 may be from ours, as a part of ours. ns-3 and htsim are shown, not judged.
 SAME: Mapping[Measure, float] = {"utilisation": 0.03, "queue": 0.10, "drops": 0.10}
 
 
@@ -67,6 +70,8 @@ CASES = (
     *(Case(rtt, "bytes") for rtt in (10, 200)),
 )
 NS3_CASES = CASES[:4]
+#: It has no RED.
+HTSIM_CASES = tuple(case for case in CASES if case.queue == "droptail")
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,8 @@ Router = Mapping[Measure, Estimate]
 class Peer:
     """A simulator, how long it runs, and how many times cheaper than it we mean to be."""
 
-    name: Literal["ns-2", "ns-3"]
+    name: Literal["ns-2", "ns-3", "htsim"]
+    cases: Sequence[Case]
     #: Length of the runs in which the router is watched.
     duration_s: float
     #: Lengths of the runs between which the cost is the slope.
@@ -103,6 +109,10 @@ class Peer:
         if self.name == "ns-2":
             mode = "measure" if measure else "bare"
             return process(["ns", str(SCRIPT), *numbers, str(case.rtt_ms), case.queue, mode])
+        if self.name == "htsim":
+            mode = "measure" if measure else "bare"
+            limit = QUEUES[case.queue][1]
+            return process([str(HTSIM), *numbers, str(FLOWS), str(case.rtt_ms), limit, mode])
         options = [f"--rtt={case.rtt_ms}", f"--queue={case.queue}"]
         return process([str(NS3_DUMBBELL), *numbers, *options, *["--measure"][: int(measure)]])
 
@@ -123,11 +133,18 @@ class Peer:
         return Run(ended.cpu_s, segments, duration_s - warmup_s, ended.peak_rss_mb)
 
 
-def peers(*, quick: bool) -> tuple[Peer, Peer]:
-    """ns-2 as installed and ns-3."""
+def peers(*, quick: bool) -> Sequence[Peer]:
+    """ns-2 as installed, htsim where its source is, and ns-3."""
+    seeds = 3 if quick else 5
+    sack = {"tcp.sack": True}
     return (
-        Peer("ns-2", 105.0, 35.0, 75.0, 3 if quick else 5, 10.0, SAME, {}),
-        Peer("ns-3", 45.0, 10.0, 20.0, 2 if quick else 3, 400.0, {}, {"tcp.sack": True}),
+        Peer("ns-2", CASES, 105.0, 35.0, 75.0, seeds, 15.0, SAME, {}),
+        *(
+            [Peer("htsim", HTSIM_CASES, 105.0, 35.0, 75.0, seeds, 12.0, {}, {})]
+            if htsim_absent() is None
+            else []
+        ),
+        Peer("ns-3", NS3_CASES, 45.0, 10.0, 20.0, 2 if quick else 3, 450.0, {}, sack),
     )
 
 
@@ -191,8 +208,12 @@ def compare(*, quick: bool) -> Iterator[Compared]:
     """All cases beside both peers, one process at a time."""
     install_ns2()
     install_ns3()
+    if skipped := htsim_absent():
+        print(skipped)
+    else:
+        install_htsim()
     for peer in peers(quick=quick):
-        for case in CASES if peer.name == "ns-2" else NS3_CASES:
+        for case in peer.cases:
             yield one(case, peer, rounds=3 if quick or peer.name == "ns-3" else 5)
 
 
@@ -205,7 +226,7 @@ def one(case: Case, peer: Peer, rounds: int) -> Compared:
         ours=router(settings),
         theirs=peer.router(case),
         cost=in_turn(
-            lambda: ours.cost(FILE, SHORT_S, LONG_S, 2, settings),
+            lambda: ours.cost(FILE, SHORT_S, LONG_S, 3, settings),
             lambda: slope(lambda time_s: peer.bare(case, time_s), peer.short_s, peer.long_s, 1),
             peer.goal,
             rounds,
