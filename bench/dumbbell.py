@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Literal
 
+import lean
 import ours
 from measure import BenchError, Beside, Cost, Process, Run, in_turn, process, slope, typical
 from peers import HTSIM, NS3_DUMBBELL, htsim_absent, install_htsim, install_ns2, install_ns3
@@ -29,7 +30,7 @@ TRANSMISSIONS = 6
 SHORT_S, LONG_S = 100.0, 500.0
 
 Measure = Literal["utilisation", "queue", "drops"]
-#: How far ns-2 may be from ours, as a part of ours. ns-3 and htsim are shown, not judged.
+#: How far ns-2 may be from ours, as a part of ours. The others are shown, not judged.
 SAME: Mapping[Measure, float] = {"utilisation": 0.03, "queue": 0.10, "drops": 0.10}
 
 
@@ -70,8 +71,8 @@ CASES = (
     *(Case(rtt, "bytes") for rtt in (10, 200)),
 )
 NS3_CASES = CASES[:4]
-#: It has no RED.
-HTSIM_CASES = tuple(case for case in CASES if case.queue == "droptail")
+#: htsim has no RED, and the lean loops have nothing else.
+DROP_TAIL = tuple(case for case in CASES if case.queue == "droptail")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ Router = Mapping[Measure, Estimate]
 class Peer:
     """A simulator, how long it runs, and how many times cheaper than it we mean to be."""
 
-    name: Literal["ns-2", "ns-3", "htsim"]
+    name: Literal["ns-2", "ns-3", "htsim", "lean", "hops"]
     cases: Sequence[Case]
     #: Length of the runs in which the router is watched.
     duration_s: float
@@ -98,6 +99,7 @@ class Peer:
     short_s: float
     long_s: float
     replications: int
+    #: 0: shown, not judged.
     goal: float
     same: Mapping[Measure, float]
     #: What the flows have beside this peer.
@@ -109,10 +111,14 @@ class Peer:
         if self.name == "ns-2":
             mode = "measure" if measure else "bare"
             return process(["ns", str(SCRIPT), *numbers, str(case.rtt_ms), case.queue, mode])
+        if self.name in ("lean", "hops"):
+            how = "once" if self.name == "lean" else "hops"
+            limit = int(QUEUES[case.queue][1])
+            return process(lean.router(how, FLOWS, case.rtt_ms, limit, *numbers))
         if self.name == "htsim":
             mode = "measure" if measure else "bare"
-            limit = QUEUES[case.queue][1]
-            return process([str(HTSIM), *numbers, str(FLOWS), str(case.rtt_ms), limit, mode])
+            words = [str(FLOWS), str(case.rtt_ms), QUEUES[case.queue][1], mode]
+            return process([str(HTSIM), *numbers, *words])
         options = [f"--rtt={case.rtt_ms}", f"--queue={case.queue}"]
         return process([str(NS3_DUMBBELL), *numbers, *options, *["--measure"][: int(measure)]])
 
@@ -134,13 +140,15 @@ class Peer:
 
 
 def peers(*, quick: bool) -> Sequence[Peer]:
-    """ns-2 as installed, htsim where its source is, and ns-3."""
+    """ns-2 as installed, the lean loops, htsim where its source is, and ns-3."""
     seeds = 3 if quick else 5
     sack = {"tcp.sack": True}
     return (
         Peer("ns-2", CASES, 105.0, 35.0, 75.0, seeds, 15.0, SAME, {}),
+        Peer("lean", DROP_TAIL, 105.0, SHORT_S, LONG_S, seeds, 0.0, {}, {}),
+        Peer("hops", DROP_TAIL, 105.0, SHORT_S, LONG_S, seeds, 0.0, {}, {}),
         *(
-            [Peer("htsim", HTSIM_CASES, 105.0, 35.0, 75.0, seeds, 12.0, {}, {})]
+            [Peer("htsim", DROP_TAIL, 105.0, 35.0, 75.0, seeds, 12.0, {}, {})]
             if htsim_absent() is None
             else []
         ),
@@ -181,7 +189,7 @@ class Compared:
     def spread(self) -> str:
         """The least and the greatest ratio, and of how many rounds."""
         ratios = self.cost.ratios
-        return f"{min(ratios):.1f} to {max(ratios):.1f} in {len(ratios)}"
+        return f"{min(ratios):.3g} to {max(ratios):.3g} in {len(ratios)}"
 
     def missed(self) -> Iterator[str]:
         """Goals that this case misses."""
@@ -208,6 +216,7 @@ def compare(*, quick: bool) -> Iterator[Compared]:
     """All cases beside both peers, one process at a time."""
     install_ns2()
     install_ns3()
+    lean.install()
     if skipped := htsim_absent():
         print(skipped)
     else:

@@ -143,8 +143,7 @@ def install_ns3() -> None:
         print(f"installing {NS3_WHEEL} (520 MB) in {STORE.relative_to(HERE.parent)}")
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         must([*pip, "--no-deps", "--target", str(STORE / "ns3"), NS3_WHEEL])
-    if shutil.which("g++") is None:
-        apt_install("g++")
+    ensure_compiler()
     for program, libraries in NS3_PROGRAMS.items():
         name = program.name.removeprefix("ns3-")
         source = HERE / "peers" / f"{name}.cc"
@@ -170,8 +169,7 @@ def htsim_absent() -> str | None:
 
 def install_htsim() -> None:
     """The driver with the parts of htsim that it needs; nothing is written to its folder."""
-    if shutil.which("g++") is None:
-        apt_install("g++")
+    ensure_compiler()
     folder = Path(os.environ[HTSIM_SOURCE])
     sources = [HERE / "peers" / "htsim.cc", *(folder / f"{name}.cpp" for name in HTSIM_PARTS)]
     if HTSIM.exists() and max(map(modified_s, sources)) <= modified_s(HTSIM):
@@ -180,6 +178,12 @@ def install_htsim() -> None:
     # The flags of its own Makefile.
     flags = ["-std=c++11", "-O3", f"-I{folder}"]
     must(["g++", *flags, *map(str, sources), "-o", str(HTSIM)])
+
+
+def ensure_compiler() -> None:
+    """The Debian package `g++`, if there is none yet."""
+    if shutil.which("g++") is None:
+        apt_install("g++")
 
 
 def modified_s(file: Path) -> float:

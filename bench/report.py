@@ -117,7 +117,7 @@ def dumbbell(one: Router) -> None:
         f"{one.case.name:26}{one.peer.name:>5}{''.join(f'{text:>25}' for text in columns)}"
         f"{one.our_cost.us_per_segment:9.3f}{one.peer_cost.us_per_segment:8.2f}"
         f"{one.our_cost.transmissions_per_s(TRANSMISSIONS):11.3g}"
-        f"{one.peer_cost.transmissions_per_s(TRANSMISSIONS):10.3g}{one.cost.ratio:7.1f}"
+        f"{one.peer_cost.transmissions_per_s(TRANSMISSIONS):10.3g}{one.cost.ratio:7.3g}"
         f"  {one.spread}",
         flush=True,
     )

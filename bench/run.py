@@ -27,6 +27,7 @@ import edca
 import gateway
 import hot_spots
 import instructions
+import lean
 import ours
 import report
 import tc
@@ -74,6 +75,8 @@ ALONE = (
 CROWD = "200 stations, 2,000 downloads, HE80"
 CROWD_S, CROWD_RUNS, CROWD_GOAL = 11.0, 5, 20.0
 SHORT_S, LONG_S = 200.0, 2000.0
+#: The same cell by hand: what a segment costs at least.
+LEAN = Peer("lean loop", "by hand", lean.Cell(), SHORT_S, LONG_S, 5, None)
 LONG_ROUTER_S = 3000.0
 
 
@@ -201,7 +204,8 @@ def memory(records: list[Record], missed: list[str]) -> None:
 def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
     """The seven-station cell, simulated by everybody."""
     report.peers_head("seven stations, a download each, window 4, 802.11b (paper 003)")
-    for peer in peers(quick=quick):
+    lean.install()
+    for peer in (*peers(quick=quick), LEAN):
         beside = cell_beside(peer)
         mine, theirs, ratio = typical(beside.ours), typical(beside.peer), beside.ratio
         report.peer_row(f"lasthop, in turn with {peer.name}", mine)
