@@ -4,7 +4,9 @@ Cost is a slope: the CPU time of a long run less that of a short run, over the d
 segments delivered in between. Starting up, reading the input and the warm-up cancel.
 """
 
+import math
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -95,6 +97,16 @@ def typical(costs: Sequence[Cost]) -> Cost:
     return sorted(costs, key=lambda cost: cost.us_per_segment)[len(costs) // 2]
 
 
+class Stopped(BenchError):
+    """A process took more CPU time than it was given."""
+
+
+def limited(argv: Sequence[str], most_cpu_s: float, most_gb: float) -> list[str]:
+    """A command that the kernel ends when it takes more CPU time, and that gets no more memory."""
+    limits = [f"--cpu={math.ceil(most_cpu_s)}", f"--as={round(most_gb * 2**30)}"]
+    return ["prlimit", *limits, "--", *argv]
+
+
 def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
     """Runs a command to its end.
 
@@ -118,6 +130,10 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
         assert child.stdout is not None
         assert child.stderr is not None
         output, errors = child.stdout.read(), child.stderr.read()
+    if child.returncode == -signal.SIGXCPU or (
+        child.returncode == -signal.SIGKILL and argv[0] == "prlimit"
+    ):
+        raise Stopped(f"`{' '.join(argv)}` took too much CPU time")
     if child.returncode != 0:
         raise BenchError(f"`{' '.join(argv)}` exited with {child.returncode}\n{errors.strip()}")
     return Process(output, usage.ru_utime + usage.ru_stime, wall_s, peak_kb / 1024)

@@ -8,8 +8,9 @@
 beside ns-2, ns-3 and, where LASTHOP_HTSIM names the folder of its source, htsim; `--only memory`:
 twenty million packets through a router; `--only gateway`: what changes of the gateway take in this
 kernel and how much it carries, as root; `--only instructions`: instructions per segment, which must
-not grow. `--only tc`, which takes hours and nothing else includes: the gateway beside queues of
-plain tc, in user-mode Linux. Writes results.json, goodput.json, router.json, gateway.json,
+not grow. `--only growth`, hours and in no other run: what a segment costs over flows, stations and
+round-trip time. `--only tc`, which takes hours and nothing else includes: the gateway beside queues
+of plain tc, in user-mode Linux. Writes results.json, goodput.json, router.json, gateway.json,
 carries.json and tc.json in bench/out. If a goal is missed it says by how much, shows where our time
 goes and exits with 1.
 """
@@ -25,6 +26,7 @@ import csma
 import dumbbell
 import edca
 import gateway
+import growth
 import hot_spots
 import instructions
 import lean
@@ -74,6 +76,7 @@ ALONE = (
 #: much faster than real time.
 CROWD = "200 stations, 2,000 downloads, HE80"
 CROWD_S, CROWD_RUNS, CROWD_GOAL = 11.0, 5, 20.0
+PARTS = ("cost", "csma", "edca", "dumbbell", "memory", "gateway", "tc", "instructions", "growth")
 SHORT_S, LONG_S = 200.0, 2000.0
 #: The same cell by hand: what a segment costs at least.
 LEAN = Peer("lean loop", "by hand", lean.Cell(), SHORT_S, LONG_S, 5, None)
@@ -86,7 +89,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
     parser.add_argument(
         "--only",
-        choices=("cost", "csma", "edca", "dumbbell", "memory", "gateway", "tc", "instructions"),
+        choices=PARTS,
         help="a part of it",
     )
     options = parser.parse_args()
@@ -113,6 +116,9 @@ def main() -> int:
             missed.extend(carries.main((10,) if quick else carries.STATIONS, quick=quick))
         if options.only == "tc":
             missed.extend(tc.main(quick=quick))
+        if options.only == "growth":
+            growth.main(quick=quick)
+            return 0
         if options.only in (None, "instructions"):
             missed.extend(instructions.main("whole"))
     except BenchError as error:
