@@ -71,14 +71,15 @@ class Point:
         """About so many are delivered: the router's rate, or that of the 802.11b cell."""
         return 380.0 if self.stations else self.flows * 100e6 / 60 / 12000
 
-    def lengths_s(self, segments: float) -> tuple[float, float]:
-        """A run behind the start phase, and one with so many segments more."""
+    def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
+        """A run behind the start phase, and one with so many segments more, and longer at least by
+        that part of the start, which is noise in the slope.
+        """
         if self.stations:
             start_s = 100.0 if self.flows <= 1000 else 200.0
         else:
-            start_s = max(5.0, 0.05 * self.rtt_ms)
-        least_s = max(0.5, 0.02 * self.rtt_ms)
-        return start_s, start_s + max(segments / self.segments_per_s, least_s)
+            start_s = max(5.0, self.rtt_ms / 20)
+        return start_s, start_s + max(segments / self.segments_per_s, least * start_s)
 
     def settings(self, warmup_s: float) -> Mapping[str, object]:
         """In our words, over cases/seven.toml or cases/dumbbell.toml."""
@@ -111,13 +112,15 @@ class Simulator:
     budgeted: bool
     command: Callable[[Point, list[str]], Sequence[str] | None]
 
-    def runs(self, point: Point, segments: float, budget_s: float) -> tuple[Run, Run]:
+    def runs(
+        self, point: Point, lengths_s: tuple[float, float], budget_s: float
+    ) -> tuple[Run, Run]:
         """A short and a long run; a peer's are ended at its budget."""
-        short_s, long_s = point.lengths_s(segments)
+        short_s, long_s = lengths_s
         if self.name == "lasthop":
             file = HERE / "cases" / ("seven.toml" if point.stations else "dumbbell.toml")
-            lengths_s = [short_s, short_s, long_s]
-            _, short, long = ours.worker(file, point.settings(short_s / 2), lengths_s)
+            three_s = [short_s, short_s, long_s]
+            _, short, long = ours.worker(file, point.settings(short_s / 2), three_s)
             return short, long
         short = self.run(point, short_s, short_s / 2, budget_s)
         return short, self.run(point, long_s, short_s / 2, budget_s - short.cpu_s)
@@ -177,7 +180,7 @@ SIMULATORS = (
     Simulator("lean", 3e6, 1e6, False, lean_command("once")),
     Simulator("hops", 3e6, 1e6, False, lean_command("hops")),
     Simulator("htsim", 2e6, 0, True, htsim),
-    Simulator("ns-2", 1e6, 1e5, True, ns2),
+    Simulator("ns-2", 4e6, 1e5, True, ns2),
     Simulator("ns-3", 1e5, 1e4, True, ns3),
 )
 
@@ -198,21 +201,21 @@ class Entry:
     why: str = ""
 
 
-def estimate_s(before: Sequence[Entry], sizes: Sequence[float], wanted: float) -> float:
+def estimate_s(before: Sequence[Entry], segments: Sequence[float], size: int) -> float:
     """CPU time of a round at the next point. [s]
 
-    Known are the rounds before, and how many segments those (`sizes`) and the next (`wanted`)
-    simulate; where a segment, its share of the start included, became dearer from point to point
-    it does so again, as a power of the segments.
+    Known are the rounds before, and how many segments those and the next one simulate. Where a
+    segment, its share of the start included, became dearer from point to point it does so again, as
+    a power of what the axis counts.
     """
     if not before:
         return 0.0
-    last = before[-1].round_s * wanted / sizes[-1]
-    if len(before) == 1 or sizes[-1] <= sizes[-2]:
-        return last
-    dearer = (before[-1].round_s / sizes[-1]) / (before[-2].round_s / sizes[-2])
-    power = max(0.0, math.log(dearer) / math.log(sizes[-1] / sizes[-2]))
-    return last * math.pow(max(1.0, wanted / sizes[-1]), power)
+    costs_s = [entry.round_s / number for entry, number in zip(before, segments, strict=False)]
+    last_s = costs_s[-1] * segments[-1]
+    if len(before) == 1:
+        return last_s
+    power = math.log(costs_s[-1] / costs_s[-2]) / math.log(before[-1].size / before[-2].size)
+    return last_s * math.pow(size / before[-1].size, max(0.0, power))
 
 
 def measured(one: Simulator, point: Point, rounds: Sequence[tuple[Run, Run]]) -> Entry:
@@ -265,17 +268,18 @@ def along(
                 if one.name in why or one.command(point, []) is None:
                     continue
                 segments = one.cell_segments if point.stations else one.router_segments
-                segments /= 10 if quick else 1
-                wanted[one.name] = sum(point.lengths_s(segments)) * point.segments_per_s
+                lengths_s = point.lengths_s(segments * (0.1 if quick else 1), 0.1 if quick else 1)
+                wanted[one.name] = sum(lengths_s) * point.segments_per_s
                 before = [entry for entry in done if entry.simulator == one.name]
-                if stopped := reason(one, before, sizes[one.name], wanted[one.name], budget_s):
+                load = [*sizes[one.name], wanted[one.name]]
+                if stopped := reason(one, before, load, point.size, budget_s):
                     why[one.name] = stopped
                     continue
                 spent_s = sum(a.cpu_s + b.cpu_s for a, b in results[one.name])
                 if one.budgeted and number and spent_s * (number + 1) / number > budget_s:
                     continue
                 try:
-                    results[one.name].append(one.runs(point, segments, budget_s))
+                    results[one.name].append(one.runs(point, lengths_s, budget_s))
                 except Stopped:
                     why[one.name] = f"over {budget_s / 60:.2g} min"
                 except BenchError as error:
@@ -295,15 +299,20 @@ def along(
 
 
 def reason(
-    one: Simulator, before: Sequence[Entry], sizes: Sequence[float], wanted: float, budget_s: float
+    one: Simulator, before: Sequence[Entry], segments: Sequence[float], size: int, budget_s: float
 ) -> str | None:
     """Why a peer is not begun at a point; None where it is."""
     if not one.budgeted:
         return None
     if before and before[-1].us_per_segment is None:
         return "stopped before"
-    needs_s = estimate_s(before, sizes, wanted)
-    return f"would take {needs_s / 60:.2g} min" if needs_s > budget_s else None
+    needs_s = estimate_s(before, segments, size)
+    return f"would take {short(needs_s / 60)} min" if needs_s > budget_s else None
+
+
+def short(value: float) -> str:
+    """Three digits, and all before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def line(entry: Entry, done: Sequence[Entry]) -> str:

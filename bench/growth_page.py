@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dumbbell import TRANSMISSIONS
-from growth import SAME, SIMULATORS, Axis, Entry, known, throughput_apart
+from growth import SAME, SIMULATORS, Axis, Entry, known, short, throughput_apart
 from measure import BenchError, Cost
 from pages import rewrite, table
 from report import CELL_TRANSMISSIONS
@@ -70,7 +70,7 @@ def cell(entry: Entry | None, entries: Sequence[Entry]) -> str:
     apart = throughput_apart(entry, entries)
     other = f", {apart:+.0%}" if abs(apart) > SAME else ""
     millions = cost.transmissions_per_s(per_segment) / 1e6
-    return f"{entry.us_per_segment:.3g} ({millions:.3g}{other})"
+    return f"{short(entry.us_per_segment)} ({short(millions)}{other})"
 
 
 def picture(entries: Sequence[Entry]) -> Figure:

@@ -23,7 +23,7 @@ def peers_head(title: str) -> None:
 
 def peer_row(name: str, cost: Cost, ratio: float | None = None, goal: float | None = None) -> None:
     """One simulator; the throughput shows that all simulate the same."""
-    times = "" if ratio is None else f"{ratio:.0f}"
+    times = "" if ratio is None else f"{ratio:.{0 if ratio >= 10 else 2}f}"
     aim = "" if goal is None else f"{goal:.0f}"
     packets_per_s = cost.transmissions_per_s(CELL_TRANSMISSIONS)
     throughput = cost.segments_per_s * MSS_BITS / 1e6

@@ -55,23 +55,27 @@ def test_the_next_point_takes_what_two_before_foretell() -> None:
     a segment that became cheaper foretells nothing better.
     """
     first, second = entry("ns-2", 60, 2.0), entry("ns-2", 600, 200.0)
-    assert growth.estimate_s([], [], 1e6) == 0.0
-    assert growth.estimate_s([first], [1e6], 1e7) == pytest.approx(20.0)
-    assert growth.estimate_s([first, second], [1e6, 1e7], 1e8) == pytest.approx(20_000.0)
+    assert growth.estimate_s([], [1e6], 60) == 0.0
+    assert growth.estimate_s([first], [1e6, 1e7], 600) == pytest.approx(20.0)
+    assert growth.estimate_s([first, second], [1e6, 1e7, 1e8], 6000) == pytest.approx(20_000.0)
+    # As many segments at both: what grows is the cell.
+    assert growth.estimate_s([first, second], [1e6, 1e6, 1e6], 6000) == pytest.approx(20_000.0)
     cheaper = entry("ns-2", 600, 10.0)
-    assert growth.estimate_s([first, cheaper], [1e6, 1e7], 1e8) == pytest.approx(100.0)
+    assert growth.estimate_s([first, cheaper], [1e6, 1e7, 1e8], 6000) == pytest.approx(100.0)
 
 
 def test_a_peer_stops_and_says_how_long_it_would_take() -> None:
     """Beyond ten minutes by the estimate, and behind a point not reached; ours never stops."""
     by_name = {one.name: one for one in growth.SIMULATORS}
     long = [entry("ns-2", 600, 100.0)]
-    assert growth.reason(by_name["ns-2"], long, [1e6], 5e6, growth.BUDGET_S) is None
-    said = growth.reason(by_name["ns-2"], long, [1e6], 1.2e7, growth.BUDGET_S)
+    assert growth.reason(by_name["ns-2"], long, [1e6, 5e6], 6000, growth.BUDGET_S) is None
+    said = growth.reason(by_name["ns-2"], long, [1e6, 1.2e7], 6000, growth.BUDGET_S)
     assert said == "would take 20 min"
+    said = growth.reason(by_name["ns-2"], long, [1e6, 1e9], 6000, growth.BUDGET_S)
+    assert said == "would take 1,667 min"
     stopped = [entry("ns-2", 600, 0.0, us_per_segment=None)]
-    assert growth.reason(by_name["ns-2"], stopped, [], 1e6, growth.BUDGET_S) == "stopped before"
-    assert growth.reason(by_name["lasthop"], long, [1e6], 1e9, growth.BUDGET_S) is None
+    assert growth.reason(by_name["ns-2"], stopped, [1e6], 6000, growth.BUDGET_S) == "stopped before"
+    assert growth.reason(by_name["lasthop"], long, [1e6, 1e9], 6000, growth.BUDGET_S) is None
 
 
 def test_commands_have_the_point_in_them() -> None:
