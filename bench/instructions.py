@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -47,12 +47,18 @@ class Case:
 
     file: Path
     settings: tuple[str, ...] = ()
+    #: Lengths of its two runs, if they are its own. [s]
+    runs: tuple[float, float] | None = None
 
+
+#: Thirty times as many flows, and as fast: all begin within the first second.
+CROWD = ("dumbbell.flows=1800", "dumbbell.bottleneck=3 Gbps", "queue=450")
 
 CASES: Mapping[str, Case] = {
     "cell of seven": Case(CELL),
     "seven, aggregates of 32": Case(AGGREGATES),
     "router, 10 ms, drop-tail": Case(ROUTER),
+    "router, 1,800 flows begin": Case(ROUTER, CROWD, (0.2, 1.2)),
     "router, 10 ms, RED": Case(ROUTER, (f"queue={RED}",)),
     "router, 200 ms, RED": Case(ROUTER, (f"queue={RED}", "dumbbell.rtt=200 ms")),
     "router, 10 ms, RED, SACK": Case(ROUTER, (f"queue={RED}", "tcp.sack=true")),
@@ -83,14 +89,15 @@ def run(program: Path, case: Case, duration_s: float, warmup_s: float) -> Run:
 
 def measure(program: Path, names: list[str], form: Form) -> dict[str, float]:
     """Instructions per segment of each case; as many runs at a time as there are processors."""
-    short_s, long_s = RUNS[form]
-    warmup_s = short_s / 2
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        pairs = {
-            name: [pool.submit(run, program, CASES[name], s, warmup_s) for s in (long_s, short_s)]
-            for name in names
-        }
-        return {name: slope(long.result(), short.result()) for name, (long, short) in pairs.items()}
+
+        def begin(name: str) -> list[Future[Run]]:
+            case = CASES[name]
+            short_s, long_s = case.runs or RUNS[form]
+            return [pool.submit(run, program, case, s, short_s / 2) for s in (long_s, short_s)]
+
+        pairs = {name: begin(name) for name in names}
+        return {name: slope(*(one.result() for one in pair)) for name, pair in pairs.items()}
 
 
 def slope(long: Run, short: Run) -> float:

@@ -178,7 +178,7 @@ class Scenario(Mapping[str, Any]):
         if self._typed is None:
             from lasthop.models.reading import read
 
-            self._typed = read(self._view)
+            self._typed = read(self.to_dict() if self._read is None else self._read)
         return self._typed
 
     @property

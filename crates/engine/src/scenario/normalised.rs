@@ -10,13 +10,13 @@ impl Scenario {
     /// It is not the file's grammar.
     pub fn to_json(&self) -> Json {
         let flows = self.flows.iter().map(|flow| self.flow(flow)).collect();
-        self.with_flows(flows)
+        let links = self.links.iter().map(LinkSettings::to_json).collect();
+        self.with(links, flows)
     }
 
-    /// The text of `to_json`, byte for byte, in two thirds of the time: the settings of a transport are
-    /// written once for all flows that have them.
+    /// The text of `to_json`, byte for byte, in two thirds of the time and without a tree of all links and
+    /// flows: the settings of a transport are written once for all flows that have them.
     pub fn to_json_text(&self) -> String {
-        const PLACE: &str = r#""flows":null"#; // no text of a value has quotes without a stroke
         let mut known: Option<(Transport, String)> = None;
         let flows = self.flows.iter().map(|flow| {
             let mut own = self.plain_flow(flow);
@@ -36,15 +36,17 @@ impl Scenario {
             let own = own.to_string();
             format!("{},{}", &own[..own.len() - 1], &carrier[1..])
         });
-        let flows: Vec<String> = flows.collect();
-        let whole = self.with_flows(Json::Null).to_string();
-        whole.replacen(PLACE, &format!(r#""flows":[{}]"#, flows.join(",")), 1)
+        let flows = list(flows);
+        let links = list(self.links.iter().map(|link| link.to_json().to_string()));
+        // no text of a value has quotes without a stroke
+        let whole = self.with(Json::Null, Json::Null).to_string();
+        let whole = whole.replacen(r#""links":null"#, &format!(r#""links":{links}"#), 1);
+        whole.replacen(r#""flows":null"#, &format!(r#""flows":{flows}"#), 1)
     }
 
-    fn with_flows(&self, flows: Json) -> Json {
+    fn with(&self, links: Json, flows: Json) -> Json {
         let stations = (1..).zip(&self.stations);
         let stations: Vec<Json> = stations.map(|(n, one)| station(one, self, n)).collect();
-        let links: Vec<Json> = self.links.iter().map(LinkSettings::to_json).collect();
         let mut json = json!({
             "name": self.name,
             "duration_s": self.duration.seconds(),
@@ -105,6 +107,19 @@ impl Scenario {
             "stop_s": flow.stop.map(crate::kernel::time::Span::seconds),
         })
     }
+}
+
+/// A list of texts.
+fn list(texts: impl Iterator<Item = String>) -> String {
+    let mut whole = String::from("[");
+    for text in texts {
+        if whole.len() > 1 {
+            whole.push(',');
+        }
+        whole.push_str(&text);
+    }
+    whole.push(']');
+    whole
 }
 
 /// Adds the settings of a transport.

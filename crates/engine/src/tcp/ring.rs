@@ -1,30 +1,84 @@
-//! A set of segment numbers that lie less than one window apart: one bit each, in a ring.
+//! A set of segment numbers that lie less than one window apart: one bit each, in a ring that grows with what
+//! is in it.
 
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Ring {
     /// Numbers in the set.
     pub(super) held: u32,
+    /// They lie from `low` up to but not including `high`: fewer than the ring has bits, unless it has as many
+    /// as any window needs.
+    low: u32,
+    high: u32,
+    /// Words that any window needs.
+    most: u32,
     words: Box<[u64]>,
 }
 
 impl Ring {
     pub(super) fn new(window: u32) -> Ring {
-        let words = window.next_power_of_two().div_ceil(u64::BITS);
         Ring {
-            words: vec![0; words as usize].into_boxed_slice(),
             held: 0,
+            low: 0,
+            high: 0,
+            most: window.next_power_of_two().div_ceil(u64::BITS),
+            words: Box::new([0]),
         }
     }
 
     /// Word and bit of `number`.
+    #[inline]
     fn place(&self, number: u32) -> (usize, u64) {
         let mask = self.words.len() - 1; // the length is a power of two
         let word = (number / u64::BITS) as usize & mask;
         (word, 1 << (number % u64::BITS))
     }
 
+    /// Whether `number` has a bit of its own.
+    #[inline]
+    fn reaches(&self, number: u32) -> bool {
+        number.wrapping_sub(self.low) < self.high.wrapping_sub(self.low)
+    }
+
+    /// The part of a range that may have numbers of the set.
+    fn within(&self, from: u32, to: u32) -> (u32, u32) {
+        (from.max(self.low), to.min(self.high))
+    }
+
+    /// Gives bits to `from` up to but not including `to`.
+    #[inline]
+    fn reach(&mut self, from: u32, to: u32) {
+        if self.held == 0 {
+            (self.low, self.high) = (from, from);
+        }
+        let (low, high) = (self.low.min(from), self.high.max(to));
+        let bits = self.words.len() * u64::BITS as usize;
+        if (high - low) as usize >= bits && self.words.len() < self.most as usize {
+            return self.grow(from, high);
+        }
+        (self.low, self.high) = (low, high);
+    }
+
+    /// The same where there may be too few bits: those of numbers that have left are free.
+    #[cold]
+    fn grow(&mut self, from: u32, high: u32) {
+        let first = self.first_present(self.low, self.high);
+        let low = first.map_or(from, |first| first.min(from));
+        let words = (high - low + 1).next_power_of_two().div_ceil(u64::BITS);
+        let words = words.min(self.most) as usize;
+        if words > self.words.len() {
+            let mut wider = vec![0; words].into_boxed_slice();
+            for (number, bits) in spans(self.low, self.high) {
+                let word = (number / u64::BITS) as usize % words;
+                wider[word] |= bits & self.words[self.place(number).0];
+            }
+            self.words = wider;
+        }
+        (self.low, self.high) = (low, high);
+    }
+
     pub(super) fn insert(&mut self, number: u32) {
+        self.reach(number, number + 1);
         let (word, bit) = self.place(number);
         self.held += u32::from(self.words[word] & bit == 0);
         self.words[word] |= bit;
@@ -32,20 +86,25 @@ impl Ring {
 
     /// Takes `number` out; returns whether it was there.
     pub(super) fn remove(&mut self, number: u32) -> bool {
-        let (word, bit) = self.place(number);
-        let present = self.words[word] & bit != 0;
-        self.words[word] &= !bit;
-        self.held -= u32::from(present);
+        let present = self.contains(number);
+        if present {
+            let (word, bit) = self.place(number);
+            self.words[word] &= !bit;
+            self.held -= 1;
+        }
         present
     }
 
     pub(super) fn contains(&self, number: u32) -> bool {
         let (word, bit) = self.place(number);
-        self.words[word] & bit != 0
+        self.reaches(number) && self.words[word] & bit != 0
     }
 
     /// Puts `from` up to but not including `to` in, a word at a time.
     pub(super) fn insert_range(&mut self, from: u32, to: u32) {
+        if from < to {
+            self.reach(from, to);
+        }
         for (first, bits) in spans(from, to) {
             let (word, _) = self.place(first);
             self.held += (bits & !self.words[word]).count_ones();
@@ -55,6 +114,7 @@ impl Ring {
 
     /// Takes that range out.
     pub(super) fn remove_range(&mut self, from: u32, to: u32) {
+        let (from, to) = self.within(from, to);
         for (first, bits) in spans(from, to) {
             let (word, _) = self.place(first);
             self.held -= (bits & self.words[word]).count_ones();
@@ -66,20 +126,26 @@ impl Ring {
     pub(super) fn count(&self, from: u32, to: u32) -> u32 {
         let ones =
             |(first, bits): (u32, u64)| (self.words[self.place(first).0] & bits).count_ones();
+        let (from, to) = self.within(from, to);
         spans(from, to).map(ones).sum()
     }
 
     /// The least number of that range that is not in the set.
     pub(super) fn first_absent(&self, from: u32, to: u32) -> Option<u32> {
-        spans(from, to).find_map(|(first, bits)| {
+        if from >= to || !self.reaches(from) {
+            return (from < to).then_some(from);
+        }
+        let absent = spans(from, to.min(self.high)).find_map(|(first, bits)| {
             let absent = bits & !self.words[self.place(first).0];
             let base = first - first % u64::BITS;
             (absent != 0).then(|| base + absent.trailing_zeros())
-        })
+        });
+        absent.or_else(|| (self.high < to).then_some(self.high))
     }
 
     /// The least number of that range that is in the set.
     pub(super) fn first_present(&self, from: u32, to: u32) -> Option<u32> {
+        let (from, to) = self.within(from, to);
         spans(from, to).find_map(|(first, bits)| {
             let present = bits & self.words[self.place(first).0];
             let base = first - first % u64::BITS;
@@ -126,6 +192,41 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
+        /// Against a plain set, while a window moves on.
+        #[test]
+        fn a_ring_grows_with_what_is_in_it(
+            window in 2..2_000_u32,
+            steps in prop::collection::vec((0..300_u32, 0..2_000_u32, 0..80_u32), 1..60),
+        ) {
+            let mut ring = Ring::new(window);
+            let mut plain = BTreeSet::new();
+            let mut base = 0;
+            for (on, first, count) in steps {
+                ring.remove_range(base, base + on + 1);
+                base += on;
+                plain.retain(|&n| n > base);
+                let from = base + 1 + first % (window - 1);
+                let to = (from + count).min(base + window);
+                ring.insert_range(from, to);
+                plain.extend(from..to);
+                ring.insert(from);
+                plain.insert(from);
+                for n in base..base + window {
+                    prop_assert_eq!(ring.contains(n), plain.contains(&n));
+                }
+                let (start, end) = (base, base + window);
+                prop_assert_eq!(ring.held as usize, plain.len());
+                prop_assert_eq!(ring.count(start, end) as usize, plain.len());
+                prop_assert_eq!(ring.first_present(start, end), plain.first().copied());
+                let absent = (from..end).find(|m| !plain.contains(m));
+                prop_assert_eq!(ring.first_absent(from, end), absent);
+                let first = (start..from).rev().take_while(|m| plain.contains(m)).last();
+                let past = (from..).find(|m| !plain.contains(m)).unwrap();
+                prop_assert_eq!(ring.run(from), (first.unwrap_or(from), past));
+            }
+            prop_assert!(ring.words.len() <= ring.most as usize);
+        }
+
         /// Against a plain set, for numbers of one window that begins anywhere.
         #[test]
         fn ranges_are_those_of_a_plain_set(

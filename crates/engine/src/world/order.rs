@@ -17,6 +17,8 @@
 //! An endpoint acts ahead of time where its packets come in a known order and leave through a link of
 //! its own: see [`answering`] and [`going_on`].
 
+use std::collections::BTreeSet;
+
 use super::numbers::{self, in_network};
 use super::routes::Routes;
 use crate::kernel::time::Span;
@@ -63,7 +65,7 @@ enum Feeders {
     Nobody,
     /// Hosts or stations, whose packets are known when they arrive; perhaps links too.
     Endpoints,
-    Links(Vec<usize>),
+    Links(BTreeSet<usize>),
 }
 
 impl Feeders {
@@ -71,15 +73,16 @@ impl Feeders {
         match (&mut *self, link) {
             (Feeders::Endpoints, _) => {}
             (_, None) => *self = Feeders::Endpoints,
-            (Feeders::Nobody, Some(link)) => *self = Feeders::Links(vec![link]),
-            (Feeders::Links(links), Some(link)) if !links.contains(&link) => links.push(link),
-            (Feeders::Links(_), Some(_)) => {}
+            (Feeders::Nobody, Some(link)) => *self = Feeders::Links(BTreeSet::from([link])),
+            (Feeders::Links(links), Some(link)) => {
+                links.insert(link);
+            }
         }
     }
 
     fn only(&self) -> Option<usize> {
         match self {
-            Feeders::Links(links) if links.len() == 1 => Some(links[0]),
+            Feeders::Links(links) if links.len() == 1 => links.first().copied(),
             _ => None,
         }
     }
@@ -131,8 +134,8 @@ fn entered_ahead(
         let delay = mere_delay(link)?;
         match feeders[link] {
             Feeders::Endpoints => Some((None, delay)),
-            Feeders::Links(ref last) if answer[link] => {
-                let [last] = last[..] else { return None };
+            Feeders::Links(_) if answer[link] => {
+                let last = feeders[link].only()?;
                 let first = feeders[last].only().filter(|&first| takes_time(first))?;
                 Some((Some(first), delay + mere_delay(last)?))
             }
@@ -142,8 +145,9 @@ fn entered_ahead(
     let ahead = |feeders: &Feeders| match feeders {
         Feeders::Links(links) if links.len() == 1 => true,
         Feeders::Links(links) => {
-            let first = origin(links[0]);
-            first.is_some() && links.iter().all(|&link| origin(link) == first)
+            let mut origins = links.iter().map(|&link| origin(link));
+            let first = origins.next().flatten();
+            first.is_some() && origins.all(|other| other == first)
         }
         _ => false,
     };
