@@ -1,4 +1,4 @@
-"""Sixty NewReno flows through one router, beside ns-2 and ns-3: what it does, and what it costs.
+"""Sixty NewReno flows through one router, beside ns-2, ns-3 and htsim: what it does and costs.
 
 All run the same topology with the same settings; utilisation, queue and drops are compared over
 independent replications, and then the CPU time per delivered segment. Beside ns-3 the flows have
@@ -11,9 +11,10 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Literal
 
+import lean
 import ours
 from measure import BenchError, Beside, Cost, Process, Run, in_turn, process, slope, typical
-from peers import NS3_DUMBBELL, install_ns2, install_ns3
+from peers import HTSIM, NS3_DUMBBELL, htsim_absent, install_htsim, install_ns2, install_ns3
 from scipy.stats import t
 
 import lasthop
@@ -22,11 +23,14 @@ HERE = Path(__file__).parent
 FILE = HERE / "cases" / "dumbbell.toml"
 SCRIPT = HERE / "peers" / "dumbbell.tcl"
 WARMUP_S = 25.0
+FLOWS = 60
+#: Links on the way of a segment and of its ACK: access, bottleneck and exit, each way.
+TRANSMISSIONS = 6
 #: Runs of ours between which the cost is the slope.
 SHORT_S, LONG_S = 100.0, 500.0
 
 Measure = Literal["utilisation", "queue", "drops"]
-#: How far ns-2 may be from ours, as a part of ours. ns-3 is shown, not judged.
+#: How far ns-2 may be from ours, as a part of ours. The others are shown, not judged.
 SAME: Mapping[Measure, float] = {"utilisation": 0.03, "queue": 0.10, "drops": 0.10}
 
 
@@ -67,6 +71,8 @@ CASES = (
     *(Case(rtt, "bytes") for rtt in (10, 200)),
 )
 NS3_CASES = CASES[:4]
+#: htsim has no RED, and the lean loops have nothing else.
+DROP_TAIL = tuple(case for case in CASES if case.queue == "droptail")
 
 
 @dataclass(frozen=True)
@@ -85,13 +91,15 @@ Router = Mapping[Measure, Estimate]
 class Peer:
     """A simulator, how long it runs, and how many times cheaper than it we mean to be."""
 
-    name: Literal["ns-2", "ns-3"]
+    name: Literal["ns-2", "ns-3", "htsim", "lean", "hops"]
+    cases: Sequence[Case]
     #: Length of the runs in which the router is watched.
     duration_s: float
     #: Lengths of the runs between which the cost is the slope.
     short_s: float
     long_s: float
     replications: int
+    #: 0: shown, not judged.
     goal: float
     same: Mapping[Measure, float]
     #: What the flows have beside this peer.
@@ -103,6 +111,14 @@ class Peer:
         if self.name == "ns-2":
             mode = "measure" if measure else "bare"
             return process(["ns", str(SCRIPT), *numbers, str(case.rtt_ms), case.queue, mode])
+        if self.name in ("lean", "hops"):
+            how = "once" if self.name == "lean" else "hops"
+            limit = int(QUEUES[case.queue][1])
+            return process(lean.router(how, FLOWS, case.rtt_ms, limit, *numbers))
+        if self.name == "htsim":
+            mode = "measure" if measure else "bare"
+            words = [str(FLOWS), str(case.rtt_ms), QUEUES[case.queue][1], mode]
+            return process([str(HTSIM), *numbers, *words])
         options = [f"--rtt={case.rtt_ms}", f"--queue={case.queue}"]
         return process([str(NS3_DUMBBELL), *numbers, *options, *["--measure"][: int(measure)]])
 
@@ -123,11 +139,20 @@ class Peer:
         return Run(ended.cpu_s, segments, duration_s - warmup_s, ended.peak_rss_mb)
 
 
-def peers(*, quick: bool) -> tuple[Peer, Peer]:
-    """ns-2 as installed and ns-3."""
+def peers(*, quick: bool) -> Sequence[Peer]:
+    """ns-2 as installed, the lean loops, htsim where its source is, and ns-3."""
+    seeds = 3 if quick else 5
+    sack = {"tcp.sack": True}
     return (
-        Peer("ns-2", 105.0, 35.0, 75.0, 3 if quick else 5, 10.0, SAME, {}),
-        Peer("ns-3", 45.0, 10.0, 20.0, 2 if quick else 3, 400.0, {}, {"tcp.sack": True}),
+        Peer("ns-2", CASES, 105.0, 35.0, 75.0, seeds, 15.0, SAME, {}),
+        Peer("lean", DROP_TAIL, 105.0, SHORT_S, LONG_S, seeds, 0.0, {}, {}),
+        Peer("hops", DROP_TAIL, 105.0, SHORT_S, LONG_S, seeds, 0.0, {}, {}),
+        *(
+            [Peer("htsim", DROP_TAIL, 105.0, 35.0, 75.0, seeds, 12.0, {}, {})]
+            if htsim_absent() is None
+            else []
+        ),
+        Peer("ns-3", NS3_CASES, 45.0, 10.0, 20.0, 2 if quick else 3, 450.0, {}, sack),
     )
 
 
@@ -164,7 +189,7 @@ class Compared:
     def spread(self) -> str:
         """The least and the greatest ratio, and of how many rounds."""
         ratios = self.cost.ratios
-        return f"{min(ratios):.1f} to {max(ratios):.1f} in {len(ratios)}"
+        return f"{min(ratios):.3g} to {max(ratios):.3g} in {len(ratios)}"
 
     def missed(self) -> Iterator[str]:
         """Goals that this case misses."""
@@ -191,8 +216,13 @@ def compare(*, quick: bool) -> Iterator[Compared]:
     """All cases beside both peers, one process at a time."""
     install_ns2()
     install_ns3()
+    lean.install()
+    if skipped := htsim_absent():
+        print(skipped)
+    else:
+        install_htsim()
     for peer in peers(quick=quick):
-        for case in CASES if peer.name == "ns-2" else NS3_CASES:
+        for case in peer.cases:
             yield one(case, peer, rounds=3 if quick or peer.name == "ns-3" else 5)
 
 
@@ -205,7 +235,7 @@ def one(case: Case, peer: Peer, rounds: int) -> Compared:
         ours=router(settings),
         theirs=peer.router(case),
         cost=in_turn(
-            lambda: ours.cost(FILE, SHORT_S, LONG_S, 2, settings),
+            lambda: ours.cost(FILE, SHORT_S, LONG_S, 3, settings),
             lambda: slope(lambda time_s: peer.bare(case, time_s), peer.short_s, peer.long_s, 1),
             peer.goal,
             rounds,

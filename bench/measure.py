@@ -4,7 +4,9 @@ Cost is a slope: the CPU time of a long run less that of a short run, over the d
 segments delivered in between. Starting up, reading the input and the warm-up cancel.
 """
 
+import math
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -54,6 +56,10 @@ class Cost:
     segments_per_s: float
     peak_rss_mb: float
 
+    def transmissions_per_s(self, per_segment: int) -> float:
+        """Packets that a core sends over links or the air in a second; so many a segment."""
+        return per_segment / self.us_per_segment * 1e6
+
 
 @dataclass(frozen=True)
 class Beside:
@@ -91,6 +97,16 @@ def typical(costs: Sequence[Cost]) -> Cost:
     return sorted(costs, key=lambda cost: cost.us_per_segment)[len(costs) // 2]
 
 
+class Stopped(BenchError):
+    """A process took more CPU time than it was given."""
+
+
+def limited(argv: Sequence[str], most_cpu_s: float, most_gb: float) -> list[str]:
+    """A command that the kernel ends when it takes more CPU time, and that gets no more memory."""
+    limits = [f"--cpu={math.ceil(most_cpu_s)}", f"--as={round(most_gb * 2**30)}"]
+    return ["prlimit", *limits, "--", *argv]
+
+
 def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
     """Runs a command to its end.
 
@@ -114,6 +130,10 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
         assert child.stdout is not None
         assert child.stderr is not None
         output, errors = child.stdout.read(), child.stderr.read()
+    if child.returncode == -signal.SIGXCPU or (
+        child.returncode == -signal.SIGKILL and argv[0] == "prlimit"
+    ):
+        raise Stopped(f"`{' '.join(argv)}` took too much CPU time")
     if child.returncode != 0:
         raise BenchError(f"`{' '.join(argv)}` exited with {child.returncode}\n{errors.strip()}")
     return Process(output, usage.ru_utime + usage.ru_stime, wall_s, peak_kb / 1024)
@@ -132,22 +152,21 @@ def high_water_mark_kb(pid: int | Literal["self"]) -> int:
 
 
 def slope(run: Callable[[float], Run], short_s: float, long_s: float, repeats: int) -> Cost:
-    """Cost per segment between runs of two durations.
+    """Cost per segment between runs of two durations, the median over rounds of one of each.
 
-    Runs repeat and the smallest CPU time of each duration counts: whatever else the
-    machine does can only add to it. Every repetition simulates the same.
+    Every round simulates the same. A median, not the smallest time, since a machine that others use
+    has fast minutes too, and whoever repeats more often would meet more of them.
     """
     pairs = [(run(short_s), run(long_s)) for _ in range(repeats)]
-    short = min((pair[0] for pair in pairs), key=lambda one: one.cpu_s)
-    long = min((pair[1] for pair in pairs), key=lambda one: one.cpu_s)
+    short, long = pairs[-1]
     segments = long.segments - short.segments
     if segments <= 0:
         raise BenchError(f"{long_s:g} s deliver no more segments than {short_s:g} s")
     return Cost(
         short_s=short_s,
         long_s=long_s,
-        long_cpu_s=long.cpu_s,
-        us_per_segment=(long.cpu_s - short.cpu_s) / segments * 1e6,
+        long_cpu_s=median(of_long.cpu_s for _, of_long in pairs),
+        us_per_segment=median(b.cpu_s - a.cpu_s for a, b in pairs) / segments * 1e6,
         segments_per_s=long.segments / long.measured_s,
         peak_rss_mb=long.peak_rss_mb,
     )

@@ -1,4 +1,6 @@
-"""ns-2 and ns-3: installed when missing, and run on the seven-station cell."""
+"""ns-2 and ns-3: installed when missing, and run on the seven-station cell; htsim: built where its
+source is.
+"""
 
 import fcntl
 import os
@@ -43,6 +45,16 @@ NS3_PROGRAMS = {
     ),
 }
 
+#: Where htsim's source is; it is in no package registry.
+HTSIM_SOURCE = "LASTHOP_HTSIM"
+HTSIM = STORE / "htsim"
+#: Its parts that TCP over queues and pipes needs.
+HTSIM_PARTS = (
+    *("config", "eventlist", "logfile", "loggers", "network", "rng", "route"),
+    *("pipe", "queue", "fairpullqueue", "tcp", "tcppacket", "mtcp", "ndppacket"),
+    "eth_pause_packet",
+)
+
 WARMUP_S = 10.0
 
 
@@ -62,7 +74,8 @@ class Peer:
     run: Simulator
     short_s: float
     long_s: float
-    repeats: int
+    #: Rounds in turn with ours.
+    rounds: int
     #: None: shown, not judged.
     goal: float | None
 
@@ -71,11 +84,11 @@ def peers(*, quick: bool) -> list[Peer]:
     """ns-2 as installed, ns-2 at its fastest, and ns-3 with shorter runs."""
     install_ns2()
     install_ns3()
-    ns2_s, ns3_s, repeats = (600.0, 40.0, 1) if quick else (2000.0, 120.0, 3)
+    ns2_s, ns3_s, rounds = (600.0, 40.0, 1) if quick else (2000.0, 120.0, 5)
     return [
-        Peer("ns-2", "as installed", Ns2("default"), 200.0, ns2_s, repeats, 100.0),
-        Peer("ns-2", "tuned", Ns2("tuned"), 200.0, ns2_s, repeats, None),
-        Peer("ns-3", "release build", Ns3(), 20.0, ns3_s, min(repeats, 2), 2000.0),
+        Peer("ns-2", "as installed", Ns2("default"), 200.0, ns2_s, rounds, 120.0),
+        Peer("ns-2", "tuned", Ns2("tuned"), 200.0, ns2_s, rounds, None),
+        Peer("ns-3", "release build", Ns3(), 20.0, ns3_s, min(rounds, 3), 2400.0),
     ]
 
 
@@ -130,8 +143,7 @@ def install_ns3() -> None:
         print(f"installing {NS3_WHEEL} (520 MB) in {STORE.relative_to(HERE.parent)}")
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         must([*pip, "--no-deps", "--target", str(STORE / "ns3"), NS3_WHEEL])
-    if shutil.which("g++") is None:
-        apt_install("g++")
+    ensure_compiler()
     for program, libraries in NS3_PROGRAMS.items():
         name = program.name.removeprefix("ns3-")
         source = HERE / "peers" / f"{name}.cc"
@@ -142,6 +154,41 @@ def install_ns3() -> None:
             link = [f"-L{lib}", f"-Wl,-rpath,{lib}", *link]
             flags = ["-std=c++20", "-O2", "-Wall", f"-I{include}"]
             must(["g++", *flags, str(source), "-o", str(program), *link])
+
+
+def htsim_absent() -> str | None:
+    """Why htsim cannot be measured; None where its source is."""
+    folder = os.environ.get(HTSIM_SOURCE)
+    if not folder:
+        return f"htsim: skipped, {HTSIM_SOURCE} names no folder (`sim` of Broadcom/csg-htsim)"
+    missing = [name for name in HTSIM_PARTS if not Path(folder, f"{name}.cpp").exists()]
+    if missing:
+        return f"htsim: skipped, {HTSIM_SOURCE}={folder} has no {missing[0]}.cpp"
+    return None
+
+
+def install_htsim() -> None:
+    """The driver with the parts of htsim that it needs; nothing is written to its folder."""
+    ensure_compiler()
+    folder = Path(os.environ[HTSIM_SOURCE])
+    sources = [HERE / "peers" / "htsim.cc", *(folder / f"{name}.cpp" for name in HTSIM_PARTS)]
+    if HTSIM.exists() and max(map(modified_s, sources)) <= modified_s(HTSIM):
+        return
+    STORE.mkdir(exist_ok=True)
+    # The flags of its own Makefile.
+    flags = ["-std=c++11", "-O3", f"-I{folder}"]
+    must(["g++", *flags, *map(str, sources), "-o", str(HTSIM)])
+
+
+def ensure_compiler() -> None:
+    """The Debian package `g++`, if there is none yet."""
+    if shutil.which("g++") is None:
+        apt_install("g++")
+
+
+def modified_s(file: Path) -> float:
+    """When a file was written last."""
+    return file.stat().st_mtime
 
 
 def apt_install(package: str) -> None:

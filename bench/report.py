@@ -1,12 +1,14 @@
 """The tables that `make bench` prints."""
 
+from dumbbell import TRANSMISSIONS, Measure
 from dumbbell import Compared as Router
-from dumbbell import Measure
 from edca import Compared, Estimate
 from measure import Cost
 from ours import ColdStart
 
 MSS_BITS = 8 * 1460
+#: Packets over the air for a delivered segment: it and its ACK.
+CELL_TRANSMISSIONS = 2
 
 
 def peers_head(title: str) -> None:
@@ -14,18 +16,19 @@ def peers_head(title: str) -> None:
     print(f"\n{title}")
     print("  CPU time per delivered data segment is the slope between a short and a long run")
     print(
-        f"{'':24}{'us/segment':>11}{'ratio':>8}{'aim':>7}"
+        f"{'':30}{'us/segment':>11}{'packets/s':>11}{'ratio':>8}{'aim':>7}"
         f"{'Mb/s':>8}{'peak MB':>9}  {'slope between'}"
     )
 
 
 def peer_row(name: str, cost: Cost, ratio: float | None = None, goal: float | None = None) -> None:
     """One simulator; the throughput shows that all simulate the same."""
-    times = "" if ratio is None else f"{ratio:.0f}"
+    times = "" if ratio is None else f"{ratio:.{0 if ratio >= 10 else 2}f}"
     aim = "" if goal is None else f"{goal:.0f}"
+    packets_per_s = cost.transmissions_per_s(CELL_TRANSMISSIONS)
     throughput = cost.segments_per_s * MSS_BITS / 1e6
     print(
-        f"{name:24}{cost.us_per_segment:11.3f}{times:>8}{aim:>7}{throughput:8.3f}"
+        f"{name:30}{cost.us_per_segment:11.3f}{packets_per_s:11.3g}{times:>8}{aim:>7}{throughput:8.3f}"
         f"{cost.peak_rss_mb:9.1f}  {cost.short_s:g} s and {cost.long_s:g} s",
         flush=True,
     )
@@ -87,10 +90,14 @@ def mbps(goodput: Estimate) -> str:
 def dumbbells_head() -> None:
     """Heading of the routers."""
     print("\nsixty NewReno flows through a router of 100 Mb/s, beside ns-3 with SACK")
-    print("  [us/segment]; in brackets how far the peer is from it")
+    print(
+        "  [us/segment], packets over links a second and core; "
+        "in brackets how far the peer is from it"
+    )
     print(
         f"{'':26}{'peer':>5}{'utilisation [%]':>25}{'mean queue [packets]':>25}{'drops [%]':>25}"
-        f"{'lasthop':>9}{'peer':>8}{'ratio':>7}  least to greatest of the rounds"
+        f"{'lasthop':>9}{'peer':>8}{'packets/s':>11}{'peer':>10}{'ratio':>7}"
+        "  least to greatest of the rounds"
     )
 
 
@@ -108,7 +115,9 @@ def dumbbell(one: Router) -> None:
         columns.append(f"{value} ({one.apart(measure):+.1%})")
     print(
         f"{one.case.name:26}{one.peer.name:>5}{''.join(f'{text:>25}' for text in columns)}"
-        f"{one.our_cost.us_per_segment:9.3f}{one.peer_cost.us_per_segment:8.2f}{one.cost.ratio:7.1f}"
+        f"{one.our_cost.us_per_segment:9.3f}{one.peer_cost.us_per_segment:8.2f}"
+        f"{one.our_cost.transmissions_per_s(TRANSMISSIONS):11.3g}"
+        f"{one.peer_cost.transmissions_per_s(TRANSMISSIONS):10.3g}{one.cost.ratio:7.3g}"
         f"  {one.spread}",
         flush=True,
     )

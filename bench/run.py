@@ -5,12 +5,14 @@
     .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
 
 `--only csma`: links that hear only some of each other; `--only dumbbell`: a router with sixty flows
-beside ns-2 and ns-3; `--only memory`: twenty million packets through a router; `--only gateway`:
-what changes of the gateway take in this kernel and how much it carries, as root; `--only
-instructions`: instructions per segment, which must not grow. `--only tc`, which takes hours and
-nothing else includes: the gateway beside queues of plain tc, in user-mode Linux. Writes
-results.json, goodput.json, router.json, gateway.json, carries.json and tc.json in bench/out. If a
-goal is missed it says by how much, shows where our time goes and exits with 1.
+beside ns-2, ns-3 and, where LASTHOP_HTSIM names the folder of its source, htsim; `--only memory`:
+twenty million packets through a router; `--only gateway`: what changes of the gateway take in this
+kernel and how much it carries, as root; `--only instructions`: instructions per segment, which must
+not grow. `--only growth`, hours and in no other run: what a segment costs over flows, stations and
+round-trip time. `--only tc`, which takes hours and nothing else includes: the gateway beside queues
+of plain tc, in user-mode Linux. Writes results.json, goodput.json, router.json, gateway.json,
+carries.json and tc.json in bench/out. If a goal is missed it says by how much, shows where our time
+goes and exits with 1.
 """
 
 import argparse
@@ -24,13 +26,17 @@ import csma
 import dumbbell
 import edca
 import gateway
+import growth
 import hot_spots
 import instructions
+import lean
 import ours
 import report
 import tc
-from measure import BenchError, Cost, slope
-from peers import peers
+from dumbbell import TRANSMISSIONS
+from measure import BenchError, Beside, Cost, in_turn, slope, typical
+from peers import Peer, peers
+from report import CELL_TRANSMISSIONS
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
@@ -55,6 +61,9 @@ class Record:
     peer_us_per_packet: float | None
     ratio: float | None
     peak_rss_mb: float
+    #: Packets over links or the air, a second and core; null where ACKs are delayed.
+    ours_transmissions_per_s: float | None = None
+    peer_transmissions_per_s: float | None = None
 
 
 #: Cells that only we simulate: case, heading, file.
@@ -67,7 +76,10 @@ ALONE = (
 #: much faster than real time.
 CROWD = "200 stations, 2,000 downloads, HE80"
 CROWD_S, CROWD_RUNS, CROWD_GOAL = 11.0, 5, 20.0
+PARTS = ("cost", "csma", "edca", "dumbbell", "memory", "gateway", "tc", "instructions", "growth")
 SHORT_S, LONG_S = 200.0, 2000.0
+#: The same cell by hand: what a segment costs at least.
+LEAN = Peer("lean loop", "by hand", lean.Cell(), SHORT_S, LONG_S, 5, None)
 LONG_ROUTER_S = 3000.0
 
 
@@ -77,7 +89,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
     parser.add_argument(
         "--only",
-        choices=("cost", "csma", "edca", "dumbbell", "memory", "gateway", "tc", "instructions"),
+        choices=PARTS,
         help="a part of it",
     )
     options = parser.parse_args()
@@ -104,6 +116,9 @@ def main() -> int:
             missed.extend(carries.main((10,) if quick else carries.STATIONS, quick=quick))
         if options.only == "tc":
             missed.extend(tc.main(quick=quick))
+        if options.only == "growth":
+            growth.main(quick=quick)
+            return 0
         if options.only in (None, "instructions"):
             missed.extend(instructions.main("whole"))
     except BenchError as error:
@@ -143,6 +158,8 @@ def access_parameters(records: list[Record], missed: list[str], *, quick: bool) 
                 peer_us_per_packet=one.peer_cost.us_per_segment,
                 ratio=one.ratio,
                 peak_rss_mb=one.our_cost.peak_rss_mb,
+                ours_transmissions_per_s=one.our_cost.transmissions_per_s(CELL_TRANSMISSIONS),
+                peer_transmissions_per_s=one.peer_cost.transmissions_per_s(CELL_TRANSMISSIONS),
             )
         )
     write("goodput.json", [one.record() for one in compared])
@@ -164,6 +181,8 @@ def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
                 peer_us_per_packet=one.peer_cost.us_per_segment,
                 ratio=one.cost.ratio,
                 peak_rss_mb=one.our_cost.peak_rss_mb,
+                ours_transmissions_per_s=one.our_cost.transmissions_per_s(TRANSMISSIONS),
+                peer_transmissions_per_s=one.peer_cost.transmissions_per_s(TRANSMISSIONS),
             )
         )
     write("router.json", [one.record() for one in compared])
@@ -190,14 +209,14 @@ def memory(records: list[Record], missed: list[str]) -> None:
 
 def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
     """The seven-station cell, simulated by everybody."""
-    mine = ours.cost(SEVEN, SHORT_S, LONG_S, repeats=3 if quick else 9)
     report.peers_head("seven stations, a download each, window 4, 802.11b (paper 003)")
-    report.peer_row("lasthop", mine)
-    check_memory("seven-station cell", mine, missed)
-    for peer in peers(quick=quick):
-        theirs = slope(peer.run, peer.short_s, peer.long_s, peer.repeats)
-        ratio = theirs.us_per_segment / mine.us_per_segment
+    lean.install()
+    for peer in (*peers(quick=quick), LEAN):
+        beside = cell_beside(peer)
+        mine, theirs, ratio = typical(beside.ours), typical(beside.peer), beside.ratio
+        report.peer_row(f"lasthop, in turn with {peer.name}", mine)
         report.peer_row(f"{peer.name}, {peer.variant}", theirs, ratio, peer.goal)
+        check_memory("seven-station cell", mine, missed)
         records.append(
             Record(
                 case=f"cell seven stations, {peer.name} {peer.variant}",
@@ -206,6 +225,8 @@ def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> No
                 peer_us_per_packet=theirs.us_per_segment,
                 ratio=ratio,
                 peak_rss_mb=mine.peak_rss_mb,
+                ours_transmissions_per_s=mine.transmissions_per_s(CELL_TRANSMISSIONS),
+                peer_transmissions_per_s=theirs.transmissions_per_s(CELL_TRANSMISSIONS),
             )
         )
         if peer.goal is not None and ratio < peer.goal:
@@ -217,6 +238,16 @@ def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> No
         apart = theirs.segments_per_s / mine.segments_per_s - 1
         if abs(apart) > SAME_THROUGHPUT:
             missed.append(f"{peer.name} does not simulate the same: throughput {apart:+.1%}")
+
+
+def cell_beside(peer: Peer) -> Beside:
+    """The seven-station cell in rounds, ours and the peer's in turn."""
+    return in_turn(
+        lambda: ours.cost(SEVEN, SHORT_S, LONG_S, repeats=3),
+        lambda: slope(peer.run, peer.short_s, peer.long_s, repeats=1),
+        peer.goal or 0.0,
+        peer.rounds,
+    )
 
 
 def by_ourselves(records: list[Record], missed: list[str], *, repeats: int) -> None:

@@ -1,6 +1,7 @@
 // ns-3: seven download stations in one 802.11b cell (paper 003, Table 2).
 //
 //   cell DURATION_S WARMUP_S RUN [--edca --apCwmin=31 ... --stationTxop=0]
+//       [--stations=7 --flows=1 --queue=100]
 //
 // With --edca the cell is one of 802.11e, with the given access parameters of
 // category best effort at the access point and at the stations.
@@ -28,7 +29,6 @@ using namespace ns3;
 namespace
 {
 
-constexpr uint32_t STATIONS = 7;
 constexpr uint32_t SEGMENT = 1460;
 constexpr uint32_t WINDOW = 4;
 
@@ -104,6 +104,9 @@ main(int argc, char* argv[])
     double warmup = 0;
     uint32_t run = 1;
     bool edca = false;
+    uint32_t stations = 7;
+    uint32_t flows = 1;
+    uint32_t queue = 100;
     Access apAccess;
     Access stationAccess;
     CommandLine cmd;
@@ -111,6 +114,9 @@ main(int argc, char* argv[])
     cmd.AddNonOption("warmup", "seconds not counted", warmup);
     cmd.AddNonOption("run", "number of the replication", run);
     cmd.AddValue("edca", "802.11e", edca);
+    cmd.AddValue("stations", "stations", stations);
+    cmd.AddValue("flows", "downloads of each station", flows);
+    cmd.AddValue("queue", "packets that a queue holds", queue);
     apAccess.Options(cmd, "ap");
     stationAccess.Options(cmd, "station");
     cmd.Parse(argc, argv);
@@ -131,11 +137,11 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocketBase::MinRto",
                        TimeValue(MilliSeconds(edca ? 1000 : 200)));
     // A drop-tail queue of 100 packets that does not discard by age.
-    Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue("100p"));
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, queue)));
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(100)));
 
     NodeContainer nodes;
-    nodes.Create(STATIONS + 1);
+    nodes.Create(stations + 1);
     const Ptr<Node> ap = nodes.Get(0);
 
     // Everybody hears everybody equally loud, so no frame survives a collision;
@@ -180,7 +186,7 @@ main(int argc, char* argv[])
                 BooleanValue(edca),
                 "ActiveProbing",
                 BooleanValue(true));
-    for (uint32_t i = 1; i <= STATIONS; ++i)
+    for (uint32_t i = 1; i <= stations; ++i)
     {
         devices.Add(wifi.Install(phy, mac, nodes.Get(i)));
     }
@@ -192,7 +198,7 @@ main(int argc, char* argv[])
     InternetStackHelper internet;
     internet.SetIpv6StackInstall(false);
     internet.Install(nodes);
-    Ipv4AddressHelper address("10.0.0.0", "255.255.255.0");
+    Ipv4AddressHelper address("10.0.0.0", "255.255.0.0");
     const auto interfaces = address.Assign(devices);
     // Addresses install FqCoDel; the queue of the access point is a plain one.
     TrafficControlHelper().Uninstall(devices);
@@ -200,7 +206,7 @@ main(int argc, char* argv[])
     Simulator::Schedule(MilliSeconds(900), [] { NeighborCacheHelper().PopulateNeighborCache(); });
 
     // An access point that wins every contention often has an empty queue, too.
-    for (uint32_t i = edca ? 0 : 1; i <= STATIONS; ++i)
+    for (uint32_t i = edca ? 0 : 1; i <= stations; ++i)
     {
         const auto ip = nodes.Get(i)->GetObject<Ipv4L3Protocol>();
         devices.Get(i)->SetReceiveCallback(
@@ -210,15 +216,18 @@ main(int argc, char* argv[])
     }
 
     std::vector<Ptr<PacketSink>> sinks;
-    for (uint32_t i = 1; i <= STATIONS; ++i)
+    for (uint32_t i = 1; i <= stations; ++i)
     {
         const InetSocketAddress remote(interfaces.GetAddress(i), 9);
         PacketSinkHelper sink("ns3::TcpSocketFactory",
                               InetSocketAddress(Ipv4Address::GetAny(), 9));
         sinks.push_back(DynamicCast<PacketSink>(sink.Install(nodes.Get(i)).Get(0)));
-        BulkSendHelper source("ns3::TcpSocketFactory", remote);
-        source.SetAttribute("SendSize", UintegerValue(SEGMENT));
-        source.Install(ap).Start(Seconds(1)); // associated by then
+        for (uint32_t k = 0; k < flows; ++k)
+        {
+            BulkSendHelper source("ns3::TcpSocketFactory", remote);
+            source.SetAttribute("SendSize", UintegerValue(SEGMENT));
+            source.Install(ap).Start(Seconds(1)); // associated by then
+        }
     }
 
     const auto delivered = [&sinks]() {

@@ -1,6 +1,6 @@
 # ns-2: seven download stations in one 802.11b cell (paper 003, Table 2).
 #
-#   ns cell.tcl DURATION_S WARMUP_S SEED default|tuned
+#   ns cell.tcl DURATION_S WARMUP_S SEED default|tuned [STATIONS FLOWS_EACH QUEUE]
 #
 # Prints one line: "delivered", segments delivered in the whole run, segments delivered after
 # the warm-up. No trace file, no monitor, no per-packet Tcl: the run costs what
@@ -9,8 +9,10 @@
 # The senders sit on the access point, which is the wire of zero delay and
 # unlimited rate at no cost. Settings that differ from ns-2's defaults say why.
 
-lassign $argv duration warmup seed how
-set stations 7
+lassign $argv duration warmup seed how stations each places
+if {$stations eq ""} {
+    lassign {7 1 100} stations each places
+}
 ns-random $seed
 
 if {$how eq "tuned"} {
@@ -61,7 +63,7 @@ set channel [new Channel/WirelessChannel]
 # DumbAgent hands every packet to the MAC: one hop, no routing traffic. Do not use
 # Propagation/FreeSpace: in this build it prints a line for every frame heard.
 $ns node-config -adhocRouting DumbAgent -llType LL -macType Mac/802_11 \
-    -ifqType Queue/DropTail/PriQueue -ifqLen 100 -antType Antenna/OmniAntenna \
+    -ifqType Queue/DropTail/PriQueue -ifqLen $places -antType Antenna/OmniAntenna \
     -propType Propagation/TwoRayGround -phyType Phy/WirelessPhy -channel $channel \
     -topoInstance $topo -agentTrace OFF -routerTrace OFF -macTrace OFF -movementTrace OFF
 
@@ -78,20 +80,22 @@ for {set i 0} {$i < $stations} {incr i} {
     $node set X_ [expr {50 + 5 * cos($angle)}]
     $node set Y_ [expr {50 + 5 * sin($angle)}]
     $node set Z_ 0
-    set tcp($i) [new Agent/TCP/Newreno]
-    set sink [new Agent/TCPSink]
-    $ns attach-agent $ap $tcp($i)
-    $ns attach-agent $node $sink
-    $ns connect $tcp($i) $sink
-    set ftp [new Application/FTP]
-    $ftp attach-agent $tcp($i)
-    $ns at 0.0 "$ftp start"
+    for {set k [expr {$i * $each}]} {$k < ($i + 1) * $each} {incr k} {
+        set tcp($k) [new Agent/TCP/Newreno]
+        set sink [new Agent/TCPSink]
+        $ns attach-agent $ap $tcp($k)
+        $ns attach-agent $node $sink
+        $ns connect $tcp($k) $sink
+        set ftp [new Application/FTP]
+        $ftp attach-agent $tcp($k)
+        $ns at 0.0 "$ftp start"
+    }
 }
 
 proc delivered {} {
-    global tcp stations
+    global tcp stations each
     set sum 0
-    for {set i 0} {$i < $stations} {incr i} {
+    for {set i 0} {$i < $stations * $each} {incr i} {
         set sum [expr {$sum + [$tcp($i) set ack_] + 1}]
     }
     return $sum

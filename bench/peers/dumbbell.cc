@@ -1,6 +1,7 @@
 // ns-3: sixty NewReno flows with SACK through one router.
 //
 //   dumbbell DURATION_S WARMUP_S RUN --rtt=MS --queue=droptail|red [--measure]
+//       [--flows=60 --limit=15]
 //
 // Prints "delivered", segments in the whole run, segments after the warm-up. With
 // --measure it also prints "bottleneck", utilisation, mean queue with the packet in
@@ -25,8 +26,8 @@ using namespace ns3;
 namespace
 {
 
-constexpr uint32_t FLOWS = 60;
-constexpr double BOTTLENECK_BPS = 100e6;
+// Of the bottleneck, for each flow.
+constexpr double FLOW_BPS = 100e6 / 60;
 // With the headers of PPP, IP and TCP 1500 bytes on the wire.
 constexpr uint32_t SEGMENT = 1458;
 // Windows that never limit.
@@ -81,15 +82,20 @@ main(int argc, char* argv[])
     uint32_t rtt = 10;
     std::string queue = "droptail";
     bool measure = false;
+    uint32_t flows = 60;
+    uint32_t limit = 15;
     CommandLine cmd;
     cmd.AddNonOption("duration", "seconds to simulate, warm-up included", duration);
     cmd.AddNonOption("warmup", "seconds not counted", warmup);
     cmd.AddNonOption("run", "number of the replication", run);
     cmd.AddValue("rtt", "round-trip propagation time in milliseconds", rtt);
     cmd.AddValue("queue", "droptail or red", queue);
+    cmd.AddValue("flows", "flows, and the rate of the bottleneck with them", flows);
+    cmd.AddValue("limit", "packets at the bottleneck, that in service included", limit);
     cmd.AddValue("measure", "watch the bottleneck", measure);
     cmd.Parse(argc, argv);
     RngSeedManager::SetRun(run);
+    const double bottleneckBps = flows * FLOW_BPS;
     const bool red = queue == "red";
 
     // TCP: an ACK for each segment, recovery by SACK without rate reduction; the default of
@@ -111,8 +117,8 @@ main(int argc, char* argv[])
     const auto right = CreateObject<Node>();
     NodeContainer sources;
     NodeContainer targets;
-    sources.Create(FLOWS);
-    targets.Create(FLOWS);
+    sources.Create(flows);
+    targets.Create(flows);
 
     // The cheapest of ns-3's ways to route: global routes and static ones are searched
     // in a list for every packet.
@@ -140,10 +146,10 @@ main(int argc, char* argv[])
 
     // The packet in service has left the queue of the device: one place more. RED is
     // a discipline above the device, whose own queue then holds a single packet.
-    const auto [bottleneck, unused] = connect(left, right, BOTTLENECK_BPS, 0, red ? 1 : 14);
+    const auto [bottleneck, unused] = connect(left, right, bottleneckBps, 0, red ? 1 : limit - 1);
     // In the way back, as everywhere else, nothing is lost.
     const auto back = DynamicCast<PointToPointNetDevice>(bottleneck.Get(1));
-    back->GetQueue()->SetMaxSize(QueueSize("1000p"));
+    back->GetQueue()->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, 1000 * flows / 60));
     if (red)
     {
         // ns-2's defaults where ns-3's differ: 1/50 for the largest probability; a weight
@@ -172,9 +178,9 @@ main(int argc, char* argv[])
     const double quarter_ms = rtt / 4.0;
     const auto start = CreateObject<UniformRandomVariable>();
     std::vector<Ptr<PacketSink>> sinks;
-    for (uint32_t i = 0; i < FLOWS; ++i)
+    for (uint32_t i = 0; i < flows; ++i)
     {
-        const double rate = 2e6 * (1 + 0.01 * (i / (FLOWS - 1.0) - 0.5));
+        const double rate = 2e6 * (1 + 0.01 * (i / (flows - 1.0) - 0.5));
         connect(sources.Get(i), left, rate, quarter_ms, 1'000'000);
         const auto exit = connect(right, targets.Get(i), 100e9, quarter_ms, 1'000'000);
         PacketSinkHelper sink("ns3::TcpSocketFactory",
@@ -243,7 +249,7 @@ main(int argc, char* argv[])
         monitor.Integrate();
         const double measured = duration - warmup;
         const double arrivals = monitor.accepted + monitor.dropped;
-        std::cout << "bottleneck " << 8 * monitor.bytes / BOTTLENECK_BPS / measured << ' '
+        std::cout << "bottleneck " << 8 * monitor.bytes / bottleneckBps / measured << ' '
                   << monitor.packetSeconds / measured << ' ' << monitor.dropped / arrivals << '\n';
     }
     Simulator::Destroy();

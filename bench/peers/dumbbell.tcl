@@ -1,15 +1,18 @@
 # ns-2: sixty NewReno flows through one router.
 #
-#   ns dumbbell.tcl DURATION_S WARMUP_S SEED RTT_MS droptail|red|bytes measure|bare
+#   ns dumbbell.tcl DURATION_S WARMUP_S SEED RTT_MS droptail|red|bytes measure|bare [FLOWS LIMIT]
 #
 # Prints "delivered", segments delivered in the whole run, segments delivered after the warm-up.
 # With `measure` it also prints "bottleneck", utilisation, mean queue with the packet in service,
 # and fraction of packets dropped, all after the warm-up; that needs a monitor on the queue, which
 # `bare` does without. Settings that differ from ns-2's defaults say why.
 
-lassign $argv duration warmup seed rtt_ms queue mode
-set flows 60
-set bottleneck_bps 100e6
+lassign $argv duration warmup seed rtt_ms queue mode flows places
+# As many flows more as rate.
+if {$flows eq ""} {
+    lassign {60 15} flows places
+}
+set bottleneck_bps [expr {100e6 * $flows / 60}]
 ns-random $seed
 
 # 1500 bytes on the wire, ACKs of 40 (ns-2's default).
@@ -46,13 +49,13 @@ set right [$ns node]
 if {$queue eq "droptail"} {
     $ns simplex-link $left $right $bottleneck_bps 0 DropTail
     # A limit of 15 holds 14, and one more is in service.
-    $ns queue-limit $left $right 15
+    $ns queue-limit $left $right $places
 } else {
     $ns simplex-link $left $right $bottleneck_bps 0 RED
     $ns queue-limit $left $right $limit
 }
 $ns simplex-link $right $left $bottleneck_bps 0 DropTail
-$ns queue-limit $right $left 1000
+$ns queue-limit $right $left [expr {1000 * $flows / 60}]
 
 # A quarter of the round trip in each direction of the host's two links; rates evenly over 1 %.
 set quarter [expr {$rtt_ms / 4000.0}]

@@ -1,0 +1,359 @@
+"""What a segment costs as networks grow: flows through a router, round-trip time, stations, flows
+in a cell; here, in lean loops, in htsim, ns-2 and ns-3.
+
+    make bench ONLY=growth                               hours: keep the machine quiet
+    .venv/bin/python bench/growth.py --quick             each point once and briefly
+    .venv/bin/python bench/growth.py --axis flows        one axis; others stay as they were
+    .venv/bin/python bench/growth.py --page              table in bench/README.md, and the picture
+
+The cost is the slope between two lengths of a run, both behind the start phase; rounds of all
+simulators take turns, and medians count. A peer has ten CPU minutes a point: where the point before
+says that it would need more it is not begun, and the table says how long it would take.
+"""
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Literal
+
+import lean
+import ours
+from measure import BenchError, Run, Stopped, limited, process
+from peers import (
+    HTSIM,
+    NS3_CELL,
+    NS3_DUMBBELL,
+    htsim_absent,
+    install_htsim,
+    install_ns2,
+    install_ns3,
+)
+
+HERE = Path(__file__).parent
+OUT = HERE / "out" / "growth.json"
+BUDGET_S, QUICK_BUDGET_S = 600.0, 20.0
+"""CPU time that a peer has for a point, and with `--quick`. [s]"""
+MOST_GB = 8.0
+ROUNDS = 3
+SAME = 0.05
+"""Throughputs further from ours are named."""
+
+Axis = Literal["flows", "rtt", "stations", "connections"]
+AXES: tuple[Axis, ...] = ("flows", "rtt", "stations", "connections")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A network: `size` of its axis, and what it is made of."""
+
+    axis: Axis
+    size: int
+    flows: int
+    rtt_ms: int = 10
+    stations: int = 0
+
+    @property
+    def limit(self) -> int:
+        """Packets in the queue: with the router's rate as long as 15 at 100 Mb/s, in a larger cell
+        a thousand.
+        """
+        if self.stations:
+            return 100 if self.flows == self.stations == 7 else 1000
+        return 15 * self.flows // 60
+
+    @property
+    def segments_per_s(self) -> float:
+        """About so many are delivered: the router's rate, or that of the 802.11b cell."""
+        return 380.0 if self.stations else self.flows * 100e6 / 60 / 12000
+
+    def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
+        """A run behind the start phase, and one with so many segments more, and longer at least by
+        that part of the start, which is noise in the slope.
+        """
+        if self.stations:
+            start_s = 100.0 if self.flows <= 1000 else 200.0
+        else:
+            start_s = max(5.0, self.rtt_ms / 20)
+        return start_s, start_s + max(segments / self.segments_per_s, least * start_s)
+
+    def settings(self, warmup_s: float) -> Mapping[str, object]:
+        """In our words, over cases/seven.toml or cases/dumbbell.toml."""
+        common: dict[str, object] = {"warmup": f"{warmup_s:g} s", "replications": 1}
+        if self.stations:
+            cell = {"station.laptop.count": self.stations, "cell.ap_queue": self.limit}
+            return common | cell | {"station.laptop.download": self.flows // self.stations}
+        router = {"dumbbell.flows": self.flows, "dumbbell.rtt": f"{self.rtt_ms} ms"}
+        rate = f"{round(self.flows * 1e8 / 60)} bps"
+        return common | router | {"dumbbell.bottleneck": rate, "queue": self.limit}
+
+
+POINTS = (
+    *(Point("flows", flows, flows) for flows in (60, 600, 6_000, 60_000)),
+    *(Point("rtt", rtt_ms, 60, rtt_ms) for rtt_ms in (10, 20, 50, 100, 200, 500)),
+    *(Point("stations", count, count, stations=count) for count in (7, 70, 1000)),
+    *(Point("connections", 7 * each, 7 * each, stations=7) for each in (1, 100, 1429)),
+)
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """Who simulates: its command for a point, or None where it cannot."""
+
+    name: str
+    #: Segments in a slope.
+    router_segments: float
+    cell_segments: float
+    #: CPU time for a point; None: as much as it takes.
+    budgeted: bool
+    command: Callable[[Point, list[str]], Sequence[str] | None]
+
+    def runs(
+        self, point: Point, lengths_s: tuple[float, float], budget_s: float
+    ) -> tuple[Run, Run]:
+        """A short and a long run; a peer's are ended at its budget."""
+        short_s, long_s = lengths_s
+        if self.name == "lasthop":
+            file = HERE / "cases" / ("seven.toml" if point.stations else "dumbbell.toml")
+            three_s = [short_s, short_s, long_s]
+            _, short, long = ours.worker(file, point.settings(short_s / 2), three_s)
+            return short, long
+        short = self.run(point, short_s, short_s / 2, budget_s)
+        return short, self.run(point, long_s, short_s / 2, budget_s - short.cpu_s)
+
+    def run(self, point: Point, duration_s: float, warmup_s: float, budget_s: float) -> Run:
+        """One process."""
+        argv = self.command(point, [f"{duration_s:g}", f"{warmup_s:g}", "1"])
+        assert argv is not None
+        ended = process(limited(argv, max(1.0, budget_s), MOST_GB) if self.budgeted else argv)
+        for line in ended.output.splitlines():
+            if line.startswith("delivered "):
+                segments = int(line.split()[2])
+                return Run(ended.cpu_s, segments, duration_s - warmup_s, ended.peak_rss_mb)
+        raise BenchError(f"`{' '.join(argv)}` printed no line `delivered ...`")
+
+
+def lean_command(how: str) -> Callable[[Point, list[str]], Sequence[str] | None]:
+    """A lean loop's; hop by hop there is no cell."""
+
+    def command(point: Point, numbers: list[str]) -> Sequence[str] | None:
+        if not point.stations:
+            return lean.router(how, point.flows, point.rtt_ms, point.limit, *numbers)
+        sizes = (point.stations, point.flows // point.stations, point.limit)
+        return [str(lean.CELL), *numbers, *map(str, sizes)] if how == "once" else None
+
+    return command
+
+
+def htsim(point: Point, numbers: list[str]) -> Sequence[str] | None:
+    """It has no 802.11."""
+    if point.stations:
+        return None
+    return [str(HTSIM), *numbers, *map(str, (point.flows, point.rtt_ms, point.limit)), "bare"]
+
+
+def ns2(point: Point, numbers: list[str]) -> Sequence[str]:
+    """As installed."""
+    if point.stations:
+        sizes = (point.stations, point.flows // point.stations, point.limit)
+        return ["ns", str(HERE / "peers/cell.tcl"), *numbers, "default", *map(str, sizes)]
+    words = [str(point.rtt_ms), "droptail", "bare", str(point.flows), str(point.limit)]
+    return ["ns", str(HERE / "peers/dumbbell.tcl"), *numbers, *words]
+
+
+def ns3(point: Point, numbers: list[str]) -> Sequence[str]:
+    """Its release build."""
+    if point.stations:
+        each = point.flows // point.stations
+        sizes = [f"--stations={point.stations}", f"--flows={each}", f"--queue={point.limit}"]
+        return [str(NS3_CELL), *numbers, *sizes]
+    sizes = [f"--rtt={point.rtt_ms}", f"--flows={point.flows}", f"--limit={point.limit}"]
+    return [str(NS3_DUMBBELL), *numbers, *sizes, "--queue=droptail"]
+
+
+SIMULATORS = (
+    Simulator("lasthop", 3e6, 1e6, False, lambda *_: ()),
+    Simulator("lean", 3e6, 1e6, False, lean_command("once")),
+    Simulator("hops", 3e6, 1e6, False, lean_command("hops")),
+    Simulator("htsim", 2e6, 0, True, htsim),
+    Simulator("ns-2", 4e6, 1e5, True, ns2),
+    Simulator("ns-3", 1e5, 1e4, True, ns3),
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A simulator at a point: a cost, or why there is none."""
+
+    axis: Axis
+    size: int
+    simulator: str
+    rounds: int
+    us_per_segment: float | None
+    #: Median CPU time of a round.
+    round_s: float
+    segments_per_s: float
+    peak_rss_mb: float
+    why: str = ""
+
+
+def estimate_s(before: Sequence[Entry], segments: Sequence[float], size: int) -> float:
+    """CPU time of a round at the next point. [s]
+
+    Known are the rounds before, and how many segments those and the next one simulate. Where a
+    segment, its share of the start included, became dearer from point to point it does so again, as
+    a power of what the axis counts.
+    """
+    if not before:
+        return 0.0
+    costs_s = [entry.round_s / number for entry, number in zip(before, segments, strict=False)]
+    last_s = costs_s[-1] * segments[-1]
+    if len(before) == 1:
+        return last_s
+    power = math.log(costs_s[-1] / costs_s[-2]) / math.log(before[-1].size / before[-2].size)
+    return last_s * math.pow(size / before[-1].size, max(0.0, power))
+
+
+def measured(one: Simulator, point: Point, rounds: Sequence[tuple[Run, Run]]) -> Entry:
+    """Medians over the rounds."""
+    short, long = rounds[-1]
+    segments = long.segments - short.segments
+    if segments <= 0:
+        raise BenchError(f"{one.name}, {point}: a longer run delivers no more")
+    return Entry(
+        point.axis,
+        point.size,
+        one.name,
+        len(rounds),
+        median(b.cpu_s - a.cpu_s for a, b in rounds) / segments * 1e6,
+        median(a.cpu_s + b.cpu_s for a, b in rounds),
+        segments / (long.measured_s - short.measured_s),
+        long.peak_rss_mb,
+    )
+
+
+def main(*, quick: bool, axes: Sequence[Axis] = AXES) -> None:
+    """All points of the axes, written after each."""
+    install_ns2()
+    install_ns3()
+    lean.install()
+    skipped = htsim_absent()
+    if skipped is None:
+        install_htsim()
+    else:
+        print(skipped)
+    there = [one for one in SIMULATORS if one.name != "htsim" or skipped is None]
+    entries = [entry for entry in known() if entry.axis not in axes]
+    for axis in axes:
+        entries += along(axis, there, quick=quick, keep=entries)
+
+
+def along(
+    axis: Axis, simulators: Sequence[Simulator], *, quick: bool, keep: Sequence[Entry]
+) -> list[Entry]:
+    """The points of an axis, from the least to the largest."""
+    budget_s = QUICK_BUDGET_S if quick else BUDGET_S
+    done: list[Entry] = []
+    sizes: dict[str, list[float]] = {one.name: [] for one in simulators}
+    for point in (point for point in POINTS if point.axis == axis):
+        results: dict[str, list[tuple[Run, Run]]] = {one.name: [] for one in simulators}
+        why: dict[str, str] = {}
+        wanted: dict[str, float] = {}
+        for number in range(1 if quick else ROUNDS):
+            for one in simulators:
+                if one.name in why or one.command(point, []) is None:
+                    continue
+                segments = one.cell_segments if point.stations else one.router_segments
+                lengths_s = point.lengths_s(segments * (0.1 if quick else 1), 0.1 if quick else 1)
+                wanted[one.name] = sum(lengths_s) * point.segments_per_s
+                before = [entry for entry in done if entry.simulator == one.name]
+                load = [*sizes[one.name], wanted[one.name]]
+                if stopped := reason(one, before, load, point.size, budget_s):
+                    why[one.name] = stopped
+                    continue
+                spent_s = sum(a.cpu_s + b.cpu_s for a, b in results[one.name])
+                if one.budgeted and number and spent_s * (number + 1) / number > budget_s:
+                    continue
+                try:
+                    results[one.name].append(one.runs(point, lengths_s, budget_s))
+                except Stopped:
+                    why[one.name] = f"over {budget_s / 60:.2g} min"
+                except BenchError as error:
+                    why[one.name] = f"failed: {str(error).splitlines()[-1][:60]}"
+        for one in simulators:
+            if results[one.name]:
+                done.append(measured(one, point, results[one.name]))
+                sizes[one.name].append(wanted[one.name])
+            elif one.name in why:
+                done.append(Entry(axis, point.size, one.name, 0, None, 0, 0, 0, why[one.name]))
+            else:
+                continue
+            print(line(done[-1], done), flush=True)
+        OUT.parent.mkdir(exist_ok=True)
+        OUT.write_text(json.dumps([asdict(each) for each in (*keep, *done)], indent=1) + "\n")
+    return done
+
+
+def reason(
+    one: Simulator, before: Sequence[Entry], segments: Sequence[float], size: int, budget_s: float
+) -> str | None:
+    """Why a peer is not begun at a point; None where it is."""
+    if not one.budgeted:
+        return None
+    if before and before[-1].us_per_segment is None:
+        return "stopped before"
+    needs_s = estimate_s(before, segments, size)
+    return f"would take {short(needs_s / 60)} min" if needs_s > budget_s else None
+
+
+def short(value: float) -> str:
+    """Three digits, and all before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def line(entry: Entry, done: Sequence[Entry]) -> str:
+    """What is printed of a point."""
+    name = f"{entry.axis:12}{entry.size:7}  {entry.simulator:8}"
+    if entry.us_per_segment is None:
+        return f"{name} {entry.why}"
+    apart = throughput_apart(entry, done)
+    other = f"  throughput {apart:+.0%}" if abs(apart) > SAME else ""
+    return (
+        f"{name}{entry.us_per_segment:10.3f} us/segment{entry.round_s:8.1f} s a round"
+        f"{entry.peak_rss_mb:8.0f} MB{other}"
+    )
+
+
+def throughput_apart(entry: Entry, entries: Sequence[Entry]) -> float:
+    """How far a simulator's throughput is from ours at the same point, as a part of ours."""
+    for mine in entries:
+        if (mine.axis, mine.size, mine.simulator) == (entry.axis, entry.size, "lasthop"):
+            return entry.segments_per_s / mine.segments_per_s - 1
+    return 0.0
+
+
+def known() -> list[Entry]:
+    """What has been measured."""
+    return [Entry(**each) for each in json.loads(OUT.read_text())] if OUT.exists() else []
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="cost per segment as networks grow")
+    parser.add_argument("--quick", action="store_true", help="each point once, twenty seconds")
+    parser.add_argument("--axis", action="append", choices=AXES)
+    parser.add_argument("--page", action="store_true", help="write the table and the picture")
+    options = parser.parse_args()
+    if options.page:
+        import growth_page
+
+        growth_page.main()
+    else:
+        try:
+            main(quick=options.quick, axes=options.axis or AXES)
+        except BenchError as problem:
+            print(f"error: {problem}", file=sys.stderr)
+            sys.exit(2)

@@ -1,0 +1,97 @@
+"""Table and picture of what a segment costs as networks grow, from out/growth.json."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from dumbbell import TRANSMISSIONS
+from growth import SAME, SIMULATORS, Axis, Entry, known, short, throughput_apart
+from measure import BenchError, Cost
+from pages import rewrite, table
+from report import CELL_TRANSMISSIONS
+
+from lasthop.plot.figure import EMULATION, MODEL, QUIET, SIMULATION, Figure, house_style, title
+
+HERE = Path(__file__).parent
+PAGE, IMAGE = HERE / "README.md", HERE.parent / "docs/images/growth.png"
+SECTION = "Growth"
+PICTURE = "![Cost of a segment over flows, round-trip time, stations, and flows in a cell]"
+PICTURE += "(../docs/images/growth.png)"
+
+TITLES: Mapping[Axis, tuple[str, str]] = {
+    "flows": ("through a router that grows along", "flows"),
+    "rtt": ("sixty flows through a router", "round-trip time [ms]"),
+    "stations": ("802.11b, a download each", "stations"),
+    "connections": ("802.11b, seven stations", "downloads"),
+}
+STYLES: Mapping[str, tuple[str, str]] = {
+    "lasthop": (SIMULATION, "o-"),
+    "lean": (QUIET, ".--"),
+    "hops": (QUIET, ".:"),
+    "htsim": (MODEL, "s-"),
+    "ns-2": (EMULATION, "^-"),
+    "ns-3": (EMULATION, "v--"),
+}
+
+
+def main() -> None:
+    """Write both."""
+    entries = known()
+    if not entries:
+        raise BenchError("out/growth.json: not there; `bench/growth.py` writes it")
+    picture(entries).savefig(IMAGE)
+    rewrite(PAGE, {SECTION: rows(entries)}, {SECTION: PICTURE})
+
+
+def rows(entries: Sequence[Entry]) -> Iterator[str]:
+    """A row for each point, a column for each simulator."""
+    names = [one.name for one in SIMULATORS if any(each.simulator == one.name for each in entries)]
+    points = list(dict.fromkeys((each.axis, each.size) for each in entries))
+    there = {(each.axis, each.size, each.simulator): each for each in entries}
+    yield from table(
+        ["", *names],
+        (
+            [
+                f"{TITLES[axis][1]}: {size:,}",
+                *(cell(there.get((axis, size, name)), entries) for name in names),
+            ]
+            for axis, size in points
+        ),
+    )
+
+
+def cell(entry: Entry | None, entries: Sequence[Entry]) -> str:
+    """Microseconds and, in millions, transmissions a second and core; or why there is none."""
+    if entry is None:
+        return ""
+    if entry.us_per_segment is None:
+        return entry.why
+    per_segment = TRANSMISSIONS if entry.axis in ("flows", "rtt") else CELL_TRANSMISSIONS
+    cost = Cost(0, 0, 0, entry.us_per_segment, entry.segments_per_s, entry.peak_rss_mb)
+    apart = throughput_apart(entry, entries)
+    other = f", {apart:+.0%}" if abs(apart) > SAME else ""
+    millions = cost.transmissions_per_s(per_segment) / 1e6
+    return f"{short(entry.us_per_segment)} ({short(millions)}{other})"
+
+
+def picture(entries: Sequence[Entry]) -> Figure:
+    """A panel an axis, a line a simulator."""
+    with house_style(120.0, columns=2) as drawn:
+        panels = drawn.subplots(2, 2, sharey=True).flat
+        for axes, (axis, (heading, label)) in zip(panels, TITLES.items(), strict=True):
+            for name, (colour, line) in STYLES.items():
+                mine = [
+                    (each.size, each.us_per_segment)
+                    for each in entries
+                    if (each.axis, each.simulator) == (axis, name) and each.us_per_segment
+                ]
+                sizes, costs = [size for size, _ in mine], [cost for _, cost in mine]
+                axes.plot(sizes, costs, line, color=colour, label=name, markersize=3)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xlabel(label)
+            title(axes, heading)
+        for axes in drawn.axes[::2]:
+            axes.set_ylabel("CPU time [us/segment]")
+        marks, labels = drawn.axes[0].get_legend_handles_labels()
+        drawn.legend(marks, labels, loc="outside lower center", ncols=6)
+        return drawn

@@ -1,0 +1,126 @@
+// htsim: NewReno flows through one router with drop-tail.
+//
+//   htsim DURATION_S WARMUP_S SEED FLOWS RTT_MS LIMIT measure|bare
+//
+// Prints "delivered", segments in the whole run, segments after the warm-up; with `measure` also
+// "bottleneck", utilisation, mean queue with the packet in service, and fraction of packets dropped,
+// all after the warm-up. No logger is connected. A queue of htsim is a link's; a pipe is its delay.
+//
+// Differs from the others in: least timeout 250 ms and the first 3 s, both constants of its TcpSrc,
+// checked every 10 ms; a SYN before the first segment; no RED (its RandomQueue has no average).
+
+#include "config.h"
+#include "eventlist.h"
+#include "network.h"
+#include "pipe.h"
+#include "queue.h"
+#include "tcp.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+int
+main(int argc, char** argv)
+{
+    if (argc != 8)
+    {
+        fprintf(stderr, "htsim DURATION_S WARMUP_S SEED FLOWS RTT_MS LIMIT measure|bare\n");
+        return 2;
+    }
+    const double duration_s = atof(argv[1]);
+    const simtime_picosec warmup = timeFromSec(atof(argv[2]));
+    srand(atoi(argv[3]));
+    srandom(atoi(argv[3]));
+    const int flows = atoi(argv[4]);
+    const simtime_picosec quarter = timeFromMs(atof(argv[5]) / 4);
+    const int limit = atoi(argv[6]);
+    const bool measure = std::string(argv[7]) == "measure";
+    // TCP and pipes tell what they do; the streams go nowhere.
+    std::cout.setstate(std::ios::failbit);
+
+    EventList events;
+    events.setEndtime(timeFromSec(duration_s));
+    // Segments are counted in packets: 1500 bytes on the wire, ACKs of 40.
+    Packet::set_packet_size(1500);
+    TcpRtxTimerScanner timers(timeFromMs(10), events);
+    const linkspeed_bps rate = flows * (100e6 / 60);
+    Queue bottleneck(rate, memFromPkt(limit), events, NULL);
+    Queue back(rate, memFromPkt(1000.0 * flows / 60), events, NULL);
+
+    const auto link = [&events](double bps) {
+        return new Queue(linkspeed_bps(bps), memFromPkt(1000000), events, NULL);
+    };
+    // A quarter of the round trip in each direction of a host's two links; rates evenly over 1 %.
+    const auto pipe = [&events, quarter]() { return new Pipe(quarter, events); };
+    std::vector<TcpSink*> sinks;
+    for (int i = 0; i < flows; i++)
+    {
+        const double access_bps = 2e6 * (1 + 0.01 * (i / (flows - 1.0) - 0.5));
+        auto* source = new TcpSrc(NULL, NULL, events);
+        auto* sink = new TcpSink();
+        source->_cwnd = 2 * source->_mss;
+        source->_ssthresh = 0xffffffff;
+        auto* out = new Route();
+        for (PacketSink* hop : std::initializer_list<PacketSink*>{
+                 link(access_bps), pipe(), &bottleneck, link(100e9), pipe(), sink})
+        {
+            out->push_back(hop);
+        }
+        auto* way_back = new Route();
+        for (PacketSink* hop : std::initializer_list<PacketSink*>{
+                 link(100e9), pipe(), &back, link(access_bps), pipe(), source})
+        {
+            way_back->push_back(hop);
+        }
+        timers.registerTcp(*source);
+        source->connect(*out, *way_back, *sink, simtime_picosec(drand() * timeFromSec(1)));
+        sinks.push_back(sink);
+    }
+
+    const auto delivered = [&sinks]() {
+        uint64_t bytes = 0;
+        for (auto* sink : sinks)
+        {
+            bytes += sink->cumulative_ack();
+        }
+        return bytes / 1500;
+    };
+    while (EventList::now() < warmup && EventList::doNextEvent())
+    {
+    }
+    const uint64_t early = delivered();
+    const auto drops = bottleneck.num_drops();
+    double packet_seconds = 0;
+    if (measure)
+    {
+        simtime_picosec since = EventList::now();
+        double waiting = bottleneck.queuesize() / 1500.0;
+        while (EventList::doNextEvent())
+        {
+            packet_seconds += waiting * timeAsSec(EventList::now() - since);
+            since = EventList::now();
+            waiting = bottleneck.queuesize() / 1500.0;
+        }
+    }
+    else
+    {
+        while (EventList::doNextEvent())
+        {
+        }
+    }
+    const double after = delivered() - early;
+    printf("delivered %lu %lu\n", delivered(), delivered() - early);
+    if (measure)
+    {
+        const double measured_s = duration_s - timeAsSec(warmup);
+        const double dropped = bottleneck.num_drops() - drops;
+        printf("bottleneck %g %g %g\n",
+               after * 1500 * 8 / rate / measured_s,
+               packet_seconds / measured_s,
+               dropped / (dropped + after));
+    }
+    return 0;
+}
