@@ -86,7 +86,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     **{room: set() for room in FOUNDATIONS},
     # Models know scenarios as typed values; they never run anything.
     "allowance": {"errors", "underway"},
-    "stability": {"allowance", "errors"},
+    "stability": {"allowance", "errors", "underway"},
     "models": {"allowance", "errors", "stability", "typed"},
     "opening": {"errors"},
     "caution": {"_core", "channel", "errors", "models"},
