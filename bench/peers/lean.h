@@ -208,6 +208,16 @@ struct Tcp
     }
 };
 
+// Segments that the receivers of these flows have.
+inline uint64_t
+received_by(const std::vector<Tcp>& flows)
+{
+    uint64_t sum = 0;
+    for (const Tcp& one : flows)
+        sum += one.received;
+    return sum;
+}
+
 // xorshift64*, a uniform number in [0, 1).
 struct Random
 {

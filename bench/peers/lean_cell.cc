@@ -143,13 +143,7 @@ struct Cell
         }
     }
 
-    uint64_t delivered() const
-    {
-        uint64_t sum = 0;
-        for (const Tcp& one : tcp)
-            sum += one.received;
-        return sum;
-    }
+    uint64_t delivered() const { return received_by(tcp); }
 };
 
 int

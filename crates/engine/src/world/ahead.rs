@@ -223,14 +223,9 @@ fn take_ack(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Time, a
     while let Some(mut packet) = flow.next_packet(at, ack.flow) {
         // through the link of its host, behind which an event waits for it
         let leg = wires.routes.legs(&packet)[0];
-        let arrives = match leg.place {
-            Place::Host(link) => wires.links[link as usize].pass_host(at, &packet),
-            Place::Link(_)
-            | Place::Gate(_)
-            | Place::Delay
-            | Place::Air(_)
-            | Place::End
-            | Place::EndAhead => at,
+        let arrives = match leg.host() {
+            Some(link) => wires.links[link as usize].pass_host(at, &packet),
+            None => at,
         };
         packet.hop = 1;
         let carrier = leg.carrier as usize;

@@ -104,6 +104,7 @@ fn place_of(number: u32, wired: &WiredLink) -> Place {
 
 impl Leg {
     /// The link of a host, if it leads through one.
+    #[inline(always)]
     pub(super) fn host(&self) -> Option<u32> {
         match self.place {
             Place::Host(link) => Some(link),
