@@ -259,7 +259,10 @@ impl<'a> World<'a> {
                 if self.listens() {
                     self.overhear(now, &packet);
                 }
-                self.travel(now, &mut packet);
+                match self.wires.routes.has_arrived(&packet) {
+                    true => self.arrive(now, &mut packet),
+                    false => self.travel(now, &mut packet),
+                }
             }
         }
     }
