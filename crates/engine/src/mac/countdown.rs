@@ -93,7 +93,9 @@ impl Countdown {
     #[inline]
     pub(super) fn release(&mut self, end: Time, wait: Span) {
         let after = end.plus(wait);
-        each(&mut self.groups, |group| group.resume = after.plus(group.aifs));
+        each(&mut self.groups, |group| {
+            group.resume = after.plus(group.aifs)
+        });
     }
 
     /// Start of the next transmission if nothing changes.
