@@ -193,7 +193,7 @@ impl Cell {
     fn enter_queue(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let port = &mut self.ports[number as usize];
         let was_empty = port.queue.head().is_none();
-        let enters = port.queue.offer(now, *packet);
+        let enters = port.queue.offer(now, packet);
         let may_drop = port.queue.may_drop_later();
         if enters && was_empty && port.queue.head().is_some() {
             self.contend(now, number, packet);
@@ -292,9 +292,10 @@ impl Cell {
         packet: &mut Packet,
     ) {
         let port = &mut self.ports[contender as usize];
-        if let Some(head) = port.queue.pop(done) {
-            *packet = head;
+        if let Some(head) = port.queue.head() {
+            *packet = *head;
         }
+        port.queue.pop(done);
         if port.greedy {
             sources.refill(done, contender, &mut port.queue);
         }

@@ -92,7 +92,7 @@ impl Greedy for Supply {
     fn refill(&mut self, now: Time, _: u32, queue: &mut HeadQueue) {
         while self.0 > 0 && !queue.is_full(now) {
             self.0 -= 1;
-            queue.offer(now, Packet::SAMPLE);
+            queue.offer(now, &Packet::SAMPLE);
         }
     }
 }

@@ -135,7 +135,7 @@ impl Conflict {
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let queue = &mut self.queues[number as usize];
         let was_empty = queue.head().is_none();
-        let enters = queue.offer(now, *packet);
+        let enters = queue.offer(now, packet);
         if enters && was_empty && queue.head().is_some() {
             self.medium.backlog(now, number, packet.bytes);
         }

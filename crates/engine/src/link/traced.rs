@@ -80,7 +80,7 @@ impl Traced {
         if self.queue.head().is_none() {
             self.next = self.trace.first_after(now);
         }
-        let taken = self.queue.offer(now, packet);
+        let taken = self.queue.offer(now, &packet);
         if self.measured.contains(&now) {
             self.longest = self.longest.max(self.queue.length(now));
         }

@@ -110,7 +110,7 @@ impl BackoffRing {
     }
 
     /// Removes all nodes that contend for the present slot, handing each to `taken`.
-    #[inline]
+    #[inline(always)]
     pub fn take_present(&mut self, mut taken: impl FnMut(u32)) {
         let bucket = self.bucket(self.passed);
         let mut node = std::mem::replace(&mut self.heads[bucket], NONE);

@@ -41,24 +41,26 @@ impl Fifo {
     }
 
     /// Appends `packet`, marked or not, or refuses it. Returns whether it was taken.
-    #[inline]
-    pub fn offer(&mut self, now: Time, mut packet: Packet) -> bool {
+    #[inline(always)]
+    pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         let verdict = match self.admission {
             Admission::DropTail(limit) if self.length(now) < limit as usize => Verdict::Enter,
             Admission::DropTail(_) => Verdict::Drop,
-            _ => self.judge(now, &packet),
+            _ => self.judge(now, packet),
         };
         if verdict == Verdict::Drop {
             self.counters.refuse();
             return false;
         }
-        if verdict == Verdict::Mark && packet.mark() {
-            self.counters.mark();
-        }
-        packet.queued = now;
         self.counters.enter(now);
         self.bytes += u64::from(packet.bytes);
-        self.packets.push_back(packet);
+        self.packets.push_back(Packet {
+            queued: now,
+            ..*packet
+        });
+        if verdict == Verdict::Mark && self.packets.back_mut().is_some_and(Packet::mark) {
+            self.counters.mark();
+        }
         true
     }
 
@@ -235,15 +237,15 @@ mod tests {
     #[test]
     fn the_limit_counts_the_packet_in_service_until_its_release() {
         let mut queue = drop_tail(2);
-        assert!(queue.offer(Time(0), packet(0)));
-        assert!(queue.offer(Time(10), packet(1)));
-        assert!(!queue.offer(Time(20), packet(2)));
+        assert!(queue.offer(Time(0), &packet(0)));
+        assert!(queue.offer(Time(10), &packet(1)));
+        assert!(!queue.offer(Time(20), &packet(2)));
         assert_eq!(queue.pop(Time(40)).map(|p| p.number), Some(0));
         assert!(
-            !queue.offer(Time(39), packet(3)),
+            !queue.offer(Time(39), &packet(3)),
             "its place is taken until 40"
         );
-        assert!(queue.offer(Time(40), packet(4)));
+        assert!(queue.offer(Time(40), &packet(4)));
         let counters = queue.counters();
         assert_eq!(
             (counters.offered, counters.dropped, counters.left),
@@ -261,7 +263,7 @@ mod tests {
             let flow = u32::from(number % 3 == 2);
             queue.offer(
                 Time(0),
-                Packet {
+                &Packet {
                     flow,
                     ..packet(number)
                 },
@@ -286,8 +288,8 @@ mod tests {
     #[test]
     fn occupancy_is_the_area_under_the_queue_length() {
         let mut queue = drop_tail(9);
-        queue.offer(Time(0), packet(0));
-        queue.offer(Time(10), packet(1));
+        queue.offer(Time(0), &packet(0));
+        queue.offer(Time(10), &packet(1));
         assert_eq!(queue.occupancy_ns(Time(20)), 20 + 10);
         queue.pop(Time(40)); // decided at 30, place free at 40
         assert_eq!(queue.occupancy_ns(Time(30)), 30 + 20);

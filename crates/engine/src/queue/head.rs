@@ -139,7 +139,7 @@ impl HeadQueue {
     /// Offers `packet`; returns false if it was refused. Other packets that are lost are fetched with
     /// `take_dropped`.
     #[inline]
-    pub fn offer(&mut self, now: Time, packet: Packet) -> bool {
+    pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         match self {
             HeadQueue::Fifo(fifo) => fifo.offer(now, packet),
             HeadQueue::Other(other) => other.offer(now, packet),
@@ -254,13 +254,13 @@ impl HeadQueue {
 }
 
 impl OtherQueue {
-    fn offer(&mut self, now: Time, packet: Packet) -> bool {
+    fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         match self {
             OtherQueue::Scheduled(scheduled) => {
-                scheduled.offer(now, packet);
+                scheduled.offer(now, *packet);
                 true
             }
-            OtherQueue::Lanes(lanes) => lanes.offer(now, &packet),
+            OtherQueue::Lanes(lanes) => lanes.offer(now, packet),
         }
     }
 

@@ -506,7 +506,7 @@ impl Flows {
             let datagram = udp.0.send();
             let mut packet = flow.datagram(now, index, datagram);
             packet.hop = self.greedy_hop;
-            queue.offer(now, packet);
+            queue.offer(now, &packet);
         }
     }
 }

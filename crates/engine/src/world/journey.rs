@@ -82,7 +82,7 @@ impl World<'_> {
 }
 
 /// A packet enters a queue of the radio, or is lost there.
-#[inline(never)]
+#[inline(always)]
 fn offer(radio: &mut Radio, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
     if !radio.offer(now, queue, packet) {
         flows.lose(packet);

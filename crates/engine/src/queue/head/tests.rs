@@ -134,7 +134,7 @@ fn run(setting: &QueueSetting, steps: &[Step]) -> Run {
                 },
                 ..Packet::SAMPLE
             };
-            if !run.queue.offer(now, packet) {
+            if !run.queue.offer(now, &packet) {
                 run.lost.push((step, packet));
             }
         } else {
