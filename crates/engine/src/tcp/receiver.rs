@@ -73,7 +73,11 @@ impl Receiver {
             self.ts_recent = sent_at;
         }
         if number != self.rcv_nxt {
-            return self.on_other_segment(number);
+            let sack = self.on_other_segment(number);
+            return Received {
+                delivered: 0,
+                ack: Some(self.ack_with(sack)),
+            };
         }
         self.rcv_nxt += 1;
         let filled = self.ahead.held > 0;
@@ -116,9 +120,10 @@ impl Receiver {
         (now >= self.deadline).then(|| self.ack())
     }
 
-    /// A segment that is not the next one: ahead of a gap, or it arrived before.
+    /// A segment that is not the next one: ahead of a gap, or it arrived before. Returns the number of the
+    /// SACK option that tells of it.
     #[inline(never)]
-    fn on_other_segment(&mut self, number: u32) -> Received {
+    fn on_other_segment(&mut self, number: u32) -> u16 {
         let is_ahead = number > self.rcv_nxt && number - self.rcv_nxt < self.window;
         let twice = number < self.rcv_nxt || is_ahead && self.ahead.contains(number);
         let mut tells = false;
@@ -131,13 +136,9 @@ impl Receiver {
         if is_ahead {
             self.ahead.insert(number);
         }
-        let mut ack = self.ack();
-        if tells && ack.sack == 0 {
-            ack.sack = self.report();
-        }
-        Received {
-            delivered: 0,
-            ack: Some(ack),
+        match tells || self.ahead.held > 0 {
+            true => self.report(),
+            false => 0,
         }
     }
 
@@ -159,18 +160,24 @@ impl Receiver {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn ack(&mut self) -> Ack {
+        let sack = match self.ahead.held {
+            0 => 0,
+            _ => self.report(),
+        };
+        self.ack_with(sack)
+    }
+
+    /// The ACK that leaves now, with this SACK option.
+    #[inline(always)]
+    fn ack_with(&mut self, sack: u16) -> Ack {
         self.deadline = Time::NEVER;
         self.last_ack_sent = self.rcv_nxt;
         Ack {
             next: self.rcv_nxt,
             echo: self.ts_recent,
-            sack: if self.ahead.held == 0 {
-                0
-            } else {
-                self.report()
-            },
+            sack,
             ece: self.echoes.now(),
         }
     }
