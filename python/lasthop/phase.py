@@ -31,6 +31,15 @@ def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
 
 def exposed(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
     """Queues that flows of several round-trip times share without jitter: name, kind, how many."""
+    queues = {
+        link.name: link.queue.discipline.replace("_", "-")
+        for link in scenario.routers
+        if link.queue.discipline in DETERMINISTIC
+        and link.rate_bps is not None
+        and link.trace is None
+    }
+    if not queues:
+        return
     links = {link.name: link for link in scenario.links}
     rtts: dict[str, set[float]] = {}
     for flow in scenario.tcp_flows:
@@ -39,13 +48,11 @@ def exposed(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
         if is_bulk and not any(link.jitter_s for link in way):
             rtt = round(sum(link.delay_s for link in way), 9)
             for name in flow.forward:
-                rtts.setdefault(name, set()).add(rtt)
+                if name in queues:
+                    rtts.setdefault(name, set()).add(rtt)
     for name, found in rtts.items():
-        link = links[name]
-        kind = link.queue.discipline
-        is_queue = not link.of_host and link.rate_bps is not None and link.trace is None
-        if is_queue and kind in DETERMINISTIC and len(found) > 1:
-            yield name, kind.replace("_", "-"), len(found)
+        if len(found) > 1:
+            yield name, queues[name], len(found)
 
 
 def dropped(queue: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ import tomllib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop import _core
 from lasthop.errors import Problem, ScenarioError
+from lasthop.rows import LongList
 from lasthop.source import (
     DICTIONARY,
     File,
@@ -178,8 +180,15 @@ class Scenario(Mapping[str, Any]):
         if self._typed is None:
             from lasthop.models.reading import read
 
-            self._typed = read(self.to_dict() if self._read is None else self._read)
+            self._typed = read(self._in_pieces())
         return self._typed
+
+    def _in_pieces(self) -> dict[str, Any]:
+        """The tree with its long lists not yet read."""
+        tree: dict[str, Any] = json.loads(self._checked.head_to_json())
+        for name, count in self._checked.long_lists():
+            tree[name] = LongList(count, partial(self._checked.rows_to_json, name))
+        return tree
 
     @property
     def source(self) -> str:

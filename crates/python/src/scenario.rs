@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lasthop_enforce::{Tables, parse_gateway, parse_interface, parse_scenario, to_json_text};
-use lasthop_engine::scenario::{self, Files, Format, Problem, WHOLE_FILE};
+use lasthop_engine::scenario::{self, Files, Format, LongList, Problem, WHOLE_FILE};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -124,6 +124,36 @@ impl Scenario {
     /// The scenario normalised, every default filled in, and what the file has enforced.
     fn to_json(&self) -> String {
         to_json_text(&self.parsed, &self.tables)
+    }
+
+    /// The scenario normalised, with null in the place of its lists of stations, links and flows, and without what
+    /// the file has enforced.
+    fn head_to_json(&self) -> String {
+        self.parsed.head_to_json().to_string()
+    }
+
+    /// The lists that `head_to_json` leaves out, and how many rows each has.
+    fn long_lists(&self) -> Vec<(&'static str, usize)> {
+        let lists = LongList::ALL.into_iter();
+        lists
+            .map(|list| (list.name(), self.parsed.count_of(list)))
+            .collect()
+    }
+
+    /// Rows `first` to before `last` of such a list, as JSON: `rows`, and `shared`, tables by key, of which rows
+    /// have the index.
+    fn rows_to_json(
+        &self,
+        py: Python<'_>,
+        list: &str,
+        first: usize,
+        last: usize,
+    ) -> PyResult<String> {
+        let known = LongList::ALL.into_iter().find(|one| one.name() == list);
+        let list = known.ok_or_else(|| PyValueError::new_err(format!("no long list {list:?}")))?;
+        let last = last.min(self.parsed.count_of(list));
+        let stretch = first.min(last)..last;
+        Ok(py.detach(|| self.parsed.rows_to_json(list, stretch).to_string()))
     }
 
     /// Independent replications.
