@@ -7,9 +7,10 @@ the memory of what is kept of them, and a check only counts them.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["PIECE", "Common", "LongList", "Rows"]
+__all__ = ["PIECE", "Common", "Listed", "LongList", "Rows", "View"]
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
@@ -55,6 +56,65 @@ class LongList:
                 if index is not None:
                     row[key] = common[index]
         return rows
+
+    def trees(self) -> Iterator[dict[str, Any]]:
+        """All rows as the whole tree has them; those that follow each other may share tables."""
+        for first in range(0, self.count, PIECE):
+            for row in self.stretch(first, min(first + PIECE, self.count)):
+                yield {key: _plain(value) for key, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    return value.tree if isinstance(value, Common) else value
+
+
+class View(Mapping[str, Any]):
+    """A read-only tree whose long lists are read when they are asked for."""
+
+    __slots__ = ("_tree",)
+
+    def __init__(self, tree: Row) -> None:
+        self._tree = {
+            key: value if isinstance(value, LongList) else _frozen(value)
+            for key, value in tree.items()
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        found = self._tree[key]
+        if isinstance(found, LongList):
+            rows = Rows(found, _frozen)
+            found = self._tree[key] = tuple(rows)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tree)
+
+    def __len__(self) -> int:
+        return len(self._tree)
+
+
+def _frozen(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return MappingProxyType({key: _frozen(value) for key, value in tree.items()})
+    if isinstance(tree, list):
+        return tuple(_frozen(value) for value in tree)
+    if isinstance(tree, Common):
+        return tree.read_as(MappingProxyType, lambda _, inside: _frozen(inside))
+    return tree
+
+
+class Listed(list[Any]):
+    """A long list as `json` writes it, row by row, without having it."""
+
+    def __init__(self, known: LongList) -> None:
+        super().__init__()
+        self._known = known
+
+    def __len__(self) -> int:
+        return self._known.count
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self._known.trees()
 
 
 class Rows(Sequence[T]):

@@ -3,21 +3,23 @@
 import contextlib
 import gc
 import io
+import json
 import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
 import lasthop as lh
 from lasthop import rows
 from lasthop.caution import cautions
-from lasthop.cli.check import check
+from lasthop.cli.check import check, written
 from lasthop.cli.simulate import print_result
 from lasthop.models.reading import read
-from lasthop.rows import LongList, Rows
+from lasthop.rows import LongList, Rows, View
 
 from .conftest import EXAMPLES
 
@@ -85,6 +87,41 @@ def test_rows_share_the_tables_that_are_the_same() -> None:
     assert [each.mss_bytes for each in tcp] == [1460] * 3 + [500] + [1460] * 2
     assert tcp[0] is tcp[2]
     assert tcp[4] is tcp[5]
+
+
+def test_a_view_reads_the_lists_that_are_asked_for() -> None:
+    scenario = lh.Scenario(network(3))
+    assert scenario["duration"] == 0.05
+    assert list(scenario) == list(scenario.to_dict())
+    assert isinstance(scenario._view, View)
+    assert isinstance(scenario._view._tree["flows"], LongList)
+    first, *_ = scenario["flows"]
+    assert dict(first) | {"tcp": {}} == tree_of(scenario)["flows"][0] | {"tcp": {}}
+    assert dict(first["tcp"])["mss_bytes"] == 1460
+    assert scenario["flows.flow-2.tcp"] is first["tcp"]
+    with pytest.raises(TypeError):
+        first["name"] = "another"
+    with pytest.raises(KeyError):
+        scenario["flows.flow-4"]
+
+
+def tree_of(scenario: lh.Scenario) -> dict[str, Any]:
+    """The tree with tuples in the place of lists, as views have them."""
+    tree: dict[str, Any] = scenario.to_dict()
+    for flow in tree["flows"]:
+        flow |= {way: tuple(flow[way]) for way in ("forward", "back")}
+    return tree
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: str(path.stem))
+def test_a_check_prints_the_whole_tree(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "PIECE", 3)
+    try:
+        scenario = lh.Scenario(path)
+    except lh.ScenarioError:
+        pytest.skip("no scenario of its own")
+    whole = json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False)
+    assert "".join(written(scenario)) == whole
 
 
 def test_a_check_reads_neither_flows_nor_links_of_hosts() -> None:

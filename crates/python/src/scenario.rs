@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use lasthop_enforce::{Tables, parse_gateway, parse_interface, parse_scenario, to_json_text};
+use lasthop_enforce::{
+    Tables, head_to_json, parse_gateway, parse_interface, parse_scenario, to_json_text,
+};
 use lasthop_engine::scenario::{self, Files, Format, LongList, Problem, WHOLE_FILE};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -126,10 +128,9 @@ impl Scenario {
         to_json_text(&self.parsed, &self.tables)
     }
 
-    /// The scenario normalised, with null in the place of its lists of stations, links and flows, and without what
-    /// the file has enforced.
+    /// The same with null in the place of its lists of stations, links and flows.
     fn head_to_json(&self) -> String {
-        self.parsed.head_to_json().to_string()
+        head_to_json(&self.parsed, &self.tables).to_string()
     }
 
     /// The lists that `head_to_json` leaves out, and how many rows each has.

@@ -180,7 +180,7 @@ fn check_scenario(scenario: &Scenario) {
     let whole = scenario.to_json();
     assert_eq!(scenario.to_json_text(), whole.to_string());
     for list in LongList::ALL {
-        assert_eq!(rows(&scenario, list), whole[list.name()]);
+        assert_eq!(rows(scenario, list), whole[list.name()]);
     }
     let mut routers_and_hosts = scenario
         .links
