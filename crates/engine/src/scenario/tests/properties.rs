@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::super::{Category, Discipline, Format, LongList, Problem, Scenario, parse_bytes};
+use super::super::{Category, Discipline, Format, Problem, Scenario, parse_bytes};
 use super::examples::{HOTSPOT, HOTSPOT_JSON, PIFS, SEVEN, TWO_RATES, UDP_BETA};
+use super::rows::assert_rows_are_whole;
 
 /// Pieces of scenarios, right and wrong, to put into others.
 const PIECES: &[&str] = &[
@@ -177,38 +178,8 @@ fn check_scenario(scenario: &Scenario) {
                 .is_none_or(|one| one < scenario.stations.len())
         );
     }
-    let whole = scenario.to_json();
-    assert_eq!(scenario.to_json_text(), whole.to_string());
-    for list in LongList::ALL {
-        assert_eq!(rows(scenario, list), whole[list.name()]);
-    }
-    let mut routers_and_hosts = scenario
-        .links
-        .chunk_by(|one, next| one.of_host == next.of_host);
-    let routers = routers_and_hosts.next();
-    assert!(routers.is_none_or(|links| !links[0].of_host || scenario.links.len() == links.len()));
-    assert!(routers_and_hosts.count() <= 1, "routers' links stand first");
-}
-
-/// A long list, read three rows at a time.
-fn rows(scenario: &Scenario, list: LongList) -> serde_json::Value {
-    let count = scenario.count_of(list);
-    let pieces = (0..count).step_by(3).map(|first| {
-        let mut piece = scenario.rows_to_json(list, first..count.min(first + 3));
-        let shared = piece["shared"].take();
-        let mut rows = piece["rows"].take();
-        for row in rows.as_array_mut().expect("a list of rows") {
-            for (key, tables) in shared.as_object().expect("tables by key") {
-                if let Some(index) = row.get(key).and_then(serde_json::Value::as_u64) {
-                    row[key] = tables[index as usize].clone();
-                }
-            }
-        }
-        rows
-    });
-    pieces
-        .flat_map(|mut rows| std::mem::take(rows.as_array_mut().expect("a list of rows")))
-        .collect()
+    assert_eq!(scenario.to_json_text(), scenario.to_json().to_string());
+    assert_rows_are_whole(scenario);
 }
 
 proptest! {
