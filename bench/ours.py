@@ -101,7 +101,7 @@ def main(file: str, settings: str, durations: list[float]) -> None:
         start = time.process_time()
         result = lasthop.simulate(timed, replications=1, jobs=1)
         cpu_s = time.process_time() - start
-        measured_s = duration_s - timed["warmup_s"]
+        measured_s = duration_s - timed.typed.warmup_s
         growth_kb = high_water_mark_kb("self") - idle_kb
         runs.append(Run(cpu_s, segments(result, measured_s), measured_s, growth_kb / 1024))
     print(json.dumps([asdict(run) for run in runs]))
@@ -112,7 +112,8 @@ def segments(result: "lasthop.Result", measured_s: float) -> int:
 
     Over a conflict graph datagrams count too.
     """
-    mss = {f["name"]: f["tcp"]["mss_bytes"] for f in result.scenario["flows"] if "tcp" in f}
+    known = result.scenario.typed
+    mss = {flow.name: flow.tcp.mss_bytes for flow in known.tcp_flows}
     if csma := result.scenario.get("csma"):
         mss = {f["name"]: f["mss_bytes"] for f in csma["flows"]}
     rates = {f["name"]: f["goodput_bps"]["mean"] for f in result.summary["flows"]}

@@ -52,12 +52,14 @@ def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
 
 def _marks(scenario: Scenario) -> Iterator[str]:
     """CoDel that marks, where something cannot be marked."""
-    queues = {f"link {link.name}": link.queue for link in scenario.links}
+    queues = {f"link {link.name}": link.queue for link in scenario.routers}
     if isinstance(scenario, CellScenario):
         queues["`cell.ap_queue`"] = scenario.cell.ap.queue
     marking = [name for name, one in queues.items() if one.discipline == "codel" and one.ecn]
+    if not marking:
+        return
     deaf = [flow.name for flow in scenario.flows if not _can_be_marked(flow)]
-    if not marking or not deaf or len(deaf) == len(scenario.flows):
+    if not deaf or len(deaf) == len(scenario.flows):
         return
     yield (
         f"{marking[0]}: CoDel with ecn = true marks, and drops what cannot be marked "

@@ -6,7 +6,7 @@ phase effects in packet-switched gateways", Internetworking: Research and Experi
 Replications start at other times but have the same phases, so that their intervals do not show it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from lasthop.models.reading import Scenario
@@ -19,18 +19,29 @@ DETERMINISTIC = ("drop_tail", "threshold")
 
 def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
     """Say which queues of a result dropped packets that may have come in fixed phases."""
-    queues = {queue["name"]: queue for queue in summary.get("queues", ())}
+    full = {queue["name"] for queue in summary.get("queues", ()) if dropped(queue)}
     return [
         f"queue {name}: phase effects: {rtts} round-trip times meet a {kind} queue, and who finds "
         "it full may hang on fractions of a packet time; intervals do not show that, "
         'jitter = "packet" of the flows ends it'
-        for name, kind, rtts in exposed(scenario)
-        if dropped(queues.get(name, {}))
+        for name, kind, rtts in exposed(scenario, full)
     ]
 
 
-def exposed(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
-    """Queues that flows of several round-trip times share without jitter: name, kind, how many."""
+def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, str, int]]:
+    """Queues `among` those named that flows of several round-trip times share without jitter: name,
+    kind, how many.
+    """
+    queues = {
+        link.name: link.queue.discipline.replace("_", "-")
+        for link in scenario.routers
+        if link.name in among
+        and link.queue.discipline in DETERMINISTIC
+        and link.rate_bps is not None
+        and link.trace is None
+    }
+    if not queues:
+        return
     links = {link.name: link for link in scenario.links}
     rtts: dict[str, set[float]] = {}
     for flow in scenario.tcp_flows:
@@ -39,13 +50,11 @@ def exposed(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
         if is_bulk and not any(link.jitter_s for link in way):
             rtt = round(sum(link.delay_s for link in way), 9)
             for name in flow.forward:
-                rtts.setdefault(name, set()).add(rtt)
+                if name in queues:
+                    rtts.setdefault(name, set()).add(rtt)
     for name, found in rtts.items():
-        link = links[name]
-        kind = link.queue.discipline
-        is_queue = not link.of_host and link.rate_bps is not None and link.trace is None
-        if is_queue and kind in DETERMINISTIC and len(found) > 1:
-            yield name, kind.replace("_", "-"), len(found)
+        if len(found) > 1:
+            yield name, queues[name], len(found)
 
 
 def dropped(queue: Mapping[str, Any]) -> bool:

@@ -147,7 +147,7 @@ def _mean_rates(scenario: "Typed") -> Iterator[str]:
         ("wire/down", wire.trace, wire.rate_bps),
         ("wire/up", wire.back_trace, wire.back_rate_bps),
     ]
-    ways += [(link.name, link.trace, link.rate_bps) for link in scenario.links]
+    ways += [(link.name, link.trace, link.rate_bps) for link in scenario.routers]
     for name, trace, rate_bps in ways:
         if trace is not None:
             mean = (rate_bps or wire.rate_bps or 0.0) / 1e6

@@ -204,13 +204,12 @@ def lacking(origin: str, what: str, why: str) -> UserError:
     return UserError(f"{origin}: has no {what}: {why}")
 
 
-def record_text(output: Output, scenario: Scenario) -> str:
+def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) -> str:
     """What stands in ``record.json`` beside a ``result.json``: all of a result but its summary.
 
     It is one JSON object: scenario (text, settings, files), samples, halves, series, distributions
     where there are some, and the fingerprint of the ``result.json`` that it belongs to.
     """
-    summary = json.loads(output.summary_json)
     head = {
         "kind": KIND,
         "scenario": summary["scenario"],

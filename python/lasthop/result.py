@@ -91,14 +91,19 @@ class Result(Answer):
         """Each quantity in each replication: list, name, quantity, replication, value."""
         import pandas as pd
 
-        rows = [
-            (list_name, name, quantity, replication, value)
-            for list_name, items in self.sample_tree.items()
-            for name, quantities in items.items()
-            for quantity, values in quantities.items()
-            for replication, value in enumerate(values)
-        ]
-        return pd.DataFrame(rows, columns=["list", "name", "quantity", "replication", "value"])
+        columns: dict[str, list[Any]] = {
+            name: [] for name in ("list", "name", "quantity", "replication", "value")
+        }
+        for list_name, items in self.sample_tree.items():
+            for name, quantities in items.items():
+                for quantity, values in quantities.items():
+                    count = len(values)
+                    columns["list"] += [list_name] * count
+                    columns["name"] += [name] * count
+                    columns["quantity"] += [quantity] * count
+                    columns["replication"] += range(count)
+                    columns["value"] += values
+        return pd.DataFrame(columns)
 
     @cached_property
     def sample_tree(self) -> Mapping[str, Mapping[str, Mapping[str, list[float | None]]]]:
@@ -214,7 +219,7 @@ class Result(Answer):
     @property
     def record(self) -> str:
         """What ``record.json`` has beside a ``result.json``: scenario, samples and series."""
-        return record_text(self._output, self.scenario)
+        return record_text(self._output, self.scenario, self.summary)
 
     @property
     def frame_count(self) -> int:

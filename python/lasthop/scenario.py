@@ -10,13 +10,14 @@ import tomllib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop import _core
 from lasthop.errors import Problem, ScenarioError
+from lasthop.rows import LongList, View
 from lasthop.source import (
     DICTIONARY,
     File,
@@ -116,7 +117,7 @@ class Scenario(Mapping[str, Any]):
     def _view(self) -> Mapping[str, Any]:
         """The tree, made when it is first read: a scenario that is only simulated needs none."""
         if self._read is None:
-            self._read = _frozen(json.loads(self.to_json()))
+            self._read = View(self.in_pieces())
         return self._read
 
     def __getstate__(self) -> _core.Scenario:
@@ -178,8 +179,15 @@ class Scenario(Mapping[str, Any]):
         if self._typed is None:
             from lasthop.models.reading import read
 
-            self._typed = read(self.to_dict() if self._read is None else self._read)
+            self._typed = read(self.in_pieces())
         return self._typed
+
+    def in_pieces(self) -> dict[str, Any]:
+        """A fresh tree with a `LongList` in the place of stations, links and flows."""
+        tree: dict[str, Any] = json.loads(self._checked.head_to_json())
+        for name, count in self._checked.long_lists():
+            tree[name] = LongList(count, partial(self._checked.rows_to_json, name))
+        return tree
 
     @property
     def source(self) -> str:
@@ -253,7 +261,7 @@ class Scenario(Mapping[str, Any]):
 
     def to_dict(self) -> dict[str, Any]:
         """The normalised scenario as a fresh tree of dictionaries and lists."""
-        tree: dict[str, Any] = json.loads(self.to_json())
+        tree: dict[str, Any] = json.loads(self._json or self._checked.to_json())
         return tree
 
 
@@ -363,11 +371,3 @@ def companion(
     kind = "json" if looks_like_json(content) else "toml"
     files = named_files(content, kind, name, list(settings))
     return json.loads(check(content, kind, name, list(settings), files))
-
-
-def _frozen(tree: Any) -> Any:
-    if isinstance(tree, dict):
-        return MappingProxyType({key: _frozen(value) for key, value in tree.items()})
-    if isinstance(tree, list):
-        return tuple(_frozen(value) for value in tree)
-    return tree

@@ -83,7 +83,7 @@ def _changes(scenario: Scenario) -> bool:
     return (
         any(each.channel_changes for each in stations)
         or any(one is not None for one in (wire.trace, wire.back_trace))
-        or any(link.trace is not None for link in scenario.links)
+        or any(link.trace is not None for link in scenario.routers)
         or any(
             flow.start_s > scenario.warmup_s
             or (flow.stop_s is not None and flow.stop_s < scenario.duration_s)

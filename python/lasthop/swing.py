@@ -112,7 +112,7 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
         return []
     summary = {} if prediction is None else prediction.summary
     items = {item["name"]: item for item in summary.get("stability", ())}
-    routers = {link.name for link in known.links if not link.of_host}
+    routers = {link.name for link in known.routers}
     used = {
         link["name"]: float(link["utilisation"]["mean"])
         for link in simulation.summary["links"]

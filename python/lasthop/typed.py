@@ -6,7 +6,7 @@ makes it of the text. What a class does not name is left out, so that a new key 
 no reader; what it names without a default must be there.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -22,6 +22,8 @@ from typing import (
     get_type_hints,
 )
 
+from lasthop.rows import Common, LongList, Rows
+
 __all__ = ["Table", "named", "read_as"]
 
 T = TypeVar("T")
@@ -35,6 +37,10 @@ def _text(value: Any) -> str:
 
 PLAIN: Mapping[Any, Reader] = {float: float, str: _text}
 """How plain values are read; others are taken as they are."""
+
+
+AS_THEY_ARE = (float, str, bool, int)
+"""Types whose values need not be read."""
 
 
 def named(key: str) -> Any:
@@ -70,7 +76,8 @@ def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:
     values = {}
     for one in _places(chosen):  # type: ignore[arg-type]
         if one.key in tree:
-            values[one.name] = one.read(tree[one.key])
+            value = tree[one.key]
+            values[one.name] = value if type(value) is one.plain else one.read(value)
         elif one.required:
             raise KeyError(f"{chosen.__name__} has no {one.key}")
     found: T = chosen(**values)
@@ -83,6 +90,8 @@ class _Place(NamedTuple):
     name: str
     key: str
     read: Reader
+    plain: type | None
+    """Values of this very type are taken as they are."""
     required: bool
 
 
@@ -93,7 +102,8 @@ def _places(kind: type) -> tuple[_Place, ...]:
     def place(one: "Field[Any]") -> _Place:
         required = one.default is MISSING and one.default_factory is MISSING
         key = one.metadata.get("key", one.name)
-        return _Place(one.name, key, _reader(hints[one.name]), required)
+        hint = hints[one.name]
+        return _Place(one.name, key, _reader(hint), hint if hint in AS_THEY_ARE else None, required)
 
     return tuple(place(one) for one in fields(kind))
 
@@ -101,7 +111,7 @@ def _places(kind: type) -> tuple[_Place, ...]:
 def _reader(hint: Any) -> Reader:
     """How a value of this type is read."""
     if is_dataclass(hint):
-        return lambda value: read_as(hint, value)  # type: ignore[arg-type]
+        return lambda value: _table(hint, value)  # type: ignore[arg-type]
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         made: Reader = inner[1]
@@ -113,8 +123,21 @@ def _reader(hint: Any) -> Reader:
     if origin is tuple:
         element = _reader(inner[0])
         return lambda value: tuple(map(element, value))
+    if origin is Sequence:
+        row = _reader(inner[0])
+        return lambda value: _rows(row, value)
     return PLAIN.get(hint, _as_it_is)
 
 
+def _table(kind: type[T], value: Any) -> T:
+    """A table, which rows of a long list may have in common."""
+    return value.read_as(kind, read_as) if isinstance(value, Common) else read_as(kind, value)
+
+
+def _rows(read: Reader, value: Any) -> Sequence[Any]:
+    """A list, which may be a long one that is read when somebody asks."""
+    return Rows(value, read) if isinstance(value, LongList) else tuple(map(read, value))
+
+
 def _as_it_is(value: Any) -> Any:
-    return value
+    return value.tree if isinstance(value, Common) else value

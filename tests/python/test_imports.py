@@ -57,8 +57,8 @@ def test_circles_are_found() -> None:
 
 # -- Python ------------------------------------------------------------------------------------
 
-FOUNDATIONS = {"_core", "digits", "errors", "estimates", "typed", "underway"}
-"""Rooms that know of nothing else."""
+FOUNDATIONS = {"_core", "digits", "errors", "estimates", "rows", "typed", "underway"}
+"""Rooms that know of nothing else, or of each other."""
 
 ANSWERS = {
     *FOUNDATIONS,
@@ -84,6 +84,7 @@ DOORS = ("cli", "__main__")
 
 MAY_IMPORT: Mapping[str, Set[str]] = {
     **{room: set() for room in FOUNDATIONS},
+    "typed": {"rows"},
     # Models know scenarios as typed values; they never run anything.
     "allowance": {"errors", "underway"},
     "stability": {"allowance", "errors", "underway"},
@@ -98,7 +99,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "quantities": {"_core", "errors"},
     "lookup": {"errors"},
     "source": {"_core", "errors", "opening"},
-    "scenario": {"_core", "display", "errors", "lookup", "models", "source"},
+    "scenario": {"_core", "display", "errors", "lookup", "models", "rows", "source"},
     "origin": {"_core", "scenario"},
     "record": {"errors", "origin", "scenario"},
     "answer": {"display", "extras", "plot", "record", "scenario"},

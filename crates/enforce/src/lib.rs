@@ -141,7 +141,15 @@ pub fn to_json_text(scenario: &Scenario, tables: &Tables) -> String {
 
 /// The normalised scenario, with what it has enforced behind what is recorded.
 pub fn to_json(scenario: &Scenario, tables: &Tables) -> Json {
-    let mut json = scenario.to_json();
+    with_tables(scenario.to_json(), tables)
+}
+
+/// The same with null in the place of its long lists.
+pub fn head_to_json(scenario: &Scenario, tables: &Tables) -> Json {
+    with_tables(scenario.head_to_json(), tables)
+}
+
+fn with_tables(mut json: Json, tables: &Tables) -> Json {
     if let Json::Object(keys) = &mut json {
         let record = keys.keys().position(|key| key == "record");
         let mut behind = record.map_or(keys.len(), |at| at + 1);

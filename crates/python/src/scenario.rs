@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use lasthop_enforce::{Tables, parse_gateway, parse_interface, parse_scenario, to_json_text};
-use lasthop_engine::scenario::{self, Files, Format, Problem, WHOLE_FILE};
+use lasthop_enforce::{
+    Tables, head_to_json, parse_gateway, parse_interface, parse_scenario, to_json_text,
+};
+use lasthop_engine::scenario::{self, Files, Format, LongList, Problem, WHOLE_FILE};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -124,6 +126,35 @@ impl Scenario {
     /// The scenario normalised, every default filled in, and what the file has enforced.
     fn to_json(&self) -> String {
         to_json_text(&self.parsed, &self.tables)
+    }
+
+    /// The same with null in the place of its lists of stations, links and flows.
+    fn head_to_json(&self) -> String {
+        head_to_json(&self.parsed, &self.tables).to_string()
+    }
+
+    /// The lists that `head_to_json` leaves out, and how many rows each has.
+    fn long_lists(&self) -> Vec<(&'static str, usize)> {
+        let lists = LongList::ALL.into_iter();
+        lists
+            .map(|list| (list.name(), self.parsed.count_of(list)))
+            .collect()
+    }
+
+    /// Rows `first` to before `last` of such a list, as JSON: `rows`, and `shared`, tables by key, of which rows
+    /// have the index.
+    fn rows_to_json(
+        &self,
+        py: Python<'_>,
+        list: &str,
+        first: usize,
+        last: usize,
+    ) -> PyResult<String> {
+        let known = LongList::ALL.into_iter().find(|one| one.name() == list);
+        let list = known.ok_or_else(|| PyValueError::new_err(format!("no long list {list:?}")))?;
+        let last = last.min(self.parsed.count_of(list));
+        let stretch = first.min(last)..last;
+        Ok(py.detach(|| self.parsed.rows_to_json(list, stretch).to_string()))
     }
 
     /// Independent replications.

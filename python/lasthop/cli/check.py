@@ -1,7 +1,9 @@
 """`lasthop check`."""
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import typer
 
@@ -9,9 +11,14 @@ from lasthop.caution import cautions
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import File, Json, Settings, counted, read_scenario
 from lasthop.models.reading import Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
+from lasthop.rows import Listed, LongList
+from lasthop.scenario import Scenario
 
 MOST_LINKS = 30
 """Most links whose neighbours are listed; --json has all."""
+
+MOST_SIGNS = 100_000
+"""Values and what is between them that are written at once."""
 
 MOST_NAMES = 12
 """Most neighbours that are named."""
@@ -29,7 +36,9 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     scenario = read_scenario(file, settings)
     warn(*cautions(scenario.typed))
     if as_json:
-        typer.echo(json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False))
+        for text in written(scenario):
+            sys.stdout.write(text)
+        typer.echo()
         return
     known = scenario.typed
     runs = f"{known.replications} x {known.duration_s:g} s"
@@ -43,6 +52,17 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
             typer.echo(line)
     if isinstance(known, CsmaScenario):
         typer.echo("\n".join(neighbours(known.csma.links)))
+
+
+def written(scenario: Scenario) -> Iterator[str]:
+    """The normalised scenario as JSON, in pieces: of long lists there is never more than that."""
+    tree = {
+        key: Listed(value) if isinstance(value, LongList) else value
+        for key, value in scenario.in_pieces().items()
+    }
+    signs = json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(tree)
+    while text := "".join(islice(signs, MOST_SIGNS)):
+        yield text
 
 
 def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 from lasthop.batch import BatchProgress
 from lasthop.batch import ProgressCallback as BatchCallback
 from lasthop.cli.quiet import is_quiet
+from lasthop.digits import plain
 from lasthop.run import Progress, ProgressCallback
 from lasthop.tuning.search import ProgressCallback as StageCallback
 from lasthop.tuning.search import TuneProgress
@@ -95,16 +96,23 @@ def progress_bar(label: str) -> AbstractContextManager[ProgressCallback | None]:
     def show(bar: "Bar", progress: Progress) -> None:
         [task] = bar.tasks
         elapsed = task.elapsed or 0.0
+        done = progress["replications_done"] == progress["replications"]
         bar.update(
             task.id,
+            description="summing up" if done else label,
             completed=progress["simulated_s"],
             total=progress["total_s"],
             done=f"{progress['replications_done']}/{progress['replications']}",
-            rate=f"{progress['simulated_s'] / elapsed:,.0f} s/s" if elapsed > 0 else "",
+            rate=f"{speed(progress['simulated_s'] / elapsed)} s/s" if elapsed > 0 else "",
         )
 
     text = "{task.percentage:>3.0f} %  {task.fields[done]} runs  {task.fields[rate]}"
     return drawn(label, show, text=text)
+
+
+def speed(seconds: float) -> str:
+    """Simulated seconds in a second, which may be few."""
+    return plain(seconds) if seconds < 100.0 else f"{seconds:,.0f}"
 
 
 def batch_bar(label: str) -> AbstractContextManager[BatchCallback | None]:

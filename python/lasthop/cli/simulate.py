@@ -26,6 +26,7 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
+from lasthop.cli.progress import speed
 from lasthop.cli.tables import print_answer
 from lasthop.errors import UserError
 from lasthop.extras import need
@@ -204,6 +205,6 @@ def print_timing(result: Result, wall: float, cpu: float) -> None:
     simulated = result.replications * result.summary["duration_s"]
     print(
         f"timing: {wall:.2f} s, {cpu:.2f} s of processor time, "
-        f"{simulated / wall:,.0f} simulated seconds a second",
+        f"{speed(simulated / wall)} simulated seconds a second",
         file=sys.stderr,
     )

@@ -53,7 +53,7 @@ def tables(known: "Typed") -> Iterator[Table]:
             classes.setdefault(flow.class_name, []).append(flow)
         rows = [[name, carried(own)] for name, own in classes.items()]
         yield Table("flows between wired nodes", ["class", "flows"], rows, names=2)
-    routers = [link for link in known.links if not link.of_host]
+    routers = known.routers
     if routers:
         rows = [
             [

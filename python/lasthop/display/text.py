@@ -130,7 +130,7 @@ def contents(known: "Typed") -> Iterator[str]:
             f"AP's queue of {known.cell.ap.queue_packets} packets ({_called(known.cell.ap.queue)})"
         )
     wired = sum(not flow.station for flow in known.flows)
-    ways = [link for link in known.links if not link.of_host and link.rate_bps is not None]
+    ways = [link for link in known.routers if link.rate_bps is not None]
     routers = [link for link in ways if not link.name.endswith(BACK)]
     if wired:
         named = ", ".join(

@@ -92,7 +92,7 @@ def manages(table: str, discipline: str) -> str:
     return f"`{key}.{discipline}` manages the queue"
 
 
-def disturbing(stations: tuple[Station, ...]) -> Iterator[str]:
+def disturbing(stations: Sequence[Station]) -> Iterator[str]:
     """What of a scenario loses frames of stations, for models of an ideal channel."""
     for station in stations:
         for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
@@ -101,7 +101,7 @@ def disturbing(stations: tuple[Station, ...]) -> Iterator[str]:
     yield from changing(stations)
 
 
-def changing(stations: tuple[Station, ...]) -> Iterator[str]:
+def changing(stations: Sequence[Station]) -> Iterator[str]:
     """What of a scenario changes the channel of stations, for models of a steady state."""
     groups = dict.fromkeys(each.table for each in stations if each.channel_changes)
     for table in groups:

@@ -6,8 +6,9 @@ no model asks for needs nothing here.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from lasthop.typed import Table, named, read_as
@@ -635,9 +636,10 @@ class Scenario(Table):
     wire: Wire
     vsb: Mapping[str, Any] | None
     """Settings of a virtual shared bottleneck, which the engine reads."""
-    stations: tuple[Station, ...]
-    links: tuple[Link, ...]
-    flows: tuple[Flow, ...]
+    stations: Sequence[Station]
+    links: Sequence[Link]
+    """Those of routers, then those of hosts."""
+    flows: Sequence[Flow]
     record: Recording
     programs: tuple[Program, ...] = ()
 
@@ -652,6 +654,11 @@ class Scenario(Table):
     def is_network(self) -> bool:
         """Whether it has wires alone."""
         return type(self) is Scenario
+
+    @cached_property
+    def routers(self) -> tuple[Link, ...]:
+        """Links of no host; those of hosts are not read for it."""
+        return tuple(takewhile(lambda link: not link.of_host, self.links))
 
     @cached_property
     def tcp_flows(self) -> tuple[TcpFlow, ...]:

@@ -24,6 +24,7 @@ mod programs;
 mod record;
 mod root;
 mod routes;
+mod rows;
 mod sharing;
 mod stations;
 mod wired;
@@ -37,6 +38,7 @@ pub use crate::notation::{Format, LARGEST_FILE};
 pub use companion::{Beside, Companion, Needed};
 pub use model::*;
 pub use motion::{Changeable, Reader};
+pub use rows::LongList;
 
 use std::sync::LazyLock;
 

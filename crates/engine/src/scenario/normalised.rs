@@ -15,7 +15,8 @@ impl Scenario {
     }
 
     /// The text of `to_json`, byte for byte, in two thirds of the time and without a tree of all links and
-    /// flows: the settings of a transport are written once for all flows that have them.
+    /// flows, or a second copy of the text: the settings of a transport are written once for all flows that
+    /// have them.
     pub fn to_json_text(&self) -> String {
         let mut known: Option<(Transport, String)> = None;
         let flows = self.flows.iter().map(|flow| {
@@ -36,17 +37,27 @@ impl Scenario {
             let own = own.to_string();
             format!("{},{}", &own[..own.len() - 1], &carrier[1..])
         });
-        let flows = list(flows);
-        let links = list(self.links.iter().map(|link| link.to_json().to_string()));
+        let links = self.links.iter().map(|link| link.to_json().to_string());
+        let head = self.with(Json::Null, Json::Null).to_string();
         // no text of a value has quotes without a stroke
-        let whole = self.with(Json::Null, Json::Null).to_string();
-        let whole = whole.replacen(r#""links":null"#, &format!(r#""links":{links}"#), 1);
-        whole.replacen(r#""flows":null"#, &format!(r#""flows":{flows}"#), 1)
+        let (before, behind) = head
+            .split_once(r#""links":null,"flows":null"#)
+            .unwrap_or((&head, ""));
+        let mut whole = format!(r#"{before}"links":"#);
+        push_list(&mut whole, links);
+        whole.push_str(r#","flows":"#);
+        push_list(&mut whole, flows);
+        whole.push_str(behind);
+        whole
     }
 
     fn with(&self, links: Json, flows: Json) -> Json {
-        let stations = (1..).zip(&self.stations);
-        let stations: Vec<Json> = stations.map(|(n, one)| station(one, self, n)).collect();
+        let stations = (0..self.stations.len()).map(|index| self.station_json(index));
+        self.around(stations.collect(), links, flows)
+    }
+
+    /// The scenario around its long lists.
+    pub(super) fn around(&self, stations: Json, links: Json, flows: Json) -> Json {
         let mut json = json!({
             "name": self.name,
             "duration_s": self.duration.seconds(),
@@ -56,11 +67,15 @@ impl Scenario {
             "cell": (!self.stations.is_empty()).then(|| cell(self)),
             "wire": self.wire.to_json(),
             "vsb": self.bottleneck.map(BottleneckSettings::to_json),
-            "stations": stations,
-            "links": links,
-            "flows": flows,
+            "stations": null,
+            "links": null,
+            "flows": null,
             "record": self.record.json(),
         });
+        // the macro would copy what it is given
+        for (name, list) in [("stations", stations), ("links", links), ("flows", flows)] {
+            json[name] = list;
+        }
         if !self.programs.is_empty() {
             let programs = self.programs.iter();
             json["programs"] = programs
@@ -79,7 +94,12 @@ impl Scenario {
         users.map(|user| self.flow(&user.to_flow())).collect()
     }
 
-    fn flow(&self, flow: &Flow) -> Json {
+    /// A station by its index.
+    pub(super) fn station_json(&self, index: usize) -> Json {
+        station(&self.stations[index], self, index as u32 + 1)
+    }
+
+    pub(super) fn flow(&self, flow: &Flow) -> Json {
         let mut json = self.plain_flow(flow);
         match &flow.reports {
             Some(reports) => json["sensor"] = sensor(reports, &flow.transport),
@@ -89,7 +109,7 @@ impl Scenario {
     }
 
     /// A flow without its transport.
-    fn plain_flow(&self, flow: &Flow) -> Json {
+    pub(super) fn plain_flow(&self, flow: &Flow) -> Json {
         let names = |links: &[u32]| -> Vec<&str> {
             let links = links.iter().map(|&link| &self.links[link as usize]);
             links.map(|link| link.name.as_str()).collect()
@@ -109,17 +129,16 @@ impl Scenario {
     }
 }
 
-/// A list of texts.
-fn list(texts: impl Iterator<Item = String>) -> String {
-    let mut whole = String::from("[");
-    for text in texts {
-        if whole.len() > 1 {
+/// Appends a list of texts.
+fn push_list(whole: &mut String, texts: impl Iterator<Item = String>) {
+    whole.push('[');
+    for (index, text) in texts.enumerate() {
+        if index > 0 {
             whole.push(',');
         }
         whole.push_str(&text);
     }
     whole.push(']');
-    whole
 }
 
 /// Adds the settings of a transport.

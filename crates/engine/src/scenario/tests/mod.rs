@@ -12,6 +12,7 @@ mod properties;
 mod queues;
 mod refused_files;
 mod refused_values;
+mod rows;
 mod settings;
 
 use super::{Format, Problem, Scenario, parse};

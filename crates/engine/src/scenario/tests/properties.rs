@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::super::{Category, Discipline, Format, Problem, Scenario, parse_bytes};
 use super::examples::{HOTSPOT, HOTSPOT_JSON, PIFS, SEVEN, TWO_RATES, UDP_BETA};
+use super::rows::assert_rows_are_whole;
 
 /// Pieces of scenarios, right and wrong, to put into others.
 const PIECES: &[&str] = &[
@@ -178,6 +179,7 @@ fn check_scenario(scenario: &Scenario) {
         );
     }
     assert_eq!(scenario.to_json_text(), scenario.to_json().to_string());
+    assert_rows_are_whole(scenario);
 }
 
 proptest! {
