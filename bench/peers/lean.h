@@ -89,13 +89,13 @@ struct Wheel
     }
 };
 
-// NewReno (RFC 6582, slow but steady) with both ends in one object, segments counted from 0; an ACK for each segment.
+// NewReno (RFC 6582: impatient, and careful after a loss) with both ends in one object, segments counted from 0; an ACK for each segment.
 // Round trips are timed one at a time, a timeout goes back to the first segment that is missing.
 struct Tcp
 {
     uint32_t acked = 0, sent = 0, recover = 0, dupacks = 0, most = 10000;
     uint32_t received = 0, timed = 0;
-    bool recovering = false;
+    bool recovering = false, repaired_one = false;
     float cwnd = 2, ssthresh = 1e9f;
     double srtt = 0, var = 0;
     Time rto = 1000000000, deadline = NEVER, timed_at = NEVER;
@@ -125,11 +125,12 @@ struct Tcp
     {
         if (ack > acked)
         {
+            bool restarts = true;
             if (timed_at != NEVER && ack > timed)
                 sample(now - timed_at), timed_at = NEVER;
             if (!recovering)
                 cwnd += cwnd < ssthresh ? 1 : 1 / cwnd;
-            else if (ack > recover)
+            else if (ack >= recover)
                 recovering = false, cwnd = ssthresh;
             else
             {
@@ -138,10 +139,12 @@ struct Tcp
                 if (cwnd < 1)
                     cwnd = 1;
                 send(ack);
+                restarts = !repaired_one, repaired_one = true;
             }
             acked = ack, dupacks = 0;
             sent = sent < acked ? acked : sent;
-            deadline = now + rto;
+            if (restarts)
+                deadline = now + rto;
         }
         else if (sent > acked && ++dupacks >= 3)
         {
@@ -150,7 +153,7 @@ struct Tcp
             else if (dupacks == 3 && (acked > recover || recover == 0))
             {
                 halve(), cwnd = ssthresh + 3;
-                recovering = true, recover = sent - 1, timed_at = NEVER;
+                recovering = true, repaired_one = false, recover = sent, timed_at = NEVER;
                 send(acked);
             }
         }
@@ -182,7 +185,7 @@ struct Tcp
 
     template <typename Send> void timeout(Time now, Send send)
     {
-        halve(), cwnd = 1, recovering = false, recover = sent ? sent - 1 : 0, dupacks = 0;
+        halve(), cwnd = 1, recovering = false, recover = sent, dupacks = 0;
         rto = rto * 2 < 60000000000 ? rto * 2 : 60000000000;
         sent = acked, timed_at = NEVER, deadline = now + rto;
         fill(now, send);

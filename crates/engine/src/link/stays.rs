@@ -83,14 +83,14 @@ impl Stays {
         self.bytes += u64::from(stay.bytes);
     }
 
-    /// Forgets stays that are over at `now`; doubles the ring if nearly all are not.
+    /// Forgets stays that are over at `now`; doubles the ring if most are not, so that this is seldom needed.
     #[cold]
     fn make_room(&mut self, now: Time) {
         let over = self.number_before(|stay| stay.departs > now);
         let passed = self.serving.wrapping_sub(self.first);
         self.first = self.first.wrapping_add(over.min(passed));
         let kept = self.next.wrapping_sub(self.first);
-        if 8 * kept > 7 * self.ring.len() {
+        if 2 * kept > self.ring.len() {
             let mut ring = vec![Stay::default(); 2 * self.ring.len()].into_boxed_slice();
             for number in (0..kept).map(|k| self.first.wrapping_add(k)) {
                 ring[number & (2 * self.ring.len() - 1)] = *self.stay(number);

@@ -92,21 +92,23 @@ impl Countdown {
     /// The medium falls idle at `end`; everyone resumes `wait` and its AIFS later.
     #[inline]
     pub(super) fn release(&mut self, end: Time, wait: Span) {
-        for group in &mut self.groups {
-            group.resume = end + wait + group.aifs;
-        }
+        let after = end.plus(wait);
+        each(&mut self.groups, |group| {
+            group.resume = after.plus(group.aifs)
+        });
     }
 
     /// Start of the next transmission if nothing changes.
     #[inline(always)]
     pub(super) fn next_start(&mut self, contenders: &[Contender]) -> Time {
         let mut start = Time::NEVER;
-        for group in &mut self.groups {
+        let slot = self.slot;
+        each(&mut self.groups, |group| {
             group.ahead = group.ring.slots_ahead();
             if let Some(ahead) = group.ahead {
-                start = start.min(group.resume + self.slot * ahead);
+                start = start.min(group.resume.plus(slot * ahead));
             }
-        }
+        });
         for loner in &self.loners {
             if contenders[loner.contender as usize].backlogged {
                 start = start.min(loner.start(self.slot));
@@ -145,28 +147,20 @@ impl Countdown {
 
     /// The medium is busy from `start` on: counters stop, and contenders that have counted down to zero
     /// leave the line for `ready`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn freeze(
         &mut self,
         start: Time,
         contenders: &mut [Contender],
         ready: &mut Vec<u32>,
     ) {
-        let slot = self.slot;
-        for group in &mut self.groups {
-            if start < group.resume {
-                continue;
+        let (slot, lead) = (self.slot, self.lead);
+        match &mut self.groups[..] {
+            [only] => only.freeze(start, slot, lead, ready),
+            several => {
+                let several = several.iter_mut();
+                several.for_each(|group| group.freeze(start, slot, lead, ready));
             }
-            group.openings += 1;
-            match group.ahead {
-                Some(ahead) if group.resume + slot * ahead == start => {
-                    group.ring.pass(ahead);
-                    group.ring.take_present(|contender| ready.push(contender));
-                }
-                _ => group.ring.pass(start.since(group.resume).0 / slot.0),
-            }
-            // a contender that has not counted down to zero has this slot and at least one more before it
-            group.ring.pass(self.lead);
         }
         if !self.loners.is_empty() {
             self.gather_loners(start, contenders, ready);
@@ -267,7 +261,34 @@ impl Countdown {
     }
 }
 
+/// Calls `act` for each group; there is seldom more than one.
+#[inline(always)]
+fn each(groups: &mut [Group], mut act: impl FnMut(&mut Group)) {
+    match groups {
+        [only] => act(only),
+        several => several.iter_mut().for_each(act),
+    }
+}
+
 impl Group {
+    /// The medium is busy from `start` on.
+    #[inline(always)]
+    fn freeze(&mut self, start: Time, slot: Span, lead: u64, ready: &mut Vec<u32>) {
+        if start < self.resume {
+            return;
+        }
+        self.openings += 1;
+        match self.ahead {
+            Some(ahead) if self.resume.plus(slot * ahead) == start => {
+                self.ring.pass(ahead);
+                self.ring.take_present(|contender| ready.push(contender));
+            }
+            _ => self.ring.pass(start.since(self.resume).0 / slot.0),
+        }
+        // a contender that has not counted down to zero has this slot and at least one more before it
+        self.ring.pass(lead);
+    }
+
     #[inline]
     fn count(&self) -> SlotCount {
         SlotCount {

@@ -247,7 +247,7 @@ impl Dcf {
     pub fn backlog(&mut self, now: Time, contender: u32, frame: Frame) {
         // a stale plan has only contenders from this instant, none of whom can begin in it
         if !self.on_air && !self.stale && self.start <= now {
-            self.begin();
+            self.begin_before_it_is_due();
         }
         self.load(contender, frame);
         if let Some(holder) = self.holder
@@ -531,11 +531,11 @@ impl Dcf {
     fn plan(&mut self) {
         self.stale = false;
         self.start = self.countdown.next_start(&self.contenders);
-        self.end = self.start
-            + match self.countdown.only_next() {
-                Some(contender) => self.span_to_delivery(contender),
-                None => self.longest_planned_span(),
-            };
+        let span = match self.countdown.only_next() {
+            Some(contender) => self.span_to_delivery(contender),
+            None => self.longest_planned_span(),
+        };
+        self.end = self.start + span; // which may be never
     }
 
     /// From the planned start to the end of the data frame, or of the longest colliding frame.
@@ -558,12 +558,20 @@ impl Dcf {
     }
 
     /// The planned transmission begins: counters freeze, transmitters leave the line.
+    #[inline(always)]
     fn begin(&mut self) {
         self.transmitters.clear();
         self.freeze();
     }
 
+    /// The same, because something else comes before its end.
+    #[inline(never)]
+    fn begin_before_it_is_due(&mut self) {
+        self.begin();
+    }
+
     /// Immediate access.
+    #[inline(never)]
     fn begin_at_once(&mut self, now: Time, contender: u32) {
         self.start = now;
         self.end = now + self.span_to_delivery(contender);
@@ -573,6 +581,7 @@ impl Dcf {
     }
 
     /// The medium is busy from `start` on: counters stop, contenders of that slot transmit.
+    #[inline(always)]
     fn freeze(&mut self) {
         self.on_air = true;
         self.opportunity = self.start;
@@ -589,6 +598,7 @@ impl Dcf {
     }
 
     /// Several contenders are ready in the same slot.
+    #[inline(never)]
     fn collide(&mut self) {
         if self.several_categories {
             self.yield_to_higher_categories();

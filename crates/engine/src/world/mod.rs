@@ -255,12 +255,19 @@ impl<'a> World<'a> {
         match off {
             OffAir::Nothing | OffAir::Several => {}
             OffAir::AtStation => self.arrive(now, &mut packet),
-            OffAir::AtAccessPoint => {
-                if self.listens() {
-                    self.overhear(now, &packet);
-                }
-                self.travel(now, &mut packet);
-            }
+            OffAir::AtAccessPoint => self.come_to_access_point(now, &mut packet),
+        }
+    }
+
+    /// A packet has come off the air at the access point.
+    #[inline(always)]
+    fn come_to_access_point(&mut self, now: Time, packet: &mut Packet) {
+        if self.listens() {
+            self.overhear(now, packet);
+        }
+        match self.wires.routes.has_arrived(packet) {
+            true => self.arrive(now, packet),
+            false => self.travel(now, packet),
         }
     }
 
@@ -272,12 +279,7 @@ impl<'a> World<'a> {
         for (off, packet) in &mut received {
             match off {
                 OffAir::AtStation => self.arrive(now, packet),
-                _ => {
-                    if self.listens() {
-                        self.overhear(now, packet);
-                    }
-                    self.travel(now, packet);
-                }
+                _ => self.come_to_access_point(now, packet),
             }
         }
         received.clear();

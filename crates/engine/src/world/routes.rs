@@ -133,6 +133,12 @@ impl Routes {
         &self.legs[first as usize + usize::from(packet.hop)..]
     }
 
+    /// Whether `packet`, off the air, is where it is for, an endpoint that acts in its own time.
+    #[inline(always)]
+    pub(super) fn has_arrived(&self, packet: &Packet) -> bool {
+        self.legs(packet)[0].place == Place::End
+    }
+
     /// The first two legs of a flow's ACKs and of its data, as far as there are so many.
     pub(super) fn first_two(&self, flow: usize) -> impl Iterator<Item = &Leg> {
         let first = self.first_legs[flow].into_iter();
@@ -228,7 +234,15 @@ impl Routes {
                 (WIRED, queue_of(cell, AP, flow.category), links.collect())
             }
         };
-        self.store(first, last, links, scenario)
+        let way = self.store(first, last, links, scenario);
+        match way.start == way.end && first == WIRED {
+            true => Way {
+                first: last, // the sender is on the access point
+                last: WIRED,
+                ..way
+            },
+            false => way,
+        }
     }
 
     /// Puts down a way over `links`, of which those that matter are kept.

@@ -1,6 +1,6 @@
 //! How a transmission ends: delivered, corrupted, collided, and when everyone resumes.
 
-use super::{CfEnd, ColliderWait, Dcf, Exchange, Holder, Outcome, Span, Time};
+use super::{AP, CfEnd, ColliderWait, Dcf, Exchange, Holder, Outcome, Span, Time};
 
 impl Dcf {
     #[inline(always)]
@@ -15,7 +15,7 @@ impl Dcf {
             Some(received) => !received,
         };
         let protect = state.protect && self.followed == 0;
-        let ack_end = self.end + self.phy.sifs + state.response_air;
+        let ack_end = self.end.plus(self.phy.sifs).plus(state.response_air);
         state.sent_at = state.rates;
         if lost {
             // EIFS runs whatever the NAV says, but behind an RTS the NAV may last longer
@@ -36,22 +36,24 @@ impl Dcf {
             self.adapt(from, false);
             return Outcome::Corrupted;
         }
-        let free = self.close(from, ack_end);
-        self.release_medium(free, Span::ZERO);
-        let state = &mut self.contenders[from as usize];
         state.counters.delivered += 1;
         state.start_afresh(self.countdown.count(state.group));
-        let may_follow = state.may_follow;
-        self.tell_down(from, |down| {
+        if state.node == AP {
+            let down = &mut self.down_counters[state.frame.to as usize - 1];
             down.attempts += 1;
             down.delivered += 1;
-        });
-        if self.followed < may_follow {
+        }
+        if self.followed < state.may_follow {
             self.holder = Some(Holder {
                 contender: from,
                 done: ack_end,
             });
         }
+        let free = match self.cf_end {
+            true => self.close(from, ack_end),
+            false => ack_end,
+        };
+        self.release_medium(free, Span::ZERO);
         self.adapt(from, true);
         Outcome::Delivered {
             from,
@@ -61,12 +63,13 @@ impl Dcf {
 
     /// When the medium falls idle after the MAC ACK of `holder` if nothing follows: at once, or after
     /// a CF-End frame, which is as long as an RTS.
+    #[inline(never)]
     fn close(&mut self, holder: u32, ack_end: Time) -> Time {
         let state = &self.contenders[holder as usize];
         let start = ack_end + self.phy.sifs;
         let end = start + state.rts_air;
         let fits = |limit| end.since(self.opportunity) <= limit;
-        if !self.cf_end || !state.txop_limit.is_some_and(fits) {
+        if !state.txop_limit.is_some_and(fits) {
             return ack_end;
         }
         self.closing = Some(CfEnd {
