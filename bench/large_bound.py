@@ -1,9 +1,10 @@
 """How much memory a simulation may take, from what it is made of, before it is run.
 
 Bytes of a flow, a link, a station, a packet under way, a value of the result; sizes are those of
-the engine's structures (`std::mem::size_of` on x86_64), with what hangs on them at the size that the
-allocator gives. Nothing is fitted to a run. How many values a result has, and how long its text and
-the scenario's are, is counted in two small networks of the same file: they grow by so much a unit.
+the engine's structures (`std::mem::size_of` on x86_64), with what hangs on them at the size that
+the allocator gives. Nothing is fitted to a run. How many values a result has, and how long its text
+and the scenario's are, is counted in two small networks of the same file: they grow by so much a
+unit.
 """
 
 from collections.abc import Mapping
