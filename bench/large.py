@@ -7,8 +7,8 @@ million flows would take.
     .venv/bin/python bench/large.py --page            the tables in bench/README.md
 
 Each run is a fresh process, the engine's example `summary` and a Python process that calls
-`lh.simulate`; its peak is the kernel's high-water mark. A run of a third of the time shows whether
-memory grows with time.
+`lh.simulate` and asks for warnings; its peak is the kernel's high-water mark. A run of a third of
+the time shows whether memory grows with time.
 """
 
 import argparse
@@ -145,7 +145,7 @@ def by_engine(case: Case, duration_s: float, size: int | None = None) -> Taken:
 
 
 def by_python(case: Case, duration_s: float) -> Taken:
-    """A process that calls `lh.simulate`."""
+    """A process that calls `lh.simulate` and asks for warnings."""
     settings = {"duration": f"{duration_s:g} s"}
     settings["warmup"] = f"{min(case.warmup_s, duration_s / 2):g} s"
     if case.network.unit:

@@ -191,7 +191,7 @@ def engine_bytes(network: Network, measured_s: float) -> float:
 
 
 def python_bytes(network: Network, measured_s: float) -> float:
-    """The most that a process with `lh.simulate` takes over the bare interpreter. [bytes]"""
+    """The most that `lh.simulate`, warnings included, takes over the bare interpreter. [bytes]"""
     has = network.shape
     return (
         engine_bytes(network, measured_s)
