@@ -1,7 +1,7 @@
 """Long and large runs: CPU time, and peak memory beside a bound that is stated before; and what a
 million flows would take.
 
-    make bench ONLY=large                             ten minutes: keep the machine quiet
+    make bench ONLY=large                             six minutes: keep the machine quiet
     .venv/bin/python bench/large.py --only web        one run; the others stay as they were
     .venv/bin/python bench/large.py --quick           a tenth of each: does it work
     .venv/bin/python bench/large.py --page            the tables in bench/README.md

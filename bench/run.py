@@ -8,7 +8,7 @@
 beside ns-2, ns-3 and, where LASTHOP_HTSIM names the folder of its source, htsim; `--only memory`:
 twenty million packets through a router; `--only gateway`: what changes of the gateway take in this
 kernel and how much it carries, as root; `--only instructions`: instructions per segment, which must
-not grow. In no other run: `--only large`, ten minutes, long and large runs beside bounds of their
+not grow. In no other run: `--only large`, six minutes, long and large runs beside bounds of their
 memory, and what a million flows would take; `--only growth`, hours, what a segment costs over
 flows, stations and round-trip time; `--only tc`, hours, the gateway beside queues of plain tc, in
 user-mode Linux. Writes results.json, goodput.json, router.json, gateway.json,
