@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from growth import short
 from large import Entry, Slope, known, million
 from measure import BenchError
 from pages import rewrite, table
@@ -51,9 +52,9 @@ def estimates(slopes: Sequence[Slope]) -> Iterator[str]:
         [
             f"{one.flows:,} flows",
             f"{one.us_per_segment:.2f}",
-            f"{one.us_per_segment * one.segments_per_s / 1e6:.2g}",
-            f"{one.start_s:.2g}",
-            f"{one.bytes_per_flow * one.flows / 1e9:.2g}",
+            short(one.us_per_segment * one.segments_per_s / 1e6),
+            short(one.start_s),
+            short(one.bytes_per_flow * one.flows / 1e9),
         ]
         for one in slopes
     ]
@@ -63,20 +64,17 @@ def estimates(slopes: Sequence[Slope]) -> Iterator[str]:
             [
                 "a million, estimated",
                 f"{at['us_per_segment']:.2f}",
-                f"{at['cpu_s_per_s']:.2g}",
-                f"{at['start_s']:.2g}",
-                f"{at['memory_gb']:.2g}",
+                short(at["cpu_s_per_s"]),
+                short(at["start_s"]),
+                short(at["memory_gb"]),
             ]
         )
         rows.append(
             [
                 f"{at['chunks']:.0f} chunks, all together",
                 f"{slopes[0].us_per_segment:.2f}",
-                *(
-                    f"{at['chunks'] * at[key]:.2g}"
-                    for key in ("chunk_cpu_s_per_s", "chunk_start_s")
-                ),
-                f"{at['chunk_memory_gb']:.2g} each",
+                *(short(at["chunks"] * at[key]) for key in ("chunk_cpu_s_per_s", "chunk_start_s")),
+                f"{short(at['chunk_memory_gb'])} each",
             ]
         )
     head = ["", "[us/segment]", "CPU s per simulated s", "start [CPU s]", "memory [GB]"]

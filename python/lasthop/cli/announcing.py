@@ -40,7 +40,7 @@ class Announced:
 
     def expect(self, what: str, time_s: float) -> None:
         """Say it, if it may take long and has not been said."""
-        if what not in self._said:
+        if time_s >= LONG_S and what not in self._said:
             self._said.add(what)
             announce(what.rstrip(","), time_s)
 
