@@ -61,7 +61,7 @@ help:
 	@echo "make test-linux the gateway and the emulator in the kernel, without a clock (root)"
 	@echo "make soak       a gateway for an hour (SOAK_S=3600), with all that happens: nothing grows or stays broken (root)"
 	@echo "make mutations  faults of a line in studies and rules: does a test notice? SEED=n draws the same again"
-	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them) and htsim (LASTHOP_HTSIM=FOLDER); ONLY=growth a part"
+	@echo "make bench      cost and goodput beside ns-2 and ns-3 (installs them) and htsim (LASTHOP_HTSIM=FOLDER); ONLY=growth or large a part"
 	@echo "make docs       the documentation site, in site/"
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
 	@echo "make wheel      packages for pip in dist/: sdist, wheels for x86_64 and aarch64; tried on clean machines (rustup, root)"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryFile
 from typing import Literal
 
 POLL_S = 0.02
@@ -115,10 +116,12 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
     """
     start = time.monotonic()
     peak_kb = 0
-    with subprocess.Popen(
-        argv, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
-        # Both write a few lines at most, which a pipe holds.
+    # Into files, as a pipe holds a few lines only, and nobody reads it meanwhile.
+    with (
+        TemporaryFile("w+") as printed,
+        TemporaryFile("w+") as said,
+        subprocess.Popen(argv, cwd=cwd, stdout=printed, stderr=said, text=True) as child,
+    ):
         while True:
             peak_kb = max(peak_kb, high_water_mark_kb(child.pid))
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
@@ -127,9 +130,9 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
             time.sleep(POLL_S)
         wall_s = time.monotonic() - start
         child.returncode = os.waitstatus_to_exitcode(status)
-        assert child.stdout is not None
-        assert child.stderr is not None
-        output, errors = child.stdout.read(), child.stderr.read()
+        printed.seek(0)
+        said.seek(0)
+        output, errors = printed.read(), said.read()
     if child.returncode == -signal.SIGXCPU or (
         child.returncode == -signal.SIGKILL and argv[0] == "prlimit"
     ):

@@ -8,9 +8,10 @@
 beside ns-2, ns-3 and, where LASTHOP_HTSIM names the folder of its source, htsim; `--only memory`:
 twenty million packets through a router; `--only gateway`: what changes of the gateway take in this
 kernel and how much it carries, as root; `--only instructions`: instructions per segment, which must
-not grow. `--only growth`, hours and in no other run: what a segment costs over flows, stations and
-round-trip time. `--only tc`, which takes hours and nothing else includes: the gateway beside queues
-of plain tc, in user-mode Linux. Writes results.json, goodput.json, router.json, gateway.json,
+not grow. In no other run: `--only large`, six minutes, long and large runs beside bounds of their
+memory, and what a million flows would take; `--only growth`, hours, what a segment costs over
+flows, stations and round-trip time; `--only tc`, hours, the gateway beside queues of plain tc, in
+user-mode Linux. Writes results.json, goodput.json, router.json, gateway.json,
 carries.json and tc.json in bench/out. If a goal is missed it says by how much, shows where our time
 goes and exits with 1.
 """
@@ -29,6 +30,7 @@ import gateway
 import growth
 import hot_spots
 import instructions
+import large
 import lean
 import ours
 import report
@@ -76,7 +78,9 @@ ALONE = (
 #: much faster than real time.
 CROWD = "200 stations, 2,000 downloads, HE80"
 CROWD_S, CROWD_RUNS, CROWD_GOAL = 11.0, 5, 20.0
-PARTS = ("cost", "csma", "edca", "dumbbell", "memory", "gateway", "tc", "instructions", "growth")
+PARTS = ("cost", "csma", "edca", "dumbbell", "memory", "gateway", "instructions")
+#: Parts that nothing else includes.
+BY_THEMSELVES = ("tc", "growth", "large")
 SHORT_S, LONG_S = 200.0, 2000.0
 #: The same cell by hand: what a segment costs at least.
 LEAN = Peer("lean loop", "by hand", lean.Cell(), SHORT_S, LONG_S, 5, None)
@@ -89,7 +93,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
     parser.add_argument(
         "--only",
-        choices=PARTS,
+        choices=(*PARTS, *BY_THEMSELVES),
         help="a part of it",
     )
     options = parser.parse_args()
@@ -119,6 +123,8 @@ def main() -> int:
         if options.only == "growth":
             growth.main(quick=quick)
             return 0
+        if options.only == "large":
+            return large.judged(quick=quick)
         if options.only in (None, "instructions"):
             missed.extend(instructions.main("whole"))
     except BenchError as error:

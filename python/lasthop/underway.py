@@ -1,4 +1,4 @@
-"""What is under way and how far, for whoever watches: the command line, on a terminal.
+"""What is under way and how far, for whoever watches: the command line.
 
 Long steps say their name here, and how many parts they have or how long they may take. Where nobody
 watches, as in a program that imports lasthop, nothing is done with it.

@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import lasthop as lh
+from lasthop import models
 from lasthop.allowance import allowing, check_time, need
 from lasthop.cli.options import cost_of_memory, cost_of_time
 from lasthop.cli.words import hint_in_options
@@ -17,6 +19,7 @@ from lasthop.models.acsma.graph import ConflictGraph, from_edges
 from lasthop.models.acsma.network import Flow, Network
 from lasthop.models.acsma.optimum import optimum
 from lasthop.models.acsma.sampling import sample_airtime
+from lasthop.models.edca import cost
 from lasthop.models.edca.cost import check_cost
 from lasthop.stability.axis import Axis
 from lasthop.stability.case import Case
@@ -44,7 +47,7 @@ def refused(question: object, *arguments: object, **more: object) -> TooCostlyEr
 
 CHAIN = """\
 duration = "10 s"
-cell = { phy = "802.11b", cwmin = 1023, ap_queue = 100_000, ap = { cwmin = 15, txop_packets = 10 } }
+cell = { phy = "802.11b", cwmin = 1023, ap_queue = 100_000, ap = { cwmin = 15, txop_packets = 40 } }
 tcp = { congestion = "reno", window = 42, delayed_ack = false }
 station.a = { count = 500, upload = 1 }
 """
@@ -257,3 +260,34 @@ def test_a_comparison_simulates_what_no_model_answers_in_time() -> None:
     found = lh.compare(chain_of(2), replications=2, max_time_s=1e-9)
     assert found.prediction is None
     assert "has not answered: " in (found.refusal or "")
+
+
+@pytest.mark.slow
+def test_a_chain_takes_about_as_long_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both in turns of a plain loop: with bursts and without, where many contend and few do."""
+    said: list[float] = []
+    monkeypatch.setattr(cost, "need", lambda _, time_s, memory_bytes: said.append(time_s))
+    for stations, cwmin, burst in ((200, 15, 1), (100, 31, 5), (100, 3, 8)):
+        node = {"cwmin": 15, "txop_packets": max(burst, 8)}
+        cell = {"phy": "802.11b", "cwmin": cwmin, "ap_queue": 100_000, "txop_packets": burst}
+        chain = lh.Scenario(CHAIN, {f"cell.{name}": value for name, value in cell.items()})
+        settings = {"station.a.count": stations} | {f"cell.ap.{k}": v for k, v in node.items()}
+        known = lh.Scenario(chain, settings).typed
+        loop_s = loop_turn_s()
+        begun = time.process_time()
+        with suppress(models.ModelError):  # frames given up are found at the end
+            models.predict(known, "edca")
+        turns = (time.process_time() - begun) / loop_s
+        assert 0.8 < said[-1] / cost.TURN_S / turns < 4.0
+
+
+def loop_turn_s() -> float:
+    """CPU time of a turn of a plain loop, the least of five. [s]"""
+
+    def once() -> float:
+        begun, total = time.process_time(), 0
+        for turn in range(500_000):
+            total += turn
+        return (time.process_time() - begun) / 500_000
+
+    return min(once() for _ in range(5))

@@ -12,7 +12,7 @@ from lasthop.cli.words import hint_in_options, message_in_options, source_in_opt
 from lasthop.emulation.limits import check_followed
 from lasthop.emulation.places import place_named
 from lasthop.errors import UserError
-from lasthop.tuning import calls
+from lasthop.tuning import stopwatch
 
 from .conftest import SMALL, Lasthop
 
@@ -131,7 +131,7 @@ def test_what_would_cost_too_much_is_allowed_by_argument_or_option() -> None:
 def test_a_search_for_calls_that_takes_too_long_names_what_shortens_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(calls, "LONGEST_S", 1e-9)
+    monkeypatch.setattr(stopwatch, "LONGEST_S", 1e-9)
     with pytest.raises(UserError, match="counting calls would take") as caught:
         lh.tune(CELL, "calls", replications=1)
     hint = caught.value.hint or ""

@@ -17,7 +17,7 @@ import typer
 
 from lasthop.cli.progress import progress_bar, take_away
 from lasthop.cli.quiet import be_quiet, is_quiet
-from lasthop.cli.watching import watch
+from lasthop.cli.watching import watcher
 from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
 from lasthop.errors import ScenarioError, UserError
 from lasthop.extras import missing, named_by
@@ -75,7 +75,7 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
             raise UserError("standard output: it is closed")
         for arg in args:
             check_text(arg)
-        with watched_by(watch if sys.stderr.isatty() else None):
+        with watched_by(watcher()):
             code = app(args=args, prog_name="lasthop", standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, where somebody watches."""
+"""Progress on standard error: a bar on a terminal, elsewhere a line that says what takes long."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from lasthop.batch import BatchProgress
 from lasthop.batch import ProgressCallback as BatchCallback
+from lasthop.cli.announcing import Pace
 from lasthop.cli.quiet import is_quiet
 from lasthop.digits import plain
 from lasthop.run import Progress, ProgressCallback
@@ -31,8 +32,11 @@ def drawn(
     title: str = "{task.description}",
     counted: bool = False,
     text: str = "",
+    part: "Callable[P, tuple[float, float]] | None" = None,
 ) -> Iterator[Callable[P, None] | None]:
-    """Draw a bar with one task while the body runs; none with --quiet, or where nobody watches.
+    """Draw a bar with one task while the body runs; none with --quiet.
+
+    Where nobody watches, what takes long is announced in a line instead, if `part` is given.
 
     Parameters
     ----------
@@ -46,9 +50,14 @@ def drawn(
         Whether steps done and steps in all stand behind the bar.
     text : str
         Template of a text behind the bar, with the fields ``done``, ``rate`` and ``found``.
+    part : callable, optional
+        How much is done of how much, of the same values.
     """
-    if is_quiet() or not sys.stderr.isatty():
+    if is_quiet():
         yield None
+        return
+    if not sys.stderr.isatty():
+        yield None if part is None else announcing(label, part)
         return
     bar = new_bar(label, title=title, counted=counted, text=text)
     with bar:
@@ -56,6 +65,16 @@ def drawn(
             yield partial(show, bar)
         finally:
             forget(bar)
+
+
+def announcing(label: str, part: Callable[P, tuple[float, float]]) -> Callable[P, None]:
+    """A callback that says once how long the rest takes."""
+    pace = Pace(label)
+
+    def hear(*values: P.args, **named: P.kwargs) -> None:
+        pace.hear(*part(*values, **named))
+
+    return hear
 
 
 def new_bar(
@@ -107,7 +126,7 @@ def progress_bar(label: str) -> AbstractContextManager[ProgressCallback | None]:
         )
 
     text = "{task.percentage:>3.0f} %  {task.fields[done]} runs  {task.fields[rate]}"
-    return drawn(label, show, text=text)
+    return drawn(label, show, text=text, part=lambda at: (at["simulated_s"], at["total_s"]))
 
 
 def speed(seconds: float) -> str:
@@ -133,7 +152,7 @@ def batch_bar(label: str) -> AbstractContextManager[BatchCallback | None]:
         )
 
     text = "{task.percentage:>3.0f} %  {task.fields[done]}  {task.fields[rate]}"
-    return drawn(label, show, text=text)
+    return drawn(label, show, text=text, part=lambda at: (at["simulated_s"], at["total_s"]))
 
 
 def stage_bar() -> AbstractContextManager[StageCallback | None]:
@@ -173,4 +192,4 @@ def reading_bar(label: str) -> AbstractContextManager[Callable[[float, float], N
 
 def count_bar(label: str) -> AbstractContextManager[Callable[[int, int], None] | None]:
     """A callback that draws how many of a number of steps are done."""
-    return drawn(label, show_part, counted=True)
+    return drawn(label, show_part, counted=True, part=lambda done, total: (done, total))

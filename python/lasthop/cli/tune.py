@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lasthop.cli.announcing import announce
 from lasthop.cli.boundary import Interrupted, print_either, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.options import (
@@ -40,7 +41,7 @@ from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
 from lasthop.tuning.measures import estimated
 from lasthop.tuning.objectives import OBJECTIVES
-from lasthop.tuning.search import Trial
+from lasthop.tuning.search import ProgressCallback, Trial, TuneProgress
 from lasthop.tuning.settings import counts_are_no_times
 from lasthop.tuning.shown import SHOWN
 
@@ -226,7 +227,7 @@ def tune(
     folder = Path("out") / f"{stem(scenario)}-tune" if out is None else out
     with (
         workers(cluster, on_slurm, slurm_options, jobs, folder) as executor,
-        stage_bar() as progress,
+        stage_bar() as draw,
     ):
         try:
             found = search(
@@ -241,7 +242,7 @@ def tune(
                 jobs=jobs,
                 executor=executor,
                 directory=out,
-                progress=progress,
+                progress=announcing(draw),
             )
         except TuneInterrupted as stop:
             interrupted, found = stop, stop.finished
@@ -258,6 +259,22 @@ def tune(
         save_picture(found.plot, picture, as_json=as_json)
     if interrupted is not None:
         raise Interrupted(str(interrupted))
+
+
+def announcing(draw: ProgressCallback | None) -> ProgressCallback:
+    """A callback that says once how long the search may take, and draws."""
+    said = False
+
+    def hear(progress: TuneProgress) -> bool | None:
+        nonlocal said
+        if progress["at_most_s"] and not said:
+            said = True
+            so_far = progress["so_far"] and f", so far {progress['so_far']}"
+            what = f"searching up to {progress['settings']} settings{so_far}"
+            announce(what, progress["at_most_s"])
+        return None if draw is None else draw(progress)
+
+    return hear
 
 
 def print_tuning(tuning: Tuning, write: str | None = None) -> None:

@@ -1,7 +1,7 @@
-"""Long steps on a terminal: what is under way, how far it is or how long it may take.
+"""Long steps: what is under way, how far it is or how long it may take.
 
-A step that is over soon is not shown. One that begins while a bar is there takes its place for as
-long as it lasts.
+On a terminal a bar shows it. A step that is over soon is not shown; one that begins while a bar is
+there takes its place for as long as it lasts. Elsewhere a line says beforehand what may take long.
 """
 
 import sys
@@ -11,14 +11,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lasthop.allowance import TIMES, told
+from lasthop.cli.announcing import Announced
 from lasthop.cli.progress import DRAWN, forget, new_bar
 from lasthop.cli.quiet import is_quiet
-from lasthop.underway import Step
+from lasthop.underway import Step, Watcher
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-__all__ = ["watch"]
+__all__ = ["watch", "watcher"]
 
 SOON_S = 1.0
 """A step that is over by then is not shown. [s]"""
@@ -109,3 +110,8 @@ def watch(what: str, total: int | None) -> Iterator[Step]:
         yield shown
     finally:
         shown.over()
+
+
+def watcher() -> Watcher:
+    """Who watches a command: a bar on a terminal, elsewhere lines."""
+    return watch if sys.stderr.isatty() else Announced().watch

@@ -1,12 +1,10 @@
 """How many calls a cell carries beside its other traffic."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import nan
 
-from lasthop.errors import UserError
 from lasthop.models.reading import UdpFlow
 from lasthop.result import Result
 from lasthop.scenario import Scenario
@@ -24,9 +22,6 @@ CODEC = {"rate": "64 kbps", "packet": "160 B", "category": "voice"}
 
 MOST_CALLS = 200
 """Calls beyond which nobody counts."""
-
-LONGEST_S = 1200.0
-"""Time that a search for calls may take. [s]"""
 
 Simulate = Callable[[Scenario], Result]
 
@@ -186,31 +181,3 @@ def judged(result: Result, group: str) -> Attempt:
             for k, value in enumerate(flows[name]["goodput_bps"]):
                 goodput_bps[k] += value or 0.0
     return Attempt(holds, goodput_bps)
-
-
-class Stopwatch:
-    """Refuses a search that would take too long."""
-
-    def __init__(self, scenario: Scenario, settings: int, longer: float) -> None:
-        self._scenario = scenario
-        self._settings = settings
-        self._longer = longer
-        self._begun_s = time.monotonic()
-
-    def judge(self) -> None:
-        """Judge by the time that the first setting took.
-
-        Raises
-        ------
-        UserError
-            All settings will take longer than `LONGEST_S`.
-        """
-        first_s = time.monotonic() - self._begun_s
-        all_s = first_s * (self._settings + self._longer)
-        if all_s > LONGEST_S:
-            raise UserError(
-                f"{self._scenario.source}: counting calls would take about {all_s / 60:.0f} min, "
-                f"{first_s:.1f} s for each of {self._settings} settings; allowed are "
-                f"{LONGEST_S / 60:.0f} min",
-                "less take txop=False, pifs=False, a shorter `duration`, fewer `replications`",
-            )

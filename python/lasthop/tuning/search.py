@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import chain
 from math import isclose
 from statistics import fmean
@@ -12,7 +13,7 @@ from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.result import Result
 from lasthop.scenario import Scenario
 from lasthop.tuning.bounds import Bounds
-from lasthop.tuning.calls import Calls, Capacity, Stopwatch
+from lasthop.tuning.calls import Calls, Capacity
 from lasthop.tuning.candidates import (
     TXOP_LIMITS,
     Candidate,
@@ -25,6 +26,7 @@ from lasthop.tuning.objectives import Objective
 from lasthop.tuning.settings import Setting, apply
 from lasthop.tuning.simulations import Simulations
 from lasthop.tuning.so_far import SoFar
+from lasthop.tuning.stopwatch import Stopwatch
 
 T = TypeVar("T")
 
@@ -56,6 +58,10 @@ class TuneProgress(TypedDict):
     """Candidates of this stage."""
     so_far: str
     """The best value yet of what is aimed at, with its unit; empty before the first."""
+    settings: int
+    """Settings that may be tried."""
+    at_most_s: float
+    """Time that all may take, judged by the first setting; 0 before it is known. [s]"""
 
 
 ProgressCallback: TypeAlias = Callable[[TuneProgress], bool | None]
@@ -140,6 +146,7 @@ class Search:
         self.irregular: list[str] = []
         """What was not as a search for the most calls presumes."""
         self._hint = 1
+        self._settings, self._at_most_s = 0, 0.0
         self._so_far = SoFar(objective.aim)
         self._simulations = simulations
         self._progress = progress
@@ -163,8 +170,12 @@ class Search:
         pairs = list(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
         bursts = 2 * BURST_BASES * len(TXOP_LIMITS) ** 2 if txop else 0
         longer = length_s(scenario) / length_s(Scenario(scenario, self._short))
-        stopwatch = Stopwatch(scenario, len(pairs) + bursts, longer * (confirm + 1))
+        if self.ranks_by_model:
+            import_module(f"lasthop.models.{MODEL}")  # that is no setting's time
+        self._settings = len(pairs) + bursts
+        stopwatch = Stopwatch(scenario, self._settings, longer * (confirm + 1))
         self._screen_best([self.present])
+        self._at_most_s = stopwatch.first_is_done()
         if self.calls is not None:
             stopwatch.judge()
         self.left_out += [LeftOut(*each) for each in wider(scenario, category)]
@@ -369,7 +380,14 @@ class Search:
     def _report(self, stage: str, done: int, candidates: int) -> None:
         if self._progress is None:
             return
-        at = TuneProgress(stage=stage, done=done, candidates=candidates, so_far=self._so_far.text)
+        at = TuneProgress(
+            stage=stage,
+            done=done,
+            candidates=candidates,
+            so_far=self._so_far.text,
+            settings=self._settings,
+            at_most_s=self._at_most_s,
+        )
         if self._progress(at) is False:
             raise Stopped("progress stopped the search")
 

@@ -489,4 +489,26 @@ mod tests {
         assert_eq!(offset_of!(FlowCounters, retransmitted), 64);
         assert_eq!(size_of::<FlowState>(), 256);
     }
+
+    /// `bench/large_bound.py` counts with these.
+    #[test]
+    fn what_a_network_is_made_of_is_no_larger_than_its_bound_says() {
+        use crate::link::{LinkSettings, Pipe};
+        use crate::measure::{Item, Value};
+        use crate::scenario::Station;
+        let sizes = [
+            (size_of::<Flow>(), 392),
+            (size_of::<(Sender, Receiver)>(), 320),
+            (size_of::<FlowCounters>(), 96),
+            (size_of::<LinkSettings>(), 232),
+            (size_of::<Pipe>(), 328),
+            (size_of::<Station>(), 576),
+            (size_of::<Item>(), 72),
+            (size_of::<Value>(), 32),
+            (size_of::<serde_json::Value>(), 72),
+        ];
+        for (size, bound) in sizes {
+            assert!(size <= bound, "{size} above {bound}: {sizes:?}");
+        }
+    }
 }

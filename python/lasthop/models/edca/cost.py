@@ -1,8 +1,9 @@
 r"""What solving the chain of a cell takes, before it is solved.
 
-Counts of states and of operations, each times what one took where it was measured: one core of an
-Intel Xeon server, numpy 2, chains of 50 to 500 stations with windows of 4 to 200 packets and bursts
-of 1 to 42. Measured times were 0.1 to 1 times what is said here, memory 0.5 to 1 times.
+Counts of states and of operations, each times what one took where it was measured, in turns of a
+plain loop of Python: machines differ in both alike. Chains of 50 to 500 stations with windows of 4
+to 200 packets, bursts of 1 to 64 and odds of 0.1 to 90: from a second on measured times were 0.5 to
+0.9 times what is said here, memory 0.5 to 1 times.
 """
 
 import numpy as np
@@ -13,12 +14,24 @@ from lasthop.models.edca.full import state_count
 from lasthop.models.edca.lumped import MOST_FILL
 from lasthop.models.edca.product import TILTS, level_range
 
-ROUNDS, SHORTER = 35.0, -0.4
-"""Rounds of balancing over the root of the number of stations, with bursts of one packet, and the
-power of the stations' burst with which they become fewer; 50 to 620 rounds were seen. [-]"""
+TURN_S = 30e-9
+"""A turn of a plain loop, ``total += turn``, on one core of an Intel Xeon server. [s]"""
 
-LEVEL_S, BURST_S, STATE_S = 20e-6, 2e-6, 0.07e-6
-"""Time of a round for each level, for each packet of a burst at each level, for each state. [s]"""
+ROUNDS, BY_ODDS, BY_BURST = 54.0, 0.75, -0.1
+"""Rounds of balancing at odds and bursts of 1, and the powers of both with which they change; 15 to
+360 were seen. [-]"""
+
+LEAST_ROUNDS, MOST_ROUNDS = 20.0, 26.0
+"""Rounds at least; at most, over the root of the number of stations. [-]"""
+
+LEVEL_TURNS, LEVEL_BURST_TURNS = 830.0, 15.0
+"""A round at each level, and for each packet of a station's burst at each level. [turns]"""
+
+STATE_TURNS, STATE_BURST_TURNS = 3.3, 0.16
+"""The same for each state. [turns]"""
+
+SET_UP_LEVEL_TURNS, SET_UP_STATE_TURNS, SET_UP_BURST_TURNS = 6000.0, 45.0, 6.0
+"""What is done once: for each level, for each state, for each packet of a burst in each. [turns]"""
 
 FILL_S, FILL_BYTES = 3e-10, 16.0
 """Elimination, for each operation and for each number that is filled in. [s, bytes]"""
@@ -58,27 +71,28 @@ def check_cost(
     txop = " with TXOP" if max(ap_packets, burst) > 1 else ""
     what = f"a chain of {stations} stations{txop} and windows of {window} packets"
     if solver == "full":
-        time_s, memory_bytes = _full(stations, window, ap_packets, burst)
+        time_s, memory_bytes = _full(stations, window, odds, burst)
     elif solver in ("product", "lumped"):
         tilted = 5.0 * 8.0 * TILTS * (window + 1.0)
         need(what, time_s=tilted / 4e8, memory_bytes=tilted)
         least, _, most = level_range(stations, window, odds, ap_packets, burst)
         time_s, memory_bytes = _tables(stations, window, most)
         if solver == "lumped":
-            more_s, more_bytes = _lumped(stations, window, (least, most), ap_packets, burst)
+            ends = (least, most)
+            more_s, more_bytes = _lumped(stations, window, ends, odds, ap_packets, burst)
             time_s, memory_bytes = time_s + more_s, memory_bytes + more_bytes
     else:
         return
     need(what, time_s=time_s, memory_bytes=memory_bytes)
 
 
-def _full(stations: int, window: int, ap_packets: int, burst: int) -> tuple[float, float]:
+def _full(stations: int, window: int, odds: Floats, burst: int) -> tuple[float, float]:
     """Time [s] and memory [bytes] of the paper's chain."""
     if min(stations, window) > 30:  # the number of states has more digits than a float
         return np.inf, np.inf
     states, levels = float(state_count(stations, window)), stations * window
     time_s = states * (stations + window) * 1e-7
-    time_s += _balancing(states, levels, stations, ap_packets, burst)
+    time_s += _balancing(states, levels, stations, odds, burst)
     listed = 8.0 * stations + 100.0 + 32.0 * window
     return time_s, states * (listed + STEP_BYTES * (window + burst))
 
@@ -90,7 +104,12 @@ def _tables(stations: int, window: int, most: int) -> tuple[float, float]:
 
 
 def _lumped(
-    stations: int, window: int, ends: tuple[int, int], ap_packets: int, burst: int
+    stations: int,
+    window: int,
+    ends: tuple[int, int],
+    odds: Floats,
+    ap_packets: int,
+    burst: int,
 ) -> tuple[float, float]:
     """Time [s] and memory [bytes] of the lumped chain, its tables left out."""
     level = np.arange(ends[0], ends[1] + 1, dtype=np.float64)
@@ -103,10 +122,20 @@ def _lumped(
     if mean**3 * span**2 <= MOST_FILL:
         memory_bytes += FILL_BYTES * states * mean * span
         return FILL_S * states * (mean * span) ** 2, memory_bytes
-    return _balancing(states, levels, stations, min(ap_packets, levels), burst), memory_bytes
+    return _balancing(states, levels, stations, odds, burst), memory_bytes
 
 
-def _balancing(states: float, levels: int, stations: int, ap_packets: int, burst: int) -> float:
-    """Time of a solution level by level. [s]"""
-    rounds = ROUNDS * np.sqrt(stations) * burst**SHORTER
-    return float(rounds) * (levels * (LEVEL_S + BURST_S * ap_packets) + STATE_S * states)
+def _balancing(states: float, levels: int, stations: int, odds: Floats, burst: int) -> float:
+    """Time of a solution level by level. [s]
+
+    The likelier the AP's success is, the more stations are active, and the more slowly does it
+    settle which; there are no more of them than stations.
+    """
+    most = MOST_ROUNDS * np.sqrt(stations)
+    usual = ROUNDS * float(np.max(odds)) ** BY_ODDS * burst**BY_BURST
+    rounds = min(max(usual, LEAST_ROUNDS), most)
+    round_turns = levels * (LEVEL_TURNS + LEVEL_BURST_TURNS * burst)
+    round_turns += states * (STATE_TURNS + STATE_BURST_TURNS * burst)
+    set_up_turns = levels * SET_UP_LEVEL_TURNS
+    set_up_turns += states * (SET_UP_STATE_TURNS + SET_UP_BURST_TURNS * burst)
+    return float(TURN_S * (rounds * round_turns + set_up_turns))

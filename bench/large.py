@@ -1,0 +1,302 @@
+"""Long and large runs: CPU time, and peak memory beside a bound that is stated before; and what a
+million flows would take.
+
+    make bench ONLY=large                             six minutes: keep the machine quiet
+    .venv/bin/python bench/large.py --only web        one run; the others stay as they were
+    .venv/bin/python bench/large.py --quick           a tenth of each: does it work
+    .venv/bin/python bench/large.py --page            the tables in bench/README.md
+
+Each run is a fresh process, the engine's example `summary` and a Python process that calls
+`lh.simulate` and asks for warnings; its peak is the kernel's high-water mark. A run of a third of
+the time shows whether memory grows with time.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import log
+from pathlib import Path
+
+import hot_spots
+from large_bound import Network, engine_bytes, python_bytes
+from measure import BenchError, process
+
+HERE = Path(__file__).parent
+CASES = HERE / "cases"
+OUT = HERE / "out" / "large.json"
+GROWTH_MB, GROWTH = 1.0, 0.02
+"""Memory at a third of the time and at the end differ by less than one of the two."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run: its network, how long it is, and how much of that is warm-up. [s]"""
+
+    name: str
+    what: str
+    network: Network
+    duration_s: float
+    warmup_s: float
+
+
+CASES_RUN = (
+    Case(
+        "campus",
+        "100,000 flows, router of 100 Gb/s, 6 s",
+        Network(CASES / "campus.toml", "dumbbell.flows", 100_000),
+        6.0,
+        0.4,
+    ),
+    Case(
+        "stations",
+        "5,000 stations, 10,000 flows, 60 s",
+        Network(CASES / "five_thousand_stations.toml", "station.laptop.count", 5_000),
+        60.0,
+        10.0,
+    ),
+    Case(
+        "parking lot",
+        "parking lot of 50 links, 1,020 flows, 20 s",
+        Network(CASES / "parking_lot.toml", "parking_lot.hops", 50),
+        20.0,
+        5.0,
+    ),
+    Case("ten hours", "cell of seven, ten hours", Network(CASES / "seven.toml"), 36_000.0, 10.0),
+    Case(
+        "web",
+        "5,000 web connections a second, 60 s",
+        # Ten round trips each: opening, request, three windows, and as long again for losses.
+        Network(CASES / "web.toml", open_connections=round(5_000 * 10 * 0.02)),
+        60.0,
+        5.0,
+    ),
+)
+#: Flows of the slopes by which a million are estimated, and the lengths of each two runs. [s]
+SLOPES, WARMUP_S, SHORT_S, LONG_S = (10_000, 30_000, 100_000), 0.4, 0.6, 1.6
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a process took."""
+
+    cpu_s: float
+    peak_mb: float
+    #: Segments and datagrams delivered after the warm-up.
+    packets: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run by the engine alone or from Python, beside its bound."""
+
+    name: str
+    what: str
+    by: str
+    duration_s: float
+    bound_mb: float
+    #: CPU time of runs of a third of the time, and of all of it.
+    third_cpu_s: float
+    cpu_s: float
+    third_mb: float
+    peak_mb: float
+    packets: int
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether memory does not grow with time."""
+        apart_mb = abs(self.peak_mb - self.third_mb)
+        return apart_mb < max(GROWTH_MB, GROWTH * self.peak_mb)
+
+    def missed(self) -> list[str]:
+        """What is not as it is said to be."""
+        missed = []
+        if self.peak_mb > self.bound_mb:
+            missed.append(f"{self.peak_mb:.0f} MB, bound {self.bound_mb:.0f}")
+        if not self.is_flat:
+            missed.append(f"{self.third_mb:.1f} MB after a third, {self.peak_mb:.1f} at the end")
+        return [f"{self.name}, {self.by}: {each}" for each in missed]
+
+
+@dataclass(frozen=True)
+class Slope:
+    """What flows through a router cost the engine."""
+
+    flows: int
+    us_per_segment: float
+    #: Segments in a simulated second.
+    segments_per_s: float
+    #: CPU time beside the segments': reading, building, reporting.
+    start_s: float
+    bytes_per_flow: float
+
+
+def by_engine(case: Case, duration_s: float, size: int | None = None) -> Taken:
+    """The engine's example."""
+    network = case.network
+    words = [f"{network.unit}={size or network.size}"] if network.unit else []
+    words += [f"{key}={value}" for key, value in network.settings.items()]
+    words += [f"duration={duration_s:g} s", f"warmup={min(case.warmup_s, duration_s / 2):g} s"]
+    ended = process([str(hot_spots.program("summary")), str(network.file), "1", *words])
+    packets = json.loads(ended.output)["totals"][0]["packets_delivered"]["mean"]
+    return Taken(ended.cpu_s, ended.peak_rss_mb, round(packets))
+
+
+def by_python(case: Case, duration_s: float) -> Taken:
+    """A process that calls `lh.simulate` and asks for warnings."""
+    settings = {"duration": f"{duration_s:g} s"}
+    settings["warmup"] = f"{min(case.warmup_s, duration_s / 2):g} s"
+    if case.network.unit:
+        settings[case.network.unit] = str(case.network.size)
+    words = [str(case.network.file), json.dumps(settings)]
+    ended = process([sys.executable, str(HERE / "large_inside.py"), *words])
+    return Taken(**json.loads(ended.output))
+
+
+def measured(case: Case, part: float) -> list[Entry]:
+    """A case by the engine and from Python; the bounds are printed before anything is run."""
+    duration_s = part * case.duration_s
+    measured_s = duration_s - case.warmup_s
+    bounds_mb = {
+        "engine": engine_bytes(case.network, measured_s) / 2**20,
+        "Python": python_bytes(case.network, measured_s) / 2**20,
+    }
+    told = ", ".join(f"{by} {mb:,.0f} MB" for by, mb in bounds_mb.items())
+    print(f"{case.name}: bounds {told}", flush=True)
+    entries = []
+    for by, run in (("engine", by_engine), ("Python", by_python)):
+        third, whole = run(case, duration_s / 3), run(case, duration_s)
+        entry = Entry(
+            case.name,
+            case.what,
+            by,
+            duration_s,
+            bounds_mb[by],
+            third.cpu_s,
+            whole.cpu_s,
+            third.peak_mb,
+            whole.peak_mb,
+            whole.packets,
+        )
+        print(
+            f"{case.name:12} {by:8}{entry.third_cpu_s:8.2f} and {entry.cpu_s:.2f} CPU s"
+            f"{entry.packets:13,} packets"
+            f"{entry.third_mb:9.1f} MB after a third{entry.peak_mb:9.1f} MB",
+            flush=True,
+        )
+        entries.append(entry)
+    return entries
+
+
+def slope(flows: int) -> Slope:
+    """By two lengths of the campus with so many flows; its rate and its queue are theirs."""
+    campus = CASES_RUN[0]
+    settings = {"dumbbell.bottleneck": f"{flows}000000 bps", "queue": 15 * flows // 100}
+    network = Network(campus.network.file, campus.network.unit, flows, settings)
+    case = Case(campus.name, "", network, LONG_S, WARMUP_S)
+    short, long = (by_engine(case, WARMUP_S + each) for each in (SHORT_S, LONG_S))
+    segments = long.packets - short.packets
+    each_s = (long.cpu_s - short.cpu_s) / segments
+    per_s = segments / (LONG_S - SHORT_S)
+    # What the warm-up delivers is not counted; at most as much in a second as the rest.
+    start_s = max(0.0, long.cpu_s - each_s * (long.packets + WARMUP_S * per_s))
+    return Slope(flows, 1e6 * each_s, per_s, start_s, long.peak_mb * 2**20 / flows)
+
+
+def million(slopes: Sequence[Slope]) -> dict[str, float]:
+    """What a million flows at a terabit per second would take, from the last two slopes.
+
+    A segment becomes dearer by the power of the number of flows that they show, as the caches have
+    long been exceeded; what a start takes grows in proportion and by the depth of trees; so does
+    memory in proportion, since all is kept flow by flow.
+    """
+    before, last = slopes[-2:]
+    times = MILLION / last.flows
+    power = max(
+        0.0, log(last.us_per_segment / before.us_per_segment) / log(last.flows / before.flows)
+    )
+    us = last.us_per_segment * times**power
+    segments_per_s = last.segments_per_s * times
+    small = slopes[0]
+    return {
+        "us_per_segment": us,
+        "segments_per_s": segments_per_s,
+        "cpu_s_per_s": us * segments_per_s / 1e6,
+        "start_s": last.start_s * times * log(MILLION) / log(last.flows),
+        "memory_gb": last.bytes_per_flow * MILLION / 1e9,
+        "chunks": MILLION / small.flows,
+        "chunk_cpu_s_per_s": small.us_per_segment * small.segments_per_s / 1e6,
+        "chunk_start_s": small.start_s,
+        "chunk_memory_gb": small.bytes_per_flow * small.flows / 1e9,
+    }
+
+
+def judged(*, quick: bool, only: Sequence[str] = ()) -> int:
+    """All runs; 1 if something is missed. A tenth of a run is its start: that is not judged."""
+    found = main(quick=quick, only=only)
+    missed = [] if quick else found
+    for line in missed:
+        print(f"missed: {line}")
+    return int(bool(missed))
+
+
+def main(*, quick: bool, only: Sequence[str] = ()) -> list[str]:
+    """All runs, written after each unless they are but a tenth; returns what is missed."""
+    part = 0.1 if quick else 1.0
+    entries, slopes = known()
+    missed = []
+    for case in CASES_RUN:
+        if only and case.name not in only:
+            continue
+        new = measured(case, part)
+        missed += [line for entry in new for line in entry.missed()]
+        entries = [each for each in entries if each.name != case.name] + new
+        if not quick:
+            save(entries, slopes)
+    if not only or "million" in only:
+        slopes = []
+        for flows in SLOPES:
+            slopes.append(slope(flows // 10 if quick else flows))
+            print(slopes[-1], flush=True)
+            if not quick:
+                save(entries, slopes)
+        print(million(slopes))
+    return missed
+
+
+def known() -> tuple[list[Entry], list[Slope]]:
+    """What has been measured."""
+    there = json.loads(OUT.read_text()) if OUT.exists() else {}
+    runs, slopes = there.get("runs", []), there.get("slopes", [])
+    return [Entry(**each) for each in runs], [Slope(**each) for each in slopes]
+
+
+def save(entries: Sequence[Entry], slopes: Sequence[Slope]) -> None:
+    """Write what has been measured."""
+    OUT.parent.mkdir(exist_ok=True)
+    content = {
+        "runs": [asdict(each) for each in entries],
+        "slopes": [asdict(each) for each in slopes],
+    }
+    OUT.write_text(json.dumps(content, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="long and large runs beside their bounds")
+    parser.add_argument("--quick", action="store_true", help="a tenth of each")
+    names = [case.name for case in CASES_RUN]
+    parser.add_argument("--only", action="append", choices=[*names, "million"], default=[])
+    parser.add_argument("--page", action="store_true", help="write the tables")
+    options = parser.parse_args()
+    try:
+        if options.page:
+            import large_page
+
+            large_page.main()
+        else:
+            sys.exit(judged(quick=options.quick, only=options.only))
+    except BenchError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        sys.exit(2)

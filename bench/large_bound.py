@@ -1,0 +1,203 @@
+"""How much memory a simulation may take, from what it is made of, before it is run.
+
+Bytes of a flow, a link, a station, a packet under way, a value of the result; sizes are those of
+the engine's structures (`std::mem::size_of` on x86_64), with what hangs on them at the size that
+the allocator gives. Nothing is fitted to a run. How many values a result has, and how long its text
+and the scenario's are, is counted in two small networks of the same file: they grow by so much a
+unit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lasthop as lh
+
+
+def heap(size: int) -> int:
+    """What glibc's allocator takes for so many bytes: 8 of its own, in steps of 16, 32 at least."""
+    return max(32, -(-(size + 8) // 16) * 16)
+
+
+NAME = heap(16)
+"""A name of up to 24 characters."""
+
+FLOW = (
+    *(392, 2 * NAME, 2 * heap(4 * 4)),  # the scenario's flow: its names, its ways
+    *(256, heap(320) + 64, 2 * heap(8)),  # FlowState; sender and receiver, aligned; their rings
+    2 * 2 * 2 * 8,  # two timers in the agenda, a tree of up to twice as many leaves
+    *(2 * 32, heap(4 * 8), heap(4 * 40)),  # windows to be read, ACKs that wait
+    *(2 * 20, 8, 2 * 12),  # ways in the routes, their first legs, start and stop in the plan
+    *(16 + 8, 2 * 96),  # moments and class in the gauge, counters at two instants
+)
+"""A flow, without its links. [bytes]"""
+
+STEP = 4 + 32
+"""A link of a way: its number, its leg. [bytes]"""
+
+LINK = (
+    *(232, 3 * NAME),  # LinkSettings and their names
+    *(64, heap(24), NAME),  # WiredLink, its label and name
+    *(16, 2 * (56 + 8 + 16)),  # moments in the gauge, counters at two instants
+)
+"""One direction of a link. [bytes]"""
+
+QUEUE = (heap(328), 16 * 32, 3 * 64)
+"""What a link with a queue has beside: Pipe, its first places, discipline and losses. [bytes]"""
+
+STATION = (
+    *(576, 2 * NAME),  # the scenario's station
+    *(4 * 64, NAME),  # its ports and queues in the cell
+    *(2 * 64, 4 * 32),  # as a contender: backoff, head, places in the ring
+    *(2 * 2 * 64, 2 * 32),  # counters at two instants
+)
+"""A station, without its flows. [bytes]"""
+
+PACKET = 64 + 24
+"""A packet under way: an entry of the calendar and what stands in its day; in a queue it has less.
+[bytes]"""
+
+CONNECTION = 2 * sum(FLOW) + 10 * PACKET
+"""A web connection that is open: a flow each way, and the first window of a response. [bytes]"""
+
+PLACE = 32
+"""A place of a link's queue: a stay. [bytes]"""
+
+BIN, BIN_S = 8, 0.1
+"""A bin of the least utilisation of a link, and its width. [bytes, s]"""
+
+ENTRY = 2 * 104
+"""A member of an object of `serde_json`: hash, key, value, in a vector that has doubled. [bytes]"""
+
+QUANTITY = (
+    2 * 32,  # name and value in its item, in a vector that has doubled
+    *(ENTRY, NAME, 16, heap(2 * 104), heap(52), 2 * NAME),  # in the estimates: mean and ci95
+    *(ENTRY, NAME, 16, heap(72)),  # in the samples: a list of one
+)
+"""A value of the result: measured, put together, sampled. [bytes]"""
+
+ITEM = (
+    *(2 * 72, NAME, 3 * (heap(40) + NAME)),  # an item with up to three labels
+    *(2 * 72, 3 * (ENTRY + 2 * NAME), heap(52)),  # in the estimates
+    *(ENTRY, NAME, heap(52)),  # in the samples
+)
+"""What has a name in the result: a flow, a station, a queue. [bytes]"""
+
+ENGINE = 8e6
+"""The engine's program and the runtime; the scenario's grammar. [bytes]"""
+
+MODULES = 25e6
+"""lasthop's modules, what they import, the extension. [bytes]"""
+
+TREE_QUANTITY = 200 + 24 + 2 * 48
+"""In Python: a dictionary with mean and interval, a number, a place in a larger one. [bytes]"""
+
+TREE_ITEM = 80 + 4 * (64 + 48)
+"""In Python: a dictionary, its name and labels. [bytes]"""
+
+OF_TEXT = 8.0
+"""The scenario in Python, over its text: some twenty characters a member, as text twice, as a tree
+that is read and given away, as typed values, a number and a place each. [-]"""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a result and a scenario consist of; all of it grows in proportion with a network."""
+
+    items: float
+    quantities: float
+    text: float
+    scenario_text: float
+    flows: float
+    links: float
+    queues: float
+    places: float
+    stations: float
+    steps: float
+    windows: float
+
+    def towards(self, other: "Shape", factor: float) -> "Shape":
+        """So many times as far as `other` is from here."""
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Shape(*(a + factor * (b - a) for a, b in pairs))
+
+
+@dataclass(frozen=True)
+class Network:
+    """A file, and which of its settings makes it large."""
+
+    file: Path
+    unit: str = ""
+    size: int = 0
+    settings: Mapping[str, object] = field(default_factory=dict)
+    #: Connections that are open at once, at most.
+    open_connections: int = 0
+
+    def scenario(self, size: int, **more: object) -> lh.Scenario:
+        """The file with so many units."""
+        unit = {self.unit: size} if self.unit else {}
+        return lh.Scenario(self.file, {**self.settings, **more, **unit})
+
+    @property
+    def shape(self) -> Shape:
+        """By two small networks, of two and four units, run as briefly as they can be."""
+        if not self.unit:
+            return shape(self.scenario(0, duration="2 s", warmup="1 s"))
+        few, more = (shape(self.scenario(n, duration="2 s", warmup="1 s")) for n in (2, 4))
+        return few.towards(more, (self.size - 2) / 2)
+
+
+def shape(scenario: lh.Scenario) -> Shape:
+    """What a scenario has, and its result."""
+    tree: dict[str, Any] = scenario.to_dict()
+    flows, links = tree["flows"], tree["links"]
+    queues = [link for link in links if link["rate_bps"] and not link["of_host"]]
+    result = lh.simulate(scenario, replications=1, jobs=1)
+    lists = [each for each in result.summary.values() if isinstance(each, list)]
+    items = [item for each in lists for item in each]
+    return Shape(
+        items=len(items),
+        quantities=sum(isinstance(value, dict) for item in items for value in item.values()),
+        text=len(result.to_json()),
+        scenario_text=len(scenario.to_json()),
+        flows=len(flows),
+        links=len(links),
+        queues=len(queues),
+        places=sum(link["queue_packets"] for link in queues),
+        stations=len(tree["stations"]),
+        steps=sum(len(flow["forward"]) + len(flow["back"]) + 2 for flow in flows),
+        windows=sum(flow["tcp"]["window_packets"] for flow in flows if "web" not in flow),
+    )
+
+
+def engine_bytes(network: Network, measured_s: float) -> float:
+    """The most that the engine takes by itself. [bytes]"""
+    has = network.shape
+    return (
+        ENGINE
+        + has.flows * sum(FLOW)
+        + has.steps * STEP
+        + has.links * sum(LINK)
+        + has.queues * (sum(QUEUE) + BIN * measured_s / BIN_S)
+        + has.places * PLACE
+        + has.stations * sum(STATION)
+        + has.windows * PACKET
+        + network.open_connections * CONNECTION
+        + has.items * sum(ITEM)
+        + has.quantities * sum(QUANTITY)
+        + has.text
+    )
+
+
+def python_bytes(network: Network, measured_s: float) -> float:
+    """The most that `lh.simulate`, warnings included, takes over the bare interpreter. [bytes]"""
+    has = network.shape
+    return (
+        engine_bytes(network, measured_s)
+        + MODULES
+        + has.text
+        + has.items * TREE_ITEM
+        + has.quantities * TREE_QUANTITY
+        + has.scenario_text * OF_TEXT
+    )

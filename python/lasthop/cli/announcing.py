@@ -1,0 +1,63 @@
+"""How long a command may take, said in a line on standard error before the long part of it."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lasthop.allowance import TIMES, told
+from lasthop.cli.quiet import is_quiet
+from lasthop.underway import Step
+
+__all__ = ["Announced", "Pace", "announce"]
+
+LONG_S = 5.0
+"""What takes less is not announced. [s]"""
+
+JUDGED_S = 0.5
+"""Time after which a pace is judged. [s]"""
+
+
+def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
+    """Say how long something may take, if that is long; not with --quiet."""
+    if time_s >= LONG_S and not is_quiet():
+        print(f"note: {what}: {how_sure} {told(time_s, TIMES)}", file=sys.stderr, flush=True)
+
+
+class Announced:
+    """Steps of a command whose standard error no terminal shows; each line is said once."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    @contextmanager
+    def watch(self, what: str, total: int | None) -> Iterator[Step]:
+        """Announce what may take long in a step; the step itself is not said."""
+        yield self
+
+    def done(self, count: int) -> None:
+        """Nothing to do."""
+
+    def expect(self, what: str, time_s: float) -> None:
+        """Say it, if it may take long and has not been said."""
+        if time_s >= LONG_S and what not in self._said:
+            self._said.add(what)
+            announce(what.rstrip(","), time_s)
+
+
+class Pace:
+    """Says once how long the rest of something takes, judged by what is done."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._begun_s = time.monotonic()
+        self._said = False
+
+    def hear(self, done: float, total: float) -> None:
+        """Hear how much is done of how much."""
+        passed_s = time.monotonic() - self._begun_s
+        if self._said or passed_s < JUDGED_S or not 0.0 < done < total:
+            return
+        left_s = passed_s * (total - done) / done
+        self._said = left_s >= LONG_S
+        announce(self._what, left_s, "about")

@@ -1,0 +1,101 @@
+"""Long and large runs: what is judged of them, their bounds, what is led to from them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import large
+import large_page
+import pages
+import pytest
+from large import Entry, Slope
+from large_bound import (
+    FLOW,
+    ITEM,
+    LINK,
+    PACKET,
+    QUANTITY,
+    Network,
+    engine_bytes,
+    heap,
+    python_bytes,
+)
+from measure import process
+
+import lasthop as lh
+
+RUN = Entry("web", "web, 60 s", "engine", 60.0, 12.0, 1.0, 3.0, 9.0, 9.5, 1000)
+SLOPES = [
+    Slope(10_000, 0.4, 8e5, 0.2, 9000.0),
+    Slope(30_000, 0.5, 2.5e6, 0.7, 9000.0),
+    Slope(100_000, 0.5, 8e6, 3.0, 9000.0),
+]
+
+
+def test_memory_above_its_bound_or_growing_is_missed() -> None:
+    assert RUN.missed() == []
+    assert replace(RUN, peak_mb=9.99).missed() == []
+    assert len(replace(RUN, peak_mb=10.01).missed()) == 1  # a megabyte more
+    assert len(replace(RUN, third_mb=800.0, peak_mb=815.0).missed()) == 1  # above, and flat
+    assert len(replace(RUN, third_mb=800.0, peak_mb=820.0).missed()) == 2
+
+
+def test_the_allocator_takes_steps_of_16_bytes() -> None:
+    assert [heap(size) for size in (1, 24, 25, 40, 41, 328)] == [32, 32, 48, 48, 64, 336]
+
+
+def test_a_bound_grows_by_flows_links_windows_and_values() -> None:
+    """Against counts by hand: a flow through a dumbbell has four links, eight steps, six values."""
+    network = Network(large.CASES / "campus.toml", "dumbbell.flows", 100)
+    per_flow = (engine_bytes(replace(network, size=200), 1.0) - engine_bytes(network, 1.0)) / 100
+    by_hand = sum(FLOW) + 4 * sum(LINK) + 8 * (4 + 32) + 42 * PACKET
+    by_hand += sum(ITEM) + 6 * sum(QUANTITY)
+    text = 150  # more at most where names or numbers are longer
+    assert by_hand < per_flow < by_hand + 6 * text
+
+
+def test_a_run_stays_below_its_bound_from_python() -> None:
+    """Two thousand flows, whose part is larger than that of the program and its modules."""
+    network = Network(large.CASES / "campus.toml", "dumbbell.flows", 2_000)
+    case = large.Case("small", "", network, 0.3, 0.1)
+    most_mb = python_bytes(network, 0.2) / 2**20
+    taken = large.by_python(case, 0.3)
+    assert taken.packets > 0
+    assert most_mb / 4 < taken.peak_mb < most_mb
+
+
+def test_a_million_becomes_dearer_as_the_last_two_show() -> None:
+    flat = large.million(SLOPES)
+    assert flat["us_per_segment"] == pytest.approx(0.5)
+    assert flat["cpu_s_per_s"] == pytest.approx(40.0)
+    assert flat["start_s"] == pytest.approx(36.0)  # ten times, and six digits over five
+    assert flat["memory_gb"] == pytest.approx(9.0)
+    assert flat["chunks"] * flat["chunk_cpu_s_per_s"] == pytest.approx(32.0)
+    dearer = [SLOPES[0], replace(SLOPES[1], us_per_segment=0.5 / (10 / 3) ** 0.5), SLOPES[2]]
+    assert large.million(dearer)["us_per_segment"] == pytest.approx(0.5 * 10**0.5)
+
+
+def test_tables_have_a_row_a_run_and_the_estimates(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# x\n\n## Long and large\n\nNone so far.\n\n## A million flows\n\nNone so far.\n"
+    )
+    monkeypatch.setattr(large_page, "PAGE", page)
+    monkeypatch.setattr(large_page, "known", lambda: ([RUN], SLOPES))
+    large_page.main()
+    text = page.read_text()
+    assert pages.NONE not in text
+    assert "| web, 60 s | engine | 1.00 | 3.00 | 9.0 | 9.5 | 12 |" in text
+    assert "| a million, estimated | 0.50 | 40 | 36 | 9 |" in text
+
+
+def test_output_that_no_pipe_holds_is_read() -> None:
+    assert len(process(["head", "--bytes=1000000", "/dev/zero"]).output) == 1_000_000
+
+
+def test_cases_are_checked_scenarios() -> None:
+    for case in large.CASES_RUN:
+        if case.name != "campus":
+            assert case.network.scenario(case.network.size)["duration_s"] > 0.0
+    assert lh.Scenario(large.CASES / "campus.toml", {"dumbbell.flows": 2})
