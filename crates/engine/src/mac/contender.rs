@@ -111,7 +111,7 @@ pub(super) struct Contender {
     pub(super) frame: Frame,
     /// Rates of the exchange that the frame waits for.
     pub(super) rates: Rates,
-    /// Rates of its last exchange.
+    /// Rates of its last exchange, where the rates may fall back when it ends.
     pub(super) sent_at: Rates,
     /// Air time of the frame's data part.
     pub(super) data_air: Span,

@@ -281,7 +281,9 @@ impl Dcf {
     fn end_exchange<const OF_BURSTS: bool>(&mut self, received: Option<bool>) -> Outcome {
         self.on_air = false;
         self.stale = true;
-        self.closed = self.closing.take();
+        if self.cf_end {
+            self.closed = self.closing.take();
+        }
         self.discarded.clear();
         if !self.discarded_inside.is_empty() {
             self.discarded.append(&mut self.discarded_inside);
@@ -386,9 +388,13 @@ impl Dcf {
         protected.then_some((state.rts_air, self.cts_air(contender)))
     }
 
-    /// Rates of the last exchange of `contender`.
+    /// Rates of the last exchange of `contender`, as long as nobody has told what it has next.
     pub fn rates(&self, contender: u32) -> Rates {
-        self.contenders[contender as usize].sent_at
+        let state = &self.contenders[contender as usize];
+        match self.falls_back {
+            true => state.sent_at,
+            false => state.rates,
+        }
     }
 
     /// Where the backoff of `contender` stands; for who records.

@@ -16,7 +16,9 @@ impl Dcf {
         };
         let protect = state.protect && self.followed == 0;
         let ack_end = self.end.plus(self.phy.sifs).plus(state.response_air);
-        state.sent_at = state.rates;
+        if self.falls_back {
+            state.sent_at = state.rates;
+        }
         if lost {
             // EIFS runs whatever the NAV says, but behind an RTS the NAV may last longer
             let nav = if protect {
@@ -91,7 +93,9 @@ impl Dcf {
         for &contender in &transmitters {
             let state = &mut self.contenders[contender as usize];
             state.counters.collided += 1;
-            state.sent_at = state.rates;
+            if self.falls_back {
+                state.sent_at = state.rates;
+            }
             let own_end = start + state.first_air();
             let data_went = !state.protect;
             self.tell_down(contender, |down| {
