@@ -35,7 +35,7 @@ use super::flow::Endpoints;
 use super::flows::Flows;
 use super::legs::Place;
 use super::step::Step;
-use super::wires::{Gate, Wires};
+use super::wires::{Gate, Kept, Wires};
 use crate::kernel::time::{Span, Time};
 use crate::link::Transit;
 use crate::packet::{Packet, PacketKind};
@@ -116,9 +116,13 @@ fn go_on(
 #[inline(never)]
 fn keep(gate: &mut Gate, at: Time, lead: Span, packet: &mut Packet) {
     packet.hop -= 1; // the leg is still before it
-    let place = (at, gate.count);
-    gate.count += 1;
-    gate.kept.insert(place, (Time(at.0 - lead.0), *packet));
+    let place = gate.kept.partition_point(|other| other.there <= at);
+    let kept = Kept {
+        there: at,
+        before: Time(at.0 - lead.0),
+        packet: *packet,
+    };
+    gate.kept.insert(place, kept);
 }
 
 /// A packet that entered link number `link` at `at` does not get through, or not yet.

@@ -405,15 +405,16 @@ impl<'a> World<'a> {
     fn open_gate(&mut self) {
         let to_the_end = self.halt > self.clock.end; // nothing is changed then
         let until = if to_the_end { Time::NEVER } else { self.halt };
-        while let Some(first) = self.wires.gate.kept.first_entry()
-            && first.key().0 <= until
+        while let Some(mut first) = self
+            .wires
+            .gate
+            .kept
+            .pop_front_if(|first| first.there <= until)
         {
-            let here = first.key().0;
-            let (at, mut packet) = first.remove();
-            let next = self.wires.gate.kept.first_key_value();
-            let before_next = next.map_or(until, |(&(next, _), _)| Time(next.0 - 1).min(until));
-            self.wires.gate.until = before_next.max(here);
-            self.travel(at, &mut packet);
+            let next = self.wires.gate.kept.front();
+            let before_next = next.map_or(until, |next| Time(next.there.0 - 1).min(until));
+            self.wires.gate.until = before_next.max(first.there);
+            self.travel(first.before, &mut first.packet);
         }
         self.wires.gate.until = until;
     }

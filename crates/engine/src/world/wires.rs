@@ -4,7 +4,7 @@
 //! meet, and at its end unless the endpoint acts ahead of time too ([`super::ahead`]). Between them it
 //! enters the links ahead of time, all at once ([`super::order`] says where that is exact).
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use super::clock::Clock;
 use super::numbers::{self, Owner};
@@ -42,11 +42,17 @@ pub(crate) struct Wires {
 pub(super) struct Gate {
     /// What comes later enters no link.
     pub(super) until: Time,
-    /// Packets in front of their gates, by their instants there and as they came: each with its instant before
-    /// the leg with the link.
-    pub(super) kept: BTreeMap<(Time, u64), (Time, Packet)>,
-    /// How many have been kept.
-    pub(super) count: u64,
+    /// Packets in front of their gates, by their instants there and as they came.
+    pub(super) kept: VecDeque<Kept>,
+}
+
+/// A packet in front of a gate.
+pub(super) struct Kept {
+    /// When it is there.
+    pub(super) there: Time,
+    /// Its instant before the leg with the link.
+    pub(super) before: Time,
+    pub(super) packet: Packet,
 }
 
 /// Who is told of each packet that is lost.
@@ -64,8 +70,7 @@ impl Wires {
             carried: Calendar::new(reach_of(scenario)),
             gate: Gate {
                 until: Time::NEVER,
-                kept: BTreeMap::new(),
-                count: 0,
+                kept: VecDeque::new(),
             },
             bottleneck: numbers::of_bottleneck(scenario).map(|number| number as usize),
         }
@@ -171,8 +176,8 @@ impl Wires {
     /// Calls `visit` for each packet that is on a link or in the queue of one.
     pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         self.carried.items().for_each(&mut *visit);
-        let kept = self.gate.kept.values();
-        kept.for_each(|(_, packet)| visit(packet));
+        let kept = self.gate.kept.iter();
+        kept.for_each(|kept| visit(&kept.packet));
         for wired in &self.links {
             wired.link.each_packet(visit);
         }
