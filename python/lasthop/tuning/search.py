@@ -8,6 +8,7 @@ from math import isclose
 from statistics import fmean
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
+from lasthop.allowance import allowing
 from lasthop.errors import ScenarioError, Stopped, TooCostlyError, UserError, shortcoming
 from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.result import Result
@@ -145,6 +146,8 @@ class Search:
         self.calls = calls
         self.irregular: list[str] = []
         """What was not as a search for the most calls presumes."""
+        self.is_over = False
+        """Whether the search came to its end."""
         self._hint = 1
         self._settings, self._at_most_s = 0, 0.0
         self._so_far = SoFar(objective.aim)
@@ -185,6 +188,7 @@ class Search:
             self._try(opportunities(scenario, self._burst_bases(), category))
         self._leave_out_unmeasured()
         self._confirm([self.present, *self._finalists(confirm)])
+        self.is_over = True
 
     @property
     def ranks_by_model(self) -> bool:
@@ -286,7 +290,8 @@ class Search:
         from lasthop import models
 
         try:
-            prediction = models.predict(trial.scenario.typed, MODEL)
+            with allowing():  # A chain that takes long says so while it is waited for.
+                prediction = models.predict(trial.scenario.typed, MODEL)
             trial.predicted = predicted(prediction, trial.scenario)
         except (models.ModelError, models.ConvergenceError, TooCostlyError) as error:
             trial.refusal = shortcoming(error)
