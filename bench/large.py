@@ -74,7 +74,7 @@ CASES_RUN = (
     ),
 )
 #: Flows of the slopes by which a million are estimated, and the lengths of each two runs. [s]
-SLOPES, WARMUP_S, SHORT_S, LONG_S = (10_000, 30_000, 100_000), 0.4, 0.6, 1.6
+SLOPES, WARMUP_S, SHORT_S, LONG_S = (10_000, 30_000, 100_000), 1.0, 1.0, 2.0
 MILLION = 1_000_000
 
 

@@ -61,8 +61,9 @@ PACKET = 64 + 24
 CONNECTION = 2 * sum(FLOW) + 10 * PACKET
 """A web connection that is open: a flow each way, and the first window of a response. [bytes]"""
 
-PLACE = 32
-"""A place of a link's queue: a stay. [bytes]"""
+PLACE = (4 + 2) * 24
+"""A place of a link's queue: a stay, in a ring of up to four times as many, copied from one half as
+long. [bytes]"""
 
 BIN, BIN_S = 8, 0.1
 """A bin of the least utilisation of a link, and its width. [bytes, s]"""

@@ -7,7 +7,8 @@
 // all after the warm-up. No logger is connected. A queue of htsim is a link's; a pipe is its delay.
 //
 // Differs from the others in: least timeout 250 ms and the first 3 s, both constants of its TcpSrc,
-// checked every 10 ms; a SYN before the first segment; no RED (its RandomQueue has no average).
+// checked every 10 ms; a SYN before the first segment; the targets' links are pipes alone, without a
+// rate; no RED (its RandomQueue has no average).
 
 #include "config.h"
 #include "eventlist.h"
@@ -65,13 +66,13 @@ main(int argc, char** argv)
         source->_ssthresh = 0xffffffff;
         auto* out = new Route();
         for (PacketSink* hop : std::initializer_list<PacketSink*>{
-                 link(access_bps), pipe(), &bottleneck, link(100e9), pipe(), sink})
+                 link(access_bps), pipe(), &bottleneck, pipe(), sink})
         {
             out->push_back(hop);
         }
         auto* way_back = new Route();
         for (PacketSink* hop : std::initializer_list<PacketSink*>{
-                 link(100e9), pipe(), &back, link(access_bps), pipe(), source})
+                 pipe(), &back, link(access_bps), pipe(), source})
         {
             way_back->push_back(hop);
         }

@@ -93,7 +93,7 @@ struct Wheel
 // Round trips are timed one at a time, a timeout goes back to the first segment that is missing.
 struct Tcp
 {
-    uint32_t acked = 0, sent = 0, recover = 0, dupacks = 0, most = 10000;
+    uint32_t acked = 0, sent = 0, highest = 0, recover = 0, dupacks = 0, most = 10000;
     uint32_t received = 0, timed = 0;
     bool recovering = false, repaired_one = false;
     float cwnd = 2, ssthresh = 1e9f;
@@ -165,11 +165,12 @@ struct Tcp
         const uint32_t window = cwnd < most ? uint32_t(cwnd) : most;
         while (sent < acked + window)
         {
-            if (timed_at == NEVER)
+            if (timed_at == NEVER && sent >= highest)
                 timed = sent, timed_at = now;
             if (deadline == NEVER)
                 deadline = now + rto;
             send(sent++);
+            highest = sent > highest ? sent : highest;
         }
     }
 

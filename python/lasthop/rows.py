@@ -156,6 +156,9 @@ class Rows(Sequence[T]):
         place = range(len(self))[index]
         return self._piece(place // PIECE)[place % PIECE]
 
+    def __reduce__(self) -> tuple[type[tuple[T, ...]], tuple[tuple[T, ...]]]:
+        return tuple, (tuple(self),)
+
     def __eq__(self, other: object) -> bool:
         return tuple(self) == tuple(other) if isinstance(other, (Rows, tuple)) else NotImplemented
 

@@ -4,6 +4,7 @@ import contextlib
 import gc
 import io
 import json
+import pickle
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -83,6 +84,7 @@ def test_rows_share_the_tables_that_are_the_same() -> None:
         'duration = "9 s"\ndumbbell = { flows = 3, bottleneck = "9 Mbps", rtt = "40 ms" }\n'
         'flow.other.mss = "500 B"\nflow.more.count = 2\n'
     )
+    assert pickle.loads(pickle.dumps(scenario.typed)) == scenario.typed
     tcp = [flow.tcp for flow in scenario.typed.tcp_flows]
     assert [each.mss_bytes for each in tcp] == [1460] * 3 + [500] + [1460] * 2
     assert tcp[0] is tcp[2]

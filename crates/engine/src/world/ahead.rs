@@ -24,8 +24,9 @@
 //! - a window that changes ahead of readings ([`super::gauge`]) is noted for them before.
 //!
 //! Where somebody may change queues whenever a world halts, links have gates: a packet that comes to one later
-//! than the halt is kept in front of it, and goes on, in the same order, before anything else happens when the
-//! world does.
+//! than the halt is kept in front of it, and goes on, by its instant there, before anything else happens when the
+//! world does. What follows from one, an ACK that the receiver sends at once, may come to another gate behind a
+//! packet that stands there, and then stands there, too.
 //!
 //! These are free functions over the wires, the flows and the clock, since a packet touches all three.
 
@@ -115,7 +116,9 @@ fn go_on(
 #[inline(never)]
 fn keep(gate: &mut Gate, at: Time, lead: Span, packet: &mut Packet) {
     packet.hop -= 1; // the leg is still before it
-    gate.kept.push((Time(at.0 - lead.0), *packet));
+    let place = (at, gate.count);
+    gate.count += 1;
+    gate.kept.insert(place, (Time(at.0 - lead.0), *packet));
 }
 
 /// A packet that entered link number `link` at `at` does not get through, or not yet.

@@ -404,10 +404,18 @@ impl<'a> World<'a> {
     #[cold]
     fn open_gate(&mut self) {
         let to_the_end = self.halt > self.clock.end; // nothing is changed then
-        self.wires.gate.until = if to_the_end { Time::NEVER } else { self.halt };
-        for (at, mut packet) in std::mem::take(&mut self.wires.gate.kept) {
+        let until = if to_the_end { Time::NEVER } else { self.halt };
+        while let Some(first) = self.wires.gate.kept.first_entry()
+            && first.key().0 <= until
+        {
+            let here = first.key().0;
+            let (at, mut packet) = first.remove();
+            let next = self.wires.gate.kept.first_key_value();
+            let before_next = next.map_or(until, |(&(next, _), _)| Time(next.0 - 1).min(until));
+            self.wires.gate.until = before_next.max(here);
             self.travel(at, &mut packet);
         }
+        self.wires.gate.until = until;
     }
 
     /// Receivers take the segments that have waited and need no longer.

@@ -4,6 +4,8 @@
 //! meet, and at its end unless the endpoint acts ahead of time too ([`super::ahead`]). Between them it
 //! enters the links ahead of time, all at once ([`super::order`] says where that is exact).
 
+use std::collections::BTreeMap;
+
 use super::clock::Clock;
 use super::numbers::{self, Owner};
 use super::order::Order;
@@ -40,9 +42,11 @@ pub(crate) struct Wires {
 pub(super) struct Gate {
     /// What comes later enters no link.
     pub(super) until: Time,
-    /// Packets in front of their gates, each with its instant before the leg with the link, in the order in
-    /// which they come to each link.
-    pub(super) kept: Vec<(Time, Packet)>,
+    /// Packets in front of their gates, by their instants there and as they came: each with its instant before
+    /// the leg with the link.
+    pub(super) kept: BTreeMap<(Time, u64), (Time, Packet)>,
+    /// How many have been kept.
+    pub(super) count: u64,
 }
 
 /// Who is told of each packet that is lost.
@@ -60,7 +64,8 @@ impl Wires {
             carried: Calendar::new(reach_of(scenario)),
             gate: Gate {
                 until: Time::NEVER,
-                kept: Vec::new(),
+                kept: BTreeMap::new(),
+                count: 0,
             },
             bottleneck: numbers::of_bottleneck(scenario).map(|number| number as usize),
         }
@@ -166,7 +171,8 @@ impl Wires {
     /// Calls `visit` for each packet that is on a link or in the queue of one.
     pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         self.carried.items().for_each(&mut *visit);
-        self.gate.kept.iter().for_each(|(_, packet)| visit(packet));
+        let kept = self.gate.kept.values();
+        kept.for_each(|(_, packet)| visit(packet));
         for wired in &self.links {
             wired.link.each_packet(visit);
         }

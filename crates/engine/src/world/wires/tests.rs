@@ -66,6 +66,15 @@ fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]
     told(run)
 }
 
+/// The same where the world halts once, at `at`, and nothing is changed.
+fn halted(scenario: &Scenario, at: Time) -> (String, u64) {
+    let world = world(scenario, Shortcut::Endpoints);
+    let mut run = Running::of(world, true, crate::Beside::Nothing).gated();
+    let halted = run.advance_until(at, &mut |_| ControlFlow::Continue(()));
+    assert_eq!(halted, Ok(()));
+    told(run)
+}
+
 fn world(scenario: &Scenario, shortcut: Shortcut) -> World<'_> {
     let mut world = match World::new(scenario, 0) {
         Ok(world) => world,
@@ -613,6 +622,25 @@ proptest! {
         prop_assert_eq!(ahead, measured(&scenario, Shortcut::Endpoints));
         let ahead = stepped(&scenario, Shortcut::Endpoints, stride, &limits);
         prop_assert_eq!(ahead.0, stepped(&scenario, Shortcut::None, stride, &limits).0);
+    }
+}
+
+/// A single flow fills the link of its host, seconds ahead of time, so that its segments and its ACKs stand in
+/// front of gates together.
+#[test]
+fn what_stands_in_front_of_several_gates_goes_on_in_its_order() {
+    let scenario = scenario(
+        r#"
+duration = "3 s"
+warmup = "400 ms"
+tcp = { window = 1000, delayed_ack = false }
+dumbbell = { flows = 1, access = "2 Mbps", bottleneck = "30 Mbps", rtt = "10 ms" }
+"#,
+    );
+    let whole = measured(&scenario, Shortcut::Endpoints);
+    for step in 0..120 {
+        let at = Time::ZERO + Span(500_000_000 + 17_100_000 * step);
+        assert_eq!(halted(&scenario, at), whole, "{at:?}");
     }
 }
 
