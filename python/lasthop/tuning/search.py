@@ -8,7 +8,6 @@ from math import isclose
 from statistics import fmean
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
-from lasthop.allowance import allowing
 from lasthop.errors import ScenarioError, Stopped, TooCostlyError, UserError, shortcoming
 from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.result import Result
@@ -28,6 +27,7 @@ from lasthop.tuning.settings import Setting, apply
 from lasthop.tuning.simulations import Simulations
 from lasthop.tuning.so_far import SoFar
 from lasthop.tuning.stopwatch import Stopwatch
+from lasthop.underway import step
 
 T = TypeVar("T")
 
@@ -290,7 +290,7 @@ class Search:
         from lasthop import models
 
         try:
-            with allowing():  # A chain that takes long says so while it is waited for.
+            with step(""):  # A chain that takes long says so while it is waited for.
                 prediction = models.predict(trial.scenario.typed, MODEL)
             trial.predicted = predicted(prediction, trial.scenario)
         except (models.ModelError, models.ConvergenceError, TooCostlyError) as error:
