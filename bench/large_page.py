@@ -61,21 +61,27 @@ def estimates(slopes: Sequence[Slope]) -> Iterator[str]:
     if len(slopes) > 1:
         at = million(slopes)
         rows.append(
-            [
-                "a million, estimated",
+            estimated(
+                "a million through one router",
                 f"{at['us_per_segment']:.2f}",
                 short(at["cpu_s_per_s"]),
                 short(at["start_s"]),
                 short(at["memory_gb"]),
-            ]
+            )
         )
         rows.append(
-            [
-                f"{at['chunks']:.0f} chunks, all together",
+            estimated(
+                f"{at['chunks']:.0f} routers of {slopes[0].flows:,} flows, scenarios of their own, "
+                "all together",
                 f"{slopes[0].us_per_segment:.2f}",
                 *(short(at["chunks"] * at[key]) for key in ("chunk_cpu_s_per_s", "chunk_start_s")),
                 f"{short(at['chunk_memory_gb'])} each",
-            ]
+            )
         )
     head = ["", "[us/segment]", "CPU s per simulated s", "start [CPU s]", "memory [GB]"]
     yield from table(head, rows)
+
+
+def estimated(*cells: str) -> list[str]:
+    """A row of what has not been run, in italics."""
+    return [f"*{cell}*" for cell in cells]

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
-__all__ = ["Step", "Watcher", "counting", "expect", "step", "watched_by"]
+__all__ = ["Step", "Unwatched", "Watcher", "counting", "expect", "step", "watched_by"]
 
 Item = TypeVar("Item")
 
@@ -25,6 +25,10 @@ class Step(Protocol):
         """Hear what is under way in it, and how long it will take at most. [s]"""
         ...
 
+    def found(self, what: str) -> None:
+        """Hear what is known before it is over, in words that say what is still to come."""
+        ...
+
 
 Watcher = Callable[[str, int | None], AbstractContextManager[Step]]
 """Begins to watch a step, given its name and the number of its parts, None if it has none."""
@@ -33,13 +37,16 @@ _watcher: ContextVar[Watcher | None] = ContextVar("_watcher", default=None)
 _current: ContextVar[Step | None] = ContextVar("_current", default=None)
 
 
-class _Unwatched:
+class Unwatched:
     """A step that nobody watches."""
 
     def done(self, count: int) -> None:
         """Nothing to do."""
 
     def expect(self, what: str, time_s: float) -> None:
+        """Nothing to do."""
+
+    def found(self, what: str) -> None:
         """Nothing to do."""
 
 
@@ -66,7 +73,7 @@ def step(what: str, total: int | None = None) -> Iterator[Step]:
     """
     watcher = _watcher.get()
     if watcher is None:
-        yield _Unwatched()
+        yield Unwatched()
         return
     with watcher(what, total) as current:
         token = _current.set(current)

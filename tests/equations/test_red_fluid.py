@@ -1,7 +1,9 @@
 """From a router's scenario to the fluid: every parameter by hand, and what is refused."""
 
 from math import expm1
+from sys import modules
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -10,6 +12,7 @@ from lasthop.models import ModelError, choose
 from lasthop.models.hotspot.padhye import send_rate
 from lasthop.models.reading import read
 from lasthop.models.red import fluid, predict
+from lasthop.models.red.network import paths_of
 from lasthop.models.red.router import dropped
 from lasthop.models.red.senders import delayed_compound, delayed_reno
 from lasthop.models.red.timeouts import reno_loss
@@ -263,6 +266,46 @@ tcp = { window = 1000 }
 """)
     with pytest.raises(ModelError, match="bottleneck-1, bottleneck-2 are full"):
         fluid(lot.to_dict())
+
+
+def test_full_links_are_named_up_to_a_few() -> None:
+    lot = Scenario("""\
+duration = "30 s"
+queue = 50
+parking_lot = { hops = 12, flows = 8, cross = 8, bottleneck = "10 Mbps", rtt = "150 ms" }
+tcp = { window = 1000 }
+""")
+    with pytest.raises(ModelError, match="bottleneck-3 and 9 more are full"):
+        fluid(lot.to_dict())
+
+
+def test_what_the_flows_say_is_said_at_once_and_before_their_links_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read_links = Mock(side_effect=paths_of)
+    monkeypatch.setattr(modules["lasthop.models.red.fluid"], "paths_of", read_links)
+    both = Scenario("""\
+duration = "30 s"
+[link.a]
+from = "x"
+to = "y"
+rate = "10 Mbps"
+delay = "10 ms"
+loss = 0.01
+queue.red = { min_th = 5, max_th = 15 }
+[flow.f]
+from = "x"
+to = "y"
+count = 12
+window = 1000
+congestion = "cubic"
+""")
+    with pytest.raises(ModelError) as caught:
+        fluid(both.to_dict())
+    assert [which for which, _ in caught.value.reasons] == ["eq. 1", "eq. 4"]
+    assert read_links.call_count == 0
+    fluid(scenario())
+    assert read_links.call_count == 1
 
 
 def test_queue_above_its_limit_is_refused() -> None:

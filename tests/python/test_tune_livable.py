@@ -9,7 +9,7 @@ import pytest
 import lasthop as lh
 from lasthop.errors import UserError
 from lasthop.estimates import Estimate
-from lasthop.tuning import calls as counting
+from lasthop.tuning import stopwatch
 from lasthop.tuning.bounds import Bounds
 from lasthop.tuning.calls import Attempt, Calls, Capacity, calls_of, judged
 from lasthop.tuning.hostapd import hostapd
@@ -269,7 +269,7 @@ def test_voice_can_be_searched_though_the_file_has_no_calls(
 
 
 def test_search_that_would_take_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "LONGEST_S", 0.01)
+    monkeypatch.setattr(stopwatch, "LONGEST_S", 0.01)
     with pytest.raises(UserError, match=r"counting calls would take about \d+ min, \d") as caught:
         lh.tune(LAPTOPS, "calls", pifs=False, txop=False)
     assert "txop=False" in (caught.value.hint or "")

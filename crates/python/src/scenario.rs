@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lasthop_enforce::{
     Tables, head_to_json, parse_gateway, parse_interface, parse_scenario, to_json_text,
 };
+use lasthop_engine::app::Transport;
 use lasthop_engine::scenario::{self, Files, Format, LongList, Problem, WHOLE_FILE};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -167,6 +168,18 @@ impl Scenario {
     #[getter]
     fn length_s(&self) -> f64 {
         self.parsed.duration.seconds() * f64::from(self.parsed.replications)
+    }
+
+    /// Flows that stand for web traffic, with their new connections a second: a flow each, which
+    /// nobody has to look for among thousands of others.
+    fn web(&self) -> Vec<(String, f64)> {
+        let flows = self.parsed.flows.iter();
+        flows
+            .filter_map(|flow| match &flow.transport {
+                Transport::Web(web) => Some((flow.name.clone(), web.connections_per_s)),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Flows over a conflict graph as those between wired nodes, a JSON list without their routes.

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Timer
 
 from lasthop.allowance import TIMES, told
 from lasthop.cli.quiet import is_quiet
@@ -14,14 +15,23 @@ __all__ = ["Announced", "Pace", "announce"]
 LONG_S = 5.0
 """What takes less is not announced. [s]"""
 
+SOON_S = 1.0
+"""A step that is over by then does not say what it has found first. [s]"""
+
 JUDGED_S = 0.5
 """Time after which a pace is judged. [s]"""
 
 
 def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
     """Say how long something may take, if that is long; not with --quiet."""
-    if time_s >= LONG_S and not is_quiet():
-        print(f"note: {what}: {how_sure} {told(time_s, TIMES)}", file=sys.stderr, flush=True)
+    if time_s >= LONG_S:
+        note(f"{what}: {how_sure} {told(time_s, TIMES)}")
+
+
+def note(line: str) -> None:
+    """Say something on standard error while a command works; not with --quiet."""
+    if not is_quiet():
+        print(f"note: {line}", file=sys.stderr, flush=True)
 
 
 class Announced:
@@ -32,17 +42,47 @@ class Announced:
 
     @contextmanager
     def watch(self, what: str, total: int | None) -> Iterator[Step]:
-        """Announce what may take long in a step; the step itself is not said."""
-        yield self
-
-    def done(self, count: int) -> None:
-        """Nothing to do."""
+        """Watch a step, and announce what may take long in it."""
+        watched = _Watched(self, what, total)
+        try:
+            yield watched
+        finally:
+            watched.over()
 
     def expect(self, what: str, time_s: float) -> None:
         """Say it, if it may take long and has not been said."""
         if time_s >= LONG_S and what not in self._said:
             self._said.add(what)
             announce(what.rstrip(","), time_s)
+
+
+class _Watched:
+    """A step that is under way."""
+
+    def __init__(self, whole: Announced, what: str, total: int | None) -> None:
+        self._whole, self._total = whole, total
+        self._pace = Pace(what)
+        self._timer: Timer | None = None
+
+    def done(self, count: int) -> None:
+        """Say how long the rest takes, judged by the parts that are done, if that is long."""
+        if self._total is not None:
+            self._pace.hear(count, self._total)
+
+    def expect(self, what: str, time_s: float) -> None:
+        """Say what may take long in it."""
+        self._whole.expect(what, time_s)
+
+    def found(self, what: str) -> None:
+        """Say what is found, if the step is not over soon."""
+        self._timer = Timer(SOON_S, note, [what])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def over(self) -> None:
+        """Say no more."""
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 class Pace:

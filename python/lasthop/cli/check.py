@@ -47,6 +47,8 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     else:
         counts = [counted(len(known.stations), "station"), counted(len(known.flows), "flow")]
     typer.echo(f"{scenario.source}: ok: {known.name}: {', '.join(counts)}, {runs}")
+    for name, connections in scenario.checked.web():
+        typer.echo(f"  flow {name} is web traffic: {connections:g} new connections a second")
     if isinstance(known, CellScenario):
         for line in shared(known.cell):
             typer.echo(line)

@@ -246,13 +246,14 @@ def tune(
             )
         except TuneInterrupted as stop:
             interrupted, found = stop, stop.finished
+    written: list[Path] = []
     try:
         if out is not None:
-            found.save(out)
+            written = found.save(out)
     finally:  # A full disk must not cost the result.
         print_either(as_json, found.to_json, lambda: print_tuning(found, write))
     if out is not None:
-        tell("tuning.json, hostapd.conf, tables and picture", out, as_json=as_json)
+        tell(files_in_words(written), out, as_json=as_json)
     if picture is not None and not found.confirmed:
         warn(f"{picture}: not drawn: no setting was confirmed")
     else:
@@ -277,6 +278,13 @@ def announcing(draw: ProgressCallback | None) -> ProgressCallback:
     return hear
 
 
+def files_in_words(written: Sequence[Path]) -> str:
+    """What was written, tables and the picture by their kind."""
+    kinds = {".csv": "tables", ".parquet": "tables", ".png": "picture"}
+    *most, last = dict.fromkeys(kinds.get(path.suffix, path.name) for path in written)
+    return f"{', '.join(most)} and {last}"
+
+
 def print_tuning(tuning: Tuning, write: str | None = None) -> None:
     """How it was searched, what was confirmed, what to set, and what that gains and costs."""
     base = tuning.base
@@ -286,6 +294,7 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
         typer.echo(line)
     typer.echo()
     if not tuning.confirmed:
+        typer.echo("Nothing to set: no setting was confirmed.")
         return
     print_confirmed(tuning, COMPARED, predicted_quantity(tuning))
     typer.echo("What means hide:\n")

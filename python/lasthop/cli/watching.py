@@ -54,6 +54,11 @@ class Shown:
             self.show()
             self._update()
 
+    def found(self, what: str) -> None:
+        """Show what is known before the step is over."""
+        self.what = what
+        self._update()
+
     def show(self) -> None:
         """Draw the bar, or take the place of what one shows."""
         with self._lock:

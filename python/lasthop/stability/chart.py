@@ -134,7 +134,9 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     if not np.isfinite(found).any():
         _ = case.with_(**{x.name: x.low, y.name: y.low}).equilibrium  # Says why.
         raise NoEquilibriumError(f"{case.model.name}: no equilibrium anywhere in the chart")
-    with step(f"stable on {np.mean(found.real < 0.0):.1%} of the chart; its edges are looked for"):
+    with step("looking for edges of stability") as edges:
+        part = np.mean(found.real < 0.0)
+        edges.found(f"stable on {part:.1%} of the chart; its edges are looked for")
         ends = (wide - 1.0, high - 1.0)
         jumps, smooth = split(
             case, x, y, changes(found.real) / ends, corners(found.real, pieces) / ends

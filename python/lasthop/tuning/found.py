@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from lasthop.plot import TuningPlots
     from lasthop.plot.figure import Figure, Place
 
-TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", "tuning.png", "hostapd.conf")
+HOSTAPD_FILE, PICTURE_FILE = "hostapd.conf", "tuning.png"
+
+TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", PICTURE_FILE, HOSTAPD_FILE)
 """What `Tuning.save` may write."""
 
 
@@ -153,8 +155,12 @@ class Tuning:
 
     @cached_property
     def hostapd(self) -> str:
-        """The chosen setting as lines of hostapd.conf, those of the stations among them."""
-        return hostapd(self.chosen.scenario).text
+        """The chosen setting as lines of hostapd.conf, those of the stations among them.
+
+        If the search did not come to its end, the first line says so.
+        """
+        lines = hostapd(self.chosen.scenario).text
+        return lines if self._search.is_over else f"# Search ended early: {self.how_far}\n{lines}"
 
     @cached_property
     def as_hostapd(self) -> dict[str, Estimate]:
@@ -229,7 +235,8 @@ class Tuning:
     def how_far(self) -> str:
         """How far the search came."""
         kept = sum(trial.screened is not None for trial in self.trials)
-        return f"{kept} settings screened, {len(self.confirmed)} confirmed"
+        settings = "1 setting" if kept == 1 else f"{kept} settings"
+        return f"{settings} screened, {len(self.confirmed)} confirmed"
 
     def settings_of(self, trial: Trial) -> list[Setting]:
         """The fewest settings that make the scenario that of `trial`."""
@@ -252,17 +259,26 @@ class Tuning:
         return tuning_figure(self, figure)
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, the table as Parquet and CSV."""
+        """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, the table as Parquet and CSV.
+
+        Without a confirmed setting there is nothing to draw or to set: picture and ``hostapd.conf``
+        are left out, and those of an earlier search removed.
+        """
         from lasthop.ownership import refuse_foreign
         from lasthop.saving import table_writers, text_writer, write_all
 
         refuse_foreign(Path(directory), TUNING_FILES)
         writers = {"tuning.json": text_writer(self.to_json())}
-        writers |= table_writers("tuning", self.table.reset_index(), {})
-        writers["hostapd.conf"] = text_writer(self.hostapd)
         if self.confirmed:
-            writers["tuning.png"] = self.figure().savefig
-        return write_all(Path(directory), writers)
+            writers[HOSTAPD_FILE] = text_writer(self.hostapd)
+        writers |= table_writers("tuning", self.table.reset_index(), {})
+        if self.confirmed:
+            writers[PICTURE_FILE] = self.figure().savefig
+        paths = write_all(Path(directory), writers)
+        for name in TUNING_FILES:
+            if Path(directory, name) not in paths:
+                Path(directory, name).unlink(missing_ok=True)
+        return paths
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as a tree of dictionaries and lists."""

@@ -27,6 +27,7 @@ from lasthop.tuning.settings import Setting, apply
 from lasthop.tuning.simulations import Simulations
 from lasthop.tuning.so_far import SoFar
 from lasthop.tuning.stopwatch import Stopwatch
+from lasthop.underway import step
 
 T = TypeVar("T")
 
@@ -145,6 +146,8 @@ class Search:
         self.calls = calls
         self.irregular: list[str] = []
         """What was not as a search for the most calls presumes."""
+        self.is_over = False
+        """Whether the search came to its end."""
         self._hint = 1
         self._settings, self._at_most_s = 0, 0.0
         self._so_far = SoFar(objective.aim)
@@ -185,6 +188,7 @@ class Search:
             self._try(opportunities(scenario, self._burst_bases(), category))
         self._leave_out_unmeasured()
         self._confirm([self.present, *self._finalists(confirm)])
+        self.is_over = True
 
     @property
     def ranks_by_model(self) -> bool:
@@ -286,7 +290,8 @@ class Search:
         from lasthop import models
 
         try:
-            prediction = models.predict(trial.scenario.typed, MODEL)
+            with step(""):  # A chain that takes long says so while it is waited for.
+                prediction = models.predict(trial.scenario.typed, MODEL)
             trial.predicted = predicted(prediction, trial.scenario)
         except (models.ModelError, models.ConvergenceError, TooCostlyError) as error:
             trial.refusal = shortcoming(error)

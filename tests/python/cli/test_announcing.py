@@ -1,6 +1,9 @@
 """What takes long says so beforehand, though no terminal shows a bar."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -8,12 +11,23 @@ import lasthop as lh
 from lasthop.allowance import allowing, need
 from lasthop.cli import announcing, main
 from lasthop.cli.announcing import LONG_S, Announced, Pace
+from lasthop.cli.boundary import INTERRUPTED
 from lasthop.cli.progress import batch_bar
 from lasthop.cli.quiet import be_quiet
+from lasthop.tune import TUNING_FILES
 from lasthop.tuning.search import TuneProgress
-from lasthop.underway import watched_by
+from lasthop.underway import Step, Unwatched, counting, step, watched_by
 
 from ..conftest import SMALL
+
+BY_MODEL = {
+    "duration": "4 s",
+    "warmup": "1 s",
+    "cell": {"phy": "802.11b"},
+    "tcp": {"window": 2, "delayed_ack": False},
+    "station": {"sta": {"count": 3, "download": 1}},
+}
+"""The model ranks its settings."""
 
 
 class Clock:
@@ -75,6 +89,72 @@ def test_simulations_are_told_by_what_they_have_simulated(
         clock.now_s += 2.0
         hear({"simulated_s": 10.0, "total_s": 100.0, "draining": False})  # type: ignore[typeddict-item]
     assert capsys.readouterr().err == "note: sweeping: about 18 s\n"
+
+
+def test_parts_of_a_step_are_told_by_their_pace(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with watched_by(Announced().watch):
+        for _ in counting("checking points", range(4), 4):
+            clock.now_s += 4.0
+    assert capsys.readouterr().err == "note: checking points: about 12 s\n"
+
+
+def test_what_is_found_first_is_told_where_the_rest_lasts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = Event()
+    tell = announcing.note
+    monkeypatch.setattr(announcing, "note", lambda line: (tell(line), said.set()))
+    with watched_by(Announced().watch), step("edges") as edges:
+        edges.found("half is stable")  # over before a second has passed
+    monkeypatch.setattr(announcing, "SOON_S", 0.0)
+    with watched_by(Announced().watch), step("edges") as edges:
+        edges.found("a third is stable")
+        assert said.wait(60.0)
+    assert capsys.readouterr().err == "note: a third is stable\n"
+
+
+def test_a_search_tells_of_a_chain_before_it_is_solved() -> None:
+    heard: list[str] = []
+
+    class Told(Unwatched):
+        def expect(self, what: str, time_s: float) -> None:
+            heard.append(what)
+
+    @contextmanager
+    def watch(what: str, total: int | None) -> Iterator[Step]:
+        yield Told()
+
+    def stop(at: TuneProgress) -> bool:
+        return at["done"] == 0
+
+    with watched_by(watch), pytest.raises(lh.Stopped):
+        lh.tune(BY_MODEL, progress=stop)
+    assert [what for what in heard if what.startswith("a chain of 3 stations")]
+
+
+def test_a_search_that_ends_before_anything_is_confirmed_has_nothing_to_set(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def press(at: TuneProgress) -> None:
+        if at["stage"] == "screening":
+            raise KeyboardInterrupt
+
+    path, out = tmp_path / "small.toml", tmp_path / "out"
+    path.write_text(SMALL)
+    command = ["tune", str(path), "--for", "throughput", "--out", str(out)]
+    command += ["--confirm", "1", "--no-txop", "--no-pifs"]
+    assert main(command) == 0
+    assert f"\ntuning.json, hostapd.conf, tables and picture: {out}\n" in capsys.readouterr().out
+    monkeypatch.setattr("lasthop.cli.tune.stage_bar", lambda: nullcontext(press))
+    assert main(command) == INTERRUPTED
+    said = capsys.readouterr()
+    assert "Nothing to set: no setting was confirmed.\n" in said.out
+    assert f"\ntuning.json and tables: {out}\n" in said.out
+    assert {"tuning.json", "tuning.csv", "tuning.parquet"} == {
+        path.name for path in out.iterdir() if path.name in TUNING_FILES
+    }
 
 
 @pytest.mark.parametrize("long_s", [0.0, 3600.0])

@@ -49,6 +49,22 @@ def test_check_counts_and_json_is_normalised(lasthop: Lasthop, small: Path) -> N
     assert json.loads(lasthop("check", small, "--json").stdout) == lh.Scenario(SMALL).to_dict()
 
 
+def test_check_tells_flows_that_stand_for_web_traffic(lasthop: Lasthop, tmp_path: Path) -> None:
+    path = tmp_path / "web.toml"
+    path.write_text("""\
+duration = "10 s"
+replications = 1
+queue = 50
+dumbbell = { bottleneck = "20 Mbps", rtt = "40 ms" }
+flow.bulk.count = 5
+flow.site.web = { connections = 80, arrivals = "poisson" }
+""")
+    done = lasthop("check", path)
+    assert "6 flows" in done.stdout
+    assert "\n  flow site is web traffic: 80 new connections a second\n" in done.stdout
+    assert done.stdout.count("web traffic") == 1
+
+
 def test_check_lists_who_conflicts_with_whom_by_positions(lasthop: Lasthop) -> None:
     places = {"a": 0, "b": 200, "c": 500, "d": 700, "e": 1200, "f": 1300}
     links = {"near": ("a", "b"), "middle": ("c", "d"), "far": ("e", "f")}

@@ -22,7 +22,7 @@ from lasthop.stability import (
     roots,
 )
 from lasthop.stability.chart import changes
-from lasthop.underway import Step, step, watched_by
+from lasthop.underway import Step, Unwatched, watched_by
 
 
 @pytest.mark.slow
@@ -215,11 +215,13 @@ def test_axes_must_differ() -> None:
 def test_whoever_waits_hears_how_much_is_stable_before_the_edges() -> None:
     heard = []
 
+    class Told(Unwatched):
+        def found(self, what: str) -> None:
+            heard.append(what)
+
     @contextmanager
     def watch(what: str, total: int | None) -> Iterator[Step]:
-        heard.append(what)
-        with watched_by(None), step(what, total) as unwatched:
-            yield unwatched
+        yield Told()
 
     x, y = Axis("capacity", 100.0, 200.0), Axis("rtt", 0.04, 0.12)
     with watched_by(watch):

@@ -1,6 +1,6 @@
 """A scenario in the terms of the fluid models: which one, and with what parameters."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from lasthop.models.errors import Doubt, ModelError, in_words, refuse, told
 from lasthop.models.reading import CellScenario, Link, Readable, Scenario, Tcp, read
 from lasthop.models.red.assumptions import ASSUMPTIONS
-from lasthop.models.red.network import Group, bottleneck, groups_of, paths_of
+from lasthop.models.red.network import Group, TcpPath, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import Law, law_of
 from lasthop.models.red.senders import rule_of
 from lasthop.stability import Case, Model
@@ -103,11 +103,11 @@ def fluid(scenario: Readable) -> Fluid:
 
 def _fluid(scenario: Scenario) -> Fluid:
     refuse(reasons(scenario))
-    tcp, udp = paths_of(scenario)
-    first = tcp[0].flow.tcp
-    link = bottleneck(tcp, udp)
-    packet = tcp[0].packet_bytes
+    first = scenario.tcp_flows[0].tcp
     rule, of_tcp = rule_of(first)
+    tcp, udp = paths_of(scenario)
+    link = bottleneck(tcp, udp)
+    packet = first.packet_bytes
     law = law_of(link, packet, first.ecn)
     groups = groups_of(tcp, link.name, not law.sees_service)
     model = model_of(law, groups)
@@ -148,42 +148,50 @@ def _fluid(scenario: Scenario) -> Fluid:
         packet,
         law.sees_service,
         tuple(listed(case, parameters, link.name, len(tcp))),
-        tuple(told("red", each) for each in doubts(scenario, case, len(tcp), others_bps)),
+        tuple(told("red", each) for each in doubts(scenario, tcp, case, others_bps)),
     )
 
 
 def reasons(scenario: Scenario) -> Iterator[Doubt]:
-    """Yield why a scenario's flows are no fluid: assumption and what breaks it."""
+    """Yield why a scenario's flows are no fluid: assumption and what breaks it.
+
+    These are known from the flows and from the links of routers; those of hosts, of which there may
+    be tens of thousands and which lose nothing, are not read for it.
+    """
     if isinstance(scenario, CellScenario):
         yield "section II", "`cell` is a WLAN"
         return
-    tcp, udp = paths_of(scenario)
+    tcp = scenario.tcp_flows
     if not tcp:
         yield "section II", "no flow is TCP"
-    for path in tcp:
-        flow, key = path.flow, f"`flow.{path.flow.class_name}`"
+    else:
+        try:
+            rule_of(tcp[0].tcp)
+        except ModelError as error:
+            yield from error.reasons
+    for flow in tcp:
+        key = f"`flow.{flow.class_name}`"
         if flow.web is not None:
             yield "remark (i)", f"{key} is web traffic"
         elif flow.tcp.segments is not None:
             yield "remark (i)", f"{key} ends after its last segment"
         if flow.stop_s is not None:
             yield "remark (i)", f"{key} stops"
-    for name, first in (likeness(tcp[0].flow.tcp) if tcp else {}).items():
-        others = dict.fromkeys(
-            path.flow.class_name for path in tcp if likeness(path.flow.tcp)[name] != first
-        )
+    for name, first in (likeness(tcp[0].tcp) if tcp else {}).items():
+        others = dict.fromkeys(flow.class_name for flow in tcp if likeness(flow.tcp)[name] != first)
         if others:
             keys = " and ".join(f"`flow.{each}`" for each in list(others)[:MOST_NAMED])
             more = f" and {len(others) - MOST_NAMED} more" * (len(others) > MOST_NAMED)
             yield (
                 "eq. 1",
-                (f"`{name}` of {keys}{more} differs from `flow.{tcp[0].flow.class_name}`'s"),
+                (f"`{name}` of {keys}{more} differs from `flow.{tcp[0].class_name}`'s"),
             )
-    used = [link for path in tcp for link in path.forward]
-    used += [link for path in udp for link in path.forward]
-    lossy = {link.name: link.loss_every for link in used if link.loss > 0.0}
-    for name, every in sorted(lossy.items()):
-        how = "at random" if every is None else "periodically"
+    lossy = {link.name: link.loss_every for link in scenario.routers if link.loss > 0.0}
+    if not lossy:
+        return
+    used = {name for flow in (*tcp, *scenario.udp_flows) for name in flow.forward}
+    for name in sorted(used & lossy.keys()):
+        how = "at random" if lossy[name] is None else "periodically"
         yield "eq. 4", f"link {name} loses packets {how}"
 
 
@@ -289,11 +297,13 @@ def listed(case: Case, parameters: Mapping[str, Any], queue: str, flows: int) ->
         yield Derived("gamma", gain, "-", SOURCES["gamma"])
 
 
-def doubts(scenario: Scenario, case: Case, flows: int, others_bps: float) -> Iterator[Doubt]:
+def doubts(
+    scenario: Scenario, tcp: Sequence[TcpPath], case: Case, others_bps: float
+) -> Iterator[Doubt]:
     """Yield what is to be weighed before the answer is trusted."""
+    flows = len(tcp)
     if flows < FEW:
         yield "section II", f"{flows} flows are few for a fluid"
-    tcp, _ = paths_of(scenario)
     share_bps = 8.0 * tcp[0].packet_bytes * case.values["capacity"]
     hosts = [link for path in tcp for link in path.forward if link.of_host]
     slow = min(hosts, key=rate_of, default=None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from lasthop.allowance import check_time
+from lasthop.errors import listed
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import Flow, Link, Scenario, TcpFlow, UdpFlow
 
@@ -136,7 +137,7 @@ def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
             "section II", f"no link is full: flow {tcp[0].name} is held back by {slow}"
         )
     if len(routers) > 1:
-        names = ", ".join(link.name for link in routers)
+        names = listed([link.name for link in routers])
         raise ModelError(
             "section II",
             f"links {names} are full; of two, `parking-lot` among the stability cases is a model",
