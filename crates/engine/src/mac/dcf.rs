@@ -247,7 +247,7 @@ impl Dcf {
     pub fn backlog(&mut self, now: Time, contender: u32, frame: Frame) {
         // a stale plan has only contenders from this instant, none of whom can begin in it
         if !self.on_air && !self.stale && self.start <= now {
-            self.begin_before_it_is_due();
+            self.begin_apart();
         }
         self.load(contender, frame);
         if let Some(holder) = self.holder
@@ -570,10 +570,10 @@ impl Dcf {
         self.freeze();
     }
 
-    /// The same, because something else comes before its end.
-    #[inline(never)]
-    fn begin_before_it_is_due(&mut self) {
-        self.begin();
+    /// The same where it is seldom so: of bursts, or because something else comes before its end.
+    fn begin_apart(&mut self) {
+        self.transmitters.clear();
+        self.freeze_apart();
     }
 
     /// Immediate access.
@@ -583,6 +583,12 @@ impl Dcf {
         self.end = now + self.span_to_delivery(contender);
         self.transmitters.clear();
         self.transmitters.push(contender);
+        self.freeze_apart();
+    }
+
+    /// [`Dcf::freeze`] where it is seldom called.
+    #[inline(never)]
+    fn freeze_apart(&mut self) {
         self.freeze();
     }
 

@@ -405,11 +405,13 @@ impl<'a> World<'a> {
     fn open_gate(&mut self) {
         let to_the_end = self.halt > self.clock.end; // nothing is changed then
         let until = if to_the_end { Time::NEVER } else { self.halt };
-        while let Some(mut first) = self
+        while self
             .wires
             .gate
             .kept
-            .pop_front_if(|first| first.there <= until)
+            .front()
+            .is_some_and(|first| first.there <= until)
+            && let Some(mut first) = self.wires.gate.kept.pop_front()
         {
             let next = self.wires.gate.kept.front();
             let before_next = next.map_or(until, |next| Time(next.there.0 - 1).min(until));

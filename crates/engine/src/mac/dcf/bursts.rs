@@ -53,7 +53,7 @@ impl Dcf {
     /// formed. If not, the one on the air ends: [`Dcf::finish`].
     pub fn begins(&mut self) -> bool {
         if !self.on_air {
-            self.begin();
+            self.begin_apart();
             self.unformed = true;
         }
         self.unformed
@@ -118,7 +118,7 @@ impl Dcf {
     #[inline(never)]
     pub fn backlog_with(&mut self, now: Time, contender: u32, prospect: Prospect) -> bool {
         if !self.on_air && !self.stale && self.start <= now {
-            self.begin();
+            self.begin_apart();
             self.unformed = true;
         }
         self.look_ahead(contender, prospect);

@@ -13,7 +13,7 @@ impl Dcf {
     pub fn set_access(&mut self, now: Time, contender: u32, access: &Access) {
         // what has begun draws as it was when it began
         if !self.on_air && !self.stale && !self.forms && self.start <= now {
-            self.begin();
+            self.begin_apart();
         }
         self.contenders[contender as usize].set_access(access);
         self.countdown.widen(access.cwmax.max(access.cwmin));
