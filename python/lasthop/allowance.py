@@ -16,9 +16,19 @@ from dataclasses import dataclass
 from math import ceil, floor, inf, isfinite, log10
 
 from lasthop.errors import TooCostlyError
+from lasthop.pace import Pace
 from lasthop.underway import expect, step
 
-__all__ = ["MAX_MEMORY_BYTES", "MAX_TIME_S", "allowing", "check_time", "need", "told", "written"]
+__all__ = [
+    "MAX_MEMORY_BYTES",
+    "MAX_TIME_S",
+    "Deadline",
+    "allowing",
+    "check_time",
+    "need",
+    "told",
+    "written",
+]
 
 MAX_TIME_S = 60.0
 """Time that an answer may take, unless more is allowed. [s]"""
@@ -71,9 +81,8 @@ def allowing(
     ValueError
         One of the two is not above 0.
     """
-    for name, value in (("max_time_s", max_time_s), ("max_memory_bytes", max_memory_bytes)):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
-            raise ValueError(f"{name} = {value!r} is no number above 0")
+    _check("max_time_s", max_time_s)
+    _check("max_memory_bytes", max_memory_bytes)
     token = _allowed.set(_Allowance(max_time_s, max_memory_bytes, time.perf_counter()))
     try:
         with step(""):
@@ -82,7 +91,12 @@ def allowing(
         _allowed.reset(token)
 
 
-def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0) -> None:
+def _check(name: str, value: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
+        raise ValueError(f"{name} = {value!r} is no number above 0")
+
+
+def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0, smaller: str = "") -> None:
     """Refuse what would cost more than is allowed; else tell whoever watches what is to come.
 
     Parameters
@@ -91,6 +105,8 @@ def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0) -> None:
         What is to be computed, as the subject of a sentence.
     time_s, memory_bytes : float
         Estimates, rather too high than too low. [s, bytes]
+    smaller : str
+        What would cost less, a sentence.
 
     Raises
     ------
@@ -108,13 +124,12 @@ def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0) -> None:
         return
     costs = [_told(time_s, LONGEST_S, TIMES)] if time_s else []
     costs += [_told(memory_bytes, LARGEST_BYTES, MEMORIES)] if memory_bytes else []
-    limits = [
-        _told(allowed.max_time_s, inf, TIMES),
-        _told(allowed.max_memory_bytes, inf, MEMORIES),
-    ]
+    given = ((allowed.max_time_s, TIMES), (allowed.max_memory_bytes, MEMORIES))
+    limits = [_told(most, inf, units) for most, units in given if isfinite(most)]
     raise TooCostlyError(
         f"{what} would take up to {' and '.join(costs)}; allowed are {' and '.join(limits)}",
-        f"{' and '.join(asked)} {'allow' if asked[1:] else 'allows'} it",
+        f"{' and '.join(asked)} {'allow' if asked[1:] else 'allows'} it"
+        + (f"; {smaller}" if smaller else ""),
     )
 
 
@@ -136,12 +151,63 @@ def check_time(what: str) -> None:
         return
     passed_s = time.perf_counter() - allowed.since_s
     if passed_s > GRACE * allowed.max_time_s:
-        most = _told(allowed.max_time_s, inf, TIMES)
-        more = _roomy(4.0 * passed_s, LONGEST_S, TIMES)
-        raise TooCostlyError(
-            f"{what} is not done after {_told(passed_s, inf, TIMES)}; allowed are {most}",
-            f"max_time_s={more:g} waits longer",
-        )
+        raise _not_done(what, passed_s, allowed.max_time_s)
+
+
+class Deadline:
+    """Time that a simulation may take: its pace tells, once it can be judged, how long it will.
+
+    Parameters
+    ----------
+    what : str
+        What is being computed, as the subject of a sentence.
+    max_time_s : float
+        What it may take. [s]
+
+    Raises
+    ------
+    ValueError
+        `max_time_s` is not above 0.
+    """
+
+    def __init__(self, what: str, max_time_s: float) -> None:
+        self._what = what
+        _check("max_time_s", max_time_s)
+        self._max_time_s = max_time_s
+        self._pace = Pace()
+        self._judged = False
+
+    def look(self, done: float, total: float) -> None:
+        """Hear how much is done of how much.
+
+        Raises
+        ------
+        TooCostlyError
+            By its pace when it is first judged it takes longer than it may, or it has been under
+            way for `GRACE` times as long.
+        """
+        rest = self._pace.judge(done, total)
+        if rest is None:
+            return
+        whole_s = rest.passed_s + rest.left_s
+        if not self._judged and whole_s > self._max_time_s:
+            raise TooCostlyError(
+                f"{self._what} would take {rest.how_sure} {_told(whole_s, LONGEST_S, TIMES)}; "
+                f"allowed are {_told(self._max_time_s, inf, TIMES)}",
+                f"max_time_s={_roomy(whole_s, LONGEST_S, TIMES):g} allows it",
+            )
+        self._judged = True
+        if rest.passed_s > GRACE * self._max_time_s:
+            raise _not_done(self._what, rest.passed_s, self._max_time_s)
+
+
+def _not_done(what: str, passed_s: float, max_time_s: float) -> TooCostlyError:
+    most = _told(max_time_s, inf, TIMES)
+    more = _roomy(4.0 * passed_s, LONGEST_S, TIMES)
+    return TooCostlyError(
+        f"{what} is not done after {_told(passed_s, inf, TIMES)}; allowed are {most}",
+        f"max_time_s={more:g} waits longer",
+    )
 
 
 def _told(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> str:

@@ -299,7 +299,8 @@ def compare(
         or flow. Several files of one name are repeats. `Comparison.measured` tells what was
         matched.
     max_time_s, max_memory_bytes
-        What the prediction may take; see `predict`.
+        What the prediction may take; see `predict`. Time series of the simulation may take as much
+        memory.
 
     Returns
     -------
@@ -354,7 +355,7 @@ def compare(
     from lasthop.swing import sampled
 
     checked = sampled(checked, prediction)
-    simulation = simulate(checked, jobs=jobs, progress=progress)
+    simulation = simulate(checked, jobs=jobs, progress=progress, max_memory_bytes=max_memory_bytes)
     emulation = None
     if emulate:
         from lasthop.emulation import emulate as in_real_time

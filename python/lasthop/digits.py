@@ -2,7 +2,7 @@
 
 from math import floor, log10
 
-__all__ = ["estimate", "plain", "signed"]
+__all__ = ["estimate", "plain", "signed", "span"]
 
 DIGITS = 4
 """Significant digits of a number without interval."""
@@ -47,3 +47,11 @@ def decimals(mean: float, ci95: float) -> int:
     wanted = -exponent if ci95 > 3.55 * 10.0**exponent else 1 - exponent
     room = 5 - floor(log10(abs(mean))) if mean else 6
     return max(0, min(wanted, room, 6))
+
+
+def span(seconds: float) -> str:
+    """A duration as it would be written: from an hour on in hours or minutes, if they are whole."""
+    for scale, unit in ((3600, "h"), (60, "min")):
+        if seconds >= 3600 and seconds % scale == 0:
+            return f"{seconds / scale:.0f} {unit}"
+    return f"{seconds:.10g} s"

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypedDict
 
 from lasthop import _core
+from lasthop.allowance import MAX_MEMORY_BYTES, Deadline
 from lasthop.errors import Stopped, UserError
 from lasthop.result import Result
+from lasthop.sampling import need_room
 from lasthop.scenario import Scenario, ScenarioLike, blaming
 
 __all__ = ["MOST_JOBS", "Progress", "ProgressCallback", "replaced", "simulate", "threads_asked"]
@@ -41,6 +43,8 @@ def simulate(
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     jobs: int | None = None,
     progress: ProgressCallback | None = None,
+    max_time_s: float | None = None,
+    max_memory_bytes: float = MAX_MEMORY_BYTES,
 ) -> Result:
     """Simulate a scenario packet by packet.
 
@@ -67,6 +71,10 @@ def simulate(
         Threads over which replications are spread; by default one for each available processor.
     progress : callable, optional
         Called about every 50 ms with a `Progress`; the run stops if it returns False.
+    max_time_s : float, optional
+        Time that the run may take, by its pace after half a second; by default any. [s]
+    max_memory_bytes : float
+        Memory that a table of its time series may take. [bytes]
 
     Returns
     -------
@@ -81,6 +89,11 @@ def simulate(
         If the scenario is refused.
     UserError
         If there are no threads to run on.
+    TooCostlyError
+        If its series would take more memory than they may; if by its pace it would take longer
+        than it may, or has taken twice as long.
+    ValueError
+        If what it may take is not above 0.
     Stopped
         If `progress` returned False before the first replication finished.
     KeyboardInterrupt
@@ -107,17 +120,23 @@ def simulate(
     checked = replaced(
         scenario, settings, replications=replications, seed=seed, series=series, frames=frames
     )
+    need_room(checked, max_memory_bytes)
+    deadline = None
+    if max_time_s is not None:
+        deadline = Deadline(f"{checked.source}: simulating", max_time_s)
     has_said_no = False
 
     def watched(seen: Progress) -> bool | None:
         nonlocal has_said_no
+        if deadline is not None:
+            deadline.look(seen["simulated_s"], seen["total_s"])
         go_on = None if progress is None else progress(seen)
         has_said_no |= go_on is not None and not go_on
         return go_on
 
     try:
         output = _core.simulate(
-            checked.checked, threads, None if progress is None else watched, tails
+            checked.checked, threads, watched if progress or deadline else None, tails
         )
     except KeyboardInterrupt as error:
         # The engine says why it stopped; Python's own interrupt has no words.

@@ -1,6 +1,6 @@
 import pytest
 
-from lasthop.digits import estimate, plain, signed
+from lasthop.digits import estimate, plain, signed, span
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,8 @@ def test_difference_has_its_sign() -> None:
     assert [signed(x, 0.19) for x in (-1.171, 0.4)] == ["-1.17", "+0.40"]
     assert signed(None) == "-"
     assert signed(0.0) == "0"
+
+
+def test_a_duration_is_told_in_hours_and_minutes_from_an_hour_on() -> None:
+    told = [span(x) for x in (21600.0, 5400.0, 1e6, 90.0, 0.25, 3600.5)]
+    assert told == ["6 h", "90 min", "1000000 s", "90 s", "0.25 s", "3600.5 s"]

@@ -57,7 +57,7 @@ def test_circles_are_found() -> None:
 
 # -- Python ------------------------------------------------------------------------------------
 
-FOUNDATIONS = {"_core", "digits", "errors", "estimates", "rows", "typed", "underway"}
+FOUNDATIONS = {"_core", "digits", "errors", "estimates", "pace", "rows", "typed", "underway"}
 """Rooms that know of nothing else, or of each other."""
 
 ANSWERS = {
@@ -86,7 +86,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     **{room: set() for room in FOUNDATIONS},
     "typed": {"rows"},
     # Models know scenarios as typed values; they never run anything.
-    "allowance": {"errors", "underway"},
+    "allowance": {"errors", "pace", "underway"},
     "stability": {"allowance", "errors", "underway"},
     "models": {"allowance", "errors", "stability", "typed"},
     "opening": {"errors"},
@@ -107,17 +107,18 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     # What shows an object is handed it, and knows its class by name alone.
     "display": {"digits", "errors", "estimates", "models", "plot"},
     # The engine is called, and calls no model.
-    "run": {"_core", "errors", "result", "scenario"},
+    "sampling": {"allowance", "scenario"},
+    "run": {"_core", "allowance", "errors", "result", "sampling", "scenario"},
     "session": {"_core", "errors", "quantities", "result", "run", "scenario", "values"},
     "learning": {"errors", "extras", "run", "scenario", "session"},
     "predict": {*ANSWERS, "allowance", "extras"},
     "saving": {"errors", "ownership", "quantities", "underway"},
     "values": {"_core", "errors"},
     "extras": {"errors"},
-    "batch": {"_core", "errors", "extras", "run", "saving", "scenario", "source"},
+    "batch": {"_core", "errors", "extras", "run", "sampling", "saving", "scenario", "source"},
     "envelope": {"_core", "quantities"},
     "load": {*ANSWERS, *KEPT, "compare", "emulation", "envelope", "sweep"},
-    "sweep": {*ANSWERS, *KEPT, "opening", "plot", "values"},
+    "sweep": {*ANSWERS, *KEPT, "allowance", "opening", "plot", "sampling", "values"},
     "swing": {*ANSWERS, "stability"},
     # What is there already becomes a scenario; nothing is run, and nobody asks a model.
     "first": {"errors"},

@@ -65,6 +65,20 @@ pub fn run_replication(
     run.finish()
 }
 
+/// Values that the time series of a replication have: tracks, and samples of each.
+///
+/// # Errors
+/// As [`Running::new`].
+pub fn sampled(scenario: &Scenario) -> Result<(usize, u64), EngineError> {
+    let samples = scenario.record.samples(scenario.duration);
+    if samples == 0 {
+        return Ok((0, 0));
+    }
+    let run = Running::new(scenario, 0, Beside::Nothing)?;
+    let tracks = run.series.map_or(0, |series| series.tracks.len());
+    Ok((tracks, samples))
+}
+
 /// A replication that is under way, or over.
 pub struct Running<'a> {
     world: World<'a>,
@@ -403,11 +417,21 @@ mod tests {
             let tracks: Vec<String> = (series.tracks.iter())
                 .map(|track| format!("{:?}", &track.values[series.time_s.len() - kept..]))
                 .collect();
-            (run.frames.len(), frames, series.time_s.len(), kept, tracks)
+            let told = sampled(&scenario).expect("a short run");
+            (
+                run.frames.len(),
+                frames,
+                series.time_s.len(),
+                kept,
+                tracks,
+                told,
+            )
         };
         let (whole, late) = (recorded("0 s"), recorded("1.234 s"));
         assert!(late.0 == late.1.len() && late.0 < whole.0, "frames before");
         assert!(late.2 == late.3 && late.2 == 18 && whole.2 == 30);
+        assert_eq!((late.4.len(), late.5), (late.5.0, (late.5.0, 18)));
+        assert_eq!(whole.5, (late.5.0, 30));
         assert_eq!((late.1, late.3, late.4), (whole.1, whole.3, whole.4));
     }
 

@@ -170,6 +170,13 @@ impl Scenario {
         self.parsed.duration.seconds() * f64::from(self.parsed.replications)
     }
 
+    /// Values that the time series of its first replication have: how many series, and samples of each. The
+    /// series are counted as a run has them.
+    fn sampled(&self, py: Python<'_>) -> PyResult<(usize, u64)> {
+        py.detach(|| lasthop_engine::sampled(&self.parsed))
+            .map_err(|error| crate::simulate::python::UserError::new_err(error.to_string()))
+    }
+
     /// Flows that stand for web traffic, with their new connections a second: a flow each, which
     /// nobody has to look for among thousands of others.
     fn web(&self) -> Vec<(String, f64)> {

@@ -13,6 +13,7 @@ from lasthop import _core
 from lasthop.batch.part import Run, packed
 from lasthop.errors import UserError
 from lasthop.run import Progress
+from lasthop.sampling import values_sampled
 from lasthop.scenario import Scenario
 from lasthop.source import File, Setting
 
@@ -45,11 +46,18 @@ class Task:
     settings: tuple[Setting, ...] = ()
     files: tuple[File, ...] = ()
     """Files that it names with its settings."""
+    values_sampled: int = 0
+    """Values of its time series."""
 
     @staticmethod
     def of(scenario: Scenario) -> "Task":
         """The run of a scenario as it is."""
-        return Task(scenario.key, scenario, length(scenario))
+        return Task(
+            scenario.key,
+            scenario,
+            length(scenario),
+            values_sampled=values_sampled(scenario),
+        )
 
     @staticmethod
     def over(base: Scenario, settings: Mapping[str, str]) -> "Task":
@@ -62,7 +70,8 @@ class Task:
         """
         made = Scenario(base, settings)
         files = tuple(made.checked.files)
-        return Task(made.key, base, length(made), tuple(settings.items()), files)
+        sampled = values_sampled(made)
+        return Task(made.key, base, length(made), tuple(settings.items()), files, sampled)
 
     def made(self) -> _core.Scenario:
         """The scenario with its settings, which were found to be right."""

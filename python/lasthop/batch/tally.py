@@ -31,6 +31,8 @@ class BatchProgress(Progress):
     """Simulated time for a second of processor time, in what is sealed; None before. [s/s]"""
     time_left_s: float | None
     """Time that it still takes, if it goes on as it did. [s]"""
+    runs_under_way: int
+    """Scenarios that are begun and not finished, as far as they are simulated in this process."""
     draining: bool
     """Whether it was interrupted, and only finishes what is under way."""
 
@@ -128,9 +130,10 @@ class Tally:
     def _progress(self) -> BatchProgress:
         runs = self._under_way.values()
         simulated_s = self._simulated_s + sum(each for _, each in runs)
-        finished = sum(
-            count == self._lengths[key][0] for key, (count, _) in self._under_way.items()
+        under_way = sum(
+            count != self._lengths[key][0] for key, (count, _) in self._under_way.items()
         )
+        finished = len(self._under_way) - under_way
         passed_s = time.monotonic() - self._began_s
         left_s = None
         if simulated_s > 0.0:
@@ -145,6 +148,7 @@ class Tally:
             parts=self._parts,
             simulated_s_per_cpu_s=self._simulated_s / self._cpu_s if self._cpu_s > 0.0 else None,
             time_left_s=left_s,
+            runs_under_way=under_way,
             draining=self.draining.is_set(),
         )
 

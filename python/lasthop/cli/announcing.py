@@ -1,25 +1,25 @@
 """How long a command may take, said in a line on standard error before the long part of it."""
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
 
 from lasthop.allowance import TIMES, told
 from lasthop.cli.quiet import is_quiet
+from lasthop.pace import Pace
 from lasthop.underway import Step
 
-__all__ = ["Announced", "Pace", "announce"]
+__all__ = ["Announced", "Announcer", "announce", "note"]
 
 LONG_S = 5.0
 """What takes less is not announced. [s]"""
 
+WRONG = 2.0
+"""What takes so many times as long as was said is said again. [-]"""
+
 SOON_S = 1.0
 """A step that is over by then does not say what it has found first. [s]"""
-
-JUDGED_S = 0.5
-"""Time after which a pace is judged. [s]"""
 
 
 def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
@@ -61,13 +61,13 @@ class _Watched:
 
     def __init__(self, whole: Announced, what: str, total: int | None) -> None:
         self._whole, self._total = whole, total
-        self._pace = Pace(what)
+        self._announcer = Announcer(what)
         self._timer: Timer | None = None
 
     def done(self, count: int) -> None:
         """Say how long the rest takes, judged by the parts that are done, if that is long."""
         if self._total is not None:
-            self._pace.hear(count, self._total)
+            self._announcer.hear(count, self._total)
 
     def expect(self, what: str, time_s: float) -> None:
         """Say what may take long in it."""
@@ -85,19 +85,28 @@ class _Watched:
             self._timer.cancel()
 
 
-class Pace:
-    """Says once how long the rest of something takes, judged by what is done."""
+class Announcer:
+    """Says how long the rest of something takes, and says it again where that was half of it.
+
+    How often that can be is bounded by what it tells: each time at least twice as much.
+    """
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._begun_s = time.monotonic()
-        self._said = False
+        self._pace = Pace()
+        self._told_s: float | None = None
+        """How long it takes in all, as was said. [s]"""
 
     def hear(self, done: float, total: float) -> None:
         """Hear how much is done of how much."""
-        passed_s = time.monotonic() - self._begun_s
-        if self._said or passed_s < JUDGED_S or not 0.0 < done < total:
+        rest = self._pace.judge(done, total)
+        if rest is None or rest.left_s < LONG_S:
             return
-        left_s = passed_s * (total - done) / done
-        self._said = left_s >= LONG_S
-        announce(self._what, left_s, "about")
+        whole_s = rest.passed_s + rest.left_s
+        if self._told_s is None:
+            announce(self._what, rest.left_s, rest.how_sure)
+        elif whole_s > WRONG * self._told_s:
+            announce(f"{self._what} takes longer than was said", rest.left_s, rest.how_sure)
+        else:
+            return
+        self._told_s = whole_s

@@ -10,6 +10,7 @@ import typer
 from lasthop.caution import cautions
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import File, Json, Settings, counted, read_scenario
+from lasthop.digits import span
 from lasthop.models.reading import Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
 from lasthop.rows import Listed, LongList
 from lasthop.scenario import Scenario
@@ -41,7 +42,7 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
         typer.echo()
         return
     known = scenario.typed
-    runs = f"{known.replications} x {known.duration_s:g} s"
+    runs = f"{known.replications} x {span(known.duration_s)}"
     if isinstance(known, CsmaScenario):
         counts = [counted(len(known.csma.links), "link"), counted(len(known.csma.flows), "flow")]
     else:

@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+import errno
 import re
 from collections.abc import Sequence
 from math import inf
@@ -41,6 +42,9 @@ def directory(text: str) -> Any:
     """An option that names a directory to write into."""
     return unset("DIR", text, parser=file_name)
 
+
+NOT_WRITABLE = (errno.ENOENT, errno.EPERM, errno.EACCES, errno.EROFS)
+"""What systems say where nothing can be made in a directory that is there."""
 
 OUT_RULE = "Where the command writes its files; each is told in a line."
 """What --out of every command is for; what comes behind it says which files, and the default."""
@@ -114,6 +118,25 @@ MaxMemory = Annotated[
         "--max-memory",
         metavar="SIZE",
         help="Refuse what it would take more memory for.",
+        parser=cost_of_memory,
+        show_default="2GB",
+    ),
+]
+RunTime = Annotated[
+    float | None,
+    unset(
+        "TIME",
+        "Refuse a run that would take longer, by its pace after half a second; by default none is.",
+        "--max-time",
+        parser=cost_of_time,
+    ),
+]
+SeriesMemory = Annotated[
+    float,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="Refuse time series whose table would take more memory.",
         parser=cost_of_memory,
         show_default="2GB",
     ),
@@ -221,6 +244,8 @@ def writable(directory: Path, option: str = "--out") -> Path:
         with TemporaryDirectory(dir=nearest, prefix=".trying-"):
             pass
     except OSError as error:
+        if error.errno in NOT_WRITABLE:
+            raise UserError(f"{option} {directory}: {nearest} is not writable") from None
         raise UserError(f"{option} {directory}: {nearest}: {error.strerror}") from None
     return directory
 

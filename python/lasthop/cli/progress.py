@@ -3,14 +3,17 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from lasthop.batch import BatchProgress
 from lasthop.batch import ProgressCallback as BatchCallback
-from lasthop.cli.announcing import Pace
+from lasthop.cli.announcing import Announcer, note
 from lasthop.cli.quiet import is_quiet
 from lasthop.digits import plain
+from lasthop.pace import Pace
 from lasthop.run import Progress, ProgressCallback
 from lasthop.tuning.search import ProgressCallback as StageCallback
 from lasthop.tuning.search import TuneProgress
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 P = ParamSpec("P")
+
+UNKNOWN = "-:--:--"
+"""The time left, where nothing is known of it."""
 
 DRAWN: list["Bar"] = []
 """Bars on the screen."""
@@ -33,6 +39,7 @@ def drawn(
     counted: bool = False,
     text: str = "",
     part: "Callable[P, tuple[float, float]] | None" = None,
+    said: "Callable[P, str]" = lambda *_, **__: "",
 ) -> Iterator[Callable[P, None] | None]:
     """Draw a bar with one task while the body runs; none with --quiet.
 
@@ -51,34 +58,68 @@ def drawn(
     text : str
         Template of a text behind the bar, with the fields ``done``, ``rate`` and ``found``.
     part : callable, optional
-        How much is done of how much, of the same values.
+        How much is done of how much, of the same values; the time left is judged by it.
+    said : callable, optional
+        What is to be said of these values where nobody watches; empty: nothing. The first is.
     """
     if is_quiet():
         yield None
         return
     if not sys.stderr.isatty():
-        yield None if part is None else announcing(label, part)
+        yield None if part is None else announcing(label, part, said)
         return
-    bar = new_bar(label, title=title, counted=counted, text=text)
+    bar = new_bar(label, title=title, counted=counted, text=text, paced=part is not None)
     with bar:
         try:
-            yield partial(show, bar)
+            yield partial(show, bar) if part is None else paced(bar, show, part)
         finally:
             forget(bar)
 
 
-def announcing(label: str, part: Callable[P, tuple[float, float]]) -> Callable[P, None]:
-    """A callback that says once how long the rest takes."""
-    pace = Pace(label)
+def announcing(
+    label: str, part: Callable[P, tuple[float, float]], said: Callable[P, str]
+) -> Callable[P, None]:
+    """A callback that says how long the rest takes, until there is something of `said`."""
+    announcer = Announcer(label)
+    has_said = False
 
     def hear(*values: P.args, **named: P.kwargs) -> None:
-        pace.hear(*part(*values, **named))
+        nonlocal has_said
+        line = said(*values, **named)
+        if line and not has_said:
+            has_said = True
+            note(line)
+        if not has_said:
+            announcer.hear(*part(*values, **named))
+
+    return hear
+
+
+def paced(
+    bar: "Bar",
+    show: "Callable[Concatenate[Bar, P], None]",
+    part: Callable[P, tuple[float, float]],
+) -> Callable[P, None]:
+    """A callback that shows values and, judged by the pace, the time left."""
+    pace = Pace()
+
+    def hear(*values: P.args, **named: P.kwargs) -> None:
+        rest = pace.judge(*part(*values, **named))
+        if rest is not None:
+            clock = str(timedelta(seconds=ceil(rest.left_s)))
+            bar.update(bar.task_ids[0], left=f"at least {clock}" if rest.slows else clock)
+        show(bar, *values, **named)
 
     return hear
 
 
 def new_bar(
-    label: str, *, title: str = "{task.description}", counted: bool = False, text: str = ""
+    label: str,
+    *,
+    title: str = "{task.description}",
+    counted: bool = False,
+    text: str = "",
+    paced: bool = False,
 ) -> "Bar":
     """A bar with one task, see `drawn`; whoever starts it takes it out of `DRAWN` again."""
     from rich.console import Console
@@ -87,9 +128,10 @@ def new_bar(
 
     behind = [MofNCompleteColumn()] if counted else []
     texts = [TextColumn(text)] if text else []
-    columns = (TextColumn(title), BarColumn(bar_width=24), *behind, *texts, TimeRemainingColumn())
+    left = TextColumn("[cyan]{task.fields[left]}") if paced else TimeRemainingColumn()
+    columns = (TextColumn(title), BarColumn(bar_width=24), *behind, *texts, left)
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
-    bar.add_task(label, total=None, done="0", rate="", found="")
+    bar.add_task(label, total=None, done="0", rate="", found="", left=UNKNOWN)
     DRAWN.append(bar)
     return bar
 
@@ -141,10 +183,9 @@ def batch_bar(label: str) -> AbstractContextManager[BatchCallback | None]:
         [task] = bar.tasks
         speed = progress["simulated_s_per_cpu_s"]
         rate = "" if speed is None else f"{speed:,.0f} s per CPU s"
-        drained = "finishing what is under way; Ctrl-C again ends it"
         bar.update(
             task.id,
-            description=drained if progress["draining"] else label,
+            description=draining(progress) or label,
             completed=progress["simulated_s"],
             total=progress["total_s"],
             done=f"{progress['runs_done']}/{progress['runs']}",
@@ -152,7 +193,26 @@ def batch_bar(label: str) -> AbstractContextManager[BatchCallback | None]:
         )
 
     text = "{task.percentage:>3.0f} %  {task.fields[done]}  {task.fields[rate]}"
-    return drawn(label, show, text=text, part=lambda at: (at["simulated_s"], at["total_s"]))
+    return drawn(
+        label,
+        show,
+        text=text,
+        part=lambda at: (at["simulated_s"], at["total_s"]),
+        said=draining,
+    )
+
+
+def draining(progress: BatchProgress) -> str:
+    """What Ctrl-C has begun, if it has."""
+    if not progress["draining"]:
+        return ""
+    match progress["runs_under_way"]:
+        case 0:
+            return "finishing what is under way; Ctrl-C again ends it"
+        case 1:
+            return "finishing the one that is under way; Ctrl-C again ends it"
+        case count:
+            return f"finishing the {count} that are under way; Ctrl-C again ends them"
 
 
 def stage_bar() -> AbstractContextManager[StageCallback | None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lasthop.allowance import MAX_MEMORY_BYTES
 from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
 from lasthop.cli.options import (
     OUT_RULE,
@@ -15,7 +16,9 @@ from lasthop.cli.options import (
     Jobs,
     Json,
     Replications,
+    RunTime,
     Seed,
+    SeriesMemory,
     Settings,
     directory,
     file_name,
@@ -28,6 +31,7 @@ from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import speed
 from lasthop.cli.tables import print_answer
+from lasthop.digits import span
 from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.models.reading import CellScenario
@@ -81,6 +85,8 @@ def simulate(
             "1s..1.02s.",
         ),
     ] = None,
+    max_time: RunTime = None,
+    max_memory: SeriesMemory = MAX_MEMORY_BYTES,
     timing: Annotated[
         bool, typer.Option("--timing", help="Print time spent to standard error.")
     ] = False,
@@ -112,7 +118,15 @@ def simulate(
         frames = scenario.typed.record.frames or MOST_FRAMES
     wall, cpu = time.perf_counter(), time.process_time()
     with simulating() as progress:
-        result = run(scenario, frames=frames, tails=tails, jobs=jobs, progress=progress)
+        result = run(
+            scenario,
+            frames=frames,
+            tails=tails,
+            jobs=jobs,
+            progress=progress,
+            max_time_s=max_time,
+            max_memory_bytes=max_memory,
+        )
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     try:
         if out is not None:
@@ -195,7 +209,7 @@ def print_runs(result: Result) -> None:
     summary = result.summary
     interval = "± is a 95 % interval" if result.replications > 1 else "one run: no intervals"
     typer.echo(
-        f"{summary['scenario']}\n{result.replications} x {summary['duration_s']:g} s, first "
+        f"{summary['scenario']}\n{result.replications} x {span(summary['duration_s'])}, first "
         f"{summary['warmup_s']:g} s cut, seed {result.seed}; {interval}\n"
     )
 

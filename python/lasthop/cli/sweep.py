@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lasthop.allowance import MAX_MEMORY_BYTES
 from lasthop.cli.boundary import Interrupted, note, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.limits import kept_in_sweep
@@ -17,6 +18,7 @@ from lasthop.cli.options import (
     Json,
     Replications,
     Seed,
+    SeriesMemory,
     Settings,
     directory,
     file_name,
@@ -92,6 +94,7 @@ def sweep(
     on_slurm: OnSlurm = False,
     slurm_options: SlurmOptions = None,
     settings: Settings = None,
+    max_memory: SeriesMemory = MAX_MEMORY_BYTES,
     out: Annotated[
         Path | None,
         directory(
@@ -153,6 +156,7 @@ def sweep(
                     jobs=jobs,
                     executor=executor,
                     progress=progress,
+                    max_memory_bytes=max_memory,
                 )
         except SweepInterrupted as stop:
             interrupted, result = stop, stop.finished

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.allowance import TIMES, told
 from lasthop.cli.announcing import Announced
-from lasthop.cli.progress import DRAWN, forget, new_bar
+from lasthop.cli.progress import DRAWN, UNKNOWN, forget, new_bar
 from lasthop.cli.quiet import is_quiet
 from lasthop.underway import Step, Watcher
 
@@ -91,7 +91,13 @@ class Shown:
         before, total, completed = self._borrowed
         [task] = bar.tasks
         bar.reset(
-            task.id, total=total, completed=int(completed), description=before, done="0", rate=""
+            task.id,
+            total=total,
+            completed=int(completed),
+            description=before,
+            done="0",
+            rate="",
+            left=UNKNOWN,
         )
 
     def _update(self) -> None:
@@ -104,7 +110,8 @@ class Shown:
 
     def _fields(self) -> dict[str, Any]:
         """What stands behind the bar."""
-        return {"done": f"{self.count:,}/{self.total:,}" if self.total else "", "rate": ""}
+        done = f"{self.count:,}/{self.total:,}" if self.total else ""
+        return {"done": done, "rate": "", "left": UNKNOWN}
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lasthop.digits import estimate, plain, signed
+from lasthop.digits import estimate, plain, signed, span
 from lasthop.display.columns import (
     COLUMNS,
     TITLES,
@@ -81,7 +81,7 @@ def about(summary: Mapping[str, Any]) -> str:
     count = summary["replications"]
     interval = "± is a 95 % interval" if count > 1 else "one run: no intervals"
     return (
-        f"{summary['kind']}, {count} x {summary['duration_s']:.4g} s, first "
+        f"{summary['kind']}, {count} x {span(summary['duration_s'])}, first "
         f"{summary['warmup_s']:g} s cut, seed {summary['seed']}; {interval}"
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lasthop.digits import plain
+from lasthop.digits import plain, span
 from lasthop.display.page import Table, page
 from lasthop.display.text import contents, counted
 from lasthop.models.reading import CellScenario, CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
@@ -17,7 +17,7 @@ def scenario_html(scenario: "Scenario") -> str:
     """Name, runs, settings, and tables of stations, flows, links."""
     known = scenario.typed
     about = (
-        f"scenario {scenario.source}: {known.replications} x {known.duration_s:g} s, first "
+        f"scenario {scenario.source}: {known.replications} x {span(known.duration_s)}, first "
         f"{known.warmup_s:g} s cut, seed {known.seed}"
     )
     set_over = [f"{path} = {value}" for path, value in scenario.settings]

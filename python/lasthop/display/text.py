@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lasthop.digits import estimate, plain
+from lasthop.digits import estimate, plain, span
 from lasthop.models.reading import CellScenario, CsmaScenario
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ SHARES = {"goodput_share": "share", "goodput_bps": "goodput", "occupancy_packets
 
 def result_text(result: "Result") -> str:
     """A simulation: goodput, fairness, who gets most and least, queue or links."""
-    runs = f"{result.replications} x {result.summary['duration_s']:g} s"
+    runs = f"{result.replications} x {span(result.summary['duration_s'])}"
     return _text("Result", result, f"{runs}, seed {result.seed}")
 
 
@@ -107,7 +107,7 @@ def tuning_text(tuning: "Tuning") -> str:
 def scenario_text(scenario: "Scenario") -> str:
     """A scenario: how long and how often, and what is in it."""
     known = scenario.typed
-    runs = f"{known.replications} x {known.duration_s:g} s, first {known.warmup_s:g} s cut"
+    runs = f"{known.replications} x {span(known.duration_s)}, first {known.warmup_s:g} s cut"
     replaced = counted(len(scenario.settings), "value") + " replaced"
     about = [runs, f"seed {known.seed}", *([replaced] if scenario.settings else [])]
     head = f"Scenario({scenario.source!r}: {known.name!r})"

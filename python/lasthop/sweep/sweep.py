@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
+from lasthop.allowance import MAX_MEMORY_BYTES
 from lasthop.batch import Batch, BatchInterrupted, BatchStopped, Parts, ProgressCallback, Task
 from lasthop.batch.executors import Workers
 from lasthop.caution import cautions
@@ -17,6 +18,7 @@ from lasthop.origin import origin_of
 from lasthop.ownership import refuse_foreign
 from lasthop.phase import phase_effects
 from lasthop.run import replaced, threads_asked
+from lasthop.sampling import need_room_in_sweep
 from lasthop.saving import PROGRESS, TABLE_FILES, staged
 from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.sweep.columns import Column, column
@@ -222,6 +224,7 @@ def sweep(
     jobs: int | None = None,
     executor: Executor | Workers | None = None,
     progress: ProgressCallback | None = None,
+    max_memory_bytes: float = MAX_MEMORY_BYTES,
 ) -> Sweep:
     """Simulate a scenario at many settings.
 
@@ -255,6 +258,9 @@ def sweep(
         down.
     progress : callable, optional
         Called with the `BatchProgress` over all points that are still to be simulated.
+    max_memory_bytes : float
+        Memory that tables of the time series of points may take which are simulated at the same
+        time. [bytes]
 
     Returns
     -------
@@ -268,6 +274,8 @@ def sweep(
     UserError
         If a path has no values, one of them twice, or is given one value as well; if there are too
         many points; if workers of the executor went away.
+    TooCostlyError
+        If time series would take more memory than they may.
     Stopped
         If `progress` returns False; `finished` is a `Sweep` of the points that are done.
     SweepInterrupted
@@ -310,6 +318,9 @@ def sweep(
     checking = counting("checking points", points, len(points))
     tasks = [Task.over(base, settings) for settings in checking]
     keys = [task.key for task in tasks]
+    at_once = threads_asked(jobs) if executor is None else 1
+    values = [task.values_sampled for task in tasks]
+    need_room_in_sweep(base, values, at_once, max_memory_bytes)
     parts = Parts(into)
     if into is not None:
         refuse_foreign(into, (MANIFEST, PROGRESS))

@@ -1,19 +1,24 @@
 """What takes long says so beforehand, though no terminal shows a bar."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from math import pi, sin
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 
 import lasthop as lh
-from lasthop.allowance import allowing, need
+from lasthop import pace
+from lasthop.allowance import Deadline, allowing, need
 from lasthop.cli import announcing, main
-from lasthop.cli.announcing import LONG_S, Announced, Pace
+from lasthop.cli.announcing import LONG_S, Announced, Announcer
 from lasthop.cli.boundary import INTERRUPTED
 from lasthop.cli.progress import batch_bar
 from lasthop.cli.quiet import be_quiet
+from lasthop.errors import TooCostlyError
 from lasthop.tune import TUNING_FILES
 from lasthop.tuning.search import TuneProgress
 from lasthop.underway import Step, Unwatched, counting, step, watched_by
@@ -45,24 +50,87 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock by which paces are judged."""
     made = Clock()
-    monkeypatch.setattr(announcing, "time", made)
+    monkeypatch.setattr(pace, "time", made)
     return made
 
 
 def test_a_pace_is_told_once_and_only_where_the_rest_takes_long(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pace = Pace("sweeping")
+    pace = Announcer("sweeping")
     clock.now_s += 0.1
     pace.hear(1, 1000)  # too early to judge
     clock.now_s += 0.9
     pace.hear(0, 100)  # nothing is done
     pace.hear(50, 100)  # a second more
     assert capsys.readouterr().err == ""
-    pace.hear(4, 100)
-    clock.now_s += 1.0
-    pace.hear(5, 100)
+    pace = Announcer("sweeping")
+    for second in range(1, 5):
+        clock.now_s += 1.0
+        pace.hear(4 * second, 100)
     assert capsys.readouterr().err == "note: sweeping: about 24 s\n"
+
+
+def run(clock: Clock, whole_s: float, done_at: Callable[[float], float]) -> None:
+    """A run of so long, of which such a part is done by a time; it is heard every 50 ms."""
+    begun_s, announcer = clock.now_s, Announcer("simulating")
+    while clock.now_s < begun_s + whole_s:
+        clock.now_s += 0.05
+        announcer.hear(done_at(clock.now_s - begun_s), 1.0)
+
+
+AGAIN = "note: simulating takes longer than was said: at least "
+
+
+def test_what_slows_down_is_said_again_when_it_takes_twice_as_long(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # a second at ten times the pace of the rest, as while windows grow
+    run(clock, 91.0, lambda at_s: min(10.0 * at_s, 9.0 + at_s) / 100.0)
+    first, *again = capsys.readouterr().err.splitlines()
+    assert first == "note: simulating: about 9.5 s"
+    left_s = [float(line.removeprefix(AGAIN).removesuffix(" s")) for line in again]
+    assert 2 <= len(left_s) <= 3
+    assert left_s == sorted(left_s)
+    # what was said last, in the first three seconds, is half of the truth or more
+    assert 2.0 * (left_s[-1] + 3.0) >= 91.0 >= left_s[-1]
+
+
+def test_a_pace_that_falls_steadily_is_said_to_be_the_least(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(clock, 40.0, lambda at_s: (at_s / 40.0) ** 0.5)
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"note: simulating: at least [0-9.]+ s", first)
+
+
+def test_a_pace_that_only_jitters_is_told_once(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # a fifth faster and slower than in the mean, every second
+    run(clock, 60.0, lambda at_s: (at_s + 0.2 * sin(2.0 * pi * at_s) / (2.0 * pi)) / 60.0)
+    [said] = capsys.readouterr().err.splitlines()
+    left_s = float(re.sub(r"note: simulating: (about|at least) (.*) s", r"\2", said))
+    assert left_s == pytest.approx(59.5, rel=0.2)
+
+
+def test_a_run_is_refused_by_its_pace_or_given_up(clock: Clock) -> None:
+    deadline = Deadline("a run", 30.0)
+    clock.now_s += 0.4
+    deadline.look(0.001, 1.0)  # too early to judge
+    clock.now_s += 0.6
+    slow = r"^a run would take at least 10 min; allowed are 30 s"
+    with pytest.raises(TooCostlyError, match=slow):
+        deadline.look(0.002, 1.0)
+    deadline = Deadline("a run", 30.0)
+    for _ in range(120):  # by its pace a second, but no more is done
+        clock.now_s += 0.5
+        deadline.look(0.5, 1.0)
+    clock.now_s += 0.5
+    with pytest.raises(TooCostlyError, match=r"^a run is not done after 60 s; allowed are 30 s"):
+        deadline.look(0.5, 1.0)
+    with pytest.raises(ValueError, match=r"max_time_s = 0\.0 is no number above 0"):
+        Deadline("a run", 0.0)
 
 
 def test_an_answer_is_told_once_and_not_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,8 +155,14 @@ def test_simulations_are_told_by_what_they_have_simulated(
     with batch_bar("sweeping") as hear:
         assert hear is not None
         clock.now_s += 2.0
-        hear({"simulated_s": 10.0, "total_s": 100.0, "draining": False})  # type: ignore[typeddict-item]
-    assert capsys.readouterr().err == "note: sweeping: about 18 s\n"
+        at: Any = {"simulated_s": 10.0, "total_s": 100.0, "draining": False}
+        hear(at)
+        assert capsys.readouterr().err == "note: sweeping: about 18 s\n"
+        at |= {"draining": True, "runs_under_way": 2}
+        hear(at)
+        hear(at | {"runs_under_way": 1})
+    said = "note: finishing the 2 that are under way; Ctrl-C again ends them\n"
+    assert capsys.readouterr().err == said
 
 
 def test_parts_of_a_step_are_told_by_their_pace(

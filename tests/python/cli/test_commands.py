@@ -404,7 +404,7 @@ def test_finite_class_has_a_rate_and_no_goodput(lasthop: Lasthop) -> None:
     [
         (["--series", "0.1 s"], "--series 0.1 s: --out DIR is needed"),
         (["--pcapng", "a.pcapng"], "--pcapng a.pcapng: <stdin> has no cell"),
-        (["--out", "/proc/x"], "--out /proc/x: /proc"),
+        (["--out", "/proc/x"], "--out /proc/x: /proc is not writable"),
         (["--out", "OUT"], "flows.csv is a directory, not a file"),
     ],
 )

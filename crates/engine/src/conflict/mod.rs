@@ -22,7 +22,9 @@ pub use self::settings::{
     CsmaUsers, Hop, QueueUnit, Rounding,
 };
 
-use self::vertices::{dummies_of, longest_bytes, passing, patience, rules_of, vertices_of};
+use self::vertices::{
+    dummies_of, longest_bytes, passing, patience, rules_of, vertex_count, vertices_of,
+};
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::NodeCounters;
@@ -93,6 +95,11 @@ impl Drive {
         self.since = now;
         self.r = r;
     }
+}
+
+/// The latest instant that the medium of these links can hold.
+pub(crate) fn horizon(csma: &Csma) -> Time {
+    Graph::horizon_of(vertex_count(csma))
 }
 
 impl Conflict {

@@ -58,6 +58,17 @@ pub(super) fn rules_of(csma: &Csma, longest: u32) -> Rules {
     }
 }
 
+/// How many links the medium knows.
+pub(super) fn vertex_count(csma: &Csma) -> usize {
+    csma.links.len() * ways(csma).count()
+}
+
+/// Links and, if ACKs contend, return links.
+fn ways(csma: &Csma) -> impl Iterator<Item = bool> + use<> {
+    let is_double = csma.acks == CsmaAcks::Contend;
+    [false, true].into_iter().take(1 + usize::from(is_double))
+}
+
 /// The links as the medium knows them, return links behind the others.
 pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
     let count = csma.links.len() as u32;
@@ -94,8 +105,7 @@ pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
             },
         }
     };
-    let ways = [false, true].into_iter().take(1 + usize::from(is_double));
-    let both_ways = ways.flat_map(|back| (0..csma.links.len()).map(move |link| (link, back)));
+    let both_ways = ways(csma).flat_map(|back| (0..csma.links.len()).map(move |link| (link, back)));
     both_ways.map(|(link, back)| vertex(link, back)).collect()
 }
 

@@ -8,6 +8,17 @@
 
 use super::time::Time;
 
+/// Leaves of the tree over `slots` slots.
+fn leaves(slots: usize) -> usize {
+    slots.next_power_of_two().max(2)
+}
+
+/// The latest instant beside which a key has `slot_bits` bits left.
+#[inline]
+fn latest(slot_bits: u32) -> Time {
+    Time((u64::MAX >> slot_bits) - 1)
+}
+
 /// Deadlines of a number of slots.
 #[derive(Clone, Debug)]
 pub struct Agenda {
@@ -20,12 +31,17 @@ pub struct Agenda {
 impl Agenda {
     /// An agenda of `slots` slots, all idle.
     pub fn new(slots: usize) -> Agenda {
-        let leaves = slots.next_power_of_two().max(2);
+        let leaves = leaves(slots);
         Agenda {
             tree: vec![u64::MAX; 2 * leaves],
             leaves,
             slot_bits: leaves.trailing_zeros(),
         }
+    }
+
+    /// The latest instant that an agenda of `slots` slots can hold.
+    pub fn horizon_of(slots: usize) -> Time {
+        latest(leaves(slots).trailing_zeros())
     }
 
     /// Makes room for `slots` slots; what is pending stays. Returns false, and changes nothing, if the
@@ -47,7 +63,7 @@ impl Agenda {
 
     /// The latest instant this agenda can hold; later ones count as never.
     pub fn horizon(&self) -> Time {
-        Time((u64::MAX >> self.slot_bits) - 1)
+        latest(self.slot_bits)
     }
 
     /// Moves the deadline of `slot`; `Time::NEVER` makes it idle.

@@ -121,7 +121,10 @@ fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refu
             value if value >= 1.0 => refuse("is not below 1"),
             value => Ok(number(value)),
         },
-        Kind::Number(range) => in_range(finite(node)?.value, range).map(number),
+        Kind::Number(range) => match finite(node)?.value {
+            negative if negative < 0.0 && *range.start() >= 0.0 => refuse("is negative"),
+            value => in_range(value, range).map(number),
+        },
         Kind::Level(range) => in_range(level(node)?, range).map(number),
         Kind::Duration(range) => {
             let ns = quantity(node, units::TIME, "duration")?;

@@ -3,7 +3,7 @@
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::stations::member_names;
-use super::{csma, file, flows, idle, network, opportunities, programs, sharing};
+use super::{csma, file, flows, idle, network, opportunities, programs, reach, sharing};
 use crate::echo::Echo;
 use crate::kernel::time::Span;
 use crate::mac::ppdu::Modulation;
@@ -86,6 +86,7 @@ pub(super) fn assemble(
         let start = flows::staggered(root, k, &scenario.flows[k], &scenario, problems)?;
         scenario.flows[k].start = start;
     }
+    reach::check(root, &scenario, problems);
     opportunities::check(root, &scenario, problems);
     idle::check(root, &scenario, problems);
     flows::check_sources(root, &scenario, problems);

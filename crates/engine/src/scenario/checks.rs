@@ -196,8 +196,12 @@ fn check_times(root: &Section, problems: &mut Problems) {
     let Some(interval) = record.present(Record::series_interval) else {
         return;
     };
-    let before = from.map_or(0, |from| from.value.0.saturating_sub(1) / interval.value.0);
-    let samples = (duration.0 / interval.value.0).saturating_sub(before);
+    let asked = Record {
+        series_interval: Some(interval.value),
+        from: from.map_or(Span::ZERO, |from| from.value),
+        ..Record::default()
+    };
+    let samples = asked.samples(duration);
     if samples == 0 {
         let fault = format!("leaves no sample; allowed is at most the duration of {shown}");
         interval.refuse_value(fault, problems);

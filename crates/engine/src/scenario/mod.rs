@@ -21,6 +21,7 @@ mod network;
 mod normalised;
 mod opportunities;
 mod programs;
+mod reach;
 mod record;
 mod root;
 mod routes;

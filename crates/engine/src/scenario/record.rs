@@ -32,6 +32,17 @@ impl Default for Record {
     }
 }
 
+impl Record {
+    /// Samples that a run of `duration` keeps in each time series.
+    pub fn samples(&self, duration: Span) -> u64 {
+        let Some(interval) = self.series_interval else {
+            return 0;
+        };
+        let before = self.from.0.saturating_sub(1) / interval.0;
+        (duration.0 / interval.0).saturating_sub(before)
+    }
+}
+
 fn frames(layers: &Layers) -> Result<Option<u64>, Refused> {
     Ok(layers.need(Record::frames)?.filter(|most| *most > 0))
 }

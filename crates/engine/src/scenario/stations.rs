@@ -130,11 +130,18 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
             "no station has a flow; needed is at least one upload, download, udp_up, udp_down, \
              sensor_up or sensor_down, or [programs] for an emulation",
         ),
-        Some(shape) => (
-            shape.origin,
-            shape.path(Dumbbell::flows.name()),
-            "missing; needed is a number of flows, or tables [flow.NAME]",
-        ),
+        Some(shape) => match shape.given(Dumbbell::flows.name()) {
+            Some(flows) => (
+                flows.origin,
+                flows.path.clone(),
+                "0 makes no flow; allowed is a number from 1 to 100000, or 0 beside tables [flow.NAME]",
+            ),
+            None => (
+                shape.origin,
+                shape.path(Dumbbell::flows.name()),
+                "missing; needed is a number of flows, or tables [flow.NAME]",
+            ),
+        },
         None if root.lacks(RootKeys::link) || !root.tables(RootKeys::link).is_empty() => (
             root.origin,
             RootKeys::flow.name().to_owned(),

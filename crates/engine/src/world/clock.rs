@@ -1,6 +1,6 @@
 //! How far a world is, and what is pending in it.
 
-use super::numbers::{Owner, Slots};
+use super::numbers::{self, Owner, Slots};
 use crate::kernel::agenda::Agenda;
 use crate::kernel::time::Time;
 use crate::scenario::Scenario;
@@ -20,6 +20,11 @@ impl Clock {
     /// At the start, with nothing pending and slots for `flows` flows.
     pub(super) fn new(scenario: &Scenario, flows: usize) -> Clock {
         let slots = Slots::new(scenario);
+        // a scenario tells by it how long it may last
+        debug_assert_eq!(
+            slots.count(numbers::first_connection(scenario)),
+            scenario.slots()
+        );
         Clock {
             now: Time::ZERO,
             end: Time::ZERO + scenario.duration,
@@ -27,11 +32,6 @@ impl Clock {
             agenda: Agenda::new(slots.count(flows)),
             slots,
         }
-    }
-
-    /// The latest instant it can hold.
-    pub(super) fn horizon(&self) -> Time {
-        self.agenda.horizon()
     }
 
     /// The earliest deadline and its slot.

@@ -124,8 +124,7 @@ impl<'a> World<'a> {
         let streams = Streams::new(scenario.seed, replication);
         let clock = Clock::new(scenario, numbers::first_connection(scenario));
         let radio = Radio::new(scenario, &streams);
-        // timers reach at most a few minutes past the end; beyond the horizon they count as never
-        let horizon = radio.horizon().min(clock.horizon());
+        let horizon = scenario.horizon();
         if clock.end >= horizon {
             return Err(EngineError::TooLong {
                 horizon: horizon.since(Time::ZERO),

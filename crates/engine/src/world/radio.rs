@@ -54,14 +54,6 @@ impl Radio {
         }
     }
 
-    /// The latest instant that the medium can hold.
-    pub(super) fn horizon(&self) -> Time {
-        match self.conflict() {
-            None => Time::NEVER,
-            Some(conflict) => conflict.medium().horizon(),
-        }
-    }
-
     /// When [`Radio::advance`] is due.
     #[inline(always)]
     pub(super) fn deadline(&mut self) -> Time {

@@ -185,6 +185,11 @@ impl Lists {
     }
 }
 
+/// Slots of the agenda of so many links: the end of a countdown and of a transmission of each.
+fn slots(links: usize) -> usize {
+    2 * links
+}
+
 impl Graph {
     /// A silent network. Neighbours must be mutual, and no link is its own. A link that has no packet sends
     /// dummies of the length that `dummies` has for it, if it has one. [bytes]
@@ -228,7 +233,7 @@ impl Graph {
             neighbours: Lists::new(vertices.iter().map(|vertex| &vertex.neighbours)),
             is_read: (0..).zip(vertices).flat_map(reads).collect(),
             disturbs: Lists::new(vertices.iter().map(|vertex| &vertex.disturbs)),
-            agenda: Agenda::new(2 * vertices.len()),
+            agenda: Agenda::new(slots(vertices.len())),
             ready: Vec::new(),
             ties: streams.stream("csma/ties"),
             overlaps: 0,
@@ -241,9 +246,9 @@ impl Graph {
         graph
     }
 
-    /// The latest instant it can hold.
-    pub fn horizon(&self) -> Time {
-        self.agenda.horizon()
+    /// The latest instant that a medium of `vertices` links can hold.
+    pub fn horizon_of(vertices: usize) -> Time {
+        Agenda::horizon_of(slots(vertices))
     }
 
     /// When `advance` must be called next.

@@ -295,6 +295,10 @@ fn what_web_traffic_cannot_be_is_refused() {
         "x.toml:4: `flow.a.web`: 0 is too small; allowed is a number from 0.1 to 10000"
     );
     assert_eq!(
+        of("web = -1"),
+        "x.toml:4: `flow.a.web`: -1 is negative; allowed is a number from 0.1 to 10000"
+    );
+    assert_eq!(
         of("web = { response = \"5 kB\" }"),
         "x.toml:4: `flow.a.web.connections`: missing; needed is a number of connections a second"
     );

@@ -134,6 +134,27 @@ fn what_is_needed_and_missing_is_named() {
 }
 
 #[test]
+fn many_flows_leave_less_time() {
+    let text = "duration = \"1000000 s\"\ndumbbell = { bottleneck = \"100 Gbps\", delay = \"5 ms\", flows = 9 }";
+    let said = |set: &[(&str, &str)]| complaints(toml(text, set));
+    assert!(toml(text, &[]).is_ok());
+    let rest = "`duration`: \"1000000 s\" is more than can be simulated with this many flows; \
+                allowed are at most 70368 s\n\
+                hint: fewer flows can be simulated for longer";
+    let many = ("dumbbell.flows", "100000");
+    assert_eq!(said(&[many]), format!("x.toml:1: {rest}"));
+    let long = ("duration", "\"70369 s\"");
+    let rest = rest.replace("1000000 s", "70369 s");
+    assert_eq!(
+        said(&[many, long]),
+        format!("--set duration=\"70369 s\": {rest}")
+    );
+    // 64 bits, of which 18 count who is pending, and nanoseconds
+    assert_eq!((u64::MAX >> 18) / 1_000_000_000, 70_368);
+    assert!(toml(text, &[many, ("duration", "\"70368 s\"")]).is_ok());
+}
+
+#[test]
 fn stations_and_flows_are_needed() {
     assert_eq!(
         complaints(toml(
@@ -141,6 +162,17 @@ fn stations_and_flows_are_needed() {
             &[]
         )),
         "x.toml:2: `dumbbell.flows`: missing; needed is a number of flows, or tables [flow.NAME]"
+    );
+    let none = "`dumbbell.flows`: 0 makes no flow; allowed is a number from 1 to 100000, or 0 beside \
+                tables [flow.NAME]";
+    let dumbbell = "duration = \"1 s\"\ndumbbell.bottleneck = \"5 Mbps\"\ndumbbell.flows = ";
+    assert_eq!(
+        complaints(toml(&format!("{dumbbell}0"), &[])),
+        format!("x.toml:3: {none}")
+    );
+    assert_eq!(
+        complaints(toml(&format!("{dumbbell}2"), &[("dumbbell.flows", "0")])),
+        format!("--set dumbbell.flows=0: {none}")
     );
     assert_eq!(
         complaints(toml(
