@@ -8,9 +8,9 @@ from lasthop.scenario import Scenario
 
 __all__ = ["need_room", "need_room_in_sweep", "values_sampled"]
 
-VALUE_BYTES = 300.0
+VALUE_BYTES = 350.0
 """Memory that a value takes in a table with the names of its series, while it is made of the run's
-text: 284 to 288 where 4 million of them were saved, or made a data frame. [bytes]"""
+text: 284 to 301 where millions of them were saved, or made a data frame; and some. [bytes]"""
 
 
 def values_sampled(scenario: Scenario) -> int:
