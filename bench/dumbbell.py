@@ -144,11 +144,11 @@ def peers(*, quick: bool) -> Sequence[Peer]:
     seeds = 3 if quick else 5
     sack = {"tcp.sack": True}
     return (
-        Peer("ns-2", CASES, 105.0, 35.0, 75.0, seeds, 15.0, SAME, {}),
+        Peer("ns-2", CASES, 105.0, 35.0, 235.0, seeds, 15.0, SAME, {}),
         Peer("lean", DROP_TAIL, 105.0, SHORT_S, LONG_S, seeds, 0.0, {}, {}),
         Peer("hops", DROP_TAIL, 105.0, SHORT_S, LONG_S, seeds, 0.0, {}, {}),
         *(
-            [Peer("htsim", DROP_TAIL, 105.0, 35.0, 75.0, seeds, 12.0, {}, {})]
+            [Peer("htsim", DROP_TAIL, 105.0, 35.0, 235.0, seeds, 12.0, {}, {})]
             if htsim_absent() is None
             else []
         ),

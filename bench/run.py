@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import carries
+import cores
 import csma
 import dumbbell
 import edca
@@ -107,6 +108,7 @@ def main() -> int:
             by_ourselves(records, missed, repeats=1 if quick else 3)
             crowd(records, missed)
             cold_start(missed)
+            two_cores(missed)
         if options.only in (None, "csma"):
             conflict_graphs(records, missed, repeats=1 if quick else 3)
         if options.only in (None, "edca"):
@@ -308,6 +310,15 @@ def cold_start(missed: list[str]) -> None:
         report.start_row(start)
         if start.heavy:
             missed.append(f"{start.command} loads {', '.join(start.heavy)}")
+
+
+def two_cores(missed: list[str]) -> None:
+    """Two replications on two cores beside one."""
+    for one in cores.compare():
+        print(
+            f"two replications, {one.name}: {one.ratio:.2f} times faster on two cores than on one"
+        )
+        missed.extend(one.missed())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,252 @@
+"""Whether a segment costs as much in a large network as in a small one: instructions, and CPU time.
+
+    .venv/bin/python bench/flat.py            six minutes: keep the machine quiet
+    .venv/bin/python bench/flat.py --page     the table in bench/README.md
+
+Instructions are callgrind's. Of CPU time the small and the large network, here and in the lean
+loop, are measured in rounds, so that all meet the same load. Exits with 1 where an aim is missed.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+import hot_spots
+import instructions
+import lean
+import ours
+from growth import BUDGET_S, SIMULATORS, Point, short
+from growth_page import PAGE
+from measure import BenchError, Run
+from pages import rewrite, table
+
+HERE = Path(__file__).parent
+OUT = HERE / "out" / "flat.json"
+SECTION = "Flat cost"
+ROUNDS = 7
+COUNTED, COUNTED_LEAST = 2e5, 0.05
+"""Segments in a slope of instructions, and how long that is at least, as a part of the start."""
+TIMED, TIMED_LEAST = 3e6, 1.0
+"""The same of CPU time."""
+GIVEN = ("warmup", "replications")
+"""Settings that `instructions.run` has itself."""
+ROUTER, SEVEN = Point("flows", 60, 60), Point("stations", 7, 7, stations=7)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A scenario, and the point that the lean loop has in its place."""
+
+    point: Point
+    #: A file of bench/cases; none: the point's own.
+    case: str = ""
+
+    @property
+    def file(self) -> Path:
+        """What is simulated here."""
+        own = "seven" if self.point.stations else "dumbbell"
+        return HERE / "cases" / f"{self.case or own}.toml"
+
+    def settings(self, warmup_s: float) -> Mapping[str, object]:
+        """Over the file."""
+        given = self.point.settings(warmup_s)
+        return {key: given[key] for key in GIVEN} if self.case else given
+
+    def count(self, program: Path) -> float:
+        """Instructions per segment behind the start phase."""
+        lengths_s = self.point.lengths_s(COUNTED, COUNTED_LEAST)
+        warmup_s = lengths_s[0] / 2
+        given = self.settings(warmup_s).items()
+        words = tuple(f"{key}={value}" for key, value in given if key not in GIVEN)
+        case = instructions.Case(self.file, words)
+        first, last = (instructions.run(program, case, each_s, warmup_s) for each_s in lengths_s)
+        return instructions.slope(last, first)
+
+    def ours_us(self) -> float:
+        """CPU time per segment behind the start phase. [us]"""
+        short_s, long_s = self.point.lengths_s(TIMED, TIMED_LEAST)
+        three_s = [short_s, short_s, long_s]
+        _, first, last = ours.worker(self.file, self.settings(short_s / 2), three_s)
+        return slope_us(first, last)
+
+    def lean_us(self) -> float:
+        """The same of the lean loop. [us]"""
+        lengths_s = self.point.lengths_s(TIMED, TIMED_LEAST)
+        [loop] = (one for one in SIMULATORS if one.name == "lean")
+        return slope_us(*loop.runs(self.point, lengths_s, BUDGET_S))
+
+
+def slope_us(first: Run, last: Run) -> float:
+    """CPU time per segment between two runs. [us]"""
+    return (last.cpu_s - first.cpu_s) / (last.segments - first.segments) * 1e6
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A large network, and how many times what a segment costs in a small one is allowed there."""
+
+    what: str
+    small: Network
+    large: Network
+    instructions: float
+    cpu: float
+    #: Or so many times the lean loop's own growth, if that is more.
+    of_lean: float
+
+
+AIMS = (
+    Aim(
+        "router: 6,000 flows beside 60",
+        Network(ROUTER),
+        Network(Point("flows", 6_000, 6_000)),
+        1.5,
+        2.0,
+        1.3,
+    ),
+    Aim(
+        "cell: 50 stations, 100 flows each way, beside seven downloads",
+        Network(SEVEN),
+        Network(Point("connections", 10_000, 10_000, stations=50), "ten_thousand_flows"),
+        1.5,
+        2.0,
+        1.3,
+    ),
+    Aim(
+        "cell: 10,003 downloads of seven stations beside seven",
+        Network(SEVEN),
+        Network(Point("connections", 10_003, 10_003, stations=7)),
+        1.5,
+        2.0,
+        1.3,
+    ),
+    Aim(
+        "cell: 1,000 stations, a flow each way, beside seven downloads",
+        Network(SEVEN),
+        Network(Point("stations", 1_000, 2_000, stations=1_000), "thousand_stations"),
+        1.5,
+        1.5,
+        0.0,
+    ),
+    Aim(
+        "cell: 1,000 stations with a download each beside seven",
+        Network(SEVEN),
+        Network(Point("stations", 1_000, 1_000, stations=1_000)),
+        1.5,
+        1.5,
+        0.0,
+    ),
+)
+Pair = Sequence[float]
+"""A segment's cost in the small network and in the large one."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What was measured of an aim's networks."""
+
+    what: str
+    instructions: Pair
+    #: Round by round. [us/segment]
+    ours_us: Sequence[Pair]
+    lean_us: Sequence[Pair]
+
+    @property
+    def aim(self) -> Aim:
+        """What it is judged by."""
+        return next(aim for aim in AIMS if aim.what == self.what)
+
+    @property
+    def allowed(self) -> float:
+        """How many times as much CPU time a segment may take."""
+        return max(self.aim.cpu, self.aim.of_lean * times(self.lean_us))
+
+    def missed(self) -> Iterator[str]:
+        """Aims that are missed here."""
+        for quantity, grown, most in (
+            ("instructions", times([self.instructions]), self.aim.instructions),
+            ("CPU time", times(self.ours_us), self.allowed),
+        ):
+            if grown > most:
+                yield f"{self.what}: {grown:.2f} times the {quantity}, aim {most:.2f}"
+
+
+def times(pairs: Sequence[Pair]) -> float:
+    """How many times as much in the large network: the median over the rounds."""
+    return median(large / small for small, large in pairs)
+
+
+def measure() -> list[Growth]:
+    """All aims: instructions first, as many at a time as there are cores, then CPU time alone."""
+    if not instructions.has_valgrind():
+        raise BenchError("instructions are counted by valgrind, which is not there")
+    lean.install()
+    program = hot_spots.program("summary")
+    networks = list(dict.fromkeys(each for aim in AIMS for each in (aim.small, aim.large)))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        counts = pool.map(lambda network: network.count(program), networks)
+        counted = dict(zip(networks, counts, strict=True))
+    grown = []
+    for aim in AIMS:
+        both = (aim.small, aim.large)
+        mine: list[Pair] = []
+        its: list[Pair] = []
+        for _ in range(ROUNDS):
+            mine.append([network.ours_us() for network in both])
+            its.append([network.lean_us() for network in both])
+        grown.append(Growth(aim.what, [counted[network] for network in both], mine, its))
+        print(" | ".join(row(grown[-1])), flush=True)
+    OUT.parent.mkdir(exist_ok=True)
+    OUT.write_text(json.dumps([asdict(each) for each in grown], indent=1) + "\n")
+    return grown
+
+
+def row(one: Growth) -> list[str]:
+    """Of the table."""
+    rounds = [large / small for small, large in one.ours_us]
+    small_us, large_us = (median(us) for us in zip(*one.ours_us, strict=True))
+    small, large = map(short, one.instructions)
+    return [
+        one.what,
+        f"{small}, {large}",
+        f"{times([one.instructions]):.2f}",
+        f"{one.aim.instructions:g}",
+        f"{small_us:.3f}, {large_us:.3f}",
+        f"{times(one.ours_us):.2f} ({min(rounds):.2f} to {max(rounds):.2f})",
+        f"{times(one.lean_us):.2f}",
+        f"{one.allowed:.2f}",
+    ]
+
+
+HEAD = ["", "instructions", "times", "aim", "CPU time [us]", "times", "lean loop's", "aim"]
+
+
+def known() -> list[Growth]:
+    """What has been measured."""
+    if not OUT.exists():
+        raise BenchError("out/flat.json: not there; `bench/flat.py` writes it")
+    return [Growth(**each) for each in json.loads(OUT.read_text())]
+
+
+def main(*, only_page: bool) -> list[str]:
+    """Measure, or write the page's table; return the aims that are missed."""
+    grown = known() if only_page else measure()
+    if only_page:
+        rewrite(PAGE, {SECTION: table(HEAD, map(row, grown))})
+    return [line for one in grown for line in one.missed()]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="whether a segment costs as much in a crowd")
+    parser.add_argument("--page", action="store_true", help="write the table of bench/README.md")
+    try:
+        too_dear = main(only_page=parser.parse_args().page)
+    except BenchError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        sys.exit(2)
+    sys.exit("\n".join(f"missed: {line}" for line in too_dear) or 0)
