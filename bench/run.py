@@ -314,10 +314,10 @@ def cold_start(missed: list[str]) -> None:
 
 def two_cores(missed: list[str]) -> None:
     """Two replications on two cores beside one."""
+    print("\ntwo at a time beside one after the other, by the clock")
     for one in cores.compare():
-        print(
-            f"two replications, {one.name}: {one.ratio:.2f} times faster on two cores than on one"
-        )
+        rounds = f"{min(one.ratios):.2f} to {max(one.ratios):.2f} in {len(one.ratios)} rounds"
+        print(f"{one.name}: {one.ratio:.2f} times faster ({rounds})")
         missed.extend(one.missed())
 
 
