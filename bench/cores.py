@@ -58,7 +58,8 @@ def compare() -> list[Beside]:
         print("two replications on two cores: not measured, since there is one core only")
         return []
     lean.install()
-    return [*(beside(name, replications(*rest)) for name, *rest in REPLICATED), machine()]
+    cases = [beside(name, replications(file, length_s)) for name, file, length_s in REPLICATED]
+    return [*cases, machine()]
 
 
 def replications(file: Path, duration_s: float) -> Callable[[int], object]:
