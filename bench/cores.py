@@ -24,7 +24,7 @@ REPLICATED = (
 )
 GOAL = 1.8
 ROUNDS = 9
-MACHINE, LEAN_S = "two lean loops", 40_000.0
+LEAN_S = 40_000.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Beside:
     #: Wall-clock time. [s]
     one_s: Sequence[float]
     two_s: Sequence[float]
+    #: 0: shown, not judged.
+    goal: float
 
     @property
     def ratio(self) -> float:
@@ -48,8 +50,8 @@ class Beside:
 
     def missed(self) -> Iterator[str]:
         """The aim, if it is missed."""
-        if self.name != MACHINE and self.ratio < GOAL:
-            yield f"{self.name}: {self.ratio:.2f} times faster on two cores, aim {GOAL}"
+        if self.ratio < self.goal:
+            yield f"{self.name}: {self.ratio:.2f} times faster on two cores, aim {self.goal}"
 
 
 def compare() -> list[Beside]:
@@ -58,7 +60,9 @@ def compare() -> list[Beside]:
         print("two replications on two cores: not measured, since there is one core only")
         return []
     lean.install()
-    cases = [beside(name, replications(file, length_s)) for name, file, length_s in REPLICATED]
+    cases = [
+        beside(name, replications(file, length_s), GOAL) for name, file, length_s in REPLICATED
+    ]
     return [*cases, machine()]
 
 
@@ -75,15 +79,15 @@ def machine() -> Beside:
         with ThreadPoolExecutor(jobs) as pool:
             list(pool.map(lean.Cell(), [LEAN_S] * 2))
 
-    return beside(MACHINE, both)
+    return beside("two lean loops", both, goal=0.0)
 
 
-def beside(name: str, both: Callable[[int], object]) -> Beside:
+def beside(name: str, both: Callable[[int], object], goal: float) -> Beside:
     """Rounds, warmed up by one of them."""
     both(2)
     rounds = [(clock_s(both, 1), clock_s(both, 2)) for _ in range(ROUNDS)]
     one_s, two_s = zip(*rounds, strict=True)
-    return Beside(name, one_s, two_s)
+    return Beside(name, one_s, two_s, goal)
 
 
 def clock_s(both: Callable[[int], object], jobs: int) -> float:

@@ -50,8 +50,7 @@ class Network:
     @property
     def file(self) -> Path:
         """What is simulated here."""
-        own = "seven" if self.point.stations else "dumbbell"
-        return HERE / "cases" / f"{self.case or own}.toml"
+        return self.point.file.with_stem(self.case) if self.case else self.point.file
 
     def settings(self, warmup_s: float) -> Mapping[str, object]:
         """Over the file."""

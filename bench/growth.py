@@ -67,6 +67,11 @@ class Point:
         return 15 * self.flows // 60
 
     @property
+    def file(self) -> Path:
+        """The case that `settings` are over."""
+        return HERE / "cases" / ("seven.toml" if self.stations else "dumbbell.toml")
+
+    @property
     def segments_per_s(self) -> float:
         """About so many are delivered: the router's rate, or that of the 802.11b cell."""
         return 380.0 if self.stations else self.flows * 100e6 / 60 / 12000
@@ -118,9 +123,8 @@ class Simulator:
         """A short and a long run; a peer's are ended at its budget."""
         short_s, long_s = lengths_s
         if self.name == "lasthop":
-            file = HERE / "cases" / ("seven.toml" if point.stations else "dumbbell.toml")
             three_s = [short_s, short_s, long_s]
-            _, short, long = ours.worker(file, point.settings(short_s / 2), three_s)
+            _, short, long = ours.worker(point.file, point.settings(short_s / 2), three_s)
             return short, long
         short = self.run(point, short_s, short_s / 2, budget_s)
         return short, self.run(point, long_s, short_s / 2, budget_s - short.cpu_s)

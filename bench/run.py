@@ -1,6 +1,6 @@
 """What a delivered segment costs: lasthop beside ns-2 and ns-3, in one run on one machine.
 
-    make bench                                  everything, about ten minutes
+    make bench                                  everything, about an hour
     .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
     .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
 
