@@ -162,6 +162,16 @@ def test_behind_a_lost_syn_linux_sends_ten_segments_and_a_simulation_one():
     assert 1.2 <= seen < 1.3
 
 
+def test_a_server_that_no_syn_reaches_has_sent_nothing_again():
+    """Of a flow that was never set up, too, is told what was measured: nothing has come."""
+    text = LOST.replace('channel.better = { at = "0.5 s", error = 0 }\n', "download = {}\n")
+    flows = emulate(text, settings={"duration": "2.5 s"}).flows.set_index("direction")
+    assert flows["goodput_bps"].to_list() == [0, 0]
+    # the client of the upload has sent its SYN again: after a second, newer kernels after another
+    assert flows.loc["up", "retransmissions"] >= 1
+    assert flows.loc["down", "retransmissions"] == 0
+
+
 @pytest.mark.measured
 def test_links_in_a_row_share_the_air_as_in_a_simulation():
     text = ROW.replace('"7 s"', '"40 s"').replace('"2 s"', '"10 s"')

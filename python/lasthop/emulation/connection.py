@@ -65,6 +65,11 @@ class Connection:
         return self.server if self.ends.listener_sends else self.client
 
     @property
+    def sent_again(self) -> int:
+        """Segments sent again since the start: none by a server that nobody has reached."""
+        return 0 if self.sender is None else tcp_info(self.sender).retransmissions
+
+    @property
     def window_bytes(self) -> int:
         """Receive window."""
         return self.flow.tcp.window_packets * self.flow.tcp.mss_bytes
@@ -165,8 +170,7 @@ class Connection:
 
     def begin_to_count(self) -> None:
         """Count from now on."""
-        if self.sender is not None:
-            self.retransmissions = tcp_info(self.sender).retransmissions
+        self.retransmissions = self.sent_again
 
     def look(self) -> None:
         """Note round-trip time and window; the kernel's may grow beyond what the receiver takes."""
@@ -179,13 +183,10 @@ class Connection:
 
     def quantities(self) -> dict[str, float]:
         """What has been measured beside the goodput."""
-        values: dict[str, float] = {}
+        values = {"retransmissions": float(self.sent_again - self.retransmissions)}
         if self.rtts_s:
             values["rtt_s"] = fmean(self.rtts_s)
             values["cwnd_packets"] = fmean(self.cwnds)
-        if self.sender is not None:
-            again = tcp_info(self.sender).retransmissions - self.retransmissions
-            values["retransmissions"] = float(again)
         if self.left_bytes is not None:
             values["unfinished"] = float(self.finished_s is None)
             if self.finished_s is not None:
