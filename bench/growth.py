@@ -40,6 +40,10 @@ BUDGET_S, QUICK_BUDGET_S = 600.0, 20.0
 """CPU time that a peer has for a point, and with `--quick`. [s]"""
 MOST_GB = 8.0
 ROUNDS = 3
+NS3_LEAST_RTO_MS = 5000
+"""In larger cells, twice the wait in a full queue: with the first ACK of new data ns-3 forgets that
+a timeout was doubled, and with 200 ms it sends each segment several times for ever.
+"""
 SAME = 0.05
 """Throughputs further from ours are named."""
 
@@ -174,6 +178,8 @@ def ns3(point: Point, numbers: list[str]) -> Sequence[str]:
     if point.stations:
         each = point.flows // point.stations
         sizes = [f"--stations={point.stations}", f"--flows={each}", f"--queue={point.limit}"]
+        if point.flows > 7:
+            sizes.append(f"--minRto={NS3_LEAST_RTO_MS}")
         return [str(NS3_CELL), *numbers, *sizes]
     sizes = [f"--rtt={point.rtt_ms}", f"--flows={point.flows}", f"--limit={point.limit}"]
     return [str(NS3_DUMBBELL), *numbers, *sizes, "--queue=droptail"]

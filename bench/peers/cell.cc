@@ -1,7 +1,7 @@
 // ns-3: seven download stations in one 802.11b cell (paper 003, Table 2).
 //
 //   cell DURATION_S WARMUP_S RUN [--edca --apCwmin=31 ... --stationTxop=0]
-//       [--stations=7 --flows=1 --queue=100]
+//       [--stations=7 --flows=1 --queue=100] [--minRto=200]
 //
 // With --edca the cell is one of 802.11e, with the given access parameters of
 // category best effort at the access point and at the stations.
@@ -107,6 +107,7 @@ main(int argc, char* argv[])
     uint32_t stations = 7;
     uint32_t flows = 1;
     uint32_t queue = 100;
+    uint32_t minRto = 0;
     Access apAccess;
     Access stationAccess;
     CommandLine cmd;
@@ -117,10 +118,15 @@ main(int argc, char* argv[])
     cmd.AddValue("stations", "stations", stations);
     cmd.AddValue("flows", "downloads of each station", flows);
     cmd.AddValue("queue", "packets that a queue holds", queue);
+    cmd.AddValue("minRto", "least timeout [ms]; 0: 200, in 802.11e 1000", minRto);
     apAccess.Options(cmd, "ap");
     stationAccess.Options(cmd, "station");
     cmd.Parse(argc, argv);
     RngSeedManager::SetRun(run);
+    if (minRto == 0)
+    {
+        minRto = edca ? 1000 : 200;
+    }
 
     // TCP: window of four segments, an ACK for each, no options, so that a segment
     // has 1500 bytes and an ACK 40. The least timeout is 1 s otherwise, which suits
@@ -134,8 +140,7 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(edca));
     Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::MinRto",
-                       TimeValue(MilliSeconds(edca ? 1000 : 200)));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(minRto)));
     // A drop-tail queue of 100 packets that does not discard by age.
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, queue)));
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(100)));
