@@ -91,11 +91,11 @@ class Announcer:
     How often that can be is bounded by what it tells: each time at least twice as much.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, announced_s: float = 0.0) -> None:
         self._what = what
         self._pace = Pace()
-        self._told_s: float | None = None
-        """How long it takes in all, as was said. [s]"""
+        self._told_s = announced_s if announced_s >= LONG_S else None
+        """How long it takes in all, as was said; None: nothing was. [s]"""
 
     def hear(self, done: float, total: float) -> None:
         """Hear how much is done of how much."""

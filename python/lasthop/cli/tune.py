@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lasthop.cli.announcing import announce
+from lasthop.cli.announcing import Announcer, announce
 from lasthop.cli.boundary import Interrupted, print_either, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.options import (
@@ -263,16 +263,19 @@ def tune(
 
 
 def announcing(draw: ProgressCallback | None) -> ProgressCallback:
-    """A callback that says once how long the search may take, and draws."""
-    said = False
+    """A callback that says how long a search may take, and which stage takes longer; and draws."""
+    stages = dict[str, Announcer]()
 
     def hear(progress: TuneProgress) -> bool | None:
-        nonlocal said
-        if progress["at_most_s"] and not said:
-            said = True
-            so_far = progress["so_far"] and f", so far {progress['so_far']}"
-            what = f"searching up to {progress['settings']} settings{so_far}"
-            announce(what, progress["at_most_s"])
+        if about_s := progress["about_s"]:
+            if not stages:
+                so_far = progress["so_far"] and f", so far {progress['so_far']}"
+                what = f"searching up to {progress['settings']} settings{so_far}"
+                announce(what, about_s, "about")
+            stage = f"{progress['stage']} {progress['candidates']} settings"
+            if stage not in stages:
+                stages[stage] = Announcer(stage, about_s)
+            stages[stage].hear(progress["done"], progress["candidates"])
         return None if draw is None else draw(progress)
 
     return hear

@@ -15,7 +15,6 @@ from lasthop.scenario import Scenario
 from lasthop.tuning.bounds import Bounds
 from lasthop.tuning.calls import Calls, Capacity
 from lasthop.tuning.candidates import (
-    TXOP_LIMITS,
     Candidate,
     opportunities,
     wider,
@@ -61,7 +60,7 @@ class TuneProgress(TypedDict):
     """The best value yet of what is aimed at, with its unit; empty before the first."""
     settings: int
     """Settings that may be tried."""
-    at_most_s: float
+    about_s: float
     """Time that all may take, judged by the first setting; 0 before it is known. [s]"""
 
 
@@ -149,7 +148,7 @@ class Search:
         self.is_over = False
         """Whether the search came to its end."""
         self._hint = 1
-        self._settings, self._at_most_s = 0, 0.0
+        self._settings, self._about_s = 0, 0.0
         self._so_far = SoFar(objective.aim)
         self._simulations = simulations
         self._progress = progress
@@ -171,14 +170,28 @@ class Search:
         """
         scenario, category = self.present.scenario, self.category
         pairs = list(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
-        bursts = 2 * BURST_BASES * len(TXOP_LIMITS) ** 2 if txop else 0
+        tried = list(pairs)
+        if txop:  # as many as there will be, over other windows
+            tried += opportunities(scenario, bases(pairs), category)
         longer = length_s(scenario) / length_s(Scenario(scenario, self._short))
         if self.ranks_by_model:
             import_module(f"lasthop.models.{MODEL}")  # that is no setting's time
-        self._settings = len(pairs) + bursts
-        stopwatch = Stopwatch(scenario, self._settings, longer * (confirm + 1))
+        self._settings = len(tried)
+        families = grouped_by(tried, lambda candidate: candidate.family).values()
+        screened = sum(min(len(family), SCREENED) for family in families)
+        threads = 1 if self.calls is not None else self._simulations.threads
+        stopwatch = Stopwatch(
+            scenario,
+            settings=self._settings,
+            screened=screened,
+            longer=longer * (confirm + 1),
+            faster=max(1.0, threads / SHORT_REPLICATIONS),
+        )
+        self._predict_each([self.present])
+        stopwatch.first_is_predicted()
         self._screen_best([self.present])
-        self._at_most_s = stopwatch.first_is_done()
+        stopwatch.first_is_done(ranked=self.present.predicted is not None)
+        self._about_s = stopwatch.all_s
         if self.calls is not None:
             stopwatch.judge()
         self.left_out += [LeftOut(*each) for each in wider(scenario, category)]
@@ -225,16 +238,20 @@ class Search:
                 new.append(Trial(candidate, *applied))
         self.left_out += refusals(refused)
         self.trials += new
+        self._predict_each(new)
         self._screen_best(new)
 
+    def _predict_each(self, new: Sequence[Trial]) -> None:
+        """Let the model say what it knows of these."""
+        if self.ranks_by_model:
+            self._each("predicting", new, self._predict)
+
     def _screen_best(self, new: Sequence[Trial]) -> None:
-        """Predict these, and screen the best of each family and what the model refuses.
+        """Screen the best of each family by the model, and what it refuses.
 
         To the model nobody starves; where nobody can live with most of a family's best, the next
         are screened.
         """
-        if self.ranks_by_model:
-            self._each("predicting", new, self._predict)
         chosen = [trial for trial in new if trial.predicted is None or trial is self.present]
         families = [
             self._ranked(family, lambda trial: trial.predicted)
@@ -391,7 +408,7 @@ class Search:
             candidates=candidates,
             so_far=self._so_far.text,
             settings=self._settings,
-            at_most_s=self._at_most_s,
+            about_s=self._about_s,
         )
         if self._progress(at) is False:
             raise Stopped("progress stopped the search")
@@ -421,9 +438,7 @@ class Search:
         return self._ranked(self.trials[1:], lambda trial: trial.screened)
 
     def _burst_bases(self) -> list[Candidate]:
-        screened = [trial.candidate for trial in self._screened() if trial.candidate is not None]
-        ways = grouped_by(screened, lambda candidate: candidate.access)
-        return list(chain.from_iterable(ways[way][:BURST_BASES] for way in sorted(ways)))
+        return bases(trial.candidate for trial in self._screened() if trial.candidate is not None)
 
     def _finalists(self, confirm: int) -> list[Trial]:
         """The best screened candidates, at most `confirm`: the best of each family first.
@@ -478,6 +493,12 @@ def alike(ours: Values, theirs: Values) -> bool:
     return ours.keys() == theirs.keys() and all(
         isclose(value, theirs[name], rel_tol=ALIKE) for name, value in ours.items()
     )
+
+
+def bases(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The first of each way to the medium, for which TXOP limits are tried."""
+    ways = grouped_by(candidates, lambda candidate: candidate.access)
+    return list(chain.from_iterable(ways[way][:BURST_BASES] for way in sorted(ways)))
 
 
 def refusals(refused: Sequence[tuple[Candidate, str]]) -> list[LeftOut]:

@@ -39,6 +39,8 @@ class Simulations:
         executor: Executor | Workers | None = None,
         directory: Path | None = None,
     ) -> None:
+        self.threads = threads_asked(jobs) if executor is None else 1
+        """Threads that are known to simulate side by side."""
         self._batch = Batch(
             Parts(directory),
             KEPT,

@@ -16,30 +16,47 @@ class Stopwatch:
     ----------
     scenario : Scenario
     settings : int
-        Settings that may be predicted and screened, the first left out.
+        Settings that may be tried, the first left out.
+    screened : int
+        Those of them that are screened where the model ranks them.
     longer : float
         How many times as long as screening one all confirming simulations are. [-]
+    faster : float
+        How many times as fast as one alone several are simulated. [-]
     """
 
-    def __init__(self, scenario: Scenario, settings: int, longer: float) -> None:
+    def __init__(
+        self, scenario: Scenario, *, settings: int, screened: int, longer: float, faster: float
+    ) -> None:
         self._scenario = scenario
         self._settings = settings
+        self._screened = screened
         self._longer = longer
+        self._faster = faster
         self._begun_s = time.monotonic()
+        self._predicted_s = 0.0
         self._first_s = 0.0
 
-    def first_is_done(self) -> float:
-        """Note that the first setting is predicted and screened; return how long all may take. [s]
+    def first_is_predicted(self) -> None:
+        """Note that the model has said what it knows of the first setting."""
+        self._predicted_s = time.monotonic() - self._begun_s
 
-        Rather too long: most settings are ranked by the model alone, and later ones know where to
-        look for the most calls.
-        """
+    def first_is_done(self, *, ranked: bool) -> None:
+        """Note that the first setting is screened, too, and whether the model ranks the others."""
         self._first_s = time.monotonic() - self._begun_s
-        return self._all_s
+        if not ranked:
+            self._screened = self._settings
 
     @property
-    def _all_s(self) -> float:
-        return self._first_s * (self._settings + self._longer)
+    def all_s(self) -> float:
+        """How long all settings may take, by the first. [s]
+
+        Rather too long: later ones know where to look for the most calls. More are screened where
+        the model refuses settings, or few are fit to live with.
+        """
+        predicting_s = self._predicted_s * self._settings
+        screening_s = self._first_s - self._predicted_s
+        return predicting_s + screening_s * (self._screened + self._longer) / self._faster
 
     def judge(self) -> None:
         """Refuse a search that would take too long.
@@ -49,10 +66,10 @@ class Stopwatch:
         UserError
             All settings will take longer than `LONGEST_S`.
         """
-        if self._all_s > LONGEST_S:
+        if self.all_s > LONGEST_S:
             raise UserError(
                 f"{self._scenario.source}: counting calls would take about "
-                f"{self._all_s / 60:.0f} min, "
+                f"{self.all_s / 60:.0f} min, "
                 f"{self._first_s:.1f} s for each of {self._settings} settings; allowed are "
                 f"{LONGEST_S / 60:.0f} min",
                 "less take txop=False, pifs=False, a shorter `duration`, fewer `replications`",

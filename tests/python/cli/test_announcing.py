@@ -18,6 +18,7 @@ from lasthop.cli.announcing import LONG_S, Announced, Announcer
 from lasthop.cli.boundary import INTERRUPTED
 from lasthop.cli.progress import batch_bar
 from lasthop.cli.quiet import be_quiet
+from lasthop.cli.tune import announcing as announcing_tune
 from lasthop.errors import TooCostlyError
 from lasthop.tune import TUNING_FILES
 from lasthop.tuning.search import TuneProgress
@@ -252,10 +253,34 @@ def test_a_search_says_with_its_first_number_how_long_it_takes(
         assert "so far " in said[0]
 
 
+def test_a_search_says_which_stage_takes_longer_than_was_said(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hear = announcing_tune(None)
+
+    def tell(done: int) -> None:
+        stage, so_far = "predicting", "4.4 Mb/s"
+        hear(
+            TuneProgress(
+                stage=stage, done=done, candidates=66, so_far=so_far, settings=175, about_s=33.0
+            )
+        )
+
+    tell(0)
+    clock.now_s += 0.6
+    tell(1)  # the stage takes 40 s
+    clock.now_s += 1.4
+    tell(1)  # 66 settings at 2 s each
+    assert capsys.readouterr().err.splitlines() == [
+        "note: searching up to 175 settings, so far 4.4 Mb/s: about 33 s",
+        "note: predicting 66 settings takes longer than was said: about 2.2 min",
+    ]
+
+
 def test_a_search_tries_no_more_than_it_says() -> None:
     seen: list[TuneProgress] = []
     found = lh.tune(SMALL, txop=False, confirm=1, progress=lambda at: seen.append(at))
-    told = [at["settings"] for at in seen if at["at_most_s"]]
+    told = [at["settings"] for at in seen if at["about_s"]]
     assert len(seen) > len(told) > 0  # nothing is known before the first setting
     assert set(told) == {told[0]}
     assert len(found.trials) - 1 <= told[0]
