@@ -41,8 +41,8 @@ BUDGET_S, QUICK_BUDGET_S = 600.0, 20.0
 MOST_GB = 8.0
 ROUNDS = 3
 NS3_LEAST_RTO_MS = 5000
-"""In larger cells, twice the wait in a full queue: with the first ACK of new data ns-3 forgets that
-a timeout was doubled, and with 200 ms it sends each segment several times for ever.
+"""In larger cells, twice the wait in a full queue: with 200 ms timeouts come too early, again and
+again, and each segment is sent several times (bench/README.md). [ms]
 """
 SAME = 0.05
 """Throughputs further from ours are named."""
@@ -62,12 +62,17 @@ class Point:
     stations: int = 0
 
     @property
+    def is_larger_cell(self) -> bool:
+        """Whether it is a cell with more than the seven downloads of the first."""
+        return self.stations > 0 and self.flows > 7
+
+    @property
     def limit(self) -> int:
         """Packets in the queue: with the router's rate as long as 15 at 100 Mb/s, in a larger cell
         a thousand.
         """
         if self.stations:
-            return 100 if self.flows == self.stations == 7 else 1000
+            return 1000 if self.is_larger_cell else 100
         return 15 * self.flows // 60
 
     @property
@@ -178,7 +183,7 @@ def ns3(point: Point, numbers: list[str]) -> Sequence[str]:
     if point.stations:
         each = point.flows // point.stations
         sizes = [f"--stations={point.stations}", f"--flows={each}", f"--queue={point.limit}"]
-        if point.flows > 7:
+        if point.is_larger_cell:
             sizes.append(f"--minRto={NS3_LEAST_RTO_MS}")
         return [str(NS3_CELL), *numbers, *sizes]
     sizes = [f"--rtt={point.rtt_ms}", f"--flows={point.flows}", f"--limit={point.limit}"]

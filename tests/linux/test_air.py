@@ -52,7 +52,7 @@ with socket.create_connection(("server", 80)) as one:
     one.shutdown(socket.SHUT_WR)
     print(sum(map(len, iter(lambda: one.recv(65536), b""))))
 """
-# what waits in one queue is marked, in the other by two thirds as soon as 41 packets wait
+# the first marks what waits at all, the second two packets in three that find forty of them waiting
 SINGLE = (
     'cell = { phy = "802.11b", rate = "5.5 Mbps", '
     'ap_queue = { limit = 60, codel = { ecn = true, ce_threshold = "10 us" } } }'

@@ -163,7 +163,7 @@ def test_behind_a_lost_syn_linux_sends_ten_segments_and_a_simulation_one():
 
 
 def test_a_server_that_no_syn_reaches_has_sent_nothing_again():
-    """Of a flow that was never set up, too, is told what was measured: nothing has come."""
+    """A flow that was never set up has all values that others have; nothing has come."""
     text = LOST.replace('channel.better = { at = "0.5 s", error = 0 }\n', "download = {}\n")
     flows = emulate(text, settings={"duration": "2.5 s"}).flows.set_index("direction")
     assert flows["goodput_bps"].to_list() == [0, 0]

@@ -39,8 +39,6 @@ class Simulations:
         executor: Executor | Workers | None = None,
         directory: Path | None = None,
     ) -> None:
-        self.threads = threads_asked(jobs) if executor is None else 1
-        """Threads that are known to simulate side by side."""
         self._batch = Batch(
             Parts(directory),
             KEPT,
@@ -49,6 +47,8 @@ class Simulations:
             tails=True,
             directory=directory,
         )
+        self.threads = self._batch.threads if executor is None else 1
+        """Threads that are known to simulate side by side."""
 
     def ahead(self, scenarios: Sequence[Scenario], tell: Tell | None = None) -> None:
         """Simulate what will be asked for, and is not there.
