@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from measure import BenchError
 from peers import apt_install
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +36,8 @@ FLAGS = (
 
 START_MS = 60_000
 """Longest wait for what takes a second on a quiet machine. [ms]"""
+
+expect.set_options(timeout=START_MS)  # it has five seconds of its own, whatever a page is given
 
 
 @pytest.fixture(scope="session")

@@ -162,7 +162,7 @@ def test_frames_are_walked_one_by_one(page: Page, static: str) -> None:
     page.get_by_role("tab", name="Air").click()
     page.get_by_role("button", name="next frame").click()
     told = page.locator("[aria-live]").filter(has_text=" sends ")
-    first = told.first.inner_text(timeout=5000)
+    first = told.first.inner_text()
     page.get_by_role("button", name="next frame").click()
     expect(told.first).not_to_have_text(first)
 
