@@ -17,6 +17,7 @@ import traffic
 from clock import TOKENS_S, in_time
 from lab import (
     GATEWAY,
+    PATIENCE_S,
     SERVER,
     STATIONS,
     address,
@@ -37,8 +38,6 @@ from lasthop.gateway.shaper import Shaper
 from traffic import Flow, run
 
 HERE, GUESTS = "10.99.0.1", ("10.99.0.10", "10.99.0.11")
-PATIENCE_S = 60.0
-"""Longest wait for what is there after a few seconds on a machine that has time. [s]"""
 MACS = ("02:00:5e:10:00:0a", "02:00:5e:10:00:0b")
 FILE = """[gateway]
 wan = "eth0"

@@ -20,7 +20,18 @@ import pytest
 
 from clock import in_time
 from damage import DAMAGES, FROM, TO, damage, is_as, snapshot
-from lab import GATEWAY, Child, Lab, entered, gateway_text, leftovers, sh, station_v4, wait_until
+from lab import (
+    GATEWAY,
+    PATIENCE_S,
+    Child,
+    Lab,
+    entered,
+    gateway_text,
+    leftovers,
+    sh,
+    station_v4,
+    wait_until,
+)
 from lasthop.daemon.state import State
 from lasthop.gateway import config
 from lasthop.gateway.counting import COUNTED_EVERY_S
@@ -520,7 +531,7 @@ def test_a_war_takes_no_processor(lab: Lab, tmp_path: Path) -> None:
             used = (running.processor_s() - before) / (time.monotonic() - began)
             assert "again and again" in running.faults[0]
             enemy.stdin.close()
-            assert enemy.wait(20) == 0
+            assert enemy.wait(PATIENCE_S) == 0
             return used
 
         used = in_time(share, MACHINE_S)

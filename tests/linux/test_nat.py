@@ -9,7 +9,18 @@ import pytest
 from measure import BenchError
 from peers import apt_install
 
-from lab import GATEWAY, SERVER, SERVER_V4, STATIONS, Lab, entered, gateway_text, log_in, sh
+from lab import (
+    GATEWAY,
+    PATIENCE_S,
+    SERVER,
+    SERVER_V4,
+    STATIONS,
+    Lab,
+    entered,
+    gateway_text,
+    log_in,
+    sh,
+)
 from lab import station_v4 as station
 from lasthop.gateway import config
 from lasthop.gateway.shaper import Shaper
@@ -49,14 +60,14 @@ def test_both_ways_pass_the_stations_leaf(tmp_path: Path, download: bool) -> Non
             listener = stack.enter_context(socket.create_server((SERVER_V4, 0)))
         with entered(STATIONS):
             where, own = listener.getsockname(), (station(0), 0)
-            here = stack.enter_context(socket.create_connection(where, 20, own))
+            here = stack.enter_context(socket.create_connection(where, PATIENCE_S, own))
         there, seen = listener.accept()
         stack.enter_context(there)
         assert seen[0] == WAN_ADDRESS
         sender, receiver = (there, here) if download else (here, there)
         sender.sendall(bytes(BYTES))
         sender.shutdown(socket.SHUT_WR)
-        there.settimeout(20)
+        there.settimeout(PATIENCE_S)
         while receiver.recv(1 << 16):
             pass
         members, counters = shaper.running().members, shaper.counters()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from emulating import COMMAND, skip_without_rights
+from lab import PATIENCE_S, wait_until
 
 CELL = """\
 name = "programs"
@@ -230,11 +231,8 @@ def killed(path: Path, draws: random.Random, how: signal.Signals) -> None:
     )
     time.sleep(draws.uniform(0, 2.5))
     process.send_signal(how)
-    process.wait(30)
-    until = time.monotonic() + 10
-    while (left := marked(mark)) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert left == []
+    process.wait(PATIENCE_S)
+    wait_until(lambda: not marked(mark), "no program is left")
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
@@ -266,10 +264,7 @@ def test_nothing_is_left_of_two_hundred(tmp_path):
     draws = random.Random(2)
     for _ in range(200):
         killed(draws.choice([plain, lent]), draws, draws.choice([signal.SIGKILL, signal.SIGTERM]))
-    until = time.monotonic() + 10
-    while (left := in_kernel() - before) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert left == set()
+    wait_until(lambda: in_kernel() <= before, "nothing is left in the kernel")
 
 
 def test_what_a_program_leaves_is_ended(tmp_path):

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +14,9 @@ import pytest
 from measure import BenchError
 from peers import apt_install
 
-from lab import PREFIX, sh
+from lab import PATIENCE_S, PREFIX, sh, wait_until
 from relaying import LASTHOP, Pair, relays
 from test_relay import free_port
-
-PATIENCE_S = 20.0
 
 
 def need(*programs: str, package: str) -> None:
@@ -46,10 +43,8 @@ def served(command: list[str], port: int) -> Iterator[None]:
 
 def await_port(port: int) -> None:
     """Wait until somebody listens."""
-    until_s = time.monotonic() + PATIENCE_S
-    while f":{port} " not in sh(f"ss -Hltn 'sport = :{port}'"):
-        assert time.monotonic() < until_s, f"nobody listens at {port}"
-        time.sleep(0.05)
+    listening = f"ss -Hltn 'sport = :{port}'"
+    wait_until(lambda: f":{port} " in sh(listening), f"listening at {port}")
 
 
 def done(*command: str, **more: str) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from lab import (
     GATEWAY,
+    PATIENCE_S,
     STATIONS,
     Child,
     Lab,
@@ -119,7 +120,7 @@ def test_stop_ends_it(router: Router) -> None:
     done = router.run("stop")
     assert (done.returncode, done.stderr) == (0, "")
     assert router.running is not None
-    assert router.running.wait(10) == 0
+    assert router.running.wait(PATIENCE_S) == 0
     assert left() == []
 
 
@@ -313,6 +314,6 @@ def test_it_ends_when_its_interface_is_gone(dash: Router) -> None:
     with entered(GATEWAY):
         sh("ip link del lh-lan")
     assert dash.running is not None
-    assert dash.running.wait(20) == 1
+    assert dash.running.wait(PATIENCE_S) == 1
     assert re.search("lasthop: lh-lan is gone", dash.said())
     assert left() == []

@@ -412,7 +412,7 @@ def test_run_ends_with_a_signal_and_takes_everything_back(gateway: Gateway) -> N
             wait_until(gateway.is_up, "the gateway is up")
             assert transfers(station_v4(0))
             process.send_signal(number)
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, out, err) == (0, "", "")
         with entered(GATEWAY):
             assert leftovers() == []
@@ -610,7 +610,7 @@ def test_live_view_shows_stations(gateway: Gateway) -> None:
     with suppress(OSError):  # the terminal's other end is closed
         while os.read(ours, 65536):
             pass
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE_S) == 0
     os.close(ours)
     assert b"access point" in shown
     assert b"s1" in shown

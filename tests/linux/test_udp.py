@@ -8,6 +8,7 @@ import pytest
 
 from lab import (
     GATEWAY,
+    PATIENCE_S,
     SERVER,
     SERVER_V4,
     SERVER_V6,
@@ -40,7 +41,7 @@ def sent(shaper: Shaper, family: int, to: str, port: int, namespace: str) -> tup
         with entered(STATIONS):
             here = stack.enter_context(socket.socket(kind, socket.SOCK_DGRAM))
             here.bind((HERE[family](0), 0))
-        there.settimeout(5)
+        there.settimeout(PATIENCE_S)
         leaf = shaper.running().members["s0"].leaf
         before = shaper.counters()[leaf].sent_packets
         for _ in range(PACKETS):

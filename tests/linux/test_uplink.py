@@ -24,6 +24,7 @@ import pytest
 
 import lasthop as lh
 from emulating import COMMAND, skip_without_rights
+from lab import PATIENCE_S, wait_until
 from lasthop.emulation.uplink import name_servers
 from lasthop.linux import nat, veth
 from lasthop.linux.links import set_up
@@ -246,23 +247,18 @@ def test_nothing_is_left_on_the_machine(machine, how):
     words = [*COMMAND, "--uplink", "wan", "--link", LINK, "--", "sleep", "30"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = machine.namespace.run(lambda: subprocess.Popen(words, **quiet))
-    until = time.monotonic() + 20
-    while machine.namespace.run(tables) == 0 and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: machine.namespace.run(tables) > 0, "the program is let out")
     interfaces, _, made, _ = machine.state()
     assert made == 1
     assert any(name.startswith("lasthop-") for name in interfaces)
     process.send_signal(how)
-    process.wait(20)
+    process.wait(PATIENCE_S)
     in_time(machine, before)
 
 
 def in_time(machine: Machine, before: object) -> None:
     """Wait until a machine is as it was: the kernel takes namespaces down by and by."""
-    until = time.monotonic() + 10
-    while machine.state() != before and time.monotonic() < until:
-        time.sleep(0.02)
-    assert machine.state() == before
+    wait_until(lambda: machine.state() == before, "all is as it was")
 
 
 @pytest.mark.slow
@@ -275,5 +271,5 @@ def test_nothing_is_left_of_fifty(machine):
         process = machine.namespace.run(lambda: subprocess.Popen(words, **quiet))
         time.sleep(draws.uniform(0.2, 2.0))
         process.send_signal(draws.choice([signal.SIGKILL, signal.SIGTERM]))
-        process.wait(20)
+        process.wait(PATIENCE_S)
         in_time(machine, before)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from lab import SERVER, SERVER_V4, STATIONS, entered
+from lab import PATIENCE_S, SERVER, SERVER_V4, STATIONS, entered
 
 CHUNK = bytes(16384)
 
@@ -23,12 +23,12 @@ class Flow:
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
             listener.bind((here, 0))
             listener.listen()
-            listener.settimeout(5)
+            listener.settimeout(PATIENCE_S)
             port = listener.getsockname()[1]
             with entered(STATIONS):
                 client = socket.socket(family, socket.SOCK_STREAM)
                 client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
-                client.settimeout(5)
+                client.settimeout(PATIENCE_S)
                 try:
                     client.bind((station, 0))
                     client.connect((here, port))
