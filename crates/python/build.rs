@@ -1,6 +1,7 @@
 //! Hands the fingerprint of the engine to the extension: results that were kept are found again if
 //! and only if the engine that made them is the same, on whatever machine it was compiled.
 
+use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ fn main() -> io::Result<()> {
         }
     }
     println!("cargo::rustc-env=LASTHOP_ENGINE={:x}", hash.finalize());
+    let profile = env::var("PROFILE").expect("cargo sets PROFILE for every build script");
+    println!("cargo::rustc-env=LASTHOP_PROFILE={profile}");
     Ok(())
 }
 

@@ -6,6 +6,7 @@ from typing import Final, TypedDict, final, type_check_only
 __all__ = [
     "ENGINE",
     "MOST_OPEN",
+    "PROFILE",
     "VERSION",
     "CapacityEstimator",
     "MultiConnection",
@@ -31,6 +32,7 @@ __all__ = [
 
 ENGINE: Final[str]
 MOST_OPEN: Final[int]
+PROFILE: Final[str]
 VERSION: Final[str]
 
 @type_check_only

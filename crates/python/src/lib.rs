@@ -21,6 +21,10 @@ mod _core {
     #[pymodule_export]
     const ENGINE: &str = env!("LASTHOP_ENGINE");
 
+    /// Build profile of this extension: `release`, or `debug` for the build that tests use.
+    #[pymodule_export]
+    const PROFILE: &str = env!("LASTHOP_PROFILE");
+
     /// Most connections of a web source at a time.
     #[pymodule_export]
     const MOST_OPEN: usize = lasthop_engine::live::MOST_OPEN;
