@@ -7,10 +7,10 @@ SHELL := /bin/bash
 # Stages of check and test.
 .PHONY: rust-tests rust-lint rust-docs
 .PHONY: python-lint python-types python-tests kernel determinism validation site check-stages test-stages
-.PHONY: page-checks browser
+.PHONY: page-checks browser packages test-links
 # Parts of test-long.
 PARTS := laws rust python validation kernel tcp
-.PHONY: $(PARTS:%=long-%)
+.PHONY: $(PARTS:%=long-%) long-due
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,14 +28,20 @@ LINUX := $(wildcard tests/linux)
 QUICK := $(wildcard tests/python tests/equations)
 # Where CI runs as root, a kernel test that is skipped is one that was lost.
 KERNEL := $(if $(filter true,$(CI)),$(if $(filter 0,$(shell id -u)),--require-kernel))
-PYTEST := $(BIN)/pytest -W error -q
+PYTEST := python -m pytest -W error -q
+# Tests use a build in a folder and a virtual environment of their own (.ci/test-build), which come
+# first on PATH in the stages below. The user's build, in .venv and python/lasthop, stays as it is.
+TEST_BUILD := target/test-build
+TESTED := $(TEST_BUILD)/.built
+python-types python-tests kernel determinism validation site browser: private export PATH := $(CURDIR)/$(TEST_BUILD)/venv/bin:$(PATH)
+python-types python-tests kernel determinism validation site browser: private export VIRTUAL_ENV := $(CURDIR)/$(TEST_BUILD)/venv
 # One worker a core; kernel tests sleep most of the time, each worker in namespaces of its own.
 WORKERS := --numprocesses auto --dist worksteal
 SLEEPERS := --numprocesses 4 --dist worksteal
-# What is built once is built in a quarter less time without what a second build would use again.
-ifeq ($(CI),true)
+# A debug build costs a third less CPU time without files for the next build and in one unit per crate.
+# Who builds again and again for small changes calls cargo without make.
 export CARGO_INCREMENTAL := 0
-endif
+export CARGO_PROFILE_DEV_CODEGEN_UNITS := 1
 # Make shares its jobs with makes alone; told of them, cargo asks in vain and says so.
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 # Two stages at a time beside one that sleeps; each prints in one piece when it is done.
@@ -58,6 +64,7 @@ help:
 	@echo "make test       everything CI runs: make check, documentation, kernel, validation (ten minutes or so)"
 	@echo "make check      format, lints, types, unit tests (two minutes or so once built)"
 	@echo "make test-long  what takes longer, in parts: make test-long PART=laws, rust, python, validation, kernel, tcp"
+	@echo "make long-due   parts of make test-long whose files have changed since they last passed"
 	@echo "make test-linux the gateway and the emulator in the kernel, without a clock (root)"
 	@echo "make soak       a gateway for an hour (SOAK_S=3600), with all that happens: nothing grows or stays broken (root)"
 	@echo "make mutations  faults of a line in studies and rules: does a test notice? SEED=n draws the same again"
@@ -78,18 +85,19 @@ $(VENV)/.installed: $(VENV)/.created requirements.lock
 	@$(STAGE) "install packages" $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement requirements.lock
 	@touch $@
 
-# Editable: Python sources are used in place, so only Rust sources and metadata need this step. What
-# users have is optimised as a whole; tests have the one that Rust's tests are built with.
+# Editable: Python sources are used in place, so only Rust sources and metadata need this step.
 $(VENV)/.built: $(VENV)/.installed pyproject.toml Cargo.toml $(RUST)
 	@echo "building the extension (the first time this takes some minutes)"
-	@rm -f $(VENV)/.tested
 	@$(BIN)/maturin develop --release --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 
-$(VENV)/.tested: $(VENV)/.installed $(VENV)/.rust-tests pyproject.toml
-	@rm -f $(VENV)/.built
-	@$(STAGE) "build the extension" $(BIN)/maturin develop --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+$(TESTED): .ci/test-build $(VENV)/.installed $(VENV)/.rust-tests pyproject.toml
+	@$(STAGE) "build the extension" .ci/test-build
 	@touch $@
+
+# Files may have come or gone since.
+test-links: $(TESTED)
+	@.ci/test-links
 
 $(VENV)/.rust-tests: $(VENV)/.created $(RUST)
 	@$(STAGE) "build Rust's tests" $(CARGO) test --workspace --no-run --quiet
@@ -128,18 +136,28 @@ demo: build
 	$(BIN)/lasthop compare examples/hotspot.toml --out out
 
 # The graph: cargo's own steps wait for its lock, so they follow one another; the rest is beside them.
-check:
+check: $(VENV)/.created
 	$(call run,check-stages)
 test: RANDOM_SCENARIOS := 5000
-test:
+test: $(VENV)/.created packages
 	$(call run,test-stages)
 
+# Debian packages that tests need, where root may install them.
+packages:
+	@.ci/packages
+
+# CPU time of a stage is limited in units of a calibration, which runs before and after the stages.
+BUDGET := $(BIN)/python .ci/budget.py
+UNIT := target/calibration.json
+
 define run
-@mkdir -p target && rm -f $(STAGES) && date +%s > target/began
+@mkdir -p target && rm -f $(STAGES) $(UNIT) && date +%s > target/began
 @echo "random scenarios are drawn from SEED=$(SEED)"
-@$(MAKE) $(BESIDE) $(1) RANDOM_SCENARIOS=$(RANDOM_SCENARIOS) || { cat $(STAGES); exit 1; }
-@cat $(STAGES)
+@$(BUDGET) calibrate $(UNIT)
+@$(MAKE) $(BESIDE) $(1) RANDOM_SCENARIOS=$(RANDOM_SCENARIOS) || { $(BUDGET) report $(STAGES) $(UNIT); exit 1; }
+@$(BUDGET) calibrate $(UNIT)
 @echo "$@: $$(($$(date +%s) - $$(cat target/began))) s, random scenarios drawn from SEED=$(SEED)"
+@$(BUDGET) report $(STAGES) $(UNIT)
 endef
 
 check-stages: rust-tests rust-lint rust-docs python-lint python-types python-tests
@@ -148,7 +166,7 @@ test-stages: kernel check-stages page-checks site browser determinism validation
 rust-tests: $(VENV)/.rust-tests
 	@$(STAGE) $@ $(CARGO) test --workspace --quiet
 
-rust-lint: $(VENV)/.tested
+rust-lint: $(TESTED)
 	@$(STAGE) $@ sh -c '$(CARGO) fmt --all --check && $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings'
 
 rust-docs: rust-lint
@@ -157,29 +175,29 @@ rust-docs: rust-lint
 python-lint: $(VENV)/.installed
 	@$(STAGE) $@ sh -c 'ruff format --check --quiet . && ruff check --quiet .'
 
-python-types: $(VENV)/.tested
+python-types: test-links
 	@MYPYPATH=python $(STAGE) $@ sh -c 'mypy && stubtest --concise lasthop._core'
 
-python-tests: $(VENV)/.tested $(VENV)/.documenting
+python-tests: test-links $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) $(QUICK)
 
-kernel: $(VENV)/.tested $(VENV)/.documenting
+kernel: test-links $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(SLEEPERS) $(KERNEL) $(LINUX)
 
-determinism: $(VENV)/.tested $(VENV)/.documenting $(PAGE)
+determinism: test-links $(VENV)/.documenting $(PAGE)
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/determinism
 
-validation: $(VENV)/.tested $(VENV)/.documenting
+validation: test-links $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/validation
 
-site: $(VENV)/.tested $(VENV)/.documenting $(PAGE)
+site: test-links $(VENV)/.documenting $(PAGE)
 	@$(STAGE) $@ .ci/docs
 
 # Types of the page, and what it computes by itself.
 page-checks: $(PAGE)
 	@$(STAGE) $@ sh -c 'cd workbench && npm run --silent check && npm test --silent'
 
-browser: $(PAGE) $(VENV)/.tested $(VENV)/.documenting
+browser: $(PAGE) test-links $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) $(KERNEL) tests/workbench
 
 test-linux: kernel
@@ -188,33 +206,51 @@ SOAK_S ?= 3600
 soak: build
 	@$(BIN)/python tests/linux/soak.py --seconds $(SOAK_S)
 
-mutations: $(VENV)/.tested $(VENV)/.documenting
+mutations: build $(VENV)/.documenting
 	@$(BIN)/python tests/mutations/mutations.py --seed $(SEED)
 
-# Each part by itself: a quiet machine for what is measured, all cores for the rest.
+# Each part by itself: a quiet machine for measurements, all cores for the rest. Between `begin` and
+# `passed` a failure ends make, so that only a part that passes is noted in .ci/long.toml.
+LONG := $(BIN)/python .ci/long.py
+
 test-long:
 	@$(foreach part,$(or $(PART),$(PARTS)),$(MAKE) --no-print-directory long-$(part) &&) true
 
-long-laws: $(VENV)/.created
-	@LASTHOP_RANDOM_SCENARIOS=2000000 $(STAGE) $@ $(CARGO) test --release --package lasthop-engine --test suite laws::
+long-due: $(VENV)/.created
+	@$(LONG) due
 
-long-rust: $(VENV)/.installed
+long-laws: $(VENV)/.created
+	@$(LONG) begin laws
+	@LASTHOP_RANDOM_SCENARIOS=$(LONG_SCENARIOS) $(STAGE) $@ $(CARGO) test --release --package lasthop-engine --test suite laws::
+	@$(LONG) passed laws
+
+long-rust: build
+	@$(LONG) begin rust
 	@$(STAGE) $@ $(CARGO) test --workspace --release -- --ignored
 	@$(STAGE) "build what users have" $(CARGO) build --release --quiet --package lasthop-engine --example summary
 	@$(STAGE) "instructions" $(BIN)/python bench/instructions.py --short
+	@$(LONG) passed rust
 
-long-python: build $(VENV)/.documenting
+long-python: build packages $(VENV)/.documenting
+	@$(LONG) begin python
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" $(QUICK) tests/determinism
+	@$(LONG) passed python
 
-long-validation: build $(VENV)/.documenting
+long-validation: build packages $(VENV)/.documenting
+	@$(LONG) begin validation
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/validation
+	@$(LONG) passed validation
 
-long-kernel: build $(VENV)/.documenting
+long-kernel: build packages $(VENV)/.documenting
+	@$(LONG) begin kernel
 	@$(STAGE) $@ $(PYTEST) -m "slow or measured" $(KERNEL) $(LINUX)
+	@$(LONG) passed kernel
 
-# Linux's TCP beside the engine's; what has been run is not run again.
+# Linux's TCP compared with the engine's; what has been run is not run again.
 long-tcp: build
-	@$(STAGE) $@ $(BIN)/python bench/kernel_tcp.py --long-part --budget-minutes 40
+	@$(LONG) begin tcp
+	@$(STAGE) $@ $(BIN)/python bench/kernel_tcp.py --long-part --budget-minutes 20
+	@$(LONG) passed tcp
 
 bench: build
 	$(BIN)/python bench/run.py $(if $(ONLY),--only $(ONLY))

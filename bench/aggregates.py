@@ -18,7 +18,7 @@ import aggregates_page
 import ours
 from aggregates_beside import FILE, RUNS, compare, parsed, peer_run
 from aggregates_cases import CASES, RULES, Case
-from measure import BenchError, Cost, Run, process, slope
+from measure import BenchError, Cost, Run, process, require_release_build, slope
 from peers import NS3_AGGREGATES, install_ns3
 
 ROUNDS = 3
@@ -97,6 +97,7 @@ def main(only: str, *, cost: bool, page: bool) -> int:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="PATTERN", default="", help="cases whose names match")
     parser.add_argument("--cost", action="store_true", help="CPU time per TCP segment")

@@ -10,6 +10,8 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from measure import require_release_build
+
 SLOT, SIFS = 9.0, 16.0
 """IEEE 802.11-2020, table 17-21. [us]"""
 AIFS = SIFS + 3 * SLOT
@@ -109,4 +111,5 @@ def main(lasts_s: float = 200.0) -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     main()

@@ -14,6 +14,7 @@ from typing import Any
 
 import uml
 from cap_inside import PERIODS
+from measure import require_release_build
 from tc_network import FAST_BPS, SLOW_BPS
 
 HERE = Path(__file__).parent
@@ -68,4 +69,5 @@ def run(air: str, cap_bps: float, seed: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    require_release_build()
     main()

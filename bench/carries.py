@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import carries_network as net
-from measure import BenchError
+from measure import BenchError, require_release_build
 from tc_network import entered
 
 from lasthop.daemon.state import State
@@ -235,6 +235,7 @@ def live(text: str, state: State) -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="how much the gateway carries")
     parser.add_argument("--quick", action="store_true", help="shorter, rougher")
     parser.add_argument("--stations", type=int, nargs="+", default=STATIONS, help="how many")

@@ -20,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from time import process_time
 
+from measure import require_release_build
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "docs"))
 import transcripts  # noqa: E402
@@ -104,4 +106,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     main()

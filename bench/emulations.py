@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import emulations_aggregates as aggregates
+from measure import require_release_build
 from runs import OUT, Runs, Table, kept
 
 from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
@@ -259,6 +260,7 @@ def seen_of(case: Case, done: Mapping[str, Table]) -> tuple[list[Table], int]:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="the emulator beside the simulator")
     parser.add_argument("suite", nargs="*", help=f"one of {', '.join(SUITES)}; all")
     parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1))

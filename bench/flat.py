@@ -23,7 +23,7 @@ import lean
 import ours
 from growth import BUDGET_S, SIMULATORS, Point, short
 from growth_page import PAGE
-from measure import BenchError, Run
+from measure import BenchError, Run, require_release_build
 from pages import rewrite, table
 
 HERE = Path(__file__).parent
@@ -241,6 +241,7 @@ def main(*, only_page: bool) -> list[str]:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="whether a segment costs as much in a crowd")
     parser.add_argument("--page", action="store_true", help="write the table of bench/README.md")
     try:

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
+from measure import require_release_build
+
 from lasthop.gateway import config
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.shaper import Shaper
@@ -146,4 +148,5 @@ def timed(act: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
+    require_release_build()
     raise SystemExit("\n".join(main()) or 0)

@@ -23,7 +23,7 @@ from typing import Literal
 
 import lean
 import ours
-from measure import BenchError, Run, Stopped, limited, process
+from measure import BenchError, Run, Stopped, limited, process, require_release_build
 from peers import (
     HTSIM,
     NS3_CELL,
@@ -357,6 +357,7 @@ def known() -> list[Entry]:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="cost per segment as networks grow")
     parser.add_argument("--quick", action="store_true", help="each point once, twenty seconds")
     parser.add_argument("--axis", action="append", choices=AXES)

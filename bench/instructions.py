@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 import hot_spots
-from measure import BenchError
+from measure import BenchError, require_release_build
 from peers import apt_install
 
 HERE = Path(__file__).parent
@@ -138,6 +138,7 @@ def main(form: Form) -> list[str]:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="instructions per delivered segment")
     parser.add_argument("--short", action="store_true", help="fewer cases, shorter runs")
     try:

@@ -41,6 +41,7 @@ from kernel_tcp_points import (
     points,
 )
 from kernel_tcp_watch import SAMPLED_S, Watch, track
+from measure import require_release_build
 from runs import OUT, Lists, Runs, by_replication, kept
 
 import lasthop as lh
@@ -429,4 +430,5 @@ def check_room() -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     main()

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import hot_spots
 from large_bound import Network, engine_bytes, python_bytes
-from measure import BenchError, process
+from measure import BenchError, process, require_release_build
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
@@ -284,6 +284,7 @@ def save(entries: Sequence[Entry], slopes: Sequence[Slope]) -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="long and large runs beside their bounds")
     parser.add_argument("--quick", action="store_true", help="a tenth of each")
     names = [case.name for case in CASES_RUN]

@@ -8,6 +8,7 @@ import math
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,15 @@ POLL_S = 0.02
 
 class BenchError(Exception):
     """A peer or our own run did not do what it was asked."""
+
+
+def require_release_build() -> None:
+    """Exit with a message if the installed lasthop is a debug build: it is slower."""
+    from lasthop import _core
+
+    if _core.PROFILE != "release":
+        message = f"lasthop is a {_core.PROFILE} build: benches need a release build"
+        sys.exit(f"error: {message}\nhint: run `make build`")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import uml
+from measure import require_release_build
 
 HERE = Path(__file__).parent
 MERGED = {"1": "off", "0": "on", "4": "on, 4 at most, turns of 4"}
@@ -38,4 +39,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    require_release_build()
     raise SystemExit(main())

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from measure import Cost, Run, high_water_mark_kb, process, slope
+from measure import Cost, Run, high_water_mark_kb, process, require_release_build, slope
 
 if TYPE_CHECKING:
     import lasthop
@@ -122,4 +122,5 @@ def segments(result: "lasthop.Result", measured_s: float) -> int:
 
 
 if __name__ == "__main__":
+    require_release_build()
     main(sys.argv[1], sys.argv[2], [float(duration) for duration in sys.argv[3:]])

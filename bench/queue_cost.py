@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from measure import BenchError
+from measure import BenchError, require_release_build
 from short_queues_inside import sh
 
 from lasthop.linkqueue import config
@@ -231,4 +231,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     main()

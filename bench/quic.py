@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import uml
+from measure import require_release_build
 
 HERE = Path(__file__).parent
 RUNS_FILE = HERE / "out" / "quic.json"
@@ -80,6 +81,7 @@ def run(case: tuple[str, int], length: tuple[float, float]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="what shaping uplink UDP does")
     parser.add_argument("--quick", action="store_true", help="one short run of each case")
     parser.add_argument("--jobs", type=int, default=1, help="runs at once")

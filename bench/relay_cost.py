@@ -29,7 +29,7 @@ from statistics import median
 from typing import Any
 
 import relay_connections
-from measure import BenchError
+from measure import BenchError, require_release_build
 from peers import apt_install
 from relay_connections import MANY
 
@@ -296,6 +296,7 @@ def costs_per_gb(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 if __name__ == "__main__":
+    require_release_build()
     if sys.argv[1:2] == ["--inside"]:
         {"give": give, "take": take}[sys.argv[2]](*sys.argv[3:])
         print("done", flush=True)

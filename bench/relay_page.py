@@ -16,6 +16,7 @@ import relay_cost
 import relay_paper
 import relay_share
 from matplotlib.axes import Axes
+from measure import require_release_build
 from pages import rewrite, table
 from relay_paper import Case
 
@@ -314,4 +315,5 @@ def listed(values: Sequence[float]) -> str:
 
 
 if __name__ == "__main__":
+    require_release_build()
     main()

@@ -19,6 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from measure import require_release_build
+
 from lasthop.emulation import emulate
 from lasthop.emulation.lateness import LATE_S
 from lasthop.studies.acsma import network
@@ -132,6 +134,7 @@ def main(jobs: int) -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="paper 001 with the kernel's TCP and relays")
     parser.add_argument("--jobs", type=int, default=4, help="runs side by side")
     main(parser.parse_args().jobs)

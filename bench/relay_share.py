@@ -20,6 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from measure import require_release_build
+
 import lasthop as lh
 from lasthop.emulation.lateness import LATE_S
 
@@ -198,6 +200,7 @@ def shares(runs: Sequence[Run], way: str, number: int) -> list[float]:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="what a pair of relays takes of a shared queue")
     parser.add_argument("--jobs", type=int, default=2, help="runs side by side")
     main(parser.parse_args().jobs)

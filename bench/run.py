@@ -37,7 +37,7 @@ import ours
 import report
 import tc
 from dumbbell import TRANSMISSIONS
-from measure import BenchError, Beside, Cost, in_turn, slope, typical
+from measure import BenchError, Beside, Cost, in_turn, require_release_build, slope, typical
 from peers import Peer, peers
 from report import CELL_TRANSMISSIONS
 
@@ -322,4 +322,5 @@ def two_cores(missed: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     sys.exit(main())

@@ -18,6 +18,7 @@ from statistics import mean, median
 from typing import Any
 
 import uml
+from measure import require_release_build
 from runs import OUT, Runs
 from scene_inside import BIN_S, LATENESS, Scene
 from tc_network import CROWD
@@ -329,6 +330,7 @@ def run(claims: Sequence[str], seeds: int, jobs: int) -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="scenes with real TCP on a wire of known rate")
     parser.add_argument("claim", nargs="*", help=f"one of {', '.join(SCENES)}; all")
     parser.add_argument("--seeds", type=int, default=10)

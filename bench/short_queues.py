@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import uml
+from measure import require_release_build
 
 import lasthop as lh
 from lasthop.emulation import emulate
@@ -283,4 +284,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     main()

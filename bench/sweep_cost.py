@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from measure import BenchError
+from measure import BenchError, require_release_build
 
 POINT_S = 0.005
 """Processor time that a point is to take. [s]"""
@@ -116,4 +116,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    require_release_build()
     sys.exit(main())

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import uml
 import uml_kernel
-from measure import BenchError
+from measure import BenchError, require_release_build
 from tc_contenders import CONTENDERS, Measured
 
 HERE = Path(__file__).parent
@@ -318,6 +318,7 @@ def write(
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description="the gateway beside queues of plain tc")
     parser.add_argument("--quick", action="store_true", help="one round-trip time, one short run")
     parser.add_argument("--again", action="store_true", help="run what is in out/tc.json once more")

@@ -24,6 +24,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from measure import require_release_build
 from runs import OUT, Runs
 from two_classes_sources import Engine, Linux, MonteCarlo, Ns2, OnTrial, Point, Seen
 
@@ -245,6 +246,7 @@ def chosen(pattern: str | None) -> Iterator[Point]:
 
 
 if __name__ == "__main__":
+    require_release_build()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="PATTERN", help="points whose names match")
     parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1))

@@ -47,6 +47,7 @@ from kernel_tcp_points import (
     one_queue,
     red,
 )
+from measure import require_release_build
 from runs import OUT, Runs
 from short_queues import INSIDE, PORT
 from uml_queues_datagrams import LOADS, Load, by_engine
@@ -279,4 +280,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_release_build()
     main()

@@ -1,0 +1,138 @@
+"""Which parts of `make test-long` are due: a hash of the files that each part covers.
+
+long.py due             print the parts whose files have changed since they last passed
+long.py begin PART      remember the hash of the part's files; called before the part runs
+long.py passed PART     write that hash to long.toml; called only after the part has passed
+"""
+
+import hashlib
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / ".ci/long.toml"
+BEGUN = ROOT / "target/long"
+MAX_MINUTES = 40
+"""Longest wall time of a part, on two quiet cores. [min]"""
+
+ENGINE = ("Cargo.toml", "Cargo.lock", "crates/engine")
+PYTHON = (
+    "python/lasthop",
+    "pyproject.toml",
+    "requirements.lock",
+    "crates",
+    "Cargo.toml",
+    "Cargo.lock",
+)
+COVERS = {
+    "laws": ENGINE,
+    "rust": (*ENGINE, "crates", "examples/parts", "bench/instructions.*", "bench/cases"),
+    "python": (
+        *PYTHON,
+        "tests/conftest.py",
+        "tests/python",
+        "tests/equations",
+        "tests/determinism",
+    ),
+    "validation": (*PYTHON, "tests/conftest.py", "tests/validation"),
+    "kernel": (*PYTHON, "tests/conftest.py", "tests/linux"),
+    "tcp": (
+        *ENGINE,
+        "crates/emulator",
+        "crates/python",
+        "python/lasthop/emulation",
+        "python/lasthop/linux",
+        "bench/kernel_tcp*",
+    ),
+}
+"""Files and folders that each part covers, as patterns of git."""
+
+
+def files_of(part: str) -> list[str]:
+    """Return the part's files, tracked or new, in the order of their names."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
+    listed = subprocess.run([*command, *COVERS[part]], cwd=ROOT, capture_output=True, check=True)
+    names = {name.decode() for name in listed.stdout.split(b"\0") if name}
+    return sorted(name for name in names if (ROOT / name).is_file())
+
+
+def hash_of(part: str) -> str:
+    """Return a hash of the names and contents of the part's files."""
+    total = hashlib.sha256()
+    for name in files_of(part):
+        content = hashlib.sha256((ROOT / name).read_bytes()).hexdigest()
+        total.update(f"{name}\0{content}\n".encode())
+    return total.hexdigest()
+
+
+def kept() -> dict[str, dict[str, object]]:
+    """Return what long.toml has of each part."""
+    return tomllib.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+
+
+def due() -> int:
+    """Print the parts that are due, one per line."""
+    for part in COVERS:
+        entry = kept().get(part)
+        if entry is None:
+            print(f"{part}: has never passed")
+        elif entry["hash"] != hash_of(part):
+            print(f"{part}: its files have changed since it passed on {entry['passed']}")
+    return 0
+
+
+def begin(part: str) -> int:
+    """Remember the hash of the part's files and the time."""
+    BEGUN.mkdir(parents=True, exist_ok=True)
+    (BEGUN / part).write_text(f"{hash_of(part)} {time.time():.0f}")
+    return 0
+
+
+def passed(part: str) -> int:
+    """Write the hash, unless the part's files changed while it ran."""
+    begun, began_s = (BEGUN / part).read_text().split()
+    minutes = (time.time() - float(began_s)) / 60
+    print(f"part {part}: passed in {minutes:.0f} minutes")
+    if minutes > MAX_MINUTES:
+        print(f"warning: part {part} took more than {MAX_MINUTES} minutes")
+    if hash_of(part) != begun:
+        print(f"part {part}: its files changed while it ran; it stays due")
+        return 0
+    entries = kept()
+    entries[part] = {
+        "hash": begun,
+        "passed": time.strftime("%Y-%m-%d"),
+        "minutes": round(minutes, 1),
+    }
+    lines = [
+        "# When each part of `make test-long` last passed, and a hash of the files that it covers.",
+        "# Written by long.py.",
+    ]
+    for name in COVERS:
+        if name in entries:
+            lines += ["", f"[{name}]"]
+            lines += [
+                f"{key} = {value!r}".replace("'", '"') for key, value in entries[name].items()
+            ]
+    KEPT.write_text("\n".join(lines) + "\n", "utf-8")
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Run one of the commands."""
+    match arguments:
+        case ["due"]:
+            return due()
+        case ["begin", part] if part in COVERS:
+            return begin(part)
+        case ["passed", part] if part in COVERS:
+            return passed(part)
+    print(__doc__, file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,88 @@
+"""Bounds of the CPU time of each test and fixture: what costs more runs in `make test-long`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from statistics import mean
+
+import pytest
+
+MAX_CPU_S = 2.0
+MAX_KERNEL_CPU_S = 5.0
+"""Bounds of the CPU time of a test or a fixture that is not marked `slow` or `measured`; the second
+is for tests/linux. They hold for a processor that runs a million steps of a loop in `STEPS_S`, and
+are scaled for a slower one. [s]"""
+
+STEPS_S = 0.069
+FAILS_ABOVE = 1.5
+"""A test fails above this multiple of its bound; between, it is listed. [-]"""
+
+
+def cpu_s() -> float:
+    """Return the CPU time of this process and of its children that have ended. [s]"""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def slowness() -> float:
+    """Return how much slower than `STEPS_S` this processor is now, at least 1. [-]"""
+
+    def steps_s() -> float:
+        began_s = time.process_time()
+        total = 0.0
+        for step in range(1_000_000):
+            total += 0.5 * step
+        return time.process_time() - began_s
+
+    return max(1.0, mean(steps_s() for _ in range(3)) / STEPS_S)
+
+
+OVER_BOUND = "over the bound"
+"""Name of the property of a report that says what took long."""
+
+
+def note_bound(item: pytest.Item, name: str, began_s: float) -> None:
+    """Note a test or fixture above its bound, and fail it above 1.5 times the bound."""
+    spent_s = cpu_s() - began_s
+    bound_s = MAX_KERNEL_CPU_S if item.path.parent.name == "linux" else MAX_CPU_S
+    if spent_s <= bound_s or any(map(item.get_closest_marker, ("slow", "measured"))):
+        return
+    scaled_s = bound_s * slowness()
+    if spent_s <= scaled_s:
+        return
+    text = f"{item.nodeid}: {name}: {spent_s:.1f} s of CPU time, bound {scaled_s:.1f} s"
+    item.user_properties.append((OVER_BOUND, text))
+    if spent_s > FAILS_ABOVE * scaled_s:
+        pytest.fail(f"{text}: mark it slow and leave a smaller test", pytrace=False)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List what is above its bound, to be made cheaper or marked slow."""
+    reports = (report for some in terminalreporter.stats.values() for report in some)
+    properties = (pair for report in reports for pair in getattr(report, "user_properties", ()))
+    texts = sorted({str(text) for name, text in properties if name == OVER_BOUND})
+    if texts:
+        terminalreporter.section("above the bound of CPU time")
+        for text in texts:
+            terminalreporter.write_line(text)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Bound the processor time of each test."""
+    began_s = cpu_s()
+    yield
+    note_bound(item, "the test", began_s)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """Bound that of each fixture, of whatever scope."""
+    began_s = cpu_s()
+    answer = yield
+    note_bound(request._pyfuncitem, f"the fixture {fixturedef.argname}", began_s)
+    return answer
