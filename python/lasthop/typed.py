@@ -7,12 +7,14 @@ no reader; what it names without a default must be there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from functools import cache
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
+    ClassVar,
     NamedTuple,
     TypeVar,
     Union,
@@ -50,10 +52,51 @@ def named(key: str) -> Any:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(named,))
 class Table:
-    """Base of classes that stand for a table: each is a frozen dataclass with keywords alone."""
+    """Base of classes that stand for a table: each is a frozen dataclass with keywords alone.
+
+    The methods are written here once. `dataclass` would compile six functions for each class, which
+    takes longer than reading a small scenario.
+    """
+
+    _names: ClassVar[tuple[str, ...]] = ()
+    _given: ClassVar[frozenset[str]] = frozenset()
+    _defaults: ClassVar[Mapping[str, Any]] = {}
+    _values: ClassVar[Callable[[Any], Any]] = id
 
     def __init_subclass__(cls) -> None:
-        dataclass(frozen=True, kw_only=True)(cls)
+        dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
+        known = fields(cls)  # type: ignore[arg-type]
+        cls._names = tuple(each.name for each in known)
+        cls._given = frozenset(cls._names)
+        cls._defaults = {each.name: each.default for each in known if each.default is not MISSING}
+        cls._values = attrgetter(*cls._names)
+
+    def __init__(self, /, **values: Any) -> None:
+        if values.keys() != self._given:
+            values = {**self._defaults, **values}
+            if values.keys() != self._given:
+                wrong = ", ".join(sorted(values.keys() ^ self._given))
+                raise TypeError(f"{type(self).__name__}: missing or unknown fields: {wrong}")
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        values = type(self)._values
+        return bool(values(self) == values(other))
+
+    def __hash__(self) -> int:
+        return hash(type(self)._values(self))
+
+    def __repr__(self) -> str:
+        state = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)
+        return f"{type(self).__qualname__}({state})"
 
 
 def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:

@@ -1,6 +1,7 @@
 """A checked scenario as typed values."""
 
-from dataclasses import FrozenInstanceError, dataclass
+import pickle
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import lasthop as lh
 from lasthop.models.reading import (
     CellScenario,
     CsmaScenario,
+    Program,
     Queue,
     Red,
     SensorFlow,
     TcpFlow,
     Udp,
+    Web,
     read,
 )
 from lasthop.typed import named, read_as
@@ -60,6 +63,29 @@ def test_every_example_is_read(path: Path) -> None:
     assert [flow.name for flow in typed.flows] == [flow["name"] for flow in scenario["flows"]]
     assert isinstance(typed, CellScenario) == (scenario["cell"] is not None)
     assert isinstance(typed, CsmaScenario) == bool(scenario.get("csma"))
+
+
+def test_a_table_behaves_like_a_frozen_dataclass() -> None:
+    web = Web(connections_per_s=2.0)
+    assert web == Web(connections_per_s=2.0)
+    assert hash(web) == hash(Web(connections_per_s=2.0))
+    assert web != Web(connections_per_s=3.0)
+    assert web != Program(place="near", commands=())
+    assert repr(web) == "Web(connections_per_s=2.0)"
+    assert replace(web, connections_per_s=3.0) == Web(connections_per_s=3.0)
+    assert [each.name for each in fields(web)] == ["connections_per_s"]
+    assert pickle.loads(pickle.dumps(web)) == web
+    with pytest.raises(FrozenInstanceError, match="cannot delete field"):
+        del web.connections_per_s
+
+
+def test_fields_of_a_table_are_checked() -> None:
+    with pytest.raises(TypeError, match="Web: missing or unknown fields: connections_per_s"):
+        Web()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="Web: missing or unknown fields: rate"):
+        Web(connections_per_s=2.0, rate=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="missing or unknown fields: connections_per_s, rate"):
+        Web(rate=1)  # type: ignore[call-arg]
 
 
 def test_a_scenario_is_read_once() -> None:
