@@ -6,37 +6,37 @@
 >>> r.plot.goodput().savefig("goodput.png")
 """
 
-from importlib import import_module
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-from lasthop._core import VERSION as __version__
-from lasthop.compare import Comparison, compare
-from lasthop.errors import (
-    ConvergenceError,
-    EngineError,
-    ModelError,
-    Problem,
-    ScenarioError,
-    Stopped,
-    TooCostlyError,
-    UserError,
-)
-from lasthop.load import load
-from lasthop.predict import fluid, predict
-from lasthop.result import Prediction, Result
-from lasthop.run import simulate
-from lasthop.scenario import Scenario, check, schema
-from lasthop.sweep import Sweep, sweep
-from lasthop.tune import Tuning, tune
 
 if TYPE_CHECKING:
     from lasthop import models as models
     from lasthop import relay
     from lasthop import stability as stability
     from lasthop import studies as studies
-    from lasthop.emulation import Emulation, emulate
+    from lasthop._core import VERSION as __version__
+    from lasthop.compare import Comparison, compare
+    from lasthop.emulation.emulate import Emulation, emulate
+    from lasthop.errors import (
+        ConvergenceError,
+        EngineError,
+        ModelError,
+        Problem,
+        ScenarioError,
+        Stopped,
+        TooCostlyError,
+        UserError,
+    )
+    from lasthop.load import load
+    from lasthop.predict import fluid, predict
+    from lasthop.result import Prediction, Result
+    from lasthop.run import simulate
+    from lasthop.scenario import Scenario, check, schema
     from lasthop.session import Session
     from lasthop.studies.reproduction import Reproduction, reproduce
+    from lasthop.sweep.sweep import Sweep, sweep
+    from lasthop.tune import Tuning, tune
 
 __all__ = [
     "Comparison",
@@ -72,25 +72,73 @@ __all__ = [
 ]
 
 PACKAGES = ("models", "relay", "stability", "studies")
-"""Packages that are public, imported when they are asked for."""
+"""Packages that are public."""
 
-ELSEWHERE = {
+MODULES = {
+    "Comparison": "compare",
+    "ConvergenceError": "errors",
     "Emulation": "emulation",
-    "emulate": "emulation",
+    "EngineError": "errors",
+    "ModelError": "errors",
+    "Prediction": "result",
+    "Problem": "errors",
     "Reproduction": "studies.reproduction",
-    "reproduce": "studies.reproduction",
+    "Result": "result",
+    "Scenario": "scenario",
+    "ScenarioError": "errors",
     "Session": "session",
+    "Stopped": "errors",
+    "Sweep": "sweep",
+    "TooCostlyError": "errors",
+    "Tuning": "tune",
+    "UserError": "errors",
+    "check": "scenario",
+    "compare": "compare",
+    "emulate": "emulation",
+    "fluid": "predict",
+    "load": "load",
+    "predict": "predict",
+    "reproduce": "studies.reproduction",
+    "schema": "scenario",
+    "simulate": "run",
+    "sweep": "sweep",
+    "tune": "tune",
 }
-"""Names that are not needed for every use, and their modules."""
+"""Public names and the modules that define them. A module is imported when a name is first used."""
+
+
+class _Package(ModuleType):
+    """The package, in which a function keeps its name when the module of the same name is imported.
+
+    An import of ``lasthop.compare`` sets the attribute ``compare`` of the package to the module.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if isinstance(value, ModuleType) and MODULES.get(name) == name:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is not needed for every use: Linux's sockets, solvers, the studies of papers."""
+    """Import a public name when it is first used (PEP 562)."""
+    from importlib import import_module
+
     if name in PACKAGES:
         return import_module(f"lasthop.{name}")
-    if name in ELSEWHERE:
-        return getattr(import_module(f"lasthop.{ELSEWHERE[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: Any
+    if name == "__version__":
+        from lasthop import _core
+
+        found = _core.VERSION
+    elif name in MODULES:
+        found = getattr(import_module(f"lasthop.{MODULES[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

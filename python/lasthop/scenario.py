@@ -4,9 +4,7 @@ The engine owns the grammar. Text goes in, the normalised scenario comes out wit
 filled, or everything wrong with it is reported at once.
 """
 
-import hashlib
 import json
-import tomllib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -212,6 +210,8 @@ class Scenario(Mapping[str, Any]):
     @property
     def key(self) -> str:
         """Fingerprint of what is simulated: equal for scenarios that mean the same."""
+        import hashlib
+
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def with_(self, path: str, value: object) -> "Scenario":
@@ -241,6 +241,8 @@ class Scenario(Mapping[str, Any]):
             keys = "".join(f"{key} = {as_setting(value)}\n" for key, value in table.items())
             with suppress(ScenarioError):  # where all stations stand in braces, no table can follow
                 return self._of(content + f"\n\n[station.{name}]\n{keys}".encode(), "toml")
+            import tomllib
+
             tree = tomllib.loads(content.decode())
         else:
             tree = json.loads(content.removeprefix(BOM_UTF8))

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import lasthop
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "lasthop"
 ENGINE = ROOT / "crates" / "engine" / "src"
@@ -198,13 +200,15 @@ def is_ours(module: str) -> bool:
 def python() -> Graph:
     """Modules of the package, and the modules that each imports."""
     known = modules()
-    graph = {}
+    graph: dict[str, set[str]] = {}
     for name, path in known.items():
         ours = filter(is_ours, imported(ast.parse(path.read_text())))
         graph[name] = {
             each if each in known or each == "lasthop._core" else each.rpartition(".")[0]
             for each in ours
         } - {name}
+    lazily = {*lasthop.PACKAGES, *lasthop.MODULES.values()}
+    graph["lasthop"] |= {f"lasthop.{module}" for module in lazily}
     return graph
 
 

@@ -1,24 +1,29 @@
 import importlib
+import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+import lasthop
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("pandas", "scipy", "matplotlib", "pyarrow", "numpy")
 SHORT = ["--replications", "2", "--set", "duration=2 s", "--set", "warmup=1 s"]
 
 
-def loaded_after(statement: str) -> set[str]:
-    code = f"import sys\n{statement}\nprint(*[m for m in {HEAVY} if m in sys.modules])"
+def loaded_after(statement: str, names: Sequence[str] = HEAVY) -> set[str]:
+    code = f"import sys\n{statement}\nprint(*[m for m in {names} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(run.stdout.split())
 
 
-def test_import_loads_no_heavy_package() -> None:
-    assert loaded_after("import lasthop") == set()
+def test_import_loads_neither_a_heavy_package_nor_a_module_of_its_own() -> None:
+    names = (*HEAVY, "lasthop._core", *{f"lasthop.{name}" for name in lasthop.MODULES.values()})
+    assert loaded_after("import lasthop", names) == set()
 
 
 def test_help_loads_no_heavy_package() -> None:
@@ -64,13 +69,25 @@ print(*[m for m in {HEAVY} if m in sys.modules])
 
 
 def test_every_public_name_is_there() -> None:
-    import lasthop
-
     assert all(hasattr(lasthop, name) for name in lasthop.__all__)
+    assert {*lasthop.MODULES, *lasthop.PACKAGES, "__version__"} >= set(lasthop.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'frobnicate'"):
+        lasthop.frobnicate  # noqa: B018
+
+
+VERBS = [name for name, module in lasthop.MODULES.items() if name == module]
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_verb_is_a_function_after_its_module_is_imported(name: str) -> None:
+    module = importlib.import_module(f"lasthop.{name}")
+    setattr(lasthop, name, module)  # as an import of the module does
+    assert getattr(lasthop, name) is getattr(module, name)
+    assert callable(getattr(lasthop, name))
+    assert pickle.loads(pickle.dumps(getattr(lasthop, name))) is getattr(module, name)
 
 
 def test_completion_offers_public_names_alone() -> None:
-    import lasthop
     import lasthop.caution
     import lasthop.result
 
