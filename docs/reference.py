@@ -162,6 +162,10 @@ def cli_page() -> str:
         "line](../guide/shell.md).",
         "",
     ]
+    lines += ["## `lasthop`", "", "```text", "lasthop [OPTIONS] COMMAND", "```", ""]
+    for option in root.params:
+        if option.name != QUIET:
+            lines += [f"`{spelled(option)}`", f": {option.help}", ""]
     for name, command in every_command(root.commands):
         arguments = [p for p in command.params if p.param_type_name == "argument"]
         options = [p for p in command.params if p.param_type_name == "option" and p.name != QUIET]

@@ -14,10 +14,21 @@ def main(args: Sequence[str] | None = None) -> int:
         from lasthop.cli.completion.answering import answer
 
         return answer(given[2:])
+    if "--version" in given:
+        from lasthop.cli.version import options_of, print_version
+
+        options = options_of(given)
+        if options is not None and print_version(options):
+            return 0
+    if "--plot" in given:
+        from lasthop.cli.picture import with_values
+
+        given = with_values(given)
+    if given[:1] == ["emulate"]:
+        from lasthop.cli.emulate import joined
+
+        given = joined(given)
     from lasthop.cli.app import app
     from lasthop.cli.boundary import run_command
-    from lasthop.cli.emulate import joined
-    from lasthop.cli.picture import with_values
 
-    given = with_values(given)
-    return run_command(app, joined(given) if given[:1] == ["emulate"] else given)
+    return run_command(app, given)

@@ -1,41 +1,19 @@
-"""All commands under one name."""
+"""All commands under one name; the modules of a command are imported when it is given."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from lasthop import __version__
-from lasthop.cli.check import check
-from lasthop.cli.compare import compare
-from lasthop.cli.completion.command import completion
-from lasthop.cli.congestion import COMMANDS as CONGESTION
-from lasthop.cli.emulate import emulate
-from lasthop.cli.gateway import COMMANDS as GATEWAY
-from lasthop.cli.importing import COMMANDS as IMPORT
-from lasthop.cli.init import init
-from lasthop.cli.predict import predict
-from lasthop.cli.queue import COMMANDS as QUEUE
+from lasthop.cli.coercion import WithoutAdapters
+from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.cli.quiet import be_quiet
-from lasthop.cli.relay import COMMANDS as RELAY
-from lasthop.cli.reproduce import reproduce
-from lasthop.cli.schema import schema
-from lasthop.cli.simulate import simulate
-from lasthop.cli.stability import COMMANDS as STABILITY
-from lasthop.cli.sweep import sweep
-from lasthop.cli.tune import tune
-from lasthop.cli.workbench import workbench
+from lasthop.cli.version import lines
+from lasthop.errors import UserError
 
-app = typer.Typer(
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Who gets what on a WiFi hot-spot, and why: predicted, and simulated packet by packet.",
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # Plain text: no boxes, no types beside flags.
-)
-
+CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 Quiet = Annotated[
     bool,
@@ -67,7 +45,7 @@ def quiet_option() -> Any:
     return option
 
 
-class Command(TyperCommand):
+class Command(WithoutAdapters, TyperCommand):
     """A command with --quiet, whose help names arguments by their metavar alone."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -79,24 +57,88 @@ class Command(TyperCommand):
         return re.sub(r" <\S+>|[{}]", "", super().get_help(ctx))
 
 
-COMMANDS: dict[Callable[..., object], str] = {
-    init: "Write a first scenario: five questions.",
-    schema: "Print the JSON Schema of scenario files.",
-    check: "Check a scenario, say what is in it.",
-    predict: "Predict a scenario by a model.",
-    simulate: "Simulate a scenario packet by packet.",
-    compare: "Predict and simulate: a table, a picture.",
-    emulate: "Run a scenario in real time with real TCP.",
-    sweep: "Simulate a scenario at many settings.",
-    tune: "Find the access parameters that serve an aim best.",
-    reproduce: "Repeat the papers, judge their claims.",
-    workbench: "Serve a page: the engine in a browser.",
-    completion: "Print a script: completion at Tab.",
-}
-"""Every command and its line in the list of them."""
+def function_of(command: str) -> Callable[..., object]:
+    """Import the function of a single command."""
+    match command:
+        case "init":
+            from lasthop.cli.init import init
 
-for each, line in COMMANDS.items():
-    app.command(cls=Command, short_help=line)(each)
+            return init
+        case "schema":
+            from lasthop.cli.schema import schema
+
+            return schema
+        case "check":
+            from lasthop.cli.check import check
+
+            return check
+        case "predict":
+            from lasthop.cli.predict import predict
+
+            return predict
+        case "simulate":
+            from lasthop.cli.simulate import simulate
+
+            return simulate
+        case "compare":
+            from lasthop.cli.compare import compare
+
+            return compare
+        case "emulate":
+            from lasthop.cli.emulate import emulate
+
+            return emulate
+        case "sweep":
+            from lasthop.cli.sweep import sweep
+
+            return sweep
+        case "tune":
+            from lasthop.cli.tune import tune
+
+            return tune
+        case "reproduce":
+            from lasthop.cli.reproduce import reproduce
+
+            return reproduce
+        case "workbench":
+            from lasthop.cli.workbench import workbench
+
+            return workbench
+        case "completion":
+            from lasthop.cli.completion.command import completion
+
+            return completion
+    raise KeyError(command)
+
+
+def functions_of(group: str) -> Mapping[Callable[..., None], str]:
+    """Import the functions of the commands of a group, with their lines in its list."""
+    match group:
+        case "import":
+            from lasthop.cli.importing import COMMANDS as IMPORT
+
+            return IMPORT
+        case "stability":
+            from lasthop.cli.stability import COMMANDS as STABILITY
+
+            return STABILITY
+        case "gateway":
+            from lasthop.cli.gateway import COMMANDS as GATEWAY
+
+            return GATEWAY
+        case "queue":
+            from lasthop.cli.queue import COMMANDS as QUEUE
+
+            return QUEUE
+        case "congestion":
+            from lasthop.cli.congestion import COMMANDS as CONGESTION
+
+            return CONGESTION
+        case "relay":
+            from lasthop.cli.relay import COMMANDS as RELAY
+
+            return RELAY
+    raise KeyError(group)
 
 
 def show_help(context: typer.Context) -> None:
@@ -105,50 +147,79 @@ def show_help(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-def add_group(name: str, commands: dict[Callable[..., None], str], line: str, text: str) -> None:
-    """Add commands under a name of their own; `line` stands in the list, `text` in its help."""
-    group = typer.Typer(context_settings=app.info.context_settings, rich_markup_mode=None)
-    for command, short in commands.items():
-        group.command(command.__name__.replace("_", "-"), cls=Command, short_help=short)(command)
-    group.callback(invoke_without_command=True, help=text)(show_help)
-    app.add_typer(group, name=name, short_help=line)
+class Group(WithoutAdapters, TyperGroup):
+    """A group of commands."""
 
 
-add_group(
-    "import",
-    IMPORT,
-    "A scenario from a capture, a dump, settings.",
-    "Make a scenario of what is there: a capture, a station dump, an access point's settings.",
-)
-add_group(
-    "stability",
-    STABILITY,
-    "Will this queue oscillate? By theory.",
-    "Will this queue oscillate? Fluid models of TCP over RED and small buffers.",
-)
-add_group(
-    "gateway",
-    GATEWAY,
-    "Enforce fairness on a Linux gateway.",
-    "Enforce fairness between stations on a Linux machine in front of the access points.",
-)
-add_group(
-    "queue",
-    QUEUE,
-    "A shaped queue of an interface: threshold, VBS, ...",
-    "Shape a network interface of Linux, with the queue of a scenario's link in front.",
-)
-add_group(
-    "congestion",
-    CONGESTION,
-    "Compound and Illinois for Linux's own TCP.",
-    "TCP congestion controls for Linux: the laws of the simulator as BPF programs.",
-)
-add_group(
-    "relay",
-    RELAY,
-    "One user's many connections, for any program.",
-    "Cut the streams of any program over as many TCP connections as the rule asks for.",
+def single(name: str) -> Any:
+    """Import a single command and return its object of typer."""
+    only = typer.Typer(add_completion=False, rich_markup_mode=None)
+    only.command(name, cls=Command, short_help=COMMANDS[name])(function_of(name))
+    return typer.main.get_command(only)
+
+
+def group(name: str) -> Any:
+    """Import the commands of a group and return its object of typer."""
+    line, text = GROUPS[name]
+    inside = typer.Typer(
+        name=name, add_completion=False, context_settings=CONTEXT, rich_markup_mode=None
+    )
+    for function, short in functions_of(name).items():
+        own = function.__name__.replace("_", "-")
+        inside.command(own, cls=Command, short_help=short)(function)
+    inside.callback(cls=Group, invoke_without_command=True, help=text, short_help=line)(show_help)
+    return typer.main.get_command(inside)
+
+
+class Commands(Mapping[str, Any]):
+    """Commands and groups by name; each is imported when it is first looked up."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self:
+            raise KeyError(name)
+        if name not in self._made:
+            self._made[name] = single(name) if name in COMMANDS else group(name)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in COMMANDS or name in GROUPS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*COMMANDS, *GROUPS))
+
+    def __len__(self) -> int:
+        return len(COMMANDS) + len(GROUPS)
+
+
+class Root(Group):
+    """`lasthop` itself: lists its commands without importing them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        commands: Any = Commands()
+        self.commands = commands
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of commands and groups, in the order of the help."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands into the help."""
+        rows = [*COMMANDS.items(), *((name, known.line) for name, known in GROUPS.items())]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+app = typer.Typer(
+    add_completion=False,
+    cls=Root,
+    context_settings=CONTEXT,
+    help="Who gets what on a WiFi hot-spot, and why: predicted, and simulated packet by packet.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # Plain text: no boxes, no types beside flags.
 )
 
 
@@ -156,12 +227,22 @@ add_group(
 def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            help="With --version, also print the build profile, the engine's fingerprint and "
+            "Python's path.",
+        ),
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Options of `lasthop` itself."""
     if quiet:
         be_quiet(True)
+    if verbose and not version:
+        raise UserError("--verbose: expected with --version", "lasthop --version --verbose")
     if version:
-        typer.echo(f"lasthop {__version__}")
+        typer.echo("\n".join(lines(verbose=verbose)))
     else:
         show_help(context)

@@ -9,20 +9,20 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lasthop.cli.progress import progress_bar, take_away
+from lasthop.cli.listing import command_given
 from lasthop.cli.quiet import be_quiet, is_quiet
-from lasthop.cli.watching import watcher
-from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
 from lasthop.errors import ScenarioError, UserError
-from lasthop.extras import missing, named_by
-from lasthop.run import ProgressCallback
-from lasthop.underway import watched_by
+from lasthop.underway import Watcher, watched_by
+
+if TYPE_CHECKING:
+    from lasthop.run import ProgressCallback
+    from lasthop.underway import Step
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -42,11 +42,13 @@ class Interrupted(UserError):
 
 
 @contextmanager
-def simulating() -> Iterator[ProgressCallback | None]:
+def simulating() -> "Iterator[ProgressCallback | None]":
     """Draw the progress of a simulation; say at Ctrl-C that nothing is kept, if that is so.
 
     The engine's own warning of an interruption gives way to the command line's words.
     """
+    from lasthop.cli.progress import progress_bar
+
     try:
         with progress_bar("simulating") as progress, warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
@@ -75,7 +77,7 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
             raise UserError("standard output: it is closed")
         for arg in args:
             check_text(arg)
-        with watched_by(watcher()):
+        with watched_by(Watch()):
             code = app(args=args, prog_name="lasthop", standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
@@ -87,11 +89,26 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
         print_error(f"interrupted: {stop}", stop.hint)
         return INTERRUPTED
     except Exception as error:
-        code = report(error, command_given(app, args))
+        code = report(error, command_given(args))
         flush_output()
     if code == INTERRUPTED:  # What Typer makes of Ctrl-C where no command says what is kept.
         print_error("interrupted")
     return code if isinstance(code, int) else 0
+
+
+class Watch:
+    """Shows the steps of a command; what draws them is imported at the first step."""
+
+    def __init__(self) -> None:
+        self._watch: Watcher | None = None
+
+    def __call__(self, what: str, total: int | None) -> "AbstractContextManager[Step]":
+        """Begin to show a step."""
+        if self._watch is None:
+            from lasthop.cli.watching import watcher
+
+            self._watch = watcher()
+        return self._watch(what, total)
 
 
 def open_streams() -> bool:
@@ -115,17 +132,11 @@ def check_text(arg: str) -> None:
         raise UserError(f'argument "{shown}": not text in UTF-8') from None
 
 
-def command_given(app: typer.Typer, args: Sequence[str]) -> list[str]:
-    """The command's name among the arguments; of a group, the name of the one inside it too."""
-    words = [arg for arg in args if not arg.startswith("-")]
-    if words and words[0] in [group.name for group in app.registered_groups]:
-        return words[:2]
-    known = [each.callback.__name__ for each in app.registered_commands if each.callback]
-    return [word for word in words if word in known][:1]
-
-
 def report(error: Exception, command: Sequence[str]) -> int:
     """Print what went wrong and return the exit code."""
+    from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
+    from lasthop.extras import missing, named_by
+
     name = " ".join(command) or "check"
     match error:
         case ScenarioError(problems=problems):
@@ -178,6 +189,8 @@ def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[st
 
 def print_error(message: str, hint: str | None = None) -> None:
     """One line for what is wrong, and at most one for the remedy."""
+    from lasthop.cli.progress import take_away
+
     take_away()
     print(f"error: {one_line(message)}", file=sys.stderr)
     if hint:

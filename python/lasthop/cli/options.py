@@ -5,17 +5,14 @@ import re
 from collections.abc import Sequence
 from math import inf
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
-from lasthop.allowance import MEMORIES, TIMES
 from lasthop.cli.boundary import note
 from lasthop.cli.limits import kept_disciplines
 from lasthop.errors import UserError
 from lasthop.models import MODELS
-from lasthop.run import MOST_JOBS
 from lasthop.scenario import Scenario, blaming
 
 AGGREGATES = "downlink_mpdus_per_ppdu"
@@ -62,6 +59,8 @@ Seed = Annotated[str | None, unset("N", "Seed of all random streams.")]
 
 def thread_count(text: str) -> int:
     """The value of --jobs."""
+    from lasthop.run import MOST_JOBS
+
     return whole_number(text, 1, MOST_JOBS, "a number of threads")
 
 
@@ -94,11 +93,15 @@ def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> floa
 
 def cost_of_time(text: object) -> float:
     """The value of --max-time. [s]"""
+    from lasthop.allowance import TIMES
+
     return cost(text, TIMES, "10min")
 
 
 def cost_of_memory(text: object) -> float:
     """The value of --max-memory. [bytes]"""
+    from lasthop.allowance import MEMORIES
+
     return cost(text, MEMORIES, "8GB")
 
 
@@ -234,6 +237,7 @@ def stem(scenario: Scenario) -> str:
 def writable(directory: Path, option: str = "--out") -> Path:
     """The directory, or an error before hours of simulation if nothing can be written there."""
     import os
+    from tempfile import TemporaryDirectory
 
     nearest = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not nearest.is_dir():

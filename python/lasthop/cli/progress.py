@@ -8,18 +8,19 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
-from lasthop.batch import BatchProgress
-from lasthop.batch import ProgressCallback as BatchCallback
 from lasthop.cli.announcing import Announcer, note
 from lasthop.cli.quiet import is_quiet
 from lasthop.digits import plain
 from lasthop.pace import Pace
-from lasthop.run import Progress, ProgressCallback
-from lasthop.tuning.search import ProgressCallback as StageCallback
-from lasthop.tuning.search import TuneProgress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+
+    from lasthop.batch import BatchProgress
+    from lasthop.batch import ProgressCallback as BatchCallback
+    from lasthop.run import Progress, ProgressCallback
+    from lasthop.tuning.search import ProgressCallback as StageCallback
+    from lasthop.tuning.search import TuneProgress
 
 P = ParamSpec("P")
 
@@ -151,10 +152,10 @@ def take_away() -> None:
         DRAWN.pop().stop()
 
 
-def progress_bar(label: str) -> AbstractContextManager[ProgressCallback | None]:
+def progress_bar(label: str) -> "AbstractContextManager[ProgressCallback | None]":
     """A callback that draws replications, simulated seconds per second and time left."""
 
-    def show(bar: "Bar", progress: Progress) -> None:
+    def show(bar: "Bar", progress: "Progress") -> None:
         [task] = bar.tasks
         elapsed = task.elapsed or 0.0
         done = progress["replications_done"] == progress["replications"]
@@ -176,10 +177,10 @@ def speed(seconds: float) -> str:
     return plain(seconds) if seconds < 100.0 else f"{seconds:,.0f}"
 
 
-def batch_bar(label: str) -> AbstractContextManager[BatchCallback | None]:
+def batch_bar(label: str) -> "AbstractContextManager[BatchCallback | None]":
     """A callback that draws scenarios, parts, simulated seconds per processor second, time left."""
 
-    def show(bar: "Bar", progress: BatchProgress) -> None:
+    def show(bar: "Bar", progress: "BatchProgress") -> None:
         [task] = bar.tasks
         speed = progress["simulated_s_per_cpu_s"]
         rate = "" if speed is None else f"{speed:,.0f} s per CPU s"
@@ -202,7 +203,7 @@ def batch_bar(label: str) -> AbstractContextManager[BatchCallback | None]:
     )
 
 
-def draining(progress: BatchProgress) -> str:
+def draining(progress: "BatchProgress") -> str:
     """What Ctrl-C has begun, if it has."""
     if not progress["draining"]:
         return ""
@@ -215,10 +216,10 @@ def draining(progress: BatchProgress) -> str:
             return f"finishing the {count} that are under way; Ctrl-C again ends them"
 
 
-def stage_bar() -> AbstractContextManager[StageCallback | None]:
+def stage_bar() -> "AbstractContextManager[StageCallback | None]":
     """A callback that draws the stage of a search, its candidates, and the best value so far."""
 
-    def show(bar: "Bar", progress: TuneProgress) -> None:
+    def show(bar: "Bar", progress: "TuneProgress") -> None:
         [task] = bar.task_ids
         if progress["done"] == 0:
             bar.reset(task)

@@ -1,0 +1,87 @@
+"""Values of arguments and options, read without pydantic.
+
+Typer checks each value by an adapter of pydantic. Importing pydantic takes more instructions than
+importing typer and checking a small scenario together. Text needs no adapter, and neither does a
+value that the command line parses itself.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, get_args, get_origin
+
+__all__ = ["WithoutAdapters"]
+
+Read = Callable[[Any], Any]
+
+
+class WithoutAdapters:
+    """Mixin of a command or group whose parameters are read without adapters where possible."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all parameters, with ``--help``."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        skip_adapters(parameters)
+        return parameters
+
+
+def skip_adapters(parameters: Iterable[Any]) -> None:
+    """Have typer read values without an adapter where the result is the same."""
+    for parameter in parameters:
+        descriptor = getattr(parameter, "type_descriptor", None)  # Of this version of typer.
+        if descriptor is None or "get_runtime_param" in vars(parameter):
+            continue
+        read = reader(descriptor.annotation, descriptor.parameter_info.parser)
+        if read is not None:
+            parameter.get_runtime_param = Reader(parameter, read).itself
+
+
+class Reader:
+    """Stands for the adapter of one parameter.
+
+    Parameters
+    ----------
+    parameter : TyperArgument or TyperOption
+        The parameter.
+    read : callable
+        Makes a value of what stands on the command line.
+    """
+
+    def __init__(self, parameter: Any, read: Read) -> None:
+        self._adapter = parameter.get_runtime_param
+        self._read = read
+
+    def itself(self) -> "Reader":
+        """The object that typer asks to read values."""
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value, or raise what the adapter raises for it."""
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        try:
+            return self._read(value)
+        except (ValueError, AssertionError):  # The adapter has the words for it.
+            return self._adapter().coerce(value, param=param, ctx=ctx)
+
+
+def reader(annotation: Any, parser: Read | None) -> Read | None:
+    """Return what reads values of this type; None if they need an adapter."""
+    inner = get_args(annotation)
+    if get_origin(annotation) is list:
+        element = reader(inner[0], parser)
+        return None if element is None else lambda values: [element(value) for value in values]
+    if get_origin(annotation) is tuple:
+        if parser is None and all(each is str for each in inner):
+            return lambda values: tuple(map(str, values))
+        return None
+    if parser is not None:
+        return parser
+    if annotation is bool:
+        return flag
+    return str if annotation is str else None
+
+
+def flag(value: Any) -> bool:
+    """Return a value that typer has read already; refuse any other, such as a variable's text."""
+    if not isinstance(value, bool):
+        raise ValueError(value)
+    return value
