@@ -212,6 +212,7 @@ mutations: build $(VENV)/.documenting
 # Each part by itself: a quiet machine for measurements, all cores for the rest. Between `begin` and
 # `passed` a failure ends make, so that only a part that passes is noted in .ci/long.toml.
 LONG := $(BIN)/python .ci/long.py
+LONG_SCENARIOS := 500000
 
 test-long:
 	@$(foreach part,$(or $(PART),$(PARTS)),$(MAKE) --no-print-directory long-$(part) &&) true

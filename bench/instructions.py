@@ -1,5 +1,7 @@
 """Instructions per delivered segment, by callgrind on the engine's example: a ratchet.
 
+It also counts the instructions of short commands (`start_up`).
+
     make bench ONLY=instructions              all cases, slope between 20 s and 30 s
     .venv/bin/python bench/instructions.py --short      what `make test-long PART=rust` runs
 
@@ -11,19 +13,18 @@ import argparse
 import json
 import os
 import platform
-import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import hot_spots
-from measure import BenchError, require_release_build
+import start_up
+from measure import BenchError, callgrind, require_release_build
 from peers import apt_install
 
 HERE = Path(__file__).parent
@@ -77,14 +78,10 @@ class Run:
 def run(program: Path, case: Case, duration_s: float, warmup_s: float) -> Run:
     """Counts the instructions of one replication."""
     settings = [f"duration={duration_s:g} s", f"warmup={warmup_s:g} s", "replications=1"]
-    counter = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    argv = [*counter, str(program), str(case.file), "1", *settings, *case.settings]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    collected = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or collected is None:
-        raise BenchError(f"`{' '.join(argv)}` exited with {done.returncode}\n{done.stderr}")
-    [totals] = json.loads(done.stdout)["totals"]
-    return Run(int(collected[1]), totals["packets_delivered"]["mean"])
+    argv = [str(program), str(case.file), "1", *settings, *case.settings]
+    instructions, printed = callgrind(argv)
+    [totals] = json.loads(printed)["totals"]
+    return Run(instructions, totals["packets_delivered"]["mean"])
 
 
 def measure(program: Path, names: list[str], form: Form) -> dict[str, float]:
@@ -116,11 +113,16 @@ def has_valgrind() -> bool:
 
 
 def main(form: Form) -> list[str]:
-    """Prints a table; returns what takes too many."""
+    """Prints two tables, of segments and of short commands; returns what takes too many."""
     if not has_valgrind():
-        print("instructions per segment: not measured, since there is no valgrind")
+        print("instructions: not measured, since there is no valgrind")
         return []
     numbers = tomllib.loads(NUMBERS.read_text())
+    return [*segments(numbers, form), *start_up.main(numbers["start"])]
+
+
+def segments(numbers: Mapping[str, Any], form: Form) -> list[str]:
+    """Prints instructions per segment of each case; returns the cases that take too many."""
     frozen: dict[str, float] = numbers[form]
     version = hot_spots.run(["rustc", "--version"]).stdout.strip()
     judged = (version, platform.machine()) == (numbers["rustc"], numbers["machine"])

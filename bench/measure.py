@@ -6,11 +6,12 @@ segments delivered in between. Starting up, reading the input and the warm-up ca
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -150,6 +151,16 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
     if child.returncode != 0:
         raise BenchError(f"`{' '.join(argv)}` exited with {child.returncode}\n{errors.strip()}")
     return Process(output, usage.ru_utime + usage.ru_stime, wall_s, peak_kb / 1024)
+
+
+def callgrind(argv: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """Returns the instructions of a command, and what it printed."""
+    counter = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    done = subprocess.run([*counter, *argv], env=env, capture_output=True, text=True, check=False)
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or collected is None:
+        raise BenchError(f"`{' '.join(argv)}` exited with {done.returncode}\n{done.stderr}")
+    return int(collected[1]), done.stdout
 
 
 def high_water_mark_kb(pid: int | Literal["self"]) -> int:
