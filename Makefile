@@ -176,7 +176,7 @@ python-lint: $(VENV)/.installed
 	@$(STAGE) $@ sh -c 'ruff format --check --quiet . && ruff check --quiet .'
 
 python-types: test-links
-	@MYPYPATH=python $(STAGE) $@ sh -c 'mypy && stubtest --concise lasthop._core'
+	@$(STAGE) $@ sh -c 'mypy && cd $(TEST_BUILD)/stub && MYPYPATH=. PYTHONPATH=. stubtest --concise _core'
 
 python-tests: test-links $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) $(QUICK)
