@@ -1,59 +1,116 @@
-"""`lasthop` in a fork of this process, which has imported already what a command needs.
+"""`lasthop` in a fork of this process, which has already imported what a command needs.
 
-What it does is what the program does, in namespaces of its own and without this process's files;
-its start, a third of a second of a processor, is left out. The program itself is started in
-`test_guide.py`, `test_robust.py` and `test_uml.py`, and wherever another user runs it.
+A fork does what the program does, without the files of this process. It leaves out the start of
+Python and all imports, a third of a second of a processor. The program itself is started in
+`test_guide.py`, in the test of `test_states.py` that is about the unit, and where a test of
+emulations kills it.
 """
 
 import contextlib
 import ctypes
 import io
 import os
+import select
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import IO, Self
+
+from rich.console import Console
 
 from lab import GATEWAY, entered
 from lasthop.cli import main
+from lasthop.gateway.live import tables
 
 CLONE_NEWNS = 0x00020000
 """A mount namespace of its own (unshare(2))."""
 STREAMS = 3
 """Standard input, output and error have the numbers below."""
-LONGEST_S = 60.0
+LONGEST_S = 120.0
 """A command that takes longer is killed. [s]"""
+USED = (
+    *(f"lasthop.emulation.{name}" for name in ("capture", "limits", "link", "repeat")),
+    *("lasthop.cli.following", "lasthop.plot.about", "lasthop.relay.settings"),
+    "lasthop.congestion.loading",
+)
+"""Modules that commands import when they run, besides those of the gateway."""
 
 
 @cache
 def ready() -> None:
-    """Import what commands of the gateway need, by one that is refused and changes nothing."""
+    """Import what commands need, by a command that is refused and a table that nobody reads.
+
+    A fork that has become another user may not be able to read modules.
+    """
     with contextlib.redirect_stderr(io.StringIO()):
         assert main(["gateway", "status", "/dev/null"]) == 2
+    for name in USED:
+        import_module(name)
+    status = {"aps": [], "stations": [], "faults": [], "warnings": [], "leaves": None}
+    Console(file=io.StringIO()).print(tables(status))
 
 
-def lasthop(
-    *words: str | Path,
-    namespace: str = GATEWAY,
-    mounts: str | None = None,
-    directory: Path | None = None,
-) -> tuple[int, str]:
-    """Run a command in a network namespace; exit code, and output with errors behind it.
+class Started:
+    """A command that runs in a fork; it is in the network namespace of the calling thread.
 
-    `mounts` is a script that is done first, in a mount namespace of its own.
+    Parameters
+    ----------
+    words : sequence of str or path
+        Arguments of `lasthop`.
+    namespace : str, optional
+        Another network namespace.
+    mounts : str, optional
+        A script that is run first, in a mount namespace of its own.
+    before : callable, optional
+        A function that the fork calls next, before the command.
+    directory : path, optional
+        Its working directory.
+    is_read : bool
+        Whether `stdout` is a pipe, to be read while the command runs.
     """
-    ready()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        pid = os.fork()
-        if pid == 0:
+
+    def __init__(
+        self,
+        words: Sequence[str | Path],
+        *,
+        namespace: str | None = None,
+        mounts: str | None = None,
+        before: Callable[[], object] | None = None,
+        directory: Path | None = None,
+        is_read: bool = False,
+    ) -> None:
+        ready()
+        self.args = [str(word) for word in words]
+        self.returncode: int | None = None
+        self.stdout: IO[str] | None = None
+        self.files = [
+            tempfile.TemporaryFile()  # noqa: SIM115 as long as the process
+            for _ in ("output", "errors")
+        ]
+        out, err = (file.fileno() for file in self.files)
+        reader = -1
+        if is_read:
+            reader, out = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
             try:
-                with entered(namespace):
-                    live(out.fileno(), err.fileno(), mounts, directory)
-                    code = main([str(word) for word in words])
+                with contextlib.nullcontext() if namespace is None else entered(namespace):
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
+                    take_streams(out, err)
+                    if directory is not None:
+                        os.chdir(directory)
+                    if mounts is not None:
+                        mount(mounts)
+                    if before is not None:
+                        before()
+                    code = main(self.args)
                     sys.stdout.flush()
                     sys.stderr.flush()
                     os._exit(code)
@@ -61,14 +118,67 @@ def lasthop(
                 traceback.print_exc(file=sys.__stderr__)
             finally:
                 os._exit(1)
-        code = wait(pid)
-        out.seek(0)
-        err.seek(0)
-        return code, (out.read() + err.read()).decode()
+        self.ended = os.pidfd_open(self.pid)
+        if is_read:
+            os.close(out)
+            self.stdout = os.fdopen(reader, "r", encoding="utf-8")
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while the command runs."""
+        if self.returncode is None and select.select([self.ended], [], [], 0)[0]:
+            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.returncode
+
+    def wait(self, timeout: float = LONGEST_S) -> int:
+        """Wait for the end, and return the exit code."""
+        if self.returncode is None:
+            select.select([self.ended], [], [], timeout)
+        if (code := self.poll()) is None:
+            raise subprocess.TimeoutExpired(self.args, timeout)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, if the command still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End the command wherever it is."""
+        self.send_signal(signal.SIGKILL)
+
+    def written(self) -> tuple[str, str]:
+        """Return what is in the output, unless that is a pipe, and in the errors."""
+        for file in self.files:
+            file.seek(0)
+        out, err = (file.read().decode() for file in self.files)
+        return out, err
+
+    def communicate(self, timeout: float = LONGEST_S) -> tuple[str, str]:
+        """Wait for the end, and return output and errors."""
+        end_s = time.monotonic() + timeout
+        piped = "" if self.stdout is None else self.stdout.read()
+        self.wait(max(0.0, end_s - time.monotonic()))
+        out, err = self.written()
+        return piped + out, err
+
+    def close(self) -> None:
+        """End the command, and let go of its files."""
+        self.kill()
+        self.wait()
+        os.close(self.ended)
+        for file in (*self.files, self.stdout):
+            if file is not None:
+                file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-def live(out: int, err: int, mounts: str | None, directory: Path | None) -> None:
-    """Take on streams, mounts and a directory, and give up what else is open."""
+def take_streams(out: int, err: int) -> None:
+    """Take on streams, and give up what else is open."""
     for number, stream in enumerate((os.open(os.devnull, os.O_RDONLY), out, err)):
         os.dup2(stream, number)
     sys.stdin, sys.stdout, sys.stderr = (
@@ -76,21 +186,33 @@ def live(out: int, err: int, mounts: str | None, directory: Path | None) -> None
         for number, mode in enumerate("rww")
     )
     os.closerange(STREAMS, os.sysconf("SC_OPEN_MAX"))
-    if directory is not None:
-        os.chdir(directory)
-    if mounts is not None:
-        assert ctypes.CDLL(None).unshare(CLONE_NEWNS) == 0
-        script = f"mount --make-rprivate /; {mounts}"
-        subprocess.run(["sh", "-ec", script], check=True)
 
 
-def wait(pid: int) -> int:
-    """Wait for the end of a process; its exit code."""
-    end_s = time.monotonic() + LONGEST_S
-    while True:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > end_s:
-            os.kill(pid, signal.SIGKILL)
-        time.sleep(0.005)
+def mount(script: str) -> None:
+    """Run a script in a mount namespace of its own, and stay there."""
+    assert ctypes.CDLL(None).unshare(CLONE_NEWNS) == 0
+    subprocess.run(["sh", "-ec", f"mount --make-rprivate /; {script}"], check=True)
+
+
+def lasthop(
+    *words: str | Path,
+    namespace: str | None = GATEWAY,
+    mounts: str | None = None,
+    before: Callable[[], object] | None = None,
+    directory: Path | None = None,
+) -> tuple[int, str]:
+    """Run a command; return its exit code, and its output followed by its errors."""
+    with Started(
+        words, namespace=namespace, mounts=mounts, before=before, directory=directory
+    ) as process:
+        code = process.wait()
+        return code, "".join(process.written())
+
+
+def done(
+    *words: str | Path, before: Callable[[], object] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command where the calling thread is; return what `subprocess.run` would return."""
+    with Started(words, before=before) as process:
+        code = process.wait()
+        return subprocess.CompletedProcess(process.args, code, *process.written())

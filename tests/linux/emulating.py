@@ -1,12 +1,14 @@
 """What tests of emulations share: the command, and whether it may run here."""
 
 import os
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+import commands
 import lasthop as lh
 from lasthop.emulation.places import SERVER
 from lasthop.linux.netns import Namespace
@@ -18,6 +20,12 @@ COMMAND = [
     "import sys; from lasthop.cli import main; sys.exit(main())",
     "emulate",
 ]
+"""The program itself, in a process of its own."""
+
+
+def emulated(*words: str | Path) -> "subprocess.CompletedProcess[str]":
+    """Run `lasthop emulate` in a fork of this process; return what `subprocess.run` would."""
+    return commands.done("emulate", *words)
 
 
 def skip_without_rights(request: pytest.FixtureRequest) -> None:

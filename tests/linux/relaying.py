@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from commands import Started
 from lasthop import relay
 from lasthop.relay.settings import write_key
 
@@ -207,16 +208,22 @@ async def many_streams(
     return Outcome(ends, plans, heard, longest_s)
 
 
+Process = Started | subprocess.Popen[str]
+"""A relay as a fork of this process, or as a program."""
+
+
 @dataclass
 class Pair:
     """Two relays, each a process."""
 
     directory: Path
     options: tuple[str, ...] = ()
+    is_program: bool = False
+    """Whether each is started as a program, and has no memory but its own."""
     server_port: int = 0
     socks_port: int = 0
-    server: "subprocess.Popen[str] | None" = None
-    client: "subprocess.Popen[str] | None" = None
+    server: Process | None = None
+    client: Process | None = None
 
     def begin(self) -> None:
         """Start both."""
@@ -232,14 +239,16 @@ class Pair:
         self.server = self.start("serve", "--listen", f"127.0.0.1:{self.server_port}")
         self.server_port = self.port_of(self.server)
 
-    def start(self, *args: str) -> "subprocess.Popen[str]":
-        """A process of `lasthop relay`."""
-        command = (sys.executable, "-c", LASTHOP, "relay", *args)
-        key = ("--key", str(self.directory / "key"))
-        return subprocess.Popen((*command, *key), stdout=subprocess.PIPE, text=True)
+    def start(self, *args: str) -> Process:
+        """Start a process of `lasthop relay`."""
+        words = ("relay", *args, "--key", str(self.directory / "key"))
+        if not self.is_program:
+            return Started(words, is_read=True)
+        command = (sys.executable, "-c", LASTHOP, *words)
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
     @staticmethod
-    def port_of(process: "subprocess.Popen[str]") -> int:
+    def port_of(process: Process) -> int:
         """The port in its first line."""
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -263,16 +272,18 @@ class Pair:
                 forget(process)
 
 
-def forget(process: "subprocess.Popen[str]") -> None:
+def forget(process: Process) -> None:
     """Let go of what a process that has ended has printed."""
-    if process.stdout is not None:
+    if isinstance(process, Started):
+        process.close()
+    elif process.stdout is not None:
         process.stdout.close()
 
 
 @contextmanager
-def relays(directory: Path, *options: str) -> Iterator[Pair]:
-    """Two relays while the body runs."""
-    pair = Pair(directory, options)
+def relays(directory: Path, *options: str, is_program: bool = False) -> Iterator[Pair]:
+    """Run two relays while the body runs."""
+    pair = Pair(directory, options, is_program)
     try:
         pair.begin()
         yield pair
@@ -335,14 +346,14 @@ async def run(*command: str) -> str:
     return out.decode()
 
 
-def memory_bytes(process: "subprocess.Popen[str]") -> int:
-    """Most memory that a process has had."""
+def memory_bytes(process: Process) -> int:
+    """Return the most memory that a process has had."""
     text = Path(f"/proc/{process.pid}/status").read_text()
     line = next(line for line in text.splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
 
 
-def cpu_s(process: "subprocess.Popen[str]") -> float:
-    """Time that a process has had of processors."""
+def cpu_s(process: Process) -> float:
+    """Return the processor time of a process."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

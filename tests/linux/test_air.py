@@ -2,14 +2,13 @@
 
 import json
 import struct
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from emulating import COMMAND, skip_without_rights
+from emulating import emulated, skip_without_rights
 
 CELL = """\
 name = "two stations, one of them with errors"
@@ -118,13 +117,13 @@ def test_frames_hold_what_the_interfaces_saw(tmp_path, cell):
         (tmp_path / name).write_text(text)
     here = tmp_path / "laptop"
     python = sys.executable
-    words = [*COMMAND, scenario, "--json", "--pcapng", air, "--at", "laptop"]
+    words = [scenario, "--json", "--pcapng", air, "--at", "laptop"]
     words += ["--with", "server", f"{python} {tmp_path}/sniffs {there}"]
     words += ["--with", "laptop", f"{python} {tmp_path}/sniffs {here}"]
     words += ["--with", "server", f"{python} {tmp_path}/echoes"]
     seen = f"until [ -e {there} ] && [ -e {here} ]; do sleep 0.05; done"  # they sniff from then on
     words += ["--", "sh", "-c", f"{seen}; until {python} {tmp_path}/asks; do sleep 0.1; done"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    done = emulated(*words)
     assert done.returncode == 0, done.stderr
     assert str(100_000 + 256 * 200) in done.stderr
     assert json.loads(done.stdout)["kind"] == "emulation"

@@ -1,20 +1,21 @@
 """Congestion controls loaded into the kernel: whose they are, how they go away, their windows."""
 
+import ctypes
 import fcntl
 import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 import pytest
 from scipy import stats
 
+import commands
 import lasthop as lh
 import lossy
 from lab import wait_until
@@ -23,7 +24,8 @@ from lasthop.congestion.loading import missing
 from lasthop.linux import pins
 from lasthop.linux.tcp import available_congestion
 
-LASTHOP = [sys.executable, "-c", "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"]
+CLONE_NEWUSER = 0x10000000
+"""A user namespace of its own (unshare(2))."""
 NAME = CONTROLS["compound"].kernel_name
 EMULATED = """\
 duration = "60 s"
@@ -61,9 +63,7 @@ def clean(rights: None) -> Iterator[None]:
 
 
 def lasthop(*arguments: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [*LASTHOP, "congestion", *arguments], capture_output=True, text=True, check=False
-    )
+    done = commands.done("congestion", *arguments)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -73,11 +73,10 @@ def listed() -> dict[str, Any]:
     return {each["name"]: each for each in json.loads(said)["kernel"]}
 
 
-def loading(stack: ExitStack, *arguments: str) -> subprocess.Popen[str]:
+def loading(stack: ExitStack, *arguments: str) -> commands.Started:
     """A process that has loaded something and holds it."""
-    command = [*LASTHOP, "congestion", "load", *arguments]
-    process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
-    stack.callback(process.kill)
+    words = ["congestion", "load", *arguments]
+    process = stack.enter_context(commands.Started(words, is_read=True))
     assert process.stdout is not None
     assert process.stdout.readline() == f"compound is {NAME} until Ctrl-C\n"
     return process
@@ -189,14 +188,14 @@ def test_each_law_carries_a_flow_under_a_name_of_the_process(law):
 def test_an_emulation_loads_what_it_needs_and_leaves_nothing(tmp_path, how):
     path = tmp_path / "x.toml"
     path.write_text(EMULATED)
-    with subprocess.Popen([*LASTHOP, "emulate", str(path)], stderr=subprocess.PIPE) as process:
+    with commands.Started(["emulate", path]) as process:
         ours = {f"ctcp_{process.pid}", f"illi_{process.pid}"}
         if "illinois" in available_congestion():
             ours.remove(f"illi_{process.pid}")
         wait_until(lambda: ours <= set(available_congestion()), "the controls to be loaded")
         process.send_signal(how)
-        _, said = process.communicate(timeout=30)
-    assert b"Traceback" not in said
+        _, said = process.communicate()
+    assert "Traceback" not in said
     wait_until(lambda: not ours & set(available_congestion()), "the names to be gone")
 
 
@@ -212,11 +211,15 @@ def test_without_rights_a_line_says_what_is_missing():
 
 
 def in_user_namespace(*arguments: str) -> tuple[int, str, str]:
-    command = ["unshare", "-Ur", *LASTHOP, "congestion", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode == 1:
-        pytest.skip(f"no user namespaces here: {done.stderr.strip()}")
+    done = commands.done("congestion", *arguments, before=enter_user_namespace)
     return done.returncode, done.stdout, done.stderr
+
+
+def enter_user_namespace() -> None:
+    """Be root in a user namespace, as `unshare -Ur` makes one."""
+    assert ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUSER) == 0
+    for name, text in (("setgroups", "deny"), ("uid_map", "0 0 1"), ("gid_map", "0 0 1")):
+        Path("/proc/self", name).write_text(text)
 
 
 RTT_S, WARMUP_S = 0.1, 20.0

@@ -11,7 +11,7 @@ import pytest
 
 import lasthop as lh
 from clock import FRAME_S, WINDOW_S, in_time
-from emulating import COMMAND, moves_packets, skip_without_rights
+from emulating import COMMAND, emulated, moves_packets, skip_without_rights
 from lab import wait_until
 from lasthop.emulation import Emulation, emulate
 
@@ -155,9 +155,9 @@ def test_programs_talk_through_aggregates(tmp_path, words):
     path.write_text(f"{text}[station.laptop]\n[station.other]\nupload = 1\n")
     serves.write_text(SERVES)
     asks.write_text(ASKS)
-    command = [*COMMAND, str(path), "--json", *words, "--at", "laptop"]
+    command = [path, "--json", *words, "--at", "laptop"]
     command += ["--with", "server", f"{sys.executable} {serves}", "--", sys.executable, str(asks)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = emulated(*command)
     assert done.returncode == 0, done.stderr
     body = random.Random(7).randbytes(300_000)
     said = done.stderr.splitlines()

@@ -14,7 +14,7 @@ import pytest
 
 import lasthop as lh
 from clock import FRAME_S, WINDOW_S, in_time
-from emulating import COMMAND, moves_packets, skip_without_rights
+from emulating import COMMAND, emulated, moves_packets, skip_without_rights
 from lab import wait_until
 from lasthop import _core
 from lasthop.emulation import Emulation, emulate
@@ -200,10 +200,9 @@ def test_the_command_prints_a_result_with_calls_and_floods(tmp_path, timed):
     shorter = CELL.replace('warmup = "6 s"', 'warmup = "2 s"').replace("16 s", "6 s")
     path.write_text(shorter + DOWNLOADS + UDP)
 
-    def emulated() -> dict[str, Any]:
-        done = subprocess.run(
-            [*COMMAND, str(path), "--json"], capture_output=True, text=True, check=True
-        )
+    def result_of() -> dict[str, Any]:
+        done = emulated(path, "--json")
+        assert done.returncode == 0, done.stderr
         result: dict[str, Any] = json.loads(done.stdout)
         assert result["kind"] == "emulation"
         assert "late" in done.stderr
@@ -215,9 +214,9 @@ def test_the_command_prints_a_result_with_calls_and_floods(tmp_path, timed):
         return float(result["totals"][0]["lateness_p99_s"]["mean"])
 
     if not timed:
-        emulated()
+        result_of()
         return
-    result = in_time(emulated, FRAME_S, late_s, WINDOW_S)
+    result = in_time(result_of, FRAME_S, late_s, WINDOW_S)
     flows = {flow["name"]: flow for flow in result["flows"]}
     # 200 datagrams of each direction in four seconds; five standard deviations of Poisson gaps
     up, down, flood = (

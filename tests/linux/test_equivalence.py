@@ -1,31 +1,15 @@
 """`plan` is the exact equivalent of `up`: both leave the kernel in the same state."""
 
-import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lab import GATEWAY, Child, Lab, gateway_text, log_in, sh
+from lab import GATEWAY, Child, clean_up, gateway_text, log_in, sh
 from lasthop.gateway import config
 from lasthop.gateway.layout import ifb_name
 from lasthop.gateway.shaper import Shaper, plan
-
-SHOWN = """
-ip -d link show lh-lan | grep -v '^ *[0-9]*:'
-tc -d class show dev lh-lan | sort
-tc filter show dev lh-lan; tc filter show dev lh-lan parent 6c68:1
-tc filter show dev lan egress; tc filter show dev lan ingress
-tc qdisc show | sort
-"""
-
-
-def state() -> str:
-    """What the kernel shows, without the numbers that it gives by itself."""
-    shown = re.sub(r"(pfifo|codel|sfq) \w+:", r"\1 LEAF:", sh(SHOWN))
-    shown = re.sub(r"leaf \w+:", "leaf LEAF:", shown)
-    shown = re.sub(r"direct_packets_stat \d+", "", shown)
-    shown = re.sub(r"\tindex \d+ ref 1 bind 1.*", "", shown)
-    return "\n".join(sorted(line for line in shown.splitlines() if line.strip()))
+from shown import by_hand, state
 
 
 @pytest.mark.parametrize(
@@ -51,15 +35,33 @@ def test_plan_and_up_leave_the_same(tmp_path: Path, more: str) -> None:
             return state()
 
     def by_plan() -> str:
-        for command in plan(gateway):
-            if not command.startswith("ethtool"):  # these interfaces merge nothing
-                sh(command)
+        by_hand(plan(gateway))
         return state()
 
-    answers = []
-    for way in (by_up, by_plan):
-        with Lab(stations=1, rate_bps=None):
-            answers.append(Child(GATEWAY, way).result())
+    answers = [in_a_new_gateway(way) for way in (by_up, by_plan)]
     assert answers[0] == answers[1]
     assert ifb_name(gateway) in answers[0]
     assert answers[0].count("match ") > 12
+
+
+def in_a_new_gateway(function: Callable[[], str]) -> str:
+    """Return what a function returns in a namespace of its own, with two interfaces."""
+    clean_up()
+    sh(f"ip netns add {GATEWAY}")
+    try:
+        sh(
+            f"""
+            ip -n {GATEWAY} -batch - <<'end'
+            link add wan type veth peer name wan1
+            link add lan type veth peer name lan1
+            link set wan up
+            link set wan1 up
+            link set lan up
+            link set lan1 up
+            end
+            """.replace(" " * 12, "")
+        )
+        answer: str = Child(GATEWAY, function).result()
+        return answer
+    finally:
+        clean_up()

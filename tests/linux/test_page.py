@@ -1,20 +1,45 @@
-"""A browser at a station of an emulated cell: every object of a page comes, and its times."""
+"""The guide's page at a station of an emulated cell: every object comes, and a browser's times."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from emulating import COMMAND, skip_without_rights
+from emulating import emulated, skip_without_rights
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "page"
 sys.path.append(str(EXAMPLE))
 
-from objects import LEAST, page  # noqa: E402
+from objects import LEAST, TYPES, page  # noqa: E402
 
+SERVER = f"{sys.executable} {EXAMPLE / 'serve.py'} --objects {LEAST}"
+FETCHES = """
+import json, socket, sys
+from http.client import HTTPConnection
+from itertools import count
+
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as pings:
+    pings.connect(("server", 80))
+    pings.settimeout(0.1)
+    for number in count():  # until the server is there
+        try:
+            pings.send(b"%d" % number)
+            pings.recv(100)
+            break
+        except OSError:
+            continue
+one, seen = HTTPConnection("server", 80), {}
+for path in sys.argv[2:]:
+    one.request("GET", path)
+    answer = one.getresponse()
+    seen[path] = answer.status, answer.headers.get_content_type(), len(answer.read())
+with open(sys.argv[1], "w") as out:
+    json.dump(seen, out)
+"""
+"""Asks for objects one after another over one connection, once a datagram has come back."""
 TIMES = ("start_s", "connect_s", "connected_s", "request_s", "response_s", "end_s")
 
 
@@ -23,22 +48,46 @@ def rights(request: pytest.FixtureRequest) -> None:
     skip_without_rights(request)
 
 
+def loaded(*browser: str | Path) -> dict[str, Any]:
+    """Run a program at the laptop, with the page's server; return the result."""
+    words = ["--json", "--set", "warmup=500 ms", "--at", "laptop", "--with", "server", SERVER]
+    done = emulated(EXAMPLE / "page.toml", *words, "--", *browser)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def carried_bytes(result: dict[str, Any]) -> float:
+    """Return the payload of the server's connections to the browser."""
+    web = [
+        flow
+        for flow in result["flows"]
+        if flow.get("connection", "").startswith("tcp 10.255.0.1:80 ")
+    ]
+    length_s = result["duration_s"] - result["warmup_s"]
+    return sum(flow["goodput_bps"]["mean"] for flow in web) * length_s / 8
+
+
+def test_every_object_of_the_page_comes_over_the_air(tmp_path: Path) -> None:
+    """The server and the scenario of the guide, with a program in the place of the browser."""
+    script, out = tmp_path / "fetches.py", tmp_path / "seen.json"
+    script.write_text(FETCHES)
+    expected = {
+        each.path: [200, TYPES[each.kind].partition(";")[0], len(each.content)]
+        for each in page(LEAST)
+    }
+    result = loaded(sys.executable, script, out, *expected)
+    assert json.loads(out.read_text()) == expected
+    assert carried_bytes(result) >= sum(size for _, _, size in expected.values())
+
+
+@pytest.mark.slow
 def test_a_browser_loads_every_object(
     tmp_path: Path, debian_program: Callable[[str, str], str]
 ) -> None:
     debian_program("chromium", "chromium")
     out = tmp_path / "load.json"
-    server = f"{sys.executable} {EXAMPLE / 'serve.py'} --objects {LEAST}"
-    browser = [sys.executable, str(EXAMPLE / "load.py"), "--before", "0", "--out", str(out)]
-    words = ["--json", "--set", "warmup=500 ms", "--at", "laptop", "--with", "server", server]
-    done = subprocess.run(
-        [*COMMAND, str(EXAMPLE / "page.toml"), *words, "--", *browser],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stderr
+    result = loaded(sys.executable, EXAMPLE / "load.py", "--before", "0", "--out", out)
     load = json.loads(out.read_text())
     wanted = {each.path: len(each.content) for each in page(LEAST)}
     objects = load["objects"]
@@ -52,9 +101,4 @@ def test_a_browser_loads_every_object(
     assert objects[0]["path"] == "/"
     assert 0 < objects[0]["end_s"] <= load["load_s"]
     assert load["pings"]
-    flows = json.loads(done.stdout)["flows"]
-    web = [one for one in flows if one.get("connection", "").startswith("tcp 10.255.0.1:80 ")]
-    result = json.loads(done.stdout)
-    length_s = result["duration_s"] - result["warmup_s"]
-    carried_bytes = sum(one["goodput_bps"]["mean"] for one in web) * length_s / 8
-    assert carried_bytes >= sum(wanted.values())
+    assert carried_bytes(result) >= sum(wanted.values())

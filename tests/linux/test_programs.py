@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from emulating import COMMAND, skip_without_rights
+from emulating import COMMAND, emulated, skip_without_rights
 from lab import PATIENCE_S, wait_until
 
 CELL = """\
@@ -54,13 +54,6 @@ with socket.create_connection((sys.argv[1], 80)) as one:
 @pytest.fixture(autouse=True, scope="module")
 def rights(request: pytest.FixtureRequest) -> None:
     skip_without_rights(request)
-
-
-def emulated(path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    """What a command prints."""
-    return subprocess.run(
-        [*COMMAND, str(path), *words], capture_output=True, text=True, check=False, timeout=120
-    )
 
 
 @pytest.mark.parametrize(
@@ -107,9 +100,7 @@ def test_programs_of_the_file_run_in_emulations(tmp_path):
 def test_a_link_stands_in_the_place_of_a_file():
     words = ["--json", "--link", "8 Mbps, 30 ms, queue 20", "--with", "server", SERVES]
     command = ["--", PYTHON, "-c", TAKES, "server"]
-    done = subprocess.run(
-        [*COMMAND, *words, *command], capture_output=True, text=True, check=False, timeout=120
-    )
+    done = emulated(*words, *command)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[0] == str(SENT_BYTES)
     result = json.loads(done.stdout)
@@ -125,8 +116,8 @@ def test_a_link_stands_in_the_place_of_a_file():
 
 
 def test_places_of_a_link_are_its_ends():
-    words = [*COMMAND, "--link", "8 Mbps, 30 ms", "--places"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    done = emulated("--link", "8 Mbps, 30 ms", "--places")
+    assert done.returncode == 0, done.stderr
     assert [line.split()[:3] for line in done.stdout.splitlines()[1:]] == [
         ["client", "10.64.0.1", "client"],
         ["server", "10.128.0.1", "server"],

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import Started, lasthop
 from lab import sh, wait_until
 from lasthop import relay
 from relaying import (
@@ -106,7 +107,7 @@ def flooding(*, reads: bool) -> Iterator[int]:
 def test_unread_streams_hold_little_memory_and_stop_no_other(
     tmp_path: Path, downloads: bool
 ) -> None:
-    with relays(tmp_path) as pair, flooding(reads=downloads) as port:
+    with relays(tmp_path, is_program=True) as pair, flooding(reads=downloads) as port:
         both = [process for process in (pair.client, pair.server) if process is not None]
         held = [relay.connect("127.0.0.1", port, via=pair.via) for _ in range(UNREAD)]
         if not downloads:
@@ -432,17 +433,12 @@ def test_a_client_that_vanishes_makes_room() -> None:
 
 def test_json_lines_are_json(tmp_path: Path) -> None:
     relay_key = tmp_path / "key"
-    subprocess.run([*PYTHON, LASTHOP, "relay", "key", str(relay_key)], check=True)
-    command = [*PYTHON, LASTHOP, "relay", "serve", "--json", "--listen", "127.0.0.1:0"]
-    with subprocess.Popen(
-        [*command, "--key", str(relay_key)], stdout=subprocess.PIPE, text=True
-    ) as server:
+    assert lasthop("relay", "key", relay_key, namespace=None)[0] == 0
+    words = ["relay", "serve", "--json", "--listen", "127.0.0.1:0", "--key", relay_key]
+    with Started(words, is_read=True) as server:
         assert server.stdout is not None
         first = json.loads(server.stdout.readline())
         server.send_signal(signal.SIGINT)
         last = json.loads(server.stdout.read().splitlines()[-1])
     assert list(first) == ["listen", "to"]
     assert last["streams_total"] == 0
-
-
-LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"

@@ -14,8 +14,9 @@ import pytest
 from measure import BenchError
 from peers import apt_install
 
+from commands import Started, lasthop
 from lab import PATIENCE_S, PREFIX, sh, wait_until
-from relaying import LASTHOP, Pair, relays
+from relaying import Pair, relays
 from test_relay import free_port
 
 
@@ -194,7 +195,7 @@ def test_curl_goes_through_tproxy_and_knows_nothing(tmp_path: Path) -> None:
     (tmp_path / "web").mkdir()
     (tmp_path / "web" / "file").write_bytes(whole := os.urandom(1_000_000))
     pair = Pair(tmp_path)
-    done(sys.executable, "-c", LASTHOP, "relay", "key", str(tmp_path / "key"))
+    assert lasthop("relay", "key", tmp_path / "key", namespace=None)[0] == 0
     with namespaces():
         rules = tmp_path / "rules"
         rules.write_text(RULES.format(port=7000))
@@ -233,12 +234,10 @@ def test_curl_goes_through_tproxy_and_knows_nothing(tmp_path: Path) -> None:
             web.wait()
 
 
-def start_in(namespace: str, directory: Path, *words: str) -> "subprocess.Popen[str]":
-    """A relay in a namespace, from when it listens."""
-    command = [sys.executable, "-c", LASTHOP, "relay", *words, "--key", str(directory / "key")]
-    started = subprocess.Popen(
-        ["ip", "netns", "exec", namespace, *command], stdout=subprocess.PIPE, text=True
-    )
+def start_in(namespace: str, directory: Path, *words: str) -> Started:
+    """Start a relay in a namespace, and wait until it listens."""
+    command = ["relay", *words, "--key", str(directory / "key")]
+    started = Started(command, namespace=namespace, is_read=True)
     if words[0] == "serve":
         assert started.stdout is not None
         assert started.stdout.readline().startswith("clients are awaited")

@@ -2,14 +2,13 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from commands import lasthop
 from lab import (
     GATEWAY,
     Child,
@@ -24,6 +23,7 @@ from lab import (
     station_v4,
     take_back,
 )
+from lasthop.daemon import state as daemon_state
 from lasthop.daemon import verbs
 from lasthop.daemon.state import State
 from lasthop.errors import UserError
@@ -260,17 +260,13 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
     file = directory / "cafe.toml"
     good = gateway_text(2)
     other, broken = good.replace('lan = "lan"', 'lan = "lo"'), "[gateway\n"
-    program = (
-        "import sys, pathlib; from lasthop.daemon import state; from lasthop.cli import main; "
-        "state.RUN = pathlib.Path(sys.argv.pop(1)); sys.exit(main())"
-    )
+
+    def have_a_run_of_its_own() -> None:
+        daemon_state.RUN = directory / "run"
 
     def act(text: str, verb: str) -> tuple[int, str]:
         file.write_text(text)
-        command = [sys.executable, "-c", program, directory / "run", "gateway", verb, file]
-        with entered(GATEWAY):
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-        return done.returncode, done.stdout + done.stderr
+        return lasthop("gateway", verb, file, before=have_a_run_of_its_own)
 
     code, said = act(good, "up")
     assert code == 0, said

@@ -26,7 +26,7 @@ from lasthop.gateway import config
 from lasthop.gateway.script import script
 from lasthop.gateway.shaper import Shaper
 from router import Router, why_not
-from test_equivalence import state
+from shown import state
 from traffic import transfers
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))

@@ -5,12 +5,13 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
+from another_user import USER, become
 from commands import lasthop
 from lab import (
     GATEWAY,
@@ -31,8 +32,6 @@ from traffic import transfers
 LASTHOP = Path(sys.executable).with_name("lasthop")
 UNIT = Path(__file__).parents[2] / "python/lasthop/gateway/share/lasthop-gateway@.service"
 LEAVES = "leaves are pfifo, as `gateway.discipline` says"
-USER = "65534"
-"""Number of a user, and of a group, with no rights of its own."""
 BROKEN = (None, "[gateway\n", "[gateway]\nwan = 'wan'\nlan = 'lan'\nno_such = 1\n", "")
 """Files that cannot be read: gone, no TOML, with an unknown key, and without a gateway."""
 
@@ -61,16 +60,25 @@ class Commands:
         file: str | Path | None = None,
         namespace: str = GATEWAY,
         before: str = "",
+        user: Callable[[], None] | None = None,
         under: Sequence[str] = (),
     ) -> tuple[int, str]:
-        """Exit code, and output with errors behind it.
+        """Run a command; return its exit code, and its output followed by its errors.
 
-        `before` is done first in a mount namespace of its own, `under` stands in front.
+        `before` is a script that is run first, in a mount namespace of its own; `user` is called
+        next, and becomes another user. With `under`, words that precede the command, the program
+        itself is started.
         """
         command = ["gateway", verb, file or self.file, *options]
         mounts = f"mount --bind {self.run} /run; {before or ':'}"
         if not under:
-            return lasthop(*command, namespace=namespace, mounts=mounts, directory=self.directory)
+            return lasthop(
+                *command,
+                namespace=namespace,
+                mounts=mounts,
+                before=user,
+                directory=self.directory,
+            )
         words = ["sh", "-ec", f'{mounts}; exec "$@"', "sh", *under, str(LASTHOP), *command]
         with entered(namespace):
             done = subprocess.run(
@@ -256,45 +264,50 @@ def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
         sh("ip link del lh-lan; tc qdisc del dev lan clsact")
 
 
-def as_user(capabilities: str) -> list[str]:
-    """A user with these capabilities and no other, as the unit has it."""
-    sets = [f"--{kind}=-all{capabilities}" for kind in ("bounding-set", "inh-caps", "ambient-caps")]
+def as_user(capabilities: Sequence[str]) -> list[str]:
+    """Return words that run a program as another user, with these capabilities and no other."""
+    sets = [
+        f"--{kind}=-all{''.join(f',+{name}' for name in capabilities)}"
+        for kind in ("bounding-set", "inh-caps", "ambient-caps")
+    ]
     who = [f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs"]
     return ["setpriv", *who, *sets]
 
 
+def may_all() -> None:
+    """Become another user that may do what the gateway's unit may."""
+    become(("net_admin", "net_raw"))
+
+
 @pytest.fixture
-def user(commands: Commands) -> str:
-    """What the unit's sandbox has in common with this machine; a /run/lasthop of the user's."""
-    if shutil.which("setpriv") is None:
-        pytest.skip("needs setpriv")
-    done = commands("--help", under=as_user(""))
-    if done[0] != 0:
-        pytest.skip(f"another user cannot run {LASTHOP}: {done[1]}")
+def sandbox(commands: Commands) -> str:
+    """The script that makes what the unit's sandbox has; a /run/lasthop of the other user's."""
     (commands.run / "lasthop").mkdir(mode=0o700)
-    os.chown(commands.run / "lasthop", int(USER), int(USER))
+    os.chown(commands.run / "lasthop", USER, USER)
     own = "mount --bind /run/lasthop /run/lasthop"
     closed = "mount -o remount,bind,ro /; mount -o remount,bind,ro /run"
     return f"{own}; {closed}; mount -t proc -o hidepid=invisible proc /proc; umask 0077"
 
 
-def test_the_unit_has_what_every_command_needs(commands: Commands, user: str) -> None:
+def test_the_unit_has_what_every_command_needs(commands: Commands, sandbox: str) -> None:
     text = UNIT.read_text("utf-8")
     assert "\nUser=lasthop\n" in text
     capabilities = "CAP_NET_ADMIN CAP_NET_RAW"
     for key in ("CapabilityBoundingSet", "AmbientCapabilities"):
         assert f"\n{key}={capabilities}\n" in text
-    under = as_user("".join(f",+{each.lower()[4:]}" for each in capabilities.split()))
+    names = [each.lower()[4:] for each in capabilities.split()]
 
     def act(verb: str) -> tuple[int, str]:
-        return commands(verb, before=user, under=under)
+        return commands(verb, before=sandbox, user=lambda: become(names))
 
-    assert act("check") == (0, f"{commands.file}: ok: cafe: 1 access point, 2 stations; {LEAVES}\n")
-    code, said = act("up")
+    code, said = commands("check", before=sandbox, under=as_user(names))
+    ok = f"{commands.file}: ok: cafe: 1 access point, 2 stations; {LEAVES}\n"
+    assert (code, said) == (0, ok)
+    code, said = commands("up", before=sandbox, under=as_user(names))
     assert code == 0, said
     assert transfers(station_v4(0))
     owners = {path.stat().st_uid for path in commands.state().directory.iterdir()}
-    assert owners == {int(USER)}
+    assert owners == {USER}
     assert station_v4(0) in act("status")[1]
     # root asks and ends it too, and what it writes is the user's
     assert station_v4(0) in commands("status")[1]
@@ -309,20 +322,22 @@ def test_the_unit_has_what_every_command_needs(commands: Commands, user: str) ->
 
 @pytest.mark.parametrize(
     ("capabilities", "lacks"),
-    [("", "CAP_NET_ADMIN"), (",+net_raw", "CAP_NET_ADMIN"), (",+net_admin", "CAP_NET_RAW")],
+    [((), "CAP_NET_ADMIN"), (("net_raw",), "CAP_NET_ADMIN"), (("net_admin",), "CAP_NET_RAW")],
     ids=["none", "raw", "admin"],
 )
 def test_a_right_that_is_missing_is_named(
-    commands: Commands, user: str, capabilities: str, lacks: str
+    commands: Commands, sandbox: str, capabilities: Sequence[str], lacks: str
 ) -> None:
-    under = as_user(capabilities)
-    code, said = commands("check", before=user, under=under)
+    def user() -> None:
+        become(capabilities)
+
+    code, said = commands("check", before=sandbox, user=user)
     assert (code, said.splitlines()[1:]) == (
         0,
         [f"warning: this machine was not looked at: that takes {lacks}, which root has"],
     )
     verb = "run" if capabilities else "up"
-    assert commands(verb, before=user, under=under) == (
+    assert commands(verb, before=sandbox, user=user) == (
         2,
         f"error: the network: this process has no {lacks}\nhint: are you root?\n",
     )
@@ -330,9 +345,8 @@ def test_a_right_that_is_missing_is_named(
 
 def test_what_is_another_users_is_told_in_a_line(commands: Commands) -> None:
     commands("up")
-    under = as_user(",+net_admin,+net_raw")
     for verb in ("check", "up", "status", "down"):
-        code, said = commands(verb, under=under)
+        code, said = commands(verb, user=may_all)
         assert code == 2, verb
         assert said.splitlines()[0].startswith("error: /run/lasthop"), said
         assert said.splitlines()[0].endswith(": Permission denied"), said
@@ -341,26 +355,27 @@ def test_what_is_another_users_is_told_in_a_line(commands: Commands) -> None:
     (commands.run / "lasthop").chmod(0o755)
     commands.state().directory.chmod(0o755)
     for verb in ("status", "down"):
-        code, said = commands(verb, under=under)
+        code, said = commands(verb, user=may_all)
         assert (code, said) == (
             2,
             f"error: /run/lasthop/{commands.state().directory.name}/lock: Permission denied\n"
             "hint: are you root?\n",
         )
     commands.state().directory.joinpath("lock").chmod(0o644)
-    code, said = commands("status", under=under)
+    code, said = commands("status", user=may_all)
     assert said.endswith("/control: Permission denied\nhint: are you root?\n"), said
 
 
-def test_a_user_whose_own_directory_is_missing_or_read_only(commands: Commands, user: str) -> None:
-    under = as_user(",+net_admin,+net_raw")
+def test_a_user_whose_own_directory_is_missing_or_read_only(
+    commands: Commands, sandbox: str
+) -> None:
     shutil.rmtree(commands.run / "lasthop")
-    code, said = commands("up", under=under)
+    code, said = commands("up", user=may_all)
     name = commands.state().directory.name
     assert (code, said) == (
         2,
         f"error: /run/lasthop/{name}: Permission denied\nhint: are you root?\n",
     )
-    assert commands("status", under=under) == (0, "not up\n")
-    code, said = commands("up", "--state", "/proc/none", under=under)
+    assert commands("status", user=may_all) == (0, "not up\n")
+    code, said = commands("up", "--state", "/proc/none", user=may_all)
     assert (code, said.splitlines()[0].startswith("error: /proc/none: ")) == (2, True), said

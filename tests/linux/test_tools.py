@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from emulating import COMMAND, skip_without_rights
+from emulating import emulated, skip_without_rights
 
 CELL = """\
 name = "tools"
@@ -50,8 +50,7 @@ def at_laptop(
     """Result and output of a program beside one at the server, and the program's flows."""
     path = folder / "x.toml"
     path.write_text(CELL)
-    words = [*COMMAND, path, "--json", "--at", "laptop", "--with", "server", server, "--", *command]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    done = emulated(path, "--json", "--at", "laptop", "--with", "server", server, "--", *command)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     flows = [flow for flow in result["flows"] if flow["name"].startswith("laptop/program/")]

@@ -26,6 +26,31 @@ rate = "5 Mbps"
 discipline = "fq_codel"
 station.one = { address = "10.77.1.10" }
 """
+LINKS = """
+link add wan type veth peer name wan1
+link add lan type veth peer name lan1
+link set wan up
+link set wan1 up
+link set lan up
+link set lan1 up
+"""
+QUEUES = """
+qdisc add dev wan1 root netem delay 10ms
+qdisc add dev lan1 root cake bandwidth 20mbit
+"""
+CHECKED = """
+import subprocess, sys
+from lasthop.cli import main
+
+for verb, shown in (("check", None), ("up", "lh-lan"), ("down", "wan")):
+    code = main(["gateway", verb, sys.argv[1]])
+    if code != 0:
+        sys.exit(code)
+    if shown is not None:
+        sys.stdout.flush()
+        subprocess.run(["tc", "qdisc", "show", "dev", shown], check=True)
+"""
+"""The commands of `lasthop`, in one process: inside, each start takes a second of a processor."""
 
 
 @pytest.fixture
@@ -104,22 +129,19 @@ def test_a_caller_that_is_killed_leaves_nothing(temporary: Path) -> None:
 
 
 def test_it_has_queues_and_a_gateway_with_fq_codel_passes_its_check(tmp_path: Path) -> None:
-    file = tmp_path / "gateway.toml"
+    file, script = tmp_path / "gateway.toml", tmp_path / "inside.py"
     file.write_text(GATEWAY)
-    lasthop = Path(sys.executable).with_name("lasthop")
+    script.write_text(CHECKED)
     commands = [
-        "ip link add wan type veth peer name wan1",
-        "ip link add lan type veth peer name lan1",
-        "for end in wan wan1 lan lan1; do ip link set $end up; done",
-        "tc qdisc add dev wan1 root netem delay 10ms",
-        "tc qdisc add dev lan1 root cake bandwidth 20mbit",
-        f"{lasthop} gateway check {file}",
-        f"{lasthop} gateway up {file}",
-        "tc qdisc show dev lh-lan",
-        f"{lasthop} gateway down {file}",
-        "tc qdisc show dev wan",
+        f"ip -batch - <<'end'\n{LINKS}end",
+        f"tc -batch - <<'end'\n{QUEUES}end",
+        f"exec {sys.executable} {script} {file}",
     ]
-    ended = uml.run(["sh", "-exc", "\n".join(commands)], deadline_s=DEADLINE_S)
+    ended = uml.run(
+        ["sh", "-exc", "\n".join(commands)],
+        deadline_s=DEADLINE_S,
+        environment={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
     assert ended.status == 0, ended.stderr
     assert f"{file}: ok" in ended.stdout
     assert "fq_codel" in ended.stdout

@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from emulating import COMMAND, skip_without_rights
+from emulating import COMMAND, emulated, skip_without_rights
 from lab import PATIENCE_S, wait_until
 from lasthop.emulation.uplink import name_servers
 from lasthop.linux import nat, veth
@@ -95,9 +95,8 @@ class Machine:
                 caller.sendall(bytes(SENT_BYTES))
 
     def emulated(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        """What a command on the machine prints."""
-        run = partial(subprocess.run, capture_output=True, text=True, check=False, timeout=60)
-        return self.namespace.run(lambda: run([*COMMAND, *words]))
+        """Run a command on the machine."""
+        return self.namespace.run(lambda: emulated(*words))
 
     def state(self) -> object:
         """Interfaces, routes, tables of nf_tables and what is forwarded."""

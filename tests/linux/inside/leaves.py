@@ -10,7 +10,7 @@ from lasthop.daemon.differences import told
 from lasthop.gateway import config
 from lasthop.gateway.shaper import Shaper, plan
 from lasthop.linux import rights
-from test_equivalence import state
+from shown import in_batches, state
 
 LEAF = "parent 6c68:100"
 DAMAGES = {
@@ -31,8 +31,8 @@ DAMAGES = {
 def main(word: str, more: str) -> dict[str, object]:
     """Set up, damage, mend, take down, plan."""
     gateway = config.read(gateway_text(2, more, discipline=word))
-    sh("ip link add wan type veth peer name wan1; ip link add lan type veth peer name lan1")
-    sh("for each in wan wan1 lan lan1; do ip link set $each up; done")
+    links = [f"ip link add {name} type veth peer name {name}1" for name in ("wan", "lan")]
+    in_batches([*links, *(f"ip link set {name} up" for name in ("wan", "wan1", "lan", "lan1"))])
     directory = Path(tempfile.mkdtemp())
     seen: dict[str, object] = {"tried": rights.tried(word)._asdict()}
     with Shaper(gateway, log_in(directory)) as shaper:
@@ -50,9 +50,7 @@ def main(word: str, more: str) -> dict[str, object]:
             mended.append(state() == seen["up"] and shaper.faults() == [])
         seen |= {"damaged": damaged, "mended": mended, "counted": len(shaper.counters())}
         seen["kept"] = shaper.down()
-    for command in plan(gateway):
-        if not command.startswith("ethtool"):  # these interfaces merge nothing
-            sh(command)
+    in_batches(plan(gateway))
     seen["planned"] = state()
     return seen
 

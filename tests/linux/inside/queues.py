@@ -6,9 +6,10 @@ import tempfile
 from itertools import zip_longest
 from pathlib import Path
 
-from lab import leftovers, log_in, sh
+from lab import leftovers, log_in
 from lasthop.linkqueue import config
 from lasthop.linkqueue.shaped import Shaped, plan
+from shown import batch, in_batches
 
 QUEUES = {
     "drop_tail": "100",
@@ -22,9 +23,11 @@ QUEUES = {
 
 def main() -> dict[str, list[str]]:
     """Set each up, look whether the kernel has what was asked for, change it, take it back."""
-    sh("ip link add wan type veth peer name wan1; ip link set wan up; ip link set wan1 up")
+    link = "ip link add wan type veth peer name wan1"
+    in_batches([link, "ip link set wan up", "ip link set wan1 up"])
     directory = Path(tempfile.mkdtemp())
-    return {name: wrong_with(queue, directory) for name, queue in QUEUES.items()}
+    wrong = {name: wrong_with(queue, directory) for name, queue in QUEUES.items()}
+    return wrong | {"what is left": leftovers()}
 
 
 def wrong_with(queue: str, directory: Path) -> list[str]:
@@ -34,22 +37,25 @@ def wrong_with(queue: str, directory: Path) -> list[str]:
         shaped.up()
         by_us = state()
         wrong = [each.said for each in shaped.differences(shaped.all_parts)]
-        wrong += shaped.down() + leftovers()
-    for command in plan(wanted):
-        sh(command)
-    by_tc = state()
-    sh("tc qdisc del dev wan root")
+        wrong += shaped.down()
+    in_batches(plan(wanted))
+    by_tc = state("qdisc del dev wan root")
     pairs = zip_longest(by_us.splitlines(), by_tc.splitlines())
     return wrong + [f"{ours} | {theirs}" for ours, theirs in pairs if ours != theirs]
 
 
-def state() -> str:
+def state(*after: str) -> str:
     """What the kernel has, as `tc` shows it, without what it makes up and counts.
+
+    Lines for `tc` that are to be done next follow in the same process.
 
     FQ-CoDel shows a class for each flow with a packet in it, and the kernel's own IPv6 sends
     some; so classes are those of the shaper.
     """
-    shown = sh("tc qdisc show dev wan; tc class show dev wan | sed '/^class fq_codel/d'")
+    shown = batch("tc", ["qdisc show dev wan", "class show dev wan", *after])
+    shown = "".join(
+        line for line in shown.splitlines(keepends=True) if not line.startswith("class fq_codel")
+    )
     return re.sub(r"\b8[0-9a-f]{3}:|direct_packets_stat \d+|refcnt \d+", "", shown)
 
 

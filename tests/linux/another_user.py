@@ -1,0 +1,49 @@
+"""Become another user with some capabilities, as `setpriv` does and as systemd does for a unit."""
+
+import ctypes
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+USER = 65534
+"""Number of a user, and of a group, with no rights of its own."""
+CAPABILITIES = {"net_admin": 12, "net_raw": 13}
+"""Numbers of capabilities (linux/capability.h)."""
+VERSION = 0x20080522
+"""Version of the structures of capset(2)."""
+PR_SET_DUMPABLE, PR_SET_KEEPCAPS = 4, 8
+PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 24, 38, 47
+PR_CAP_AMBIENT_RAISE = 2
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def become(capabilities: Sequence[str]) -> None:
+    """Be the user without rights from now on, with these capabilities and no other."""
+    numbers = [CAPABILITIES[name] for name in capabilities]
+    last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
+    for number in range(last + 1):
+        if number not in numbers:
+            control(PR_CAPBSET_DROP, number)
+    control(PR_SET_KEEPCAPS, 1)
+    os.setgroups([])
+    os.setresgid(USER, USER, USER)
+    os.setresuid(USER, USER, USER)
+    # a program that such a user starts may look at itself below /proc/self
+    control(PR_SET_DUMPABLE, 1)
+    mask = sum(1 << number for number in numbers)
+    header = (ctypes.c_uint32 * 2)(VERSION, 0)
+    sets = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)
+    if libc.capset(header, sets) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
+    for number in numbers:
+        control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, number)
+    control(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def control(option: int, *values: int) -> None:
+    """Call prctl(2). Raises `OSError`."""
+    padded = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
+    if libc.prctl(option, *padded) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"prctl {option}: {os.strerror(number)}")
