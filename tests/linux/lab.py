@@ -16,6 +16,7 @@ the process, and removed when the lab closes.
 import ctypes
 import os
 import pickle
+import random
 import re
 import signal
 import subprocess
@@ -265,6 +266,13 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not happen within {PATIENCE_S:g} s"
         time.sleep(0.02)
+
+
+def drawn(what: str) -> random.Random:
+    """Return draws for a test, from the variable SEED if it is set; print how to repeat them."""
+    seed = os.environ.get("SEED") or str(random.SystemRandom().randrange(10**9))
+    print(f"{what}: SEED={seed} draws the same again")
+    return random.Random(f"{what} {seed}")
 
 
 def mean(values: Sequence[float]) -> float:

@@ -198,6 +198,8 @@ async def many_streams(
             since_s = max(begun_s, disturb.last_s if disturb else 0.0)
             longest_s = max(longest_s, time.monotonic() - since_s)
             ends[number] = task.result()
+            if disturb is not None and len(ends) >= disturb.restart_at:
+                disturb.is_due.set()
 
     async with server:
         disturbing = asyncio.ensure_future(disturb.go_on()) if disturb else None
@@ -296,22 +298,23 @@ class Disturbance:
     """Kills connections between relays, and the server once."""
 
     pair: Pair
-    every_s: float = 0.4
-    restart_s: float | None = None
-    """When the server is killed and started anew, after the beginning."""
+    every_s: float
+    restart_at: int
+    """Number of streams that have ended when the server is killed and started again."""
+    is_due: asyncio.Event = field(default_factory=asyncio.Event)
     last_s: float = 0.0
     killed: int = 0
     restarted: bool = False
 
     async def go_on(self) -> None:
         """Disturb until cancelled."""
-        begun_s = time.monotonic()
         while True:
-            await asyncio.sleep(self.every_s)
-            is_time = time.monotonic() - begun_s > (self.restart_s or 0.0)
-            if self.restart_s is not None and not self.restarted and is_time:
-                await self.restart()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.is_due.wait(), self.every_s)
             await self.kill()
+            if self.is_due.is_set() and not self.restarted:
+                await self.restart()
+                self.is_due = asyncio.Event()
 
     async def kill(self) -> None:
         """Kill one connection between the relays, by the kernel."""
@@ -324,7 +327,7 @@ class Disturbance:
             self.killed += 1
 
     async def restart(self) -> None:
-        """Kill the server and start it anew."""
+        """Kill the server and start it again."""
         self.restarted = True
         server = self.pair.server
         assert server is not None

@@ -7,7 +7,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from ipaddress import ip_address
 from pathlib import Path
@@ -20,6 +20,7 @@ from lab import (
     GATEWAY,
     Child,
     Lab,
+    drawn,
     entered,
     gateway_text,
     leftovers,
@@ -182,25 +183,40 @@ with `udp = "down"`. What fq_codel and codel are sent is tried in user-mode Linu
 """
 
 
-DAILY = ("flow",)
-"""What is tried every day."""
+KINDS_DRAWN, STEPS_DRAWN = 3, 4
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(kind, marks=[] if kind in DAILY else [pytest.mark.slow]) for kind in KINDS],
-)
-def test_killed_after_any_record_or_message(lab: Lab, directory: Path, kind: str) -> None:
+def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[int]]) -> None:
+    """Kill a gateway after each of some steps of its life, which `steps_of` chooses."""
     more, discipline = KINDS[kind]
     steps = steps_of_a_life(directory, more, discipline)
     assert steps > 45
-    for last in range(1, steps + 1):
+    for last in steps_of(steps):
         killed = Child(
             GATEWAY,
             lambda: a_life(directory, Countdown(last, kill_myself), more, discipline),  # noqa: B023
         )
-        assert killed.result() is None, f"step {last} of {steps} was not the end"
+        assert killed.result() is None, f"{kind}: step {last} of {steps} was not the end"
         check_after_a_kill(directory)
+
+
+def test_killed_after_some_records_and_messages(lab: Lab, directory: Path) -> None:
+    """A dozen of all such steps, drawn every time; the next test has each of them."""
+    draws = drawn("steps after which a gateway is killed")
+
+    def some(steps: int) -> list[int]:
+        found = draws.sample(range(1, steps + 1), STEPS_DRAWN)
+        print(f"steps {found} of {steps}")
+        return found
+
+    for kind in draws.sample(list(KINDS), KINDS_DRAWN):
+        killed_after(directory, kind, some)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_after_any_record_or_message(lab: Lab, directory: Path, kind: str) -> None:
+    killed_after(directory, kind, lambda steps: range(1, steps + 1))
 
 
 @pytest.mark.usefixtures("user_mode")

@@ -6,7 +6,7 @@ import random
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from lab import (
     STATIONS,
     Child,
     Lab,
+    drawn,
     entered,
     gateway_text,
     leftovers,
@@ -54,6 +55,7 @@ rate = "50 Mbps"
 from = "lan"
 queue.threshold = 15
 """
+STEPS_DRAWN = 4
 MAX_PACING_RATE = 47
 """SO_MAX_PACING_RATE of asm-generic/socket.h; in bytes a second."""
 SHARED = f"""\
@@ -279,10 +281,8 @@ def a_life(directory: Path, kind: str, hook: Hook) -> None:
     shaped.close()
 
 
-@pytest.mark.smoke(2)
-@pytest.mark.parametrize("kind", TEXTS)
-def test_killed_after_any_record_or_message(directory: Path, kind: str, programs: None) -> None:
-    """And whatever others change meanwhile is mended."""
+def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[int]]) -> None:
+    """Kill a queue after each of some steps of its life, which `steps_of` chooses."""
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
@@ -293,14 +293,34 @@ def test_killed_after_any_record_or_message(directory: Path, kind: str, programs
     steps = int(Child(GATEWAY, count).result())
     assert steps > 20
     assert others(directory) == before
-    for last in range(1, steps + 1):
+    for last in steps_of(steps):
         killed = Child(GATEWAY, lambda: a_life(directory, kind, Countdown(last, kill_myself)))  # noqa: B023
         assert killed.result() is None, f"step {last} of {steps} was not the end"
         assert transfers(station_v4(0)), "traffic is stuck"
         with entered(GATEWAY):
             assert take_back(directory) == []
             assert leftovers() == []
-        assert others(directory) == before, f"step {last}"
+        assert others(directory) == before, f"{kind}: step {last}"
+
+
+def test_killed_after_some_records_and_messages(directory: Path, programs: None) -> None:
+    """A dozen of all such steps, drawn every time; the next test has each of them."""
+    draws = drawn("steps after which a queue is killed")
+
+    def some(steps: int) -> list[int]:
+        found = draws.sample(range(1, steps + 1), STEPS_DRAWN)
+        print(f"steps {found} of {steps}")
+        return found
+
+    for kind in TEXTS:
+        killed_after(directory, kind, some)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", TEXTS)
+def test_killed_after_any_record_or_message(directory: Path, kind: str, programs: None) -> None:
+    """Whatever others change meanwhile is mended."""
+    killed_after(directory, kind, lambda steps: range(1, steps + 1))
 
 
 def a_life_of_a_service(directory: Path, kind: str) -> None:
