@@ -15,7 +15,7 @@ from typing import Self, TypeVar
 
 import pytest
 
-__all__ = ["FRAME_S", "PING_S", "TOKENS_S", "WINDOW_S", "in_time", "tried"]
+__all__ = ["FRAME_S", "PING_S", "TOKENS_S", "WINDOW_S", "in_time"]
 
 TRIES = 3
 """How often is measured at most."""
@@ -138,20 +138,6 @@ def in_time(
         told.append(f"{1e3 * worst_s:.1f} ms late where {1e3 * most_s:g} ms are the most")
         say(f"try {len(told)} of {TRIES}: this machine ran {told[-1]}")
     pytest.fail(f"not measured: this machine ran {', then '.join(told)}", pytrace=False)
-
-
-def tried(measure: Callable[[], float], least: float, most: float) -> None:
-    """Measure up to `TRIES` times, each told, until a value lies in its band.
-
-    For the one measurement that runs beside the rest of the tests: its band is wide, and a machine
-    that stands still now and then has a few tries.
-    """
-    for attempt in range(1, TRIES + 1):
-        value = measure()
-        say(f"try {attempt} of {TRIES}: {value:.3f}, to be in {least:g}..{most:g}")
-        if least <= value <= most:
-            return
-    pytest.fail(f"none of {TRIES} tries lies in {least:g}..{most:g}", pytrace=False)
 
 
 def say(line: str) -> None:

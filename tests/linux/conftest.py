@@ -5,10 +5,13 @@ against the wall clock is marked `measured` and runs in `make test-long PART=ker
 measurement, in `test_sharing.py`.
 """
 
+import fcntl
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,9 +19,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import uml
+from measure import BenchError
+from peers import apt_install
 
 from lab import Lab, clean_up
 from lasthop.linux import rights
+from router import why_not as why_no_router
 
 REASON: dict[str, str | None] = {}
 
@@ -54,6 +60,46 @@ def user_mode() -> None:
     reason = uml.missing()
     if reason is not None:
         pytest.skip(f"no user-mode Linux here: {reason}")
+
+
+@pytest.fixture(scope="session")
+def router_programs() -> None:
+    """Skip with a reason where busybox is not there and cannot be installed."""
+    if why_no_router() is not None:
+        try:
+            apt_install("busybox-static")
+        except BenchError as error:
+            pytest.skip(f"no router here: {error}")
+    assert (reason := why_no_router()) is None, reason
+
+
+PAIRED = {
+    *("test_bridge.py", "test_capacity.py", "test_events.py", "test_flood.py", "test_leaves.py"),
+    *("test_overhearing.py", "test_relay_programs.py", "test_scenes.py", "test_script_rate.py"),
+    *("test_service.py", "test_shared_queue.py", "test_sharing.py"),
+}
+"""Files whose measured tests need less than a processor each: two run at a time with `-n 2`."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
+    """Have a measured test run alone, or beside one other that is of `PAIRED` as well."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run is None or item.get_closest_marker("measured") is None:
+        return (yield)
+    with turn(run, item.path.name in PAIRED):
+        return (yield)
+
+
+@contextmanager
+def turn(run: str, is_paired: bool) -> Iterator[None]:
+    """Wait for the turn of a test among those of all workers; first come, first served."""
+    base = Path(tempfile.gettempdir(), f"lasthop-measured-{run}")
+    with base.with_suffix(".queue").open("w") as queue, base.with_suffix(".run").open("w") as turns:
+        fcntl.flock(queue, fcntl.LOCK_EX)
+        fcntl.flock(turns, fcntl.LOCK_SH if is_paired else fcntl.LOCK_EX)
+        fcntl.flock(queue, fcntl.LOCK_UN)
+        yield
 
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.measured)], ids=["", "timed"])

@@ -231,14 +231,18 @@ SLACK = 0.03
 @pytest.mark.parametrize(
     ("law", "kind", "period", "flows", "length_s", "least_lost"),
     [
-        ("compound", "every", 500, 80, 110.0, 4500),
-        ("compound", "probability", 500, 80, 110.0, 4500),
+        ("compound", "every", 500, 80, 40.0, 1600),
+        ("compound", "probability", 500, 80, 60.0, 2400),
         # Periodic losses say little here: its windows stay at any of several multiples.
-        ("illinois", "probability", 1000, 10, 400.0, 9500),
+        ("illinois", "probability", 1000, 10, 150.0, 3500),
     ],
+    ids=["compound-every", "compound-probability", "illinois-probability"],
 )
 def test_mean_windows_are_those_of_the_engine(law, kind, period, flows, length_s, least_lost):
-    """Losses of segments of many flows, over a path without queue: about ten thousand."""
+    """Losses of segments of many flows, over a path without queue: some thousand.
+
+    The interval of the mean is part of the bound. With a third of the losses it is 1.7 times wider.
+    """
     with loaded([law]) as names:
         name = names[law]
         each = [

@@ -74,8 +74,9 @@ def test_a_cell_of_aggregates_carries_real_tcp(tmp_path):
 
 
 @pytest.mark.measured
-@pytest.mark.parametrize("phy", ["802.11ac", "802.11ax"])
-@pytest.mark.parametrize("gro", [False, True], ids=["", "gro"])
+@pytest.mark.parametrize(
+    ("gro", "phy"), [(False, "802.11ac"), (True, "802.11ax")], ids=["-802.11ac", "gro-802.11ax"]
+)
 def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
     """With windows that never overflow the queue, so that a run's shares do not depend on which TCP
     loses when: what is compared is the way through queue, air and wire. Shares of those who lose

@@ -3,14 +3,13 @@
 import asyncio
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -262,8 +261,10 @@ def test_numbers_of_connections_are_held() -> None:
         assert server.metrics()["connections_asked"] == 5
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_curl_goes_through_socks_and_a_forward(tmp_path: Path) -> None:
+def test_curl_goes_through_socks_and_a_forward(
+    tmp_path: Path, debian_program: Callable[[str, str], str]
+) -> None:
+    debian_program("curl", "curl")
     whole = os.urandom(3_000_000)
     (tmp_path / "whole").write_bytes(whole)
     (tmp_path / "relays").mkdir()

@@ -25,11 +25,11 @@ from lab import (
 from lasthop.gateway import config
 from lasthop.gateway.script import script
 from lasthop.gateway.shaper import Shaper
-from router import Router, why_not
+from router import Router
 from shown import state
 from traffic import transfers
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+pytestmark = pytest.mark.usefixtures("router_programs")
 
 FOUND = '[gateway.discover]\nneighbours = true\ninterval = "1 s"\nabsence = "3 s"'
 

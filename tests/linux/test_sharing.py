@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clock import TOKENS_S, in_time, tried
+from clock import TOKENS_S, in_time
 from lab import (
     GATEWAY,
     RATE_BPS,
@@ -120,14 +120,14 @@ def sent(shaper: Shaper, name: str) -> int:
 
 
 def test_smoke_four_downloads_get_no_more_than_one(lab: Lab, tmp_path: Path) -> None:
-    """The one measurement of `make test`; without the gateway the ratio is above 2."""
+    """The one measurement of `make test`; without the gateway the ratio is above 2.
+
+    It needs no quiet machine. Each leaf holds packets for a second, and the kernel serves leaves
+    that are not empty equally, however late it is.
+    """
     with shaping(tmp_path, gateway_text()) as shaper:
-
-        def ratio() -> float:
-            seen = seen_rates(shaper, lambda: four_against_one(station_v4))
-            return seen["s0"] / seen["s1"]
-
-        tried(ratio, 0.95, 1.05)
+        seen = seen_rates(shaper, lambda: four_against_one(station_v4))
+    assert seen["s0"] / seen["s1"] == pytest.approx(1, abs=0.05)
 
 
 @pytest.mark.measured
