@@ -13,7 +13,8 @@ from measure import BenchError
 from peers import apt_install
 from rich.table import Table
 
-import lasthop.gateway
+import lasthop.gateway as package
+from commands import lasthop
 from lab import GATEWAY, Lab, entered, leftovers, sh, station_v4, wait_until
 from traffic import transfers
 
@@ -70,8 +71,8 @@ def test_the_guide_followed_literally(tmp_path: Path) -> None:
         assert transfers(station_v4(0), count=200_000)
 
         def packets() -> int:
-            shown = json.loads(run_as_root(f"{lines[2]} --json", etc, run))
-            return sum(row["sent_packets"] for row in shown["stations"])
+            _, said = lasthop("gateway", "status", etc, "--json", mounts=f"mount --bind {run} /run")
+            return sum(row["sent_packets"] for row in json.loads(said)["stations"])
 
         wait_until(lambda: packets() > 150, "the guest's packets are counted")
         assert station_v4(0) in run_as_root(lines[2], etc, run)
@@ -138,7 +139,7 @@ def test_outputs_in_the_guide_have_the_form_of_the_real_ones() -> None:
     assert [title for title in titles if title not in GUIDE] == []
 
 
-SHARE = Path(lasthop.gateway.__file__).parent / "share"
+SHARE = Path(package.__file__).parent / "share"
 
 
 def test_what_the_guide_installs_comes_with_the_package() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from clock import PING_S, in_time
-from commands import lasthop
+from commands import Started, lasthop
 from lab import (
     GATEWAY,
     PATIENCE_S,
@@ -55,15 +55,9 @@ class Gateway:
         state = [] if self.run is not None or verb == "check" else ["--state", self.state]
         return ["gateway", verb, self.file, *options, *state]
 
-    def start(self, verb: str, *options: str) -> "subprocess.Popen[str]":
-        """The program itself, in a process of its own that goes on."""
-        with entered(GATEWAY):
-            return subprocess.Popen(
-                [LASTHOP, *self.words(verb, *options)],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+    def start(self, verb: str, *options: str) -> Started:
+        """Start a command that goes on."""
+        return Started(self.words(verb, *options), namespace=GATEWAY)
 
     def __call__(self, verb: str, *options: str) -> tuple[int, str]:
         """Exit code, and output with errors behind it."""
@@ -412,7 +406,7 @@ def test_run_ends_with_a_signal_and_takes_everything_back(gateway: Gateway) -> N
             wait_until(gateway.is_up, "the gateway is up")
             assert transfers(station_v4(0))
             process.send_signal(number)
-            out, err = process.communicate(timeout=PATIENCE_S)
+            out, err = process.communicate(PATIENCE_S)
         assert (process.returncode, out, err) == (0, "", "")
         with entered(GATEWAY):
             assert leftovers() == []
