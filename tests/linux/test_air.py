@@ -24,7 +24,7 @@ SNIFFS = """
 import socket, struct, sys, time
 # with a protocol it would hear all interfaces at once, and nothing while it is bound to one
 there = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
-there.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+there.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE: nothing is dropped
 there.bind(("lasthop", 0x0003))
 with open(sys.argv[1], "wb", buffering=0) as file:
     while True:

@@ -263,15 +263,15 @@ def test_killed_while_healing(lab: Lab, directory: Path) -> None:
 
 @pytest.mark.slow
 def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
-    """A thousand kills at random times, under a download (LASTHOP_RANDOM_KILLS: another number).
+    """Five hundred kills at random times, under a download (LASTHOP_RANDOM_KILLS: another number).
 
     Half of them have only what is sent to the kernel, half are services whose classes and ingresses
     somebody removes meanwhile.
     """
-    draw = random.Random(1)
+    draw = drawn("kills of a gateway")
     kills = 0
     try:
-        while kills < int(os.environ.get("LASTHOP_RANDOM_KILLS", "1000")):
+        while kills < int(os.environ.get("LASTHOP_RANDOM_KILLS", "500")):
             more, discipline = KINDS[draw.choice(list(KINDS))]
             if is_service := draw.random() < 0.5:
                 life = Child(GATEWAY, lambda: a_life_of_a_service(directory, more, discipline))  # noqa: B023

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import socket
 import struct
 import time
@@ -339,7 +338,7 @@ def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None
 
     Half of them have only what is sent to the kernel, half are services that are harmed.
     """
-    draw, before = random.Random(1), others(directory)
+    draw, before = drawn("kills of a queue"), others(directory)
     for number in range(int(os.environ.get("LASTHOP_RANDOM_KILLS", "200"))):
         kind = draw.choice(list(TEXTS))
         if is_service := draw.random() < 0.5:
