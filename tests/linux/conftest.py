@@ -84,18 +84,33 @@ PAIRED = {
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
     """Have a measured test run alone, or beside one other that is of `PAIRED` as well."""
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
-    if run is None or item.get_closest_marker("measured") is None:
+    if not hasattr(item.config, "workerinput") or item.get_closest_marker("measured") is None:
         return (yield)
-    with turn(run, item.path.name in PAIRED):
+    with turn(item.path.name in PAIRED):
         return (yield)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Remove the files of turns, which are named after the process that has started workers."""
+    if not hasattr(session.config, "workerinput"):
+        for path in lock_files(os.getpid()):
+            path.unlink(missing_ok=True)
+
+
+def lock_files(starter: int) -> tuple[Path, Path]:
+    """Return a file that is locked by a test that waits for its turn, and one by each that runs."""
+    queue, turns = (
+        Path(tempfile.gettempdir(), f"lasthop-measured-{starter}.{name}")
+        for name in ("queue", "turns")
+    )
+    return queue, turns
 
 
 @contextmanager
-def turn(run: str, is_paired: bool) -> Iterator[None]:
+def turn(is_paired: bool) -> Iterator[None]:
     """Wait for the turn of a test among those of all workers; first come, first served."""
-    base = Path(tempfile.gettempdir(), f"lasthop-measured-{run}")
-    with base.with_suffix(".queue").open("w") as queue, base.with_suffix(".run").open("w") as turns:
+    waiting, running = lock_files(os.getppid())
+    with waiting.open("w") as queue, running.open("w") as turns:
         fcntl.flock(queue, fcntl.LOCK_EX)
         fcntl.flock(turns, fcntl.LOCK_SH if is_paired else fcntl.LOCK_EX)
         fcntl.flock(queue, fcntl.LOCK_UN)

@@ -38,7 +38,7 @@ RATE_BPS, LIMIT, OCCUPANCY, FLOWS = 20_000_000, 100, 0.6, 5
 NEAR, FAR, SENSOR = (station_v4(k) for k in range(3))
 NEAR6, FAR6 = (station_v6(k) for k in range(2))
 SAMPLED_S = 0.02
-WARMUP_S, LENGTH_S = 5.0, 60.0
+WARMUP_S, LENGTH_S = 5.0, 40.0
 COMMANDS_S = 0.2
 """Time between two commands: five sensors with one a second each."""
 PORT = 9_001
@@ -205,7 +205,7 @@ def test_the_queue_holds_its_part_and_each_class_its_share(
     assert abs(seen.queue_packets - OCCUPANCY * LIMIT) < 0.15 * OCCUPANCY * LIMIT
     assert abs(seen.ratio - share / (1 - share)) < 0.06
     assert seen.near_bps + seen.far_bps > 0.9 * RATE_BPS
-    assert seen.arrived >= 0.99 * seen.sent > 200
+    assert seen.arrived >= 0.99 * seen.sent > 150
 
 
 def test_a_class_with_a_faster_law_gets_no_more(lab: Lab, tmp_path: Path, compound: str) -> None:
