@@ -1,9 +1,9 @@
 """`lasthop` in a fork of this process, which has already imported what a command needs.
 
 A fork does what the program does, without the files of this process. It leaves out the start of
-Python and all imports, a third of a second of a processor. The program itself is started in
-`test_guide.py`, in the test of `test_states.py` that is about the unit, and where a test of
-emulations kills it.
+Python and all imports, a third of a second of a processor. The program is started by the tests of
+the guide, of the unit and of the live view, where the memory of a relay is measured, and
+where an emulation is killed.
 """
 
 import contextlib
