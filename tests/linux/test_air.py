@@ -66,8 +66,8 @@ HEADERS = {SINGLE: 24 + 8, AGGREGATES: 26 + 8}
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rights(request: pytest.FixtureRequest) -> None:
-    skip_without_rights(request)
+def rights() -> None:
+    skip_without_rights()
 
 
 def frames(path: Path) -> Iterator[tuple[bytes, bytes]]:

@@ -50,8 +50,8 @@ udp_down = { rate = "64 kbps", packet = "160 B" }
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rights(request: pytest.FixtureRequest) -> None:
-    skip_without_rights(request)
+def rights() -> None:
+    skip_without_rights()
 
 
 def goodputs(answer: lh.Result | Emulation) -> dict[str, float]:

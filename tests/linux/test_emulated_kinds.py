@@ -48,8 +48,8 @@ c = { route = ["3"] }
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rights(request: pytest.FixtureRequest) -> None:
-    skip_without_rights(request)
+def rights() -> None:
+    skip_without_rights()
 
 
 def test_every_connection_of_the_web_is_asked_and_answered_in_full():

@@ -25,8 +25,8 @@ start_spread = "0 s"
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rights(request: pytest.FixtureRequest) -> None:
-    skip_without_rights(request)
+def rights() -> None:
+    skip_without_rights()
 
 
 def test_the_middle_of_a_row_has_more_connections_between_its_relays(timed: bool):

@@ -34,8 +34,8 @@ UPLOADS = "[station.first]\nupload = 4\n[station.other]\ndownload = 1\ncount = 4
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rights(request: pytest.FixtureRequest) -> None:
-    skip_without_rights(request)
+def rights() -> None:
+    skip_without_rights()
 
 
 def run(path: Path, text: str) -> Emulation:

@@ -24,8 +24,8 @@ NAMES = (
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rights(request: pytest.FixtureRequest) -> None:
-    skip_without_rights(request)
+def rights() -> None:
+    skip_without_rights()
 
 
 def test_every_kind_of_point_runs_and_delivers() -> None:

@@ -44,8 +44,8 @@ TIMES = ("start_s", "connect_s", "connected_s", "request_s", "response_s", "end_
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rights(request: pytest.FixtureRequest) -> None:
-    skip_without_rights(request)
+def rights() -> None:
+    skip_without_rights()
 
 
 def loaded(*browser: str | Path) -> dict[str, Any]:

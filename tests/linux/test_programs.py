@@ -54,8 +54,8 @@ with socket.create_connection((sys.argv[1], 80)) as one:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rights(request: pytest.FixtureRequest) -> None:
-    skip_without_rights(request)
+def rights() -> None:
+    skip_without_rights()
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ with socket.create_server(("", 80)) as one:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rights(request: pytest.FixtureRequest) -> None:
-    skip_without_rights(request)
+def rights() -> None:
+    skip_without_rights()
 
 
 def at_laptop(

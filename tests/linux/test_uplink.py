@@ -58,8 +58,8 @@ print(took, len(b"".join(iter(lambda: one.recv(65536), b""))))
 
 
 @pytest.fixture(autouse=True, scope="module")
-def rights(request: pytest.FixtureRequest) -> None:
-    skip_without_rights(request)
+def rights() -> None:
+    skip_without_rights()
 
 
 class Machine:
