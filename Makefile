@@ -89,7 +89,7 @@ $(VENV)/.built: $(VENV)/.installed pyproject.toml Cargo.toml $(RUST)
 	@$(BIN)/maturin develop --release --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 
-$(TESTED): .ci/test-build $(VENV)/.installed $(VENV)/.rust-tests pyproject.toml
+$(TESTED): .ci/test-build $(VENV)/.installed pyproject.toml $(RUST)
 	@$(STAGE) "build the extension" .ci/test-build
 	@touch $@
 
@@ -97,11 +97,11 @@ $(TESTED): .ci/test-build $(VENV)/.installed $(VENV)/.rust-tests pyproject.toml
 test-links: $(TESTED)
 	@.ci/test-links
 
-$(VENV)/.rust-tests: $(VENV)/.created $(RUST)
+$(VENV)/.rust-tests: $(TESTED)
 	@$(STAGE) "build Rust's tests" $(CARGO) test --workspace --no-run --quiet
 	@touch $@
 
-# Here rather than in .ci/docs: no package may change while others use them.
+# A stamp of its own: no package may change while stages use them.
 $(VENV)/.documenting: $(VENV)/.installed docs/requirements.txt
 	@$(STAGE) "install what docs need" $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement docs/requirements.txt
 	@touch $@
@@ -164,7 +164,7 @@ test-stages: kernel check-stages page-checks site browser determinism validation
 rust-tests: $(VENV)/.rust-tests
 	@$(STAGE) $@ $(CARGO) test --workspace --quiet
 
-rust-lint: $(TESTED)
+rust-lint: $(VENV)/.rust-tests
 	@$(STAGE) $@ sh -c '$(CARGO) fmt --all --check && $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings'
 
 rust-docs: rust-lint
@@ -182,14 +182,14 @@ python-tests: test-links $(VENV)/.documenting
 kernel: test-links $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(SLEEPERS) $(LINUX)
 
-determinism: test-links $(VENV)/.documenting $(PAGE)
+determinism: test-links $(VENV)/.rust-tests $(VENV)/.documenting $(PAGE)
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/determinism
 
 validation: test-links $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) tests/validation
 
 site: test-links $(VENV)/.documenting $(PAGE)
-	@$(STAGE) $@ .ci/docs
+	@$(STAGE) $@ .ci/docs $(TEST_BUILD)/venv/bin/python
 
 # Types of the page, and what it computes by itself.
 page-checks: $(PAGE)
