@@ -141,7 +141,12 @@ def test_blocks_continued_to_one_mpdu_are_the_whole_window(monkeypatch, loss):
 
 @pytest.mark.parametrize(
     "case",
-    [(64, 0.1, None), (64, 0.02, 4), pytest.param((256, 0.3, None), marks=pytest.mark.slow)],
+    [
+        (64, 0.1, None),
+        (16, 0.02, 4),
+        pytest.param((64, 0.02, 4), marks=pytest.mark.slow),
+        pytest.param((256, 0.3, None), marks=pytest.mark.slow),
+    ],
     ids=str,
 )
 def test_what_is_held_is_what_waits(case):

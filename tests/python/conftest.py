@@ -45,6 +45,21 @@ def hotspot() -> Path:
 
 
 @pytest.fixture
+def blank(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are files with nothing in them: for tests of where pictures go.
+
+    Drawing takes half a second, which the tests of what pictures show spend.
+    """
+
+    def draw(figure: object, renderer: object) -> None:
+        """Draw nothing."""
+
+    # Without it matplotlib gives this method to every subclass that is imported meanwhile.
+    draw._supports_rasterization = True  # type: ignore[attr-defined]
+    monkeypatch.setattr("matplotlib.figure.Figure.draw", draw)
+
+
+@pytest.fixture
 def small(tmp_path: Path) -> Path:
     """A scenario file that simulates in milliseconds."""
     path = tmp_path / "small.toml"

@@ -124,9 +124,10 @@ def test_an_mpdu_is_a_retry_from_its_second_time_on_the_air(packets: pd.DataFram
     seen = set()
     data = packets[packets["kind"] == "data"]
     retries = 0
-    for _, packet in data.iterrows():
-        key = tuple(packet[["wlan.ta", "wlan.ra", "wlan.qos.tid", "wlan.seq"]])
-        assert (packet["wlan.fc.retry"] == "1") == (key in seen)
+    names = ["wlan.ta", "wlan.ra", "wlan.qos.tid", "wlan.seq", "wlan.fc.retry"]
+    for *address, retry in data[names].itertuples(index=False, name=None):
+        key = tuple(address)
+        assert (retry == "1") == (key in seen)
         retries += key in seen
         seen.add(key)
     assert retries > 100

@@ -24,6 +24,8 @@ import reference  # noqa: E402
 import refresh  # noqa: E402
 import transcripts  # noqa: E402
 
+from . import pages_in_brief  # noqa: E402
+
 REMEDY = "run `make docs-pages` and look at what changed"
 
 
@@ -78,10 +80,8 @@ def test_every_point_of_two_classes_is_on_its_page() -> None:
     assert [(one["source"], one["rule"], one["min_rto_s"]) for one in hidden] == []
 
 
-LONG = {"tuning.md", "call.md", "l4s.md", "old-laptop.md"}
-"""Pages whose commands take long; `test_tune.py` searches less, `test_homes.py` runs more."""
 PAGES = [
-    pytest.param(path, marks=pytest.mark.slow if path.name in LONG else ())
+    pytest.param(path, marks=pytest.mark.slow if path.name in pages_in_brief.LONG else ())
     for path in refresh.guides()
     if not refresh.rests_on_linear_algebra(path)
 ]
@@ -91,6 +91,27 @@ PAGES = [
 def test_commands_shown_print_what_is_shown(path: Path) -> None:
     page = path.read_text("utf-8")
     assert transcripts.refreshed(page) == page, REMEDY
+
+
+WITHOUT_SHORT_COMMANDS = {"old-laptop.md", "reproduce.md"}
+LONG_PAGES = [
+    path
+    for path in refresh.guides()
+    if path.name in set(pages_in_brief.LONG) - WITHOUT_SHORT_COMMANDS
+    and not refresh.rests_on_linear_algebra(path)
+]
+
+
+@pytest.mark.parametrize("path", LONG_PAGES, ids=lambda path: path.name)
+def test_short_commands_of_a_long_page_print_what_is_shown(path: Path) -> None:
+    assert pages_in_brief.refreshed(path) == path.read_text("utf-8"), REMEDY
+
+
+def test_every_long_page_exists_and_has_its_long_commands() -> None:
+    pages = {path.name: path.read_text("utf-8") for path in refresh.guides()}
+    assert set(pages_in_brief.LONG) <= set(pages)
+    for name, parts in pages_in_brief.LONG.items():
+        assert [part for part in parts if part not in pages[name]] == [], name
 
 
 def test_every_setting_has_a_heading() -> None:

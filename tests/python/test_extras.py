@@ -1,9 +1,11 @@
 """What works without the packages of extras, and what is said where one is missing."""
 
+import json
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -32,55 +34,103 @@ def bare(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+IN_TURN = (
+    BARE.partition("from lasthop.cli")[0]
+    + """
+import contextlib, io, json, os
+from lasthop.cli import main
+outcomes = []
+for folder, args in json.loads(sys.argv[1]):
+    os.chdir(folder)
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+        code = main(args)
+    outcomes.append([code, stdout.getvalue(), stderr.getvalue(), os.listdir()])
+print(json.dumps(outcomes))
+"""
+)
+"""Commands one after another in one such process, each in a folder of its own."""
+
+
+class Outcome(NamedTuple):
+    """What a command left."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    files: list[str]
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], Outcome]:
+    """What each command of `FREE` and `NEEDING` does without the packages."""
+    commands = [*FREE, *(args for args, _ in NEEDING)]
+    given = json.dumps([[str(tmp_path_factory.mktemp("bare")), args] for args in commands])
+    program = IN_TURN.format(names=set(EXTRAS))
+    done = subprocess.run(
+        [sys.executable, "-c", program, given], capture_output=True, text=True, check=True
+    )
+    found = map(Outcome._make, json.loads(done.stdout))
+    return dict(zip(commands, found, strict=True))
+
+
 HOTSPOT = str(EXAMPLES / "hotspot.toml")
 SHORT = ("--set", "duration=20 s", "--set", "warmup=8 s", "--replications", "2")
 
 
+FREE: list[tuple[str, ...]] = [
+    ("check", HOTSPOT),
+    ("schema",),
+    ("simulate", HOTSPOT, *SHORT),
+    ("simulate", HOTSPOT, *SHORT, "--json"),
+    ("gateway", "--help"),
+    ("init", "--yes", "first.toml"),
+    ("import", "iw", str(ROOT / "tests/samples/iw/ath10k-client.txt")),
+]
+NEEDING: list[tuple[tuple[str, ...], str]] = [
+    (("predict", HOTSPOT), "numpy"),
+    (("compare", HOTSPOT), "numpy"),
+    (("sweep", HOTSPOT, "--over", "seed=1,2"), "pyarrow"),
+    (("simulate", HOTSPOT, "--out", "there"), "pandas"),
+    (("tune", HOTSPOT, "--for", "throughput"), "numpy"),
+    (("reproduce", "hotspot-1"), "numpy"),
+    (("stability", "models"), "numpy"),
+    (("workbench", HOTSPOT), "starlette"),
+    (("import", "pcap", str(ROOT / "tests/samples/pcap/wpa-eap-tls.pcap.gz")), "dpkt"),
+]
+
+
 @pytest.mark.parametrize(
-    "args",
-    [
-        ("check", HOTSPOT),
-        ("schema",),
-        ("simulate", HOTSPOT, *SHORT),
-        ("simulate", HOTSPOT, *SHORT, "--json"),
-        ("gateway", "--help"),
-        ("init", "--yes", "first.toml"),
-        ("import", "iw", str(ROOT / "tests/samples/iw/ath10k-client.txt")),
-    ],
-    ids=lambda args: " ".join(each for each in args[:2] if "/" not in each),
+    "args", FREE, ids=lambda args: " ".join(each for each in args[:2] if "/" not in each)
 )
-def test_commands_that_need_no_extra(tmp_path: Path, args: tuple[str, ...]) -> None:
-    done = bare(tmp_path, *args)
+def test_commands_that_need_no_extra(
+    args: tuple[str, ...], outcomes: dict[tuple[str, ...], Outcome]
+) -> None:
+    done = outcomes[args]
     assert done.returncode == 0, done.stderr
-    assert done.stdout or (tmp_path / "first.toml").exists()
+    assert done.stdout or done.files == ["first.toml"]
+
+
+def test_a_process_of_its_own_needs_no_extra(tmp_path: Path) -> None:
+    done = bare(tmp_path, "simulate", HOTSPOT, *SHORT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
 
 
 @pytest.mark.parametrize(
-    ("args", "package"),
-    [
-        (("predict", HOTSPOT), "numpy"),
-        (("compare", HOTSPOT), "numpy"),
-        (("sweep", HOTSPOT, "--over", "seed=1,2"), "pyarrow"),
-        (("simulate", HOTSPOT, "--out", "there"), "pandas"),
-        (("tune", HOTSPOT, "--for", "throughput"), "numpy"),
-        (("reproduce", "hotspot-1"), "numpy"),
-        (("stability", "models"), "numpy"),
-        (("workbench", HOTSPOT), "starlette"),
-        (("import", "pcap", str(ROOT / "tests/samples/pcap/wpa-eap-tls.pcap.gz")), "dpkt"),
-    ],
-    ids=lambda each: each if isinstance(each, str) else each[0],
+    ("args", "package"), NEEDING, ids=lambda each: each if isinstance(each, str) else each[0]
 )
 def test_a_command_whose_extra_is_missing_names_it(
-    tmp_path: Path, args: tuple[str, ...], package: str
+    args: tuple[str, ...], package: str, outcomes: dict[tuple[str, ...], Outcome]
 ) -> None:
-    done = bare(tmp_path, *args)
+    done = outcomes[args]
     assert (done.returncode, done.stdout) == (2, "")
     line, hint = done.stderr.splitlines()
     assert line.startswith("error: ")
     assert f"needs {package}, which is not installed" in line
     assert args[0] in line
     assert hint == f"hint: pip install 'lasthop[{EXTRAS[package]}]'"
-    assert list(tmp_path.iterdir()) == []
+    assert done.files == []
 
 
 def test_extras_are_those_of_the_package() -> None:

@@ -49,7 +49,7 @@ def test_a_table_takes_no_more_than_is_told() -> None:
         "    return 1024 * int(status.split('VmHWM:')[1].split()[0])\n"
         "lh.simulate(sys.argv[1], replications=1, series='0.1 s').series\n"
         "before = peak()\n"
-        "values = len(lh.simulate(sys.argv[1], replications=1, series='20 us').series)\n"
+        "values = len(lh.simulate(sys.argv[1], replications=1, series='40 us').series)\n"
         "print((peak() - before) / values)\n"
     )
     done = subprocess.run(

@@ -194,7 +194,10 @@ def test_no_file_of_this_machine_is_read_for_a_page(served: Served, name: str) -
     wired = f'wire.rate = {{ trace_file = "{name}" }}\n{SMALL}'
     said = one_line(served.post("predict", text=wired), 200)
     assert "a scenario of a page has no files" in said
-    over = [f'wire.rate={{trace_file="{name}"}},5 Mbps']
+
+
+def test_no_file_of_this_machine_is_read_for_the_sweep_of_a_page(served: Served) -> None:
+    over = ['wire.rate={trace_file="/etc/passwd"},5 Mbps']
     said = one_line(served.post("sweep", text=SMALL, options={"over": over}), 200)
     assert "a scenario of a page has no files" in said
 

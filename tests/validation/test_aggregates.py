@@ -97,7 +97,12 @@ def compare_window(width: int, loss: float, attempts: int | None, counts: Counts
 
 
 @pytest.mark.parametrize(
-    "case", [(4, 0.3, 4, (200, 300, 50)), (64, 0.3, None, (60, 250, 80))], ids=str
+    "case",
+    [
+        (4, 0.3, 4, (200, 300, 50)),
+        pytest.param((64, 0.3, None, (60, 250, 80)), marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_a_window_is_within_half_a_per_cent_of_its_rules(case):
     width, loss, attempts, size = case
@@ -142,6 +147,7 @@ def compare_cell(count: int, mpdus: int, attempts: int | None, countdown: str, s
     near_part(theory.given_up[0], lost, lost + counts.received.sum(axis=1), rel=0.03)
 
 
+@pytest.mark.smoke(1)
 @pytest.mark.parametrize("countdown", ["edca", "dcf"])
 def test_a_cell_that_aggregates_is_within_half_a_per_cent_of_its_rules(countdown):
     compare_cell(5, 64, 3, countdown, (200, 400, 200))

@@ -42,7 +42,16 @@ OLD = {"phy": "802.11a", **UP}
 OLDER = {"phy": "802.11n", **UP}
 
 
-@pytest.mark.parametrize(("count", "mpdus"), [(5, 64), (20, 64), (50, 64), (5, 1), (50, 1)])
+@pytest.mark.parametrize(
+    ("count", "mpdus"),
+    [
+        (5, 64),
+        pytest.param(20, 64, marks=pytest.mark.slow),
+        pytest.param(50, 64, marks=pytest.mark.slow),
+        (5, 1),
+        (50, 1),
+    ],
+)
 def test_contenders_get_what_theory_says(count, mpdus) -> None:
     theory, seen = both({"s": {"count": count, **UP}}, aggregation={"mpdus": mpdus})
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.01)
@@ -51,6 +60,7 @@ def test_contenders_get_what_theory_says(count, mpdus) -> None:
         assert theory["stations"][0][name]["mean"] == pytest.approx(sum(of_all) / count, rel=0.02)
 
 
+@pytest.mark.smoke(2)
 @pytest.mark.parametrize(
     "more",
     [
@@ -66,6 +76,7 @@ def test_rts_opportunities_amsdus_switches_and_attempts(more) -> None:
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.01)
 
 
+@pytest.mark.slow
 def test_older_stations_beside() -> None:
     stations = {"s": {"count": 3, **UP}, "n": {"udp_down": "greedy", **OLDER}, "a": OLD}
     theory, seen = both(stations, {"txop_limit": "2.528 ms"}, duration="60 s")
@@ -80,7 +91,12 @@ def test_older_stations_beside() -> None:
 
 @pytest.mark.parametrize(
     ("loss", "aggregation"),
-    [(0.1, {}), (0.1, {"mpdus": 256}), (0.3, {"mpdus": 40, "attempts": 4}), (0.1, {"mpdus": 1})],
+    [
+        (0.1, {}),
+        pytest.param(0.1, {"mpdus": 256}, marks=pytest.mark.slow),
+        pytest.param(0.3, {"mpdus": 40, "attempts": 4}, marks=pytest.mark.slow),
+        (0.1, {"mpdus": 1}),
+    ],
 )
 def test_losses_of_one_sender(loss, aggregation) -> None:
     stations = {"s": {"udp_down": "greedy", "error": loss}}
@@ -97,6 +113,12 @@ def test_losses_of_one_sender(loss, aggregation) -> None:
         )
 
 
+def test_losses_beside_collisions_in_small_windows() -> None:
+    theory, seen = both({"s": {"count": 3, "error": 0.05, **UP}}, aggregation={"mpdus": 8})
+    near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.01)
+
+
+@pytest.mark.slow
 def test_losses_beside_collisions() -> None:
     theory, seen = both({"s": {"count": 5, "error": 0.05, **UP}})
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.01)

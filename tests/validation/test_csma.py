@@ -62,7 +62,12 @@ def test_saturated_links_have_the_stationary_distribution(seed, links, density):
     assert distance(*network(seed, links, density)) < NEAR
 
 
-@pytest.mark.smoke(1)
+def test_neither_the_backoff_s_distribution_nor_the_lengths_matters_to_four_links():
+    found = network(7, 4, 0.5)
+    assert distance(*found, backoff="constant", transmission="uniform") < NEAR
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backoff", "transmission"),
     [

@@ -44,8 +44,18 @@ def test_delay_of_a_long_queue_is_pollaczek_khinchines(load):
     assert queue["drop_probability"] == 0
 
 
-@pytest.mark.parametrize("limit", [1, 3, 20])
-@pytest.mark.parametrize("load", [0.5, 0.95, 1.2])
+ALWAYS = {(0.5, 3), (0.95, 20), (1.2, 1), (1.2, 3)}
+"""Loads and limits of every day; `make test-long` has them all."""
+
+
+@pytest.mark.parametrize(
+    ("load", "limit"),
+    [
+        pytest.param(load, limit, marks=() if (load, limit) in ALWAYS else pytest.mark.slow)
+        for load in (0.5, 0.95, 1.2)
+        for limit in (1, 3, 20)
+    ],
+)
 def test_a_short_queue_delays_fills_and_drops_as_md1k(load, limit):
     queue, arrival_rate = down_queue(load, limit)
     theory = drop_tail.md1k(arrival_rate, SERVICE_S, limit)

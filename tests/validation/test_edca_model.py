@@ -64,6 +64,7 @@ def test_fifo_bursts_of_super_packets_within_one_per_cent(ap, station):
     assert simulated(changes)[0] == pytest.approx(predicted(changes)[0], rel=0.01)
 
 
+@pytest.mark.slow
 def test_pifs_access_is_best_where_a_fifth_of_the_attempts_collide():
     cwmins = (15, 23, 31, 39, 51, 63)
     runs = [simulated({**PIFS, "cell.cwmin": cwmin}) for cwmin in cwmins]

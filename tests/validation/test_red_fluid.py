@@ -53,7 +53,11 @@ def small_buffer(rtt_ms: float) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("red", "wait", "behind"),
-    [({}, True, 1.0), ({"wait": False}, False, 1.0), ({"form": "published"}, False, 0.0)],
+    [
+        ({}, True, 1.0),
+        pytest.param({"wait": False}, False, 1.0, marks=pytest.mark.slow),
+        ({"form": "published"}, False, 0.0),
+    ],
 )
 def test_part_dropped_is_that_of_the_fluids_law(
     red: dict[str, object], wait: bool, behind: float
@@ -137,6 +141,7 @@ def test_period_not_far_beyond_the_edge_is_the_predicted_one() -> None:
     assert swing.period_s == pytest.approx(swing.predicted_s, rel=0.15)
 
 
+@pytest.mark.slow
 def test_far_beyond_the_edge_the_fluids_cycle_has_the_height_and_not_the_period() -> None:
     """At 200 ms: peaks within 20 %. Packets of an empty queue begin to fill it sooner."""
     swing = router(200, 100).swing

@@ -32,7 +32,11 @@ class Both(NamedTuple):
     runs: list[Run]
 
 
-@pytest.fixture(scope="module", params=[31, 15, 7], ids="CWmin {}".format)
+@pytest.fixture(
+    scope="module",
+    params=[31, *(pytest.param(cwmin, marks=pytest.mark.slow) for cwmin in (15, 7))],
+    ids="CWmin {}".format,
+)
 def both(request: pytest.FixtureRequest) -> Both:
     # An RTO of 1 s, as a window of the Monte Carlo never closes: with 200 ms, the default, frames
     # that only wait for long are sent again at CWmin 7, which costs 0.4 %.

@@ -64,7 +64,12 @@ def test_what_lies_behind_it(attempts, error):
 
 @pytest.mark.parametrize(
     ("attempts", "error", "within"),
-    [(8, 0.1, 0.03), (8, 0.3, 0.03), (4, 0.2, 0.03), (4, 0.3, 0.08)],
+    [
+        pytest.param(8, 0.1, 0.03, marks=pytest.mark.slow),
+        pytest.param(8, 0.3, 0.03, marks=pytest.mark.slow),
+        (4, 0.2, 0.03),
+        pytest.param(4, 0.3, 0.08, marks=pytest.mark.slow),
+    ],
 )
 def test_the_papers_chain_is_within_eight_per_cent(attempts, error, within):
     """Eqs. (3) to (19) as corrected: every loss a halving, all classes losing alike."""
@@ -76,7 +81,7 @@ def test_the_papers_chain_is_within_eight_per_cent(attempts, error, within):
     assert told[1] / told[0] > seen[1] / seen[0]
 
 
-@pytest.mark.smoke(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("attempts", "error"), [(8, 0.2), (8, 0.3), (4, 0.3)])
 def test_with_seventy_milliseconds_of_wire_the_poor_channel_loses_less_at_the_queue(
     attempts, error

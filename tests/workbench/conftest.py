@@ -32,6 +32,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--js-flags=--liftoff-only",  # the engine runs for moments: compiling it well takes longer
 )
 
 START_MS = 60_000

@@ -209,6 +209,7 @@ def test_a_search_tells_of_a_chain_before_it_is_solved() -> None:
     assert [what for what in heard if what.startswith("a chain of 3 stations")]
 
 
+@pytest.mark.usefixtures("blank")
 def test_a_search_that_ends_before_anything_is_confirmed_has_nothing_to_set(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -4,11 +4,10 @@ import os
 import pty
 import re
 import select
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -228,9 +227,11 @@ class Shell:
 
 
 @pytest.fixture(params=START)
-def shell(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shell]:
-    if not (shutil.which(request.param) and shutil.which("setsid")):
-        pytest.skip(f"there is no {request.param} here, or no setsid")
+def shell(
+    request: pytest.FixtureRequest, tmp_path: Path, debian_program: Callable[[str, str], str]
+) -> Iterator[Shell]:
+    debian_program(request.param, request.param)
+    debian_program("setsid", "util-linux")
     started = Shell(request.param, tmp_path)
     try:
         started.until(rb"ready\r?\n")
@@ -239,21 +240,36 @@ def shell(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shell]:
         started.close()
 
 
+FEW = {
+    "lasthop sim": "ulate ",
+    "lasthop check hot": "spot.toml ",
+    "lasthop check old": "\\ runs/",
+    "lasthop predict hotspot.toml --model=ac": "sma ",
+    "lasthop check hotspot.toml --set station.f": "ar.",
+}
+"""Lines that a shell completes, and what it adds: a line each for what shells do differently."""
+MANY = FEW | {
+    "lasthop import host": "apd ",
+    "lasthop predict hotspot.toml --mod": "el ",
+    "lasthop check hotspot.toml --set cell.ap.cwmi": "n=",
+    "lasthop check hotspot.toml --set tcp.congestion=tah": "oe ",
+    "lasthop simulate hotspot.toml --out=old": "\\ runs/",
+}
+
+
 def test_real_shells_complete(shell: Shell) -> None:
+    completes(shell, FEW)
+
+
+@pytest.mark.slow
+def test_real_shells_complete_all_kinds_of_words(shell: Shell) -> None:
+    completes(shell, MANY)
+
+
+def completes(shell: Shell, lines: dict[str, str]) -> None:
     (shell.home / "hotspot.toml").write_text(SMALL)
     (shell.home / "hotspot.txt").write_text("no scenario")
     (shell.home / "old runs").mkdir()
     (shell.home / "old runs" / "first.json").write_text("{}")
-    for typed, added in {
-        "lasthop sim": "ulate ",
-        "lasthop import host": "apd ",
-        "lasthop check hot": "spot.toml ",
-        "lasthop check old": "\\ runs/",
-        "lasthop predict hotspot.toml --mod": "el ",
-        "lasthop predict hotspot.toml --model=ac": "sma ",
-        "lasthop check hotspot.toml --set station.f": "ar.",
-        "lasthop check hotspot.toml --set cell.ap.cwmi": "n=",
-        "lasthop check hotspot.toml --set tcp.congestion=tah": "oe ",
-        "lasthop simulate hotspot.toml --out=old": "\\ runs/",
-    }.items():
+    for typed, added in lines.items():
         assert shell.completed(typed) == typed + added

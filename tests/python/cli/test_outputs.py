@@ -32,6 +32,7 @@ def test_a_file_of_somebody_else_is_refused_before_the_run_and_kept(
         mine.unlink()
 
 
+@pytest.mark.usefixtures("blank")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_same_command_again_replaces_its_own_files(
     lasthop: Lasthop, small: Path, command: str

@@ -33,6 +33,7 @@ def test_what_follows_is_its_value_only_if_it_ends_as_pictures_do(
     assert with_values(given) == read
 
 
+@pytest.mark.usefixtures("blank")
 @pytest.mark.parametrize("command", ["simulate", "predict", "compare"])
 @pytest.mark.parametrize("last", [False, True])
 def test_alone_it_goes_to_a_place_that_is_told(
@@ -61,6 +62,7 @@ def test_what_was_changed_stands_in_name_and_title(lasthop: Lasthop, small: Path
     assert "duration=1 s, warmup=0.2 s, replications=2, seed=7" in letters
 
 
+@pytest.mark.usefixtures("blank")
 def test_another_setting_has_another_picture(lasthop: Lasthop, small: Path) -> None:
     for queue in ("20", "30"):
         lasthop("compare", small, *QUICK, "--set", f"cell.ap_queue={queue}")
@@ -79,6 +81,7 @@ def test_names_of_changes_that_are_cut_or_changed_differ_all_the_same() -> None:
     assert "/" not in told([("file", "../../etc")])
 
 
+@pytest.mark.usefixtures("blank")
 def test_out_is_where_pictures_go_and_a_name_is_a_place_of_its_own(
     lasthop: Lasthop, small: Path
 ) -> None:
@@ -91,6 +94,7 @@ def test_out_is_where_pictures_go_and_a_name_is_a_place_of_its_own(
     assert not list(Path("o").glob("*compare*"))
 
 
+@pytest.mark.usefixtures("blank")
 @pytest.mark.smoke(3)
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 @pytest.mark.parametrize("command", ["simulate", "predict", "compare"])
@@ -131,6 +135,7 @@ def test_what_cannot_be_drawn_is_refused_before_the_run(
     assert len(done.stderr.splitlines()) <= 2
 
 
+@pytest.mark.usefixtures("blank")
 def test_beside_json_what_was_written_is_told_on_standard_error(
     lasthop: Lasthop, small: Path
 ) -> None:
@@ -156,6 +161,7 @@ def test_frames_on_the_air_are_drawn_without_more_words(lasthop: Lasthop, small:
     assert "time since 0.5 s [ms], first replication" in Path("x.svg").read_text()
 
 
+@pytest.mark.usefixtures("blank")
 def test_sweep_draws_a_quantity_and_names_the_values(lasthop: Lasthop, small: Path) -> None:
     words = ["sweep", small, *QUICK, "--replications", "1", "--over", "cell.ap_queue=5,9"]
     assert lasthop(*words, "--plot").returncode == 0

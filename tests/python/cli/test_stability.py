@@ -292,7 +292,7 @@ def test_settings_of_a_scenario_by_the_fluids_name_are_told_the_key_path(
 
 def test_cycles_beyond_what_a_queue_can_do_are_marked(lasthop: Lasthop) -> None:
     done = lasthop(
-        "stability", "cycle", "red-dumbbell", "--over", "rtt=30ms..100ms", "--count", "16"
+        "stability", "cycle", "red-dumbbell", "--over", "rtt=30ms..100ms", "--count", "8"
     )
     assert "queue below 0" in done.stdout
     assert "--constrained" in done.stderr

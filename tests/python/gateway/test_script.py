@@ -1,8 +1,8 @@
 """The shell script of a gateway, as text: the commands of `plan`, quoted, and what is refused."""
 
 import shlex
-import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,7 @@ KINDS = {
     "odd": LEAST.replace("eth0", "a'b$(x);`y`").replace("eth1", "*&|<>#~"),
 }
 SHELLS = [["busybox", "sh", "-n"], ["dash", "-n"], ["shellcheck", "-s", "sh", "-S", "warning"]]
+PACKAGES = {"busybox": "busybox-static", "dash": "dash", "shellcheck": "shellcheck"}
 
 
 def made(text: str) -> str:
@@ -53,9 +54,10 @@ def test_it_sets_up_by_the_commands_of_plan(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: shell[0])
-def test_shells_take_it(tmp_path: Path, shell: list[str], kind: str) -> None:
-    if shutil.which(shell[0]) is None:
-        pytest.skip(f"needs {shell[0]}")
+def test_shells_take_it(
+    tmp_path: Path, shell: list[str], kind: str, debian_program: Callable[[str, str], str]
+) -> None:
+    debian_program(shell[0], PACKAGES[shell[0]])
     path = tmp_path / "gateway.sh"
     path.write_text(made(KINDS[kind]))
     done = subprocess.run([*shell, path], capture_output=True, text=True, check=False)

@@ -71,6 +71,7 @@ def test_stations_and_rates_are_exact(name: str, taken: Callable[[str], Taken]) 
         assert station.up_bps or station.down_bps
 
 
+@pytest.mark.smoke(2)
 @pytest.mark.parametrize("name", DURATIONS)
 def test_directions_and_connections_are_those_simulated(
     name: str, taken: Callable[[str], Taken]
@@ -88,7 +89,8 @@ def test_directions_and_connections_are_those_simulated(
         assert found == {way: flows.count(way) for way in found}
 
 
-@pytest.mark.parametrize("name", ["hotspot", "snr-classes", "seven-downloads", "power-save"])
+@pytest.mark.smoke(2)
+@pytest.mark.parametrize("name", ["hotspot", "power-save", "snr-classes", "seven-downloads"])
 def test_round_trips_are_those_simulated(name: str, taken: Callable[[str], Taken]) -> None:
     """Within 10 %, though most of a round trip is spent where no radio hears anything."""
     scenario, result, seen = taken(name)

@@ -1,13 +1,16 @@
 """Studies made short."""
 
 import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from lasthop.studies import ledger
 from lasthop.studies.reproduction import SUBJECTS_STUDIED
 from lasthop.studies.rules import Measured
-from lasthop.studies.study import Study
+from lasthop.studies.runner import Plan
+from lasthop.studies.study import Runs, Study
 
 STUDIES = {
     study.key: study
@@ -41,3 +44,34 @@ def shortened(study: Study, duration: str, warmup: str) -> Study:
     times = {"duration": duration, "warmup": warmup, "replications": 2}
     points = {name: {**tree, **times} for name, tree in study.points.items()}
     return dataclasses.replace(study, points=points)
+
+
+class RunsByStudy(Mapping[str, Runs]):
+    """Runs of some studies by the study's key.
+
+    A study is simulated when its runs are first read, so that each test pays for its own study.
+    A scenario that several studies have in common is simulated once.
+
+    Parameters
+    ----------
+    studies : iterable of Study
+        Studies that can be asked for.
+    folder : path
+        Where finished scenarios are kept.
+    """
+
+    def __init__(self, studies: Iterable[Study], folder: Path) -> None:
+        self._studies = {study.key: study for study in studies}
+        self._folder = folder
+        self._runs: dict[str, Runs] = {}
+
+    def __getitem__(self, key: str) -> Runs:
+        if key not in self._runs:
+            self._runs |= Plan([self._studies[key]]).run(self._folder)
+        return self._runs[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._studies)
+
+    def __len__(self) -> int:
+        return len(self._studies)

@@ -7,17 +7,15 @@ from lasthop.models.acsma.topologies import TOPOLOGIES
 from lasthop.scenario import check
 from lasthop.studies import ledger
 from lasthop.studies.acsma import STUDIES, capacity, network, overhead, settings, theory
-from lasthop.studies.runner import Plan
-from lasthop.studies.study import Quantity, Run, Runs
+from lasthop.studies.study import Quantity, Run
 
-from .brief import read_by_claims, shortened
+from .brief import RunsByStudy, read_by_claims, shortened
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> dict[str, Runs]:
-    return Plan([shortened(study, "6 s", "1 s") for study in STUDIES]).run(
-        tmp_path_factory.mktemp("studies")
-    )
+def runs(tmp_path_factory) -> RunsByStudy:
+    brief = [shortened(study, "6 s", "1 s") for study in STUDIES]
+    return RunsByStudy(brief, tmp_path_factory.mktemp("studies"))
 
 
 @pytest.mark.smoke(4)

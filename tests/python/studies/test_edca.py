@@ -7,17 +7,14 @@ from lasthop.scenario import check
 from lasthop.studies import ledger
 from lasthop.studies.edca import STUDIES, cell, fig05, fig06, fig07, fig08, fig09, fig10, fig12
 from lasthop.studies.edca.cell import CWMINS
-from lasthop.studies.runner import Plan
-from lasthop.studies.study import Runs
 
-from .brief import read_by_claims, shortened
+from .brief import RunsByStudy, read_by_claims, shortened
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> dict[str, Runs]:
-    return Plan([shortened(study, "2 s", "0.5 s") for study in STUDIES]).run(
-        tmp_path_factory.mktemp("studies")
-    )
+def runs(tmp_path_factory) -> RunsByStudy:
+    brief = [shortened(study, "2 s", "0.5 s") for study in STUDIES]
+    return RunsByStudy(brief, tmp_path_factory.mktemp("studies"))
 
 
 @pytest.mark.smoke(3)

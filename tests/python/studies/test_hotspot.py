@@ -8,10 +8,9 @@ from lasthop.models.access import Access
 from lasthop.models.hotspot.access import beta_from_access
 from lasthop.studies import ledger
 from lasthop.studies.hotspot import STUDIES, beta, cell, fig04, fig12, udp
-from lasthop.studies.runner import Plan
-from lasthop.studies.study import Runs, Study
+from lasthop.studies.study import Study
 
-from .brief import read_by_claims
+from .brief import RunsByStudy, read_by_claims
 
 CLAIMED = tuple(str(number) for number in range(1, 16))
 
@@ -26,8 +25,8 @@ def short(study: Study) -> Study:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> dict[str, Runs]:
-    return Plan([short(study) for study in STUDIES]).run(tmp_path_factory.mktemp("studies"))
+def runs(tmp_path_factory) -> RunsByStudy:
+    return RunsByStudy(map(short, STUDIES), tmp_path_factory.mktemp("studies"))
 
 
 @pytest.mark.smoke(4)

@@ -7,20 +7,20 @@ import pytest
 from lasthop.scenario import Scenario, check
 from lasthop.studies.red import PACKETS, router
 from lasthop.studies.runner import Plan
-from lasthop.studies.study import Runs, Study
+from lasthop.studies.study import Study
 
-from .brief import read_by_claims
+from .brief import RunsByStudy, read_by_claims
 
 
 def short(study: Study) -> Study:
-    """Return the study with runs of two seconds, few of each, and transfers that end in them.
+    """Return the study with runs of one second, few of each, and transfers that end in them.
 
     Points with more replications than others keep more.
     """
     points = {}
     for name, tree in study.points.items():
         few = {20: 3, 40: 4}.get(tree["replications"], 2)
-        brief = {**tree, "duration": "2 s", "warmup": "1 s", "replications": few}
+        brief = {**tree, "duration": "1 s", "warmup": "0 s", "replications": few}
         for shape in {"dumbbell", "parking_lot"} & set(tree):
             brief[shape] = {**tree[shape], "start_spread": "0.2 s"}
         brief["flow"] = {
@@ -32,8 +32,8 @@ def short(study: Study) -> Study:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> dict[str, Runs]:
-    return Plan([short(study) for study in PACKETS]).run(tmp_path_factory.mktemp("studies"))
+def runs(tmp_path_factory) -> RunsByStudy:
+    return RunsByStudy(map(short, PACKETS), tmp_path_factory.mktemp("studies"))
 
 
 @pytest.mark.smoke(3)

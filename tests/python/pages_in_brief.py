@@ -1,0 +1,67 @@
+"""Runs the commands of a page that take little time and leaves the outputs of the others in place.
+
+Pages are run as a whole by tests marked `slow`. `python tests/python/pages_in_brief.py PAGE` prints
+a page as it should be.
+"""
+
+import sys
+from pathlib import Path
+from unittest import mock
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+sys.path.insert(0, str(DOCS))
+
+import transcripts  # noqa: E402
+
+LONG: dict[str, tuple[str, ...]] = {
+    "call.md": (">>> slow_line = table", ">>> slow_air = table"),
+    "import.md": ("lasthop compare",),
+    "l4s.md": (">>> for rate",),
+    "middle.md": ("lasthop compare", "--set csma.queue=50 \\"),
+    "networks.md": ("as-ns2.toml", "check campus.toml"),
+    "old-laptop.md": (">>> found =", "lasthop simulate", "lasthop sweep"),
+    "oscillation.md": (
+        "--over flows=",
+        "weight=1",
+        "ecn=true",
+        "stability chart",
+        "stability cycle",
+        "lasthop compare",
+    ),
+    "queues.md": (">>> s = lh.sweep",),
+    "reproduce.md": ("lasthop reproduce",),
+    "teach.md": (">>> for ",),
+    "tuning.md": ("lasthop tune", ">>> "),
+}
+"""Pages above the bound of processor time, and parts of the first lines of their long commands."""
+
+
+def refreshed(path: Path) -> str:
+    """Return the page with the outputs of its short commands as they are now.
+
+    A block of Python examples that contains a long one is left as it is. So are the blocks after
+    it, which may need its names.
+    """
+    long = LONG[path.name]
+    command, prompt = transcripts.Reader.command, transcripts.Reader.prompt
+    left: list[str] = []
+
+    def command_in_brief(reader: transcripts.Reader, shown: str) -> str:
+        first = shown.partition("\n")[0]
+        return shown if any(part in first for part in long) else command(reader, shown)
+
+    def prompt_in_brief(reader: transcripts.Reader, text: str) -> str:
+        if left or any(line.startswith(part) for line in text.splitlines() for part in long):
+            left.append(text)
+            return text
+        return prompt(reader, text)
+
+    with (
+        mock.patch.object(transcripts.Reader, "command", command_in_brief),
+        mock.patch.object(transcripts.Reader, "prompt", prompt_in_brief),
+    ):
+        return transcripts.refreshed(path.read_text("utf-8"))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(refreshed(Path(sys.argv[1])))
