@@ -159,7 +159,7 @@ def test_several_solutions_are_said_to_be_several(monkeypatch):
     )
     module = import_module("lasthop.models.vbs.predict")
     monkeypatch.setattr(module, "solutions", lambda *_: [one, other])
-    result = found()
+    result = predict(tree())
     assert result["solutions"] == 2
     [warning] = [text for text in result["warnings"] if "(section IV-D in" in text]
     assert "2 fixed points" in warning

@@ -111,7 +111,7 @@ def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
 def test_command_prints_what_means_hide(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "seven.toml"
     path.write_text(SEVEN.replace("40 s", "6 s").replace("count = 7", "count = 2"))
-    options = ("--confirm", "2", "--no-txop", "--replications", "2")
+    options = ("--confirm", "2", "--no-txop", "--no-pifs", "--replications", "2")
     done = lasthop("tune", path, "--for", "delay", "--min-jain", "0.95", *options)
     assert done.returncode == 0, done.stderr
     hidden = done.stdout.partition("What means hide:")[2]
@@ -261,7 +261,7 @@ def test_voice_can_be_searched_though_the_file_has_no_calls(
     lasthop: Lasthop, tmp_path: Path
 ) -> None:
     path = tmp_path / "laptops.toml"
-    path.write_text(LAPTOPS)
+    path.write_text(LAPTOPS.replace("12 s", "6 s"))
     options = ("--no-pifs", "--no-txop", "--confirm", "1", "--replications", "1", "--json")
     done = lasthop("tune", path, "--for", "calls", "--category", "voice", *options)
     assert done.returncode == 0, done.stderr

@@ -127,6 +127,7 @@ def test_help_names_the_models_of_the_registry(lasthop: Lasthop, command: str) -
     assert f"Analytical model: {' or '.join(sorted(MODELS))};" in words
 
 
+@pytest.mark.usefixtures("blank")
 def test_tables_fit_eighty_columns(lasthop: Lasthop, hotspot: Path) -> None:
     for command in ("predict", "simulate", "compare"):
         done = lasthop(command, hotspot)
@@ -204,6 +205,7 @@ def test_large_cell_prints_a_few_rows_of_each_quantity(lasthop: Lasthop) -> None
     assert "... and 21 more: --json has them all" in simulated
 
 
+@pytest.mark.usefixtures("blank")
 def test_compare_simulates_what_the_model_refuses(lasthop: Lasthop, tmp_path: Path) -> None:
     text = 'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\nudp_up = "greedy"\n'
     done = lasthop("compare", "-", stdin=text.encode())
@@ -445,6 +447,7 @@ def test_classes_that_share_a_queue_say_what_their_shares_are_of(lasthop: Lastho
         assert f"queue {of}" in words[0]
 
 
+@pytest.mark.usefixtures("blank")
 def test_no_row_is_counted_where_it_could_stand(lasthop: Lasthop) -> None:
     """Two classes and eleven stations: the last is the meter."""
     options = ["--set", "duration=4 s", "--replications", "1", "--out", "here"]

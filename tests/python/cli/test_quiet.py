@@ -16,6 +16,7 @@ NOTES: dict[str, tuple[list[str], str]] = {
 }
 
 
+@pytest.mark.usefixtures("blank")
 @pytest.mark.parametrize("command", NOTES)
 def test_notes_and_warnings_are_left_out(lasthop: Lasthop, small: Path, command: str) -> None:
     more, line = NOTES[command]
