@@ -35,7 +35,7 @@ python-types python-tests kernel determinism validation site browser: private ex
 python-types python-tests kernel determinism validation site browser: private export VIRTUAL_ENV := $(CURDIR)/$(TEST_BUILD)/venv
 # One worker a core; kernel tests sleep most of the time, each worker in namespaces of its own.
 WORKERS := --numprocesses auto --dist worksteal
-SLEEPERS := --numprocesses 4 --dist worksteal
+SLEEPERS := --numprocesses 3 --dist worksteal
 # A debug build costs a third less CPU time without files for the next build and in one unit per crate.
 # Who builds again and again for small changes calls cargo without make.
 export CARGO_INCREMENTAL := 0
@@ -240,9 +240,11 @@ long-validation: build packages $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/validation
 	@$(LONG) passed validation
 
+# Measured tests that need less than a processor run in pairs, the others alone (tests/linux/conftest.py).
 long-kernel: build packages $(VENV)/.documenting
 	@$(LONG) begin kernel
-	@$(STAGE) $@ $(PYTEST) -m "slow or measured" $(LINUX)
+	@$(STAGE) "$@, slow" $(PYTEST) --numprocesses 4 --dist worksteal -m "slow and not measured" $(LINUX)
+	@$(STAGE) "$@, measured" $(PYTEST) --numprocesses 2 --dist worksteal -m measured $(LINUX)
 	@$(LONG) passed kernel
 
 # Linux's TCP compared with the engine's; what has been run is not run again.
