@@ -36,10 +36,8 @@ python-types python-tests kernel determinism validation site browser: private ex
 # One worker a core; kernel tests sleep most of the time, each worker in namespaces of its own.
 WORKERS := --numprocesses auto --dist worksteal
 SLEEPERS := --numprocesses 3 --dist worksteal
-# A debug build costs a third less CPU time without files for the next build and in one unit per crate.
-# Who builds again and again for small changes calls cargo without make.
+# A first build costs a quarter less CPU time without files that only a second build would use.
 export CARGO_INCREMENTAL := 0
-export CARGO_PROFILE_DEV_CODEGEN_UNITS := 1
 # Make shares its jobs with makes alone; told of them, cargo asks in vain and says so.
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 # Two stages at a time beside one that sleeps; each prints in one piece when it is done.
@@ -53,8 +51,8 @@ SEED ?= $(shell date +%s)
 SEED := $(SEED)
 export SEED
 export PROPTEST_RNG_SEED := $(SEED)
-# How many random scenarios: few before a commit, more in `make test`, many in `make test-long`.
-RANDOM_SCENARIOS ?= 1000
+# How many random scenarios; `make test-long PART=laws` has LONG_SCENARIOS.
+RANDOM_SCENARIOS ?= 2000
 export LASTHOP_RANDOM_SCENARIOS := $(RANDOM_SCENARIOS)
 
 help:
@@ -136,7 +134,6 @@ demo: build
 # The graph: cargo's own steps wait for its lock, so they follow one another; the rest is beside them.
 check: $(VENV)/.created
 	$(call run,check-stages)
-test: RANDOM_SCENARIOS := 5000
 test: $(VENV)/.created packages
 	$(call run,test-stages)
 
@@ -225,7 +222,7 @@ long-laws: $(VENV)/.created
 
 long-rust: build
 	@$(LONG) begin rust
-	@$(STAGE) $@ $(CARGO) test --workspace --release -- --ignored
+	@$(STAGE) $@ $(CARGO) test --workspace --release -- --include-ignored
 	@$(STAGE) "build what users have" $(CARGO) build --release --quiet --package lasthop-engine --example summary
 	@$(STAGE) "instructions" $(BIN)/python bench/instructions.py --short
 	@$(LONG) passed rust

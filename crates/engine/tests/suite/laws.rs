@@ -1,8 +1,8 @@
 //! Laws that hold in every scenario: no panic, conservation (checked inside each run), the same
 //! bytes again, whatever the number of threads.
 //!
-//! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried (`make check` 1,000, `make test`
-//! 5,000, `make test-long` two million), `PROPTEST_RNG_SEED` from which seed they are drawn.
+//! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried (`make check` and `make test` 2,000,
+//! `make test-long` 500,000), `PROPTEST_RNG_SEED` from which seed they are drawn.
 
 mod graphs;
 

@@ -5,7 +5,12 @@ use super::*;
 use crate::in_c::Compiled;
 use crate::kernel::streams::Streams;
 
-const TRACES: u32 = 20_000;
+/// Number of traces; `make test-long PART=rust` has all, in its release build.
+const TRACES: u32 = if cfg!(debug_assertions) {
+    5_000
+} else {
+    20_000
+};
 const LONGEST: u32 = 150;
 /// Steps that the C makes up for at once (`MOST_STEPS`).
 const MOST_STEPS: u64 = 64;

@@ -61,7 +61,12 @@ fn step(cwnd: f64) -> f64 {
     PACKETS.max(PART * cwnd)
 }
 
-const TRACES: u32 = 100_000;
+/// Number of traces; `make test-long PART=rust` has all, in its release build.
+const TRACES: u32 = if cfg!(debug_assertions) {
+    10_000
+} else {
+    100_000
+};
 /// Traces that one process answers.
 const AT_ONCE: u32 = 5_000;
 /// Largest number of events in a trace.

@@ -539,8 +539,11 @@ fn network() -> impl Strategy<Value = Scenario> {
     )
 }
 
+/// Number of random networks; `make test-long PART=rust` has all, in its release build.
+const CASES: u32 = if cfg!(debug_assertions) { 50 } else { 200 };
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
     #[test]
     fn entering_ahead_of_time_is_exact_in_any_network(scenario in network()) {
@@ -606,7 +609,7 @@ fn hotspot() -> impl Strategy<Value = Scenario> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
     #[test]
     fn entering_ahead_of_time_is_exact_before_stations_that_sleep(scenario in hotspot()) {
