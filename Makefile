@@ -52,7 +52,7 @@ SEED := $(SEED)
 export SEED
 export PROPTEST_RNG_SEED := $(SEED)
 # How many random scenarios; `make test-long PART=laws` has LONG_SCENARIOS.
-RANDOM_SCENARIOS ?= 2000
+RANDOM_SCENARIOS ?= 1000
 export LASTHOP_RANDOM_SCENARIOS := $(RANDOM_SCENARIOS)
 
 help:
@@ -158,6 +158,8 @@ endef
 check-stages: rust-tests rust-lint rust-docs python-lint python-types python-tests
 test-stages: kernel check-stages page-checks site browser determinism validation
 
+# Fewer cases of each property than proptest's 256; `make test-long PART=rust` has these.
+rust-tests: export PROPTEST_CASES := 64
 rust-tests: $(VENV)/.rust-tests
 	@$(STAGE) $@ $(CARGO) test --workspace --quiet
 

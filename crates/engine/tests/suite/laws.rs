@@ -1,7 +1,7 @@
 //! Laws that hold in every scenario: no panic, conservation (checked inside each run), the same
 //! bytes again, whatever the number of threads.
 //!
-//! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried (`make check` and `make test` 2,000,
+//! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried (`make check` and `make test` 1,000,
 //! `make test-long` 500,000), `PROPTEST_RNG_SEED` from which seed they are drawn.
 
 mod graphs;
