@@ -40,8 +40,9 @@ SLEEPERS := --numprocesses 3 --dist worksteal
 export CARGO_INCREMENTAL := 0
 # Make shares its jobs with makes alone; told of them, cargo asks in vain and says so.
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
-# Two stages at a time beside one that sleeps; each prints in one piece when it is done.
-BESIDE := --no-print-directory --jobs=3 --output-sync=target
+# Two stages run at a time, of which the kernel's sleeps for most of its time: with three each of them costs
+# more CPU time. Each stage prints in one piece when it ends.
+BESIDE := --no-print-directory --jobs=2 --output-sync=target
 # Says what a stage took, and notes it for the list at the end.
 STAGE := .ci/stage
 export STAGES := $(CURDIR)/target/stages
