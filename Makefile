@@ -27,8 +27,8 @@ RUST := Cargo.toml Cargo.lock $(shell find crates examples -name '*.rs' -o -name
 LINUX := $(wildcard tests/linux)
 QUICK := $(wildcard tests/python tests/equations)
 PYTEST := python -m pytest -W error -q
-# Tests use a build in a folder and a virtual environment of their own (.ci/test-build), which come
-# first on PATH in the stages below. The user's build, in .venv and python/lasthop, stays as it is.
+# Tests use a separate build with its own virtual environment (.ci/test-build). The stages named
+# here have it first on PATH. The user's build, in .venv and python/lasthop, does not change.
 TEST_BUILD := target/test-build
 TESTED := $(TEST_BUILD)/.built
 python-types python-tests kernel determinism validation site browser: private export PATH := $(CURDIR)/$(TEST_BUILD)/venv/bin:$(PATH)
@@ -36,7 +36,7 @@ python-types python-tests kernel determinism validation site browser: private ex
 # One worker a core; kernel tests sleep most of the time, each worker in namespaces of its own.
 WORKERS := --numprocesses auto --dist worksteal
 SLEEPERS := --numprocesses 3 --dist worksteal
-# A first build costs a quarter less CPU time without files that only a second build would use.
+# Without the files of incremental builds, a first build costs a quarter less CPU time.
 export CARGO_INCREMENTAL := 0
 # Make shares its jobs with makes alone; told of them, cargo asks in vain and says so.
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
@@ -52,7 +52,7 @@ SEED ?= $(shell date +%s)
 SEED := $(SEED)
 export SEED
 export PROPTEST_RNG_SEED := $(SEED)
-# How many random scenarios; `make test-long PART=laws` has LONG_SCENARIOS.
+# Number of random scenarios; `make test-long PART=laws` uses LONG_SCENARIOS instead.
 RANDOM_SCENARIOS ?= 1000
 export LASTHOP_RANDOM_SCENARIOS := $(RANDOM_SCENARIOS)
 
@@ -92,7 +92,7 @@ $(TESTED): .ci/test-build $(VENV)/.installed pyproject.toml $(RUST)
 	@$(STAGE) "build the extension" .ci/test-build
 	@touch $@
 
-# Files may have come or gone since.
+# Links the sources again in each run: files may have been added or removed since the build.
 test-links: $(TESTED)
 	@.ci/test-links
 
@@ -100,7 +100,7 @@ $(VENV)/.rust-tests: $(TESTED)
 	@$(STAGE) "build Rust's tests" $(CARGO) test --workspace --no-run --quiet
 	@touch $@
 
-# A stamp of its own: no package may change while stages use them.
+# A target that stages depend on: packages must not change while a stage uses them.
 $(VENV)/.documenting: $(VENV)/.installed docs/requirements.txt
 	@$(STAGE) "install what docs need" $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement docs/requirements.txt
 	@touch $@
@@ -138,11 +138,11 @@ check: $(VENV)/.created
 test: $(VENV)/.created packages
 	$(call run,test-stages)
 
-# Debian packages that tests need, where root may install them.
+# Installs the Debian packages that tests need, if run as root.
 packages:
 	@.ci/packages
 
-# CPU time of a stage is limited in units of a calibration, which runs before and after the stages.
+# The CPU time of each stage has a limit. Its unit is a calibration before and after the stages.
 BUDGET := $(BIN)/python .ci/budget.py
 UNIT := target/calibration.json
 
@@ -159,7 +159,8 @@ endef
 check-stages: rust-tests rust-lint rust-docs python-lint python-types python-tests
 test-stages: kernel check-stages page-checks site browser determinism validation
 
-# Fewer cases of each property than proptest's 256; `make test-long PART=rust` has these.
+# Fewer cases of each property than proptest's default of 256, which `make test-long PART=rust`
+# runs.
 rust-tests: export PROPTEST_CASES := 64
 rust-tests: $(VENV)/.rust-tests
 	@$(STAGE) $@ $(CARGO) test --workspace --quiet
@@ -207,8 +208,9 @@ soak: build
 mutations: build $(VENV)/.documenting
 	@$(BIN)/python tests/mutations/mutations.py --seed $(SEED)
 
-# Each part by itself: a quiet machine for measurements, all cores for the rest. Between `begin` and
-# `passed` a failure ends make, so that only a part that passes is noted in .ci/long.toml.
+# Parts run one after another: measurements on a quiet machine, all other tests on all cores. A
+# failure between `begin` and `passed` ends make, so that .ci/long.toml records only parts that
+# passed.
 LONG := $(BIN)/python .ci/long.py
 LONG_SCENARIOS := 500000
 
@@ -240,14 +242,15 @@ long-validation: build packages $(VENV)/.documenting
 	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/validation
 	@$(LONG) passed validation
 
-# Measured tests that need less than a processor run in pairs, the others alone (tests/linux/conftest.py).
+# Measured tests run one at a time, or in pairs if each needs less than a processor
+# (tests/linux/conftest.py).
 long-kernel: build packages $(VENV)/.documenting
 	@$(LONG) begin kernel
 	@$(STAGE) "$@, slow" $(PYTEST) --numprocesses 4 --dist worksteal -m "slow and not measured" $(LINUX)
 	@$(STAGE) "$@, measured" $(PYTEST) --numprocesses 2 --dist worksteal -m measured $(LINUX)
 	@$(LONG) passed kernel
 
-# Linux's TCP compared with the engine's; what has been run is not run again.
+# Compares Linux's TCP with the engine's; points that have been run before are not run again.
 long-tcp: build
 	@$(LONG) begin tcp
 	@$(STAGE) $@ $(BIN)/python bench/kernel_tcp.py --long-part --budget-minutes 20

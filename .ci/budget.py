@@ -1,7 +1,7 @@
 """CPU budget of `make test`: measure a unit, then hold every stage to a limit in that unit.
 
     budget.py calibrate FILE       run the calibration and append its CPU times to FILE
-    budget.py report STAGES FILE   print the stages; exit with 1 if one is above 1.5 times its limit
+    budget.py report STAGES FILE   print the stages; exit with 1 if any exceeds 1.5 times its limit
 
 The unit is the CPU time of a fixed Python loop plus that of a fixed compile, so that limits hold on
 any processor. It is the mean over the calibrations before and after the stages. Limits are in
@@ -24,11 +24,10 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 ROUNDS = 2
+"""Rounds of one calibration: each has a loop and a compile. [-]"""
+
 FAILS_ABOVE = 1.5
 """A stage fails above this multiple of its limit. [-]"""
-
-CPU_BUSY_S = 0.5
-"""CPU time of one unit's half on the machine on which the limits were measured. [s]"""
 
 
 class Stage(NamedTuple):
@@ -73,7 +72,7 @@ def compile_s() -> float:
 
 
 def calibrate(file: Path) -> None:
-    """Append the CPU times of some rounds to the file."""
+    """Run the calibration and append the CPU times of its rounds to the file."""
     rounds = json.loads(file.read_text()) if file.exists() else []
     rounds += [{"loop_s": loop_s(), "compile_s": compile_s()} for _ in range(ROUNDS)]
     file.write_text(json.dumps(rounds))
@@ -82,7 +81,7 @@ def calibrate(file: Path) -> None:
 def unit_s(file: Path) -> float:
     """Return the unit: mean CPU time of a round. [s]"""
     rounds = json.loads(file.read_text())
-    return mean(each["loop_s"] + each["compile_s"] for each in rounds)
+    return mean(times["loop_s"] + times["compile_s"] for times in rounds)
 
 
 def read_stages(file: Path) -> list[Stage]:
@@ -95,7 +94,7 @@ def read_stages(file: Path) -> list[Stage]:
 
 
 def verdict(units: float, limit: float | None) -> str:
-    """Return what the table says about a stage: nothing, a warning or a failure."""
+    """Return the remark on a stage in the table: none, a warning or a failure."""
     if limit is None:
         return "FAILED: no limit in .ci/budget.toml"
     if units > FAILS_ABOVE * limit:
@@ -109,18 +108,20 @@ def report(stages: list[Stage], unit: float) -> bool:
     total = Stage("total", 0.0, sum(stage.cpu_s for stage in stages), 0)
     print(f"one unit = {unit:.2f} s of CPU time (calibration of .ci/budget.py)")
     print(f"{'stage':28} {'wall [s]':>9} {'CPU [s]':>8} {'units':>6} {'limit':>6}")
-    good = True
+    passed = True
     for stage in [*stages, total]:
         limit = limits.get(stage.name)
         units = stage.cpu_s / unit
-        said = verdict(units, limit)
+        remark = verdict(units, limit)
         if stage.status:
-            said = f"FAILED: exit status {stage.status}"
-        good = good and not said.startswith("FAILED")
+            remark = f"FAILED: exit status {stage.status}"
+        passed = passed and not remark.startswith("FAILED")
         wall = f"{stage.wall_s:9.0f}" if stage.wall_s else " " * 9
-        shown = "-" if limit is None else f"{limit:.0f}"
-        print(f"{stage.name:28} {wall} {stage.cpu_s:8.0f} {units:6.0f} {shown:>6}  {said}".rstrip())
-    return good
+        most = "-" if limit is None else f"{limit:.0f}"
+        print(
+            f"{stage.name:28} {wall} {stage.cpu_s:8.0f} {units:6.0f} {most:>6}  {remark}".rstrip()
+        )
+    return passed
 
 
 def main(arguments: list[str]) -> int:

@@ -1,7 +1,7 @@
-"""Which parts of `make test-long` are due: a hash of the files that each part covers.
+"""Find the parts of `make test-long` that are due, by a hash of the files that each covers.
 
 long.py due             print the parts whose files have changed since they last passed
-long.py begin PART      remember the hash of the part's files; called before the part runs
+long.py begin PART      store the hash of the part's files; called before the part runs
 long.py passed PART     write that hash to long.toml; called only after the part has passed
 """
 
@@ -13,8 +13,12 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-KEPT = ROOT / ".ci/long.toml"
+RECORD = ROOT / ".ci/long.toml"
+"""Hash, date and duration of the last run of each part that passed."""
+
 BEGUN = ROOT / "target/long"
+"""Folder with the hash and the start of each part that has begun."""
+
 MAX_MINUTES = 40
 """Longest wall time of a part, on two quiet cores. [min]"""
 
@@ -68,15 +72,15 @@ def hash_of(part: str) -> str:
     return total.hexdigest()
 
 
-def kept() -> dict[str, dict[str, object]]:
-    """Return what long.toml has of each part."""
-    return tomllib.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+def recorded() -> dict[str, dict[str, object]]:
+    """Return the entries of long.toml by part."""
+    return tomllib.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
 
 
 def due() -> int:
     """Print the parts that are due, one per line."""
     for part in COVERS:
-        entry = kept().get(part)
+        entry = recorded().get(part)
         if entry is None:
             print(f"{part}: has never passed")
         elif entry["hash"] != hash_of(part):
@@ -85,14 +89,14 @@ def due() -> int:
 
 
 def begin(part: str) -> int:
-    """Remember the hash of the part's files and the time."""
+    """Store the hash of the part's files and the time."""
     BEGUN.mkdir(parents=True, exist_ok=True)
     (BEGUN / part).write_text(f"{hash_of(part)} {time.time():.0f}")
     return 0
 
 
 def passed(part: str) -> int:
-    """Write the hash, unless the part's files changed while it ran."""
+    """Write the hash to long.toml, unless the part's files changed while it ran."""
     begun, began_s = (BEGUN / part).read_text().split()
     minutes = (time.time() - float(began_s)) / 60
     print(f"part {part}: passed in {minutes:.0f} minutes")
@@ -101,14 +105,14 @@ def passed(part: str) -> int:
     if hash_of(part) != begun:
         print(f"part {part}: its files changed while it ran; it stays due")
         return 0
-    entries = kept()
+    entries = recorded()
     entries[part] = {
         "hash": begun,
         "passed": time.strftime("%Y-%m-%d"),
         "minutes": round(minutes, 1),
     }
     lines = [
-        "# When each part of `make test-long` last passed, and a hash of the files that it covers.",
+        "# Date of the last pass of each part of `make test-long`, and a hash of its files.",
         "# Written by long.py.",
     ]
     for name in COVERS:
@@ -117,7 +121,7 @@ def passed(part: str) -> int:
             lines += [
                 f"{key} = {value!r}".replace("'", '"') for key, value in entries[name].items()
             ]
-    KEPT.write_text("\n".join(lines) + "\n", "utf-8")
+    RECORD.write_text("\n".join(lines) + "\n", "utf-8")
     return 0
 
 

@@ -113,16 +113,16 @@ def has_valgrind() -> bool:
 
 
 def main(form: Form) -> list[str]:
-    """Prints two tables, of segments and of short commands; returns what takes too many."""
+    """Print tables of segments and short commands; return a line for each value above its limit."""
     if not has_valgrind():
-        print("instructions: not measured, since there is no valgrind")
+        print("instructions: not measured: valgrind is not installed")
         return []
     numbers = tomllib.loads(NUMBERS.read_text())
     return [*segments(numbers, form), *start_up.main(numbers["start"])]
 
 
 def segments(numbers: Mapping[str, Any], form: Form) -> list[str]:
-    """Prints instructions per segment of each case; returns the cases that take too many."""
+    """Print the instructions per segment of each case; return the cases above their limits."""
     frozen: dict[str, float] = numbers[form]
     version = hot_spots.run(["rustc", "--version"]).stdout.strip()
     judged = (version, platform.machine()) == (numbers["rustc"], numbers["machine"])

@@ -154,7 +154,7 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
 
 
 def callgrind(argv: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """Returns the instructions of a command, and what it printed."""
+    """Return the number of instructions of a command, and its standard output."""
     counter = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     done = subprocess.run([*counter, *argv], env=env, capture_output=True, text=True, check=False)
     collected = re.search(r"Collected : (\d+)", done.stderr)

@@ -62,9 +62,9 @@ exec "$@" < /dev/null 3<&-
 has the other end of its standard input, is gone, however that ended."""
 PATIENCE_S, POLL_S = 1.0, 0.005
 """Longest wait for killed processes to be gone, and time between two looks. [s]"""
-IDLE = "raid6_select_algo,calibrate_xor_blocks,init_btrfs_fs,init_zswap"
-"""Initialisers of Debian's kernel that are left out. They compare implementations of RAID and of
-checksums for a second, and test Btrfs. Nothing here uses any of these."""
+SKIPPED_INITCALLS = "raid6_select_algo,calibrate_xor_blocks,init_btrfs_fs,init_zswap"
+"""Initialisers of Debian's kernel that are skipped. They take a second to compare implementations
+of RAID and of checksums, and to test Btrfs. No test or bench uses these."""
 TOLD = 30
 """Lines of what the kernel and the command have said that an error repeats."""
 
@@ -225,7 +225,7 @@ def boot(machine: Kernel, exchange: Path, deadline_s: float, memory_mb: int) -> 
         f"mem={memory_mb}M",
         f"uml_dir={exchange}",
         *("rootfstype=hostfs", "rootflags=/", "ro", "quiet"),
-        *("con=null", "con0=null,fd:1", f"initcall_blacklist={IDLE}"),
+        *("con=null", "con0=null,fd:1", f"initcall_blacklist={SKIPPED_INITCALLS}"),
         *(["time-travel=inf-cpu"] if machine.own_time else []),
         f"init={sys.executable}",
         *("--", "-IS", str(INIT), str(exchange)),

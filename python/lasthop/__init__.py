@@ -72,7 +72,7 @@ __all__ = [
 ]
 
 PACKAGES = ("models", "relay", "stability", "studies")
-"""Packages that are public."""
+"""Public subpackages."""
 
 MODULES = {
     "Comparison": "compare",
@@ -108,9 +108,10 @@ MODULES = {
 
 
 class _Package(ModuleType):
-    """The package, in which a function keeps its name when the module of the same name is imported.
+    """Package in which a function keeps its name when a module of the same name is imported.
 
-    An import of ``lasthop.compare`` sets the attribute ``compare`` of the package to the module.
+    Importing ``lasthop.compare`` sets the attribute ``compare`` of the package to the module. This
+    class sets it to the function instead.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -128,17 +129,17 @@ def __getattr__(name: str) -> Any:
 
     if name in PACKAGES:
         return import_module(f"lasthop.{name}")
-    found: Any
+    value: Any
     if name == "__version__":
         from lasthop import _core
 
-        found = _core.VERSION
+        value = _core.VERSION
     elif name in MODULES:
-        found = getattr(import_module(f"lasthop.{MODULES[name]}"), name)
+        value = getattr(import_module(f"lasthop.{MODULES[name]}"), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

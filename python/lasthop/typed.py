@@ -52,14 +52,14 @@ def named(key: str) -> Any:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(named,))
 class Table:
-    """Base of classes that stand for a table: each is a frozen dataclass with keywords alone.
+    """Base of classes that describe a table, each a frozen dataclass with keyword arguments only.
 
-    The methods are written here once. `dataclass` would compile six functions for each class, which
-    takes longer than reading a small scenario.
+    The methods are written once, in this class. `dataclass` would compile six functions for each
+    class, which takes longer than reading a small scenario.
     """
 
     _names: ClassVar[tuple[str, ...]] = ()
-    _given: ClassVar[frozenset[str]] = frozenset()
+    _name_set: ClassVar[frozenset[str]] = frozenset()
     _defaults: ClassVar[Mapping[str, Any]] = {}
     _values: ClassVar[Callable[[Any], Any]] = id
 
@@ -67,15 +67,15 @@ class Table:
         dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
         known = fields(cls)  # type: ignore[arg-type]
         cls._names = tuple(each.name for each in known)
-        cls._given = frozenset(cls._names)
+        cls._name_set = frozenset(cls._names)
         cls._defaults = {each.name: each.default for each in known if each.default is not MISSING}
         cls._values = attrgetter(*cls._names)
 
     def __init__(self, /, **values: Any) -> None:
-        if values.keys() != self._given:
+        if values.keys() != self._name_set:
             values = {**self._defaults, **values}
-            if values.keys() != self._given:
-                wrong = ", ".join(sorted(values.keys() ^ self._given))
+            if values.keys() != self._name_set:
+                wrong = ", ".join(sorted(values.keys() ^ self._name_set))
                 raise TypeError(f"{type(self).__name__}: missing or unknown fields: {wrong}")
         self.__dict__.update(values)
 

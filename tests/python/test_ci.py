@@ -1,4 +1,4 @@
-"""Scripts of `make test`: CPU budget of stages, parts of `make test-long` that are due, skips."""
+"""Tests of the CPU budget, of the parts of `make test-long` that are due, and of skips."""
 
 import importlib.util
 import json
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def loaded(path: str) -> ModuleType:
-    """Return a script of the checkout as a module."""
+    """Import a script of the checkout and return its module."""
     spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
     assert spec is not None
     assert spec.loader is not None
@@ -77,7 +77,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "bench/kernel_tcp.py").write_text("1")
     (tmp_path / "README.md").write_text("1")
     monkeypatch.setattr(long, "ROOT", tmp_path)
-    monkeypatch.setattr(long, "KEPT", tmp_path / "long.toml")
+    monkeypatch.setattr(long, "RECORD", tmp_path / "long.toml")
     monkeypatch.setattr(long, "BEGUN", tmp_path / "target")
     return tmp_path
 
@@ -105,7 +105,7 @@ def test_a_part_whose_files_change_while_it_runs_stays_due(checkout: Path) -> No
     long.begin("tcp")
     (checkout / "bench/kernel_tcp.py").write_text("2")
     long.passed("tcp")
-    assert long.kept() == {}
+    assert long.recorded() == {}
 
 
 def test_patterns_of_each_part_match_files() -> None:
@@ -113,7 +113,7 @@ def test_patterns_of_each_part_match_files() -> None:
 
 
 def report_of(outcome: str) -> pytest.TestReport:
-    """Return the report of a test that was skipped, or passed."""
+    """Return the report of a test with this outcome."""
     place = ("tests/test_x.py", 3, "Skipped: needs busybox")
     location = ("tests/test_x.py", None, "test_y")
     report = pytest.TestReport("tests/test_x.py::test_y", location, {}, "passed", None, "setup")
@@ -148,15 +148,15 @@ def test_a_missing_test_needs_a_reason(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(inventory, "REMOVED", removed)
     removed.write_text("[removed]\n")
     assert inventory.compare(before, after) == 1
-    removed.write_text('[removed]\n"a.py::test_b[*]" = "the smaller one checks the same"\n')
+    removed.write_text('[removed]\n"a.py::test_b[*]" = "a smaller test checks the same"\n')
     assert inventory.compare(before, after) == 0
 
 
 WITHOUT_LASTHOP = ("uml_init.py", "uml_kernel.py", "webassembly.py")
-"""Benches that do not run the installed lasthop; those in namespaces are started by another."""
+"""Benches that do not run the installed lasthop. Another bench starts those in `*_inside.py`."""
 
 
-def test_benches_ask_for_a_release_build_first() -> None:
+def test_benches_require_a_release_build() -> None:
     texts = {path.name: path.read_text("utf-8") for path in (ROOT / "bench").glob("*.py")}
     mains = {name: text for name, text in texts.items() if "__main__" in text}
     assert len(mains) > 20

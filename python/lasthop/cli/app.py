@@ -1,4 +1,4 @@
-"""All commands under one name; the modules of a command are imported when it is given."""
+"""The command `lasthop`. It imports the modules of a subcommand when the subcommand is used."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -58,7 +58,7 @@ class Command(WithoutAdapters, TyperCommand):
 
 
 def function_of(command: str) -> Callable[..., object]:
-    """Import the function of a single command."""
+    """Import a single command and return its function."""
     match command:
         case "init":
             from lasthop.cli.init import init
@@ -112,7 +112,7 @@ def function_of(command: str) -> Callable[..., object]:
 
 
 def functions_of(group: str) -> Mapping[Callable[..., None], str]:
-    """Import the functions of the commands of a group, with their lines in its list."""
+    """Import a group; return its functions, each with its line in the list of commands."""
     match group:
         case "import":
             from lasthop.cli.importing import COMMANDS as IMPORT
@@ -152,37 +152,40 @@ class Group(WithoutAdapters, TyperGroup):
 
 
 def single(name: str) -> Any:
-    """Import a single command and return its object of typer."""
-    only = typer.Typer(add_completion=False, rich_markup_mode=None)
-    only.command(name, cls=Command, short_help=COMMANDS[name])(function_of(name))
-    return typer.main.get_command(only)
+    """Import a single command and return its typer object."""
+    typer_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    typer_app.command(name, cls=Command, short_help=COMMANDS[name])(function_of(name))
+    return typer.main.get_command(typer_app)
 
 
 def group(name: str) -> Any:
-    """Import the commands of a group and return its object of typer."""
+    """Import the commands of a group and return its typer object."""
     line, text = GROUPS[name]
-    inside = typer.Typer(
+    typer_app = typer.Typer(
         name=name, add_completion=False, context_settings=CONTEXT, rich_markup_mode=None
     )
     for function, short in functions_of(name).items():
-        own = function.__name__.replace("_", "-")
-        inside.command(own, cls=Command, short_help=short)(function)
-    inside.callback(cls=Group, invoke_without_command=True, help=text, short_help=line)(show_help)
-    return typer.main.get_command(inside)
+        command = function.__name__.replace("_", "-")
+        typer_app.command(command, cls=Command, short_help=short)(function)
+    decorator = typer_app.callback(
+        cls=Group, invoke_without_command=True, help=text, short_help=line
+    )
+    decorator(show_help)
+    return typer.main.get_command(typer_app)
 
 
 class Commands(Mapping[str, Any]):
     """Commands and groups by name; each is imported when it is first looked up."""
 
     def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
+        self._imported: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self:
             raise KeyError(name)
-        if name not in self._made:
-            self._made[name] = single(name) if name in COMMANDS else group(name)
-        return self._made[name]
+        if name not in self._imported:
+            self._imported[name] = single(name) if name in COMMANDS else group(name)
+        return self._imported[name]
 
     def __contains__(self, name: object) -> bool:
         return name in COMMANDS or name in GROUPS
@@ -195,7 +198,7 @@ class Commands(Mapping[str, Any]):
 
 
 class Root(Group):
-    """`lasthop` itself: lists its commands without importing them."""
+    """The command `lasthop`, which lists its subcommands without importing them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -203,12 +206,12 @@ class Root(Group):
         self.commands = commands
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names of commands and groups, in the order of the help."""
+        """Return the names of commands and groups, in the order of the help."""
         return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands into the help."""
-        rows = [*COMMANDS.items(), *((name, known.line) for name, known in GROUPS.items())]
+        rows = [*COMMANDS.items(), *((name, entry.line) for name, entry in GROUPS.items())]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
@@ -219,7 +222,7 @@ app = typer.Typer(
     context_settings=CONTEXT,
     help="Who gets what on a WiFi hot-spot, and why: predicted, and simulated packet by packet.",
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # Plain text: no boxes, no types beside flags.
+    rich_markup_mode=None,  # Plain text: no boxes, no types next to flags.
 )
 
 
@@ -241,7 +244,9 @@ def root(
     if quiet:
         be_quiet(True)
     if verbose and not version:
-        raise UserError("--verbose: expected with --version", "lasthop --version --verbose")
+        raise UserError(
+            "--verbose: must be given with --version", "run `lasthop --version --verbose`"
+        )
     if version:
         typer.echo("\n".join(lines(verbose=verbose)))
     else:

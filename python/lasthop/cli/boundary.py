@@ -97,7 +97,7 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
 
 
 class Watch:
-    """Shows the steps of a command; what draws them is imported at the first step."""
+    """Display of the steps of a command; its module is imported at the first step."""
 
     def __init__(self) -> None:
         self._watch: Watcher | None = None

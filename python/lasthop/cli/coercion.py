@@ -1,8 +1,8 @@
-"""Values of arguments and options, read without pydantic.
+"""Reading the values of arguments and options without pydantic.
 
 Typer checks each value by an adapter of pydantic. Importing pydantic takes more instructions than
-importing typer and checking a small scenario together. Text needs no adapter, and neither does a
-value that the command line parses itself.
+importing typer and checking a small scenario together. Text needs no adapter. Values that lasthop
+parses itself need none either.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,45 +26,45 @@ class WithoutAdapters:
 def skip_adapters(parameters: Iterable[Any]) -> None:
     """Have typer read values without an adapter where the result is the same."""
     for parameter in parameters:
-        descriptor = getattr(parameter, "type_descriptor", None)  # Of this version of typer.
+        descriptor = getattr(parameter, "type_descriptor", None)  # Other versions lack it.
         if descriptor is None or "get_runtime_param" in vars(parameter):
             continue
         read = reader(descriptor.annotation, descriptor.parameter_info.parser)
         if read is not None:
-            parameter.get_runtime_param = Reader(parameter, read).itself
+            parameter.get_runtime_param = Reader(parameter, read).get_reader
 
 
 class Reader:
-    """Stands for the adapter of one parameter.
+    """Replacement of typer's adapter for one parameter.
 
     Parameters
     ----------
     parameter : TyperArgument or TyperOption
         The parameter.
     read : callable
-        Makes a value of what stands on the command line.
+        Function that converts a text of the command line to the value.
     """
 
     def __init__(self, parameter: Any, read: Read) -> None:
         self._adapter = parameter.get_runtime_param
         self._read = read
 
-    def itself(self) -> "Reader":
-        """The object that typer asks to read values."""
+    def get_reader(self) -> "Reader":
+        """Return the object by which typer reads values."""
         return self
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value, or raise what the adapter raises for it."""
+        """Return the value, or raise the error that the adapter raises for it."""
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
         try:
             return self._read(value)
-        except (ValueError, AssertionError):  # The adapter has the words for it.
+        except (ValueError, AssertionError):  # The adapter has the message.
             return self._adapter().coerce(value, param=param, ctx=ctx)
 
 
 def reader(annotation: Any, parser: Read | None) -> Read | None:
-    """Return what reads values of this type; None if they need an adapter."""
+    """Return a function that reads values of this type, or None if they need an adapter."""
     inner = get_args(annotation)
     if get_origin(annotation) is list:
         element = reader(inner[0], parser)

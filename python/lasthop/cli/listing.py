@@ -1,4 +1,4 @@
-"""Every command with its line in the list of commands: known before any command is imported."""
+"""Every command with its line in the list of commands, without importing any command."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""`lasthop --version`, answered without the modules of any command."""
+"""`lasthop --version`, which imports no module of a command."""
 
 import sys
 
@@ -9,14 +9,14 @@ __all__ = ["lines", "options_of", "print_version"]
 VERSION, VERBOSE = "--version", "--verbose"
 
 DEBUG = "debug: slower than release, for tests only"
-"""What the line on the build profile says of a debug build."""
+"""Text for a debug build in the line `build profile`."""
 
 WIDTH = 20
 """Width of the column of names. [characters]"""
 
 
 def options_of(args: list[str]) -> set[str] | None:
-    """Return the options if the command line consists of ``--version`` and ``--verbose`` alone.
+    """Return the options if the command line has only ``--version`` and ``--verbose``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What short commands import, and `lasthop --version`."""
+"""Tests of the modules that short commands import, and of `lasthop --version`."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ main(sys.argv[1:])
 print(*sys.modules)
 """
 
-ALWAYS = ("rich", "numpy", "pandas", "scipy", "matplotlib", "click", "pydantic", "lasthop.run")
+FORBIDDEN = ("rich", "numpy", "pandas", "scipy", "matplotlib", "click", "pydantic", "lasthop.run")
 """Modules that no short command imports."""
 
 SHORT = {
@@ -31,18 +31,18 @@ SHORT = {
     "--help": ("lasthop.scenario", *(f"lasthop.cli.{name}" for name in COMMANDS)),
     f"check {EXAMPLES}/hotspot.toml": ("lasthop.result", "lasthop.cli.simulate", "hashlib"),
 }
-"""Short commands, and further modules that each does not import."""
+"""Short commands, and additional modules that each must not import."""
 
 
 @pytest.mark.parametrize("line", SHORT, ids=lambda line: line.split("/")[0].strip())
-def test_a_short_command_imports_only_what_it_needs(line: str) -> None:
+def test_a_short_command_does_not_import_modules_of_others(line: str) -> None:
     argv = [sys.executable, "-c", PROGRAM, *line.split()]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     imported = set(done.stdout.splitlines()[-1].split())
-    assert imported & {*ALWAYS, *SHORT[line]} == set()
+    assert imported & {*FORBIDDEN, *SHORT[line]} == set()
 
 
-def test_lines_of_commands_are_those_of_their_help(lasthop: Lasthop) -> None:
+def test_help_lists_every_command_with_its_line(lasthop: Lasthop) -> None:
     shown = lasthop("--help").stdout
     assert all(name in shown and line in shown for name, line in COMMANDS.items())
     assert all(name in shown and group.line in shown for name, group in GROUPS.items())
@@ -83,7 +83,7 @@ def test_verbose_without_version_is_refused(lasthop: Lasthop, args: list[str]) -
     done = lasthop(*args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: --verbose: expected with --version\nhint: lasthop --version --verbose\n"
+        "error: --verbose: must be given with --version\nhint: run `lasthop --version --verbose`\n"
     )
 
 
@@ -101,7 +101,7 @@ def test_a_full_disk_is_reported_by_version_too() -> None:
 
 
 def port(text: str) -> int:
-    """A parser that refuses some texts in words of its own, and others in those of `int`."""
+    """Return a number; refuse 0 with a message of typer, and other texts with that of `int`."""
     if text == "0":
         raise typer.BadParameter("0 is no port")
     return int(text)
@@ -134,11 +134,11 @@ LINES = (
 
 
 @pytest.mark.parametrize("loud", ["", "yes", "perhaps"])
-def test_values_are_those_of_typers_adapters(
+def test_values_equal_those_of_typers_adapters(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, loud: str
 ) -> None:
     monkeypatch.setitem(os.environ, "LOUD_OF_TEST", loud)
-    found = []
+    printed = []
     for kind in (typer.core.TyperCommand, Command):
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(cls=kind)(options)
@@ -148,6 +148,6 @@ def test_values_are_those_of_typers_adapters(
                 command.main(line.split(), prog_name="test", standalone_mode=False)
             except typer.TyperException as error:
                 print(error.format_message())
-        found.append(capsys.readouterr().out)
-    assert found[0] == found[1]
-    assert "0 is no port" in found[0]
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    assert "0 is no port" in printed[0]
