@@ -18,7 +18,7 @@ import pytest
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "bench")]
 
-# Hooks of pytest are found under their names in this file.
+# pytest finds hooks by their names in this file, which is why they are imported.
 from measure import BenchError
 from peers import apt_install
 
@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def built_page() -> Path:
     """Folder of the workbench's page, built if Node and Rust's target for WebAssembly are present.
 
-    Skips with a reason elsewhere.
+    If one is missing, the test is skipped with a reason.
     """
     root = Path(__file__).parents[1]
     (root / "target").mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Bounds of the CPU time of each test and fixture: what costs more runs in `make test-long`."""
+"""Bounds of the CPU time of tests and fixtures in `make test`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import pytest
 
 MAX_CPU_S = 2.0
 MAX_KERNEL_CPU_S = 5.0
-"""Bounds of the CPU time of a test or a fixture that is not marked `slow` or `measured`; the second
-is for tests/linux. They hold for a processor that runs a million steps of a loop in `STEPS_S`, and
-are scaled for a slower one. [s]"""
+"""Bounds of the CPU time of a test or a fixture that is not marked `slow` or `measured`.
+`MAX_KERNEL_CPU_S` is for tests/linux. For a processor that runs a million steps of a loop in more
+than `STEPS_S`, the bounds are scaled. [s]"""
 
 STEPS_S = 0.069
+"""CPU time of a million steps of a loop on the reference processor. [s]"""
+
 FAILS_ABOVE = 1.5
-"""A test fails above this multiple of its bound; between, it is listed. [-]"""
+"""A test fails above this multiple of its bound. Between the bound and this, it is listed. [-]"""
 
 
 def cpu_s() -> float:
@@ -27,7 +29,7 @@ def cpu_s() -> float:
 
 
 def slowness() -> float:
-    """Return how much slower than `STEPS_S` this processor is now, at least 1. [-]"""
+    """Return the time of a million steps on this processor over `STEPS_S`, at least 1. [-]"""
 
     def steps_s() -> float:
         began_s = time.process_time()
@@ -40,11 +42,11 @@ def slowness() -> float:
 
 
 OVER_BOUND = "over the bound"
-"""Name of the property of a report that says what took long."""
+"""Name of the report property that holds the message about a bound."""
 
 
 def note_bound(item: pytest.Item, name: str, began_s: float) -> None:
-    """Note a test or fixture above its bound, and fail it above 1.5 times the bound."""
+    """List a test or fixture above its bound, and fail it above `FAILS_ABOVE` times the bound."""
     spent_s = cpu_s() - began_s
     bound_s = MAX_KERNEL_CPU_S if item.path.parent.name == "linux" else MAX_CPU_S
     if spent_s <= bound_s or any(map(item.get_closest_marker, ("slow", "measured"))):
@@ -59,8 +61,8 @@ def note_bound(item: pytest.Item, name: str, began_s: float) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List what is above its bound, to be made cheaper or marked slow."""
-    reports = (report for some in terminalreporter.stats.values() for report in some)
+    """Print the tests and fixtures above their bounds."""
+    reports = (report for group in terminalreporter.stats.values() for report in group)
     properties = (pair for report in reports for pair in getattr(report, "user_properties", ()))
     texts = sorted({str(text) for name, text in properties if name == OVER_BOUND})
     if texts:
@@ -71,7 +73,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Bound the processor time of each test."""
+    """Limit the CPU time of each test."""
     began_s = cpu_s()
     yield
     note_bound(item, "the test", began_s)
@@ -81,8 +83,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
 ) -> Iterator[None]:
-    """Bound that of each fixture, of whatever scope."""
+    """Limit the CPU time of each fixture, whatever its scope."""
     began_s = cpu_s()
-    answer = yield
+    value = yield
     note_bound(request._pyfuncitem, f"the fixture {fixturedef.argname}", began_s)
-    return answer
+    return value

@@ -1,10 +1,10 @@
-"""Identifiers of all tests of `make test` and `make test-long`, to compare two states.
+"""Identifiers of all tests of `make test` and `make test-long`, to compare two checkouts.
 
-    python tests/inventory.py list > FILE            after `make test` in that checkout
+    python tests/inventory.py list > FILE            in a checkout, after `make test`
     python tests/inventory.py compare BEFORE AFTER   two such files
 
-`compare` prints the missing identifiers, and fails if one has no reason in `removed.toml`, next to
-this file: a table of patterns and reasons.
+`compare` prints the missing identifiers. It fails if an identifier has no reason in `removed.toml`,
+a table of patterns and reasons next to this file.
 """
 
 import fnmatch
@@ -23,7 +23,7 @@ REMOVED = TESTS / "removed.toml"
 
 
 def output_of(*command: str, folder: Path = ROOT) -> str:
-    """Return what a command prints; its errors go to the terminal."""
+    """Return the standard output of a command; its errors go to the terminal."""
     environment = {**os.environ, "SEED": "1"}
     done = subprocess.run(
         command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, check=True
@@ -31,14 +31,14 @@ def output_of(*command: str, folder: Path = ROOT) -> str:
     return done.stdout
 
 
-def of_pytest() -> Iterator[str]:
-    """Yield node ids of pytest, whatever their marks."""
+def pytest_identifiers() -> Iterator[str]:
+    """Yield the node ids of pytest's tests, including those that are not run by default."""
     command = (sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "", "tests")
     yield from (line for line in output_of(*command).splitlines() if "::" in line)
 
 
-def of_rust() -> Iterator[str]:
-    """Yield paths of Rust's tests, with the crate or the file of the test program in front."""
+def rust_identifiers() -> Iterator[str]:
+    """Yield the paths of Rust's tests, each after the source file of its test program."""
     build = ("cargo", "test", "--workspace", "--no-run", "--quiet", "--message-format=json")
     for line in output_of(*build).splitlines():
         message = json.loads(line)
@@ -51,20 +51,20 @@ def of_rust() -> Iterator[str]:
             yield "doc: " + re.sub(r" \(line \d+\): test$", "", test)
 
 
-def of_the_page() -> Iterator[str]:
-    """Yield names of the tests that Node runs."""
+def page_identifiers() -> Iterator[str]:
+    """Yield the names of the tests that Node runs."""
     for line in output_of("npm", "test", "--silent", folder=ROOT / "workbench").splitlines():
         if line.startswith("# Subtest: "):
             yield f"workbench: {line.removeprefix('# Subtest: ')}"
 
 
 def missing(before: Iterable[str], after: Iterable[str]) -> list[str]:
-    """Return the identifiers that are in the first list alone."""
+    """Return the identifiers that are only in the first list."""
     return sorted({*before} - {*after})
 
 
 def reason_for(test: str, reasons: dict[str, str]) -> str | None:
-    """Return the reason of the first pattern that matches; brackets stand for themselves."""
+    """Return the reason of the first pattern that matches; brackets are literal."""
     for pattern, reason in reasons.items():
         if fnmatch.fnmatchcase(test, pattern.replace("[", "[[]")):
             return reason
@@ -72,17 +72,17 @@ def reason_for(test: str, reasons: dict[str, str]) -> str | None:
 
 
 def compare(before: Path, after: Path) -> int:
-    """Print what is missing and why; return the exit status."""
+    """Print the missing identifiers with their reasons; return the exit status."""
     reasons: dict[str, str] = tomllib.loads(REMOVED.read_text("utf-8"))["removed"]
     old, new = (path.read_text("utf-8").splitlines() for path in (before, after))
-    lost = missing(old, new)
+    gone = missing(old, new)
     unexplained = 0
-    for test in lost:
+    for test in gone:
         reason = reason_for(test, reasons)
         unexplained += reason is None
         print(f"{test}: {reason or 'NO REASON in tests/removed.toml'}")
     added = len({*new} - {*old})
-    print(f"before {len({*old})}, after {len({*new})}, missing {len(lost)}, new {added}")
+    print(f"before {len({*old})}, after {len({*new})}, missing {len(gone)}, new {added}")
     return 1 if unexplained else 0
 
 
@@ -90,7 +90,9 @@ def main(arguments: list[str]) -> int:
     """Run one of the two commands."""
     match arguments:
         case ["list"]:
-            print("\n".join(sorted({*of_pytest(), *of_rust(), *of_the_page()})))
+            print(
+                "\n".join(sorted({*pytest_identifiers(), *rust_identifiers(), *page_identifiers()}))
+            )
             return 0
         case ["compare", before, after]:
             return compare(Path(before), Path(after))

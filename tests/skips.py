@@ -1,4 +1,4 @@
-"""With CI=true a skipped test fails, unless skips.toml lists it with a reason."""
+"""Hooks that fail a skipped test with CI=true, unless skips.toml lists it with a reason."""
 
 from __future__ import annotations
 

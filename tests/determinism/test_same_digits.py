@@ -20,7 +20,7 @@ DELICATE = [path for path in refresh.guides() if refresh.rests_on_linear_algebra
 
 
 def printed(program: Path, path: Path, core: str) -> str:
-    """Return a page whose commands are run as this processor would run them."""
+    """Return the page with the outputs that its commands print on the given processor."""
     run = subprocess.run(
         [sys.executable, program, path],
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"} | dressed_as(core),

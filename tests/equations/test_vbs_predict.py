@@ -31,7 +31,7 @@ def found(changes=None, options=None):
 
 @cache
 def predicted(changes, options):
-    """The prediction of the example with these changes as JSON, which tests only read."""
+    """Return the prediction for the example with changes as JSON. Callers must not modify it."""
     return predict(tree(json.loads(changes)), options)
 
 

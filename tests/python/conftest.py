@@ -46,15 +46,15 @@ def hotspot() -> Path:
 
 @pytest.fixture
 def blank(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures are files with nothing in them: for tests of where pictures go.
+    """Make pictures empty, in tests that check only where they are saved.
 
-    Drawing takes half a second, which the tests of what pictures show spend.
+    Drawing takes half a second. Tests of the contents of pictures do not use this fixture.
     """
 
     def draw(figure: object, renderer: object) -> None:
         """Draw nothing."""
 
-    # Without it matplotlib gives this method to every subclass that is imported meanwhile.
+    # Without it matplotlib would give this method to every subclass imported during the test.
     draw._supports_rasterization = True  # type: ignore[attr-defined]
     monkeypatch.setattr("matplotlib.figure.Figure.draw", draw)
 

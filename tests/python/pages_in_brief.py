@@ -1,7 +1,7 @@
-"""Runs the commands of a page that take little time and leaves the outputs of the others in place.
+"""Run the short commands of a page, and keep the outputs of its long commands.
 
-Pages are run as a whole by tests marked `slow`. `python tests/python/pages_in_brief.py PAGE` prints
-a page as it should be.
+Tests marked `slow` run all commands of a page. `python tests/python/pages_in_brief.py PAGE` prints
+the page with the current outputs.
 """
 
 import sys
@@ -33,26 +33,26 @@ LONG: dict[str, tuple[str, ...]] = {
     "teach.md": (">>> for ",),
     "tuning.md": ("lasthop tune", ">>> "),
 }
-"""Pages above the bound of processor time, and parts of the first lines of their long commands."""
+"""Pages above the bound of CPU time, each with parts of the first lines of its long commands."""
 
 
 def refreshed(path: Path) -> str:
     """Return the page with the outputs of its short commands as they are now.
 
-    A block of Python examples that contains a long one is left as it is. So are the blocks after
-    it, which may need its names.
+    A block of Python examples that contains a long command is not run. The blocks after it are not
+    run either, because they may need its names.
     """
     long = LONG[path.name]
     command, prompt = transcripts.Reader.command, transcripts.Reader.prompt
-    left: list[str] = []
+    skipped: list[str] = []
 
     def command_in_brief(reader: transcripts.Reader, shown: str) -> str:
         first = shown.partition("\n")[0]
         return shown if any(part in first for part in long) else command(reader, shown)
 
     def prompt_in_brief(reader: transcripts.Reader, text: str) -> str:
-        if left or any(line.startswith(part) for line in text.splitlines() for part in long):
-            left.append(text)
+        if skipped or any(line.startswith(part) for line in text.splitlines() for part in long):
+            skipped.append(text)
             return text
         return prompt(reader, text)
 

@@ -1,4 +1,4 @@
-"""What the bench says of short commands, without running any."""
+"""Tests of the bench of short commands that run no command."""
 
 import tomllib
 
@@ -34,7 +34,7 @@ def test_runs_are_repeatable_and_keep_compiled_modules() -> None:
     assert start_up.environment(given) == {"PATH": "/bin", "PYTHONHASHSEED": "0", "COLUMNS": "80"}
 
 
-def test_ratios_are_over_the_run_that_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ratios_are_over_a_run_that_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start_up, "counted", lambda arguments: 10 * len(arguments))
     assert start_up.measure() == {
         name: (1 + len(arguments)) / 2 for name, arguments in start_up.COMMANDS.items()

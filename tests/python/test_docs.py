@@ -93,11 +93,11 @@ def test_commands_shown_print_what_is_shown(path: Path) -> None:
     assert transcripts.refreshed(page) == page, REMEDY
 
 
-WITHOUT_SHORT_COMMANDS = {"old-laptop.md", "reproduce.md"}
+ONLY_LONG_COMMANDS = {"old-laptop.md", "reproduce.md"}
 LONG_PAGES = [
     path
     for path in refresh.guides()
-    if path.name in set(pages_in_brief.LONG) - WITHOUT_SHORT_COMMANDS
+    if path.name in set(pages_in_brief.LONG) - ONLY_LONG_COMMANDS
     and not refresh.rests_on_linear_algebra(path)
 ]
 

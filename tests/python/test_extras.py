@@ -49,11 +49,11 @@ for folder, args in json.loads(sys.argv[1]):
 print(json.dumps(outcomes))
 """
 )
-"""Commands one after another in one such process, each in a folder of its own."""
+"""Program that runs commands one after another without the packages, each in its own folder."""
 
 
 class Outcome(NamedTuple):
-    """What a command left."""
+    """Result of a command."""
 
     returncode: int
     stdout: str
@@ -63,22 +63,22 @@ class Outcome(NamedTuple):
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], Outcome]:
-    """What each command of `FREE` and `NEEDING` does without the packages."""
-    commands = [*FREE, *(args for args, _ in NEEDING)]
+    """Outcome of each command of `NO_EXTRA` and `NEEDING` without the packages."""
+    commands = [*NO_EXTRA, *(args for args, _ in NEEDING)]
     given = json.dumps([[str(tmp_path_factory.mktemp("bare")), args] for args in commands])
     program = IN_TURN.format(names=set(EXTRAS))
     done = subprocess.run(
         [sys.executable, "-c", program, given], capture_output=True, text=True, check=True
     )
-    found = map(Outcome._make, json.loads(done.stdout))
-    return dict(zip(commands, found, strict=True))
+    results = map(Outcome._make, json.loads(done.stdout))
+    return dict(zip(commands, results, strict=True))
 
 
 HOTSPOT = str(EXAMPLES / "hotspot.toml")
 SHORT = ("--set", "duration=20 s", "--set", "warmup=8 s", "--replications", "2")
 
 
-FREE: list[tuple[str, ...]] = [
+NO_EXTRA: list[tuple[str, ...]] = [
     ("check", HOTSPOT),
     ("schema",),
     ("simulate", HOTSPOT, *SHORT),
@@ -101,7 +101,7 @@ NEEDING: list[tuple[tuple[str, ...], str]] = [
 
 
 @pytest.mark.parametrize(
-    "args", FREE, ids=lambda args: " ".join(each for each in args[:2] if "/" not in each)
+    "args", NO_EXTRA, ids=lambda args: " ".join(each for each in args[:2] if "/" not in each)
 )
 def test_commands_that_need_no_extra(
     args: tuple[str, ...], outcomes: dict[tuple[str, ...], Outcome]
@@ -111,7 +111,7 @@ def test_commands_that_need_no_extra(
     assert done.stdout or done.files == ["first.toml"]
 
 
-def test_a_process_of_its_own_needs_no_extra(tmp_path: Path) -> None:
+def test_simulate_needs_no_extra_in_a_new_process(tmp_path: Path) -> None:
     done = bare(tmp_path, "simulate", HOTSPOT, *SHORT)
     assert done.returncode == 0, done.stderr
     assert done.stdout

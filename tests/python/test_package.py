@@ -21,7 +21,7 @@ def loaded_after(statement: str, names: Sequence[str] = HEAVY) -> set[str]:
     return set(run.stdout.split())
 
 
-def test_import_loads_neither_a_heavy_package_nor_a_module_of_its_own() -> None:
+def test_import_loads_no_heavy_package() -> None:
     names = (*HEAVY, "lasthop._core", *{f"lasthop.{name}" for name in lasthop.MODULES.values()})
     assert loaded_after("import lasthop", names) == set()
 
@@ -75,11 +75,11 @@ def test_every_public_name_is_there() -> None:
         lasthop.frobnicate  # noqa: B018
 
 
-VERBS = [name for name, module in lasthop.MODULES.items() if name == module]
+NAMED_LIKE_MODULES = [name for name, module in lasthop.MODULES.items() if name == module]
 
 
-@pytest.mark.parametrize("name", VERBS)
-def test_a_verb_is_a_function_after_its_module_is_imported(name: str) -> None:
+@pytest.mark.parametrize("name", NAMED_LIKE_MODULES)
+def test_a_function_keeps_its_name_after_its_module_is_imported(name: str) -> None:
     module = importlib.import_module(f"lasthop.{name}")
     setattr(lasthop, name, module)  # as an import of the module does
     assert getattr(lasthop, name) is getattr(module, name)

@@ -167,7 +167,7 @@ def test_everything_a_user_can_put_right_is_a_user_error() -> None:
 
 @cache
 def validator() -> jsonschema.Draft202012Validator:
-    """The schema as what reads it, which takes longer than an example does."""
+    """Return a validator of the schema. Making it takes longer than validating an example."""
     jsonschema.Draft202012Validator.check_schema(lh.schema())
     return jsonschema.Draft202012Validator(lh.schema())
 

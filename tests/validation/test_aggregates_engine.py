@@ -113,7 +113,7 @@ def test_losses_of_one_sender(loss, aggregation) -> None:
         )
 
 
-def test_losses_beside_collisions_in_small_windows() -> None:
+def test_losses_and_collisions_in_small_windows() -> None:
     theory, seen = both({"s": {"count": 3, "error": 0.05, **UP}}, aggregation={"mpdus": 8})
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.01)
 

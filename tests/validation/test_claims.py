@@ -1,7 +1,7 @@
 """One run of each study is simulated again: the kept samples are what the engine gives now.
 
-The long studies are simulated again by `make test-long`. `tests/python/studies/test_kept.py` checks
-what is computed from the samples.
+`make test-long` also simulates the long studies again. `tests/python/studies/test_kept.py` checks
+the values that are computed from the samples.
 """
 
 import sys
@@ -27,14 +27,14 @@ STUDIES = [
     if study.points
 ]
 MOST_FLOW_SECONDS = 8_000
-"""Longest run of every day: simulated time of one replication times its flows. Longer runs take
-more than two seconds of a processor. [s]"""
+"""Longest run in `make test`: simulated time of a replication times its number of flows. Longer
+runs cost more than two CPU seconds. [s]"""
 
 
 def is_long(study):
-    """Return whether every point of a study is above the longest run of every day.
+    """Return whether every run of a study is longer than `MOST_FLOW_SECONDS`.
 
-    Each router of paper 004 has about 60 flows for 500 s.
+    The studies of paper 004 simulate routers with about 60 flows for 500 s.
     """
     return study.subject == "red"
 
@@ -49,7 +49,7 @@ def samples():
     return claims.samples()
 
 
-def test_every_study_that_is_not_simulated_here_every_day_is_simulated_in_short() -> None:
+def test_every_long_study_has_short_runs_in_another_test() -> None:
     """`tests/python/studies/test_router.py` runs each of these studies with short runs."""
     assert [study.key for study in STUDIES if is_long(study)] == [study.key for study in PACKETS]
 

@@ -62,7 +62,7 @@ def factor():
 @pytest.mark.parametrize(
     ("loss", "flows"),
     [
-        (1e-3, 12),  # as few flows as make the interval as narrow as is asserted
+        (1e-3, 12),  # with fewer flows the interval would be wider than asserted
         pytest.param(1e-3, 16, marks=pytest.mark.slow),
         pytest.param(2e-4, 8, marks=pytest.mark.slow),
     ],

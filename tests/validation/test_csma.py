@@ -62,9 +62,9 @@ def test_saturated_links_have_the_stationary_distribution(seed, links, density):
     assert distance(*network(seed, links, density)) < NEAR
 
 
-def test_neither_the_backoff_s_distribution_nor_the_lengths_matters_to_four_links():
-    found = network(7, 4, 0.5)
-    assert distance(*found, backoff="constant", transmission="uniform") < NEAR
+def test_four_links_do_not_depend_on_the_distributions_of_backoff_and_length():
+    links = network(7, 4, 0.5)
+    assert distance(*links, backoff="constant", transmission="uniform") < NEAR
 
 
 @pytest.mark.slow

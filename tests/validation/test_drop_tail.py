@@ -45,7 +45,7 @@ def test_delay_of_a_long_queue_is_pollaczek_khinchines(load):
 
 
 ALWAYS = {(0.5, 3), (0.95, 20), (1.2, 1), (1.2, 3)}
-"""Loads and limits of every day; `make test-long` has them all."""
+"""Loads and limits in `make test`; `make test-long` runs all combinations."""
 
 
 @pytest.mark.parametrize(

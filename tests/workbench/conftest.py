@@ -32,7 +32,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--js-flags=--liftoff-only",  # the engine runs for moments: compiling it well takes longer
+    "--js-flags=--liftoff-only",  # optimising the engine takes longer than its short runs
 )
 
 START_MS = 60_000

@@ -240,15 +240,15 @@ def shell(
         started.close()
 
 
-FEW = {
+DIFFERENT = {
     "lasthop sim": "ulate ",
     "lasthop check hot": "spot.toml ",
     "lasthop check old": "\\ runs/",
     "lasthop predict hotspot.toml --model=ac": "sma ",
     "lasthop check hotspot.toml --set station.f": "ar.",
 }
-"""Lines that a shell completes, and what it adds: a line each for what shells do differently."""
-MANY = FEW | {
+"""Typed lines and the text that a shell adds, one for each difference between shells."""
+ALL_KINDS = DIFFERENT | {
     "lasthop import host": "apd ",
     "lasthop predict hotspot.toml --mod": "el ",
     "lasthop check hotspot.toml --set cell.ap.cwmi": "n=",
@@ -258,15 +258,15 @@ MANY = FEW | {
 
 
 def test_real_shells_complete(shell: Shell) -> None:
-    completes(shell, FEW)
+    check_completions(shell, DIFFERENT)
 
 
 @pytest.mark.slow
 def test_real_shells_complete_all_kinds_of_words(shell: Shell) -> None:
-    completes(shell, MANY)
+    check_completions(shell, ALL_KINDS)
 
 
-def completes(shell: Shell, lines: dict[str, str]) -> None:
+def check_completions(shell: Shell, lines: dict[str, str]) -> None:
     (shell.home / "hotspot.toml").write_text(SMALL)
     (shell.home / "hotspot.txt").write_text("no scenario")
     (shell.home / "old runs").mkdir()

@@ -317,15 +317,15 @@ def test_names_that_are_not_near_are_not_suggested(
     assert "did you mean" not in lasthop("check", small, "--set", "foo=1").stderr
 
 
-# Root may write everywhere with this capability, and without it as other users may.
-AS_OTHERS = ["setpriv", "--bounding-set", "-dac_override", "--inh-caps", "-dac_override"]
+# Without this capability, root may write only where other users may.
+WITHOUT_OVERRIDE = ["setpriv", "--bounding-set", "-dac_override", "--inh-caps", "-dac_override"]
 
 
 def test_directory_without_permission_is_refused_first(small: Path, tmp_path: Path) -> None:
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o555)
     lasthop = [sys.executable, "-m", "lasthop", "simulate", small, "--out", locked / "out"]
-    command = [*(AS_OTHERS if os.geteuid() == 0 else []), *lasthop]
+    command = [*(WITHOUT_OVERRIDE if os.geteuid() == 0 else []), *lasthop]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout == ""
     assert_refused(done.stderr, done.returncode, "not writable")

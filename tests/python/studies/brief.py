@@ -55,9 +55,9 @@ class RunsByStudy(Mapping[str, Runs]):
     Parameters
     ----------
     studies : iterable of Study
-        Studies that can be asked for.
+        Studies whose runs can be read.
     folder : path
-        Where finished scenarios are kept.
+        Folder for finished scenarios.
     """
 
     def __init__(self, studies: Iterable[Study], folder: Path) -> None:

@@ -13,7 +13,7 @@ from .brief import RunsByStudy, read_by_claims
 
 
 def short(study: Study) -> Study:
-    """Return the study with runs of one second, few of each, and transfers that end in them.
+    """Return the study with few runs of one second, in which all transfers end.
 
     Points with more replications than others keep more.
     """
