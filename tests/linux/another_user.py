@@ -1,4 +1,4 @@
-"""Become another user with some capabilities, as `setpriv` does and as systemd does for a unit."""
+"""Change to another user with some capabilities, as `setpriv` and systemd do."""
 
 import ctypes
 import os
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 USER = 65534
-"""Number of a user, and of a group, with no rights of its own."""
+"""Number of a user and of a group without rights."""
 CAPABILITIES = {"net_admin": 12, "net_raw": 13}
 """Numbers of capabilities (linux/capability.h)."""
 VERSION = 0x20080522
@@ -19,7 +19,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def become(capabilities: Sequence[str]) -> None:
-    """Be the user without rights from now on, with these capabilities and no other."""
+    """Become the user without rights, with these capabilities and no others."""
     numbers = [CAPABILITIES[name] for name in capabilities]
     last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
     for number in range(last + 1):
@@ -29,7 +29,7 @@ def become(capabilities: Sequence[str]) -> None:
     os.setgroups([])
     os.setresgid(USER, USER, USER)
     os.setresuid(USER, USER, USER)
-    # a program that such a user starts may look at itself below /proc/self
+    # otherwise programs of this user could not read their own /proc/self
     control(PR_SET_DUMPABLE, 1)
     mask = sum(1 << number for number in numbers)
     header = (ctypes.c_uint32 * 2)(VERSION, 0)
@@ -42,7 +42,7 @@ def become(capabilities: Sequence[str]) -> None:
 
 
 def control(option: int, *values: int) -> None:
-    """Call prctl(2). Raises `OSError`."""
+    """Call prctl(2); raise `OSError` if it fails."""
     padded = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
     if libc.prctl(option, *padded) != 0:
         number = ctypes.get_errno()

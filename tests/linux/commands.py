@@ -1,9 +1,9 @@
-"""`lasthop` in a fork of this process, which has already imported what a command needs.
+"""Run `lasthop` in a fork of this process, which has already imported the necessary modules.
 
-A fork does what the program does, without the files of this process. It leaves out the start of
-Python and all imports, a third of a second of a processor. The program is started by the tests of
-the guide, of the unit and of the live view, where the memory of a relay is measured, and
-where an emulation is killed.
+A fork behaves like the program, without the open files of this process. It saves the start of
+Python and all imports, a third of a CPU second. The program is started as a new process by the
+tests of the guide, of the unit and of the live view. It is also started where the memory of a relay
+is measured and where an emulation is killed.
 """
 
 import contextlib
@@ -40,12 +40,12 @@ USED = (
     *("lasthop.cli.following", "lasthop.plot.about", "lasthop.relay.settings"),
     "lasthop.congestion.loading",
 )
-"""Modules that commands import when they run, besides those of the gateway."""
+"""Modules that commands import when they run, in addition to those of the gateway."""
 
 
 @cache
 def ready() -> None:
-    """Import what commands need, by a command that is refused and a table that nobody reads.
+    """Import the modules that commands need, by running a command that fails and printing a table.
 
     A fork that has become another user may not be able to read modules.
     """
@@ -57,8 +57,8 @@ def ready() -> None:
     Console(file=io.StringIO()).print(tables(status))
 
 
-class Started:
-    """A command that runs in a fork; it is in the network namespace of the calling thread.
+class ForkedCommand:
+    """A command that runs in a fork, by default in the network namespace of the calling thread.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ class Started:
     namespace : str, optional
         Another network namespace.
     mounts : str, optional
-        A script that is run first, in a mount namespace of its own.
+        A script that the fork runs first, in a mount namespace of its own.
     before : callable, optional
-        A function that the fork calls next, before the command.
+        A function that the fork calls after `mounts` and before the command.
     directory : path, optional
-        Its working directory.
+        The working directory of the command.
     is_read : bool
         Whether `stdout` is a pipe, to be read while the command runs.
     """
@@ -143,18 +143,18 @@ class Started:
             os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End the command wherever it is."""
+        """Kill the command, if it still runs."""
         self.send_signal(signal.SIGKILL)
 
     def written(self) -> tuple[str, str]:
-        """Return what is in the output, unless that is a pipe, and in the errors."""
+        """Return standard output, which is empty if it is a pipe, and standard error."""
         for file in self.files:
             file.seek(0)
         out, err = (file.read().decode() for file in self.files)
         return out, err
 
     def communicate(self, timeout: float = LONGEST_S) -> tuple[str, str]:
-        """Wait for the end, and return output and errors."""
+        """Wait for the end, and return standard output and standard error."""
         end_s = time.monotonic() + timeout
         piped = "" if self.stdout is None else self.stdout.read()
         self.wait(max(0.0, end_s - time.monotonic()))
@@ -162,7 +162,7 @@ class Started:
         return piped + out, err
 
     def close(self) -> None:
-        """End the command, and let go of its files."""
+        """Kill the command if it still runs, and close its files."""
         self.kill()
         self.wait()
         os.close(self.ended)
@@ -178,7 +178,7 @@ class Started:
 
 
 def take_streams(out: int, err: int) -> None:
-    """Take on streams, and give up what else is open."""
+    """Replace the standard streams, and close all other files."""
     for number, stream in enumerate((os.open(os.devnull, os.O_RDONLY), out, err)):
         os.dup2(stream, number)
     sys.stdin, sys.stdout, sys.stderr = (
@@ -189,7 +189,7 @@ def take_streams(out: int, err: int) -> None:
 
 
 def mount(script: str) -> None:
-    """Run a script in a mount namespace of its own, and stay there."""
+    """Enter a new mount namespace, and run a script in it."""
     assert ctypes.CDLL(None).unshare(CLONE_NEWNS) == 0
     subprocess.run(["sh", "-ec", f"mount --make-rprivate /; {script}"], check=True)
 
@@ -201,18 +201,18 @@ def lasthop(
     before: Callable[[], object] | None = None,
     directory: Path | None = None,
 ) -> tuple[int, str]:
-    """Run a command; return its exit code, and its output followed by its errors."""
-    with Started(
+    """Run a command; return its exit code, and its standard output followed by standard error."""
+    with ForkedCommand(
         words, namespace=namespace, mounts=mounts, before=before, directory=directory
     ) as process:
         code = process.wait()
         return code, "".join(process.written())
 
 
-def done(
+def run(
     *words: str | Path, before: Callable[[], object] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command where the calling thread is; return what `subprocess.run` would return."""
-    with Started(words, before=before) as process:
+    """Run a command in the network namespace of the calling thread, like `subprocess.run`."""
+    with ForkedCommand(words, before=before) as process:
         code = process.wait()
         return subprocess.CompletedProcess(process.args, code, *process.written())

@@ -44,7 +44,7 @@ def why_not() -> str | None:
 
 @pytest.fixture(autouse=True, scope="session")
 def kernel() -> Iterator[None]:
-    """Skip with one reason where nothing of this can run; clean up at the end."""
+    """Skip with a reason if kernel tests cannot run here; clean up at the end."""
     reason = why_not()
     if reason is not None:
         pytest.skip(f"no kernel tests here: {reason}")
@@ -62,7 +62,7 @@ def user_mode() -> None:
 
 @pytest.fixture(scope="session")
 def router_programs() -> None:
-    """Skip with a reason where busybox is not there and cannot be installed."""
+    """Skip with a reason if busybox is missing and cannot be installed."""
     if why_no_router() is not None:
         try:
             apt_install("busybox-static")
@@ -81,7 +81,7 @@ PAIRED = {
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
-    """Have a measured test run alone, or beside one other that is of `PAIRED` as well."""
+    """Run at most one measured test at a time, or two if both are in files of `PAIRED`."""
     if not hasattr(item.config, "workerinput") or item.get_closest_marker("measured") is None:
         return (yield)
     with turn(item.path.name in PAIRED):
@@ -89,14 +89,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remove the files of turns, which are named after the process that has started workers."""
+    """Remove the lock files, which are named after the process that has started workers."""
     if not hasattr(session.config, "workerinput"):
         for path in lock_files(os.getpid()):
             path.unlink(missing_ok=True)
 
 
 def lock_files(starter: int) -> tuple[Path, Path]:
-    """Return a file that is locked by a test that waits for its turn, and one by each that runs."""
+    """Return two lock files: one of the next test in turn, and one of the tests that run."""
     queue, turns = (
         Path(tempfile.gettempdir(), f"lasthop-measured-{starter}.{name}")
         for name in ("queue", "turns")
@@ -106,7 +106,7 @@ def lock_files(starter: int) -> tuple[Path, Path]:
 
 @contextmanager
 def turn(is_paired: bool) -> Iterator[None]:
-    """Wait for the turn of a test among those of all workers; first come, first served."""
+    """Wait until this test may run; workers take turns in the order in which they ask."""
     waiting, running = lock_files(os.getppid())
     with waiting.open("w") as queue, running.open("w") as turns:
         fcntl.flock(queue, fcntl.LOCK_EX)

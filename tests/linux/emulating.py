@@ -20,16 +20,16 @@ COMMAND = [
     "import sys; from lasthop.cli import main; sys.exit(main())",
     "emulate",
 ]
-"""The program itself, in a process of its own."""
+"""Command line of `lasthop emulate` as a process of its own."""
 
 
 def emulated(*words: str | Path) -> "subprocess.CompletedProcess[str]":
-    """Run `lasthop emulate` in a fork of this process; return what `subprocess.run` would."""
-    return commands.done("emulate", *words)
+    """Run `lasthop emulate` in a fork of this process, like `subprocess.run`."""
+    return commands.run("emulate", *words)
 
 
 def skip_without_rights() -> None:
-    """Skip with the reason where namespaces cannot be made."""
+    """Skip with a reason if namespaces cannot be made."""
     try:
         node = Namespace()
         os.close(node.run(lambda: open_tun("probe", SERVER, "255.0.0.0", 1500)))

@@ -268,10 +268,10 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.02)
 
 
-def drawn(what: str) -> random.Random:
-    """Return draws for a test, from the variable SEED if it is set; print how to repeat them."""
+def seeded_random(what: str) -> random.Random:
+    """Return a random generator, seeded by the variable SEED if it is set; print the seed."""
     seed = os.environ.get("SEED") or str(random.SystemRandom().randrange(10**9))
-    print(f"{what}: SEED={seed} draws the same again")
+    print(f"{what}: set SEED={seed} to draw the same again")
     return random.Random(f"{what} {seed}")
 
 

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from commands import Started
+from commands import ForkedCommand
 from lasthop import relay
 from lasthop.relay.settings import write_key
 
@@ -210,8 +210,8 @@ async def many_streams(
     return Outcome(ends, plans, heard, longest_s)
 
 
-Process = Started | subprocess.Popen[str]
-"""A relay as a fork of this process, or as a program."""
+Process = ForkedCommand | subprocess.Popen[str]
+"""Process of a relay: a fork of this process, or a new program."""
 
 
 @dataclass
@@ -221,7 +221,7 @@ class Pair:
     directory: Path
     options: tuple[str, ...] = ()
     is_program: bool = False
-    """Whether each is started as a program, and has no memory but its own."""
+    """Whether each relay is started as a new program, so that its memory can be measured."""
     server_port: int = 0
     socks_port: int = 0
     server: Process | None = None
@@ -245,7 +245,7 @@ class Pair:
         """Start a process of `lasthop relay`."""
         words = ("relay", *args, "--key", str(self.directory / "key"))
         if not self.is_program:
-            return Started(words, is_read=True)
+            return ForkedCommand(words, is_read=True)
         command = (sys.executable, "-c", LASTHOP, *words)
         return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
@@ -276,7 +276,7 @@ class Pair:
 
 def forget(process: Process) -> None:
     """Let go of what a process that has ended has printed."""
-    if isinstance(process, Started):
+    if isinstance(process, ForkedCommand):
         process.close()
     elif process.stdout is not None:
         process.stdout.close()
@@ -300,8 +300,9 @@ class Disturbance:
     pair: Pair
     every_s: float
     restart_at: int
-    """Number of streams that have ended when the server is killed and started again."""
+    """The server is restarted after this number of streams have ended. [-]"""
     is_due: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server is to be restarted."""
     last_s: float = 0.0
     killed: int = 0
     restarted: bool = False
@@ -350,13 +351,13 @@ async def run(*command: str) -> str:
 
 
 def memory_bytes(process: Process) -> int:
-    """Return the most memory that a process has had."""
+    """Return the peak resident memory of a process. [bytes]"""
     text = Path(f"/proc/{process.pid}/status").read_text()
     line = next(line for line in text.splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
 
 
 def cpu_s(process: Process) -> float:
-    """Return the processor time of a process."""
+    """Return the CPU time of a process. [s]"""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,6 +1,6 @@
-"""What the kernel has of a gateway, as `ip` and `tc` show it.
+"""Kernel state of a gateway, as `ip` and `tc` show it.
 
-Processes are few here: in user-mode Linux each takes 20 ms of a processor.
+The functions start few processes: in user-mode Linux each costs 20 ms of CPU time.
 """
 
 import re
@@ -19,11 +19,11 @@ SHOWN = (
     "qdisc show",
 )
 NUMBER = re.compile(r" *\d*:")
-"""How the line of an interface begins that has its number."""
+"""Beginning of the line of an interface that has its number, such as `12:`."""
 
 
 def state() -> str:
-    """Return what the kernel shows, without the numbers that it gives by itself."""
+    """Return the state of the kernel, without the numbers that it chooses itself."""
     link = batch("ip -d", ["link show lh-lan"]).splitlines()
     shown = batch("tc -d", SHOWN)
     shown = re.sub(r"(pfifo|codel|sfq) \w+:", r"\1 LEAF:", shown)
@@ -35,7 +35,7 @@ def state() -> str:
 
 
 def batch(program: str, lines: Iterable[str]) -> str:
-    """Run lines of `ip` or `tc` in one process; return what it prints."""
+    """Run lines of `ip` or `tc` in a single process; return its standard output."""
     text = "".join(f"{line}\n" for line in lines)
     words = [*program.split(), "-batch", "-"]
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
@@ -43,13 +43,13 @@ def batch(program: str, lines: Iterable[str]) -> str:
     return done.stdout
 
 
-def by_hand(commands: Iterable[str]) -> None:
-    """Run commands that a plan prints, but for those about merging, which veth does not do."""
+def in_shell(commands: Iterable[str]) -> None:
+    """Run the commands of a plan in a shell, except `ethtool`: veth does not merge segments."""
     sh("\n".join(command for command in commands if not command.startswith("ethtool")))
 
 
 def in_batches(commands: Iterable[str]) -> None:
-    """Run the same commands with `ip -batch` and `tc -batch`, without a shell."""
+    """Run the commands of a plan by `ip -batch` and `tc -batch`, except `ethtool`."""
     words = (command.partition(" ") for command in commands)
     for program, each in groupby(words, lambda word: word[0]):
         if program not in ("#", "ethtool"):

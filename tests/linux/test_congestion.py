@@ -39,7 +39,7 @@ upload = { connections = 1, congestion = "illinois" }
 
 @pytest.fixture(autouse=True, scope="module")
 def rights() -> None:
-    """Skip with the reason where nothing can be loaded."""
+    """Skip with a reason if no congestion control can be loaded."""
     reason = missing()
     if reason is not None:
         pytest.skip(f"no congestion control can be loaded here: {reason}")
@@ -61,7 +61,7 @@ def clean(rights: None) -> Iterator[None]:
 
 
 def lasthop(*arguments: str) -> tuple[int, str, str]:
-    done = commands.done("congestion", *arguments)
+    done = commands.run("congestion", *arguments)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -71,10 +71,10 @@ def listed() -> dict[str, Any]:
     return {each["name"]: each for each in json.loads(said)["kernel"]}
 
 
-def loading(stack: ExitStack, *arguments: str) -> commands.Started:
+def loading(stack: ExitStack, *arguments: str) -> commands.ForkedCommand:
     """A process that has loaded something and holds it."""
     words = ["congestion", "load", *arguments]
-    process = stack.enter_context(commands.Started(words, is_read=True))
+    process = stack.enter_context(commands.ForkedCommand(words, is_read=True))
     assert process.stdout is not None
     assert process.stdout.readline() == f"compound is {NAME} until Ctrl-C\n"
     return process
@@ -186,7 +186,7 @@ def test_each_law_carries_a_flow_under_a_name_of_the_process(law):
 def test_an_emulation_loads_what_it_needs_and_leaves_nothing(tmp_path, how):
     path = tmp_path / "x.toml"
     path.write_text(EMULATED)
-    with commands.Started(["emulate", path]) as process:
+    with commands.ForkedCommand(["emulate", path]) as process:
         ours = {f"ctcp_{process.pid}", f"illi_{process.pid}"}
         if "illinois" in available_congestion():
             ours.remove(f"illi_{process.pid}")
@@ -209,12 +209,12 @@ def test_without_rights_a_line_says_what_is_missing():
 
 
 def in_user_namespace(*arguments: str) -> tuple[int, str, str]:
-    done = commands.done("congestion", *arguments, before=enter_user_namespace)
+    done = commands.run("congestion", *arguments, before=enter_user_namespace)
     return done.returncode, done.stdout, done.stderr
 
 
 def enter_user_namespace() -> None:
-    """Be root in a user namespace, as `unshare -Ur` makes one."""
+    """Become root in a new user namespace, as by `unshare -Ur`."""
     assert ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUSER) == 0
     for name, text in (("setgroups", "deny"), ("uid_map", "0 0 1"), ("gid_map", "0 0 1")):
         Path("/proc/self", name).write_text(text)
@@ -237,9 +237,10 @@ SLACK = 0.03
     ids=["compound-every", "compound-probability", "illinois-probability"],
 )
 def test_mean_windows_are_those_of_the_engine(law, kind, period, flows, length_s, least_lost):
-    """Losses of segments of many flows, over a path without queue: some thousand.
+    """Compare windows over a path without queue, at a few thousand losses of many flows.
 
-    The interval of the mean is part of the bound. With a quarter of the losses it is twice as wide.
+    The confidence interval of the mean is part of the tolerance. It is twice as wide with a quarter
+    of the losses.
     """
     with loaded([law]) as names:
         name = names[law]

@@ -20,11 +20,11 @@ from lab import (
     GATEWAY,
     Child,
     Lab,
-    drawn,
     entered,
     gateway_text,
     leftovers,
     log_in,
+    seeded_random,
     sh,
     station_v4,
     take_back,
@@ -184,10 +184,11 @@ with `udp = "down"`. What fq_codel and codel are sent is tried in user-mode Linu
 
 
 KINDS_DRAWN, STEPS_DRAWN = 3, 4
+"""Numbers of kinds, and of steps of each kind, that `make test` draws."""
 
 
 def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[int]]) -> None:
-    """Kill a gateway after each of some steps of its life, which `steps_of` chooses."""
+    """Kill a gateway after each step that `steps_of` chooses from the number of steps."""
     more, discipline = KINDS[kind]
     steps = steps_of_a_life(directory, more, discipline)
     assert steps > 45
@@ -201,13 +202,13 @@ def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[
 
 
 def test_killed_after_some_records_and_messages(lab: Lab, directory: Path) -> None:
-    """A dozen of all such steps, drawn every time; the next test has each of them."""
-    draws = drawn("steps after which a gateway is killed")
+    """Kill after a dozen steps, drawn from SEED. `make test-long` kills after every step."""
+    draws = seeded_random("steps after which a gateway is killed")
 
     def some(steps: int) -> list[int]:
-        found = draws.sample(range(1, steps + 1), STEPS_DRAWN)
-        print(f"steps {found} of {steps}")
-        return found
+        chosen = draws.sample(range(1, steps + 1), STEPS_DRAWN)
+        print(f"steps {chosen} of {steps}")
+        return chosen
 
     for kind in draws.sample(list(KINDS), KINDS_DRAWN):
         killed_after(directory, kind, some)
@@ -268,7 +269,7 @@ def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
     Half of them have only what is sent to the kernel, half are services whose classes and ingresses
     somebody removes meanwhile.
     """
-    draw = drawn("kills of a gateway")
+    draw = seeded_random("kills of a gateway")
     kills = 0
     try:
         while kills < int(os.environ.get("LASTHOP_RANDOM_KILLS", "500")):

@@ -9,7 +9,7 @@ from lab import GATEWAY, Child, clean_up, gateway_text, log_in, sh
 from lasthop.gateway import config
 from lasthop.gateway.layout import ifb_name
 from lasthop.gateway.shaper import Shaper, plan
-from shown import by_hand, state
+from shown import in_shell, state
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_plan_and_up_leave_the_same(tmp_path: Path, more: str) -> None:
             return state()
 
     def by_plan() -> str:
-        by_hand(plan(gateway))
+        in_shell(plan(gateway))
         return state()
 
     answers = [in_a_new_gateway(way) for way in (by_up, by_plan)]
@@ -45,7 +45,7 @@ def test_plan_and_up_leave_the_same(tmp_path: Path, more: str) -> None:
 
 
 def in_a_new_gateway(function: Callable[[], str]) -> str:
-    """Return what a function returns in a namespace of its own, with two interfaces."""
+    """Call a function in a new namespace with two interfaces, and return its result."""
     clean_up()
     sh(f"ip netns add {GATEWAY}")
     try:

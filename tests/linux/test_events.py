@@ -432,11 +432,12 @@ MACHINE_S = 50e-3
 
 
 BEFORE_S, WATCHED_S = 0.5, 2.0
-"""How long a flow is watched before the damage, and in all: three times the bound after it. [s]"""
+"""Time that a flow is watched before the damage, and in total. The time after the damage is three
+times the bound. [s]"""
 
 
 def longest_gap(flow: Flow, act: Callable[[], None]) -> float:
-    """Return the longest time without a byte while something is done. [s]"""
+    """Return the longest time without a received byte, before and after `act` is called. [s]"""
     gap, began, done = 0.0, time.monotonic(), False
     last = began
     with selectors.DefaultSelector() as selector:
@@ -481,8 +482,8 @@ def test_healing_takes_less_than_200_ms(lab: Lab, gateway: Running, what: str) -
 
 
 FIRST_OF_FILTERS = "an entry of the IFB is removed"
-"""Damages before this one are to classes and queues. Both directions of a station wait in the same
-leaf, so that only one direction is measured."""
+"""First damage to filters. Earlier damages are to classes and queues. They are measured only with a
+download, because packets of both directions of a station wait in the same leaf."""
 STALLS = [
     *((True, what) for what in DAMAGES),
     *((False, what) for what in list(DAMAGES)[list(DAMAGES).index(FIRST_OF_FILTERS) :]),

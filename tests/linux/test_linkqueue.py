@@ -20,11 +20,11 @@ from lab import (
     STATIONS,
     Child,
     Lab,
-    drawn,
     entered,
     gateway_text,
     leftovers,
     log_in,
+    seeded_random,
     sh,
     station_v4,
     station_v6,
@@ -55,6 +55,7 @@ from = "lan"
 queue.threshold = 15
 """
 STEPS_DRAWN = 4
+"""Number of steps of each kind that `make test` draws."""
 MAX_PACING_RATE = 47
 """SO_MAX_PACING_RATE of asm-generic/socket.h; in bytes a second."""
 SHARED = f"""\
@@ -281,7 +282,7 @@ def a_life(directory: Path, kind: str, hook: Hook) -> None:
 
 
 def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[int]]) -> None:
-    """Kill a queue after each of some steps of its life, which `steps_of` chooses."""
+    """Kill a queue after each step that `steps_of` chooses from the number of steps."""
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
@@ -303,13 +304,13 @@ def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[
 
 
 def test_killed_after_some_records_and_messages(directory: Path, programs: None) -> None:
-    """A dozen of all such steps, drawn every time; the next test has each of them."""
-    draws = drawn("steps after which a queue is killed")
+    """Kill after a dozen steps, drawn from SEED. `make test-long` kills after every step."""
+    draws = seeded_random("steps after which a queue is killed")
 
     def some(steps: int) -> list[int]:
-        found = draws.sample(range(1, steps + 1), STEPS_DRAWN)
-        print(f"steps {found} of {steps}")
-        return found
+        chosen = draws.sample(range(1, steps + 1), STEPS_DRAWN)
+        print(f"steps {chosen} of {steps}")
+        return chosen
 
     for kind in TEXTS:
         killed_after(directory, kind, some)
@@ -318,7 +319,7 @@ def test_killed_after_some_records_and_messages(directory: Path, programs: None)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", TEXTS)
 def test_killed_after_any_record_or_message(directory: Path, kind: str, programs: None) -> None:
-    """Whatever others change meanwhile is mended."""
+    """Changes by others during the run are repaired."""
     killed_after(directory, kind, lambda steps: range(1, steps + 1))
 
 
@@ -338,7 +339,7 @@ def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None
 
     Half of them have only what is sent to the kernel, half are services that are harmed.
     """
-    draw, before = drawn("kills of a queue"), others(directory)
+    draw, before = seeded_random("kills of a queue"), others(directory)
     for number in range(int(os.environ.get("LASTHOP_RANDOM_KILLS", "200"))):
         kind = draw.choice(list(TEXTS))
         if is_service := draw.random() < 0.5:

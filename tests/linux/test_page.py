@@ -1,4 +1,4 @@
-"""The guide's page at a station of an emulated cell: every object comes, and a browser's times."""
+"""Tests of the guide's page in an emulated cell: objects that arrive, and times in a browser."""
 
 import json
 import sys
@@ -24,22 +24,23 @@ from itertools import count
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as pings:
     pings.connect(("server", 80))
     pings.settimeout(0.1)
-    for number in count():  # until the server is there
+    for number in count():  # until the server answers
         try:
             pings.send(b"%d" % number)
             pings.recv(100)
             break
         except OSError:
             continue
-one, seen = HTTPConnection("server", 80), {}
+connection, seen = HTTPConnection("server", 80), {}
 for path in sys.argv[2:]:
-    one.request("GET", path)
-    answer = one.getresponse()
+    connection.request("GET", path)
+    answer = connection.getresponse()
     seen[path] = answer.status, answer.headers.get_content_type(), len(answer.read())
 with open(sys.argv[1], "w") as out:
     json.dump(seen, out)
 """
-"""Asks for objects one after another over one connection, once a datagram has come back."""
+"""Program that waits until the server answers a datagram, and then fetches objects over a single
+connection."""
 TIMES = ("start_s", "connect_s", "connected_s", "request_s", "response_s", "end_s")
 
 
@@ -49,7 +50,7 @@ def rights() -> None:
 
 
 def loaded(*browser: str | Path) -> dict[str, Any]:
-    """Run a program at the laptop, with the page's server; return the result."""
+    """Run a program at the laptop while the page's server runs; return the result."""
     words = ["--json", "--set", "warmup=500 ms", "--at", "laptop", "--with", "server", SERVER]
     done = emulated(EXAMPLE / "page.toml", *words, "--", *browser)
     assert done.returncode == 0, done.stderr
@@ -58,7 +59,7 @@ def loaded(*browser: str | Path) -> dict[str, Any]:
 
 
 def carried_bytes(result: dict[str, Any]) -> float:
-    """Return the payload of the server's connections to the browser."""
+    """Return the payload that the server's connections carried. [bytes]"""
     web = [
         flow
         for flow in result["flows"]
@@ -68,8 +69,8 @@ def carried_bytes(result: dict[str, Any]) -> float:
     return sum(flow["goodput_bps"]["mean"] for flow in web) * length_s / 8
 
 
-def test_every_object_of_the_page_comes_over_the_air(tmp_path: Path) -> None:
-    """The server and the scenario of the guide, with a program in the place of the browser."""
+def test_every_object_of_the_page_arrives_over_the_air(tmp_path: Path) -> None:
+    """The server and the scenario are those of the guide; a program replaces the browser."""
     script, out = tmp_path / "fetches.py", tmp_path / "seen.json"
     script.write_text(FETCHES)
     expected = {

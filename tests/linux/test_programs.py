@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from emulating import COMMAND, emulated, skip_without_rights
-from lab import PATIENCE_S, drawn, wait_until
+from lab import PATIENCE_S, seeded_random, wait_until
 from lasthop.linux import pins
 
 CELL = """\
@@ -215,7 +215,7 @@ STUBBORN = "trap '' TERM INT HUP; sleep 1{mark} & (setsid sleep 2{mark} &) ; sle
 
 
 def killed(path: Path, draws: random.Random, how: signal.Signals) -> int:
-    """Kill an emulation at a random instant; no process of it is left. Return its number."""
+    """Kill an emulation at a random instant; check its programs end; return its process number."""
     mark = f"{os.getpid():07d}{draws.randrange(10**6):06d}"
     text = STUBBORN.format(mark=mark)
     words = ["--at", "laptop", "--with", "server", text, "--", "sh", "-c", text]
@@ -240,14 +240,14 @@ def test_nothing_is_left_of_programs_that_ignore_signals(tmp_path, how):
 
 
 AT_A_TIME = 4
-"""Emulations that run at a time: most of their life is a wait. [-]"""
+"""Number of emulations that run at a time; they wait most of the time. [-]"""
 
 
 def in_kernel(processes: set[int]) -> list[str]:
-    """Return what emulations have left in the kernel, whatever other tests have there meanwhile.
+    """Return the objects that emulations have left in the kernel, without those of other tests.
 
     A congestion control that an emulation loads is named after its process. Interfaces and mounts
-    are named after lasthop; the one mount that commands share is left out.
+    are named after lasthop. The mount that all commands share is not returned.
     """
     controls = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     mounts = Path("/proc/self/mounts").read_text().splitlines()
@@ -271,7 +271,7 @@ def test_nothing_is_left_of_two_hundred(tmp_path):
         how = own.choice([signal.SIGKILL, signal.SIGTERM])
         return killed(own.choice([plain, lent]), own, how)
 
-    draws = drawn("kills of emulations")
+    draws = seeded_random("kills of emulations")
     seeds = [draws.randrange(10**9) for _ in range(200)]
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         processes = set(pool.map(kill, seeds))

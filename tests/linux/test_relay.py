@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import Started, lasthop
+from commands import ForkedCommand, lasthop
 from lab import sh, wait_until
 from lasthop import relay
 from relaying import (
@@ -26,12 +26,12 @@ from relaying import (
     relays,
 )
 
-LEAST_MEMORY_BYTES = 24 << 20
-"""More than a relay has at its start, which is 15 MB. [bytes]"""
+IDLE_MEMORY_BYTES = 24 << 20
+"""Bound of the memory of a relay without streams, which has 15 MB at its start. [bytes]"""
 MOST_MEMORY_BYTES = 64 << 20
 UNREAD = 1_000
 BUFFER_BYTES = 65_536
-"""Buffers of sockets of a target that floods or does not read. [bytes]"""
+"""Size of the socket buffers of a target that floods or does not read. [bytes]"""
 PYTHON = [sys.executable, "-c"]
 
 
@@ -71,7 +71,7 @@ def can_kill() -> bool:
 def flooding(*, reads: bool) -> Iterator[int]:
     """A target that sends for ever, or never reads: its port."""
     server = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    # the kernel would keep some megabytes of each stream, which is a copy for nothing
+    # with its default size the kernel would copy some megabytes of each stream
     server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
     held: list[socket.socket] = []
@@ -109,9 +109,9 @@ def flooding(*, reads: bool) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("downloads", [True, False], ids=["downloads", "uploads"])
-def test_a_hundred_unread_streams_hold_little_memory(tmp_path: Path, downloads: bool) -> None:
-    stream_bytes = (MOST_MEMORY_BYTES - LEAST_MEMORY_BYTES) // UNREAD
-    hold_unread(tmp_path, downloads, 100, LEAST_MEMORY_BYTES + 100 * stream_bytes)
+def test_a_hundred_unread_streams_use_little_memory(tmp_path: Path, downloads: bool) -> None:
+    stream_bytes = (MOST_MEMORY_BYTES - IDLE_MEMORY_BYTES) // UNREAD
+    check_unread(tmp_path, downloads, 100, IDLE_MEMORY_BYTES + 100 * stream_bytes)
 
 
 @pytest.mark.slow
@@ -119,11 +119,11 @@ def test_a_hundred_unread_streams_hold_little_memory(tmp_path: Path, downloads: 
 def test_unread_streams_hold_little_memory_and_stop_no_other(
     tmp_path: Path, downloads: bool
 ) -> None:
-    hold_unread(tmp_path, downloads, UNREAD, MOST_MEMORY_BYTES)
+    check_unread(tmp_path, downloads, UNREAD, MOST_MEMORY_BYTES)
 
 
-def hold_unread(directory: Path, downloads: bool, count: int, most_bytes: int) -> None:
-    """Hold streams that nobody reads, and have others beside them end as they should."""
+def check_unread(directory: Path, downloads: bool, count: int, most_bytes: int) -> None:
+    """Open streams that nobody reads; check the relays' memory, and that other streams end well."""
     with relays(directory, is_program=True) as pair, flooding(reads=downloads) as port:
         both = [process for process in (pair.client, pair.server) if process is not None]
         held = [relay.connect("127.0.0.1", port, via=pair.via) for _ in range(count)]
@@ -455,7 +455,7 @@ def test_json_lines_are_json(tmp_path: Path) -> None:
     relay_key = tmp_path / "key"
     assert lasthop("relay", "key", relay_key, namespace=None)[0] == 0
     words = ["relay", "serve", "--json", "--listen", "127.0.0.1:0", "--key", relay_key]
-    with Started(words, is_read=True) as server:
+    with ForkedCommand(words, is_read=True) as server:
         assert server.stdout is not None
         first = json.loads(server.stdout.readline())
         server.send_signal(signal.SIGINT)

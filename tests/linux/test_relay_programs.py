@@ -14,7 +14,7 @@ import pytest
 from measure import BenchError
 from peers import apt_install
 
-from commands import Started, lasthop
+from commands import ForkedCommand, lasthop
 from lab import PATIENCE_S, PREFIX, sh, wait_until
 from relaying import Pair, relays
 from test_relay import free_port
@@ -234,10 +234,10 @@ def test_curl_goes_through_tproxy_and_knows_nothing(tmp_path: Path) -> None:
             web.wait()
 
 
-def start_in(namespace: str, directory: Path, *words: str) -> Started:
+def start_in(namespace: str, directory: Path, *words: str) -> ForkedCommand:
     """Start a relay in a namespace, and wait until it listens."""
     command = ["relay", *words, "--key", str(directory / "key")]
-    started = Started(command, namespace=namespace, is_read=True)
+    started = ForkedCommand(command, namespace=namespace, is_read=True)
     if words[0] == "serve":
         assert started.stdout is not None
         assert started.stdout.readline().startswith("clients are awaited")

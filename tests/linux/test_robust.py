@@ -261,12 +261,12 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
     good = gateway_text(2)
     other, broken = good.replace('lan = "lan"', 'lan = "lo"'), "[gateway\n"
 
-    def have_a_run_of_its_own() -> None:
+    def use_own_run_directory() -> None:
         daemon_state.RUN = directory / "run"
 
     def act(text: str, verb: str) -> tuple[int, str]:
         file.write_text(text)
-        return lasthop("gateway", verb, file, before=have_a_run_of_its_own)
+        return lasthop("gateway", verb, file, before=use_own_run_directory)
 
     code, said = act(good, "up")
     assert code == 0, said

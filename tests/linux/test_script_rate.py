@@ -21,7 +21,7 @@ from traffic import Flow, run
 pytestmark = [pytest.mark.measured, pytest.mark.usefixtures("router_programs")]
 
 WATCHED_S = 20.0
-"""As long as in `test_capacity.py`, whose bound is narrower. [s]"""
+"""Time of a measurement, as in `test_capacity.py`, which has a narrower bound. [s]"""
 
 
 @pytest.fixture(scope="module")

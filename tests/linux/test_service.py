@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from clock import PING_S, in_time
-from commands import Started, lasthop
+from commands import ForkedCommand, lasthop
 from lab import (
     GATEWAY,
     PATIENCE_S,
@@ -55,9 +55,9 @@ class Gateway:
         state = [] if self.run is not None or verb == "check" else ["--state", self.state]
         return ["gateway", verb, self.file, *options, *state]
 
-    def start(self, verb: str, *options: str) -> Started:
-        """Start a command that goes on."""
-        return Started(self.words(verb, *options), namespace=GATEWAY)
+    def start(self, verb: str, *options: str) -> ForkedCommand:
+        """Start a command that continues to run."""
+        return ForkedCommand(self.words(verb, *options), namespace=GATEWAY)
 
     def __call__(self, verb: str, *options: str) -> tuple[int, str]:
         """Exit code, and output with errors behind it."""

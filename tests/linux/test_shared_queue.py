@@ -199,7 +199,7 @@ def received(flows: Mapping[str, Sequence[Flow]]) -> list[int]:
 def test_the_queue_holds_its_part_and_each_class_its_share(
     lab: Lab, tmp_path: Path, compound: str, share: float, algorithm: str, law: str
 ) -> None:
-    """Each pair of a share, an algorithm and a congestion control is in one of the runs."""
+    """The runs cover each pair of a share, an algorithm and a congestion control."""
     name = compound if law == "compound" else law
     seen = measured(tmp_path, {NEAR: name, FAR: name}, algorithm, (share, 1 - share))
     assert abs(seen.queue_packets - OCCUPANCY * LIMIT) < 0.15 * OCCUPANCY * LIMIT
@@ -215,7 +215,7 @@ def test_a_class_with_a_faster_law_gets_no_more(lab: Lab, tmp_path: Path, compou
 
 
 def test_with_drop_tail_commands_are_lost(lab: Lab, tmp_path: Path) -> None:
-    # six commands in a hundred are lost, and twenty are sent in a second
+    # 20 commands per second are sent, and 6 % of them are lost
     seen = measured(tmp_path, {NEAR: "cubic", FAR: "cubic"}, "", length_s=20.0, commands_s=0.05)
     assert seen.queue_packets > 80
     assert seen.arrived < seen.sent
@@ -237,7 +237,7 @@ def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
         with flows_of({NEAR: "cubic", FAR: "cubic"}) as flows:
             near, far = flows[NEAR], flows[FAR]
             rates = []
-            # one class has all or nothing, which ten seconds show; parts of two take longer
+            # where a single class is active, ten seconds are enough; shares of two need longer
             for active, length_s in ((near, 10.0), ([*near, *far], 20.0), (far, 10.0)):
                 run(active, WARMUP_S)
                 before, began_s = received(flows), time.monotonic()

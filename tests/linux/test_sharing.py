@@ -120,10 +120,10 @@ def sent(shaper: Shaper, name: str) -> int:
 
 
 def test_smoke_four_downloads_get_no_more_than_one(lab: Lab, tmp_path: Path) -> None:
-    """The one measurement of `make test`; without the gateway the ratio is above 2.
+    """This is the only measurement of `make test`; without the gateway the ratio is above 2.
 
-    It needs no quiet machine. Each leaf holds packets for a second, and the kernel serves leaves
-    that are not empty equally, however late it is.
+    It does not need a quiet machine. Each leaf holds packets for a second. The kernel serves all
+    leaves with packets equally, even if it is late.
     """
     with shaping(tmp_path, gateway_text()) as shaper:
         seen = seen_rates(shaper, lambda: four_against_one(station_v4))

@@ -63,11 +63,11 @@ class Commands:
         user: Callable[[], None] | None = None,
         under: Sequence[str] = (),
     ) -> tuple[int, str]:
-        """Run a command; return its exit code, and its output followed by its errors.
+        """Run a command; return its exit code, and its standard output followed by standard error.
 
-        `before` is a script that is run first, in a mount namespace of its own; `user` is called
-        next, and becomes another user. With `under`, words that precede the command, the program
-        itself is started.
+        `before` is a script that is run first, in a mount namespace of its own. Then `user` is
+        called, which may become another user. If `under` has words, they precede the command, which
+        is then started as a new program.
         """
         command = ["gateway", verb, file or self.file, *options]
         mounts = f"mount --bind {self.run} /run; {before or ':'}"
@@ -265,7 +265,7 @@ def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
 
 
 def as_user(capabilities: Sequence[str]) -> list[str]:
-    """Return words that run a program as another user, with these capabilities and no other."""
+    """Return the words of `setpriv` that run a program as another user with these capabilities."""
     sets = [
         f"--{kind}=-all{''.join(f',+{name}' for name in capabilities)}"
         for kind in ("bounding-set", "inh-caps", "ambient-caps")
@@ -274,14 +274,14 @@ def as_user(capabilities: Sequence[str]) -> list[str]:
     return ["setpriv", *who, *sets]
 
 
-def may_all() -> None:
-    """Become another user that may do what the gateway's unit may."""
+def become_unit_user() -> None:
+    """Become another user with the capabilities of the gateway's unit."""
     become(("net_admin", "net_raw"))
 
 
 @pytest.fixture
 def sandbox(commands: Commands) -> str:
-    """The script that makes what the unit's sandbox has; a /run/lasthop of the other user's."""
+    """Script of mounts like the sandbox of the unit, with a /run/lasthop of the other user."""
     (commands.run / "lasthop").mkdir(mode=0o700)
     os.chown(commands.run / "lasthop", USER, USER)
     own = "mount --bind /run/lasthop /run/lasthop"
@@ -346,7 +346,7 @@ def test_a_right_that_is_missing_is_named(
 def test_what_is_another_users_is_told_in_a_line(commands: Commands) -> None:
     commands("up")
     for verb in ("check", "up", "status", "down"):
-        code, said = commands(verb, user=may_all)
+        code, said = commands(verb, user=become_unit_user)
         assert code == 2, verb
         assert said.splitlines()[0].startswith("error: /run/lasthop"), said
         assert said.splitlines()[0].endswith(": Permission denied"), said
@@ -355,14 +355,14 @@ def test_what_is_another_users_is_told_in_a_line(commands: Commands) -> None:
     (commands.run / "lasthop").chmod(0o755)
     commands.state().directory.chmod(0o755)
     for verb in ("status", "down"):
-        code, said = commands(verb, user=may_all)
+        code, said = commands(verb, user=become_unit_user)
         assert (code, said) == (
             2,
             f"error: /run/lasthop/{commands.state().directory.name}/lock: Permission denied\n"
             "hint: are you root?\n",
         )
     commands.state().directory.joinpath("lock").chmod(0o644)
-    code, said = commands("status", user=may_all)
+    code, said = commands("status", user=become_unit_user)
     assert said.endswith("/control: Permission denied\nhint: are you root?\n"), said
 
 
@@ -370,12 +370,12 @@ def test_a_user_whose_own_directory_is_missing_or_read_only(
     commands: Commands, sandbox: str
 ) -> None:
     shutil.rmtree(commands.run / "lasthop")
-    code, said = commands("up", user=may_all)
+    code, said = commands("up", user=become_unit_user)
     name = commands.state().directory.name
     assert (code, said) == (
         2,
         f"error: /run/lasthop/{name}: Permission denied\nhint: are you root?\n",
     )
-    assert commands("status", user=may_all) == (0, "not up\n")
-    code, said = commands("up", "--state", "/proc/none", user=may_all)
+    assert commands("status", user=become_unit_user) == (0, "not up\n")
+    code, said = commands("up", "--state", "/proc/none", user=become_unit_user)
     assert (code, said.splitlines()[0].startswith("error: /proc/none: ")) == (2, True), said

@@ -50,7 +50,8 @@ for verb, shown in (("check", None), ("up", "lh-lan"), ("down", "wan")):
         sys.stdout.flush()
         subprocess.run(["tc", "qdisc", "show", "dev", shown], check=True)
 """
-"""The commands of `lasthop`, in one process: inside, each start takes a second of a processor."""
+"""Program that runs commands of `lasthop` in a single process. Each start costs one CPU second
+inside."""
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def main() -> dict[str, list[str]]:
     in_batches([link, "ip link set wan up", "ip link set wan1 up"])
     directory = Path(tempfile.mkdtemp())
     wrong = {name: wrong_with(queue, directory) for name, queue in QUEUES.items()}
-    return wrong | {"what is left": leftovers()}
+    return wrong | {"leftovers": leftovers()}
 
 
 def wrong_with(queue: str, directory: Path) -> list[str]:
@@ -47,7 +47,7 @@ def wrong_with(queue: str, directory: Path) -> list[str]:
 def state(*after: str) -> str:
     """What the kernel has, as `tc` shows it, without what it makes up and counts.
 
-    Lines for `tc` that are to be done next follow in the same process.
+    `after` has further lines for `tc`, which run in the same process.
 
     FQ-CoDel shows a class for each flow with a packet in it, and the kernel's own IPv6 sends
     some; so classes are those of the shaper.
