@@ -26,7 +26,7 @@ fn constants_are_those_here() {
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
-/// Number of traces; `make test-long PART=rust` has all, in its release build.
+/// Number of traces, smaller in debug builds. `make test-long PART=rust` runs all of them.
 const TRACES: u32 = if cfg!(debug_assertions) {
     10_000
 } else {

@@ -5,7 +5,7 @@ use super::*;
 use crate::in_c::Compiled;
 use crate::kernel::streams::Streams;
 
-/// Number of traces; `make test-long PART=rust` has all, in its release build.
+/// Number of traces, smaller in debug builds. `make test-long PART=rust` runs all of them.
 const TRACES: u32 = if cfg!(debug_assertions) {
     5_000
 } else {

@@ -61,7 +61,7 @@ fn step(cwnd: f64) -> f64 {
     PACKETS.max(PART * cwnd)
 }
 
-/// Number of traces; `make test-long PART=rust` has all, in its release build.
+/// Number of traces, smaller in debug builds. `make test-long PART=rust` runs all of them.
 const TRACES: u32 = if cfg!(debug_assertions) {
     10_000
 } else {

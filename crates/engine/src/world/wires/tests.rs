@@ -539,7 +539,7 @@ fn network() -> impl Strategy<Value = Scenario> {
     )
 }
 
-/// Number of random networks; `make test-long PART=rust` has all, in its release build.
+/// Number of random networks, smaller in debug builds. `make test-long PART=rust` runs all of them.
 const CASES: u32 = if cfg!(debug_assertions) { 50 } else { 200 };
 
 proptest! {
