@@ -234,8 +234,8 @@ def root(
         bool,
         typer.Option(
             "--verbose",
-            help="With --version, also print the build profile, the engine's fingerprint and "
-            "Python's path.",
+            help="With --version, also print the build profile, the engine's fingerprint, and the "
+            "version and path of Python.",
         ),
     ] = False,
     quiet: Quiet = False,
