@@ -87,7 +87,10 @@ def unit_s(file: Path) -> float:
 def read_stages(file: Path) -> list[Stage]:
     """Return the stages in the order in which they ended."""
     stages = []
-    for line in file.read_text().splitlines():
+    lines = file.read_text().splitlines() if file.exists() else []
+    if not lines:
+        sys.exit(f"error: {file}: no stage was measured")
+    for line in lines:
         name, wall_s, cpu_s, status = line.split("\t")
         stages.append(Stage(name, float(wall_s), float(cpu_s), int(status)))
     return stages

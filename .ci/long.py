@@ -31,25 +31,28 @@ PYTHON = (
     "Cargo.toml",
     "Cargo.lock",
 )
+TESTS = (":(glob)tests/*", "tests/samples", "bench", "docs", "examples", "README.md")
+"""What tests of all folders read: their common files, scenarios, pages and benches."""
+
 COVERS = {
     "laws": ENGINE,
-    "rust": (*ENGINE, "crates", "examples/parts", "bench/instructions.*", "bench/cases"),
+    "rust": (*PYTHON, "examples/parts", "bench", "examples/hotspot.toml"),
     "python": (
         *PYTHON,
-        "tests/conftest.py",
+        *TESTS,
         "tests/python",
         "tests/equations",
         "tests/determinism",
     ),
-    "validation": (*PYTHON, "tests/conftest.py", "tests/validation"),
-    "kernel": (*PYTHON, "tests/conftest.py", "tests/linux"),
+    "validation": (*PYTHON, *TESTS, "tests/validation"),
+    "kernel": (*PYTHON, *TESTS, "tests/linux"),
     "tcp": (
         *ENGINE,
         "crates/emulator",
         "crates/python",
         "python/lasthop/emulation",
         "python/lasthop/linux",
-        "bench/kernel_tcp*",
+        "bench",
     ),
 }
 """Files and folders that each part covers, as patterns of git."""

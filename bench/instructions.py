@@ -116,7 +116,7 @@ def main(form: Form) -> list[str]:
     """Print tables of segments and short commands; return a line for each value above its limit."""
     if not has_valgrind():
         print("instructions: not measured: valgrind is not installed")
-        return []
+        return ["no instructions were counted"] if os.environ.get("CI") == "true" else []
     numbers = tomllib.loads(NUMBERS.read_text())
     return [*segments(numbers, form), *start_up.main(numbers["start"])]
 

@@ -116,7 +116,7 @@ class _Package(ModuleType):
 
     def __setattr__(self, name: str, value: object) -> None:
         if isinstance(value, ModuleType) and MODULES.get(name) == name:
-            value = getattr(value, name)
+            value = getattr(value, name, value)
         super().__setattr__(name, value)
 
 
@@ -124,22 +124,23 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used (PEP 562)."""
+    """Import a public name, or a module of the package, when it is first used (PEP 562).
+
+    The name is looked up in its module each time, so that a test can replace it there and restore
+    it. Raises `AttributeError` for other names.
+    """
     from importlib import import_module
+    from importlib.util import find_spec
 
-    if name in PACKAGES:
-        return import_module(f"lasthop.{name}")
-    value: Any
+    if name in MODULES:
+        return getattr(import_module(f"lasthop.{MODULES[name]}"), name)
     if name == "__version__":
-        from lasthop import _core
+        from lasthop._core import VERSION
 
-        value = _core.VERSION
-    elif name in MODULES:
-        value = getattr(import_module(f"lasthop.{MODULES[name]}"), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+        return VERSION
+    if not name.startswith("__") and find_spec(f"lasthop.{name}") is not None:
+        return import_module(f"lasthop.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

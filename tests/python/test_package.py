@@ -141,3 +141,17 @@ def test_emulate_and_reproduce_are_verbs_of_the_package(tmp_path: Path) -> None:
     assert [each.claim.id for each in found.results] == ["acsma-16"]
     with pytest.raises(lh.UserError, match="webs"):
         lh.emulate({"duration": "1 s", "webs": {}})
+
+
+def test_a_module_of_the_package_is_an_attribute() -> None:
+    assert lasthop.errors.UserError is lasthop.UserError
+
+
+def test_a_function_that_is_replaced_in_its_module_is_restored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = lasthop.simulate
+    with monkeypatch.context() as patch:
+        patch.setattr("lasthop.run.simulate", print)
+        assert lasthop.simulate is print
+    assert lasthop.simulate is real

@@ -2,7 +2,7 @@
 //! bytes again, whatever the number of threads.
 //!
 //! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried (`make check` and `make test` 1,000,
-//! `make test-long` 500,000), `PROPTEST_RNG_SEED` from which seed they are drawn.
+//! `make test-long` two million), `PROPTEST_RNG_SEED` from which seed they are drawn.
 
 mod graphs;
 
