@@ -256,7 +256,9 @@ def test_picture_is_written_beside_json(lasthop: Lasthop, tmp_path: Path, words:
     picture = tmp_path / "picture.svg"
     done = lasthop("stability", *words, "--json", "--out", picture)
     json.loads(done.stdout)
-    assert done.stderr == f"picture: {picture}\n"
+    # A chart that takes more than five seconds, on a busy machine, also prints notes.
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
+    assert lines == [f"picture: {picture}"]
     assert picture.exists()
 
 

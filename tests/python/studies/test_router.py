@@ -13,14 +13,17 @@ from .brief import RunsByStudy, read_by_claims
 
 
 def short(study: Study) -> Study:
-    """Return the study with few runs of one second, in which all transfers end.
+    """Return the study with few runs of one second.
 
-    Points with more replications than others keep more.
+    Figures 18 and 19 have runs of two seconds: their transfers end, and their queues lose packets,
+    only then. Points with more replications than others keep more.
     """
+    longer = study.name.startswith(("fig18", "fig19"))
+    duration, warmup = ("2 s", "1 s") if longer else ("1 s", "0 s")
     points = {}
     for name, tree in study.points.items():
         few = {20: 3, 40: 4}.get(tree["replications"], 2)
-        brief = {**tree, "duration": "1 s", "warmup": "0 s", "replications": few}
+        brief = {**tree, "duration": duration, "warmup": warmup, "replications": few}
         for shape in {"dumbbell", "parking_lot"} & set(tree):
             brief[shape] = {**tree[shape], "start_spread": "0.2 s"}
         brief["flow"] = {
