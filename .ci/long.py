@@ -32,7 +32,7 @@ PYTHON = (
     "Cargo.lock",
 )
 TESTS = (":(glob)tests/*", "tests/samples", "bench", "docs", "examples", "README.md")
-"""What tests of all folders read: their common files, scenarios, pages and benches."""
+"""Files that tests of every folder read: common files, samples, benches, pages and scenarios."""
 
 COVERS = {
     "laws": ENGINE,
