@@ -201,6 +201,12 @@ fn mend(csma: &mut Csma, wires: &[LinkSettings]) {
         if !flow.route.iter().any(takes_time) {
             flow.route.push(Hop::Wireless(0));
         }
+        // A flow over wires alone pays no price: it would open as many connections as there may be,
+        // and one such network took a minute.
+        let pays = |hop: &Hop| matches!(hop, Hop::Wireless(_));
+        if !matches!(csma.connections, Connections::One) && !flow.route.iter().any(pays) {
+            flow.route.push(Hop::Wireless(0));
+        }
         let on_air = matches!(flow.route[0], Hop::Wireless(_));
         if let Transport::Udp(udp) = &mut flow.transport
             && udp.arrivals == Arrivals::Greedy
