@@ -7,10 +7,21 @@
 """
 
 import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
+_COMMAND = getattr(sys, "argv", [""])[:1]
+if _COMMAND and (
+    _COMMAND[0].rpartition("/")[2] == "lasthop"
+    or (_COMMAND[0] == "-m" and "lasthop" in sys.orig_argv)
+):
+    # The command line starts: from here on, Ctrl-C prints one line instead of a traceback.
+    from lasthop import interruption
+
+    interruption.exit_quietly()
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from lasthop import models as models
     from lasthop import relay
     from lasthop import stability as stability
@@ -107,7 +118,7 @@ MODULES = {
 """Public names and the modules that define them. A module is imported when a name is first used."""
 
 
-class _Package(ModuleType):
+class _Package(type(sys)):  # type: ignore[misc] # The class of modules.
     """Package in which a function keeps its name when a module of the same name is imported.
 
     Importing ``lasthop.compare`` sets the attribute ``compare`` of the package to the module. This
@@ -115,7 +126,7 @@ class _Package(ModuleType):
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        if isinstance(value, ModuleType) and MODULES.get(name) == name:
+        if isinstance(value, type(sys)) and MODULES.get(name) == name:
             value = getattr(value, name, value)
         super().__setattr__(name, value)
 
@@ -123,7 +134,7 @@ class _Package(ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import a public name, or a module of the package, when it is first used (PEP 562).
 
     The name is looked up in its module each time, so that a test can replace it there and restore

@@ -12,6 +12,7 @@ from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.cli.quiet import be_quiet
 from lasthop.cli.version import lines
 from lasthop.errors import UserError
+from lasthop.interruption import raise_interrupt
 
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
@@ -51,6 +52,11 @@ class Command(WithoutAdapters, TyperCommand):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.append(quiet_option())
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command's function, which may say at Ctrl-C what it keeps."""
+        raise_interrupt()
+        return super().invoke(ctx)
 
     def get_help(self, ctx: Any) -> str:
         """Help without Python's types (``FILE <str>``) and braces around what is required."""

@@ -18,6 +18,7 @@ import typer
 from lasthop.cli.listing import command_given
 from lasthop.cli.quiet import be_quiet, is_quiet
 from lasthop.errors import ScenarioError, UserError
+from lasthop.interruption import INTERRUPTED, exit_quietly, exits_quietly
 from lasthop.underway import Watcher, watched_by
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from lasthop.underway import Step
 
 USER_ERROR = 2
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 MOST_PROBLEMS = 20
@@ -67,6 +67,19 @@ def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], No
 
 def run_command(app: typer.Typer, args: list[str]) -> int:
     """Run a command; say in one line what went wrong, if anything did."""
+    starts = exits_quietly()  # Until a command begins (`app.Command`).
+    try:
+        return _run(app, args)
+    except KeyboardInterrupt:
+        print_error("interrupted")
+        return INTERRUPTED
+    finally:
+        if starts:
+            exit_quietly()
+
+
+def _run(app: typer.Typer, args: list[str]) -> int:
+    """Run a command and return its exit code; any error but `KeyboardInterrupt` becomes a line."""
     be_quiet(False)
     closed = open_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -94,6 +107,13 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
     if code == INTERRUPTED:  # What Typer makes of Ctrl-C where no command says what is kept.
         print_error("interrupted")
     return code if isinstance(code, int) else 0
+
+
+def by_interrupt(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C led to an error, such as a `RuntimeError` of a class being made."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 class Watch:
@@ -151,6 +171,8 @@ def report(error: Exception, command: Sequence[str]) -> int:
             print_error(message_in_options(str(error)), hint_in_options(error.hint, name))
         case typer.TyperException():
             print_error(*usage_error(error, command))
+        case _ if by_interrupt(error) and not isinstance(error, OSError):
+            return INTERRUPTED
         case ImportError() if (package := named_by(error)) is not None:
             said = missing(package, " ".join(["lasthop", *command]))
             print_error(str(said), said.hint)
