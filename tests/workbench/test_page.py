@@ -61,9 +61,12 @@ def test_a_scenario_is_answered_as_it_is_typed(
 ) -> None:
     page.goto(static)
     is_over(page)
+    card = page.get_by_role("heading", name="Why the uploader wins")
+    expect(card).to_be_visible()
     write(page, QUICK)
     page.get_by_text("3 replications of 4 s, simulated here").wait_for()
     assert saved(page) == simulated(QUICK)
+    expect(card).to_be_hidden()
 
 
 def test_an_error_stands_at_its_line_and_the_last_answer_stays(page: Page, static: str) -> None:
@@ -79,8 +82,9 @@ def test_an_error_stands_at_its_line_and_the_last_answer_stays(page: Page, stati
 
 
 def test_a_link_is_the_scenario(page: Page, static: str) -> None:
-    page.goto(link(static, QUICK, ("seed=9",)))
+    page.goto(link(static, QUICK, ("seed=9",), gallery="uploader"))
     is_over(page)
+    expect(page.locator(".finding"), "a card belongs to the text of its entry").to_be_hidden()
     first = saved(page)
     page.wait_for_function("location.hash.length > 20")
     copied = page.url

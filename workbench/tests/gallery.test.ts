@@ -5,8 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Answer, Estimate, Item } from "../src/engine/answers";
 import { Engine } from "../src/engine/engine";
-import { GALLERY } from "../src/gallery";
-import { edited } from "../src/scenario/edit";
+import { afterTrial, entryOf, GALLERY } from "../src/gallery";
 
 const ENGINE = "../python/lasthop/workbench/page/engine.wasm";
 // With CI=true nothing is skipped: the tests fail then if there is no engine.
@@ -17,12 +16,9 @@ const skip =
 async function answer(id: string, trial: number | null, replications = 3): Promise<Answer> {
   const entry = GALLERY.find((one) => one.id === id);
   assert.ok(entry, id);
-  let text = entry.text;
-  for (const [path, value] of trial === null ? [] : (entry.trials[trial]?.edits ?? [])) {
-    const changed = edited(text, path.split("."), value);
-    assert.ok(changed, path);
-    text = changed;
-  }
+  const chosen = trial === null ? null : entry.trials[trial];
+  const text = chosen ? afterTrial(entry, chosen) : entry.text;
+  assert.ok(text, `${id}, trial ${trial}`);
   const { instance } = await WebAssembly.instantiate(readFileSync(ENGINE), {});
   const engine = new Engine(instance);
   const source = { text, settings: [`replications=${replications}`] };
@@ -52,6 +48,15 @@ function mbps(told: Answer, list: string, begin: string): number {
 function near(value: number, said: number, part = 0.05): void {
   assert.ok(Math.abs(value - said) <= part * said, `${value} is not about ${said}`);
 }
+
+test("a card belongs to the texts of its entry and of its trials", () => {
+  for (const entry of GALLERY) {
+    const texts = [entry.text, ...entry.trials.map((trial) => afterTrial(entry, trial))];
+    assert.equal(new Set(texts).size, 1 + entry.trials.length);
+    for (const text of texts) assert.equal(entryOf(text ?? ""), entry);
+    assert.equal(entryOf(`${entry.text}\n# changed`), null);
+  }
+});
 
 test("the uploader wins, and not behind a shared bottleneck", { skip }, async () => {
   const plain = await answer("uploader", null);

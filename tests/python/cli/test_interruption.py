@@ -9,7 +9,7 @@ from ..conftest import EXAMPLES
 LAUNCHER = """
 import os, signal, sys
 
-STEP = 97
+BEFORE, STEP = signal.getsignal(signal.SIGINT), 97
 lines = tried = 0
 forked = False
 
@@ -35,7 +35,7 @@ def trace(frame, event, arg):
     global lines, tried
     if "/lasthop/" not in frame.f_code.co_filename:
         return None
-    if event == "line" and (signal.getsignal(signal.SIGINT) is not signal.default_int_handler or lines):
+    if event == "line" and (lines or signal.getsignal(signal.SIGINT) is not BEFORE):
         lines += 1
         if (lines - 1) % STEP == 0:
             tried += 1

@@ -1,6 +1,6 @@
 /** Scenarios that show one finding each. Every number here is what the scenario beside it yields. */
 
-import type { Written } from "../scenario/edit";
+import { edited, type Written } from "../scenario/edit";
 import aggregates from "./aggregates.toml?raw";
 import middle from "./middle.toml?raw";
 import priority from "./priority.toml?raw";
@@ -134,6 +134,21 @@ export const GALLERY: readonly Entry[] = [
     text: aggregates,
   },
 ];
+
+/** The text of an entry after one of its trials; null if it cannot be edited so. */
+export function afterTrial(entry: Entry, trial: Trial): string | null {
+  let text: string | null = entry.text;
+  for (const [path, value] of trial.edits) text = text && edited(text, path.split("."), value);
+  return text;
+}
+
+/** The entry whose text, or whose text after a trial, this is; null for any other text, of which no entry says anything. */
+export function entryOf(text: string): Entry | null {
+  entries ??= new Map(GALLERY.flatMap((entry) => [entry.text, ...entry.trials.map((trial) => afterTrial(entry, trial))].map((known) => [known, entry])));
+  return entries.get(text) ?? null;
+}
+
+let entries: Map<string | null, Entry> | undefined;
 
 /** The one that a page begins with. */
 export const FIRST = GALLERY[0] as Entry;
