@@ -95,7 +95,7 @@ class ModelError(UserError):
     more : sequence of (str, str)
         Further assumptions and messages.
     model : str, optional
-        The model, which its page in ``docs/papers`` is named after.
+        Name of the model.
     words : mapping of str to str, optional
         What the model assumes, by number: what follows on "the assumption".
     """
@@ -151,8 +151,8 @@ def _model_error(*args: Any) -> ModelError:
 
 
 def where_told(number: str, model: str) -> str:
-    """In parentheses, where the assumption of this number stands; nothing if it has none."""
-    return f" ({number} in docs/papers/{model}.md)" if model and number != "cell" else ""
+    """Return the number of an assumption of a model in parentheses; nothing if it has none."""
+    return f" ({number} of model {model})" if model and number != "cell" else ""
 
 
 def likewise(more: Sequence[str]) -> str:

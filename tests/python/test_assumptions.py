@@ -52,7 +52,7 @@ def test_a_refusal_says_what_is_assumed_and_where() -> None:
     with pytest.raises(ModelError) as caught, in_words("red", {"eq. 9": "of rain"}):
         raise ModelError("eq. 9", "`sky` is red", [("eq. 9", "`sea` is red"), ("cell", "none")])
     assert caught.value.folded == [
-        "breaks the assumption of rain: `sky` is red; likewise `sea` (eq. 9 in docs/papers/red.md)",
+        "breaks the assumption of rain: `sky` is red; likewise `sea` (eq. 9 of model red)",
         "breaks assumption cell: none",
     ]
     again = pickle.loads(pickle.dumps(caught.value))
@@ -60,5 +60,5 @@ def test_a_refusal_says_what_is_assumed_and_where() -> None:
 
 
 def test_a_doubt_ends_with_where_the_assumption_stands() -> None:
-    assert told("red", ("eq. 2", "few flows")) == "few flows (eq. 2 in docs/papers/red.md)"
+    assert told("red", ("eq. 2", "few flows")) == "few flows (eq. 2 of model red)"
     assert told("red", "few flows") == "few flows"

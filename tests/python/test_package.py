@@ -1,9 +1,10 @@
+import ast
 import importlib
 import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,27 @@ def test_a_function_that_is_replaced_in_its_module_is_restored(
         patch.setattr("lasthop.run.simulate", print)
         assert lasthop.simulate is print
     assert lasthop.simulate is real
+
+
+def test_no_message_names_a_file_that_is_not_installed() -> None:
+    """A wheel contains neither the documentation's sources nor the examples nor the tests."""
+    sources = ROOT / "python/lasthop"
+    found = [
+        f"{path.relative_to(sources)}:{node.lineno}: {node.value}"
+        for path in sorted(sources.rglob("*.py"))
+        for node in messages(ast.parse(path.read_text("utf-8")))
+        if re.search(r"\b(docs|examples|tests|bench)/\w|\w\.md\b", str(node.value))
+    ]
+    assert found == []
+
+
+def messages(tree: ast.Module) -> Iterator[ast.Constant]:
+    """Yield all string constants except those that are statements, which are documentation."""
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in statements
+        ):
+            yield node

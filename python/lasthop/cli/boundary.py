@@ -34,6 +34,9 @@ MOST_PROBLEMS = 20
 CLOSE = 0.7
 """Least likeness at which a known name is suggested for an unknown one."""
 
+WITH_SCENARIO = ("check", "predict", "simulate", "compare", "emulate", "sweep", "tune")
+"""Commands whose FILE is a scenario."""
+
 REPORT_HINT = "please report it, with the scenario; LASTHOP_TRACEBACK=1 shows where it happened"
 
 
@@ -205,6 +208,8 @@ def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[st
         )
     if near:
         return lower_first(message), f"did you mean {near[0]}?"
+    if message.startswith("Missing argument 'FILE'") and " ".join(command) in WITH_SCENARIO:
+        return lower_first(message), "lasthop init writes a first scenario file"
     path = " ".join(["lasthop", *command]) if context is None else context.command_path
     return lower_first(message), f"{path} --help lists what is allowed"
 

@@ -41,7 +41,12 @@ def init(
     ] = None,
     traffic: Annotated[str | None, unset("LIST", 'Connections: "1 x 6 up, rest x 1 down".')] = None,
     wire: Annotated[
-        str | None, unset("TEXT", 'Rate and round trip behind it: "100 Mbps, 20 ms", or none.')
+        str | None,
+        unset(
+            "TEXT",
+            'Rate and round trip behind it: "100 Mbps, 20 ms"; "100/20 Mbps, 20 ms" for 100 from '
+            "the servers and 20 to them; or none.",
+        ),
     ] = None,
     queue: Annotated[
         str | None,

@@ -25,7 +25,6 @@ from lasthop.cli.picture import Plot, changed, picture_path, save_picture
 from lasthop.cli.tables import print_answer
 from lasthop.digits import plain
 from lasthop.errors import ConvergenceError, ModelError, TooCostlyError, UserError
-from lasthop.models.reading import CsmaScenario
 from lasthop.predict import predict as ask
 from lasthop.result import Prediction, Result
 from lasthop.scenario import Scenario
@@ -103,9 +102,7 @@ def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
     *others, last = error.folded
     for reason in others:
         print_error(f"{scenario.source}: model {model}: {reason}")
-    hint = f"docs/papers/{model}.md lists what it assumes"
-    if not isinstance(scenario.typed, CsmaScenario):
-        hint += "; simulate and compare need none of it"
+    hint = "`lasthop simulate` makes no such assumption"
     return UserError(f"{scenario.source}: model {model}: {last}", hint)
 
 

@@ -38,10 +38,21 @@ class Group:
 
 @dataclass(frozen=True)
 class Wire:
-    """What is behind the access point, or the router's link: rate and round trip."""
+    """The link behind the access point, or the router's link.
+
+    Attributes
+    ----------
+    rate_mbps : float or None
+        Rate from the servers, None for no limit. [Mb/s]
+    rtt_ms : float
+        Round-trip time without queues. [ms]
+    back_mbps : float or None
+        Rate to the servers, if it differs. [Mb/s]
+    """
 
     rate_mbps: float | None
     rtt_ms: float
+    back_mbps: float | None = None
 
     @property
     def nothing(self) -> bool:

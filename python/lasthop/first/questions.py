@@ -19,6 +19,8 @@ SHORT = {
     "wired": "router",
 }
 """Other names of hops, without blanks and hyphens; WiFi alone is what access points are today."""
+LATER = ("7", "8", "be", "bn")
+"""Standards after the last that is modelled, without ``802.11`` and ``wifi``."""
 USUAL_HOP = "802.11g"
 RATES_MBPS = {
     "802.11b": (1.0, 2.0, 5.5, 11.0),
@@ -37,6 +39,13 @@ CLOSE = 0.7
 MOST_STATIONS, MOST_CONNECTIONS, MOST_QUEUE = 200, 1000, 1_000_000
 MOST_MBPS, MOST_RTT_MS = 100_000.0, 10_000.0
 NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
+UNIT = r" ?(?:Mbps|Mbit/s|Mb/s)"
+WIRE = re.compile(
+    rf"(?:(?P<down>{NUMBER})(?:{UNIT})?(?: down)?(?: ?/ ?|,? ?(?=\S+(?:{UNIT})? up))"
+    rf"(?P<up>{NUMBER}){UNIT}(?: up)?|(?P<rate>{NUMBER}){UNIT})?,? ?(?:(?P<rtt>{NUMBER}) ?ms)?",
+    re.IGNORECASE,
+)
+"""A line: one rate, or the rates from and to the servers, and the round-trip time."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +74,17 @@ def read_hop(text: str, _: Mapping[str, object]) -> str:
     if word not in HOPS:
         raise UserError(
             f'"{text}": allowed are {", ".join(HOPS)}, and wifi for {SHORT["wifi"]}',
-            _meant(word, [*HOPS, *SHORT]),
+            _hop_meant(word),
         )
     return word
+
+
+def _hop_meant(word: str) -> str | None:
+    """The hint for a word that is no hop; the names of two standards are never near each other."""
+    version = re.sub(r"^(ieee)?802\.?11|^wi-?fi|[ _-]", "", word)
+    if version in LATER:
+        return f"{SHORT['wifi']} is the latest here; {word} is not modelled"
+    return None if word.startswith("802") else _meant(word, [*HOPS, *SHORT])
 
 
 def _meant(word: str, names: Iterable[str]) -> str | None:
@@ -160,23 +177,32 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
 
 
 def read_wire(text: str, known: Mapping[str, object]) -> Wire:
-    """Rate and round trip: ``50 Mbps, 20 ms``; ``none`` for a wire that costs nothing."""
+    """Rate and round trip: ``50 Mbps, 20 ms``, ``100/20 Mbps, 20 ms``, or ``none``."""
     router = known["hop"] == "router"
     if text.lower() == "none" and not router:
         return Wire(None, 0.0)
-    found = re.fullmatch(rf"(?:({NUMBER}) ?Mbps)?,? ?(?:({NUMBER}) ?ms)?", text.strip())
-    none = "" if router else ", or none"
-    allowed = f"allowed are rate and round trip, such as 50 Mbps, 20 ms{none}"
-    if not text.strip() or found is None or (router and not found[1]):
-        raise UserError(f'"{text}": {allowed}')
-    rate = float(found[1]) if found[1] else None
-    rtt = float(found[2] or 0.0)
-    if (rate is not None and not 0 < rate <= MOST_MBPS) or rtt > MOST_RTT_MS:
+    found = WIRE.fullmatch(text.strip())
+    if not text.strip() or found is None or (router and not found["down"] and not found["rate"]):
+        either = "" if router else '; "100/20 Mbps, 20 ms" for a line of 20 Mb/s up; or none'
+        raise UserError(
+            f'"{text}": allowed are rate and round trip, such as 50 Mbps, 20 ms{either}'
+        )
+    down, up = (
+        float(rate) if rate else None for rate in (found["down"] or found["rate"], found["up"])
+    )
+    rtt = float(found["rtt"] or 0.0)
+    rates = [rate for rate in (down, up) if rate is not None]
+    if not all(0 < rate <= MOST_MBPS for rate in rates) or rtt > MOST_RTT_MS:
         raise UserError(
             f'"{text}": allowed are rates above 0 and up to {MOST_MBPS:g} Mbps, '
             f"round trips up to {MOST_RTT_MS:g} ms"
         )
-    return Wire(rate, rtt)
+    if router and up not in (None, down):
+        raise UserError(
+            f'"{text}": the link of a router has one rate here, such as 50 Mbps, 20 ms',
+            "with another hop, such as --hop wifi, the line may have two",
+        )
+    return Wire(down, rtt, None if up == down else up)
 
 
 def read_queue(text: str, known: Mapping[str, object]) -> str:

@@ -16,8 +16,8 @@ WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
 def scenario(answers: Answers, name: str) -> str:
     """The answers as a scenario, each line with what it means; `name` is the file's."""
     lines = [
-        f"# {name}: made by lasthop init. Every line may be changed; docs/reference/scenario.md",
-        "# and `lasthop schema` list what else there is.",
+        f"# {name}: made by lasthop init. Every line may be changed.",
+        "# `lasthop schema` lists all keys.",
         "#",
         *_commands(answers, name),
         *_what_if(answers, name),
@@ -107,9 +107,10 @@ def _cell(answers: Answers) -> Iterator[str]:
     if not answers.wire.nothing:
         yield "[wire]"
         if answers.wire.rate_mbps is not None:
-            yield said(
-                f'rate = "{answers.wire.rate_mbps:g} Mbps"', "from the servers; back_rate to them"
-            )
+            both = "; back_rate to them" if answers.wire.back_mbps is None else ""
+            yield said(f'rate = "{answers.wire.rate_mbps:g} Mbps"', f"from the servers{both}")
+        if answers.wire.back_mbps is not None:
+            yield said(f'back_rate = "{answers.wire.back_mbps:g} Mbps"', "to the servers")
         yield said(f'delay = "{answers.wire.rtt_ms / 2:g} ms"', "one way: half the round trip")
         yield ""
     yield from _tcp(answers)

@@ -25,6 +25,7 @@ from lasthop.plot.figure import (
 from lasthop.stability.branch import Branch
 from lasthop.stability.case import Case
 from lasthop.stability.chart import Chart
+from lasthop.stability.hopf import HopfPoint, Jump, Scan
 from lasthop.stability.integrate import Trajectory
 from lasthop.stability.settling import Sweep
 
@@ -142,6 +143,59 @@ def shading(chart: Chart) -> tuple[NDArray[np.float64], NDArray[np.float64], NDA
         row, column = cell.row * parts, cell.column * parts
         finer[row : row + parts + 1, column : column + parts + 1] = scaled(cell.abscissa)
     return chart.x.value(places[0]), chart.y.value(places[1]), finer
+
+
+def hopf_figure(found: Scan, name: str | None = None, about: str = "") -> Figure:
+    """Draw the growth rate of a disturbance along a parameter, and mark where stability changes."""
+    axis = found.axis
+    crossings = [edge.value for edge in found.edges]
+    values = np.append(found.values, crossings)
+    order = np.argsort(values)
+    values, growth = values[order], np.append(found.roots.real, np.zeros(len(crossings)))[order]
+    above = name or found.case.model.title
+    with house_style(62.0 + headline_mm(above, about)) as figure:
+        axes = figure.subplots()
+        headline(figure, above, about)
+        axes.plot(values, growth, color=MODEL, linewidth=1.2)
+        axes.axhline(0.0, color="#333333", linewidth=0.6)
+        stable = np.isfinite(growth) & (growth <= 0.0)
+        level: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "zorder": 0}
+        axes.fill_between(values, 0, 1, where=stable, color=STABLE, linewidth=0, **level)
+        axes.set_xscale("log" if axis.logarithmic else "linear")
+        axes.set_xlim(axis.low, axis.high)
+        name_axis(axes.xaxis, found.case, axis.name, logarithmic=axis.logarithmic)
+        axes.set_ylabel("growth rate [1/s]")
+        is_time = found.case.number(axis.name).unit == "s"
+        factor, unit = (1e3, " ms") if is_time else (1.0, "")
+        keys: list[Any] = [
+            Patch(color=STABLE, label="stable"),
+            Patch(facecolor="white", edgecolor="#999999", label="unstable"),
+        ]
+        places = {HopfPoint: (BIRTH, "Hopf point"), Jump: (HERE, "corner")}
+        for kind, (look, meaning) in places.items():
+            edges = [edge for edge in found.edges if isinstance(edge, kind)]
+            for edge in edges:
+                axes.plot(edge.value, 0.0, **look)
+                text = f"{factor * edge.value:.4g}{unit}"
+                if isinstance(edge, HopfPoint):
+                    text += f", period {edge.period:.3g} s"
+                near: dict[str, Any] = {"textcoords": "offset points", "va": "top"}
+                far = values[len(values) // 2] < edge.value
+                axes.annotate(
+                    text,
+                    (edge.value, 0.0),
+                    (-4 if far else 4, -5),
+                    ha="right" if far else "left",
+                    **near,
+                )
+            if edges:
+                keys.append(Line2D([], [], **look, linestyle="none", label=meaning))
+        if not np.isfinite(growth).all():
+            nothing = ~np.isfinite(growth)
+            axes.fill_between(values, 0, 1, where=nothing, color=NOTHING, **level)
+            keys.append(Patch(color=NOTHING, label="no equilibrium"))
+        figure.legend(handles=keys, loc="outside lower center", ncols=2)
+        return figure
 
 
 def name_axis(ticks: AxisTicks, case: Case, name: str, *, logarithmic: bool = False) -> None:

@@ -80,6 +80,31 @@ class Jump:
     unstable_above: bool
 
 
+@dataclass(frozen=True)
+class Scan:
+    """The rightmost root along a parameter, and where stability changes.
+
+    Parameters
+    ----------
+    case : Case
+        All other parameters.
+    axis : Axis
+        The parameter and its range.
+    values : array of shape (n,)
+        Values of the parameter, in ascending order.
+    roots : array of shape (n,), complex
+        Rightmost root at each, NaN where there is no equilibrium. [1/s]
+    edges : list of HopfPoint and Jump
+        Where stability changes.
+    """
+
+    case: Case
+    axis: Axis
+    values: NDArray[np.float64]
+    roots: NDArray[np.complex128]
+    edges: list[HopfPoint | Jump]
+
+
 def hopf_points(case: Case, parameter: str, low: float | str, high: float | str) -> list[HopfPoint]:
     """Return the Hopf points of the rightmost roots between two values of a parameter.
 
@@ -122,7 +147,12 @@ def edges(
 
 
 def edges_on(case: Case, axis: Axis) -> list[HopfPoint | Jump]:
-    """Return where stability changes on an axis.
+    """Return where stability changes on an axis; see `scan`."""
+    return scan(case, axis).edges
+
+
+def scan(case: Case, axis: Axis) -> Scan:
+    """Follow the rightmost root along an axis, and find where stability changes.
 
     Parameters
     ----------
@@ -166,7 +196,7 @@ def edges_on(case: Case, axis: Axis) -> list[HopfPoint | Jump]:
         if scanned[k].imag == 0.0 and scanned[k + 1].imag == 0.0:
             continue  # A real root crosses: not a Hopf point.
         found.append(crossing(case, parameter, float(values[k]), float(values[k + 1])))
-    return found
+    return Scan(case, axis, values, scanned, found)
 
 
 def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:

@@ -164,7 +164,7 @@ def test_pipes_are_files(small: Path, tmp_path: Path, way: str) -> None:
 USAGE = {
     "unknown command": (["simulat", "FILE"], "no such command 'simulat'", "simulate"),
     "unknown option": (["simulate", "FILE", "--replicatons", "3"], "--replicatons", "did you mean"),
-    "no file": (["simulate"], "missing argument", "--help"),
+    "no file": (["simulate"], "missing argument", "lasthop init writes"),
     "no value": (["simulate", "FILE", "--seed"], "--seed", "--help"),
     "extra argument": (["check", "FILE", "more"], "more", "--help"),
     "zero threads": (["simulate", "FILE", "--jobs", "0"], '--jobs: "0"', "--help"),
@@ -352,16 +352,16 @@ def test_model_refusal_names_the_assumption(lasthop: Lasthop, tmp_path: Path) ->
         done.stderr,
         done.returncode,
         "model hotspot: breaks the assumption of long-lived TCP connections in steady state: "
-        "`station.a.udp_up` is UDP (section 3 in docs/papers/hotspot.md)",
+        "`station.a.udp_up` is UDP (section 3 of model hotspot)",
     )
-    assert "docs/papers/hotspot.md" in done.stderr
+    assert "hint: `lasthop simulate` makes no such assumption" in done.stderr
 
 
 def test_model_refusal_names_every_assumption(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("predict", small, "--set", "wire.loss=0.1", "--set", "station.far.error=0.1")
     assert done.returncode == 2
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    where = " in docs/papers/hotspot.md)"
+    where = " of model hotspot)"
     assert errors[0].endswith(f"the wire loses packets, `wire.loss` = 0.1 (a1{where}")
     assert errors[1].endswith(
         f"`station.far.error_up` = 0.1; likewise `station.far.error_down` (a7{where}"
@@ -374,7 +374,7 @@ def test_model_refusal_folds_what_differs_in_names_alone(lasthop: Lasthop) -> No
     assert len(errors) == 4
     assert errors[-1].endswith(
         "timer never expires: `station.near.download` runs compound; likewise "
-        "`station.far.download`, `station.guest.download` (a3 in docs/papers/hotspot.md)"
+        "`station.far.download`, `station.guest.download` (a3 of model hotspot)"
     )
 
 
@@ -392,7 +392,7 @@ def test_warnings_are_said_of_what_a_model_refuses_too(lasthop: Lasthop) -> None
     warning, error, _ = done.stderr.splitlines()
     assert warning.startswith("warning: `station.den`: at snr = 20 dB 54 Mb/s loses 100 %")
     assert "model vbs: breaks the assumption that the AP always has a packet" in error
-    assert error.endswith("(assumption 1 in docs/papers/vbs.md)")
+    assert error.endswith("(assumption 1 of model vbs)")
 
 
 def test_a_goodput_of_nothing_is_shown(lasthop: Lasthop) -> None:

@@ -330,8 +330,11 @@ def test_scenario_without_fluid_counterpart_is_refused(lasthop: Lasthop, router:
     assert error.startswith(
         f"error: {router}: model red: breaks the assumption that each loss shrinks the window"
     )
-    assert "`tcp.congestion` = cubic grows by the time since the last loss (eq. 1 in" in error
-    assert hint.startswith("hint: docs/papers/red.md")
+    assert (
+        "`tcp.congestion` = cubic grows by the time since the last loss (eq. 1 of model red)"
+        in error
+    )
+    assert hint.startswith("hint: `lasthop simulate`")
     missing = lasthop("stability", "roots", "absent.toml").stderr
     assert missing == "error: absent.toml: no such file\n"
 

@@ -247,7 +247,9 @@ fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
         .filter(|(distance, c)| {
             let shorter = length.min(c.chars().count());
             let whole = c.to_lowercase();
-            let begins = word.starts_with(&whole) || whole.starts_with(&word);
+            let rest = word.strip_prefix(&*whole).or_else(|| whole.strip_prefix(&*word));
+            // The rest is no word of its own: `video_call` is no kind of `video`.
+            let begins = rest.is_some_and(|rest| !rest.starts_with('_'));
             begins && shorter >= 3 || *distance < shorter && *distance <= 1.max(shorter / 3)
         })
         .collect();
@@ -293,6 +295,7 @@ mod tests {
         assert_eq!(nearest("maximum", ["min", "max", "low"]), Some("max"));
         assert_eq!(nearest("fair", ["rate", "fairness"]), Some("fairness"));
         assert_eq!(nearest("up", ["upload"]), None);
+        assert_eq!(nearest("video_call", ["video", "voice"]), None);
     }
 
     #[test]

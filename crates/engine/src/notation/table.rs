@@ -24,6 +24,21 @@ pub struct Table {
     pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
+/// Joins two lists of keys that a table does not have.
+pub const fn joined<const N: usize>(
+    first: &[(&'static str, &'static str)],
+    second: &[(&'static str, &'static str)],
+) -> [(&'static str, &'static str); N] {
+    assert!(N == first.len() + second.len());
+    let mut all = [("", ""); N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
+        at += 1;
+    }
+    all
+}
+
 /// A run of keys of a table. Parts are shared: the TCP keys stand in four tables.
 #[derive(Clone)]
 pub struct Part {

@@ -97,6 +97,7 @@ macro_rules! disciplines {
             pub struct QueueSetting: Copy in "queue" {
                 /// Most packets: waiting plus the one in service.
                 limit_packets as "limit": u32 = count(1..=1_000_000)
+                    .hinting(meant)
                     .depends("1000, with fq_codel 10240, with dualpi2 10000, with mac80211 8192, with threshold that"), by limit;
                 /// What decides which packets are lost or marked, and which is next.
                 made discipline: Discipline = Discipline::read;
@@ -282,6 +283,25 @@ pub(crate) fn queue() -> Spec<QueueSetting> {
 /// The queue of the access point, which knows stations.
 pub fn ap_queue() -> Spec<ApQueue> {
     shorthand(QueueSetting::limit_packets)
+}
+
+/// What to say to somebody who gave this name of a queue that is not modelled under it.
+fn meant(name: &str) -> Option<String> {
+    let known = match name.trim().to_lowercase().as_str() {
+        "cake" => {
+            "CAKE is not modelled; nearest to its queues is `{ fq_codel = {} }`, and to its shaper \
+             the rate of a link, such as `wire.rate`"
+        }
+        "fq" | "sfq" | "drr" => "queues per flow are modelled as `{ fq_codel = {} }`",
+        "fifo" | "pfifo" | "bfifo" | "pfifo_fast" | "droptail" | "drop-tail" | "drop_tail"
+        | "noqueue" => "a number is the limit of a drop-tail queue, such as `1000`",
+        "ared" | "choke" | "gred" => {
+            "of the family of RED, `{ red = { min_th = ..., max_th = ... } }` is modelled"
+        }
+        "aqm" | "sqm" => "allowed too are tables such as `{ fq_codel = {} }`, `{ codel = {} }`",
+        _ => return None,
+    };
+    Some(known.to_owned())
 }
 
 /// The limit that a queue's table gives, else that of its discipline.

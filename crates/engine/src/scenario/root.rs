@@ -15,6 +15,7 @@ use crate::mac::{Cell, DATA_RATE, NOT_MODELLED, NodeAccess, PhyKind, SleepKeys, 
 use crate::notation::setting::{
     MS, S, by_place, count, duration, inner, listed, shorthand, tables, title, word_or_none,
 };
+use crate::notation::table::joined;
 use crate::queue::{QueueSetting, queue};
 use crate::table;
 use crate::tcp::TcpSettings;
@@ -75,9 +76,44 @@ table! {
     }
 }
 
+/// Words for traffic that a station has no key for, each with a hint.
+const TRAFFIC: &[(&str, &str)] = &{
+    const CALL: &str = "a call is a UDP flow each way, such as \
+        `udp_up = { rate = \"1 Mbps\", packet = \"1200 B\" }` and the same as `udp_down`";
+    const GAME: &str = "a game is a UDP flow each way, such as \
+        `udp_up = { rate = \"50 kbps\", packet = \"100 B\" }` and the same as `udp_down`";
+    const STREAM: &str = "a stream is `download = 1`, or `udp_down = { rate = \"5 Mbps\" }`";
+    [
+        ("call", CALL),
+        ("calls", CALL),
+        ("audio_call", CALL),
+        ("phone_call", CALL),
+        ("video_call", CALL),
+        ("voice_call", CALL),
+        ("video_conference", CALL),
+        ("conference", CALL),
+        ("meeting", CALL),
+        ("voip", CALL),
+        ("webrtc", CALL),
+        ("teams", CALL),
+        ("zoom", CALL),
+        ("game", GAME),
+        ("gaming", GAME),
+        ("stream", STREAM),
+        ("streaming", STREAM),
+        ("video_stream", STREAM),
+        ("youtube", STREAM),
+        ("netflix", STREAM),
+    ]
+};
+
+/// Keys that a station does not have, each with a hint.
+const NO_KEY: &[(&str, &str)] =
+    &joined::<{ NOT_MODELLED.len() + TRAFFIC.len() }>(NOT_MODELLED, TRAFFIC);
+
 table! {
     /// A station, or with count a group of equal stations.
-    pub struct StationTable in "station" without NOT_MODELLED {
+    pub struct StationTable in "station" without NO_KEY {
         /// Makes stations NAME-1 to NAME-count.
         count: Option<u64> = count(1..=10_000).depends("one station with the table's own name");
         /// Physical layer of an older station in an 802.11n, ac or ax cell: 802.11g, or n below ax, at 2.4 GHz; 802.11a, n or ac at 5 GHz.

@@ -16,8 +16,8 @@ from lasthop.cli.tables import print_table
 if TYPE_CHECKING:
     from lasthop.stability.case import Case
 
-PAGES = {"004": "red.md", "000": "vbs.md"}
-"""Page of each paper that has conditions."""
+SUBJECTS = {"004": "red", "000": "vbs"}
+"""Subject of each paper that has conditions."""
 LOOP = {
     "a": ("a", "-"),
     "b": ("b", "-"),
@@ -61,7 +61,7 @@ def equilibrium(
         for each in answer["conditions"]
     ]
     if conditions:
-        heads = ["condition in docs/papers", "left side", "must be below", "says", "which is"]
+        heads = ["condition", "left side", "must be below", "says", "which is"]
         print_table(heads, conditions)
     print_loops(answer)
     asked.list_parameters()
@@ -69,9 +69,9 @@ def equilibrium(
 
 
 def paper_of(equation: str) -> str:
-    """Return an equation by the page of its paper."""
+    """Return an equation by the subject of its paper."""
     number, _, which = equation.partition(" ")
-    return f"{PAGES[number]}, eq. {which}"
+    return f"{SUBJECTS[number]}, eq. {which}"
 
 
 def worth(condition: dict[str, Any]) -> tuple[str, str]:

@@ -5,21 +5,39 @@ from typing import TYPE_CHECKING
 
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime
+from lasthop.cli.picture import Plot
 from lasthop.cli.stability.answers import number, root_object
-from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
+from lasthop.cli.stability.options import (
+    CaseName,
+    Out,
+    Over,
+    Parameters,
+    axes,
+    over_parts,
+    picture_path,
+    read_case,
+    save,
+)
 from lasthop.cli.tables import print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from lasthop.cli.stability.options import Asked
+    from lasthop.stability.axis import Axis
     from lasthop.stability.case import Case
+    from lasthop.stability.hopf import HopfPoint, Jump
 
 
 def hopf(
     name: CaseName,
     over: Over,
     settings: Parameters = None,
+    out: Out = None,
+    plot: Plot = None,
     max_time: MaxTime = MAX_TIME_S,
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
@@ -29,36 +47,52 @@ def hopf(
     Besides Hopf points there are jumps, where the point of rest comes to a corner of RED's law or
     of the window rule, and its stability is another on the other side.
     """
+    from lasthop.stability.hopf import HopfPoint, Jump, scan
+
+    asked = read_case(name, settings)
+    [axis] = axes(asked, over, 1)
+    path = picture_path(out, plot, asked, "hopf", *over_parts(over))
+    with asked.answering(max_time, max_memory):
+        found = scan(asked.case, axis)
+    points = [each for each in found.edges if isinstance(each, HopfPoint)]
+    jumps = [each for each in found.edges if isinstance(each, Jump)]
+    if as_json:
+        print_object(asked, axis, points, jumps)
+    else:
+        print_points(asked, axis, points, jumps)
+    save(lambda plot: plot.hopf_figure(found, asked.title, asked.about), path, as_json=as_json)
+
+
+def print_object(
+    asked: "Asked", axis: "Axis", points: "Sequence[HopfPoint]", jumps: "Sequence[Jump]"
+) -> None:
+    """Print the answer as JSON."""
+    states = asked.case.model.states
+    found = [
+        {
+            "value": point.value,
+            "period_s": point.period,
+            "frequency": point.frequency,
+            "speed": root_object(point.speed),
+            "unstable_above": point.unstable_above,
+            "states": dict(zip(states, map(float, point.case.equilibrium), strict=True)),
+        }
+        for point in points
+    ]
+    corners = [{"value": each.value, "unstable_above": each.unstable_above} for each in jumps]
+    asked.printed(parameter=axis.name, points=found, jumps=corners)
+
+
+def print_points(
+    asked: "Asked", axis: "Axis", points: "Sequence[HopfPoint]", jumps: "Sequence[Jump]"
+) -> None:
+    """Print the answer as lines and a table."""
     import numpy as np
     import typer
 
-    from lasthop.stability.hopf import HopfPoint, Jump, edges_on
     from lasthop.stability.spectrum import roots
 
-    asked = read_case(name, settings)
     case = asked.case
-    [axis] = axes(asked, over, 1)
-    with asked.answering(max_time, max_memory):
-        every = edges_on(case, axis)
-    points = [each for each in every if isinstance(each, HopfPoint)]
-    jumps = [each for each in every if isinstance(each, Jump)]
-    if as_json:
-        found = [
-            {
-                "value": point.value,
-                "period_s": point.period,
-                "frequency": point.frequency,
-                "speed": root_object(point.speed),
-                "unstable_above": point.unstable_above,
-                "states": dict(
-                    zip(case.model.states, map(float, point.case.equilibrium), strict=True)
-                ),
-            }
-            for point in points
-        ]
-        corners = [{"value": each.value, "unstable_above": each.unstable_above} for each in jumps]
-        asked.printed(parameter=axis.name, points=found, jumps=corners)
-        return
     asked.introduce()
     for jump in jumps:
         side = "above" if jump.unstable_above else "below"

@@ -123,7 +123,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
 
 def of(section: str) -> str:
     """Where the paper states what is not so."""
-    return f"(section {section} in docs/papers/acsma.md)"
+    return f"(section {section} of the paper of model acsma)"
 
 
 def check_channel(csma: Csma) -> Iterator[str]:

@@ -26,6 +26,14 @@ fn unknown_keys_list_the_known_ones() {
 }
 
 #[test]
+fn a_word_for_traffic_leads_to_keys_of_flows() {
+    let call = said_of("video_call = 1");
+    assert!(call.starts_with("x.toml:5: `station.a.video_call`: is no key of a station"));
+    assert!(call.contains("hint: a call is a UDP flow each way, such as `udp_up = {"));
+    assert!(!call.contains("did you mean"));
+}
+
+#[test]
 fn a_colliders_wait_needs_a_time_of_its_own() {
     let said = complaints(toml(SMALL, &[("cell.collider_wait", "eifs")]));
     assert_eq!(
