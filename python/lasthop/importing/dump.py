@@ -38,7 +38,8 @@ __all__ = ["Block", "Dump", "Interface", "read"]
 
 ADDRESS = r"((?:[0-9a-f]{2}:){5}[0-9a-f]{2}|[0-9a-fx:]{17}|MLD)"
 STATION = re.compile(rf"Station {ADDRESS} \(on (\S+)\)", re.IGNORECASE)
-LINK = re.compile(rf"(Connected to|Joined IBSS) {ADDRESS} \(on (\S+)\)", re.IGNORECASE)
+LINK = re.compile(rf"Connected to {ADDRESS} \(on (\S+)\)", re.IGNORECASE)
+JOINED = re.compile(r"Joined IBSS \S+ \(on (\S+)\)", re.IGNORECASE)
 APART = re.compile(r"\s*Not connected\.?\s*$", re.IGNORECASE)
 FIELD = re.compile(r"\s+([a-z][\w /-]*?)(?: \[boottime\])?:\s*(.*)", re.IGNORECASE)
 INTERFACE = re.compile(r"\s*(?:Interface (\S+)|Unnamed/non-netdev interface)\s*$")
@@ -149,10 +150,11 @@ def read(path: Path) -> Dump:
             block = Block(found[1].lower(), found[2], number)
             blocks.append(block)
         elif found := LINK.search(line):
-            block = Block(found[2].lower(), found[3], number, of_link=True)
+            block = Block(found[1].lower(), found[2], number, of_link=True)
             blocks.append(block)
-            if found[1].lower().startswith("joined"):
-                interfaces.setdefault(found[3], Interface()).type = "ibss"
+        elif found := JOINED.search(line):
+            block, shown = None, interfaces.setdefault(found[1], Interface())
+            shown.type = "ibss"
         elif APART.match(line):
             block, apart = None, True
         elif found := INTERFACE.match(line):
@@ -169,14 +171,24 @@ def read(path: Path) -> Dump:
             _take(block, interfaces, found[1], found[2].strip(), number)
     if not blocks:
         raise UserError(
-            f"{path}: not connected: the interface has no access point, and there is no station"
-            if apart
-            else f"{path}: no station: a dump has lines such as "
-            '"Station 02:00:00:00:00:01 (on wlan0)" before those of each station',
+            f"{path}: {_why_empty(interfaces, apart=apart)}",
             "iw dev wlan0 station dump > stations.txt writes one",
         )
     kept = _latest(blocks)
     return Dump(kept, interfaces, len(blocks) - len(kept))
+
+
+def _why_empty(interfaces: dict[str, Interface], *, apart: bool) -> str:
+    """Return why there is no station."""
+    if apart:
+        return "not connected: the interface has no access point, and there is no station"
+    joined = [name for name, each in interfaces.items() if each.type == "ibss"]
+    if joined:
+        return f"no station: {joined[0]} is an ad hoc network (IBSS), and none of its peers is told"
+    return (
+        'no station: a dump has lines such as "Station 02:00:00:00:00:01 (on wlan0)" before those '
+        "of each station"
+    )
 
 
 def _put(shown: Interface, line: str) -> None:

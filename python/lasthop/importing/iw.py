@@ -27,6 +27,9 @@ IDLE_S = 60.0
 BOTH_WAYS = 0.25
 """Part of the larger direction's bytes from which the smaller one is more than TCP ACKs. [-]"""
 
+MOST_WRONG = 0.05
+"""Part of a rate by which the channel's width may make it wrong. [-]"""
+
 LEAST_REPEATS = 0.01
 """Part of frames sent again from which a channel error is suggested. [-]"""
 
@@ -62,9 +65,9 @@ def network(path: Path, interface: str | None = None) -> Network:
     if direct and len(direct) < len(dumped):
         dumped = [each for each in dumped if each not in direct]
         notes.append(Note("peers that are reached directly (TDLS) are left out", True))
-    seen = [rate for each in dumped for rate in each.pair if rate is not None]
+    seen = _seen(dumped)
     band = None if known.mhz is None else phy.band_of(known.mhz)
-    channel = aggregating.channel(Counter(seen), band, guard=_carrying(dumped))
+    channel = _channel(dumped, band, known.width_mhz)
     if channel is None:
         rates = [each.rate_bps for each in seen]
         preset = "802.11a" if band == "5 GHz" else phy.preset(rates)
@@ -116,8 +119,12 @@ def _choose(path: Path, dump: Dump, interface: str | None) -> tuple[list[str], l
 
     chosen = [interface] if interface else max(groups.values(), key=rank)
     notes = []
-    if others := [name for name in counts if name not in chosen]:
-        notes.append(Note(f"stations on {', '.join(others)} are left out: another cell", True))
+    mhz = _known(dump, chosen).mhz
+    for name in counts:
+        if name not in chosen:
+            shares = mhz is not None and dump.interfaces.get(name, Interface()).mhz == mhz
+            why = "they share the channel" if shares else "another cell"
+            notes.append(Note(f"stations on {name} are left out: {why}", True))
     if what := _no_access_point(dump, chosen[0]):
         notes.append(
             Note(
@@ -228,15 +235,48 @@ class Dumped:
         """Way of most bytes."""
         return "up" if self.moved[0] > self.moved[1] else "down"
 
+    @property
+    def carrying(self) -> Sighting | None:
+        """Rate with an MCS of the way of most bytes, else of the other way."""
+        ways = self.pair if self.mostly == "up" else self.pair[::-1]
+        return next((rate for rate in ways if rate is not None and rate.modulation), None)
+
+
+def _seen(dumped: Sequence[Dumped]) -> list[Sighting]:
+    """Return all rates."""
+    return [rate for each in dumped for rate in each.pair if rate is not None]
+
+
+def _channel(
+    dumped: Sequence[Dumped], band: str | None, width_mhz: int | None
+) -> aggregating.Channel | None:
+    """Return the channel: as wide as iw says, unless rates of narrower frames get lost in it."""
+    seen, guard = Counter(_seen(dumped)), _carrying(dumped)
+    narrow = aggregating.channel(seen, band, guard=guard)
+    wide = aggregating.channel(seen, band, width_mhz, guard=guard)
+    if narrow is None or wide is None or wide.width_mhz != min(width_mhz or 0, WIDEST_MHZ):
+        return narrow
+    wrong = _wrong(dumped, wide)
+    return narrow if wrong > MOST_WRONG and wrong > _wrong(dumped, narrow) else wide
+
+
+def _wrong(dumped: Sequence[Dumped], channel: aggregating.Channel) -> float:
+    """Return by which part the rate of a station is wrong in a channel, at most. [-]"""
+    wrong = [0.0]
+    for each in dumped:
+        rate = each.carrying
+        placed = aggregating.place(channel, each.pair, each.mostly, each.names)
+        if rate is not None and placed.mcs is not None and placed.up_bps:
+            wrong.append(abs(placed.up_bps / rate.rate_bps - 1.0))
+    return max(wrong)
+
 
 def _carrying(dumped: Sequence[Dumped]) -> Counter[Sighting]:
     """Return the rates of the ways of most bytes, with what they carried. [bytes]"""
     carried = Counter[Sighting]()
     for each in dumped:
-        ways = each.pair if each.mostly == "up" else each.pair[::-1]
-        rate = next((rate for rate in ways if rate is not None and rate.modulation), None)
-        if rate is not None:
-            carried[rate] += max(int(max(each.moved)), 1)
+        if each.carrying is not None:
+            carried[each.carrying] += max(int(max(each.moved)), 1)
     return carried
 
 
@@ -328,7 +368,7 @@ def _station(dumped: Dumped, preset: str, channel: aggregating.Channel | None) -
     notes = [*_remarks(dumped, placed.remarks)]
     idle = dumped.silent_s > IDLE_S
     if idle:
-        notes.append(f"silent for {dumped.silent_s:.0f} s: no connections")
+        notes.append(f"silent for {dumped.silent_s:.0f} s")
     most = max(dumped.moved)
     shares = f"{_moved(down_bytes)} down, {_moved(up_bytes)} up since it associated"
 

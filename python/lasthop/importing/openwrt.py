@@ -162,8 +162,8 @@ def _facts(
 ) -> tuple[Fact, ...]:
     """Facts that are assumed of the radio."""
     if not _is_mac80211(radio):
-        whole_fact = queue(preset, of_mac80211=False)
-        return (FACTS["hostapd-edca"], *([whole_fact] if preset in GENERATIONS else []))
+        unknown = queue(preset, of_mac80211=False)
+        return (FACTS["any-edca"], *([unknown] if preset in GENERATIONS else []))
     found = [FACTS["openwrt-edca"]]
     if bursts is not None and isinstance(bursts[1], Fact) and BURST_OPTION not in options:
         found.append(bursts[1])

@@ -54,9 +54,8 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
     for note in network.notes:
         lines += commented(f"Note: {note.text}.")
     for fact in network.facts:
-        lines += commented(f"Assumed: {fact.line}. {fact.source}")
-    queue = next((fact for fact in network.facts if fact.key == "ap_queue"), None)
-    is_fifo = queue is None or queue.value.isdigit()
+        lines += commented(f"Assumed: {fact.source[0].lower()}{fact.source[1:]}")
+    is_fifo = _is_fifo(network)
     aggregates = network.phy in GENERATIONS  # Models know such cells with datagrams alone.
     models = is_fifo and not aggregates
     verbs = "check, predict, simulate or compare" if models else "check or simulate"
@@ -130,11 +129,16 @@ def _run(network: Network) -> Iterator[str]:
     yield entry("replications", "5", "runs, over which intervals are taken")
 
 
+def _is_fifo(network: Network) -> bool:
+    """Whether the access point's queue is a number of packets."""
+    return all(fact.value.isdigit() for fact in network.facts if fact.key == "ap_queue")
+
+
 def _tcp(network: Network) -> Iterator[str]:
-    if network.phy in GENERATIONS:
-        if "window" not in network.tcp:
-            said = "assumed: segments; Linux allows 3 MB if nobody has changed it"
-            yield entry("window", str(AMPLE_WINDOW), said)
+    if network.phy in GENERATIONS and "window" not in network.tcp:
+        said = "assumed: segments; Linux allows 3 MB if nobody has changed it"
+        yield entry("window", str(AMPLE_WINDOW), said)
+    if network.phy in GENERATIONS or not _is_fifo(network):
         yield entry("congestion", text("cubic"), "assumed: what most systems run")
         return
     yield entry("congestion", text("newreno"), "assumed; most systems run cubic, which the")

@@ -219,14 +219,11 @@ def _overhead(path: Path, shaper: Shaper) -> Iterator[Note]:
         if overhead:
             yield Note(f"SQM's overhead of {overhead} B has no effect with linklayer none")
         return
-    if layer not in ("ethernet", "adsl", "atm"):
-        where = f"{path}:{section.lines['linklayer']}: `{section.name}.linklayer`"
-        raise UserError(f'{where}: "{layer[:20]}": expected none, ethernet, adsl or atm')
     counted = max(FULL_BYTES + overhead, least)
-    if layer != "ethernet":
+    if layer == "atm" or (layer == "adsl" and _queue(section) != "cake"):
         counted = ceil(counted / CELL_PAYLOAD) * CELL_BYTES
     yield Note(
-        f"SQM's linklayer {layer} with an overhead of {overhead} B is left out: it counts "
+        f"SQM's linklayer {layer[:20]} with an overhead of {overhead} B is left out: it counts "
         f"{counted} B for a packet of {FULL_BYTES} B, so that full packets have "
         f"{FULL_BYTES / counted:.1%} of the rates here",
         True,
