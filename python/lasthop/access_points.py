@@ -73,8 +73,8 @@ class Edca:
 
 EDCA: Mapping[str, Mapping[str, Edca]] = {
     "access point": {
-        "voice": Edca(1, 3, 7, 1.5e-3),
-        "video": Edca(1, 7, 15, 3.0e-3),
+        "voice": Edca(1, 3, 7, 1.504e-3),
+        "video": Edca(1, 7, 15, 3.008e-3),
         "best-effort": Edca(3, 15, 63, 0.0),
         "background": Edca(7, 15, 1023, 0.0),
     },
@@ -87,7 +87,8 @@ EDCA: Mapping[str, Mapping[str, Edca]] = {
 }
 """Access parameters that hostapd has by default, of its own queues and in its beacons
 (``txq_be`` and ``ac_be`` in hostapd_config_defaults, src/ap/ap_config.c); ``edca = "hostapd"``
-stands for them."""
+stands for them. Bursts of 1.5 and 3 ms are rounded to units of 32 us on their way to the driver
+(i802_set_tx_queue_params, src/drivers/driver_nl80211.c)."""
 
 BURST_S = 2e-3
 """Burst of best effort in the fact ``"openwrt-burst"``. [s]"""

@@ -175,7 +175,7 @@ def _serves(path: Path, radio: Section, interfaces: Sequence[Section]) -> bool:
     on = not switch(path, radio, "disabled", default=False)
     return on and any(
         each.options.get("device") == radio.name
-        and each.options.get("mode", "ap") == "ap"
+        and each.options.get("mode", "ap").lower() == "ap"
         and not switch(path, each, "disabled", default=False)
         for each in interfaces
     )
