@@ -1,5 +1,6 @@
 """Examples with each kind of access point, as `lasthop init` writes them, and the table of facts."""
 
+from collections.abc import Callable
 from functools import partial
 
 from lasthop.access_points import table
@@ -21,13 +22,14 @@ def facts_page() -> str:
     return f"""\
 # Facts about access points
 
-`lasthop init --queue`, `lasthop import openwrt`, `hostapd` and `iw`, and `lasthop check` read these facts. What a file does not
-say is assumed by this table, and the scenario has the source in a comment. [The guide](../guide/access-points.md) explains them.
+`lasthop init --queue`, `lasthop import openwrt`, `hostapd` and `iw`, and `lasthop check` read these
+facts. What a file does not say is assumed by this table, and the scenario has the source in a
+comment. [The guide](../guide/access-points.md) explains them.
 
 {table()}"""
 
 
-PAGES = {
+PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/access-points.md": facts_page,
     **{f"examples/access-points/{kind}.toml": partial(example, kind) for kind in KINDS},
 }
