@@ -1,4 +1,4 @@
-"""Examples with each kind of access point, as `lasthop init` writes them, and the table of facts."""
+"""Examples with each kind of access point as `lasthop init` writes them; the table of facts."""
 
 from collections.abc import Callable
 from functools import partial
