@@ -1,7 +1,9 @@
-"""Examples with each kind of access point, as `lasthop init` writes them."""
+"""Examples with each kind of access point as `lasthop init` writes them; the table of facts."""
 
+from collections.abc import Callable
 from functools import partial
 
+from lasthop.access_points import table
 from lasthop.first import KINDS, QUESTIONS, scenario, settled
 
 
@@ -15,5 +17,20 @@ def example(kind: str) -> str:
     return scenario(settled(known), f"{kind}.toml")
 
 
-PAGES = {f"examples/access-points/{kind}.toml": partial(example, kind) for kind in KINDS}
+def facts_page() -> str:
+    """The table of facts about access points."""
+    return f"""\
+# Facts about access points
+
+`lasthop init --queue`, `lasthop import openwrt`, `hostapd` and `iw`, and `lasthop check` read these
+facts. What a file does not say is assumed by this table, and the scenario has the source in a
+comment. [The guide](../guide/access-points.md) explains them.
+
+{table()}"""
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/reference/access-points.md": facts_page,
+    **{f"examples/access-points/{kind}.toml": partial(example, kind) for kind in KINDS},
+}
 """Generated examples, and what writes them."""

@@ -123,8 +123,9 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "sweep": {*ANSWERS, *KEPT, "allowance", "opening", "plot", "sampling", "values"},
     "swing": {*ANSWERS, "stability"},
     # What is there already becomes a scenario; nothing is run, and nobody asks a model.
-    "first": {"errors"},
-    "importing": {"allowance", "errors", "extras", "opening", "tuning"},
+    "access_points": set(),
+    "first": {"access_points", "errors"},
+    "importing": {"access_points", "allowance", "errors", "extras", "opening", "tuning"},
     "measured": {"errors", "estimates", "models", "opening", "scenario"},
     "compare": {
         *ANSWERS,

@@ -11,7 +11,7 @@ from lasthop.caution import cautions
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import File, Json, Settings, counted, read_scenario
 from lasthop.digits import span
-from lasthop.models.reading import Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
+from lasthop.models.reading import AggregatingCell, Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
 from lasthop.rows import Listed, LongList
 from lasthop.scenario import Scenario
 
@@ -20,6 +20,9 @@ MOST_LINKS = 30
 
 MOST_SIGNS = 100_000
 """Values and what is between them that are written at once."""
+
+STANDARD_TXOP_S = 2.528e-3
+"""TXOP limit of best effort (IEEE 802.11-2020, table 9-155). [s]"""
 
 MOST_NAMES = 12
 """Most neighbours that are named."""
@@ -51,7 +54,7 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     for name, connections in scenario.checked.web():
         typer.echo(f"  flow {name} is web traffic: {connections:g} new connections a second")
     if isinstance(known, CellScenario):
-        for line in shared(known.cell):
+        for line in (*opportunities(known), *shared(known.cell)):
             typer.echo(line)
     if isinstance(known, CsmaScenario):
         typer.echo("\n".join(neighbours(known.csma.links)))
@@ -66,6 +69,18 @@ def written(scenario: Scenario) -> Iterator[str]:
     signs = json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(tree)
     while text := "".join(islice(signs, MOST_SIGNS)):
         yield text
+
+
+def opportunities(known: CellScenario) -> Iterator[str]:
+    """Yield a line where best effort has the standard's TXOP limit, which others do not have."""
+    if not isinstance(known.cell, AggregatingCell):
+        return
+    limits = [node.access("best-effort").txop_limit_s for node in (known.cell.ap, *known.stations)]
+    if any(limit == STANDARD_TXOP_S for limit in limits):
+        yield (
+            f"  best effort has TXOPs of at most {1e3 * STANDARD_TXOP_S:g} ms, as edca = "
+            '"802.11-2020" says; ns-3 and hostapd set no limit, as cell.edca = "hostapd" does'
+        )
 
 
 def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:

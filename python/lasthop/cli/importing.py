@@ -185,6 +185,8 @@ def write(
         if not as_json:
             many = counted(len(network.stations), "station")
             note(f"{out}: {many}; next: lasthop simulate {out}")
+            for fact in network.facts:
+                note(f"assumed: {fact.line}: {fact.short}; {out} has the source", err=True)
 
 
 def check(file: Path, text: str) -> None:

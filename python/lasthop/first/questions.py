@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from lasthop.access_points import KINDS
 from lasthop.errors import UserError
-from lasthop.first.access_points import KINDS
 from lasthop.first.answers import AGGREGATING, Answers, Group, Traffic, Wire, disciplines
 
 __all__ = ["HOPS", "QUESTIONS", "Question", "settled"]

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from lasthop.first.access_points import KINDS
+from lasthop.access_points import KINDS
 from lasthop.first.answers import Answers, Group, Traffic
 
 __all__ = ["scenario"]

@@ -88,6 +88,7 @@ def channel(
     band: str | None = None,
     width_mhz: int | None = None,
     newest: str | None = None,
+    guard: Mapping[Sighting, float] | None = None,
 ) -> Channel | None:
     """The channel of a cell in which this was seen; None if nothing was that has an MCS.
 
@@ -101,6 +102,8 @@ def channel(
         If it is known, else the widest that was seen. [MHz]
     newest : str, optional
         Generation of the cell if it is known, else the newest that was seen.
+    guard : mapping, optional
+        Weights for the guard interval, if they are others.
     """
     total = sum(weights.values())
     known = {each: weight for each, weight in weights.items() if weight >= LEAST_PART * total}
@@ -115,7 +118,7 @@ def channel(
     usual = 80 if not seen and own != "802.11n" and band != "2.4 GHz" else 20
     width = width_mhz or max((each.width_mhz for each in seen), default=usual)
     width = min(width, WIDEST_MHZ[band], max(SUBCARRIERS[own]))
-    return Channel(own, band, width, _guard_interval(known, own))
+    return Channel(own, band, width, _guard_interval(guard or known, own))
 
 
 def _band(rates: Sequence[float], seen: Sequence[Modulation], newest: str | None) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lasthop.access_points import FACTS
 from lasthop.importing import phy
 from lasthop.importing.capture import MOST_STATIONS, Capture, Cell, choose, others, read
 from lasthop.importing.hostapd import quoted
@@ -88,6 +89,7 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
         else "about: nine of ten packets to stations found no more",
         duration_s=known.span_s,
         notes=remarks,
+        facts=() if physical.channel is None else (FACTS["any-edca"],),
     )
 
 

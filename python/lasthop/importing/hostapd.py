@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from lasthop.access_points import EDCA, FACTS, Edca, Fact, queue
 from lasthop.errors import UserError
 from lasthop.importing import phy
 from lasthop.importing.observed import Access, Connections, Network, Note, Station
@@ -19,7 +20,7 @@ from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
 from lasthop.importing.text import read_lines
 from lasthop.tuning.hostapd import BEACONS, LARGEST_EXPONENT, QUEUES, TXOP_S
 
-__all__ = ["Setting", "network", "read"]
+__all__ = ["Setting", "Settings", "access", "network", "read"]
 
 
 class Setting(NamedTuple):
@@ -52,21 +53,16 @@ SECRET = re.compile(r"(psk|passphrase|password|secret|key|wep|sae|pin)", re.IGNO
 
 MOST_CW, MOST_AIFSN = 32767, 15
 
-OWN = {
-    "voice": Access(1, 3, 7, 1.5e-3, default=True),
-    "video": Access(1, 7, 15, 3.0e-3, default=True),
-    "best-effort": Access(3, 15, 63, 0.0, default=True),
-    "background": Access(7, 15, 1023, 0.0, default=True),
-}
-"""What the access point's queues have where the file is silent."""
 
-TOLD = {
-    "voice": Access(2, 3, 7, 47 * TXOP_S, default=True),
-    "video": Access(2, 7, 15, 94 * TXOP_S, default=True),
-    "best-effort": Access(3, 15, 1023, 0.0, default=True),
-    "background": Access(7, 15, 1023, 0.0, default=True),
-}
-"""What beacons tell stations where the file is silent."""
+def _default(edca: Edca) -> Access:
+    return Access(edca.aifsn, edca.cwmin, edca.cwmax, edca.txop_s, default=True)
+
+
+OWN = {category: _default(edca) for category, edca in EDCA["access point"].items()}
+"""Access parameters of the access point's queues where the file is silent."""
+
+TOLD = {category: _default(edca) for category, edca in EDCA["station"].items()}
+"""Access parameters in beacons where the file is silent."""
 
 
 def read(path: Path) -> dict[str, Setting]:
@@ -114,7 +110,17 @@ def network(path: Path, stations: int) -> Network:
         cell=cell | dict(_cell(path, settings, preset)),
         access=dict(_access(path, settings)),
         notes=notes,
+        facts=_facts(settings, preset),
     )
+
+
+def _facts(settings: Settings, preset: str) -> tuple[Fact, ...]:
+    """Facts that are assumed of the access point: hostapd.conf does not say how it queues."""
+    driver = settings.get("driver", Setting("nl80211", 0)).value
+    found = queue(preset, of_mac80211=driver == "nl80211")
+    if driver == "nl80211" or preset in GENERATIONS:
+        return (FACTS["hostapd-edca"], found)
+    return (FACTS["hostapd-edca"],)
 
 
 def assumed_station(number: int) -> Station:
@@ -222,13 +228,29 @@ def _rates(path: Path, settings: Settings, name: str) -> list[float]:
 def _access(path: Path, settings: Settings) -> Iterator[tuple[tuple[str, str], Access]]:
     """Access parameters, where the file says any or WMM is on, whose defaults then hold."""
     on = (whole(path, settings, "wmm_enabled", 0, 1) or 0) == 1
-    later = bool(_letters(path, settings))
+    return access(path, settings, wmm=on or bool(_letters(path, settings)))
+
+
+def access(
+    path: Path, settings: Settings, *, wmm: bool
+) -> Iterator[tuple[tuple[str, str], Access]]:
+    """Yield access parameters by table and category.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for errors.
+    settings : mapping
+        Settings of hostapd.
+    wmm : bool
+        Whether WMM is on, so that beacons tell stations theirs.
+    """
     for category in QUEUES:
         own = _own(path, settings, f"tx_queue_{QUEUES[category]}")
         if own is not None or category == "best-effort":
             yield ("cell.ap", category), filled(own, OWN[category])
         told = _told(path, settings, f"wmm_ac_{BEACONS[category]}")
-        if (on or later) and (told is not None or category == "best-effort"):
+        if wmm and (told is not None or category == "best-effort"):
             yield ("cell", category), filled(told, TOLD[category])
 
 

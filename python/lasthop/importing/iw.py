@@ -1,52 +1,24 @@
-"""``iw dev wlan0 station dump``: who is associated, at which rates, how much each has moved.
+"""What iw prints of stations, as a cell: who is associated, at which rates, how much has moved.
 
-::
-
-    Station 00:18:de:7a:fb:0e (on wlan0)
-            inactive time:  1670 ms
-            rx bytes:       1066147
-            tx bytes:       4357609
-            tx packets:     5165
-            tx retries:     1655
-            signal:         -81 dBm
-            tx bitrate:     54.0 MBit/s
-            rx bitrate:     26.0 MBit/s MCS 3
-
-    Interface wlan0
-            channel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz
-
-The latter, of ``iw dev wlan0 info``, may stand in the same file, before or behind.
-At an access point ``rx`` is what comes from the station. Lines with ``beacon`` are said by stations
-of their access point alone, and then it is the other way round.
+At an access point ``rx`` is what comes from the station. A station that dumps its access point has
+it the other way round: `lasthop.importing.dump` tells them apart.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from math import inf
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
+from lasthop.access_points import FACTS, Fact, burst, queue
 from lasthop.errors import UserError
 from lasthop.importing import aggregating, phy
-from lasthop.importing.bitrate import read_rate
+from lasthop.importing.dump import WITHOUT_AP, Dump, Interface, read
+from lasthop.importing.dumped import Dumped
 from lasthop.importing.observed import Connections, Network, Note, Station
-from lasthop.importing.ppdu import Sighting
-from lasthop.importing.text import read_lines
+from lasthop.importing.ppdu import GENERATIONS, Sighting
 
-__all__ = ["Block", "Dump", "network", "read"]
-
-HEAD = re.compile(
-    r"Station ((?:[0-9a-f]{2}:){5}[0-9a-f]{2}|[0-9a-fx:]{17}) \(on (\S+)\)", re.IGNORECASE
-)
-FIELD = re.compile(r"\s+([a-z][\w /-]*?)(?: \[boottime\])?:\s*(.*)", re.IGNORECASE)
-INTERFACE = re.compile(r"\s*Interface (\S+)$")
-CHANNEL = re.compile(
-    r"\s*channel (\d{1,3}) \((\d{4,5})(?:\.\d+)? MHz\)(?:, width: (\d{1,3})(\+\d+)? MHz)?"
-)
-WIDTHS = {20: 20, 40: 40, 80: 80, 160: 160, 320: 160}
-"""Widths that a cell has, by those of ``iw dev wlan0 info``. [MHz]"""
+__all__ = ["network"]
 
 IDLE_S = 60.0
 """A station that has been silent for longer sends and receives nothing now. [s]"""
@@ -54,217 +26,232 @@ IDLE_S = 60.0
 BOTH_WAYS = 0.25
 """Part of the larger direction's bytes from which the smaller one is more than TCP ACKs. [-]"""
 
+MOST_WRONG = 0.05
+"""Part of a rate by which the channel's width may make it wrong. [-]"""
 
-@dataclass
-class Block:
-    """What the dump says of one station, by the names of its lines.
+LEAST_REPEATS = 0.01
+"""Part of frames sent again from which a channel error is suggested. [-]"""
 
-    Attributes
-    ----------
-    address : str
-        MAC address.
-    interface : str
-        Where it is associated.
-    line : int
-        Where the block begins in the file.
-    fields : dict
-        Text of each line by its name.
-    """
+WIDEST_MHZ = 160
+"""Widest channel of a cell; a wider one is simulated as this. [MHz]"""
 
-    address: str
-    interface: str
-    line: int
-    fields: dict[str, str] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
+UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+"""Units of what has moved. [bytes]"""
 
-
-class Tuned(NamedTuple):
-    """What ``iw dev wlan0 info`` says of an interface: channel, and its width if told. [MHz]"""
-
-    number: int
-    mhz: int
-    width_mhz: int | None
-
-
-class Dump(NamedTuple):
-    """Blocks of stations in their order, and channels by interface."""
-
-    blocks: list[Block]
-    channels: dict[str, Tuned]
-
-
-def read(path: Path) -> Dump:
-    """The blocks of a dump, in its order, and what is told of channels.
-
-    Raises
-    ------
-    UserError
-        If there is no block, or a line of one is not of its form.
-    """
-    blocks: list[Block] = []
-    channels: dict[str, Tuned] = {}
-    interface = ""
-    for number, line in enumerate(read_lines(path, "a station dump of iw"), 1):
-        if found := HEAD.search(line):
-            blocks.append(Block(found[1].lower(), found[2], number))
-        elif found := INTERFACE.match(line):
-            interface = found[1]
-        elif interface and (found := CHANNEL.match(line)):
-            width = 160 if found[4] else WIDTHS.get(int(found[3] or 0))
-            channels[interface] = Tuned(int(found[1]), int(found[2]), width)
-        elif blocks and (found := FIELD.match(line)):
-            blocks[-1].fields.setdefault(found[1], found[2].strip())
-            blocks[-1].lines.setdefault(found[1], number)
-    if not blocks:
-        raise UserError(
-            f"{path}: no station: a dump has lines such as "
-            '"Station 02:00:00:00:00:01 (on wlan0)" before those of each station',
-            "iw dev wlan0 station dump > stations.txt writes one",
-        )
-    return Dump(blocks, channels)
+NOT_SERVING = ("managed", "p2p-client", *WITHOUT_AP)
+"""Types of interfaces that are no access point's."""
 
 
 def network(path: Path, interface: str | None = None) -> Network:
-    """The cell that a dump shows.
+    """Return the cell that a dump shows.
 
     Parameters
     ----------
     path : Path
         The dump.
     interface : str, optional
-        Which of several interfaces; by default the one with most stations.
+        Which of several interfaces; by default the radio with most stations.
     """
-    blocks, channels = read(path)
-    counts = {each.interface: 0 for each in blocks}
-    for each in blocks:
-        counts[each.interface] += 1
-    if interface is not None and interface not in counts:
-        raise UserError(f"--interface {interface}: {path} has {', '.join(counts)}")
-    chosen = interface or max(counts, key=lambda name: counts[name])
-    notes = []
-    if others := [name for name in counts if name != chosen]:
-        notes.append(Note(f"stations on {', '.join(others)} are left out: another cell", True))
-    dumped = [Dumped.of(path, each) for each in blocks if each.interface == chosen]
-    seen = [rate for each in dumped for rate in each.pair if rate is not None]
-    tuned = channels.get(chosen)
-    band = None if tuned is None else phy.band_of(tuned.mhz)
-    width_mhz = None if tuned is None else tuned.width_mhz
-    channel = aggregating.channel(Counter(seen), band, width_mhz)
+    dump = read(path)
+    chosen, notes = _choose(path, dump, interface)
+    blocks = [each for each in dump.blocks if each.interface in chosen]
+    known = _known(dump, chosen)
+    dumped = [Dumped.of(path, each, known) for each in blocks]
+    direct = [each for each in dumped if each.ours and each.block.is_direct]
+    if direct and len(direct) < len(dumped):
+        dumped = [each for each in dumped if each not in direct]
+        notes.append(Note("peers that are reached directly (TDLS) are left out", True))
+    seen = _seen(dumped)
+    band = None if known.mhz is None else phy.band_of(known.mhz)
+    channel = _channel(dumped, band, known.width_mhz)
     if channel is None:
-        known = [each.rate_bps for each in seen]
-        preset = "802.11a" if band == "5 GHz" else phy.preset(known)
+        rates = [each.rate_bps for each in seen]
+        preset = "802.11a" if band == "5 GHz" else phy.preset(rates)
     else:
         preset = channel.phy
         notes += aggregating.notes(channel, [each.pair for each in dumped])
-    if len({each.block.address for each in dumped}) < len(dumped):
-        notes.append(Note("a station is listed twice; both are kept", True))
+    if dump.repeated:
+        times = "a station is" if dump.repeated == 1 else f"{dump.repeated} stations are"
+        notes.append(Note(f"{times} listed more than once: the last counts", True))
     notes.append(
         Note(
             "a dump tells how much each has moved, not in how many connections nor what is "
             "behind the access point: those are assumed"
         )
     )
+    stations = [_station(each, preset, channel) for each in dumped]
+    if not any(each.upload or each.download for each in stations):
+        stations, note = _with_traffic(stations, dumped)
+        notes.append(note)
+    ours = any(each.ours for each in dumped)
+    if channel is not None and not ours and burst(channel.band, channel.phy) is not None:
+        fact = FACTS["openwrt-burst"]
+        notes.append(
+            Note(f"if the access point runs OpenWrt, it has {fact.line}, which a dump does not say")
+        )
     return Network(
         source=f"iw station dump {path.name}",
         phy=preset,
         phy_note="from the rates" if seen else "assumed: no rate is told",
-        stations=[_station(each, preset, channel) for each in dumped],
-        cell={} if channel is None else dict(_cell(channel, tuned, dumped)),
+        stations=stations,
+        cell={} if channel is None else dict(_cell(channel, known)),
         notes=notes,
+        facts=_facts(preset, ours=ours),
     )
 
 
-@dataclass(frozen=True)
-class Dumped:
-    """A station's block, read.
+def _choose(path: Path, dump: Dump, interface: str | None) -> tuple[list[str], list[Note]]:
+    """Return the interfaces that are taken: those of one radio that serve stations."""
+    counts = Counter(each.interface for each in dump.blocks)
+    if interface is not None and interface not in counts:
+        raise UserError(f"--interface {interface}: {path} has {', '.join(counts)}")
+    groups: dict[object, list[str]] = {}
+    for name in counts:
+        groups.setdefault(_radio(dump, name), []).append(name)
 
-    Attributes
-    ----------
-    block : Block
-        Its lines.
-    ours : bool
-        Whether it is the machine that wrote the dump, as a station of its access point.
-    pair : pair of Sighting
-        Rates upwards and downwards.
-    names : pair of str
-        What the dump calls these ways.
-    moved : pair of float
-        What has moved upwards and downwards. [bytes]
-    silent_s : float
-        Since its last frame. [s]
-    repeats, packets : float
-        Frames to it, or from the machine itself, that went again, and packets. [-]
-    """
+    def rank(names: list[str]) -> tuple[bool, int]:
+        with_ap = _no_access_point(dump, names[0]) is None
+        return with_ap, sum(counts[name] for name in names)
 
-    block: Block
-    ours: bool
-    pair: tuple[Sighting | None, Sighting | None]
-    names: tuple[str, str]
-    moved: tuple[float, float]
-    silent_s: float
-    repeats: float
-    packets: float
-
-    @staticmethod
-    def of(path: Path, block: Block) -> "Dumped":
-        """A block with its numbers."""
-        told = [name for name in block.fields if name.startswith("beacon")]
-        ours = any(name != "beacon interval" for name in told)
-        names = ("tx", "rx") if ours else ("rx", "tx")
-        up, down = (_rate(path, block, f"{name} bitrate") for name in names)
-        moved_up, moved_down = (_count(path, block, f"{name} bytes") for name in names)
-        return Dumped(
-            block,
-            ours,
-            (up, down),
-            names,
-            (moved_up, moved_down),
-            _count(path, block, "inactive time") / 1e3,
-            _count(path, block, "tx retries"),
-            _count(path, block, "tx packets"),
+    chosen = [interface] if interface else max(groups.values(), key=rank)
+    notes = []
+    mhz = _known(dump, chosen).mhz
+    for name in counts:
+        if name not in chosen:
+            shares = mhz is not None and dump.interfaces.get(name, Interface()).mhz == mhz
+            why = "they share the channel" if shares else "another cell"
+            notes.append(Note(f"stations on {name} are left out: {why}", True))
+    if what := _no_access_point(dump, chosen[0]):
+        notes.append(
+            Note(
+                f"{chosen[0]} is {what}, which has no access point: this machine is simulated as "
+                "one, and what its peers send each other is not known",
+                True,
+            )
         )
+    return chosen, notes
 
 
-def _cell(
-    channel: aggregating.Channel, tuned: Tuned | None, dumped: Sequence[Dumped]
-) -> Iterator[tuple[str, tuple[str, str]]]:
+def _radio(dump: Dump, name: str) -> object:
+    """Return what interfaces of one cell have in common: radio and channel, else the name.
+
+    ``wlan0.sta1`` is that of a station of ``wlan0`` which has an interface of its own (AP/VLAN).
+    """
+    base = name.partition(".")[0]
+    shown = dump.interfaces.get(name) or dump.interfaces.get(base)
+    if shown is None or not shown.wiphy or shown.type in NOT_SERVING:
+        return base
+    main = dump.interfaces.get(base, shown)
+    return shown.wiphy, main.mhz or shown.mhz
+
+
+def _no_access_point(dump: Dump, name: str) -> str | None:
+    """Return the sort of network of an interface that has no access point, else None."""
+    shown = dump.interfaces.get(name, Interface())
+    if shown.type in WITHOUT_AP:
+        return WITHOUT_AP[shown.type]
+    blocks = [each for each in dump.blocks if each.interface == name]
+    is_mesh = not shown.type and any("mesh plink" in each.fields for each in blocks)
+    return WITHOUT_AP["mesh point"] if is_mesh else None
+
+
+def _known(dump: Dump, chosen: Sequence[str]) -> Interface:
+    """Return the first of the interfaces whose channel is known, else the first."""
+    names = [*chosen, *(name.partition(".")[0] for name in chosen)]
+    shown = [dump.interfaces[name] for name in names if name in dump.interfaces]
+    tuned = [each for each in shown if each.mhz is not None]
+    return (tuned or shown or [Interface()])[0]
+
+
+def _facts(preset: str, *, ours: bool) -> tuple[Fact, ...]:
+    """Facts that are assumed of the access point: this machine unless it is a station."""
+    if ours:
+        return tuple(
+            [FACTS["any-edca"], queue(preset, of_mac80211=False)] if preset in GENERATIONS else []
+        )
+    found = queue(preset, of_mac80211=True)
+    return (FACTS["hostapd-edca"], found) if preset in GENERATIONS else (found,)
+
+
+def _seen(dumped: Sequence[Dumped]) -> list[Sighting]:
+    """Return all rates."""
+    return [rate for each in dumped for rate in each.pair if rate is not None]
+
+
+def _channel(
+    dumped: Sequence[Dumped], band: str | None, width_mhz: int | None
+) -> aggregating.Channel | None:
+    """Return the channel: as wide as iw says, unless rates of narrower frames get lost in it."""
+    seen, guard = Counter(_seen(dumped)), _carrying(dumped)
+    narrow = aggregating.channel(seen, band, guard=guard)
+    wide = aggregating.channel(seen, band, width_mhz, guard=guard)
+    if narrow is None or wide is None or wide.width_mhz != min(width_mhz or 0, WIDEST_MHZ):
+        return narrow
+    wrong = _wrong(dumped, wide)
+    return narrow if wrong > MOST_WRONG and wrong > _wrong(dumped, narrow) else wide
+
+
+def _wrong(dumped: Sequence[Dumped], channel: aggregating.Channel) -> float:
+    """Return by which part the rate of a station is wrong in a channel, at most. [-]"""
+    wrong = [0.0]
+    for each in dumped:
+        rate = each.carrying
+        placed = aggregating.place(channel, each.pair, each.mostly, each.names)
+        if rate is not None and placed.mcs is not None and placed.up_bps:
+            wrong.append(abs(placed.up_bps / rate.rate_bps - 1.0))
+    return max(wrong)
+
+
+def _carrying(dumped: Sequence[Dumped]) -> Counter[Sighting]:
+    """Return the rates of the ways of most bytes, with what they carried. [bytes]"""
+    carried = Counter[Sighting]()
+    for each in dumped:
+        if each.carrying is not None:
+            carried[each.carrying] += max(int(max(each.moved)), 1)
+    return carried
+
+
+def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str, tuple[str, str]]]:
     """Keys of a cell that aggregates."""
     said = {
         "band": "assumed, from rates and widths; iw dev wlan0 info tells it",
         "width": "the widest of the stations'",
-        "guard_interval": "that of most stations",
+        "guard_interval": "of the rates that carried most bytes",
     }
-    if tuned is not None:
-        said["band"] = f"channel {tuned.number}, {tuned.mhz} MHz"
-        if tuned.width_mhz is not None:
-            said["width"] = "as iw dev info says"
+    if known.mhz is not None:
+        number = "" if known.number is None else f"channel {known.number}, "
+        said["band"] = f"{number}{known.mhz} MHz"
+    if known.width_mhz is not None:
+        alike = min(known.width_mhz, WIDEST_MHZ) == channel.width_mhz
+        said["width"] = (
+            "as iw dev info says"
+            if alike
+            else f"the widest of the rates; iw dev info says {known.width_mhz} MHz"
+        )
     yield from aggregating.keys(channel, said)
-    if not any(each.ours for each in dumped):
-        yield "edca", ('"hostapd"', "assumed: defaults of hostapd, which serves where iw runs")
+    yield "edca", ('"hostapd"', "assumed: hostapd's defaults, see above")
 
 
-def _rate(path: Path, block: Block, name: str) -> Sighting | None:
-    """A rate of the block; None if there is none."""
-    text = block.fields.get(name, "")
-    if not text or text.startswith("("):
-        return None
-    seen = read_rate(text)
-    if seen is None:
-        where = f"{path}:{block.lines[name]}"
-        raise UserError(f'{where}: `{name}`: "{text[:40]}" is not a rate such as 54.0 MBit/s')
-    return seen
+def _with_traffic(
+    stations: Sequence[Station], dumped: Sequence[Dumped]
+) -> tuple[list[Station], Note]:
+    """Return the stations of a silent network with one connection, and what is to be known."""
+    at = max(range(len(dumped)), key=lambda k: max(dumped[k].moved))
+    assumed = Connections(1, False, "every station is silent")
+    if dumped[at].mostly == "up":
+        way, busy = "upload", replace(stations[at], upload=assumed)
+    else:
+        way, busy = "download", replace(stations[at], download=assumed)
+    note = Note(f"every station has been silent for a minute: one {way} is assumed", True)
+    return [busy if k == at else each for k, each in enumerate(stations)], note
 
 
-def _count(path: Path, block: Block, name: str) -> float:
-    """A number of bytes, packets or ms; 0 if there is no such line."""
-    text = block.fields.get(name)
-    if text is None:
-        return 0.0
-    found = re.match(r"(\d+)(?: ?ms)?$", text)
-    if found is None or float(found[1]) == inf or len(found[1]) > 20:
-        where = f"{path}:{block.lines[name]}"
-        raise UserError(f'{where}: `{name}`: "{text[:40]}" is not a count from 0')
-    return float(found[1])
+def _moved(count: float) -> str:
+    """Return a number of bytes in words: ``204 MB``."""
+    for unit, size in UNITS:
+        if count >= 0.9995 * size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f} B"
 
 
 def _station(dumped: Dumped, preset: str, channel: aggregating.Channel | None) -> Station:
@@ -272,14 +259,13 @@ def _station(dumped: Dumped, preset: str, channel: aggregating.Channel | None) -
     if channel is None:
         placed = _of_rates(dumped, preset)
     else:
-        mostly = "up" if up_bytes > down_bytes else "down"
-        placed = aggregating.place(channel, dumped.pair, mostly, dumped.names)
+        placed = aggregating.place(channel, dumped.pair, dumped.mostly, dumped.names)
     notes = [*_remarks(dumped, placed.remarks)]
     idle = dumped.silent_s > IDLE_S
     if idle:
-        notes.append(f"silent for {dumped.silent_s:.0f} s: no connections")
+        notes.append(f"silent for {dumped.silent_s:.0f} s")
     most = max(dumped.moved)
-    shares = f"{down_bytes / 1e6:.3g} MB down, {up_bytes / 1e6:.3g} MB up since it associated"
+    shares = f"{_moved(down_bytes)} down, {_moved(up_bytes)} up since it associated"
 
     def assumed(moved: float) -> Connections | None:
         few = moved < BOTH_WAYS * most or most == 0
@@ -325,11 +311,24 @@ def _remarks(dumped: Dumped, of_rates: Sequence[str]) -> Iterator[str]:
         if seen is None:
             yield f"no {name} rate is told: the other way's, else the cell's, is assumed"
     yield from of_rates
-    if dumped.repeats and dumped.packets:
-        part = dumped.repeats / (dumped.repeats + dumped.packets)
+    if dumped.expected_mbps is not None:
+        towards = "from" if dumped.ours else "to"
         yield (
-            f"{part:.0%} of the frames to it were repeats, collisions and noise together; "
-            f"error_down = {part:.2f} would be all noise"
-            if not dumped.ours
-            else f"{part:.0%} of its frames were repeats, collisions and noise together"
+            f"rate control expects a throughput of {dumped.expected_mbps:.1f} Mb/s {towards} it "
+            "while no other station sends"
         )
+    if dumped.repeats and dumped.packets:
+        yield _repeats(dumped)
+
+
+def _repeats(dumped: Dumped) -> str:
+    """Return how many frames went again."""
+    part = dumped.repeats / (dumped.repeats + dumped.packets)
+    shown = f"{part:.0%}" if part >= LEAST_REPEATS else f"{part:.2%}"
+    if part < 5e-5:
+        shown = "fewer than 0.01%"
+    said = f"{shown} of {'its frames' if dumped.ours else 'the frames to it'} were repeats"
+    if part < LEAST_REPEATS:
+        return said
+    both = f"{said}, collisions and noise together"
+    return both if dumped.ours else f"{both}; error_down = {part:.2f} would be all noise"

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from lasthop.access_points import FACTS
 from lasthop.importing import aggregating, phy
 from lasthop.importing.capture import Capture, Cell
 from lasthop.importing.observed import Note
@@ -135,5 +136,7 @@ def keys(within: Layer, tallies: Sequence[Tally]) -> Iterator[tuple[str, tuple[s
     if within.band is not None:
         said["band"] = "channel of the capture"
     yield from aggregating.keys(within.channel, said)
+    edca = FACTS["any-edca"]
+    yield edca.key, (edca.value, f"assumed: {edca.short}, see above")
     if not seen:
         yield from aggregating.streams(within.channel)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lasthop.access_points import Fact
+
 __all__ = ["Access", "Connections", "Flow", "Network", "Note", "Station", "Stream"]
 
 
@@ -96,6 +98,8 @@ class Access:
         Limit of a transmission opportunity, 0: one frame at a time. [s]
     default : bool
         Whether the program's own default stands here, since the file says nothing.
+    txop_note : str
+        Source of the limit of a transmission opportunity, if it has another than the rest.
     """
 
     aifsn: int | None = None
@@ -103,6 +107,7 @@ class Access:
     cwmax: int | None = None
     txop_s: float | None = None
     default: bool = False
+    txop_note: str = ""
 
 
 @dataclass(frozen=True)
@@ -179,6 +184,9 @@ class Network:
         Time that the file covers, 0 if it is of no time. [s]
     notes : sequence of Note
         Remarks.
+    facts : sequence of Fact
+        Facts about access points that are assumed since the file does not say them; the queue is
+        one of them unless ``ap_queue`` is known.
     """
 
     source: str
@@ -194,3 +202,4 @@ class Network:
     ap_queue_note: str = ""
     duration_s: float = 0.0
     notes: Sequence[Note] = ()
+    facts: Sequence[Fact] = ()

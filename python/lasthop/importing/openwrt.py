@@ -1,58 +1,65 @@
-"""OpenWrt's ``/etc/config/wireless``, and ``/etc/config/sqm`` for the line behind it.
+"""OpenWrt's ``/etc/config/wireless``: one radio as a cell.
 
-Only what decides about air time is taken: band, mode, rates, RTS threshold, beacon interval and
-WMM; names, keys and addresses stay where they are. OpenWrt hands these options to hostapd, whose
-defaults hold for the rest.
+Only what decides about air time is taken: band, mode, rates, RTS threshold, bursts and WMM; names,
+keys and addresses stay where they are. OpenWrt hands these options to hostapd, whose defaults hold
+for the rest. Bursts and queue follow from the table `lasthop.access_points`. ``/etc/config/sqm``
+is read by `lasthop.importing.sqm`.
+
+Firmwares of vendors that descend from OpenWrt have radios of other types than ``mac80211``, and
+write the generation into ``hwmode``: ``11axa`` is 802.11ax at 5 GHz, where ``htmode`` ``HT80`` is
+only a width (``qcawifi.sh`` of Qualcomm's QSDK).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from lasthop.access_points import BURST_S, FACTS, Fact, burst, queue
 from lasthop.errors import UserError
-from lasthop.importing import phy
-from lasthop.importing.hostapd import OWN, TOLD, assumed_station, quoted
+from lasthop.importing import hostapd, phy, sqm
+from lasthop.importing.hostapd import OWN, TOLD, Setting, assumed_station, quoted
 from lasthop.importing.observed import Access, Network, Note
 from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
-from lasthop.importing.uci import Section, read
+from lasthop.importing.uci import Section, read, switch, whole
 
 __all__ = ["network"]
 
 BANDS = {"2g": "g", "5g": "a", "6g": "a", "60g": "ad"}
 """Modes by ``band``, which newer versions say in place of ``hwmode``."""
 
-HWMODES = {
-    "11b": "b",
-    "11g": "g",
-    "11a": "a",
-    "11bg": "g",
-    "11ng": "g",
-    "11na": "a",
-    "11n": "g",
-    "11bgn": "g",
-    "11ac": "a",
-    "auto": "g",
-}
+HWMODE = re.compile(r"(?:802\.)?11((?:be|ax|ac|ad|[abgn])+)|auto")
+PART = re.compile(r"be|ax|ac|ad|[abgn]")
+LETTERS = ("n", "ac", "ax", "be")
+"""Later physical layers by their letters, the oldest first."""
 LATER = {"HT": "n", "VHT": "ac", "HE": "ax", "EHT": "be"}
 """Later physical layers by the letters of ``htmode``."""
-HTMODE = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320|80\+80)[+-]?")
+HTMODE = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320|80\+80)(?:[+-]|-[12])?")
 NONE = {"", "NONE", "NOHT", "AUTO"}
 """Values of ``htmode`` that name no physical layer."""
-OF_HWMODES = {"11ng": "n", "11na": "n", "11n": "n", "11bgn": "n", "11ac": "ac"}
-"""Later physical layers by ``hwmode``, where ``htmode`` is silent."""
 
-TRUE = {"1", "on", "true", "yes", "enabled"}
-FALSE = {"0", "off", "false", "no", "disabled"}
+MAC80211 = ("", "mac80211")
+"""Types of radios whose driver belongs to mac80211; one without a type is taken for one."""
 
-SHAPERS = {"cake": "fq_codel", "fq_codel": "fq_codel", "codel": "codel", "pie": "pie"}
-"""Disciplines of lasthop by those of SQM; CAKE shares between flows as FQ-CoDel does."""
+MOST_BURST_MS = 8.16
+"""Longest burst: 255 units of 32 us (IEEE 802.11-2020, 9.4.2.28). [ms]"""
+
+MODES_OF_OTHERS = {
+    "sta": "a station of another access point",
+    "adhoc": "an ad hoc network (IBSS)",
+    "ibss": "an ad hoc network (IBSS)",
+    "mesh": "a mesh",
+    "monitor": "a monitor",
+    "wds": "a link to another access point (WDS)",
+}
+"""Networks of a radio that are not an access point's, by ``mode``."""
 
 
 def network(
-    path: Path, stations: int, radio: str | None = None, sqm: Path | None = None
+    path: Path, stations: int, radio: str | None = None, sqm_file: Path | None = None
 ) -> Network:
-    """The cell of one radio of the file, with so many stations, which it does not know.
+    """Return the cell of one radio of the file, with a number of stations, which it does not have.
 
     Parameters
     ----------
@@ -62,7 +69,7 @@ def network(
         Their number.
     radio : str, optional
         Name of its section; by default the first that is switched on.
-    sqm : Path, optional
+    sqm_file : Path, optional
         ``/etc/config/sqm``, for the line behind the router.
     """
     sections = read(path, "/etc/config/wireless")
@@ -74,82 +81,161 @@ def network(
     if radio is not None and radio not in radios:
         raise UserError(f"--radio {radio}: {path} has {', '.join(radios)}")
     chosen = radios[radio or (serving or list(radios))[0]]
-    notes = []
+    own = [each for each in interfaces if each.options.get("device") == chosen.name]
+    notes = list(_networks(path, chosen, own, serving))
     if radio is None and len(serving) > 1:
         others = ", ".join(name for name in serving if name != chosen.name)
         notes.append(Note(f"this is {chosen.name}; {others} are cells of their own: --radio", True))
-    if chosen.name not in serving:
-        notes.append(Note(f"{chosen.name} is disabled or no access point at present", True))
     mode, said = _mode(path, chosen)
     preset = {"b": "802.11b", "a": "802.11a"}.get(mode, "802.11g")
+    band = _band(mode, said)
     cell = {}
-    settled = _channel(path, chosen, mode, said)
-    if settled is not None:
+    letter = _letter(path, chosen, mode)
+    settled = None
+    if letter is not None:
+        settled = _channel(path, chosen, letter, band, said)
         preset, said = settled.within.phy, settled.said["width"]
         notes += settled.notes
         cell = dict(cell_keys(settled))
     notes.append(Note("who the stations are and what they do is assumed"))
-    wire = {} if sqm is None else dict(_wire(sqm))
-    wmm = settled is not None or any(
-        _switch(path, each, "wmm")
-        for each in interfaces
-        if each.options.get("device") == chosen.name
-    )
+    line = sqm.Line({}, ()) if sqm_file is None else sqm.line(sqm_file)
+    options = _hostapd_options(path, chosen, own)
+    wmm = settled is not None or any(switch(path, each, "wmm") for each in own)
+    generation = None if letter is None else phy.LETTERS[letter]
+    bursts = _burst(path, chosen, band, generation)
     return Network(
         source=f"OpenWrt settings {path.name}, {chosen.name}",
         phy=preset,
         phy_note=said,
         stations=[assumed_station(number) for number in range(1, stations + 1)],
         cell=cell | dict(_cell(path, chosen, preset)),
-        access=_access(wmm),
-        wire=wire,
-        notes=notes,
+        access=dict(_access(path, options, bursts, wmm=wmm)),
+        wire=line.wire,
+        notes=[*notes, *_of_type(chosen), *line.notes],
+        facts=_facts(chosen, preset, options, bursts),
     )
+
+
+def _is_mac80211(radio: Section) -> bool:
+    return radio.options.get("type", "").lower() in MAC80211
+
+
+def _of_type(radio: Section) -> Iterator[Note]:
+    """What is not known of a radio whose driver is not mac80211's."""
+    if not _is_mac80211(radio):
+        kind = radio.options["type"][:20]
+        yield Note(
+            f"type {kind} is a driver of its vendor: neither mac80211's queue nor OpenWrt's burst "
+            "is assumed, and how it queues is not known",
+            True,
+        )
+
+
+def _networks(
+    path: Path, radio: Section, interfaces: Sequence[Section], serving: Sequence[str]
+) -> Iterator[Note]:
+    """What else a radio does than serve one network, and whether it serves at all."""
+    on = [each for each in interfaces if not switch(path, each, "disabled", default=False)]
+    modes = [each.options.get("mode", "ap").lower() for each in on]
+    others = [MODES_OF_OTHERS.get(mode, f"mode {mode[:20]}") for mode in modes if mode != "ap"]
+    if radio.name not in serving:
+        if others and not switch(path, radio, "disabled", default=False):
+            yield Note(
+                f"{radio.name} is no access point but {' and '.join(dict.fromkeys(others))}: "
+                "simulated as if it were one",
+                True,
+            )
+            return
+        yield Note(f"{radio.name} is disabled or no access point at present", True)
+    elif others:
+        yield Note(
+            f"{radio.name} is also {' and '.join(dict.fromkeys(others))}, which shares its air "
+            "and is left out",
+            True,
+        )
+    if modes.count("ap") > 1:
+        yield Note(f"{radio.name} has {modes.count('ap')} networks, which share its air: one cell")
+
+
+def _facts(
+    radio: Section, preset: str, options: hostapd.Settings, bursts: tuple[float, Fact | str] | None
+) -> tuple[Fact, ...]:
+    """Facts that are assumed of the radio."""
+    if not _is_mac80211(radio):
+        unknown = queue(preset, of_mac80211=False)
+        return (FACTS["any-edca"], *([unknown] if preset in GENERATIONS else []))
+    found = [FACTS["openwrt-edca"]]
+    if bursts is not None and isinstance(bursts[1], Fact) and BURST_OPTION not in options:
+        found.append(bursts[1])
+    return (*found, queue(preset, of_mac80211=True))
 
 
 def _serves(path: Path, radio: Section, interfaces: Sequence[Section]) -> bool:
     """Whether the radio is on and one of its networks is an access point's."""
-    on = not _switch(path, radio, "disabled", default=False)
+    on = not switch(path, radio, "disabled", default=False)
     return on and any(
         each.options.get("device") == radio.name
-        and each.options.get("mode", "ap") == "ap"
-        and not _switch(path, each, "disabled", default=False)
+        and each.options.get("mode", "ap").lower() == "ap"
+        and not switch(path, each, "disabled", default=False)
         for each in interfaces
     )
 
 
-def _switch(path: Path, section: Section, name: str, *, default: bool = True) -> bool:
-    text = section.options.get(name, "").lower()
-    if text and text not in TRUE | FALSE:
-        where = f"{path}:{section.lines[name]}: `{section.name}.{name}`"
-        raise UserError(f'{where}: "{text[:20]}" is neither 0 nor 1')
-    return text in TRUE if text else default
-
-
 def _mode(path: Path, radio: Section) -> tuple[str, str]:
-    """The mode as hostapd has it, and what said so."""
-    for name, known in (("band", BANDS), ("hwmode", HWMODES)):
-        text = radio.options.get(name, "").lower()
-        if not text:
-            continue
-        mode = known.get(text) or (BANDS.get(text) if name == "hwmode" else None)
-        if mode is None or mode == "ad":
-            where = f"{path}:{radio.lines[name]}: `{radio.name}.{name}`"
-            allowed = ", ".join(known if mode is None else ("2g", "5g", "6g"))
-            raise UserError(f'{where}: "{text[:20]}"; lasthop has {allowed}')
-        return mode, f"{name} {text}"
-    channel = _whole(path, radio, "channel", 0, 253) if _numbered(radio) else None
-    if channel is not None and channel > 14:
-        return "a", f"channel {channel}, no band is told"
-    return "g", "no band is told: 2.4 GHz is assumed" if channel is None else f"channel {channel}"
+    """Return the mode as hostapd has it, and the option that says so."""
+    band = radio.options.get("band", "").lower()
+    if band:
+        return _known_mode(path, radio, "band", BANDS.get(band), "2g, 5g, 6g"), f"band {band}"
+    hwmode = radio.options.get("hwmode", "").lower()
+    channel = whole(path, radio, "channel", 0, 253) if _numbered(radio) else None
+    if hwmode and hwmode not in BANDS:
+        parts = _parts(path, radio)
+        high = "a" in parts or parts[:1] == ["ac"]
+        low = "b" in parts or "g" in parts
+        if high != low:
+            older = "b" if parts == ["b"] else "g"
+            return "a" if high else older, f"hwmode {hwmode}"
+        if "ad" in parts:
+            _known_mode(path, radio, "hwmode", "ad", "a, b, g, n, ac, ax and be")
+    elif hwmode:
+        mode = BANDS[hwmode]
+        return _known_mode(path, radio, "hwmode", mode, "2g, 5g, 6g"), f"hwmode {hwmode}"
+    if channel:
+        said = f"channel {channel}" + ("" if channel <= 14 else ", no band is told")
+        return ("a" if channel > 14 else "g"), said
+    return "g", "no band is told: 2.4 GHz is assumed"
+
+
+def _known_mode(path: Path, radio: Section, name: str, mode: str | None, allowed: str) -> str:
+    if mode is None or mode == "ad":
+        where = f"{path}:{radio.lines[name]}: `{radio.name}.{name}`"
+        raise UserError(f'{where}: "{radio.options[name][:20]}"; lasthop has {allowed}')
+    return mode
+
+
+def _parts(path: Path, radio: Section) -> list[str]:
+    """Return the letters of ``hwmode``: ``11axa`` has ``ax`` and ``a``."""
+    text = radio.options.get("hwmode", "").lower()
+    if not text or text in BANDS:
+        return []
+    found = HWMODE.fullmatch(text)
+    if found is None:
+        _known_mode(path, radio, "hwmode", None, "11 with a, b, g, n, ac, ax and be, and auto")
+    return PART.findall(found[1] or "") if found else []
 
 
 def _numbered(radio: Section) -> bool:
-    return radio.options.get("channel", "auto").lower() not in ("auto", "acs_survey")
+    return radio.options.get("channel", "auto").lower() not in ("", "0", "auto", "acs_survey")
 
 
-def _channel(path: Path, radio: Section, mode: str, of_mode: str) -> Settled | None:
-    """The channel of a radio of 802.11n or later; None of older ones."""
+def _band(mode: str, said: str) -> str:
+    if said.startswith(("band 6g", "hwmode 6g")):
+        return "6 GHz"
+    return "5 GHz" if mode == "a" else "2.4 GHz"
+
+
+def _letter(path: Path, radio: Section, mode: str) -> str | None:
+    """Return the newest later physical layer of a radio; None if it has none."""
     htmode = radio.options.get("htmode", "").upper()
     found = HTMODE.fullmatch(htmode)
     if found is None and htmode not in NONE:
@@ -158,31 +244,71 @@ def _channel(path: Path, radio: Section, mode: str, of_mode: str) -> Settled | N
             f'{where}: "{radio.options["htmode"][:20]}"; lasthop has HT, VHT, HE or EHT with a '
             "width, such as HT20 or VHT80, and NOHT"
         )
-    hwmode = radio.options.get("hwmode", "").lower()
-    letter = LATER[found[1]] if found else OF_HWMODES.get(hwmode)
-    if mode == "b" or letter is None or htmode in ("NONE", "NOHT"):
+    if mode == "b" or htmode in ("NONE", "NOHT"):
         return None
+    letters = [each for each in _parts(path, radio) if each in LETTERS]
+    if found:
+        letters.append(LATER[found[1]])
+    return max(letters, key=LETTERS.index, default=None)
+
+
+def _channel(path: Path, radio: Section, letter: str, band: str, of_mode: str) -> Settled:
+    """Return the channel of a radio of 802.11n or later."""
+    htmode = radio.options.get("htmode", "").upper()
+    found = HTMODE.fullmatch(htmode)
     split = found is not None and found[2] == "80+80"
     width_mhz = 20 if found is None else 160 if split else int(found[2])
     capabilities = radio.options.get("ht_capab", "") + radio.options.get("vht_capab", "")
     short = f"short_gi_{min(width_mhz, 160)}"
     listed = short.upper().replace("_", "-") in capabilities
-    allowed = listed or ("SHORT-GI" not in capabilities and _switch(path, radio, short))
-    band = "6 GHz" if of_mode == "band 6g" else "5 GHz" if mode == "a" else "2.4 GHz"
+    allowed = listed or ("SHORT-GI" not in capabilities and switch(path, radio, short))
     wanted = Wanted(letter, band, width_mhz, allowed, split)
+    hwmode = radio.options.get("hwmode", "").lower()
     said = f"htmode {htmode}" if found else f"hwmode {hwmode}, no htmode is told"
+    if found and LATER[found[1]] != letter:
+        said = f"hwmode {hwmode}, htmode {htmode}"
     of_guard = f"{short}{'' if short in radio.options or listed else ', on by default'}"
     return settle(wanted, of_mode, said, of_guard)
 
 
-def _whole(path: Path, section: Section, name: str, least: int, most: int) -> int | None:
-    text = section.options.get(name)
-    if text is None:
+BURST_OPTION = "tx_queue_data2_burst"
+"""Option of hostapd for the burst of best effort."""
+
+
+def _burst(
+    path: Path, radio: Section, band: str, generation: str | None
+) -> tuple[float, Fact | str] | None:
+    """Return the burst of best effort, and the fact or the option that says so. [s]"""
+    if not _is_mac80211(radio):
         return None
-    if not re.fullmatch(r"-?\d{1,9}", text) or not least <= int(text) <= most:
-        where = f"{path}:{section.lines[name]}: `{section.name}.{name}`"
-        raise UserError(f'{where}: "{text[:20]}" is not a whole number from {least} to {most}')
-    return int(text)
+    for name in ("tx_burst", BURST_OPTION):
+        text = radio.options.get(name, "")
+        if not text:
+            continue
+        fits = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", text)
+        if fits is None or float(text) > MOST_BURST_MS:
+            where = f"{path}:{radio.lines[name]}: `{radio.name}.{name}`"
+            raise UserError(f'{where}: "{text[:20]}" is not a time from 0 to {MOST_BURST_MS} ms')
+        if float(text):  # 0 is taken for a missing option (mac80211.sh).
+            return float(text) / 1e3, name
+    fact = burst(band, generation)
+    return None if fact is None else (BURST_S, fact)
+
+
+def _hostapd_options(
+    path: Path, radio: Section, interfaces: Sequence[Section]
+) -> dict[str, Setting]:
+    """Return lines that OpenWrt hands to hostapd as they are."""
+    found = {}
+    for section, name in [
+        (radio, "hostapd_options"),
+        *((each, "hostapd_bss_options") for each in interfaces),
+    ]:
+        for word in section.options.get(name, "").split():
+            key, equals, value = word.partition("=")
+            if equals and key.startswith(("tx_queue_", "wmm_ac_", "wmm_enabled")):
+                found[key] = Setting(value, section.lines[name])
+    return found
 
 
 def _cell(path: Path, radio: Section, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -191,7 +317,7 @@ def _cell(path: Path, radio: Section, preset: str) -> Iterator[tuple[str, tuple[
     if rates:
         yield "rate", (quoted(phy.spelled(max(rates))), "fastest of supported_rates")
     if radio.options.get("rts", "off") != "off":
-        threshold = _whole(path, radio, "rts", -1, 65535)
+        threshold = whole(path, radio, "rts", -1, 65535)
         if threshold is not None and 0 <= threshold < 2347:
             yield "rts_threshold", (quoted(f"{threshold} B"), "rts")
 
@@ -205,22 +331,21 @@ def _rates(path: Path, radio: Section, name: str, preset: str) -> list[float]:
     return [rate for word in text.split() if (rate := 1e3 * int(word)) in phy.RATES[preset]]
 
 
-def _access(wmm: bool) -> Mapping[tuple[str, str], Access]:
-    own = {("cell.ap", "best-effort"): OWN["best-effort"]}
-    return own | ({("cell", "best-effort"): TOLD["best-effort"]} if wmm else {})
-
-
-def _wire(path: Path) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The line as SQM shapes it."""
-    queues = [each for each in read(path, "/etc/config/sqm") if each.kind == "queue"]
-    if not queues:
-        raise UserError(f"{path}: no section queue: not /etc/config/sqm")
-    on = [each for each in queues if _switch(path, each, "enabled", default=False)] or queues
-    queue = on[0]
-    for name, key in (("download", "rate"), ("upload", "back_rate")):
-        kbps = _whole(path, queue, name, 0, 100_000_000)
-        if kbps:
-            yield key, (quoted(phy.spelled(1e3 * kbps)), f"SQM {name}")
-    qdisc = queue.options.get("qdisc", "")
-    if qdisc in SHAPERS:
-        yield "queue", (f"{{ {SHAPERS[qdisc]} = {{}} }}", f"SQM qdisc {qdisc}")
+def _access(
+    path: Path,
+    options: hostapd.Settings,
+    bursts: tuple[float, Fact | str] | None,
+    *,
+    wmm: bool,
+) -> Iterator[tuple[tuple[str, str], Access]]:
+    """Access parameters: hostapd's, OpenWrt's burst, and what options of hostapd say."""
+    found = {("cell.ap", "best-effort"): OWN["best-effort"]}
+    if wmm:
+        found["cell", "best-effort"] = TOLD["best-effort"]
+    found |= dict(hostapd.access(path, options, wmm=wmm))
+    if bursts is not None and BURST_OPTION not in options:
+        txop_s, said = bursts
+        note = f"{said.short}, see above" if isinstance(said, Fact) else said
+        own = found["cell.ap", "best-effort"]
+        found["cell.ap", "best-effort"] = replace(own, txop_s=txop_s, txop_note=note)
+    yield from found.items()

@@ -53,11 +53,17 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
     ]
     for note in network.notes:
         lines += commented(f"Note: {note.text}.")
+    for fact in network.facts:
+        lines += commented(f"Assumed: {fact.source[0].lower()}{fact.source[1:]}")
+    is_fifo = _is_fifo(network)
     aggregates = network.phy in GENERATIONS  # Models know such cells with datagrams alone.
-    verbs = "check or simulate" if aggregates else "check, predict, simulate or compare"
+    models = is_fifo and not aggregates
+    verbs = "check, predict, simulate or compare" if models else "check or simulate"
+    limit = 100 if aggregates else 30
+    try_out = f"cell.ap_queue={limit}" if is_fifo else f"'cell.ap_queue={{ limit = {limit} }}'"
     lines += [
         f"# Next: lasthop {verbs} with this file; with --set you try",
-        f"# what if: lasthop simulate FILE --set cell.ap_queue={100 if aggregates else 30}",
+        f"# what if: lasthop simulate FILE --set {try_out}",
         "",
         f"name = {text(title(network))}",
         *_run(network),
@@ -123,11 +129,16 @@ def _run(network: Network) -> Iterator[str]:
     yield entry("replications", "5", "runs, over which intervals are taken")
 
 
+def _is_fifo(network: Network) -> bool:
+    """Whether the access point's queue is a number of packets."""
+    return all(fact.value.isdigit() for fact in network.facts if fact.key == "ap_queue")
+
+
 def _tcp(network: Network) -> Iterator[str]:
-    if network.phy in GENERATIONS:
-        if "window" not in network.tcp:
-            said = "assumed: segments; Linux allows 3 MB if nobody has changed it"
-            yield entry("window", str(AMPLE_WINDOW), said)
+    if network.phy in GENERATIONS and "window" not in network.tcp:
+        said = "assumed: segments; Linux allows 3 MB if nobody has changed it"
+        yield entry("window", str(AMPLE_WINDOW), said)
+    if network.phy in GENERATIONS or not _is_fifo(network):
         yield entry("congestion", text("cubic"), "assumed: what most systems run")
         return
     yield entry("congestion", text("newreno"), "assumed; most systems run cubic, which the")
@@ -137,7 +148,12 @@ def _tcp(network: Network) -> Iterator[str]:
 def _queue(network: Network) -> Iterator[str]:
     if network.ap_queue is not None:
         yield entry("ap_queue", str(network.ap_queue), network.ap_queue_note)
-    elif network.phy in GENERATIONS:
+        return
+    for fact in network.facts:
+        if fact.key == "ap_queue":
+            yield entry(fact.key, fact.value, f"assumed: {fact.short}, see above")
+            return
+    if network.phy in GENERATIONS:
         said = "assumed: packets; a Linux access point has { mac80211 = {} }"
         yield entry("ap_queue", str(AMPLE_QUEUE), said)
     else:
@@ -161,7 +177,7 @@ def _parameters(access: Access, said: str) -> Iterator[str]:
         yield entry("cwmax", str(access.cwmax))
     if access.txop_s is not None:
         limit = phy.duration(access.txop_s) if access.txop_s else "none"
-        yield entry("txop_limit", text(limit))
+        yield entry("txop_limit", text(limit), access.txop_note)
 
 
 def _stations(network: Network, addresses: bool) -> Iterator[str]:

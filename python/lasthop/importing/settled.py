@@ -76,6 +76,8 @@ def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settle
         told.append(Note(narrower, warns=True))
     if wanted.split:
         told.append(Note(NOT_HERE["80+80 MHz"], warns=True))
+    if width_mhz < wanted.width_mhz:
+        of_width = f"{of_width}, of which {own} here has {width_mhz} MHz at most"
     short = wanted.short and own != "802.11ax"
     said = {
         "band": of_band,

@@ -12,6 +12,7 @@ is read too. References: OpenWrt's "The UCI system".
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,10 @@ from pathlib import Path
 from lasthop.errors import UserError
 from lasthop.importing.text import read_lines
 
-__all__ = ["Section", "read"]
+__all__ = ["Section", "read", "switch", "whole"]
+
+TRUE = {"1", "on", "true", "yes", "enabled"}
+FALSE = {"0", "off", "false", "no", "disabled"}
 
 SHOWN = re.compile(
     r"(?P<package>[\w-]+)\.(?P<section>@?[\w-]+(?:\[-?\d+\])?)(?:\.(?P<option>[\w-]+))?=(?P<value>.*)"
@@ -33,7 +37,7 @@ class Section:
     Attributes
     ----------
     kind, name : str
-        ``wifi-device`` and ``radio0``; a section without a name has its number in brackets.
+        ``wifi-device`` and ``radio0``; a section without a name is ``@wifi-iface[0]``.
     line : int
         Where it begins.
     options : dict
@@ -68,12 +72,15 @@ def read(path: Path, what: str) -> list[Section]:
     lines = [(number, line.strip()) for number, line in enumerate(read_lines(path, what), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     if lines and all(SHOWN.fullmatch(line) for _, line in lines):
-        return list(_shown(path, lines))
+        package = what.rpartition("/")[2]
+        own = [(number, line) for number, line in lines if line.startswith(f"{package}.")]
+        return list(_shown(path, own or lines))
     return list(_sections(path, lines, what))
 
 
 def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[Section]:
     sections: dict[str, Section] = {}
+    unnamed = Counter[str]()
     section: Section | None = None
     for number, line in lines:
         words = _words(path, number, line)
@@ -81,7 +88,8 @@ def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[S
             case ["package", _]:
                 continue
             case ["config", kind, *name] if len(name) < 2:
-                called = name[0] if name else f"[{len(sections)}]"
+                called = name[0] if name and name[0] else f"@{kind}[{unnamed[kind]}]"
+                unnamed[kind] += called.startswith("@")
                 section = sections.get(called)
                 if section is None or section.kind != kind:  # One of the same name goes on.
                     section = sections[called] = Section(kind, called, number)
@@ -120,3 +128,23 @@ def _shown(path: Path, lines: list[tuple[int, str]]) -> Iterator[Section]:
         else:
             raise UserError(f"{path}:{number}: `{name}`: no line says of what type it is")
     yield from sections.values()
+
+
+def switch(path: Path, section: Section, name: str, *, default: bool = True) -> bool:
+    """Return a truth value of a section, and the default if it has none."""
+    text = section.options.get(name, "").lower()
+    if text and text not in TRUE | FALSE:
+        where = f"{path}:{section.lines[name]}: `{section.name}.{name}`"
+        raise UserError(f'{where}: "{text[:20]}" is neither 0 nor 1')
+    return text in TRUE if text else default
+
+
+def whole(path: Path, section: Section, name: str, least: int, most: int) -> int | None:
+    """Return a whole number of a section, None if it has none."""
+    text = section.options.get(name)
+    if not text:
+        return None
+    if not re.fullmatch(r"-?\d{1,9}", text) or not least <= int(text) <= most:
+        where = f"{path}:{section.lines[name]}: `{section.name}.{name}`"
+        raise UserError(f'{where}: "{text[:20]}" is not a whole number from {least} to {most}')
+    return int(text)

@@ -125,3 +125,9 @@ def test_measurements_of_flent_and_iperf3() -> None:
     assert newer.rtt_s == pytest.approx(466e-6)
     short = read_measured(SAMPLES / "iperf3/cloudpilot-short.json")
     assert "counted nothing" in short.notes[0]
+
+
+def test_a_capture_of_a_cell_that_aggregates_has_the_access_parameters_of_access_points() -> None:
+    seen = imported("pcap/ieee802.11_rx-stbc.pcap")
+    assert seen.cell["edca"][0] == '"hostapd"'
+    assert [fact.key for fact in seen.facts] == ["edca"]

@@ -244,7 +244,7 @@ def test_sqm_is_the_line_behind_the_router(tmp_path: Path) -> None:
         "\toption upload '10000'\n\toption qdisc 'cake'\n",
         "sqm",
     )
-    seen = openwrt.network(file(tmp_path, WIRELESS), 2, sqm=sqm)
+    seen = openwrt.network(file(tmp_path, WIRELESS), 2, sqm_file=sqm)
     scenario(seen)
     assert seen.wire["rate"][0] == '"85 Mbps"'
     assert seen.wire["back_rate"][0] == '"10 Mbps"'

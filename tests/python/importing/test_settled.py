@@ -108,6 +108,21 @@ def of_openwrt(tmp_path: Path, *options: str) -> Network:
         (("band '6g'", "htmode 'HE160'"), "802.11ax", "6", 160, "0.8"),
         (("band '2g'", "htmode 'HE40'"), "802.11ax", "2.4", 40, "0.8"),
         (("hwmode '11na'",), "802.11n", "5", 20, "0.4"),
+        (("band '5g'", "htmode 'EHT80'", "disabled '0'"), "802.11ax", "5", 80, "0.8"),
+        (("hwmode '11axa'", "htmode 'HT80'"), "802.11ax", "5", 80, "0.8"),
+        (("hwmode '11AXA'", "htmode 'HT160'"), "802.11ax", "5", 160, "0.8"),
+        (("hwmode '11axa'", "htmode 'auto'"), "802.11ax", "5", 20, "0.8"),
+        (("hwmode '11axg'", "htmode 'HT40'"), "802.11ax", "2.4", 40, "0.8"),
+        (("hwmode '11axg'", "htmode 'HT20'"), "802.11ax", "2.4", 20, "0.8"),
+        (("hwmode '11axa'", "band '5G'", "htmode 'VHT80'"), "802.11ax", "5", 80, "0.8"),
+        (("hwmode '11ac'", "htmode 'HT80'"), "802.11ac", "5", 80, "0.4"),
+        (("hwmode '11bea'", "htmode 'HT160'"), "802.11ax", "5", 160, "0.8"),
+        (("hwmode '11beg'", "htmode 'HT40'"), "802.11ax", "2.4", 40, "0.8"),
+        (("hwmode '11bgn'", "htmode 'HT20'"), "802.11n", "2.4", 20, "0.4"),
+        (("hwmode '11an'", "htmode 'HT20'"), "802.11n", "5", 20, "0.4"),
+        (("hwmode '11ax'", "channel '36'", "htmode 'HE80'"), "802.11ax", "5", 80, "0.8"),
+        (("hwmode '11n'", "channel '149'"), "802.11n", "5", 20, "0.4"),
+        (("channel '36'", "htmode 'HE80'"), "802.11ax", "5", 80, "0.8"),
     ],
 )
 def test_htmode_says_generation_and_width(
@@ -119,7 +134,8 @@ def test_htmode_says_generation_and_width(
     assert keys["band"] == f'"{band} GHz"'
     assert keys["width"] == f'"{width} MHz"'
     assert keys["guard_interval"] == f'"{guard} us"'
-    assert not any(note.warns for note in seen.notes)
+    warnings = [note.text for note in seen.notes if note.warns]
+    assert all("802.11be is simulated" in text for text in warnings)
     assert scenario(seen).cell.phy == phy
 
 
@@ -149,3 +165,78 @@ def test_noht_is_a_cell_without_aggregates(tmp_path: Path) -> None:
 def test_an_htmode_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r':3: `radio0.htmode`: "HE81"; lasthop has HT, VHT, HE'):
         of_openwrt(tmp_path, "band '5g'", "htmode 'HE81'")
+
+
+@pytest.mark.parametrize("hwmode", ["11z", "ax", "11ad", "11axad"])
+def test_a_hwmode_that_is_none_is_told_with_its_line(hwmode: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=rf':2: `radio0.hwmode`: "{hwmode}"; lasthop has'):
+        of_openwrt(tmp_path, f"hwmode '{hwmode}'")
+
+
+def test_a_width_that_a_cell_has_not_is_not_attributed_to_the_option(tmp_path: Path) -> None:
+    said = of_openwrt(tmp_path, "band '6g'", "htmode 'EHT320'").cell["width"]
+    assert said == ('"160 MHz"', "htmode EHT320, of which 802.11ax here has 160 MHz at most")
+
+
+@pytest.mark.parametrize("kind", ["qcawifi", "qcawificfg80211", "mtwifi", "broadcom", "rtwifi"])
+def test_a_driver_of_a_vendor_has_neither_mac80211_nor_bursts(kind: str, tmp_path: Path) -> None:
+    seen = of_openwrt(tmp_path, f"type '{kind}'", "hwmode '11axa'", "htmode 'HT80'")
+    known = scenario(seen)
+    assert known.cell.ap.queue.discipline != "mac80211"
+    assert known.cell.ap.access("best-effort").txop_limit_s is None
+    [warning] = [note.text for note in seen.notes if note.warns]
+    assert f"type {kind} is a driver of its vendor" in warning
+
+
+@pytest.mark.parametrize(
+    ("options", "txop_s"),
+    [
+        (("band '2g'", "htmode 'HE20'", "tx_burst '3.5'"), 3.5e-3),
+        (("band '5g'", "htmode 'HE80'", "tx_burst '0'"), 2e-3),
+        (("band '5g'", "htmode 'HE80'", "tx_burst '1'"), 1e-3),
+        (("band '5g'", "htmode 'HE80'", "hostapd_options 'tx_queue_data2_burst=0'"), None),
+        (("band '2g'", "htmode 'NOHT'", "hostapd_options 'tx_queue_data2_burst=1.5'"), 1.5e-3),
+    ],
+)
+def test_options_of_bursts_go_before_the_default(
+    options: tuple[str, ...], txop_s: float | None, tmp_path: Path
+) -> None:
+    known = scenario(of_openwrt(tmp_path, *options))
+    assert known.cell.ap.access("best-effort").txop_limit_s == txop_s
+
+
+@pytest.mark.parametrize("text", ["-1", "fast", "9"])
+def test_a_burst_that_is_none_is_told_with_its_line(text: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=rf':3: `radio0.tx_burst`: "{text}" is not a time'):
+        of_openwrt(tmp_path, "band '5g'", f"tx_burst '{text}'")
+
+
+def radio(tmp_path: Path, *interfaces: str) -> Network:
+    """A radio with interfaces, each of whose options are given."""
+    text = "config wifi-device 'radio0'\n\toption band '5g'\n\toption htmode 'VHT80'\n"
+    for each in interfaces:
+        lines = "".join(f"\toption {option}\n" for option in each.split(","))
+        text += f"config wifi-iface\n\toption device 'radio0'\n{lines}"
+    path = tmp_path / "wireless"
+    path.write_text(text)
+    return openwrt.network(path, 2)
+
+
+@pytest.mark.parametrize(
+    ("interfaces", "words"),
+    [
+        (["mode mesh"], "radio0 is no access point but a mesh"),
+        (["mode adhoc"], "radio0 is no access point but an ad hoc network (IBSS)"),
+        (["mode sta"], "radio0 is no access point but a station of another access point"),
+        (["mode ap,disabled 1"], "radio0 is disabled or no access point at present"),
+        (["mode ap", "mode sta"], "is also a station of another access point, which shares"),
+        (["mode ap", "mode mesh,disabled 1"], ""),
+        (["mode AP", "mode ap"], ""),
+    ],
+)
+def test_networks_that_are_no_access_points_are_one_warning(
+    interfaces: list[str], words: str, tmp_path: Path
+) -> None:
+    told = [note.text for note in radio(tmp_path, *interfaces).notes if note.warns]
+    assert len(told) == bool(words)
+    assert words in "".join(told)

@@ -7,11 +7,11 @@ from typing import Any
 
 import typer
 
+from lasthop.access_points import KINDS as ACCESS_POINTS
 from lasthop.cli.app import app
 from lasthop.cli.tune import CONFIGURATIONS
 from lasthop.congestion.controls import CONTROLS
 from lasthop.emulation.limits import CAN_FOLLOW
-from lasthop.first.access_points import KINDS as ACCESS_POINTS
 from lasthop.first.answers import AGGREGATING, disciplines
 from lasthop.first.questions import HOPS
 from lasthop.importing.phy import PRESETS as PHYS

@@ -1,0 +1,231 @@
+"""What iw prints of stations and interfaces, as text by the names of its lines.
+
+Three forms are read, also several of them in one file:
+
+``iw dev wlan0 station dump``::
+
+    Station 00:18:de:7a:fb:0e (on wlan0)
+            inactive time:  1670 ms
+            rx bytes:       1066147
+            tx bitrate:     54.0 MBit/s
+
+``iw dev wlan0 info`` and ``iw dev``::
+
+    Interface wlan0
+            wiphy 0
+            type AP
+            channel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz
+
+``iw dev wlan0 link``::
+
+    Connected to 00:18:de:7a:fb:0e (on wlan0)
+            freq: 5180.0
+            RX: 1066147 bytes (5921 packets)
+            rx bitrate: 866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2
+
+References: iw 6.9, ``station.c``, ``interface.c``, ``link.c``; ``ifmodes`` in ``util.c``.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from lasthop.errors import UserError
+from lasthop.importing.text import read_lines
+
+__all__ = ["Block", "Dump", "Interface", "read"]
+
+ADDRESS = r"((?:[0-9a-f]{2}:){5}[0-9a-f]{2}|[0-9a-fx:]{17}|MLD)"
+STATION = re.compile(rf"Station {ADDRESS} \(on (\S+)\)", re.IGNORECASE)
+LINK = re.compile(rf"Connected to {ADDRESS} \(on (\S+)\)", re.IGNORECASE)
+JOINED = re.compile(r"Joined IBSS \S+ \(on (\S+)\)", re.IGNORECASE)
+APART = re.compile(r"\s*Not connected\.?\s*$", re.IGNORECASE)
+FIELD = re.compile(r"\s+([a-z][\w /-]*?)(?: \[boottime\])?:\s*(.*)", re.IGNORECASE)
+INTERFACE = re.compile(r"\s*(?:Interface (\S+)|Unnamed/non-netdev interface)\s*$")
+WIPHY = re.compile(r"\s*(?:phy#|wiphy )(\d+)\s*$")
+TYPE = re.compile(r"\s*type (\S.*?)\s*$")
+CHANNEL = re.compile(
+    r"\s*channel (\d{1,3}) \((\d{4,5})(?:\.\d+)? MHz\)(?:, width: (\d{1,3})(\+\d+)? MHz)?"
+)
+FREQUENCY = re.compile(r"(\d{4,5})(?:\.\d+)?$")
+MOVED = re.compile(r"(\d+) bytes(?: \((\d+) packets\))?$")
+
+OF_STATIONS = {"managed", "p2p-client"}
+"""Types of interfaces whose far side is an access point."""
+WITHOUT_AP = {"ibss": "an ad hoc network (IBSS)", "mesh point": "a mesh", "ocb": "OCB"}
+"""Types of interfaces that have no access point."""
+
+
+@dataclass
+class Block:
+    """The lines of one station, by their names.
+
+    Attributes
+    ----------
+    address : str
+        MAC address.
+    interface : str
+        Interface at which it is a peer.
+    line : int
+        Line of the file where the block begins.
+    fields : dict
+        Text of each line by its name.
+    lines : dict
+        Number of each line by its name.
+    of_link : bool
+        Whether ``iw link`` printed it, of the access point of this machine.
+    """
+
+    address: str
+    interface: str
+    line: int
+    fields: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    of_link: bool = False
+
+    def put(self, name: str, value: str, line: int) -> None:
+        """Take a line; the first of a name counts, which is the sum over links of an MLD."""
+        self.fields.setdefault(name, value)
+        self.lines.setdefault(name, line)
+
+    @property
+    def is_of_station(self) -> bool:
+        """Whether only stations print such lines, of their access point."""
+        told = (name for name in self.fields if name.startswith("beacon"))
+        return self.of_link or any(not name.startswith("beacon int") for name in told)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the peer is reached directly, past the access point (TDLS)."""
+        return self.fields.get("TDLS peer", "").lower() == "yes"
+
+
+@dataclass
+class Interface:
+    """What ``iw dev wlan0 info`` prints of an interface.
+
+    Attributes
+    ----------
+    wiphy : str
+        Number of its radio.
+    type : str
+        Type in small letters, empty if it is not known: ``"ap"``, ``"managed"``, ``"ibss"``.
+    number, mhz : int
+        Channel and its frequency, None if they are not known. [-], [MHz]
+    width_mhz : int
+        Width of the channel, None if it is not known; 80+80 is 160. [MHz]
+    """
+
+    wiphy: str = ""
+    type: str = ""
+    number: int | None = None
+    mhz: int | None = None
+    width_mhz: int | None = None
+
+
+class Dump(NamedTuple):
+    """Blocks of stations in their order, interfaces by name, and how many were repeated."""
+
+    blocks: list[Block]
+    interfaces: dict[str, Interface]
+    repeated: int
+
+
+def read(path: Path) -> Dump:
+    """Return the blocks of a dump, in its order, and its interfaces.
+
+    Raises
+    ------
+    UserError
+        If there is no block.
+    """
+    blocks: list[Block] = []
+    interfaces: dict[str, Interface] = {}
+    block: Block | None = None
+    shown: Interface | None = None
+    wiphy, apart = "", False
+    for number, line in enumerate(read_lines(path, "a station dump of iw"), 1):
+        if found := STATION.search(line):
+            block = Block(found[1].lower(), found[2], number)
+            blocks.append(block)
+        elif found := LINK.search(line):
+            block = Block(found[1].lower(), found[2], number, of_link=True)
+            blocks.append(block)
+        elif found := JOINED.search(line):
+            block, shown = None, interfaces.setdefault(found[1], Interface())
+            shown.type = "ibss"
+        elif APART.match(line):
+            block, apart = None, True
+        elif found := INTERFACE.match(line):
+            block = None
+            shown = interfaces.setdefault(found[1] or "", Interface())
+            shown.wiphy = wiphy
+        elif found := WIPHY.match(line):
+            block, wiphy = None, found[1]
+            if shown is not None and not line.lstrip().startswith("phy#"):
+                shown.wiphy = wiphy
+        elif block is None and shown is not None:
+            _put(shown, line)
+        elif block is not None and (found := FIELD.match(line)):
+            _take(block, interfaces, found[1], found[2].strip(), number)
+    if not blocks:
+        raise UserError(
+            f"{path}: {_why_empty(interfaces, apart=apart)}",
+            "iw dev wlan0 station dump > stations.txt writes one",
+        )
+    kept = _latest(blocks)
+    return Dump(kept, interfaces, len(blocks) - len(kept))
+
+
+def _why_empty(interfaces: dict[str, Interface], *, apart: bool) -> str:
+    """Return why there is no station."""
+    if apart:
+        return "not connected: the interface has no access point, and there is no station"
+    joined = [name for name, each in interfaces.items() if each.type == "ibss"]
+    if joined:
+        return f"no station: {joined[0]} is an ad hoc network (IBSS), and none of its peers is told"
+    return (
+        'no station: a dump has lines such as "Station 02:00:00:00:00:01 (on wlan0)" before those '
+        "of each station"
+    )
+
+
+def _put(shown: Interface, line: str) -> None:
+    """Take a line of ``iw dev info``."""
+    if found := TYPE.match(line):
+        shown.type = found[1].lower()
+    elif found := CHANNEL.match(line):
+        shown.number, shown.mhz = int(found[1]), int(found[2])
+        width = int(found[3] or 0)
+        shown.width_mhz = 160 if found[4] else width or None
+
+
+def _take(
+    block: Block, interfaces: dict[str, Interface], name: str, text: str, number: int
+) -> None:
+    """Take a line of a block; those of ``iw link`` get the names of a station dump."""
+    if not block.of_link:
+        block.put(name, text, number)
+    elif name in ("RX", "TX") and (moved := MOVED.match(text)):
+        block.put(f"{name.lower()} bytes", moved[1], number)
+        if moved[2]:
+            block.put(f"{name.lower()} packets", moved[2], number)
+    elif name == "freq" and (found := FREQUENCY.match(text)):
+        known = interfaces.setdefault(block.interface, Interface())
+        known.mhz = known.mhz or int(found[1])
+    else:
+        block.put(name, text, number)
+
+
+def _latest(blocks: list[Block]) -> list[Block]:
+    """Return the last block of each station: a file may have several dumps.
+
+    Addresses that somebody has made unreadable cannot be told apart, and all of theirs are kept.
+    """
+    last: dict[tuple[str, str], Block] = {}
+    for number, each in enumerate(blocks):
+        hidden = "x" in each.address or each.address == "mld"
+        last[(f"{number}" if hidden else each.address), each.interface] = each
+    chosen = {id(each) for each in last.values()}
+    return [each for each in blocks if id(each) in chosen]

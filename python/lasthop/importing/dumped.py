@@ -1,0 +1,118 @@
+"""Numbers of a station's block in a dump: rates, bytes, and in which way."""
+
+import re
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+
+from lasthop.errors import UserError
+from lasthop.importing.bitrate import read_rate
+from lasthop.importing.dump import OF_STATIONS, Block, Interface
+from lasthop.importing.ppdu import Sighting
+
+__all__ = ["Dumped"]
+
+EXPECTED = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))? ?([kMG]?)bps$", re.IGNORECASE)
+SCALE = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
+"""Units of expected throughput. [Mb/s]"""
+
+
+@dataclass(frozen=True)
+class Dumped:
+    """A station's block, read.
+
+    Attributes
+    ----------
+    block : Block
+        Its lines.
+    ours : bool
+        Whether it is the machine that wrote the dump, as a station of its access point.
+    pair : pair of Sighting
+        Rates upwards and downwards.
+    names : pair of str
+        What the dump calls these ways.
+    moved : pair of float
+        What has moved upwards and downwards. [bytes]
+    silent_s : float
+        Since its last frame. [s]
+    repeats, packets : float
+        Frames to it, or from the machine itself, that went again, and packets. [-]
+    expected_mbps : float
+        Throughput that rate control expects the same way, None if it says nothing. [Mb/s]
+    """
+
+    block: Block
+    ours: bool
+    pair: tuple[Sighting | None, Sighting | None]
+    names: tuple[str, str]
+    moved: tuple[float, float]
+    silent_s: float
+    repeats: float
+    packets: float
+    expected_mbps: float | None = None
+
+    @staticmethod
+    def of(path: Path, block: Block, known: Interface) -> "Dumped":
+        """Return a block with its numbers."""
+        ours = known.type in OF_STATIONS or block.is_of_station
+        names = ("tx", "rx") if ours else ("rx", "tx")
+        up, down = (_rate(path, block, f"{name} bitrate") for name in names)
+        moved_up, moved_down = (_count(path, block, f"{name} bytes") for name in names)
+        return Dumped(
+            block,
+            ours,
+            (up, down),
+            names,
+            (moved_up, moved_down),
+            _count(path, block, "inactive time") / 1e3,
+            _count(path, block, "tx retries"),
+            _count(path, block, "tx packets"),
+            _expected(path, block),
+        )
+
+    @property
+    def mostly(self) -> str:
+        """Way of most bytes."""
+        return "up" if self.moved[0] > self.moved[1] else "down"
+
+    @property
+    def carrying(self) -> Sighting | None:
+        """Rate with an MCS of the way of most bytes, else of the other way."""
+        ways = self.pair if self.mostly == "up" else self.pair[::-1]
+        return next((rate for rate in ways if rate is not None and rate.modulation), None)
+
+
+def _rate(path: Path, block: Block, name: str) -> Sighting | None:
+    """A rate of the block; None if there is none."""
+    text = block.fields.get(name, "")
+    if not text or text.startswith(("(", "<")) or text.lower() in ("unknown", "n/a"):
+        return None
+    seen = read_rate(text)
+    if seen is None:
+        where = f"{path}:{block.lines[name]}"
+        raise UserError(f'{where}: `{name}`: "{text[:40]}" is not a rate such as 54.0 MBit/s')
+    return seen
+
+
+def _count(path: Path, block: Block, name: str) -> float:
+    """A number of bytes, packets or ms; 0 if there is no such line."""
+    text = block.fields.get(name)
+    if text is None:
+        return 0.0
+    found = re.match(r"(\d+)(?: ?ms)?$", text)
+    if found is None or float(found[1]) == inf or len(found[1]) > 20:
+        where = f"{path}:{block.lines[name]}"
+        raise UserError(f'{where}: `{name}`: "{text[:40]}" is not a count from 0')
+    return float(found[1])
+
+
+def _expected(path: Path, block: Block) -> float | None:
+    """Return the throughput that rate control expects. iw prints thousandths without zeros."""
+    text = block.fields.get("expected throughput")
+    if not text:
+        return None
+    found = EXPECTED.match(text)
+    if found is None:
+        where = f"{path}:{block.lines['expected throughput']}: `expected throughput`"
+        raise UserError(f'{where}: "{text[:40]}" is not a rate such as 43.8Mbps')
+    return (int(found[1]) + int(found[2] or 0) / 1e3) * SCALE[found[3].lower()]

@@ -1,0 +1,230 @@
+"""OpenWrt's ``/etc/config/sqm``: the line behind the router, as sqm-scripts shape it.
+
+References: sqm-scripts of June 2024 (commit 95337de): ``run-openwrt.sh`` (a queue starts with
+``enabled 1``, one for each interface), ``defaults.sh`` (what an option has that is missing),
+``functions.sh`` (a rate of 0 is not shaped, ``linklayer none`` has no overhead), and the scripts
+``*.qos`` (which qdisc each of them takes).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
+from pathlib import Path
+from typing import NamedTuple
+
+from lasthop.errors import UserError
+from lasthop.importing.observed import Note
+from lasthop.importing.uci import Section, read, switch, whole
+
+__all__ = ["Line", "line"]
+
+DEFAULTS_KBPS = {"download": 14698, "upload": 2302}
+"""Rates of an option that is missing. [kbit/s]"""
+MOST_KBPS = 100_000_000
+MOST_OVERHEAD = 4096
+FULL_BYTES = 1500
+"""A full packet. [bytes]"""
+CELL_BYTES, CELL_PAYLOAD = 53, 48
+"""An ATM cell and its payload. [bytes]"""
+MOST_WORDS = 60
+
+CAKES = ("piece_of_cake.qos", "layer_cake.qos")
+"""Scripts that take CAKE whatever ``qdisc`` says."""
+QDISCS = {
+    "fq_codel": "fq_codel",
+    "codel": "codel",
+    "pie": "pie",
+    "cake": "fq_codel",
+    "fq_pie": "fq_codel",
+}
+"""Disciplines of lasthop by those of SQM."""
+FIFOS = {"pfifo", "bfifo", "pfifo_fast"}
+NEAREST = {
+    "cake": "CAKE is simulated as fq_codel: flows share the line, not hosts, and DSCP has no tins",
+    "fq_pie": "fq_pie is simulated as fq_codel",
+}
+"""Disciplines that lasthop does not have, and what is done instead."""
+
+GUEST = re.compile(r"guest|iot", re.IGNORECASE)
+INSIDE = re.compile(r"@?(br-|br_|lan|wlan|phy\d+-|ath\d|ra\d|rai\d|rax\d)", re.IGNORECASE)
+"""Interfaces towards the stations."""
+OUTSIDE = re.compile(r"wan|ppp|dsl|internet|lte|modem", re.IGNORECASE)
+"""Interfaces that are surely the line, before others such as ``eth1``."""
+
+
+class Line(NamedTuple):
+    """Keys of the wire, each with its value and comment, and remarks."""
+
+    wire: Mapping[str, tuple[str, str]]
+    notes: Sequence[Note]
+
+
+class Shaper(NamedTuple):
+    """A queue of SQM.
+
+    Attributes
+    ----------
+    section : Section
+        Its section.
+    interface : str
+        Interface that it shapes.
+    down_kbps, up_kbps : int
+        Rates towards the interface's far side and from it; 0 is not shaped. [kbit/s]
+    """
+
+    section: Section
+    interface: str
+    down_kbps: int
+    up_kbps: int
+
+    @property
+    def words(self) -> str:
+        """The interface with its rates, for remarks."""
+        return f"{self.interface} ({_rate(self.down_kbps)} down, {_rate(self.up_kbps)} up)"
+
+
+def line(path: Path) -> Line:
+    """Return the line that SQM shapes: none if no queue is enabled or all are of guests."""
+    queues = [each for each in read(path, "/etc/config/sqm") if each.kind == "queue"]
+    if not queues:
+        raise UserError(f"{path}: no section queue: not /etc/config/sqm")
+    notes: list[Note] = []
+    running: dict[str, Shaper] = {}
+    for section in queues:
+        interface = section.options.get("interface") or section.name
+        if not _is_on(path, section):
+            text = section.options.get("enabled", "")
+            why = "disabled" if text in ("", "0") else f"enabled '{text[:20]}', which is not 1"
+            notes.append(Note(f"SQM on {interface} is {why}: it shapes no line", True))
+        elif interface in running:
+            notes.append(Note(f"SQM has {interface} twice, and the first one counts", True))
+        else:
+            running[interface] = _shaper(path, section, interface)
+    guests = [each for name, each in running.items() if GUEST.search(name)]
+    lines = [each for each in running.values() if each not in guests]
+    for each in guests:
+        notes.append(Note(f"SQM shapes {each.words}: the guest network's line is left out", True))
+    if not lines:
+        return Line({}, notes)
+    chosen = min(lines, key=lambda each: _distance(each.interface))
+    notes += [
+        Note(f"SQM also shapes {each.words}: another line, left out; this is {chosen.words}", True)
+        for each in lines
+        if each is not chosen
+    ]
+    own = list(_remarks(path, chosen))
+    wire = dict(_rates(chosen))
+    if not wire:
+        notes.append(Note(f"SQM shapes neither direction of {chosen.interface}: no line", True))
+        return Line({}, notes)
+    queue = _queue(chosen.section)
+    if queue in QDISCS:
+        wire["queue"] = (f"{{ {QDISCS[queue]} = {{}} }}", f"SQM qdisc {queue}")
+    return Line(wire, [*notes, *own])
+
+
+def _is_on(path: Path, section: Section) -> bool:
+    """Whether sqm-scripts start the queue: only ``enabled 1`` does."""
+    switch(path, section, "enabled", default=False)  # Refuses what is no truth value.
+    return section.options.get("enabled") == "1"
+
+
+def _shaper(path: Path, section: Section, interface: str) -> Shaper:
+    rates = [
+        DEFAULTS_KBPS[name] if value is None else value
+        for name in ("download", "upload")
+        for value in [whole(path, section, name, 0, MOST_KBPS)]
+    ]
+    return Shaper(section, interface, *rates)
+
+
+def _distance(interface: str) -> int:
+    """Order of interfaces: surely the line, perhaps the line, a tunnel, towards the stations."""
+    if INSIDE.match(interface):
+        return 3
+    if OUTSIDE.search(interface):
+        return 0
+    return 2 if re.match(r"tun|tap|wg|gre|ifb", interface) else 1
+
+
+def _rates(shaper: Shaper) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Rates of the line; an interface towards the stations has its directions exchanged."""
+    names = ("download", "upload")
+    rates = (shaper.down_kbps, shaper.up_kbps)
+    if INSIDE.match(shaper.interface):
+        names, rates = names[::-1], rates[::-1]
+    if not any(rates):
+        return
+    for key, name, kbps in zip(("rate", "back_rate"), names, rates, strict=True):
+        given = shaper.section.options.get(name)
+        said = f"SQM {name}" + ("" if given else ", sqm-scripts' default")
+        if kbps:
+            yield key, (f'"{_rate(kbps)}"', said)
+        else:
+            yield key, ('"unlimited"', f"SQM {name} is 0: not shaped")
+
+
+def _rate(kbps: int) -> str:
+    if kbps >= 1000:
+        return f"{kbps / 1e3:.9g} Mbps"
+    return f"{kbps} kbps" if kbps else "not shaped"
+
+
+def _queue(section: Section) -> str:
+    """The qdisc that the script of a queue takes."""
+    script = section.options.get("script", "").lower()
+    named = section.options.get("qdisc", "").lower() or "fq_codel"
+    if script in CAKES or named.startswith("cake"):
+        return "fq_codel" if script == "simplest_tbf.qos" else "cake"
+    return named
+
+
+def _remarks(path: Path, shaper: Shaper) -> Iterator[Note]:
+    """What the line of a queue has that the wire of a scenario has not."""
+    section = shaper.section
+    if INSIDE.match(shaper.interface):
+        yield Note(
+            f"SQM shapes {shaper.interface}, which leads to the stations: its upload is their "
+            "download, and the rates are exchanged",
+            True,
+        )
+    for name in ("download", "upload"):
+        if not section.options.get(name):
+            kbps = DEFAULTS_KBPS[name]
+            yield Note(f"SQM says no {name}: sqm-scripts take {kbps} kbit/s (defaults.sh)", True)
+    for name, kbps in (("download", shaper.down_kbps), ("upload", shaper.up_kbps)):
+        if not kbps:
+            yield Note(f"SQM does not shape {name}: the line's own rate is not told", True)
+    queue = _queue(section)
+    if queue in NEAREST:
+        yield Note(NEAREST[queue], True)
+    elif queue not in QDISCS and queue not in FIFOS:
+        yield Note(f"lasthop has no qdisc {queue[:20]}: the line has a FIFO of 1000 packets", True)
+    if section.options.get("script", "").lower() == "simple.qos" and queue in QDISCS:
+        yield Note("simple.qos has three classes by DSCP: here all packets are in one")
+    yield from _overhead(path, shaper)
+    for name in ("iqdisc_opts", "eqdisc_opts"):
+        if words := section.options.get(name, "").strip():
+            shown = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}..."
+            yield Note(f'{name} "{shown}" is left out', True)
+
+
+def _overhead(path: Path, shaper: Shaper) -> Iterator[Note]:
+    """What packets count beyond their own bytes."""
+    section = shaper.section
+    overhead = whole(path, section, "overhead", -MOST_OVERHEAD, MOST_OVERHEAD) or 0
+    least = whole(path, section, "tcMPU", 0, MOST_OVERHEAD) or 0
+    layer = section.options.get("linklayer", "").lower() or "none"
+    if layer == "none":
+        if overhead:
+            yield Note(f"SQM's overhead of {overhead} B has no effect with linklayer none")
+        return
+    counted = max(FULL_BYTES + overhead, least)
+    if layer == "atm" or (layer == "adsl" and _queue(section) != "cake"):
+        counted = ceil(counted / CELL_PAYLOAD) * CELL_BYTES
+    yield Note(
+        f"SQM's linklayer {layer[:20]} with an overhead of {overhead} B is left out: it counts "
+        f"{counted} B for a packet of {FULL_BYTES} B, so that full packets have "
+        f"{FULL_BYTES / counted:.1%} of the rates here",
+        True,
+    )
