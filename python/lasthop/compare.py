@@ -50,8 +50,17 @@ OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
 OF_WIRED = ("one_way_delay_s",)
 """Those of classes of wired flows, beside what classes have anyway."""
 
-OF_MEASURED = ("goodput_bps", "rtt_s", "loss_probability", "retransmissions")
+OF_MEASURED = (
+    "goodput_bps",
+    "rtt_s",
+    "one_way_delay_s",
+    "loss_probability",
+    "retransmissions",
+)
 """Those of flows that were measured."""
+
+OF_QDISCS = (*OF_LINKS[:1], *OF_LINKS[2:], "drop_probability")
+"""Those of queues that were measured."""
 
 OF_USERS = ("goodput_bps", "rtt_s")
 """Those of the flows of a network by conflict graph, which no class sums up."""
@@ -163,7 +172,13 @@ class Comparison:
     @property
     def shown_with_nodes(self) -> set[tuple[str, str]]:
         """Items, by list and name, that repeat what their station or access point says."""
-        return shown_with_nodes(self.simulation.summary, self.scenario.typed)
+        hidden = shown_with_nodes(self.simulation.summary, self.scenario.typed)
+        return hidden - {("queues", name) for name in self._qdiscs}
+
+    @property
+    def _qdiscs(self) -> frozenset[str]:
+        """Queues whose statistics were measured, which have rows of their own."""
+        return frozenset() if self.measured is None else self.measured.qdiscs
 
     @property
     def plot(self) -> "ComparisonPlots":
@@ -225,7 +240,7 @@ class Comparison:
         }
         if isinstance(self.scenario.typed, CsmaScenario):
             always["flows"] = OF_USERS
-        hidden = self.shown_with_nodes
+        with_nodes = shown_with_nodes(self.simulation.summary, self.scenario.typed)
         for list_name in LISTS:
             if list_name == "stability":
                 yield from self._swing_rows()
@@ -241,10 +256,16 @@ class Comparison:
                 [*ours.values()],
             )
             if list_name == "flows":
-                shown += of_measured(found, shown)
+                shown += of_measured(found, shown, OF_MEASURED)
+            if list_name == "queues":
+                qdiscs = {name: found[name] for name in self._qdiscs}
+                shown += of_measured(qdiscs, shown, OF_QDISCS)
             for quantity in shown:
                 for name in ours:
-                    if (list_name, name) in hidden and quantity not in theirs.get(name, {}):
+                    known = theirs.get(name, {})
+                    if list_name == "queues" and name in self._qdiscs:
+                        known = {**found[name], **known}
+                    if (list_name, name) in with_nodes and quantity not in known:
                         continue
                     guess, seen, tried, real_one = (
                         each.get(name, {}).get(quantity) or UNKNOWN
@@ -369,10 +390,12 @@ def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, 
     return {item["name"]: item for item in items}
 
 
-def of_measured(found: Mapping[str, Mapping[str, Any]], shown: Sequence[str]) -> list[str]:
-    """Quantities of measured flows that are not shown already."""
+def of_measured(
+    found: Mapping[str, Mapping[str, Any]], shown: Sequence[str], of: Sequence[str]
+) -> list[str]:
+    """Return those of some quantities that were measured and are not shown already."""
     known = {quantity for item in found.values() for quantity in item}
-    return [quantity for quantity in OF_MEASURED if quantity in known and quantity not in shown]
+    return [quantity for quantity in of if quantity in known and quantity not in shown]
 
 
 def shown_quantities(
