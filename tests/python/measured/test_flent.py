@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lasthop.errors import UserError
-from lasthop.measured.reading import read
+from lasthop.measured.observed import Measurement
+from lasthop.measured.reading import read as read_all
 
 FLENT: dict[str, Any] = {
     "version": 4,
@@ -24,6 +25,12 @@ FLENT: dict[str, Any] = {
         "Ping (ms) ICMP": [10.0, 20.0, None, 30.0],
     },
 }
+
+
+def read(path: Path) -> Measurement:
+    """The only report of a file."""
+    [measurement] = read_all(path)
+    return measurement
 
 
 def written(tmp_path: Path, tree: Any, name: str = "x.flent") -> Path:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from lasthop.errors import UserError
-from lasthop.measured.reading import read
+from lasthop.measured.observed import Measurement
+from lasthop.measured.reading import read as read_all
 
 
 def output(
@@ -29,6 +30,12 @@ def tcp(rate: float = 5e6, *, sends: bool | None = True, again: int = 10) -> dic
         "sender": sender | ({} if sends is None else {"sender": sends}),
         "receiver": {"bits_per_second": rate},
     }
+
+
+def read(path: Path) -> Measurement:
+    """The only report of a file."""
+    [measurement] = read_all(path)
+    return measurement
 
 
 def written(tmp_path: Path, tree: Any) -> Path:
