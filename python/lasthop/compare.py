@@ -169,15 +169,19 @@ class Comparison:
                 del record[key]
         return records
 
-    @property
+    @cached_property
     def shown_with_nodes(self) -> set[tuple[str, str]]:
         """Items, by list and name, that repeat what their station or access point says."""
-        hidden = shown_with_nodes(self.simulation.summary, self.scenario.typed)
-        return hidden - {("queues", name) for name in self._qdiscs}
+        return shown_with_nodes(self.simulation.summary, self.scenario.typed)
+
+    def repeats_a_node(self, row: Row) -> bool:
+        """Whether a row repeats what its station or access point says; no measured qdisc does."""
+        measured = row.list == "queues" and row.name in self._qdiscs and row.measured is not None
+        return not measured and (row.list, row.name) in self.shown_with_nodes
 
     @property
     def _qdiscs(self) -> frozenset[str]:
-        """Queues whose statistics were measured, which have rows of their own."""
+        """Queues whose statistics were measured."""
         return frozenset() if self.measured is None else self.measured.qdiscs
 
     @property
@@ -240,7 +244,7 @@ class Comparison:
         }
         if isinstance(self.scenario.typed, CsmaScenario):
             always["flows"] = OF_USERS
-        with_nodes = shown_with_nodes(self.simulation.summary, self.scenario.typed)
+        with_nodes = self.shown_with_nodes
         for list_name in LISTS:
             if list_name == "stability":
                 yield from self._swing_rows()
