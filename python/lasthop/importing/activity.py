@@ -21,7 +21,7 @@ UNKNOWN_TRIP_S = 0.1
 """Time over which data is added up where the capture has no handshake. [s]"""
 
 
-@dataclass
+@dataclass(slots=True)
 class Handshake:
     """The three segments that open a connection, as the capture sees them.
 
@@ -71,7 +71,7 @@ class Handshake:
         return self.answered_s if way == self.opener else self.completed_s
 
 
-@dataclass
+@dataclass(slots=True)
 class Activity:
     """When a connection sent data in one direction.
 

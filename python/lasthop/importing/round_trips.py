@@ -69,7 +69,7 @@ def ahead(of: int, by: int) -> int:
     return difference - MODULUS if difference >= HALF else difference
 
 
-@dataclass
+@dataclass(slots=True)
 class Mean:
     """A sum of samples with their extremes."""
 

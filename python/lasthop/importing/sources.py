@@ -39,11 +39,19 @@ def sources(tally: Tally, flows: Sequence[Flow], way: str) -> Sources:
     own = [flow for flow in flows if flow.direction == way]
     greedy = [flow for flow in own if flow.window_limited]
     datagrams = tally.udp_up if way == "up" else tally.udp_down
+    others = [flow for flow in own if not flow.window_limited]
+    return Sources(
+        _connections(greedy), _stream(datagrams, others, payload_bytes(tally, others, way))
+    )
+
+
+def payload_bytes(tally: Tally, flows: Sequence[Flow], way: str) -> int:
+    """Return the longest payload of a station's TCP segments, else the mean of its packets."""
     longest = max(
         (each.trips.mss_bytes for each in tally.bulk() if each.direction == way), default=0
     )
-    others = [flow for flow in own if not flow.window_limited]
-    return Sources(_connections(greedy), _stream(datagrams, others, longest))
+    packets = sum(flow.segments for flow in flows)
+    return longest or round(sum(flow.data_bytes for flow in flows) / max(packets, 1))
 
 
 def _connections(flows: Sequence[Flow]) -> Connections | None:

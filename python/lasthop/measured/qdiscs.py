@@ -55,7 +55,8 @@ def match_queues(
         whose = f"the qdisc of {qdisc.host}" if qdisc.host else "its own qdisc"
         queue = _queue_of(qdisc, queues, name, measurement)
         if queue is None:
-            yield f"{measurement.source}: {whose}: {_values(qdisc)}: left out{_hint(qdisc, queues)}"
+            hint = _hint(qdisc, queues, measurement)
+            yield f"{measurement.source}: {whose}: {_values(qdisc)}: left out{hint}"
             continue
         for place, value in _placed(qdisc, queue, queues):
             samples[place].append(value)
@@ -102,9 +103,10 @@ def _values(qdisc: Queue) -> str:
     return ", ".join(said)
 
 
-def _hint(qdisc: Queue, queues: Queues) -> str:
-    """Return how to name the queue of a qdisc, if the scenario has one that it may be."""
+def _hint(qdisc: Queue, queues: Queues, measurement: Measurement) -> str:
+    """Return how to name the queue of a qdisc, if a name can tell."""
     known = queues.others if qdisc.host else queues.stations
-    return (
-        f"; --measured NAME=FILE with NAME of {', '.join(known[:4])} compares it" if known else ""
-    )
+    alike = [each for each in measurement.queues if bool(each.host) == bool(qdisc.host)]
+    if not known or len(alike) > 1:
+        return ""
+    return f"; --measured NAME=FILE with NAME of {', '.join(known[:4])} compares it"

@@ -1,5 +1,6 @@
 """Connections that their windows limit are greedy; the others have a rate of their own."""
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def imported(path: Path, packets: list[tuple[float, bytes]], *, snap: int = 6553
 def rates(station: Station) -> tuple[float | None, float | None]:
     """Rates of its datagrams, up and down. [bit/s]"""
     up, down = station.udp_up, station.udp_down
-    return up and up.rate_bps, down and down.rate_bps
+    return (up.rate_bps if up else None, down.rate_bps if down else None)
 
 
 @pytest.mark.parametrize(
@@ -222,3 +223,21 @@ def test_encrypted_frames_that_are_cut_count_as_long_as_they_were(tmp_path: Path
     [station] = network(path, Choices()).stations
     assert station.download is not None
     assert station.upload is None
+
+
+def quic(at_s: float, port: int = 40_000) -> tuple[float, bytes]:
+    """A datagram of QUIC to the station."""
+    packet = Conversation(port=port).packets([(at_s, 0, 0)], acks=False)[-1][1]
+    udp = struct.pack(">HHHH", 443, port, 1258, 0)
+    return at_s, packet[:23] + b"\x11" + packet[24:34] + udp + bytes(1250)
+
+
+def test_quic_that_pauses_has_a_rate_and_else_is_greedy(tmp_path: Path) -> None:
+    steady = imported(tmp_path, [quic(0.001 * number) for number in range(200)])
+    assert steady.download is not None
+    pieces = [quic(3.0 * piece + 0.001 * number) for piece in range(3) for number in range(50)]
+    station = imported(tmp_path, pieces)
+    assert station.download is None
+    assert station.udp_down is not None
+    assert station.udp_down.payload_bytes == 1250
+    assert station.udp_down.rate_bps == pytest.approx(8 * 1250 * 150 / 6.05, rel=0.02)

@@ -230,7 +230,7 @@ def test_statistics_of_qdiscs_are_queues(tmp_path: Path) -> None:
 
 def test_the_rate_at_which_datagrams_were_sent_is_no_goodput(tmp_path: Path) -> None:
     """flent writes null for the mean where iperf's server did not answer."""
-    about = {"UDP upload": {"UNITS": "Mbits/s", "MEAN_VALUE": None}}
+    about: dict[str, Any] = {"UDP upload": {"UNITS": "Mbits/s", "MEAN_VALUE": None}}
     results = {"UDP upload": [100.0, 100.0], "TCP download": [5.0]}
     tree = {"results": results, "x_values": [0], "metadata": {"SERIES_META": about}}
     seen = read(written(tmp_path, tree))
