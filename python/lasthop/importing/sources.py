@@ -80,6 +80,8 @@ def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream
     span_s = max(flow.stop_s for flow in flows) - min(flow.start_s for flow in flows)
     # As many gaps as segments fit into the time: the last one's is not in the span.
     rate_bps = 8 * sum(each.data_bytes * (1 - 1 / each.segments) for each in flows) / span_s
+    if rate_bps <= 0.0:
+        return _stream(datagrams, [], longest)  # Nothing but repeats was seen of them.
     several = f"{len(flows)} connections" if len(flows) > 1 else "1 connection"
     said = f"{several}, {_mbps(rate_bps)}, not limited by the window"
     trips = [flow.handshake_s for flow in flows if flow.handshake_s is not None]

@@ -237,7 +237,7 @@ def left_out(series: Tree, meta: Tree, found: list[Stream]) -> Iterator[str]:
     names = [
         name
         for name in series.table()
-        if meta.at(name).at("UNITS").value in UNITS_BPS
+        if str(meta.at(name).at("UNITS").value) in UNITS_BPS
         and name not in taken
         and not name.startswith(("UDP ", VOIP))  # The lines above tell of these.
         and not is_computed(name, meta.at(name))
