@@ -50,8 +50,17 @@ OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
 OF_WIRED = ("one_way_delay_s",)
 """Those of classes of wired flows, beside what classes have anyway."""
 
-OF_MEASURED = ("goodput_bps", "rtt_s", "loss_probability", "retransmissions")
+OF_MEASURED = (
+    "goodput_bps",
+    "rtt_s",
+    "one_way_delay_s",
+    "loss_probability",
+    "retransmissions",
+)
 """Those of flows that were measured."""
+
+OF_QDISCS = (*OF_LINKS[:1], *OF_LINKS[2:], "drop_probability")
+"""Those of queues that were measured."""
 
 OF_USERS = ("goodput_bps", "rtt_s")
 """Those of the flows of a network by conflict graph, which no class sums up."""
@@ -160,10 +169,20 @@ class Comparison:
                 del record[key]
         return records
 
-    @property
+    @cached_property
     def shown_with_nodes(self) -> set[tuple[str, str]]:
         """Items, by list and name, that repeat what their station or access point says."""
         return shown_with_nodes(self.simulation.summary, self.scenario.typed)
+
+    def repeats_a_node(self, row: Row) -> bool:
+        """Whether a row repeats what its station or access point says; no measured qdisc does."""
+        measured = row.list == "queues" and row.name in self._qdiscs and row.measured is not None
+        return not measured and (row.list, row.name) in self.shown_with_nodes
+
+    @property
+    def _qdiscs(self) -> frozenset[str]:
+        """Queues whose statistics were measured."""
+        return frozenset() if self.measured is None else self.measured.qdiscs
 
     @property
     def plot(self) -> "ComparisonPlots":
@@ -225,7 +244,7 @@ class Comparison:
         }
         if isinstance(self.scenario.typed, CsmaScenario):
             always["flows"] = OF_USERS
-        hidden = self.shown_with_nodes
+        with_nodes = self.shown_with_nodes
         for list_name in LISTS:
             if list_name == "stability":
                 yield from self._swing_rows()
@@ -241,10 +260,16 @@ class Comparison:
                 [*ours.values()],
             )
             if list_name == "flows":
-                shown += of_measured(found, shown)
+                shown += of_measured(found, shown, OF_MEASURED)
+            if list_name == "queues":
+                qdiscs = {name: found[name] for name in self._qdiscs}
+                shown += of_measured(qdiscs, shown, OF_QDISCS)
             for quantity in shown:
                 for name in ours:
-                    if (list_name, name) in hidden and quantity not in theirs.get(name, {}):
+                    known = theirs.get(name, {})
+                    if list_name == "queues" and name in self._qdiscs:
+                        known = {**found[name], **known}
+                    if (list_name, name) in with_nodes and quantity not in known:
                         continue
                     guess, seen, tried, real_one = (
                         each.get(name, {}).get(quantity) or UNKNOWN
@@ -369,10 +394,12 @@ def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, 
     return {item["name"]: item for item in items}
 
 
-def of_measured(found: Mapping[str, Mapping[str, Any]], shown: Sequence[str]) -> list[str]:
-    """Quantities of measured flows that are not shown already."""
+def of_measured(
+    found: Mapping[str, Mapping[str, Any]], shown: Sequence[str], of: Sequence[str]
+) -> list[str]:
+    """Return those of some quantities that were measured and are not shown already."""
     known = {quantity for item in found.values() for quantity in item}
-    return [quantity for quantity in OF_MEASURED if quantity in known and quantity not in shown]
+    return [quantity for quantity in of if quantity in known and quantity not in shown]
 
 
 def shown_quantities(

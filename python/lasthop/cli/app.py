@@ -60,7 +60,22 @@ class Command(WithoutAdapters, TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """Help without Python's types (``FILE <str>``) and braces around what is required."""
-        return re.sub(r" <\S+>|[{}]", "", super().get_help(ctx))
+        return without_types(super().get_help(ctx))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options, in columns as wide as what is shown of them."""
+        write = formatter.write_dl
+
+        def write_shown(rows: Any, **more: Any) -> None:
+            write([(without_types(name), text) for name, text in rows], **more)
+
+        formatter.write_dl = write_shown
+        super().format_options(ctx, formatter)
+
+
+def without_types(text: str) -> str:
+    """Remove Python's types (``FILE <str>``) and braces around what is required."""
+    return re.sub(r" <\S+>|[{}]", "", text)
 
 
 def function_of(command: str) -> Callable[..., object]:

@@ -94,8 +94,8 @@ def compare(
         list[str] | None,
         unset(
             "[NAME=]FILE",
-            "Lay a measurement beside it: flent, iperf3 --json, result.json; of the station or "
-            "flow NAME, else of all flows in order.",
+            "Lay a measurement beside it: flent, iperf3 --json, result.json; of the station, flow "
+            "or queue NAME, else of all flows in order.",
         ),
     ] = None,
     max_time: MaxTime = MAX_TIME_S,
@@ -158,7 +158,6 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():
             typer.echo(f"no prediction: the scenario {reason}")
         typer.echo()
-    hidden = comparison.shown_with_nodes
     # Users of a network by conflict graph are flows, and no class sums them up.
     summed = not isinstance(comparison.scenario.typed, CsmaScenario)
     rows = []
@@ -168,7 +167,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
             for row in comparison.rows
             if row.quantity == quantity
             and not (summed and row.list == "flows" and not of_interest(row))
-            and (row.list, row.name) not in hidden
+            and not comparison.repeats_a_node(row)
         ]
         # The cell's and the AP's come first, what was measured of flows last.
         last = LAST if summed else LAST[:1]

@@ -13,7 +13,7 @@ from lasthop.cli.boundary import Interrupted, note, warn
 from lasthop.cli.options import (
     OUT_RULE,
     Json,
-    MaxTime,
+    ReadingTime,
     counted,
     file_name,
     unset,
@@ -79,7 +79,7 @@ def pcap(
     ] = None,
     addresses: Addresses = False,
     out: Out = None,
-    max_time: MaxTime = MAX_TIME_S,
+    max_time: ReadingTime = MAX_TIME_S,
     as_json: Json = False,
 ) -> None:
     """Make a scenario of a capture.

@@ -115,6 +115,16 @@ MaxTime = Annotated[
         show_default="60s",
     ),
 ]
+ReadingTime = Annotated[
+    float,
+    typer.Option(
+        "--max-time",
+        metavar="TIME",
+        help="Refuse a capture that would take longer to read.",
+        parser=cost_of_time,
+        show_default="60s",
+    ),
+]
 MaxMemory = Annotated[
     float,
     typer.Option(

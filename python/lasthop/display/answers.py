@@ -175,14 +175,14 @@ def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
     rows = comparison.rows
     # Users of a network by conflict graph are flows, and no class sums them up.
     is_summed = any(row.list in ("stations", "classes") for row in rows)
-    hidden = comparison.shown_with_nodes if comparison.simulation.has_scenario else set()
+    known = comparison.simulation.has_scenario
     found = [
         (row, column)
         for row in rows
         for column in COLUMNS.get(row.list, ())
         if column.quantity == row.quantity
         and not (row.list == "flows" and is_summed)
-        and (row.list, row.name) not in hidden
+        and not (known and comparison.repeats_a_node(row))
     ]
     last = len(OF_COMPARISON)
     rank = {quantity: place for place, quantity in enumerate(OF_COMPARISON)}

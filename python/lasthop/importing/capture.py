@@ -8,12 +8,14 @@ import ipaddress
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 
 from lasthop.errors import UserError
 from lasthop.importing import frames
 from lasthop.importing.frames import Frame, Radio
 from lasthop.importing.packets import Packet, Progress, packets
+from lasthop.importing.round_trips import ETHERNET_MSS
 from lasthop.importing.segments import (
     SYN,
     WIRED_LINKS,
@@ -32,6 +34,10 @@ MOST_CELLS = 100
 
 RADIO_LINKS = {frames.WLAN, frames.RADIOTAP, frames.PRISM, frames.PPI}
 WELL_KNOWN = 1024
+SLOWEST_BPS = 1e6
+"""Rate of a frame whose rate is not told, for the time that it takes at most. [bit/s]"""
+BACKOFF_S = 1e-3
+"""Longest time between frames of a busy channel: 31 slots of 802.11b, DIFS, a MAC ACK. [s]"""
 LOOKUPS = {53, 67, 68, 123, 137, 138, 546, 547, 1900, 5353, 5355}
 """UDP ports of look-ups and announcements, which are no source of datagrams."""
 
@@ -158,6 +164,8 @@ class Reader:
         self.capture = capture
         self.lan = lan
         self.sides: dict[bytes, bool] = {}
+        self.quiet_s = 0.0
+        self.heard: tuple[float, float] | None = None
 
     def take(self, packet: Packet) -> None:
         """Count a packet."""
@@ -170,9 +178,10 @@ class Reader:
         if packet.link in RADIO_LINKS:
             self._radio(packet)
         elif packet.link in WIRED_LINKS:
-            found = segment(ip_packet(packet.link, packet.content))
+            found = segment(ip_packet(packet.link, packet.content), packet.missing_bytes)
             if found is not None:
-                self._wired(packet.time_s, found, len(packet.content))
+                length = len(packet.content) + packet.missing_bytes
+                self._wired(packet.time_s, found, length)
         else:
             known.links.add(packet.link)
 
@@ -190,6 +199,9 @@ class Reader:
         seen = frames.frame(content, radio.fcs)
         if seen is None:
             return
+        self._listen(packet.time_s, len(content) + packet.missing_bytes, radio.sent.rate_bps)
+        if packet.missing_bytes:
+            seen = seen._replace(body_bytes=seen.body_bytes + packet.missing_bytes)
         self.capture.radio += 1
         if radio.mhz:
             self.capture.mhz[radio.mhz] += 1
@@ -199,6 +211,16 @@ class Reader:
             self._control(seen, radio)
         elif seen.subtype == frames.BEACON:
             self.capture.beacons[seen.transmitter] += 1
+
+    def _listen(self, at_s: float, length: int, rate_bps: float) -> None:
+        """Add up the time in which nobody sent, less what backoff explains."""
+        air_s = 8 * length / (rate_bps or SLOWEST_BPS)
+        if self.heard is not None:
+            last_s, last_air_s = self.heard
+            # Some radios stamp the beginning of a frame, others its end.
+            explained_s = max(air_s, last_air_s) + BACKOFF_S
+            self.quiet_s += max(at_s - last_s - explained_s, 0.0)
+        self.heard = at_s, air_s
 
     def _control(self, seen: Frame, radio: Radio) -> None:
         """An ACK of a cell's node is counted by its rate; an RTS announces the next frame."""
@@ -269,7 +291,7 @@ class Reader:
         station.way(name).frames += 1
         station.way(name).payload_bytes += length
         cell.payload_bytes += length
-        cell.passed[name] += 1
+        cell.passed[name] += max(ceil(found.payload_bytes / ETHERNET_MSS), 1)
         self._count(at_s, cell, station, name, found)
 
     def _from_station(self, found: Segment) -> bool:
@@ -308,7 +330,8 @@ class Reader:
                 return
             self.capture.connections += 1
             connection = station.connections[key] = Connection(found.tcp, at_s)
-        connection.pass_by(at_s, way, found, cell.passed)
+        quiet_s = self.quiet_s if self.capture.radio else None
+        connection.pass_by(at_s, way, found, cell.passed, quiet_s)
 
 
 def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes, Cell]:

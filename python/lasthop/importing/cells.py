@@ -10,10 +10,11 @@ from lasthop.importing import phy
 from lasthop.importing.capture import MOST_STATIONS, Capture, Cell, choose, others, read
 from lasthop.importing.hostapd import quoted
 from lasthop.importing.layer import Layer, keys, layer, notes, place
-from lasthop.importing.observed import Connections, Flow, Network, Note, Station, Stream
+from lasthop.importing.observed import Connections, Network, Note, Station
 from lasthop.importing.packets import Progress
 from lasthop.importing.ppdu import GENERATIONS
-from lasthop.importing.tally import MOST_CONNECTIONS, Connection, Datagrams, Tally, Way
+from lasthop.importing.sources import sources
+from lasthop.importing.tally import MOST_CONNECTIONS, Connection, Tally, Way
 
 __all__ = ["Choices", "network"]
 
@@ -29,8 +30,6 @@ FULL_SHARE = 0.9
 HEADER_PROTECTED, HEADER_QOS, HEADER = 16, 2, 28
 """Bytes of CCMP, of QoS, and of a plain data frame's header with check sequence. [bytes]"""
 MOST_WINDOW = 65535
-LARGEST_DATAGRAM = 1472
-"""Payload that fits into an Ethernet frame; larger ones came in fragments. [bytes]"""
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,7 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
         largest = max(range(len(tallies)), key=lambda k: tallies[k].down.payload_bytes)
         stations[largest] = _with_download(stations[largest])
         remarks.append(Note("nobody moves much: one download is assumed", warns=True))
+    remarks += _with_rates(stations)
     queue = _queue(cell, far_s, known.span_s) if known.radio else None  # A wire is before it.
     return Network(
         source=f"capture {path.name}",
@@ -91,6 +91,20 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
         notes=remarks,
         facts=() if physical.channel is None else (FACTS["any-edca"],),
     )
+
+
+def _with_rates(stations: Sequence[Station]) -> list[Note]:
+    """Return the note on connections that their applications limit, if there are any."""
+    count = sum(not flow.window_limited for each in stations for flow in each.flows)
+    if not count:
+        return []
+    several = "1 connection was" if count == 1 else f"{count} connections were"
+    text = (
+        f"{several} not limited by the window, but had less to send than it allowed: here "
+        "datagrams of that rate, which do not react to losses; their round trip is that of the "
+        "handshake"
+    )
+    return [Note(text, warns=True)]
 
 
 def _sends(station: Station) -> bool:
@@ -175,8 +189,9 @@ def _station(
     if tally.signals:
         levels = sorted(tally.signals.elements())
         notes.append(f"signal {levels[len(levels) // 2]} dBm where it was recorded")
-    flows = [each.flow(known.first_s, far_s) for each in tally.bulk()]
-    upload, download = (_connections(tally, flows, way) for way in ("up", "down"))
+    flows = [each.flow(known.first_s, far_s, bool(known.radio)) for each in tally.bulk()]
+    up, down = (sources(tally, flows, way) for way in ("up", "down"))
+    upload, download = up.connections, down.connections
     if not flows and tally.protected:
         upload, download = _by_bytes(tally)
     short = len(tally.connections) - len(flows)
@@ -192,30 +207,13 @@ def _station(
         streams=placed.streams,
         upload=upload,
         download=download,
-        udp_up=_stream(tally.udp_up),
-        udp_down=_stream(tally.udp_down),
+        udp_up=up.stream,
+        udp_down=down.stream,
         error_up=_noise(tally.up, quiet["up"]),
         error_down=_noise(tally.down, quiet["down"]),
         flows=flows,
         notes=notes,
     )
-
-
-def _connections(tally: Tally, flows: Sequence[Flow], way: str) -> Connections | None:
-    count = tally.at_once(way)
-    if not count:
-        return None
-    own = [flow for flow in flows if flow.direction == way]
-    goodput = sum(flow.goodput_bps for flow in own) / len(own) / 1e6
-    trips = [flow.rtt_s for flow in own if flow.rtt_s is not None]
-    said = f"measured {goodput:.3g} Mb/s each"
-    if trips:
-        said += f", round trip {sum(trips) / len(trips) * 1e3:.0f} ms"
-    again = sum(flow.retransmitted for flow in own) / max(sum(flow.segments for flow in own), 1)
-    said += f", {again:.2%} sent again" if again else ""
-    if len(own) > count:
-        said += f"; {len(own)} one after another"
-    return Connections(count, True, said)
 
 
 def _by_bytes(tally: Tally) -> tuple[Connections | None, Connections | None]:
@@ -227,13 +225,6 @@ def _by_bytes(tally: Tally) -> tuple[Connections | None, Connections | None]:
         return None, None
     found = [Connections(1, False, said) if each >= most / 4 else None for each in (up, down)]
     return found[0], found[1]
-
-
-def _stream(datagrams: Datagrams) -> Stream | None:
-    if not datagrams.counts:
-        return None
-    usual = max(datagrams.lengths, key=lambda length: datagrams.lengths[length])
-    return Stream(datagrams.rate_bps, min(max(usual, 1), LARGEST_DATAGRAM))
 
 
 def _all(tallies: Sequence[Tally]) -> Iterator[Connection]:

@@ -45,10 +45,21 @@ class Connections:
 
 @dataclass(frozen=True)
 class Stream:
-    """Datagrams of a station, one way: mean rate of payload and their usual payload."""
+    """Datagrams of a station, one way.
+
+    Attributes
+    ----------
+    rate_bps : float
+        Mean rate of payload. [bit/s]
+    payload_bytes : int
+        Their usual payload. [bytes]
+    note : str
+        Where that comes from.
+    """
 
     rate_bps: float
     payload_bytes: int
+    note: str = "measured"
 
 
 @dataclass(frozen=True)
@@ -71,6 +82,10 @@ class Flow:
         Whether the ends' time stamps tell it; otherwise the order of ACKs and data does.
     segments, retransmitted : int
         Segments that were seen, and how many of them again.
+    handshake_s : float
+        Round trip of its handshake, None if that was not seen. [s]
+    window_limited : bool
+        Whether its window limited it; else what its application had to send did.
     """
 
     direction: str
@@ -82,6 +97,8 @@ class Flow:
     by_time_stamps: bool
     segments: int
     retransmitted: int
+    handshake_s: float | None = None
+    window_limited: bool = True
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from lasthop.allowance import check_time, need
 from lasthop.errors import UserError
-from lasthop.extras import missing
+from lasthop.extras import missing as missing_package
 from lasthop.opening import opened
 
 __all__ = ["Packet", "Progress", "packets"]
@@ -43,11 +43,12 @@ TSRESOL, TSOFFSET = 9, 14
 
 
 class Packet(NamedTuple):
-    """A packet: link type, time of capture [s], bytes as captured."""
+    """A packet: link type, time of capture [s], bytes as captured, bytes not captured [bytes]."""
 
     link: int
     time_s: float
     content: bytes
+    missing_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def needs_dpkt() -> tuple[ModuleType, ModuleType]:
     try:
         from dpkt import pcap, pcapng
     except ImportError:
-        raise missing("dpkt", "import pcap") from None
+        raise missing_package("dpkt", "import pcap") from None
     return pcap, pcapng
 
 
@@ -144,13 +145,18 @@ def _records(path: Path, file: BinaryIO, magic: bytes) -> Iterator[Packet]:
     index = 0
     while len(head := file.read(header.size)) == header.size:
         index += 1
-        seconds, fraction, length, _ = header.unpack(head)
+        seconds, fraction, length, whole = header.unpack(head)
         _check(path, f"packet {index}", length)
         file.read(skip)
         content = file.read(length)
         if len(content) < length:
             return  # The capture was cut short.
-        yield Packet(link, seconds + fraction / ticks, content)
+        yield Packet(link, seconds + fraction / ticks, content, missing(whole, length))
+
+
+def missing(whole: int, length: int) -> int:
+    """Return how much of a packet was not captured; 0 if what it says of it cannot be. [bytes]"""
+    return whole - length if length < whole <= MOST_PACKET_BYTES else 0
 
 
 def _check(path: Path, what: str, length: int) -> None:
@@ -221,13 +227,13 @@ def _packet(
     if len(body) < 20:
         raise UserError(f"{path}: a packet without its header: the file is damaged")
     if kind == ENHANCED:
-        number, high, low, length = struct.unpack(f"{order}IIII", body[:16])
+        number, high, low, length, whole = struct.unpack(f"{order}IIIII", body[:20])
     else:
-        number, _, high, low, length = struct.unpack(f"{order}HHIII", body[:16])
+        number, _, high, low, length, whole = struct.unpack(f"{order}HHIIII", body[:20])
     if number >= len(interfaces):
         raise UserError(f"{path}: a packet of interface {number}, which is not described")
     if length > len(body) - 20:
         raise UserError(f"{path}: a packet is longer than its block: the file is damaged")
     known = interfaces[number]
     time_s = known.offset_s + (high << 32 | low) / known.ticks
-    return Packet(known.link, time_s, body[20 : 20 + length])
+    return Packet(known.link, time_s, body[20 : 20 + length], missing(whole, length))

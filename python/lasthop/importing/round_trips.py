@@ -26,13 +26,19 @@ side's answers.
 
 from collections import deque
 from dataclasses import dataclass, field
-from math import inf, log
+from math import ceil, inf, log
 
-from lasthop.importing.segments import ACK, FIN, SYN, Segment
+from lasthop.importing.segments import ACK, CWR, FIN, SYN, Segment
 
 __all__ = ["RoundTrips"]
 
 MODULUS, HALF = 1 << 32, 1 << 31
+ETHERNET_MSS = 1460
+"""Longest payload of a segment in an Ethernet frame. [bytes]"""
+STAMP_BYTES = 12
+"""What time stamps take of it. [bytes]"""
+KEEP_ALIVE_BYTES = 1
+"""Payload of a keep-alive at most, which repeats the last byte (RFC 9293, 3.8.4). [bytes]"""
 INITIAL_WINDOW = 10
 """Segments that a sender begins with at most (RFC 6928), where a capture shows fewer."""
 DUPACKS = 3
@@ -63,7 +69,7 @@ def ahead(of: int, by: int) -> int:
     return difference - MODULUS if difference >= HALF else difference
 
 
-@dataclass
+@dataclass(slots=True)
 class Mean:
     """A sum of samples with their extremes."""
 
@@ -92,7 +98,12 @@ class RoundTrips:
     Attributes
     ----------
     mss_bytes : int
-        Longest payload so far. [bytes]
+        Longest payload so far, of segments as they are on the wire. [bytes]
+    most_bytes : int
+        Longest that a segment may be on the wire: longer ones in the capture are several, which
+        segmentation offload has put together. [bytes]
+    losses : int
+        Times that the window was reduced: segments sent again, or ECN's CWR.
     by_window, by_stamp : Mean
         Round trips by either way. [s]
     retransmitted, repeated_bytes : int
@@ -102,6 +113,8 @@ class RoundTrips:
     """
 
     mss_bytes: int = 0
+    most_bytes: int = ETHERNET_MSS
+    losses: int = 0
     by_window: Mean = field(default_factory=Mean)
     by_stamp: Mean = field(default_factory=Mean)
     window: Mean = field(default_factory=Mean)
@@ -141,7 +154,7 @@ class RoundTrips:
         passed : int
             Packets that have passed in this direction before, whoever sent them.
         """
-        self.mss_bytes = max(self.mss_bytes, sent.payload_bytes)
+        self.mss_bytes = max(self.mss_bytes, min(sent.payload_bytes, self.longest_bytes(sent)))
         length = sent.payload_bytes + bool(sent.flags & (SYN | FIN))
         end = (sent.seq + length) % MODULUS
         if sent.stamp >= 0:
@@ -149,6 +162,8 @@ class RoundTrips:
         if self._next < 0:
             self._una, self._next = sent.seq, end
             return
+        if sent.flags & CWR and not sent.flags & SYN:
+            self.losses += 1
         if sent.payload_bytes == 0:
             self._next = end if ahead(end, self._next) > 0 else self._next
             return
@@ -158,12 +173,44 @@ class RoundTrips:
             if self._recover < 0:
                 self._at_least(self._flight())
             return
-        self.retransmitted += 1
+        if self.is_keep_alive(sent):
+            return
+        self.retransmitted += self.segments_of(sent)
         self.repeated_bytes += sent.payload_bytes
         if ahead(end, self._una) <= 0:
             self._time_out_for_nothing()
         elif self._recover < 0:
             self._lose(sent.seq)
+
+    def longest_bytes(self, sent: Segment) -> int:
+        """Return the longest payload that a segment with such options has on the wire. [bytes]"""
+        return self.most_bytes - (STAMP_BYTES if sent.stamp >= 0 else 0)
+
+    def segments_of(self, sent: Segment) -> int:
+        """Return how many segments on the wire a segment of the capture was."""
+        return max(ceil(sent.payload_bytes / max(self.longest_bytes(sent), 1)), 1)
+
+    def is_keep_alive(self, sent: Segment) -> bool:
+        """Whether a segment only asks whether the other end is still there."""
+        behind = ahead(self._next, sent.seq)
+        return sent.payload_bytes <= KEEP_ALIVE_BYTES and behind == 1 and self._next == self._una
+
+    @property
+    def all_answered(self) -> bool:
+        """Whether all data that passed is acknowledged."""
+        return self._next < 0 or ahead(self._una, self._next) >= 0
+
+    @property
+    def allowed_segments(self) -> float:
+        """Mean window while data was acknowledged, no more than the receiver's. [segments]"""
+        mean = self.window.mean
+        return min(self._cwnd if mean is None else mean, self._limit)
+
+    def pause(self, at_s: float, passed: int) -> None:
+        """Forget which ACK allowed what, since the sender had nothing to send."""
+        self._edges.clear()
+        self._unseen.clear()
+        self._allow(at_s, passed)
 
     def _flight(self) -> float:
         """Segments that are seen to be under way."""
@@ -178,6 +225,7 @@ class RoundTrips:
 
     def _lose(self, seq: int) -> None:
         """A segment is sent again: what lies behind it was the window, and recovery begins."""
+        self.losses += 1
         lost = max(ahead(self._next, seq) / max(self.mss_bytes, 1), 1.0)
         fast = self._dupacks >= DUPACKS
         if fast and self._expected >= LEAST_GROWTH:
@@ -209,9 +257,7 @@ class RoundTrips:
         _, before, allowed_s = self._unseen[0]
         packets = passed - before
         if packets <= 1 and at_s - allowed_s > PAUSE_S:
-            self._edges.clear()
-            self._unseen.clear()
-            self._allow(at_s, passed)
+            self.pause(at_s, passed)
         elif self._recover < 0 and self._grows:
             self.backlog[packets] = self.backlog.get(packets, 0) + 1
 

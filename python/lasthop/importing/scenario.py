@@ -247,4 +247,4 @@ def _flows(key: str, connections: Connections | None) -> Iterable[str]:
 def _datagrams(key: str, stream: Stream | None) -> Iterable[str]:
     if stream is not None:
         rate, packet = text(phy.spelled(stream.rate_bps)), text(f"{stream.payload_bytes} B")
-        yield entry(key, f"{{ rate = {rate}, packet = {packet} }}", "measured")
+        yield entry(key, f"{{ rate = {rate}, packet = {packet} }}", stream.note)

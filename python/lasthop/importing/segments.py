@@ -19,7 +19,7 @@ TCP, UDP, FRAGMENT = 6, 17, 44
 PASSED = {0, 43, 60}
 """Extension headers that are read past: hop-by-hop, routing, destination options."""
 
-FIN, SYN, RST, ACK = 1, 2, 4, 16
+FIN, SYN, RST, ACK, CWR = 1, 2, 4, 16, 128
 END_OF_OPTIONS, NO_OPERATION, MAX_SEGMENT, SCALE, TIME_STAMPS = 0, 1, 2, 3, 8
 
 
@@ -95,8 +95,16 @@ def of_llc(payload: bytes) -> bytes:
     return _by_type(payload, 6) if payload.startswith(b"\xaa\xaa\x03") else b""
 
 
-def segment(packet: bytes) -> Segment | None:
-    """What an IP packet carries; None if it is neither TCP nor UDP, or its head is not whole."""
+def segment(packet: bytes, missing_bytes: int = 0) -> Segment | None:
+    """What an IP packet carries; None if it is neither TCP nor UDP, or its head is not whole.
+
+    Parameters
+    ----------
+    packet : bytes
+        What was captured of it.
+    missing_bytes : int
+        What was not, at its end. [bytes]
+    """
     if len(packet) < 20:
         return None
     version = packet[0] >> 4
@@ -106,10 +114,10 @@ def segment(packet: bytes) -> Segment | None:
         if start < 20 or later:
             return None
         protocol, source, sink = packet[9], packet[12:16], packet[16:20]
-        total = total or len(packet)  # Segmentation offload leaves it empty.
+        total = total or len(packet) + missing_bytes  # Segmentation offload leaves it empty.
     elif version == 6 and len(packet) >= 40:
         protocol, start = packet[6], 40
-        total = 40 + (int.from_bytes(packet[4:6], "big") or len(packet) - 40)
+        total = 40 + (int.from_bytes(packet[4:6], "big") or len(packet) + missing_bytes - 40)
         source, sink = packet[8:24], packet[24:40]
         while protocol in PASSED and len(packet) >= start + 8:
             protocol, start = packet[start], start + 8 * (1 + packet[start + 1])

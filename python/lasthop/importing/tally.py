@@ -1,15 +1,17 @@
 """Counts of a capture: what each station and each connection did, packet by packet."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from lasthop.importing.activity import Activity, Handshake
 from lasthop.importing.observed import Flow
 from lasthop.importing.ppdu import Sighting
 from lasthop.importing.round_trips import RoundTrips
 from lasthop.importing.segments import ACK, SYN, Segment
+from lasthop.importing.window_limit import Evidence, is_window_limited
 
-__all__ = ["Connection", "Datagrams", "Tally", "Way"]
+__all__ = ["Connection", "Datagrams", "Tally", "Way", "most_at_once"]
 
 MOST_CONNECTIONS = 20_000
 """Connections that are followed; a capture of a last hop has fewer at work."""
@@ -89,25 +91,88 @@ class Connection:
     windows: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
     pure_acks: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
     far: tuple[float, int] = (float("inf"), 0)
+    handshake: Handshake = field(default_factory=Handshake)
+    activity: dict[str, Activity] = field(
+        default_factory=lambda: {"up": Activity(), "down": Activity()}
+    )
+    quiet_s: dict[str, tuple[float, float]] = field(default_factory=dict)
     _probe: tuple[int, float, int] | None = None
 
-    def pass_by(self, at_s: float, way: str, seen: Segment, passed: dict[str, int]) -> None:
-        """A packet of it passes; `way` is up, from the station, or down."""
+    def pass_by(
+        self,
+        at_s: float,
+        way: str,
+        seen: Segment,
+        passed: dict[str, int],
+        quiet_s: float | None = None,
+    ) -> None:
+        """Take a packet of it.
+
+        Parameters
+        ----------
+        at_s : float
+            When. [s]
+        way : str
+            Up, from the station, or down.
+        seen : Segment
+            What.
+        passed : dict
+            Packets that have passed so far, up and down.
+        quiet_s : float
+            Time so far in which the radio heard nothing; None on a wire. [s]
+        """
         self.last_s = at_s
         self.payload[way] += seen.payload_bytes
-        self.segments[way] += seen.payload_bytes > 0
+        own, other = (self.up, self.down) if way == "up" else (self.down, self.up)
+        self.segments[way] += own.segments_of(seen) if seen.payload_bytes else 0
         if not self.tcp:
+            if seen.payload_bytes:
+                self._send(at_s, way, seen, quiet_s, passed)
             return
         back = "down" if way == "up" else "up"
+        self.handshake.see(at_s, way, seen)
         if seen.flags & SYN:
             self.scales[way] = seen.scale
+            if seen.mss_bytes:  # What the other end may send.
+                other.most_bytes = seen.mss_bytes
         self._probe_far_side(at_s, way, seen, sum(passed.values()))
         self.pure_acks[way] += not seen.payload_bytes and bool(seen.flags & ACK)
         window = self._window(way, seen)
         self.windows[way] = max(self.windows[way], window)
-        own, other = (self.up, self.down) if way == "up" else (self.down, self.up)
+        if seen.payload_bytes and not own.is_keep_alive(seen):
+            self._send(at_s, way, seen, quiet_s, passed)
+        again = own.retransmitted
         own.data(at_s, seen, passed[way])
+        if own.retransmitted != again:
+            self.activity[way].forget_probe()
+        unanswered = not other.all_answered
         other.ack(at_s, seen, window, passed[back])
+        if unanswered and seen.flags & ACK:
+            self.activity[back].ack(at_s, seen.ack, quiet_s)
+
+    def _send(
+        self,
+        at_s: float,
+        way: str,
+        seen: Segment,
+        quiet_s: float | None,
+        passed: dict[str, int],
+    ) -> None:
+        """Take data of either protocol: whether a pause ends, and how long there was none."""
+        own = self.up if way == "up" else self.down
+        activity = self.activity[way]
+        began_s, _ = self.quiet_s.get(way, (quiet_s or 0.0, 0.0))
+        self.quiet_s[way] = began_s, quiet_s or 0.0
+        paused = activity.data(
+            at_s,
+            seen,
+            all_answered=not activity.answered or own.all_answered,
+            quiet_s=quiet_s,
+            trip_s=self.handshake.rtt_s,
+            losses=own.losses,
+        )
+        if paused and self.tcp:
+            own.pause(at_s, passed[way])
 
     def _window(self, way: str, seen: Segment) -> int:
         """The window that a packet announces; 0 where its scale is not known. [bytes]"""
@@ -148,24 +213,40 @@ class Connection:
         way = self.direction
         return self.segments[way] >= LEAST_SEGMENTS and self.payload[way] >= LEAST_BYTES
 
-    def flow(self, began_s: float, far_s: float) -> Flow:
+    def is_window_limited(self, radio: bool) -> bool:
+        """Whether its window limited it; else what its application had to send did."""
+        way = self.direction
+        activity, (began_s, ended_s) = self.activity[way], self.quiet_s.get(way, (0.0, 0.0))
+        busy = None
+        if radio and activity.span_s > 0:
+            busy = 1.0 - (ended_s - began_s) / activity.span_s
+        return is_window_limited(
+            Evidence(self.handshake, activity, self.trips, way, self.payload[way], busy, self.tcp)
+        )
+
+    def flow(self, began_s: float, far_s: float, radio: bool) -> Flow:
         """It as others see it; `far_s` is the least time of the far side. [s]"""
         way, trips = self.direction, self.trips
         moved = max(self.payload[way] - trips.repeated_bytes, 0)
-        span_s = self.last_s - self.first_s
+        activity, limited = self.activity[way], self.is_window_limited(radio)
+        span_s = activity.span_s
         rtt_s, stamped = trips.rtt_s, trips.stamped
         if stamped and rtt_s is not None and way == "down":
             rtt_s += far_s
+        if not limited and not stamped:
+            rtt_s = self.handshake.rtt_s  # No ACK was what data waited for.
         return Flow(
             direction=way,
-            start_s=self.first_s - began_s,
-            stop_s=self.last_s - began_s,
+            start_s=activity.first_s - began_s,
+            stop_s=activity.last_s - began_s,
             data_bytes=moved,
             goodput_bps=8 * moved / span_s if span_s > 0 else 0.0,
             rtt_s=rtt_s,
             by_time_stamps=stamped,
             segments=self.segments[way],
             retransmitted=trips.retransmitted,
+            handshake_s=self.handshake.rtt_s,
+            window_limited=limited,
         )
 
 
@@ -194,15 +275,15 @@ class Tally:
             if each.counts:
                 yield each
 
-    def at_once(self, direction: str) -> int:
-        """Most connections that count at a time, one way."""
-        spans = [(each.first_s, each.last_s) for each in self.bulk() if each.direction == direction]
-        steps = sorted(
-            [(start, 1) for start, _ in spans] + [(stop, -1) for _, stop in spans],
-            key=lambda step: (step[0], -step[1]),
-        )
-        now = most = 0
-        for _, step in steps:
-            now += step
-            most = max(most, now)
-        return most
+
+def most_at_once(spans: Sequence[tuple[float, float]]) -> int:
+    """Return how many spans of time overlap at most."""
+    steps = sorted(
+        [(start, 1) for start, _ in spans] + [(stop, -1) for _, stop in spans],
+        key=lambda step: (step[0], -step[1]),
+    )
+    now = most = 0
+    for _, step in steps:
+        now += step
+        most = max(most, now)
+    return most

@@ -1,24 +1,48 @@
-"""Measurements of flent, ``.flent`` and ``.flent.gz``: series of rates and round trips.
+"""Measurements of flent, ``.flent`` and ``.flent.gz``: series of rates, delays and queues.
 
-References: flent's doc/data-format.rst. A series is a list of values, null where there is none.
-``TCP upload`` is sent by the machine that ran flent; ``::1`` and words such as BE tell several
-apart; ``tcp_rtt`` is the kernel's smoothed round trip of a stream. [ms]
+References: flent's doc/data-format.rst, flent/runners.py and flent/tests. A series is a list of
+values, null where there is none. ``TCP upload`` is sent by the machine that ran flent; ``::1`` and
+words such as BE tell several apart. Series that flent computes (sums, averages, fairness) have a
+runner of their own in the metadata since 2017. ``tcp_rtt`` is the kernel's smoothed round trip of
+a stream. [ms] ``VoIP::delay`` is the one-way delay from the machine that ran flent. [ms]
+``qdisc_stats_HOST::backlog_pkts`` and its like are statistics of ``tc -s qdisc`` at HOST.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lasthop.errors import UserError
-from lasthop.measured.observed import Measurement, Stream
+from lasthop.measured.observed import Measurement, NothingMeasuredError, Queue, Stream
 from lasthop.measured.tree import Tree
 
 __all__ = ["is_flent", "read"]
 
-NAMED = re.compile(r"(TCP|UDP) (upload|download)(?P<rest>.*)")
-SUMS = ("sum", "avg", "totals")
-MBPS = "Mbits/s"
+NAMED = re.compile(r"(TCP|UDP) (upload|download)(?P<rest>.*)", re.IGNORECASE)
+UNDIRECTED = re.compile(r"(TCP|UDP) .+")
+"""Names of streams whose direction only the command tells, such as ``TCP cubic``."""
+COMMAND = re.compile(r"(?:^|\s)-t (TCP_STREAM|TCP_MAERTS|TCP_SENDFILE)\b")
+"""netperf's test in a command: MAERTS, which is STREAM reversed, receives."""
+COMPUTED = ("sum", "avg", "average", "total", "totals", "fairness", "mean")
+"""Words in names of series that are computed from others."""
+COMPUTING = (
+    "SumRunner",
+    "AverageRunner",
+    "SmoothAverageRunner",
+    "FairnessRunner",
+    "DiffMinRunner",
+)
+UNITS_BPS = {"Mbits/s": 1e6, "Kbits/s": 1e3, "Kbps": 1e3, "Gbits/s": 1e9, "bits/s": 1.0}
 WAYS = {"upload": "up", "download": "down"}
+VOIP = "VoIP"
+QDISC = re.compile(r"qdisc(?:_stats_(?P<host>.+?)|-stats)(?:::(?P<what>[a-z_]+))?")
+OWN = ("", "localhost", "127.0.0.1", "::1")
+"""Names of the machine that ran flent."""
+DELAYS = ("Ping", "HTTP", "UDP RTT", "TCP RTT")
+"""Beginnings of names of series of milliseconds that are of no flow."""
+MOST_NAMED = 6
+"""Most names of series that a line lists."""
+ANY = -1e18
+"""Least value of a delay between two clocks, which may be set differently."""
 
 
 def is_flent(tree: Any) -> bool:
@@ -27,23 +51,27 @@ def is_flent(tree: Any) -> bool:
 
 
 def read(file: Tree) -> Measurement:
-    """A measurement's streams, in the order of their numbers.
+    """Return a measurement's streams, in the order of their numbers, and its queues.
 
     Raises
     ------
     UserError
-        If a value is not of its form, or no series is of a TCP or UDP stream.
+        If a value is not of its form, or no series is of a stream or a qdisc.
     """
     series = file.at("results")
     meta = file.at("metadata").at("SERIES_META")
-    found = sorted(streams(series, meta), key=lambda each: _in_order(each.name))
-    notes = list(pings(series))
-    if not found:
+    notes: list[str] = []
+    found = sorted(streams(series, meta, notes), key=lambda each: _in_order(each.name))
+    found += voip(file, meta.at(VOIP), notes)
+    measured = list(queues(series, file.at("metadata").at("LOCAL_HOST").text()))
+    notes += [*pings(series), *left_out(series, meta, found)]
+    if not found and not measured:
         known = ", ".join(list(series.table())[:4]) or "none"
-        raise UserError(
-            f"{file.path}: no series of a TCP or UDP upload or download; its series are {known}"
+        raise NothingMeasuredError(
+            f"{file.path}: no series of a TCP or UDP upload or download, of VoIP or of a qdisc; "
+            f"its series are {known}"
         )
-    return Measurement(str(file.path), "flent", found, notes)
+    return Measurement(str(file.path), "flent", found, notes, queues=measured)
 
 
 def _in_order(name: str) -> tuple[str, int]:
@@ -52,40 +80,169 @@ def _in_order(name: str) -> tuple[str, int]:
     return (name[: found.start()], int(found[1])) if found else (name, 0)
 
 
-def streams(series: Tree, meta: Tree) -> Iterator[Stream]:
-    """Each stream whose rate is a series; sums and means of several are left out."""
+def is_computed(name: str, about: Tree) -> bool:
+    """Whether flent computed a series from others."""
+    computed = any(word in COMPUTED for word in name.lower().split())
+    return computed or about.at("RUNNER").value in COMPUTING
+
+
+def direction_of(name: str, about: Tree) -> str | None:
+    """Return the direction of a stream; None if the series is no stream's rate.
+
+    netperf's command counts more than the name, since ``--swap-up-down`` changes only the command.
+    """
+    found = NAMED.fullmatch(name)
+    test = COMMAND.search(about.at("COMMAND").text())
+    if test is not None and (found or UNDIRECTED.fullmatch(name)):
+        return "down" if test[1] == "TCP_MAERTS" else "up"
+    return WAYS[found[2].lower()] if found else None
+
+
+def streams(series: Tree, meta: Tree, notes: list[str]) -> Iterator[Stream]:
+    """Yield each stream whose rate is a series; what is computed from several is left out."""
     for name in series.table():
-        found = NAMED.fullmatch(name)
-        if found is None or any(word in found["rest"].split() for word in SUMS):
+        about = meta.at(name)
+        units = about.at("UNITS").value
+        if "::tcp_" in name or is_computed(name, about):
             continue
-        if "tcp_" in name or meta.at(name).at("UNITS").value not in (None, MBPS):
+        way = direction_of(name, about)
+        scale = 1e6 if units is None else UNITS_BPS.get(str(units))
+        if way is None or scale is None:
             continue
-        rate = meta.at(name).at("MEAN_VALUE").number()
+        rate = about.at("MEAN_VALUE").number()
         mean = mean_of(series.at(name))
         if rate is None and mean is None:
             continue
+        udp = name.upper().startswith("UDP")
+        if udp and rate is None:
+            if "MEAN_VALUE" in (about.value or {}):
+                notes.append(f"{name}: the receiver reported nothing; the rate sent is no goodput")
+                continue
+            notes.append(f"{name}: no report of the receiver, the sender's rate is taken")
         trip_ms = mean_of(series.at(f"{name}::tcp_rtt"))
         yield Stream(
             name=name,
-            direction=WAYS[found[2]],
-            goodput_bps=1e6 * (rate if rate is not None else mean or 0.0),
+            direction=way,
+            goodput_bps=scale * (rate if rate is not None else mean or 0.0),
             rtt_s=None if trip_ms is None else trip_ms / 1e3,
+            transport="udp" if udp else "tcp",
         )
 
 
-def mean_of(series: Tree) -> float | None:
-    """Mean of a series over the values that it has."""
+def mean_of(series: Tree, least: float = 0.0) -> float | None:
+    """Return the mean of a series over the values that it has."""
     if series.value is None:
         return None
-    values = [value for each in series.items() if (value := each.number()) is not None]
+    values = [value for each in series.items() if (value := each.number(least=least)) is not None]
     return sum(values) / len(values) if values else None
 
 
-def pings(series: Tree) -> Iterator[str]:
-    """What pings and other series of milliseconds say, which is no flow's round trip."""
+def voip(file: Tree, about: Tree, notes: list[str]) -> Iterator[Stream]:
+    """Yield the VoIP stream, of D-ITG or irtt, from the machine that ran flent."""
+    series = file.at("results")
+    delay_ms = mean_of(series.at(f"{VOIP}::delay"), ANY)
+    rate_kbps = mean_of(series.at(f"{VOIP}::bitrate"))
+    if delay_ms is None and rate_kbps is None:
+        return
+    if delay_ms is not None and any(
+        (each.number(least=ANY) or 0.0) < 0.0 for each in series.at(f"{VOIP}::delay").items()
+    ):
+        notes.append(f"{VOIP}: its one-way delay is below 0 at times: the clocks differ, left out")
+        delay_ms = None
+    jitter_ms = mean_of(series.at(f"{VOIP}::jitter"))
+    if jitter_ms is not None:
+        notes.append(f"{VOIP}::jitter: mean {jitter_ms:.3g} ms, beside the flows of the scenario")
+    yield Stream(
+        name=VOIP,
+        direction="up",
+        goodput_bps=None if rate_kbps is None else rate_kbps * 1e3,
+        loss_probability=lost_part(file, about, notes),
+        one_way_delay_s=None if delay_ms is None else delay_ms / 1e3,
+        transport="udp",
+    )
+
+
+def lost_part(file: Tree, about: Tree, notes: list[str]) -> float | None:
+    """Return the part of the VoIP packets that was lost; None if nothing tells how many were sent.
+
+    The series counts the lost ones; irtt reports how many it sent, and D-ITG's raw values are
+    those that arrived.
+    """
+    lost_series = file.at("results").at(f"{VOIP}::loss")
+    if lost_series.value is None:
+        return None
+    lost = sum(each.number() or 0.0 for each in lost_series.items())
+    if not lost:
+        return 0.0
+    sent = about.at("PACKETS_SENT").number() or 0.0
+    raw = file.at("raw_values").at(VOIP).value
+    if not sent and isinstance(raw, list) and raw:
+        sent = lost + sum(not (isinstance(each, Mapping) and each.get("lost")) for each in raw)
+    if not sent:
+        notes.append(f"{VOIP}::loss: {lost:.0f} packets lost, of how many is not reported")
+        return None
+    return min(lost / sent, 1.0)
+
+
+def queues(series: Tree, local_host: str) -> Iterator[Queue]:
+    """Yield each qdisc whose statistics were read."""
+    hosts: dict[str, dict[str, Tree]] = {}
     for name in series.table():
-        if not name.startswith(("Ping", "HTTP", "UDP RTT")):
+        found = QDISC.fullmatch(name)
+        if found is not None and found["what"]:
+            hosts.setdefault(found["host"] or "", {})[found["what"]] = series.at(name)
+    for host, known in hosts.items():
+        nothing = Tree(series.path, None)
+        delay_ms = mean_of(known.get("delay", nothing))
+        packets = mean_of(known.get("backlog_pkts", nothing))
+        if delay_ms is None and packets is None:
+            continue
+        yield Queue(
+            "" if host in (*OWN, local_host) else host,
+            sojourn_s=None if delay_ms is None else delay_ms / 1e3,
+            packets=packets,
+            drop_probability=dropped_part(
+                known.get("dropped", nothing), known.get("sent_pkts", nothing)
+            ),
+        )
+
+
+def dropped_part(dropped: Tree, sent: Tree) -> float | None:
+    """Return the part of the packets that a qdisc dropped.
+
+    ``dropped`` counts those of each interval, ``sent_pkts`` all since the qdisc was installed.
+    """
+    if dropped.value is None or sent.value is None:
+        return None
+    totals = [value for each in sent.items() if (value := each.number()) is not None]
+    # A qdisc that is replaced begins again at 0; the counter then falls.
+    lost = sum(max(each.number(least=ANY) or 0.0, 0.0) for each in dropped.items())
+    passed = totals[-1] - totals[0] if totals and totals[-1] >= totals[0] else 0.0
+    return lost / (lost + passed) if passed > 0 else None
+
+
+def pings(series: Tree) -> Iterator[str]:
+    """Yield what pings and other series of milliseconds say, which is no flow's round trip."""
+    for name in series.table():
+        if not name.startswith(DELAYS):
             continue
         mean = mean_of(series.at(name))
         if mean is not None:
             yield f"{name}: mean {mean:.3g} ms, beside the flows of the scenario"
+
+
+def left_out(series: Tree, meta: Tree, found: list[Stream]) -> Iterator[str]:
+    """Yield a line about series of rates that are neither compared nor computed from others."""
+    taken = {each.name for each in found}
+    names = [
+        name
+        for name in series.table()
+        if str(meta.at(name).at("UNITS").value) in UNITS_BPS
+        and name not in taken
+        and not name.startswith(("UDP ", VOIP))  # The lines above tell of these.
+        and not is_computed(name, meta.at(name))
+    ]
+    if names:
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        listed = ", ".join(names[:MOST_NAMED]) + more
+        yield f"left out, since no flow is of their kind or direction: {listed}"

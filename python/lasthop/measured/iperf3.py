@@ -2,19 +2,29 @@
 
 A client that ran at a station sends upwards, with ``--reverse`` downwards, with ``--bidir`` both
 ways; a server's output is seen from the other end. Goodput is the receiver's count, since a
-sender counts what is still in its buffers. References: iperf3's man page and its JSON.
+sender counts what is still in its buffers. References: iperf3's man page; `iperf_print_results` in
+src/iperf_api.c, versions 3.0 to 3.20.
+
+One table per stream of UDP mixes both ends: its bytes are the sender's, which a receiving server
+reports as 0, and so is its ``lost_percent``; the lost packets are the receiver's. The receiver's
+bytes are in ``sum_received``, from 3.11 on, and in the intervals of the machine that received.
+A report with ``error`` may hold what was counted until then.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from lasthop.errors import UserError
-from lasthop.measured.observed import Measurement, Stream
+from lasthop.measured.observed import Measurement, NothingMeasuredError, Stream
 from lasthop.measured.tree import Tree
 
 __all__ = ["is_iperf3", "read"]
 
 US = 1e-6
+BACK = "_bidir_reverse"
+"""End of the names of sums over what a server sends with --bidir."""
+ANY = -1e18
+"""Least count of lost packets: those out of order are subtracted, once too often at times."""
 
 
 def is_iperf3(tree: Any) -> bool:
@@ -24,24 +34,29 @@ def is_iperf3(tree: Any) -> bool:
 
 
 def read(file: Tree) -> Measurement:
-    """The streams of a run.
+    """Return the streams of a run.
 
     Raises
     ------
     UserError
-        If the run failed, or a value is not of its form.
+        If the run failed before anything was counted, or a value is not of its form.
     """
-    if error := file.at("error").text():
-        raise UserError(f"{file.path}: iperf3 failed: {error}")
-    start, end = file.at("start"), file.at("end")
+    error, notes = file.at("error").text(), list[str]()
+    start = file.at("start")
     settings = start.at("test_start")
     server = "accepted_connection" in start.table()
-    sends = bool(settings.at("reverse").value) == server
-    notes: list[str] = []
+    machine = Machine(server, bool(settings.at("reverse").value) == server)
+    counted = Counted(file, list(of_intervals(file.at("intervals"), machine)))
     mss = start.at("tcp_mss_default").number() or 1448.0
-    found = list(streams(end, Machine(server, sends), mss, notes))
+    found = list(streams(counted, machine, mss, notes))
+    if error and not any(each.goodput_bps for each in found):
+        raise NothingMeasuredError(f"{file.path}: iperf3 failed: {error}")
     if not found:
-        raise UserError(f"{file.path}: `end.streams`: has no stream: the run was cut short")
+        raise NothingMeasuredError(
+            f"{file.path}: `end.streams`: has no stream: the run was cut short"
+        )
+    if error:
+        notes.insert(0, f"interrupted ({error}): what was counted until then is taken")
     return Measurement(str(file.path), "iperf3", found, notes)
 
 
@@ -51,59 +66,220 @@ class Machine(NamedTuple):
     server: bool
     sends: bool
 
+    def is_sender(self, sends: Any) -> bool:
+        """Whether the machine sends a stream."""
+        return self.sends if sends is None else bool(sends)
+
     def way(self, sends: Any) -> str:
-        """The direction of a stream, up from the client."""
-        ours = self.sends if sends is None else bool(sends)
-        return "up" if ours != self.server else "down"
+        """Return the direction of a stream, up from the client."""
+        return "up" if self.is_sender(sends) != self.server else "down"
 
 
-def streams(end: Tree, machine: Machine, mss_bytes: float, notes: list[str]) -> Iterator[Stream]:
-    """Each stream of the end report."""
-    listed = end.at("streams")
-    for number, stream in enumerate(listed.items() if listed.value is not None else (), 1):
+@dataclass
+class Intervals:
+    """What a machine counted of one stream, interval by interval, without those omitted.
+
+    Attributes
+    ----------
+    sends : bool
+        Whether the machine sends the stream.
+    bits, seconds : float
+        Payload, and the time in which it was counted. [bit], [s]
+    again : float
+        Segments sent again.
+    trips_us : list of float
+        Round trips at the ends of intervals. [us]
+    udp : bool
+        Whether the stream is of UDP.
+    """
+
+    sends: bool
+    bits: float = 0.0
+    seconds: float = 0.0
+    again: float | None = None
+    trips_us: list[float] = field(default_factory=list)
+    udp: bool = False
+
+    @property
+    def rate_bps(self) -> float | None:
+        """Mean rate; None without an interval. [bit/s]"""
+        return self.bits / self.seconds if self.seconds else None
+
+
+def of_intervals(intervals: Tree, machine: Machine) -> Iterator[tuple[float, Intervals]]:
+    """Yield the counts of each stream with its socket, in the order of their first intervals."""
+    found: dict[float, Intervals] = {}
+    for interval in intervals.items() if intervals.value is not None else ():
+        listed = interval.at("streams")
+        for stream in listed.items() if listed.value is not None else ():
+            socket = stream.at("socket").number() or 0.0
+            sends = machine.is_sender(stream.at("sender").value)
+            known = found.setdefault(socket, Intervals(sends, udp="packets" in stream.table()))
+            if stream.at("omitted").value:
+                continue
+            known.bits += 8.0 * (stream.at("bytes").number() or 0.0)
+            known.seconds += stream.at("seconds").number() or 0.0
+            again = stream.at("retransmits").number(least=ANY)
+            if again is not None:
+                known.again = (known.again or 0.0) + max(again, 0.0)
+            if trip_us := stream.at("rtt").number():
+                known.trips_us.append(trip_us)
+    yield from found.items()
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A report, and what its intervals add up to."""
+
+    file: Tree
+    intervals: list[tuple[float, Intervals]]
+
+    def of_socket(self, stream: Tree) -> Intervals | None:
+        """Return the intervals of a stream by its socket."""
+        socket = stream.at("socket").number()
+        return None if socket is None else dict(self.intervals).get(socket)
+
+    def listed(self) -> list[Tree]:
+        """Return the streams of the end report."""
+        found = self.file.at("end").at("streams")
+        return list(found.items()) if found.value is not None else []
+
+
+def streams(
+    counted: Counted, machine: Machine, mss_bytes: float, notes: list[str]
+) -> Iterator[Stream]:
+    """Yield each stream of the end report, or of the intervals if there is no such report."""
+    listed = counted.listed()
+    for number, stream in enumerate(listed, 1):
         table = stream.table()
         name = f"stream {number}"
         if "udp" in table:
-            udp = stream.at("udp")
-            yield datagrams(udp, name, machine.way(udp.at("sender").value))
+            yield datagrams(stream.at("udp"), name, machine, counted, notes)
         elif "sender" in table:
-            way = machine.way(stream.at("sender").at("sender").value)
-            yield segments(stream, name, way, mss_bytes, notes)
+            yield segments(stream, name, machine, mss_bytes, counted, notes)
         else:
             raise stream.wrong("a stream with sender and receiver, or of udp")
+    if listed:
+        return
+    for number, (_, known) in enumerate(counted.intervals, 1):
+        yield interrupted(known, f"stream {number}", machine, notes)
 
 
-def datagrams(udp: Tree, name: str, way: str) -> Stream:
-    """A stream of UDP: what arrived, and the part that did not."""
-    rate = udp.at("bits_per_second").number()
-    lost = udp.at("lost_percent").number("a part in percent")
-    part = None if lost is None else min(lost, 100.0) / 100.0
+def interrupted(known: Intervals, name: str, machine: Machine, notes: list[str]) -> Stream:
+    """Return a stream of which only intervals are known."""
+    way = machine.way(known.sends)
+    if known.udp and known.sends:
+        notes.append(f"{name}: how much of its datagrams arrived is not reported")
+        return Stream(name, way, transport="udp")
+    if known.udp:
+        return Stream(name, way, known.rate_bps, transport="udp")
+    trips = known.trips_us
     return Stream(
         name=name,
         direction=way,
-        goodput_bps=None if rate is None else rate * (1.0 - (part or 0.0)),
-        loss_probability=part,
+        goodput_bps=known.rate_bps,
+        rtt_s=US * sum(trips) / len(trips) if trips else None,
+        retransmissions=known.again if known.sends else None,
     )
 
 
-def segments(stream: Tree, name: str, way: str, mss_bytes: float, notes: list[str]) -> Stream:
-    """A stream of TCP: the receiver's count, the sender's round trips and repeats."""
+def datagrams(udp: Tree, name: str, machine: Machine, counted: Counted, notes: list[str]) -> Stream:
+    """Return a stream of UDP: what arrived, and the part that did not."""
+    sends = machine.is_sender(udp.at("sender").value)
+    packets = udp.at("packets").number("a count from 0") or 0.0
+    lost = udp.at("lost_packets").number("a count", ANY)
+    percent = udp.at("lost_percent").number("a part in percent", ANY)
+    part = None if percent is None else min(max(percent, 0.0), 100.0) / 100.0
+    if lost is not None and packets:
+        part = min(max(lost / packets, 0.0), 1.0)
+    rate = arrived_bps(udp, machine, counted, sends, part)
+    if rate is None:
+        notes.append(f"{name}: how much of its datagrams arrived is not reported")
+        part = None
+    return Stream(
+        name=name,
+        direction=machine.way(udp.at("sender").value),
+        goodput_bps=rate,
+        loss_probability=part,
+        transport="udp",
+    )
+
+
+def arrived_bps(
+    udp: Tree, machine: Machine, counted: Counted, sends: bool, part: float | None
+) -> float | None:
+    """Return the rate at which datagrams of a stream arrived; None if nothing tells. [bit/s]"""
+    own = counted.of_socket(udp)
+    if not sends and own is not None and own.rate_bps:
+        return own.rate_bps
+    total = received_bps(counted, machine, sends)
+    if total:
+        return total * share(udp, counted, machine, sends)
+    sent = udp.at("bits_per_second").number()
+    if sends and (machine.server or counted.file.at("error").value is not None):
+        return None  # A server that sends, or a client that stopped, has nothing of the receiver.
+    if sent:
+        return sent * (1.0 - (part or 0.0))
+    packets = udp.at("packets").number() or 0.0
+    seconds = udp.at("seconds").number() or 0.0
+    size = counted.file.at("start").at("test_start").at("blksize").number() or 0.0
+    return 8.0 * size * packets * (1.0 - (part or 0.0)) / seconds if seconds else sent
+
+
+def received_bps(counted: Counted, machine: Machine, sends: bool) -> float | None:
+    """Return the sum over the streams of a direction at their receiver. [bit/s]"""
+    end = counted.file.at("end")
+    two_ways = end.at(f"sum_received{BACK}").value is not None
+    back = two_ways and sends == machine.server
+    return end.at(f"sum_received{BACK if back else ''}").at("bits_per_second").number()
+
+
+def share(udp: Tree, counted: Counted, machine: Machine, sends: bool) -> float:
+    """Return a stream's part of the datagrams that arrived in its direction. [-]"""
+
+    def arrived(each: Tree) -> float:
+        lost = max(each.at("lost_packets").number(least=ANY) or 0.0, 0.0)
+        return max((each.at("packets").number() or 0.0) - lost, 0.0)
+
+    tables = [each.at("udp") for each in counted.listed()]
+    alike = [
+        each
+        for each in tables
+        if each.value is not None and machine.is_sender(each.at("sender").value) == sends
+    ]
+    whole = sum(map(arrived, alike))
+    return arrived(udp) / whole if whole else 1.0 / len(alike)
+
+
+def segments(
+    stream: Tree,
+    name: str,
+    machine: Machine,
+    mss_bytes: float,
+    counted: Counted,
+    notes: list[str],
+) -> Stream:
+    """Return a stream of TCP: the receiver's count, the sender's round trips and repeats."""
     sender, receiver = stream.at("sender"), stream.at("receiver")
+    own = counted.of_socket(sender)
     arrived = receiver.at("bits_per_second").number()
     sent = sender.at("bits_per_second").number()
-    if not arrived and sent:
+    if not arrived and not sent and own is not None:
+        arrived = own.rate_bps
+    elif not arrived and sent:
         notes.append(f"{name}: its receiver counted nothing, the sender's count is taken")
         arrived = sent
     again = sender.at("retransmits").number("a count from 0")
     total = sender.at("bytes").number("a count from 0")
     loss = None
-    if again is not None and total:
-        count = total / mss_bytes + again
-        loss = again / count
+    if not total:
+        again = None  # A receiving server has no count of the sender's.
+    elif again is not None:
+        loss = again / (total / mss_bytes + again)
     trip_us = sender.at("mean_rtt").number()
     return Stream(
         name=name,
-        direction=way,
+        direction=machine.way(sender.at("sender").value),
         goodput_bps=arrived,
         rtt_s=trip_us * US if trip_us else None,
         loss_probability=loss,

@@ -2,21 +2,26 @@
 
 Nothing is guessed beyond that. A file that is given a name, of a station or of a flow, has that
 one's streams: uploads are its uploads in order, downloads its downloads. A file without a name has
-the whole scenario's, if it has as many up and as many down. Where counts differ, only sums are
-compared. What was matched with what is told, line by line.
+the whole scenario's, if it has as many up and as many down. TCP and UDP are counted apart. Where
+counts differ, only sums are compared. What was matched with what is told, line by line.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import isfinite
 from typing import Any
 
 from lasthop.errors import UserError
 from lasthop.estimates import Estimate
 from lasthop.measured.observed import Measurement, Stream
+from lasthop.measured.qdiscs import Queues, match_queues
 
 __all__ = ["Flow", "Measured", "match"]
+
+TRANSPORTS = ("tcp", "udp")
+"""Transports of which measured streams are."""
 
 MOST_NAMED = 8
 """Most names that a line lists."""
@@ -33,6 +38,8 @@ class Flow:
     station: str
     direction: str
     class_name: str = ""
+    transport: str = "tcp"
+    """``"tcp"``, ``"udp"``, or another word for a flow that no measured stream is like."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +54,14 @@ class Measured:
         What was matched with what, and what was left out.
     files : sequence of str
         The files.
+    qdiscs : frozenset of str
+        Queues whose statistics a program read, which a result of lasthop shows with their nodes.
     """
 
     lists: Mapping[str, Mapping[str, Mapping[str, Any]]]
     told: Sequence[str]
     files: Sequence[str]
+    qdiscs: frozenset[str] = frozenset()
 
     def items(self, list_name: str) -> Mapping[str, Mapping[str, Any]]:
         """Items of a list by name; none if nothing of it was measured."""
@@ -74,7 +84,10 @@ Samples = dict[tuple[str, str, str], list[float]]
 
 
 def match(
-    flows: Sequence[Flow], total: tuple[str, str] | None, given: Sequence[tuple[str, Measurement]]
+    flows: Sequence[Flow],
+    total: tuple[str, str] | None,
+    given: Sequence[tuple[str, Measurement]],
+    queues: Queues = Queues(),  # noqa: B008 (it cannot change)
 ) -> Measured:
     """Lay measurements beside the flows of a scenario.
 
@@ -87,6 +100,8 @@ def match(
     given : sequence of (str, Measurement)
         Each with the name that the user gave it, or an empty one. Several of one name are
         repeats, over which intervals are taken.
+    queues : Queues
+        Names of the scenario's queues.
 
     Raises
     ------
@@ -95,18 +110,29 @@ def match(
     """
     samples: Samples = defaultdict(list)
     told: list[str] = []
+    qdiscs: set[str] = set()
     for name, measurement in given:
         told += [f"{measurement.source}: {note}" for note in measurement.notes]
         if measurement.program == "lasthop":
             told.append(_by_names(measurement, samples))
-        else:
+            continue
+        if name not in queues.others or named(flows, name):
             told += _by_order(flows, total, name, measurement, samples)
+        elif measurement.streams:
+            count = _counted(len(measurement.streams))
+            told.append(f"{measurement.source}: {count} left out: {name} is a queue")
+        read: Samples = defaultdict(list)
+        told += match_queues(queues, name, measurement, read)
+        qdiscs |= {item for list_name, item, _ in read if list_name == "queues"}
+        for place, values in read.items():
+            samples[place] += values
     _sum_up(flows, total, samples)
     lists: dict[str, dict[str, dict[str, Any]]] = {}
     for (list_name, item, quantity), values in samples.items():
         inside = lists.setdefault(list_name, {}).setdefault(item, {})
         inside[quantity] = Estimate.of(values).to_dict()
-    return Measured(lists, told, [measurement.source for _, measurement in given])
+    files = [measurement.source for _, measurement in given]
+    return Measured(lists, told, files, frozenset(qdiscs))
 
 
 def _by_names(measurement: Measurement, samples: Samples) -> str:
@@ -140,15 +166,26 @@ def _by_order(
             f"measured {name}={measurement.source}: no station or flow is called {name}; "
             f"there are {_listed(known)}"
         )
-    alone = len(own) == 1
+    alone = len(own) == 1 and own[0].name == name
+    if not alone:
+        own = [each for each in own if each.transport in TRANSPORTS]
     whole = False
-    for way in ("up", "down"):
-        streams = [each for each in measurement.streams if each.direction == way]
-        theirs = [each for each in own if each.direction == way or not each.direction]
+    summed: list[Stream] = []
+    for way, transport in product(("up", "down"), TRANSPORTS):
+        streams = [
+            each
+            for each in measurement.streams
+            if (each.direction, each.transport) == (way, transport)
+        ]
+        theirs = [
+            each for each in own if each.direction in (way, "") and each.transport == transport
+        ]
         if not streams:
             continue
-        if not theirs and alone and own[0].name == name:
+        if not theirs and alone:
             theirs = list(own)  # Who names the flow itself has measured it from the other end.
+        if theirs:
+            summed += streams
         if len(streams) == len(theirs):
             for stream, flow in zip(streams, theirs, strict=True):
                 for quantity, value in stream.quantities().items():
@@ -158,26 +195,37 @@ def _by_order(
             continue
         if not theirs:
             whose = f"{name} has" if name else "the scenario has"
-            count = _counted(len(streams))
+            count = _counted(len(streams), transport)
             yield f"{measurement.source}: {count} {way} left out: {whose} none {way}"
             continue
-        if alone:
+        if len(theirs) == 1 and len(own) == 1:
             _put_sum(streams, ("flows", theirs[0].name), samples)
             yield f"{measurement.source}: the sum of {len(streams)} streams is {theirs[0].name}"
             continue
         whole = True
         whose = name or "the scenario"
         yield (
-            f"{measurement.source}: {_counted(len(streams))} {way}, {whose} has {len(theirs)}: "
-            "only sums are compared"
+            f"{measurement.source}: {_counted(len(streams), transport)} {way}, {whose} has "
+            f"{len(theirs)}: only sums are compared"
         )
-    missing = {each.direction for each in own} - {each.direction for each in measurement.streams}
-    if whole and missing - {""}:
-        yield f"{measurement.source}: nothing {missing.pop()}, so that there is no sum of all"
+    seen = {(each.direction, each.transport) for each in summed}
+    missing = [each for each in own if each.direction and _kind(each) not in seen]
+    if whole and missing:
+        nothing = f"nothing {_worded(missing[0].transport)}{missing[0].direction}"
+        yield f"{measurement.source}: {nothing}, so that there is no sum of all"
     elif whole:
         place = ("stations", name) if name and any(f.station == name for f in own) else total
         if place is not None:
-            _put_sum(measurement.streams, place, samples)
+            _put_sum(summed, place, samples)
+
+
+def _kind(flow: Flow) -> tuple[str, str]:
+    return flow.direction, flow.transport
+
+
+def _worded(transport: str) -> str:
+    """A transport in front of a noun, if it is not the usual one."""
+    return "" if transport == "tcp" else f"{transport.upper()} "
 
 
 def named(flows: Sequence[Flow], name: str) -> list[Flow]:
@@ -257,5 +305,5 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
 
 
-def _counted(number: int) -> str:
-    return f"{number} stream{'s' if number != 1 else ''}"
+def _counted(number: int, transport: str = "tcp") -> str:
+    return f"{number} {_worded(transport)}stream{'s' if number != 1 else ''}"

@@ -1,20 +1,26 @@
-"""What a measuring program saw: its streams in the quantities of results."""
+"""What a measuring program saw: its streams and queues in the quantities of results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Measurement", "Stream"]
+from lasthop.errors import UserError
+
+__all__ = ["Measurement", "NothingMeasuredError", "Queue", "Stream"]
+
+
+class NothingMeasuredError(UserError):
+    """A report without anything to compare, such as that of a run that failed."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One stream of a measurement; None where the program does not tell.
+    """One stream of a measurement; None where the program does not report a value.
 
     Attributes
     ----------
     name : str
-        As the program calls it.
+        Its name in the program's output.
     direction : str
         ``"up"``: from the machine that measured; ``"down"``: to it.
     goodput_bps : float
@@ -25,6 +31,10 @@ class Stream:
         Segments sent again, or datagrams lost, over those sent. [-]
     retransmissions : float
         Segments sent again.
+    one_way_delay_s : float
+        Mean one-way delay of its datagrams. [s]
+    transport : str
+        ``"tcp"`` or ``"udp"``.
     """
 
     name: str
@@ -33,34 +43,61 @@ class Stream:
     rtt_s: float | None = None
     loss_probability: float | None = None
     retransmissions: float | None = None
+    one_way_delay_s: float | None = None
+    transport: str = "tcp"
 
     def quantities(self) -> dict[str, float]:
-        """What is known of it, by the names of the registry."""
+        """Return the values that are known, by the names of the registry."""
         known = {
             "goodput_bps": self.goodput_bps,
             "rtt_s": self.rtt_s,
             "loss_probability": self.loss_probability,
             "retransmissions": self.retransmissions,
+            "one_way_delay_s": self.one_way_delay_s,
         }
         return {name: value for name, value in known.items() if value is not None}
 
 
 @dataclass(frozen=True)
+class Queue:
+    """The statistics of a qdisc during a measurement; None where they are not reported.
+
+    Attributes
+    ----------
+    host : str
+        The machine whose qdisc it is; empty for the machine that measured.
+    sojourn_s : float
+        Mean delay of the queue. [s]
+    packets : float
+        Mean backlog. [packets]
+    drop_probability : float
+        Packets dropped over those dropped or sent. [-]
+    """
+
+    host: str
+    sojourn_s: float | None = None
+    packets: float | None = None
+    drop_probability: float | None = None
+
+
+@dataclass(frozen=True)
 class Measurement:
-    """A file of a measuring program.
+    """A report of a measuring program.
 
     Attributes
     ----------
     source : str
-        The file.
+        The file, and the report's number if the file has several.
     program : str
         ``"flent"``, ``"iperf3"`` or ``"lasthop"``.
     streams : sequence of Stream
         In the program's order; empty for a result of lasthop.
     notes : sequence of str
-        What must be known of it.
+        Remarks for the user.
     summary : mapping
         Lists of a result of lasthop, whose items have names already.
+    queues : sequence of Queue
+        Qdiscs that were read meanwhile.
     """
 
     source: str
@@ -68,3 +105,4 @@ class Measurement:
     streams: Sequence[Stream] = ()
     notes: Sequence[str] = ()
     summary: Mapping[str, Any] = field(default_factory=dict)
+    queues: Sequence[Queue] = ()

@@ -7,8 +7,10 @@ from typing import TypeAlias
 
 from lasthop.errors import UserError
 from lasthop.measured.matching import Flow, Measured, match
+from lasthop.measured.qdiscs import Queues
 from lasthop.measured.reading import read
-from lasthop.models.reading import CellScenario, CsmaScenario
+from lasthop.models.reading import CellScenario, CsmaScenario, TcpFlow, UdpFlow
+from lasthop.models.reading import Flow as TypedFlow
 from lasthop.scenario import Scenario
 
 __all__ = ["Files", "measurements"]
@@ -51,12 +53,36 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
     total = ("cells", "cell") if isinstance(scenario.typed, CellScenario) else None
     if total is None and len({flow.class_name for flow in flows}) == 1:
         total = ("classes", flows[0].class_name)
-    return match(flows, total, [(name, read(Path(file))) for name, file in given])
+    measured = [(name, each) for name, file in given for each in read(Path(file))]
+    return match(flows, total, measured, queues_of(scenario))
 
 
 def flows_of(scenario: Scenario) -> list[Flow]:
     """The flows of a scenario as matching knows them."""
     known = scenario.typed
     if isinstance(known, CsmaScenario):
-        return [Flow(each.name, "", "", each.class_name) for each in known.csma.flows]
-    return [Flow(each.name, each.station, each.direction, each.class_name) for each in known.flows]
+        return [
+            Flow(each.name, "", "", each.class_name, "udp" if each.udp is not None else "tcp")
+            for each in known.csma.flows
+        ]
+    return [
+        Flow(each.name, each.station, each.direction, each.class_name, transport_of(each))
+        for each in known.flows
+    ]
+
+
+def transport_of(flow: TypedFlow) -> str:
+    """Return what carries a flow; reports and web connections are like no measured stream."""
+    if isinstance(flow, UdpFlow):
+        return "udp"
+    return "tcp" if isinstance(flow, TcpFlow) and flow.web is None else "other"
+
+
+def queues_of(scenario: Scenario) -> Queues:
+    """Return the names of a scenario's queues."""
+    known = scenario.typed
+    links = [link.name for link in known.routers]
+    if not isinstance(known, CellScenario):
+        return Queues((), links)
+    wire = ["wire/down", "wire/up"] if known.wire.slower_bps is not None else []
+    return Queues([each.name for each in known.stations], ["ap", *wire, *links])

@@ -1,13 +1,14 @@
-"""Which program wrote a file of measurements, and what is in it."""
+"""Which program wrote a file of measurements, and the reports in it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lasthop.errors import UserError
 from lasthop.measured import flent, iperf3
-from lasthop.measured.observed import Measurement
-from lasthop.measured.tree import Tree, read_json
+from lasthop.measured.observed import Measurement, NothingMeasuredError
+from lasthop.measured.tree import Tree, read_documents
 
 __all__ = ["read"]
 
@@ -15,8 +16,14 @@ OURS = ("emulation", "simulation")
 """Kinds of results of lasthop that are like measurements."""
 
 
-def read(path: str | Path) -> Measurement:
-    """A file of flent, of iperf3, or a result of lasthop.
+def read(path: str | Path) -> list[Measurement]:
+    """Read a file of flent, of iperf3, or a result of lasthop.
+
+    Returns
+    -------
+    list of Measurement
+        One for each report in the file, as if each were a file of its own. A report that has
+        nothing to compare is left out if there is another one, with a note.
 
     Raises
     ------
@@ -24,7 +31,27 @@ def read(path: str | Path) -> Measurement:
         If it is none of them, or a value in it cannot be.
     """
     path = Path(path)
-    tree = read_json(path)
+    trees, notes = read_documents(path)
+    found: list[Measurement] = []
+    failed: list[NothingMeasuredError] = []
+    for number, tree in enumerate(trees, 1):
+        try:
+            each = _measurement(path, tree)
+        except NothingMeasuredError as error:
+            failed.append(error)
+            continue
+        if len(trees) > 1:
+            each = replace(each, source=f"{path} (report {number} of {len(trees)})")
+        found.append(each)
+    if not found:
+        raise failed[0]
+    left_out = [f"{str(error).removeprefix(f'{path}: ')}: left out" for error in failed]
+    found[0] = replace(found[0], notes=[*notes, *left_out, *found[0].notes])
+    return found
+
+
+def _measurement(path: Path, tree: Any) -> Measurement:
+    """Return one report."""
     if flent.is_flent(tree):
         return flent.read(Tree(path, tree))
     if is_ours(tree):

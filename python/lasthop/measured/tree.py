@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from lasthop.errors import UserError
+from lasthop.measured.documents import NoNumberError, documents
 from lasthop.opening import opened
 
-__all__ = ["Tree", "read_json"]
+__all__ = ["Tree", "read_documents"]
 
 MOST_BYTES = 64 << 20
 """Longest file that is read, once it is decompressed. [bytes]"""
@@ -22,25 +23,22 @@ GZIP = b"\x1f\x8b"
 MOST_SHOWN = 30
 
 
-def read_json(path: Path) -> Any:
-    """The JSON of a file, perhaps compressed by gzip.
+def read_documents(path: Path) -> tuple[list[Any], list[str]]:
+    """Return the JSON documents of a file, perhaps compressed by gzip, and what is wrong with some.
 
     Raises
     ------
     UserError
-        If there is none, or it is longer than any measurement.
+        If there is none, or the file is longer than any measurement.
     """
     text = _text(path, _content(path))
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return documents(text)
     except RecursionError:
         raise UserError(f"{path}: nested more deeply than any measurement") from None
-    except _NoNumberError as error:
+    except NoNumberError as error:
         raise UserError(f"{path}: has {error}, which is no number of JSON") from None
     except ValueError as error:
-        lines = _lines(text)
-        if lines is not None:
-            return lines
         what = re.sub(r" \(char \d+\)$", "", str(error))
         raise UserError(
             f"{path}: is not JSON: {what}; allowed are .flent, .flent.gz, output of iperf3 --json "
@@ -77,32 +75,6 @@ def _text(path: Path, content: bytes) -> str:
     if b"\0" in content:
         raise UserError(f"{path}: is binary; allowed are JSON of flent, iperf3 and lasthop")
     return content.decode("cp1252", errors="replace")
-
-
-class _NoNumberError(Exception):
-    """NaN or infinity, which JSON does not have."""
-
-
-def _no_number(text: str) -> None:
-    raise _NoNumberError(text)
-
-
-def _lines(text: str) -> dict[str, Any] | None:
-    """Output of ``iperf3 --json-stream``: an event a line; None if it is none."""
-    tree: dict[str, Any] = {"intervals": []}
-    try:
-        for line in filter(None, map(str.strip, text.splitlines())):
-            event = json.loads(line, parse_constant=_no_number)
-            if not isinstance(event, dict) or not {"event", "data"} <= event.keys():
-                return None
-            name = str(event["event"])
-            if name == "interval":
-                tree["intervals"].append(event["data"])
-            else:
-                tree[name] = event["data"]
-    except (ValueError, RecursionError, _NoNumberError):
-        return None
-    return tree
 
 
 @dataclass(frozen=True)
@@ -142,8 +114,8 @@ class Tree:
             raise self.wrong("a list")
         return [self.at(index) for index in range(len(self.value))]
 
-    def number(self, what: str = "a number from 0") -> float | None:
-        """The value as a number from 0, None if it is not there or null."""
+    def number(self, what: str = "a number from 0", least: float = 0.0) -> float | None:
+        """Return the value as a number from `least`; None if it is absent or null."""
         if self.value is None:
             return None
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
@@ -152,7 +124,7 @@ class Tree:
             number = float(self.value)
         except OverflowError:
             raise self.wrong(what) from None
-        if not isfinite(number) or number < 0 or number > 1e18:
+        if not isfinite(number) or number < least or number > 1e18:
             raise self.wrong(what)
         return number
 

@@ -28,7 +28,15 @@ from lasthop.plot.rows import (
     label_rows,
     marks,
 )
-from lasthop.plot.sharers import Sharer, flows_of, item_of, sharers, together
+from lasthop.plot.sharers import (
+    OF_WAYS,
+    Sharer,
+    flows_of,
+    is_estimate,
+    item_of,
+    sharers,
+    together,
+)
 
 if TYPE_CHECKING:
     from lasthop.answer import Answer
@@ -156,14 +164,21 @@ class Beside:
         else:
             known = self._measured("flows")
             own = [
-                [known.get(flow["name"], {}) for flow in flows_of(self.first, name, row.way)]
+                [
+                    known.get(flow["name"], {"name": flow["name"]})
+                    for flow in flows_of(self.first, name, row.way)
+                ]
                 for name in row.members
             ]
-        quantities = dict.fromkeys(key for part in own for item in part for key in item)
-        return together(own, {}, [*quantities])
+        known_of_some = (each.items() for part in own for each in part)
+        quantities = [key for pairs in known_of_some for key, value in pairs if is_estimate(value)]
+        # What flows add up to is their goodput; round trips and losses do not add up.
+        return together(own, {}, OF_WAYS if row.way else [*dict.fromkeys(quantities)])
 
     def _measured(self, list_name: str) -> Mapping[str, Item]:
-        return {} if self.measured is None else dict(self.measured.items(list_name))
+        """What was measured of a list by name, each item with its name as answers have it."""
+        known = {} if self.measured is None else self.measured.items(list_name)
+        return {name: {"name": name, **item} for name, item in known.items()}
 
     def draw(
         self,

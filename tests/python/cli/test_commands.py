@@ -26,6 +26,15 @@ def test_every_command_explains_itself(lasthop: Lasthop, command: str) -> None:
     assert not re.search(r"[<>{}]", done.stdout)
 
 
+@pytest.mark.parametrize("command", [("import", "pcap"), ("queue", "check")])
+def test_the_help_of_an_argument_is_one_column(command: tuple[str, str], lasthop: Lasthop) -> None:
+    lines = lasthop(*command, "--help").stdout.splitlines()
+    first = lines[lines.index("Arguments:") + 1]
+    assert first.startswith("  FILE  ")
+    following = lines[lines.index("Arguments:") + 2]
+    assert len(following) - len(following.lstrip()) == len("  FILE  ")
+
+
 def test_no_command_prints_the_help(lasthop: Lasthop) -> None:
     done = lasthop()
     assert done.returncode == 0

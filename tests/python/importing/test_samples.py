@@ -10,7 +10,8 @@ from lasthop.importing import Network, hostapd, iw, openwrt
 from lasthop.importing.cells import Choices
 from lasthop.importing.cells import network as of_capture
 from lasthop.importing.scenario import as_toml
-from lasthop.measured.reading import read as read_measured
+from lasthop.measured.observed import Measurement
+from lasthop.measured.reading import read
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 
@@ -107,6 +108,12 @@ def test_the_example_of_hostapd_has_the_defaults_it_documents() -> None:
 def test_a_sample_that_lies_is_refused(name: str) -> None:
     with pytest.raises(UserError, match=r"nothing tells who sends|no TCP or UDP"):
         imported(f"pcap/{name}")
+
+
+def read_measured(path: Path) -> Measurement:
+    """The only report of a file."""
+    [measurement] = read(path)
+    return measurement
 
 
 def test_measurements_of_flent_and_iperf3() -> None:

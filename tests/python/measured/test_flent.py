@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lasthop.errors import UserError
-from lasthop.measured.reading import read
+from lasthop.measured.observed import Measurement
+from lasthop.measured.reading import read as read_all
 
 FLENT: dict[str, Any] = {
     "version": 4,
@@ -24,6 +25,12 @@ FLENT: dict[str, Any] = {
         "Ping (ms) ICMP": [10.0, 20.0, None, 30.0],
     },
 }
+
+
+def read(path: Path) -> Measurement:
+    """The only report of a file."""
+    [measurement] = read_all(path)
+    return measurement
 
 
 def written(tmp_path: Path, tree: Any, name: str = "x.flent") -> Path:
@@ -125,3 +132,111 @@ def test_encodings_of_windows_are_read(tmp_path: Path) -> None:
         path = tmp_path / encoding
         path.write_bytes(json.dumps(FLENT, indent=1).replace("\n", "\r\n").encode(encoding))
         assert len(read(path).streams) == 4
+
+
+def test_what_flent_computes_is_no_stream(tmp_path: Path) -> None:
+    """Its files give fairness the unit of the series that it is computed from."""
+    tree: dict[str, Any] = {"results": {}, "x_values": [0], "metadata": {"SERIES_META": {}}}
+    names = {
+        "TCP upload 1": None,
+        "TCP upload sum": "SumRunner",
+        "TCP upload avg": "AverageRunner",
+        "TCP upload fairness": None,
+        "TCP upload total": None,
+        "TCP upload Torrent sum": None,
+        "TCP upload smooth": "SmoothAverageRunner",
+        "TCP totals": "SumRunner",
+    }
+    for name, runner in names.items():
+        tree["results"][name] = [0.9]
+        tree["metadata"]["SERIES_META"][name] = {"UNITS": "Mbits/s", "RUNNER": runner}
+    seen = read(written(tmp_path, tree))
+    assert [each.name for each in seen.streams] == ["TCP upload 1"]
+    assert seen.notes == []
+
+
+def test_the_command_tells_the_direction_where_the_name_does_not(tmp_path: Path) -> None:
+    """`--swap-up-down` changes the command alone; `TCP cubic` has no direction in its name."""
+    commands = {
+        "TCP upload": "netperf -P 0 -t TCP_MAERTS -l 60",
+        "TCP cubic": "netperf -P 0 -t TCP_STREAM -l 60",
+        "TCP reno": None,
+    }
+    about = {name: {"UNITS": "Mbits/s", "COMMAND": text} for name, text in commands.items()}
+    tree = {
+        "results": {name: [5.0] for name in commands},
+        "x_values": [0],
+        "metadata": {"SERIES_META": about},
+    }
+    seen = read(written(tmp_path, tree))
+    found = {each.name: each.direction for each in seen.streams}
+    assert found == {"TCP upload": "down", "TCP cubic": "up"}
+    assert seen.notes == ["left out, since no flow is of their kind or direction: TCP reno"]
+
+
+def of_voip(tmp_path: Path, series: dict[str, list[Any]], **more: Any) -> Measurement:
+    """A file with series of VoIP."""
+    results = {f"VoIP::{name}": values for name, values in series.items()}
+    return read(written(tmp_path, {"results": results, "x_values": [0], **more}))
+
+
+def test_voip_is_a_stream_of_datagrams_with_its_one_way_delay(tmp_path: Path) -> None:
+    seen = of_voip(
+        tmp_path,
+        {"bitrate": [70.0, None, 74.0], "delay": [20.0, 30.0, None], "jitter": [0.5], "loss": [0]},
+    )
+    [stream] = seen.streams
+    assert (stream.direction, stream.transport) == ("up", "udp")
+    assert stream.goodput_bps == 72e3
+    assert stream.one_way_delay_s == pytest.approx(0.025)
+    assert stream.loss_probability == 0.0
+    assert "VoIP::jitter: mean 0.5 ms" in seen.notes[0]
+
+
+def test_voip_losses_need_the_number_of_packets(tmp_path: Path) -> None:
+    series: dict[str, list[Any]] = {"delay": [20.0], "loss": [1, 0, 4]}
+    assert of_voip(tmp_path, series).streams[0].loss_probability is None
+    about = {"SERIES_META": {"VoIP": {"PACKETS_SENT": 50}}}
+    [of_irtt] = of_voip(tmp_path, series, metadata=about).streams
+    raw = {"VoIP": [{"t": 0.0, "val": 1.0}] * 45}
+    [of_ditg] = of_voip(tmp_path, series, raw_values=raw).streams
+    assert (of_irtt.loss_probability, of_ditg.loss_probability) == (0.1, 0.1)
+
+
+def test_a_one_way_delay_below_zero_is_of_clocks_that_differ(tmp_path: Path) -> None:
+    seen = of_voip(tmp_path, {"delay": [-3.0, 4.0], "bitrate": [70.0]})
+    assert seen.streams[0].one_way_delay_s is None
+    assert "the clocks differ" in seen.notes[0]
+
+
+def test_statistics_of_qdiscs_are_queues(tmp_path: Path) -> None:
+    """`dropped` counts per interval, `sent_pkts` since the qdisc was installed."""
+    results = {
+        "qdisc_stats_router::delay": [10.0, 30.0],
+        "qdisc_stats_router::backlog_pkts": [4.0, 6.0],
+        "qdisc_stats_router::dropped": [0.0, 10.0],
+        "qdisc_stats_router::sent_pkts": [1000.0, 1090.0],
+        "qdisc_stats_router::drop_next": [-0.9, 5.0],
+        "qdisc_stats_laptop::backlog_pkts": [7.0],
+        "qdisc-stats::backlog_bytes": [9.0],
+    }
+    metadata = {"LOCAL_HOST": "laptop"}
+    seen = read(written(tmp_path, {"results": results, "x_values": [0], "metadata": metadata}))
+    router, own = seen.queues
+    assert (router.host, router.sojourn_s, router.packets) == ("router", 0.02, 5.0)
+    assert router.drop_probability == pytest.approx(0.1)
+    assert (own.host, own.sojourn_s, own.packets) == ("", None, 7.0)
+
+
+def test_the_rate_at_which_datagrams_were_sent_is_no_goodput(tmp_path: Path) -> None:
+    """flent writes null for the mean where iperf's server did not answer."""
+    about: dict[str, Any] = {"UDP upload": {"UNITS": "Mbits/s", "MEAN_VALUE": None}}
+    results = {"UDP upload": [100.0, 100.0], "TCP download": [5.0]}
+    tree = {"results": results, "x_values": [0], "metadata": {"SERIES_META": about}}
+    seen = read(written(tmp_path, tree))
+    assert [each.name for each in seen.streams] == ["TCP download"]
+    assert "UDP upload: the receiver reported nothing" in seen.notes[0]
+    about["UDP upload"]["MEAN_VALUE"] = 20.0
+    streams = {each.name: each for each in read(written(tmp_path, tree)).streams}
+    assert streams["UDP upload"].goodput_bps == 20e6
+    assert streams["UDP upload"].transport == "udp"

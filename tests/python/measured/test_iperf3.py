@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from lasthop.errors import UserError
-from lasthop.measured.reading import read
+from lasthop.measured.observed import Measurement
+from lasthop.measured.reading import read as read_all
 
 
 def output(
@@ -29,6 +30,12 @@ def tcp(rate: float = 5e6, *, sends: bool | None = True, again: int = 10) -> dic
         "sender": sender | ({} if sends is None else {"sender": sends}),
         "receiver": {"bits_per_second": rate},
     }
+
+
+def read(path: Path) -> Measurement:
+    """The only report of a file."""
+    [measurement] = read_all(path)
+    return measurement
 
 
 def written(tmp_path: Path, tree: Any) -> Path:
@@ -104,3 +111,135 @@ def test_a_stream_of_events_is_read_like_a_whole(tmp_path: Path) -> None:
 def test_what_is_wrong_is_told_with_its_place(tree: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=message):
         read(written(tmp_path, tree))
+
+
+def udp_at(
+    *,
+    sends: bool,
+    lost: int = 252,
+    packets: int = 1655,
+    sent_bps: float = 0.0,
+    socket: int = 5,
+) -> dict[str, Any]:
+    """A stream of UDP as iperf3 3.12 reports it."""
+    percent = 100 * lost / packets if sends else 0
+    found = {"socket": socket, "seconds": 2.08, "bytes": 0, "bits_per_second": sent_bps}
+    found |= {"lost_packets": lost, "packets": packets, "sender": sends, "lost_percent": percent}
+    return {"udp": found}
+
+
+def test_an_upload_of_datagrams_as_the_server_counts_it(tmp_path: Path) -> None:
+    """Its bytes and its part of lost ones are reported as 0."""
+    tree = output([udp_at(sends=False)], server=True)
+    tree["start"]["test_start"]["blksize"] = 1448
+    [old] = read(written(tmp_path, tree)).streams
+    assert old.goodput_bps == pytest.approx(7.81e6, rel=1e-3)
+    assert old.loss_probability == pytest.approx(0.152, abs=1e-3)
+    tree["end"]["sum_received"] = {"bits_per_second": 7812248.6}
+    [newer] = read(written(tmp_path, tree)).streams
+    assert (newer.direction, newer.transport) == ("up", "udp")
+    assert newer.goodput_bps == 7812248.6
+
+
+def test_streams_of_datagrams_share_what_their_receiver_counted(tmp_path: Path) -> None:
+    streams = [udp_at(sends=False, lost=0, packets=300), udp_at(sends=False, lost=50, packets=150)]
+    tree = output(streams, server=True)
+    tree["end"]["sum_received"] = {"bits_per_second": 4e6}
+    assert [each.goodput_bps for each in read(written(tmp_path, tree)).streams] == [3e6, 1e6]
+
+
+def test_a_receiver_knows_each_streams_bytes_by_its_intervals(tmp_path: Path) -> None:
+    tree = output([udp_at(sends=False)], server=True)
+    tree["intervals"] = [
+        {"streams": [{"socket": 5, "seconds": 1, "bytes": 9e6, "packets": 9, "omitted": True}]},
+        {"streams": [{"socket": 5, "seconds": 1, "bytes": 1e6, "packets": 9}]},
+        {"streams": [{"socket": 5, "seconds": 1, "bytes": 3e6, "packets": 9}]},
+    ]
+    assert read(written(tmp_path, tree)).streams[0].goodput_bps == 16e6
+
+
+def test_both_directions_of_datagrams_have_sums_of_their_own(tmp_path: Path) -> None:
+    tree = output([udp_at(sends=True, sent_bps=9e6), udp_at(sends=False, socket=6)])
+    tree["end"]["sum_received"] = {"bits_per_second": 4e6}
+    tree["end"]["sum_received_bidir_reverse"] = {"bits_per_second": 7e6}
+    found = {each.direction: each.goodput_bps for each in read(written(tmp_path, tree)).streams}
+    assert found == {"up": 4e6, "down": 7e6}
+
+
+def test_a_server_that_sends_datagrams_does_not_know_what_arrived(tmp_path: Path) -> None:
+    tree = output([udp_at(sends=True, lost=0, sent_bps=9e6)], reverse=1, server=True)
+    tree["end"]["sum_received"] = {"bits_per_second": 0}
+    seen = read(written(tmp_path, tree))
+    assert seen.streams[0].direction == "down"
+    assert (seen.streams[0].goodput_bps, seen.streams[0].loss_probability) == (None, None)
+    assert seen.notes == ["stream 1: how much of its datagrams arrived is not reported"]
+
+
+def test_datagrams_out_of_order_may_make_the_count_of_lost_ones_negative(tmp_path: Path) -> None:
+    stream = udp_at(sends=True, lost=-1, packets=100, sent_bps=5e6)
+    [seen] = read(written(tmp_path, output([stream]))).streams
+    assert (seen.goodput_bps, seen.loss_probability) == (5e6, 0.0)
+
+
+def test_a_receiving_server_has_no_count_of_segments_sent_again(tmp_path: Path) -> None:
+    stream = {
+        "sender": {"bytes": 0, "bits_per_second": 0, "retransmits": 0, "sender": False},
+        "receiver": {"bits_per_second": 5e6},
+    }
+    [seen] = read(written(tmp_path, output([stream], server=True))).streams
+    assert (seen.goodput_bps, seen.retransmissions, seen.loss_probability) == (5e6, None, None)
+
+
+def test_an_interrupted_run_has_what_was_counted_until_then(tmp_path: Path) -> None:
+    """A client whose server went away has intervals and no end report."""
+    tree = {**output([]), "error": "control socket has closed unexpectedly", "end": {}}
+    tree["intervals"] = [
+        {"streams": [{"socket": 5, "seconds": 1, "bytes": 1e6, "retransmits": 2, "rtt": 8000}]},
+        {"streams": [{"socket": 5, "seconds": 1, "bytes": 2e6, "retransmits": 1, "rtt": 4000}]},
+    ]
+    seen = read(written(tmp_path, tree))
+    [stream] = seen.streams
+    assert (stream.direction, stream.goodput_bps, stream.retransmissions) == ("up", 12e6, 3)
+    assert stream.rtt_s == pytest.approx(0.006)
+    assert seen.notes[0].startswith("interrupted (control socket has closed unexpectedly)")
+    stopped = {**output([tcp()]), "error": "interrupt - the client has terminated"}
+    assert read(written(tmp_path, stopped)).streams[0].goodput_bps == 5e6
+
+
+def test_lines_of_text_around_a_report_are_passed_over(tmp_path: Path) -> None:
+    report = json.dumps(output([tcp()]), indent=1)
+    text = f"warning: no route\n[ ID] Interval\n{report}\niperf Done.\n"
+    assert read(written(tmp_path, text)).streams == read(written(tmp_path, report)).streams
+
+
+@pytest.mark.parametrize("between", ["\n", "", "\n-----\nServer listening on 5201\n"])
+def test_reports_after_each_other_are_like_files_of_their_own(between: str, tmp_path: Path) -> None:
+    first, second = (json.dumps(output([tcp(rate=rate)]), indent=1) for rate in (1e6, 3e6))
+    path = written(tmp_path, first + between + second)
+    reports = read_all(path)
+    assert [each.streams[0].goodput_bps for each in reports] == [1e6, 3e6]
+    assert reports[1].source == f"{path} (report 2 of 2)"
+    listed = written(tmp_path, f"[{first}, {second}]")
+    assert len(read_all(listed)) == 2
+
+
+def test_a_report_without_streams_is_left_out_beside_others(tmp_path: Path) -> None:
+    failed = json.dumps({"start": {}, "end": {}, "error": "unable to connect"})
+    text = f"{failed}\n{json.dumps(output([tcp()]))}\n{json.dumps(output([tcp()]), indent=1)[:90]}"
+    [seen] = read_all(written(tmp_path, text))
+    assert seen.notes[:2] == [
+        "the report that begins in line 3 is not whole: left out",
+        "iperf3 failed: unable to connect: left out",
+    ]
+
+
+def test_each_start_begins_a_report_of_events(tmp_path: Path) -> None:
+    def events(rate: float, more: str = "") -> str:
+        whole = output([tcp(rate=rate)])
+        found = [{"event": name, "data": whole[name]} for name in ("start", "end")]
+        return "\n".join([*map(json.dumps, found), *filter(None, [more])])
+
+    two = read_all(written(tmp_path, f"{events(1e6)}\n{events(2e6)}\n"))
+    assert [each.streams[0].goodput_bps for each in two] == [1e6, 2e6]
+    whole = json.dumps(output([tcp(rate=1e6)]))
+    assert len(read_all(written(tmp_path, events(1e6, whole)))) == 1

@@ -9,7 +9,8 @@ import pytest
 import lasthop as lh
 from lasthop.errors import UserError
 from lasthop.measured.matching import Flow, Measured, match
-from lasthop.measured.observed import Measurement, Stream
+from lasthop.measured.observed import Measurement, Queue, Stream
+from lasthop.measured.qdiscs import Queues
 
 FLOWS = [
     Flow("a/up/1", "a", "up"),
@@ -100,6 +101,67 @@ def test_a_name_of_nothing_is_refused() -> None:
         match(FLOWS, CELL, [("z", measurement(("up", 1.0)))])
 
 
+def test_datagrams_are_not_compared_with_connections() -> None:
+    """A call beside an upload: two streams up, of which one is UDP."""
+    flows = [Flow("a/up/1", "a", "up"), Flow("a/udp-up/1", "a", "up", transport="udp")]
+    call = Stream("VoIP", "up", 7e4, one_way_delay_s=0.03, transport="udp")
+    streams = [call, Stream("TCP upload", "up", 5e6)]
+    seen = match(flows, CELL, [("a", Measurement("f", "flent", streams))])
+    assert goodputs(seen, "flows") == {"a/up/1": 5e6, "a/udp-up/1": 7e4}
+    assert seen.items("flows")["a/udp-up/1"]["one_way_delay_s"]["mean"] == 0.03
+    left = match(flows[:1], CELL, [("a", Measurement("f", "flent", streams))])
+    assert "f: 1 UDP stream up left out: a has none up" in left.told
+    assert goodputs(left, "stations") == {"a": 5e6}
+
+
+def test_a_sum_has_no_streams_that_are_left_out() -> None:
+    flows = [Flow("a/up/1", "a", "up"), Flow("a/up/2", "a", "up")]
+    seen = match(flows, CELL, [("a", measurement(("up", 3.0), ("down", 9.0)))])
+    assert goodputs(seen, "stations") == {"a": 3.0}
+
+
+def test_reports_and_web_connections_are_no_measured_streams() -> None:
+    flows = [Flow("a/up/1", "a", "up"), Flow("a/sensor-up/1", "a", "up", transport="other")]
+    seen = match(flows, CELL, [("a", measurement(("up", 3.0)))])
+    assert goodputs(seen, "flows") == {"a/up/1": 3.0}
+
+
+def with_qdiscs(*hosts: str, name: str = "", queues: Queues) -> Measured:
+    qdiscs = [Queue(host, sojourn_s=0.02, packets=5.0, drop_probability=0.1) for host in hosts]
+    flows = [Flow("a/up/1", "a", "up"), Flow("b/up/1", "b", "up")]
+    return match(flows, CELL, [(name, Measurement("f", "flent", queues=qdiscs))], queues)
+
+
+CELL_QUEUES = Queues(["a", "b"], ["ap"])
+LINE_QUEUES = Queues(["a", "b"], ["ap", "wire/down", "wire/up"])
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "queues", "queue"),
+    [
+        ("wire/up", "", LINE_QUEUES, "wire/up"),
+        ("router", "wire/up", LINE_QUEUES, "wire/up"),
+        ("router", "a", CELL_QUEUES, "ap"),
+        ("", "a", LINE_QUEUES, "a"),
+        ("router", "a", LINE_QUEUES, None),
+        ("", "", LINE_QUEUES, None),
+    ],
+)
+def test_a_qdisc_is_a_queue_by_name_or_since_there_is_no_other(
+    host: str, name: str, queues: Queues, queue: str | None
+) -> None:
+    seen = with_qdiscs(host, name=name, queues=queues)
+    assert seen.qdiscs == frozenset([queue] if queue else [])
+    if queue is None:
+        assert "mean delay 20 ms, 5 packets: left out; --measured NAME=FILE" in seen.told[-1]
+        return
+    assert seen.items("queues")[queue]["sojourn_s"]["mean"] == 0.02
+    place, quantity = {"ap": ("aps", "queue_packets"), "a": ("stations", "queue_packets")}.get(
+        queue, ("queues", "occupancy_packets")
+    )
+    assert seen.items(place)[queue][quantity]["mean"] == 5.0
+
+
 SMALL = """\
 duration = "2 s"
 warmup = "0.5 s"
@@ -142,6 +204,35 @@ def test_measured_stands_in_rows_table_json_and_picture(tmp_path: Path) -> None:
     plain = lh.compare(SMALL)
     assert "measured" not in plain.table.columns
     assert "measured" not in plain.to_dict()
+
+
+def test_several_streams_of_one_way_and_of_a_group_are_drawn(tmp_path: Path) -> None:
+    """The picture asked each measured flow for a name, which it did not have."""
+    scenario = SMALL.replace("download = 1", "upload = 2\ndownload = 1").replace(
+        "upload = 1\n", "count = 2\nupload = 1\n"
+    )
+    results = {"TCP upload 1": [1.0], "TCP upload 2": [2.0], "TCP download": [4.0]}
+    for name, found in {"near": results, "far": {k: results[k] for k in list(results)[:2]}}.items():
+        (tmp_path / name).write_text(json.dumps({"results": found, "x_values": [0]}))
+    files = {name: tmp_path / name for name in ("near", "far")}
+    comparison = lh.compare(scenario, measured=files)
+    rows = {(row.list, row.name, row.quantity): row.measured for row in comparison.rows}
+    assert rows["stations", "near", "goodput_bps"] == 7e6
+    assert rows["stations", "far-2", "goodput_bps"] == 2e6
+    assert comparison.figure().legends
+
+
+def test_a_measured_qdisc_has_a_row_of_its_own(tmp_path: Path) -> None:
+    results = {"qdisc_stats_router::delay": [10.0], "qdisc_stats_router::backlog_pkts": [4.0]}
+    path = tmp_path / "x.flent"
+    path.write_text(json.dumps({"results": results, "x_values": [0]}))
+    comparison = lh.compare(SMALL, measured=path)
+    rows = {(row.list, row.name, row.quantity): row for row in comparison.rows}
+    assert rows["queues", "ap", "sojourn_s"].measured == 0.01
+    assert rows["aps", "ap", "queue_packets"].measured == 4.0
+    shown = [row.quantity for row in comparison.rows if not comparison.repeats_a_node(row)]
+    assert shown.count("sojourn_s") == 1
+    assert "occupancy_packets" not in shown
 
 
 @pytest.mark.parametrize("files", [5, [("a",)], {"up": None}, [b"f"]])

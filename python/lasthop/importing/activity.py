@@ -1,0 +1,178 @@
+"""How a connection opened, when it had nothing to send, and how much it sent per round trip.
+
+From these `window_limit` decides whether the connection's window limited it or its application did.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from lasthop.importing.round_trips import Mean
+from lasthop.importing.segments import ACK, SYN, Segment
+
+__all__ = ["Activity", "Handshake"]
+
+LEAST_PAUSE_S, PAUSE_TRIPS = 0.25, 4.0
+"""A pause lasts at least this time, and this many round trips of the handshake. [s], [-]"""
+UNKNOWN_PAUSE_S = 0.5
+"""Shortest pause where the capture has no handshake. [s]"""
+TIMEOUT_S = 3.0
+"""Shortest pause of a connection that loses segments: longer than most timeouts. [s]"""
+UNKNOWN_TRIP_S = 0.1
+"""Time over which data is added up where the capture has no handshake. [s]"""
+
+
+@dataclass(slots=True)
+class Handshake:
+    """The three segments that open a connection, as the capture sees them.
+
+    Attributes
+    ----------
+    opener : str
+        Direction of the SYN, ``"up"`` or ``"down"``; empty before it is seen.
+    answered_s, completed_s : float
+        Time from SYN to SYN-ACK, and from there to the ACK; None if not seen. [s]
+    """
+
+    opener: str = ""
+    answered_s: float | None = None
+    completed_s: float | None = None
+    _last_s: float = 0.0
+    _repeated: bool = False
+
+    def see(self, at_s: float, way: str, seen: Segment) -> None:
+        """Take a segment of the connection.
+
+        After a repeated SYN nothing tells which one was answered, so that no time is taken.
+        """
+        if self.completed_s is not None:
+            return
+        if seen.flags & SYN and not seen.flags & ACK:
+            self._repeated = self._repeated or bool(self.opener)
+            self.opener, self._last_s = way, at_s
+        elif not self.opener or self._repeated:
+            return
+        elif seen.flags & SYN and way != self.opener:
+            self._repeated = self.answered_s is not None
+            self.answered_s, self._last_s = at_s - self._last_s, at_s
+        elif seen.flags & ACK and way == self.opener and self.answered_s is not None:
+            self.completed_s = at_s - self._last_s
+
+    @property
+    def rtt_s(self) -> float | None:
+        """Round trip, of both sides of the capture; None unless all of it was seen. [s]"""
+        if self._repeated or self.answered_s is None or self.completed_s is None:
+            return None
+        return max(self.answered_s + self.completed_s, 0.0)
+
+    def beyond_s(self, way: str) -> float | None:
+        """Return the part of the round trip that data in a direction still has ahead of it. [s]"""
+        if self.rtt_s is None:
+            return None
+        return self.answered_s if way == self.opener else self.completed_s
+
+
+@dataclass(slots=True)
+class Activity:
+    """When a connection sent data in one direction.
+
+    Attributes
+    ----------
+    first_s, last_s : float
+        Time of its first and last data. [s]
+    idle_s : float
+        Time in pauses, in which it had nothing to send. [s]
+    peak_bytes : int
+        Most payload that passed within a round trip of the handshake. [bytes]
+    answers, waits : Mean
+        Time from data to its ACK, and from the ACK of all data to the next data. [s]
+    answered : bool
+        Whether any ACK of the data was seen.
+    """
+
+    first_s: float = -1.0
+    last_s: float = -1.0
+    idle_s: float = 0.0
+    peak_bytes: int = 0
+    answers: Mean = field(default_factory=Mean)
+    waits: Mean = field(default_factory=Mean)
+    answered: bool = False
+    _event_s: float = 0.0
+    _quiet_s: float = 0.0
+    _within: deque[tuple[float, int]] = field(default_factory=deque)
+    _sum: int = 0
+    _probe: tuple[int, float] | None = None
+
+    @property
+    def span_s(self) -> float:
+        """Time from the first data to the last. [s]"""
+        return self.last_s - self.first_s
+
+    def data(
+        self,
+        at_s: float,
+        sent: Segment,
+        *,
+        all_answered: bool,
+        quiet_s: float | None,
+        trip_s: float | None,
+        losses: int,
+    ) -> bool:
+        """Take a segment with data; return whether a pause ended with it.
+
+        Parameters
+        ----------
+        at_s : float
+            When. [s]
+        sent : Segment
+            What.
+        all_answered : bool
+            Whether all data before was acknowledged, or no ACK is ever seen.
+        quiet_s : float
+            Time so far in which the radio heard nothing; None on a wire. [s]
+        trip_s : float
+            Round trip of the handshake, None if it was not seen. [s]
+        losses : int
+            Losses of the connection so far.
+        """
+        paused = False
+        if self.first_s < 0:
+            self.first_s = at_s
+        elif all_answered:
+            gap_s = at_s - self._event_s
+            if self.answered:
+                self.waits.add(gap_s)
+            # What others sent meanwhile may have waited in front of this connection's data.
+            own_s = gap_s if quiet_s is None else min(gap_s, quiet_s - self._quiet_s)
+            if own_s > _shortest_pause_s(trip_s, losses):
+                self.idle_s += own_s
+                paused = True
+        self.last_s = self._event_s = at_s
+        self._quiet_s = quiet_s or 0.0
+        self._add_up(at_s, sent.payload_bytes, UNKNOWN_TRIP_S if trip_s is None else trip_s)
+        if self._probe is None:
+            self._probe = (sent.seq + sent.payload_bytes) % (1 << 32), at_s
+        return paused
+
+    def ack(self, at_s: float, acknowledged: int, quiet_s: float | None) -> None:
+        """Take an ACK of new data, up to a sequence number."""
+        self.answered = True
+        self._event_s, self._quiet_s = at_s, quiet_s or 0.0
+        if self._probe is not None and (acknowledged - self._probe[0]) % (1 << 32) < 1 << 31:
+            self.answers.add(at_s - self._probe[1])
+            self._probe = None
+
+    def forget_probe(self) -> None:
+        """Drop the segment whose answer is awaited, since it was sent again (Karn)."""
+        self._probe = None
+
+    def _add_up(self, at_s: float, payload_bytes: int, trip_s: float) -> None:
+        self._within.append((at_s, payload_bytes))
+        self._sum += payload_bytes
+        while self._within[0][0] < at_s - trip_s:
+            self._sum -= self._within.popleft()[1]
+        self.peak_bytes = max(self.peak_bytes, self._sum)
+
+
+def _shortest_pause_s(trip_s: float | None, losses: int) -> float:
+    known_s = UNKNOWN_PAUSE_S if trip_s is None else max(LEAST_PAUSE_S, PAUSE_TRIPS * trip_s)
+    return max(known_s, TIMEOUT_S) if losses > 1 else known_s

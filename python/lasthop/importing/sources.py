@@ -1,0 +1,105 @@
+"""What a station of a capture sends and receives, as the keys of a scenario.
+
+Connections that their windows limit are uploads and downloads. Those that their applications limit
+have a rate, which only datagrams have in a scenario.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lasthop.importing.observed import Connections, Flow, Stream
+from lasthop.importing.tally import Datagrams, Tally, most_at_once
+
+__all__ = ["Sources", "sources"]
+
+LARGEST_DATAGRAM = 1472
+"""Payload that fits into an Ethernet frame; larger ones came in fragments. [bytes]"""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """One direction of a station: its connections and its datagrams, None without any."""
+
+    connections: Connections | None
+    stream: Stream | None
+
+
+def sources(tally: Tally, flows: Sequence[Flow], way: str) -> Sources:
+    """Return what a station sends or receives.
+
+    Parameters
+    ----------
+    tally : Tally
+        Counts of the station.
+    flows : sequence of Flow
+        Its connections that count.
+    way : str
+        ``"up"`` or ``"down"``.
+    """
+    own = [flow for flow in flows if flow.direction == way]
+    greedy = [flow for flow in own if flow.window_limited]
+    datagrams = tally.udp_up if way == "up" else tally.udp_down
+    others = [flow for flow in own if not flow.window_limited]
+    return Sources(
+        _connections(greedy), _stream(datagrams, others, payload_bytes(tally, others, way))
+    )
+
+
+def payload_bytes(tally: Tally, flows: Sequence[Flow], way: str) -> int:
+    """Return the longest payload of a station's TCP segments, else the mean of its packets."""
+    longest = max(
+        (each.trips.mss_bytes for each in tally.bulk() if each.direction == way), default=0
+    )
+    packets = sum(flow.segments for flow in flows)
+    return longest or round(sum(flow.data_bytes for flow in flows) / max(packets, 1))
+
+
+def _connections(flows: Sequence[Flow]) -> Connections | None:
+    if not flows:
+        return None
+    count = most_at_once([(flow.start_s, flow.stop_s) for flow in flows])
+    goodput = sum(flow.goodput_bps for flow in flows) / len(flows) / 1e6
+    trips = [flow.rtt_s for flow in flows if flow.rtt_s is not None]
+    said = f"measured {goodput:.3g} Mb/s each"
+    if trips:
+        said += f", round trip {sum(trips) / len(trips) * 1e3:.0f} ms"
+    again = sum(flow.retransmitted for flow in flows) / max(sum(f.segments for f in flows), 1)
+    said += f", {again:.2%} sent again" if again else ""
+    if len(flows) > count:
+        said += f"; {len(flows)} one after another"
+    return Connections(count, True, said)
+
+
+def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream | None:
+    """Return the datagrams of a direction, and connections with a rate of their own as some."""
+    usual = max(datagrams.lengths, key=lambda each: datagrams.lengths[each], default=1)
+    if not flows:
+        if not datagrams.counts:
+            return None
+        return Stream(datagrams.rate_bps, min(max(usual, 1), LARGEST_DATAGRAM))
+    span_s = max(flow.stop_s for flow in flows) - min(flow.start_s for flow in flows)
+    # As many gaps as segments fit into the time: the last one's is not in the span.
+    rate_bps = 8 * sum(each.data_bytes * (1 - 1 / each.segments) for each in flows) / span_s
+    if rate_bps <= 0.0:
+        return _stream(datagrams, [], longest)  # Nothing but repeats was seen of them.
+    several = f"{len(flows)} connections" if len(flows) > 1 else "1 connection"
+    said = f"{several}, {_mbps(rate_bps)}, not limited by the window"
+    trips = [flow.handshake_s for flow in flows if flow.handshake_s is not None]
+    if trips:
+        said += f", round trip {_range_ms(trips)}"
+    size = longest
+    if datagrams.counts:
+        said += f"; and datagrams of {_mbps(datagrams.rate_bps)}"
+        size = usual if datagrams.rate_bps > rate_bps else longest
+        rate_bps += datagrams.rate_bps
+    return Stream(rate_bps, min(max(size, 1), LARGEST_DATAGRAM), f"measured: {said}")
+
+
+def _mbps(rate_bps: float) -> str:
+    return f"{rate_bps / 1e6:.3g} Mb/s"
+
+
+def _range_ms(values_s: Sequence[float]) -> str:
+    """Return the least and the most of some times, or the only one."""
+    least, most = (f"{1e3 * each:.3g}" for each in (min(values_s), max(values_s)))
+    return f"{least} ms" if least == most else f"{least} to {most} ms"

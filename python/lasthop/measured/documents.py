@@ -1,0 +1,111 @@
+"""JSON documents in a text: one, several after each other, or among lines of other text.
+
+``iperf3 --json`` can be preceded by lines of text, such as a warning, and a server's log or a file
+that is appended to holds one report per test. ``iperf3 --json-stream`` writes one event per line,
+which together are one report. A document begins in the first column of a line.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["NoNumberError", "documents"]
+
+BEGINNING = re.compile(r"^\{", re.MULTILINE)
+SPACE = re.compile(r"\s*")
+
+
+class NoNumberError(Exception):
+    """NaN or infinity, which JSON does not have."""
+
+
+def _no_number(text: str) -> None:
+    raise NoNumberError(text)
+
+
+DECODER = json.JSONDecoder(parse_constant=_no_number)
+
+
+def documents(text: str) -> tuple[list[Any], list[str]]:
+    """Return the documents of a text, and a sentence about each that is cut short.
+
+    Raises
+    ------
+    ValueError
+        If no document is whole.
+    RecursionError
+        If a document is nested too deeply.
+    NoNumberError
+        If a number is NaN or infinite.
+    """
+    try:
+        whole = DECODER.decode(text)
+    except ValueError as error:
+        found, broken = _among_lines(text, error)
+    else:
+        # A list of reports is what `jq --slurp` makes.
+        several = isinstance(whole, list) and whole and isinstance(whole[0], dict)
+        found, broken = (whole if several else [whole]), []
+    return list(_joined(found)), broken
+
+
+def _among_lines(text: str, error: ValueError) -> tuple[list[Any], list[str]]:
+    """Return the documents that begin a line or follow another one; raise `error` if none does."""
+    found: list[Any] = []
+    broken: list[str] = []
+    end = 0
+    while (at := _next(text, end)) >= 0:
+        try:
+            document, end = DECODER.raw_decode(text, at)
+            found.append(document)
+        except ValueError as cut:
+            error = error if broken else cut
+            line = text.count("\n", 0, at) + 1
+            broken.append(f"the report that begins in line {line} is not whole: left out")
+            end = at + 1
+    if not found:
+        raise error
+    return found, broken
+
+
+def _next(text: str, end: int) -> int:
+    """Return where the next document begins: after the last one or in a line; -1 if nowhere."""
+    space = SPACE.match(text, end)
+    at = space.end() if space else end
+    if text.startswith("{", at) and (end == 0 or text[end - 1] == "}"):
+        return at
+    beginning = BEGINNING.search(text, at)
+    return -1 if beginning is None else beginning.start()
+
+
+def _joined(found: list[Any]) -> Iterator[Any]:
+    """Yield the documents, with the events of each report of ``--json-stream`` as one.
+
+    ``--json-stream-full-output`` adds the whole report after its events, which it replaces.
+    """
+    report: dict[str, Any] | None = None
+    for document in found:
+        if isinstance(document, dict) and document.keys() == {"event", "data"}:
+            name, data = str(document["event"]), document["data"]
+            if report is not None and name == "start" and "start" in report:
+                yield report
+                report = None
+            report = {"intervals": []} if report is None else report
+            if name == "interval":
+                report["intervals"].append(data)
+            else:
+                report[name] = data
+            continue
+        if report is not None and not _is_same_run(report, document):
+            yield report
+        report = None
+        yield document
+    if report is not None:
+        yield report
+
+
+def _is_same_run(report: dict[str, Any], document: Any) -> bool:
+    """Whether a document is the whole report whose events were read."""
+    start = document.get("start") if isinstance(document, dict) else None
+    return isinstance(start, dict) and start == report.get("start")

@@ -1,0 +1,112 @@
+"""Which measured qdisc is which queue of a scenario: by name, or since there is no other.
+
+The qdisc of the machine that measured is its station's queue. That of another host is the queue of
+that name, or the one that the user named. If the scenario has one queue that is no station's, it is
+that one. Otherwise its values are only reported.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lasthop.measured.observed import Measurement, Queue
+
+__all__ = ["Queues", "match_queues"]
+
+
+@dataclass(frozen=True)
+class Queues:
+    """Names of a scenario's queues.
+
+    Attributes
+    ----------
+    stations : sequence of str
+        Those of stations.
+    others : sequence of str
+        Those of the access point, the wire and links.
+    """
+
+    stations: Sequence[str] = ()
+    others: Sequence[str] = ()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.stations or name in self.others
+
+
+def match_queues(
+    queues: Queues,
+    name: str,
+    measurement: Measurement,
+    samples: Mapping[tuple[str, str, str], list[float]],
+) -> Iterator[str]:
+    """Add the statistics of a measurement's qdiscs to the samples of queues; yield how.
+
+    Parameters
+    ----------
+    queues : Queues
+        The scenario's.
+    name : str
+        The name that the user gave the file, or an empty one.
+    measurement : Measurement
+        Its qdiscs are matched.
+    samples : mapping
+        Values by list, name and quantity, which are added to.
+    """
+    for qdisc in measurement.queues:
+        whose = f"the qdisc of {qdisc.host}" if qdisc.host else "its own qdisc"
+        queue = _queue_of(qdisc, queues, name, measurement)
+        if queue is None:
+            hint = _hint(qdisc, queues, measurement)
+            yield f"{measurement.source}: {whose}: {_values(qdisc)}: left out{hint}"
+            continue
+        for place, value in _placed(qdisc, queue, queues):
+            samples[place].append(value)
+        yield f"{measurement.source}: {whose} is the queue {queue}"
+
+
+def _queue_of(qdisc: Queue, queues: Queues, name: str, measurement: Measurement) -> str | None:
+    """Return the queue that a qdisc is; None if that is not known."""
+    if not qdisc.host:
+        if name in queues.stations:
+            return name
+        return queues.stations[0] if len(queues.stations) == 1 and not name else None
+    if qdisc.host in queues:
+        return qdisc.host
+    if name in queues.others and sum(bool(each.host) for each in measurement.queues) == 1:
+        return name
+    hosts = {each.host for each in measurement.queues if each.host and each.host not in queues}
+    return queues.others[0] if len(queues.others) == 1 and len(hosts) == 1 else None
+
+
+def _placed(
+    qdisc: Queue, queue: str, queues: Queues
+) -> Iterator[tuple[tuple[str, str, str], float]]:
+    """Yield where each value of a qdisc belongs: the length of a node's queue is with the node."""
+    length = ("queues", queue, "occupancy_packets")
+    if queue in queues.stations:
+        length = ("stations", queue, "queue_packets")
+    elif queue == "ap":
+        length = ("aps", queue, "queue_packets")
+    known = {
+        length: qdisc.packets,
+        ("queues", queue, "sojourn_s"): qdisc.sojourn_s,
+        ("queues", queue, "drop_probability"): qdisc.drop_probability,
+    }
+    yield from ((place, value) for place, value in known.items() if value is not None)
+
+
+def _values(qdisc: Queue) -> str:
+    said = []
+    if qdisc.sojourn_s is not None:
+        said.append(f"mean delay {qdisc.sojourn_s * 1e3:.3g} ms")
+    if qdisc.packets is not None:
+        said.append(f"{qdisc.packets:.3g} packets")
+    return ", ".join(said)
+
+
+def _hint(qdisc: Queue, queues: Queues, measurement: Measurement) -> str:
+    """Return how to name the queue of a qdisc, if a name can tell."""
+    known = queues.others if qdisc.host else queues.stations
+    alike = [each for each in measurement.queues if bool(each.host) == bool(qdisc.host)]
+    if not known or len(alike) > 1:
+        return ""
+    return f"; --measured NAME=FILE with NAME of {', '.join(known[:4])} compares it"
