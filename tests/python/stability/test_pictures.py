@@ -49,6 +49,34 @@ def test_the_square_root_is_that_of_the_normal_form_where_the_first_cycle_is_sma
     assert traced.cycles[0].amplitude == pytest.approx(theory, rel=0.03)
 
 
+def test_hopf_points_are_marked_and_told(traced: Branch) -> None:
+    figure = branch_figure([traced], "a case", "q=3")
+    marks = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
+    assert [float(line.get_xdata()[0]) for line in marks] == [traced.form.point.value]
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "stable cycle",
+        "normal form",
+        "Hopf point",
+    ]
+    assert figure.get_suptitle().strip() == "a case"
+
+
+def test_a_branch_alone_begins_at_its_first_cycle(traced: Branch) -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    draw_branch(axes, traced, [cycle.amplitude for cycle in traced.cycles])
+    assert min(line.get_xdata()[0] for line in axes.lines) == traced.values[0]
+
+
+def test_places_lie_close_together_at_the_hopf_point() -> None:
+    places = near_hopf(10.0, [9.0, 6.0, 7.0])
+    assert (places[0], places[-1]) == (10.0, 6.0)
+    steps = np.abs(np.diff(places))
+    assert np.all(np.diff(steps) > 0.0)
+
+
 def test_a_hopf_point_is_marked_where_the_growth_rate_is_zero() -> None:
     found = scan(Case.of("threshold"), axis_of(Case.of("threshold"), "q_th", 30.0, 60.0))
     [axes] = hopf_figure(found, "a case").axes
