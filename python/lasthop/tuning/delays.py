@@ -54,8 +54,8 @@ class Elsewhere:
         return f"{waits} {self.queue}{'; see `lasthop queue`' if is_link else ''}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as a tree."""
-        return asdict(self)
+        """The same as a tree, with the sentence."""
+        return {**asdict(self), "text": self.text}
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,12 @@ class CallDelay:
     @property
     def text(self) -> str:
         """The same in a few words."""
-        return f"{1e3 * self.delay_s:.3g} ms {self.direction}, 99th {1e3 * self.p99_s:.3g} ms"
+        mean, tail = (f"{1e3 * each:.3g} ms" for each in (self.delay_s, self.p99_s))
+        return f"{mean} {self.direction} (99th percentile {tail})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as a tree, with the words."""
+        return {**asdict(self), "text": self.text}
 
 
 def elsewhere(result: Result) -> Elsewhere | None:

@@ -355,7 +355,7 @@ class Tuning:
             "verdict": self.verdict,
             "checks": [self._check(check) for check in self.checks],
             "elsewhere": None if self.elsewhere is None else self.elsewhere.to_dict(),
-            "call_delays": [asdict(each) for each in self.call_delays],
+            "call_delays": [each.to_dict() for each in self.call_delays],
             "candidates": [self._trial(trial) for trial in self.trials],
             "chosen": {
                 **self._trial(self.chosen),

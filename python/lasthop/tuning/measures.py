@@ -216,11 +216,28 @@ def _known(samples: Samples) -> Iterator[tuple[str, list[float]]]:
             yield name, known
 
 
+def is_beyond(differences: Sequence[float], limit: float) -> bool:
+    """Whether paired differences exceed a limit on average, and not by chance.
+
+    The mean exceeds its 95 % interval too, or every difference exceeds the limit: with two or
+    three replications the interval is so wide that it says little.
+    """
+    mean = fmean(differences)
+    if mean <= limit:
+        return False
+    return min(differences) > limit or mean > (Estimate.of(differences).ci95 or 0.0)
+
+
 def paired(ours: Samples, theirs: Samples, quantity: str) -> Estimate | None:
     """Difference ours - theirs over replications with the same seeds; None if there is none."""
+    found = differences(ours, theirs, quantity)
+    return Estimate.of(found) if found else None
+
+
+def differences(ours: Samples, theirs: Samples, quantity: str) -> list[float]:
+    """Differences ours - theirs of replications with the same seeds in which both have a value."""
     pairs = zip(ours.get(quantity, ()), theirs.get(quantity, ()), strict=False)
-    differences = [mine - other for mine, other in pairs if not isnan(mine - other)]
-    return Estimate.of(differences) if differences else None
+    return [mine - other for mine, other in pairs if not isnan(mine - other)]
 
 
 def favourable(ours: Samples, theirs: Samples) -> Values:

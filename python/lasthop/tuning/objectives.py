@@ -8,8 +8,16 @@ from typing import TypeVar
 from lasthop.estimates import Estimate
 from lasthop.models.reading import BEST_EFFORT
 from lasthop.scenario import Scenario
-from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
-from lasthop.tuning.measures import Samples, Values, means, paired, sharing
+from lasthop.tuning.categories import categories_above, delay_quantity
+from lasthop.tuning.measures import (
+    Samples,
+    Values,
+    differences,
+    is_beyond,
+    means,
+    paired,
+    sharing,
+)
 
 T = TypeVar("T")
 
@@ -117,19 +125,27 @@ class Objective:
         """Return the mean of the paired differences of the aim, ours less now; None without any."""
         return paired(ours, now, self.aim.quantity)
 
-    def improves(self, ours: Samples, now: Samples) -> bool:
-        """Return whether a setting serves the aim better than the present one.
+    def seems_better(self, ours: Samples, now: Samples) -> bool:
+        """Whether a setting serves the aim better than the present one, on average.
 
-        The mean of the paired differences must exceed its interval, and settings within `TOLERANCE`
-        or the tolerance of the aim count as equal. A single replication has no interval.
+        Settings within `TOLERANCE` or the tolerance of the aim count as equal, and so do settings
+        whose paired differences may be chance; see `lasthop.tuning.measures.is_beyond`.
         """
-        aim, change = self.aim, self.change(ours, now)
-        if change is None:
+        aim = self.aim
+        sign = 1.0 if aim.greatest else -1.0
+        gains = [sign * each for each in differences(ours, now, aim.quantity)]
+        if not gains:
             return False
         worth, present = (aim.worth(means(each)[aim.quantity]) for each in (ours, now))
-        gain = change.mean if aim.greatest else -change.mean
         close = max(aim.tolerance, TOLERANCE * abs(worth))
-        return gain > (change.ci95 or 0.0) and worth - present > close
+        return worth - present > close and is_beyond(gains, 0.0)
+
+    def is_better(self, ours: Samples, now: Samples) -> bool:
+        """Whether a setting seems better, and by more than the interval of the differences."""
+        change = self.change(ours, now)
+        if change is None or change.ci95 is None:
+            return False
+        return self.seems_better(ours, now) and abs(change.mean) > change.ci95
 
     def ranked(self, values: Mapping[T, Values]) -> list[T]:
         """Settings by their searched values, the best first; those without value are left out."""
@@ -190,8 +206,7 @@ def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) ->
     Where a station sends and receives, fairness counts its two directions as two shares. Where
     higher categories have flows, their delay decides next after the aim.
     """
-    above = CATEGORIES[: CATEGORIES.index(category)]
-    higher = tuple(each for each in categories_in_use(scenario) if each in above)
+    higher = tuple(categories_above(scenario, category))
     usual = OBJECTIVES[name]
     aim, *others = usual.criteria
     criteria = (aim, *(_delay_of(each) for each in higher), *others)

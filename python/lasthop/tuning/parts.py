@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from lasthop.estimates import Estimate
 from lasthop.result import Result
+from lasthop.tuning.measures import is_beyond
 
 Part: TypeAlias = tuple[str, str]
 """Name of a flow or a station, and a quantity."""
@@ -58,15 +59,14 @@ def parts_of(result: Result) -> Parts:
 def harm(ours: Parts, now: Parts, give_up: float) -> str | None:
     """Return what a setting costs single flows or stations beyond `give_up`; None if nothing.
 
-    A cost counts if it exceeds this part of the present value on average, and if it is no noise:
-    it also exceeds the 95 % interval of the paired differences, or it exceeds `give_up` in every
-    replication.
+    A cost counts if it exceeds this part of the present value on average, and not by chance; see
+    `is_beyond`.
     """
     for _, quantity, words in GUARDED:
         sign = -1.0 if quantity == GOODPUT else 1.0
         for part in (part for part in now if part[1] == quantity):
             pairs = _pairs(ours.get(part, ()), now[part])
-            if pairs and _is_beyond(
+            if pairs and is_beyond(
                 [sign * (mine - present) for mine, present in pairs],
                 give_up * fmean(present for _, present in pairs),
             ):
@@ -89,10 +89,3 @@ def _pairs(ours: Sequence[float], now: Sequence[float]) -> list[tuple[float, flo
     """Return the values of replications in which both settings have one."""
     pairs = zip(ours, now, strict=False)
     return [(mine, present) for mine, present in pairs if not isnan(mine - present)]
-
-
-def _is_beyond(differences: Sequence[float], limit: float) -> bool:
-    """Return whether differences exceed a limit on average, and not by chance."""
-    if fmean(differences) <= limit:
-        return False
-    return min(differences) > limit or fmean(differences) > (Estimate.of(differences).ci95 or 0.0)

@@ -346,7 +346,7 @@ class Search:
             for trial in self.trials[1:]
             if trial.samples
             and self.objection(trial) is None
-            and self.objective.improves(trial.samples, present.samples)
+            and self.objective.seems_better(trial.samples, present.samples)
         ]
         while better and len(self.checks) < MOST_CHECKED:
             best = self.objective.choice({each: estimated(each.samples) for each in better})
@@ -378,14 +378,12 @@ class Search:
         ours, now = trial.checked, self.present.checked
         assert ours is not None
         assert now is not None
-        change = self.objective.change(ours.samples, now.samples)
-        certain = change is not None and change.ci95 is not None
         return Check(
             trial,
-            change,
+            self.objective.change(ours.samples, now.samples),
             self._objects(favourable(ours.samples, now.samples), means(now.samples))
             or self._harm(ours.parts, now.parts),
-            certain and self.objective.improves(ours.samples, now.samples),
+            self.objective.is_better(ours.samples, now.samples),
         )
 
     def _simulate(self, scenario: Scenario) -> Result:
