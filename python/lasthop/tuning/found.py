@@ -325,9 +325,11 @@ class Tuning:
         writers: dict[str, Any] = {}
         if self.recommended or not self._search.is_over:
             writers["tuning.json"] = text_writer(self.to_json())
-            writers |= table_writers("tuning", self.table.reset_index(), {})
         if self.recommended:
             writers[HOSTAPD_FILE] = text_writer(self.hostapd)
+        if writers:
+            writers |= table_writers("tuning", self.table.reset_index(), {})
+        if self.recommended:
             writers[PICTURE_FILE] = self.figure().savefig
         paths = write_all(Path(directory), writers) if writers else []
         for name in TUNING_FILES:

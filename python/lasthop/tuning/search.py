@@ -59,6 +59,9 @@ ALIKE = 3e-3
 """Relative difference up to which two settings measured in a short simulation are the same. [-]"""
 
 
+MORE_ROUNDS = 2
+"""Times that further settings are confirmed because all that were are ruled out."""
+
 MOST_CHECKED = 3
 """Most settings that are checked, the next one only if the one before harms somebody."""
 
@@ -170,6 +173,12 @@ class Search:
             self._try(opportunities(scenario, self._burst_bases(), category))
         self._leave_out_unmeasured()
         self._confirm([self.present, *self._finalists(confirm)])
+        for _ in range(MORE_ROUNDS):
+            confirmed = [trial for trial in self.trials[1:] if trial.samples]
+            more = self._finalists(confirm)
+            if not more or any(self.objection(trial) is None for trial in confirmed):
+                break
+            self._confirm(more)
         self._check()
         self.is_over = True
 
@@ -184,11 +193,9 @@ class Search:
         if trial.samples and present.samples:
             values, now = means(trial.samples), means(present.samples)
             return self._objects(values, now) or self._harm(trial.parts, present.parts)
-        elif trial.screened is not None and present.screened is not None:
-            values, now = trial.screened, present.screened
-        else:
-            return None
-        return self._objects(values, now)
+        if trial.screened is not None and present.screened is not None:
+            return self._objects(trial.screened, present.screened)
+        return None
 
     def _objects(self, values: Values, now: Values) -> str | None:
         """What speaks against a setting with these values, beside the present ones, if anything."""
@@ -494,13 +501,15 @@ class Search:
         return bases(trial.candidate for trial in self._screened() if trial.candidate is not None)
 
     def _finalists(self, confirm: int) -> list[Trial]:
-        """The best screened candidates, at most `confirm`: the best of each family first.
+        """The best candidates that are screened only, at most `confirm`: the best of each family
+        first.
 
         Where settings measured the same, such as limits that no burst reaches, only the one that
         was tried first counts, which is the simplest.
         """
         ranked = self._screened()
         ranked = [trial for trial in ranked if not self._repeats(trial, ranked)]
+        ranked = [trial for trial in ranked if not trial.samples]
         firsts = [family[0] for family in grouped(ranked)][:confirm]
         others = [trial for trial in ranked if trial not in firsts]
         chosen = firsts + others[: confirm - len(firsts)]

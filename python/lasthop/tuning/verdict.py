@@ -37,7 +37,9 @@ def reason(search: Search) -> str:
         return "every other setting that was confirmed is ruled out"
     best = min(allowed, key=lambda trial: _worse(search, trial))
     change = search.objective.change(best.samples, search.present.samples)
-    return f"the best of the others, {best.name}, changes {title} by {_told(search, change)}"
+    return (
+        f"the best that is not ruled out, {best.name}, changes {title} by {_told(search, change)}"
+    )
 
 
 def _failed(search: Search) -> str:
