@@ -24,7 +24,7 @@ def reason(search: Search) -> str:
         return "the search ended before a setting was checked"
     if aim not in means(search.present.samples):
         why = f", because {ABSENT[aim]}" if aim in ABSENT else ""
-        return f"{title} has no value with it{why}"
+        return f"{title} is absent{why}"
     if not search.trials[1:]:
         return "there was no other setting to try"
     tried = [trial for trial in search.trials[1:] if trial.samples]
