@@ -34,7 +34,11 @@ def reason(search: Search) -> str:
         return _failed(search)
     allowed = [trial for trial in tried if search.objection(trial) is None]
     if not allowed:
-        return "every other setting that was confirmed is ruled out"
+        best = min(tried, key=lambda trial: _worse(search, trial))
+        return (
+            "all that were confirmed are ruled out, the best of them, "
+            f"{best.name}, for {search.objection(best)}"
+        )
     best = min(allowed, key=lambda trial: _worse(search, trial))
     change = search.objective.change(best.samples, search.present.samples)
     return (
