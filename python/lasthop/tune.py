@@ -57,8 +57,10 @@ def tune(
 
     Contention windows of the access point and of the stations, TXOP limits and PIFS access are
     ranked by the 802.11e model, or by short simulations where it does not hold; the best few are
-    simulated as the scenario says, with the same seeds, and one of them is chosen. The same
-    scenario and version give the same choice, whatever `jobs`.
+    simulated as the scenario says, with the same seeds. The best of these is recommended only if
+    it improves the objective beyond the interval of the paired differences, also with fresh seeds;
+    otherwise the present setting stays. The same scenario and version give the same choice,
+    whatever `jobs`.
 
     Parameters
     ----------
@@ -76,7 +78,9 @@ def tune(
         Access category whose parameters are searched; by default the one of most TCP connections.
         The windows of other categories stay as they are.
     give_up : float
-        Part of the present goodput, and of Jain's index, that another aim may cost.
+        Part of the present goodput, and of Jain's index, that another aim may cost. With
+        ``"throughput"`` and ``"delay"``, no RTT of a flow, no 99th percentile of its RTT or delay
+        and no goodput of a station may get worse by more either, beyond its interval.
     min_jain : float
         Least 5th percentile of Jain's index over windows of 1 s; where the present setting has
         less, no setting may have less than that. No station may get less than a tenth of an equal
@@ -84,7 +88,8 @@ def tune(
     pifs, txop : bool
         Whether the access point may use PIFS access, and whether TXOP limits are searched.
     confirm : int
-        Candidates confirmed by simulation beside the present setting.
+        Candidates confirmed by simulation beside the present setting; where all are ruled out,
+        as many again, twice at most.
     executor : concurrent.futures.Executor, optional
         Who simulates in the place of threads of this process; see `lasthop.sweep`.
     directory : path, optional
@@ -97,7 +102,8 @@ def tune(
     Returns
     -------
     Tuning
-        The chosen setting, what it gains and costs, and every other one that was tried.
+        The recommended setting, what it gains and costs, or why the present one stays; and every
+        other one that was tried.
 
     Raises
     ------
@@ -127,7 +133,7 @@ def tune(
     ...     txop=False,
     ...     confirm=1,
     ... )
-    >>> found.gains["goodput_bps"].mean > 0
+    >>> found.recommended and found.gains["goodput_bps"].mean > 0
     True
     >>> "cell.ap.cwmin" in found.settings
     True

@@ -46,8 +46,9 @@ def test_what_lives_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
     )
     assert min(capture["jain"]) > 0.97
     assert max(capture["jain_p05"]) < 0.6 < min(present["jain_p05"])
+    # Without the bound it is ruled out only by what single flows pay.
     loose = lh.tune(SEVEN, "delay", min_jain=0, txop=False, confirm=6)
-    assert loose.chosen.name == "PIFS / 1"
+    assert "PIFS / 1" in loose.ruled_out["the RTT of a flow longer by more than 5 %"]
     assert "PIFS / 1" not in [trial.name for trial in for_delay.confirmed]
     bound = "a 5th percentile of Jain's index over 1 s below the present setting's"
     assert "PIFS / 1" in for_delay.ruled_out[bound]
@@ -117,8 +118,6 @@ def test_command_prints_what_means_hide(lasthop: Lasthop, tmp_path: Path) -> Non
     hidden = done.stdout.partition("What means hide:")[2]
     for words in ("Jain's index", "starved", "percentile", "99th"):
         assert words in hidden.partition("* chosen")[0]
-    assert "Jain's index over 1 s, 5th percentile [-]" in hidden
-    assert "AP delay, 99th percentile [ms]" in hidden
 
 
 LAPTOPS = """\

@@ -6,7 +6,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.tuning.measures import paired
-from lasthop.tuning.search import Trial
+from lasthop.tuning.trial import Trial
 
 pytestmark = pytest.mark.slow
 

@@ -39,11 +39,13 @@ from lasthop.tune import tune as search
 from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN
 from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
+from lasthop.tuning.costs import changed as changed_in_words
 from lasthop.tuning.measures import estimated
 from lasthop.tuning.objectives import OBJECTIVES
-from lasthop.tuning.search import ProgressCallback, Trial, TuneProgress
+from lasthop.tuning.search import ProgressCallback, TuneProgress
 from lasthop.tuning.settings import counts_are_no_times
 from lasthop.tuning.shown import SHOWN
+from lasthop.tuning.trial import Trial
 
 COMPARED = (
     "calls",
@@ -147,7 +149,9 @@ def tune(
         typer.Option(
             metavar="PERCENT",
             parser=per_cent,
-            help="What another aim may cost of the present goodput and of Jain's index.",
+            help="What a setting may cost of the present goodput and of Jain's index; with "
+            "throughput and delay, also of any flow's RTT and 99th percentile and any station's "
+            "goodput.",
         ),
     ] = 100.0 * GIVE_UP,
     min_jain: Annotated[
@@ -190,7 +194,8 @@ def tune(
         Path | None,
         directory(
             f"{OUT_RULE} tuning.json, hostapd.conf, tables and a picture are written if it is "
-            "given; finished simulations are kept there, and found again."
+            "given and a setting is recommended; finished simulations are kept there, and found "
+            "again."
         ),
     ] = None,
     plot: Plot = None,
@@ -253,7 +258,8 @@ def tune(
     finally:  # A full disk must not cost the result.
         print_either(as_json, found.to_json, lambda: print_tuning(found, write))
     if out is not None:
-        tell(files_in_words(written), out, as_json=as_json)
+        what = files_in_words(written) if written else "nothing to set; finished simulations"
+        tell(what, out, as_json=as_json)
     if picture is not None and not found.confirmed:
         warn(f"{picture}: not drawn: no setting was confirmed")
     else:
@@ -296,19 +302,29 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
     for line in how_searched(tuning):
         typer.echo(line)
     typer.echo()
-    if not tuning.confirmed:
-        typer.echo("Nothing to set: no setting was confirmed.")
+    if tuning.confirmed:
+        print_confirmed(tuning, COMPARED, predicted_quantity(tuning))
+        typer.echo("What means hide:\n")
+        print_confirmed(tuning, LIVED_WITH)
+        out = any(tuning.objection(trial) for trial in tuning.confirmed)
+        typer.echo("* chosen" + (", x ruled out" if out else "") + "\n")
+    for line in delays(tuning):
+        typer.echo(line)
+    if not tuning.recommended:
+        typer.echo(tuning.verdict)
         return
-    print_confirmed(tuning, COMPARED, predicted_quantity(tuning))
-    typer.echo("What means hide:\n")
-    print_confirmed(tuning, LIVED_WITH)
-    out = any(tuning.objection(trial) for trial in tuning.confirmed)
-    typer.echo("* chosen" + (", x ruled out" if out else "") + "\n")
-    if tuning.chosen is tuning.present:
-        typer.echo(f"Nothing to set: {why_nothing(tuning)}.")
-        if write is not None:
-            print_hostapd(tuning)
-        return
+    print_setting(tuning, write)
+    print_table(["against the present setting", "now", "then", "change"], list(gain_rows(tuning)))
+    for title, lines in (
+        ("What it costs", tuning.costs),
+        ("Stations that lose", loss_lines(tuning)),
+    ):
+        if lines:
+            typer.echo("\n".join([f"{title}:", *(f"- {line}" for line in lines), ""]))
+
+
+def print_setting(tuning: Tuning, write: str | None) -> None:
+    """What to set, in the file, on the command line and in hostapd.conf if asked for."""
     typer.echo(f"Set {tuning.chosen.name}, in these tables of the file:\n\n{tuning.toml}")
     options = [f"--set {path}={value}" for path, value in tuning.settings.items()]
     pairs = [" ".join(options[at : at + 2]) for at in range(0, len(options), 2)]
@@ -320,12 +336,32 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
             "TXOP limits are packets here. Limits in time, as access points have them, let the\n"
             "fast and the short send more: try cell.txop_limit and cell.ap.txop_limit first.\n"
         )
-    print_table(["against the present setting", "now", "then", "change"], list(gain_rows(tuning)))
-    if tuning.costs:
-        typer.echo("What it costs:")
-        for cost in tuning.costs:
-            typer.echo(f"- {cost}")
-        typer.echo()
+    checked = tuning.chosen.checked
+    if checked is not None:
+        typer.echo(
+            f"Checked by {checked.result.replications} x {tuning.base.typed.duration_s:g} s "
+            f"with fresh seeds, seed {checked.result.seed}:\n"
+        )
+
+
+def delays(tuning: Tuning) -> list[str]:
+    """Lines on where packets wait, and how late calls are, where the aim is delay."""
+    lines = []
+    if tuning.elsewhere is not None:
+        lines.append("The delay is not spent at the access point:")
+        lines += [f"- {tuning.elsewhere.text}", ""]
+    if tuning.call_delays:
+        calls = " and ".join(each.text for each in tuning.call_delays)
+        lines += [f"Delay of the calls: {calls}; `--for calls` tunes for them", ""]
+    return lines
+
+
+def loss_lines(tuning: Tuning) -> list[str]:
+    """Each station that loses goodput, beyond the interval of its change."""
+    return [
+        changed_in_words(each.station, each.now_bps * 1e-6, each.then_bps * 1e-6, "Mb/s")
+        for each in tuning.losers
+    ]
 
 
 def print_hostapd(tuning: Tuning) -> None:
@@ -397,15 +433,6 @@ def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
     return lines
 
 
-def why_nothing(tuning: Tuning) -> str:
-    """Why the present setting stays."""
-    if not tuning.trials[1:]:
-        return "there was no other setting to try"
-    if all(trial is tuning.present for trial in tuning.confirmed):
-        return "every other setting was left out or ruled out"
-    return "no setting serves better than the present one"
-
-
 def predicted_quantity(tuning: Tuning) -> str | None:
     """Quantity of the model that is shown: the one aimed at, if the model has predicted it."""
     name = OBJECTIVES[tuning.objective].aim.quantity
@@ -434,7 +461,7 @@ def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str
 
 def gain_rows(tuning: Tuning) -> list[list[str]]:
     """Every quantity now and then, and the change with the interval of its paired difference."""
-    now, then = estimated(tuning.present.samples), estimated(tuning.chosen.samples)
+    now, then = tuning.before, tuning.after
     rows = []
     for name, shown in SHOWN.items():
         if name not in tuning.gains:

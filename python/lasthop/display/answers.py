@@ -260,7 +260,7 @@ def tuning_html(tuning: "Tuning") -> str:
         number for number, trial in enumerate(tuning.confirmed) if trial is tuning.chosen
     )
     set_to = ", ".join(f"{path} = {value}" for path, value in tuning.settings.items())
-    notes = [f"set {set_to}" if set_to else "nothing to set: no setting serves better"]
+    notes = [f"set {set_to}" if tuning.recommended else tuning.verdict]
     notes += [NAMES_OF_SETTINGS + ("; x ruled out" if out else "")] if rows else []
     return page(
         str(tuning.base["name"]),

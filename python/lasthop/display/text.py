@@ -86,10 +86,12 @@ def sweep_text(sweep: "Sweep") -> str:
 
 
 def tuning_text(tuning: "Tuning") -> str:
-    """A search: the setting that was chosen, and what it gains."""
+    """A search: the setting that is recommended, and what it gains; or why there is none."""
     lines = [f"Tuning({tuning.base['name']!r} for {tuning.objective}: {tuning.chosen.name})"]
-    if tuning.settings:
+    if tuning.recommended:
         lines.append(", ".join(f"{path}={value}" for path, value in tuning.settings.items()))
+    else:
+        lines.append(tuning.verdict)
     gained = [
         f"{title} {sign}{text}"
         for quantity, title, scale, unit in (
@@ -97,7 +99,7 @@ def tuning_text(tuning: "Tuning") -> str:
             ("rtt_s", "RTT", 1e3, " ms"),
             ("jain", "Jain's index", 1.0, ""),
         )
-        if (change := tuning.gains.get(quantity)) is not None and tuning.settings
+        if (change := tuning.gains.get(quantity)) is not None
         for sign in ("+" if change.mean > 0 else "",)
         for text in (_told({"mean": change.mean, "ci95": change.ci95}, scale) + unit,)
     ]

@@ -24,7 +24,7 @@ from lasthop.plot.legend import legend_columns
 from lasthop.plot.rows import Estimates, Spread, half_widths, scaled
 from lasthop.tuning.categories import CATEGORIES, delay_quantity
 from lasthop.tuning.measures import estimated
-from lasthop.tuning.search import Trial
+from lasthop.tuning.trial import Trial
 
 if TYPE_CHECKING:
     from lasthop.tune import Tuning

@@ -21,7 +21,8 @@ class Bounds:
     ----------
     give_up : float
         Part of the present goodput, and of Jain's index over the whole time, that another aim
-        may cost. [-]
+        may cost; where the aim does not redistribute, of each flow's RTT and 99th percentile and
+        of each station's goodput too, see `lasthop.tuning.parts.harm`. [-]
     min_jain : float
         Least 5th percentile of Jain's index over windows of 1 s; where the present setting has
         less, that is the bound. [-]

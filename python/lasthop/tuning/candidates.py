@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from lasthop.models.reading import BEST_EFFORT, TcpFlow
 from lasthop.scenario import Scenario
-from lasthop.tuning.categories import categories_in_use, cell_flows, cell_scenario, table_of
+from lasthop.tuning.categories import categories_above, cell_flows, cell_scenario, table_of
 
 WINDOWS = tuple(2**k - 1 for k in range(1, 11))
 """Smallest contention windows tried, 1 to 1023: what a beacon's EDCA parameter set can say."""
@@ -27,8 +27,8 @@ class Candidate:
     ap_txop, station_txop : int or None
         TXOP limits; None leaves them as they are. [packets]
     every_category : bool
-        Whether PIFS access is for every category that has flows, so that the higher ones, which
-        win internal collisions, still go first.
+        Whether PIFS access is for every higher category that has flows too, so that these, which
+        win internal collisions, still go first. Lower categories stay as they are.
     """
 
     ap_cwmin: int | None
@@ -70,7 +70,8 @@ def window_pairs(
 ) -> Iterator[Candidate]:
     """Every pair of contention windows, without bursts; then PIFS access with every window.
 
-    Where flows are in several categories, PIFS access comes for the tuned one alone and for all.
+    Where flows are in higher categories, PIFS access comes for the tuned one alone and for all of
+    these.
     """
     ap_cwmax, station_cwmax = largest_windows(scenario, category)
     limits = (1, 1) if txop else (None, None)
@@ -80,8 +81,8 @@ def window_pairs(
             yield Candidate(ap, station, *limits)
     if not pifs:
         return
-    several = len(categories_in_use(scenario)) > 1
-    for every_category in (False, True) if several else (False,):
+    higher = categories_above(scenario, category)
+    for every_category in (False, True) if higher else (False,):
         for station in stations:
             yield Candidate(None, station, limits[0], limits[1], every_category)
 

@@ -26,6 +26,12 @@ def categories_in_use(scenario: Scenario) -> list[str]:
     return [category for category in CATEGORIES if category in used]
 
 
+def categories_above(scenario: Scenario, category: str) -> list[str]:
+    """Categories in use that are higher than this one, the highest first."""
+    above = CATEGORIES[: CATEGORIES.index(category)]
+    return [each for each in categories_in_use(scenario) if each in above]
+
+
 def category_asked(scenario: Scenario, category: str | None) -> str:
     """The category to tune: by default the one of most TCP connections.
 

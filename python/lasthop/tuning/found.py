@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cached_property
 from math import nan
 from os import PathLike
@@ -14,10 +15,14 @@ from lasthop.run import simulate
 from lasthop.scenario import Scenario
 from lasthop.tuning.calls import Calls
 from lasthop.tuning.costs import costs, goodputs
+from lasthop.tuning.delays import CallDelay, Elsewhere, call_delays, elsewhere
 from lasthop.tuning.hostapd import hostapd
 from lasthop.tuning.measures import estimated, means, paired, sampled
-from lasthop.tuning.search import LeftOut, Search, Trial
+from lasthop.tuning.parts import Loss, losers
+from lasthop.tuning.search import Search
 from lasthop.tuning.settings import Setting, fewest, toml
+from lasthop.tuning.trial import Check, LeftOut, Trial
+from lasthop.tuning.verdict import reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +60,8 @@ class Tuning:
         The present setting and every candidate, with what became known of it.
     left_out : list
         Settings that were not tried or came to nothing, with the reason.
+    checks : list
+        Settings that were compared with the present one with fresh seeds.
     """
 
     def __init__(self, search: Search) -> None:
@@ -66,6 +73,7 @@ class Tuning:
         self.irregular = search.irregular
         self.trials = search.trials
         self.left_out: list[LeftOut] = search.left_out
+        self.checks: list[Check] = search.checks
         self._search = search
 
     def __repr__(self) -> str:
@@ -112,18 +120,31 @@ class Tuning:
             trials, key=lambda trial: -aim.worth(means(trial.samples).get(aim.quantity, nan))
         )
 
-    @cached_property
+    @property
     def chosen(self) -> Trial:
-        """The setting to choose; the present one if none is better."""
-        if not self.present.samples:
-            return self.present
-        return self._search.objective.choice(
-            {
-                trial: estimated(trial.samples)
-                for trial in self.trials
-                if trial.samples and self._search.objection(trial) is None
-            }
-        )
+        """The setting to choose: the present one unless another is recommended."""
+        return self._search.recommended or self.present
+
+    @property
+    def recommended(self) -> bool:
+        """Whether another setting than the present one is recommended.
+
+        It must improve the aim beyond the interval of the paired differences, twice: with the
+        seeds of the scenario and with fresh ones.
+        """
+        return self._search.recommended is not None
+
+    @cached_property
+    def reason(self) -> str | None:
+        """Why the present setting stays, in a clause; None if another one is recommended."""
+        return None if self.recommended else reason(self._search)
+
+    @property
+    def verdict(self) -> str:
+        """What to do, in one line."""
+        if self.recommended:
+            return f"set {self.chosen.name}"
+        return f"keep the present setting: {self.reason}"
 
     @cached_property
     def ruled_out(self) -> dict[str, list[str]]:
@@ -140,7 +161,7 @@ class Tuning:
 
     @cached_property
     def settings(self) -> dict[str, int]:
-        """What to set, by key path; empty if the present setting is best."""
+        """What to set, by key path; empty if the present setting stays."""
         return dict(self.settings_of(self.chosen))
 
     @property
@@ -155,12 +176,8 @@ class Tuning:
 
     @cached_property
     def hostapd(self) -> str:
-        """The chosen setting as lines of hostapd.conf, those of the stations among them.
-
-        If the search did not come to its end, the first line says so.
-        """
-        lines = hostapd(self.chosen.scenario).text
-        return lines if self._search.is_over else f"# Search ended early: {self.how_far}\n{lines}"
+        """The chosen setting as lines of hostapd.conf; empty if the present one stays."""
+        return hostapd(self.chosen.scenario).text if self.recommended else ""
 
     @cached_property
     def as_hostapd(self) -> dict[str, Estimate]:
@@ -176,26 +193,63 @@ class Tuning:
         return estimated(sampled(simulate(changed, tails=True), self.category))
 
     @cached_property
+    def before(self) -> dict[str, Estimate]:
+        """What the present setting measured in the check; empty if it stays."""
+        checked = self.present.checked if self.recommended else None
+        return {} if checked is None else estimated(checked.samples)
+
+    @cached_property
+    def after(self) -> dict[str, Estimate]:
+        """What the recommended setting measured in the check; empty without one."""
+        checked = self.chosen.checked if self.recommended else None
+        return {} if checked is None else estimated(checked.samples)
+
+    @cached_property
     def gains(self) -> dict[str, Estimate]:
-        """Chosen less present setting, by quantity, over replications with the same seeds."""
-        ours, theirs = self.chosen.samples, self.present.samples
-        differences = {name: paired(ours, theirs, name) for name in ours}
+        """Recommended less present setting, by quantity; empty if the present setting stays.
+
+        Means of the paired differences over the replications of the check, whose seeds have had no
+        part in the choice.
+        """
+        ours, theirs = self.chosen.checked, self.present.checked
+        if not self.recommended or ours is None or theirs is None:
+            return {}
+        differences = {name: paired(ours.samples, theirs.samples, name) for name in ours.samples}
         return {name: found for name, found in differences.items() if found is not None}
 
     @cached_property
     def costs(self) -> list[str]:
-        """What the chosen setting costs, a sentence each; what does not change is left out."""
-        if self.chosen is self.present or self.chosen.result is None or self.present.result is None:
+        """What the recommended setting costs, a sentence each; what does not change is left out."""
+        ours, theirs = self.chosen.checked, self.present.checked
+        if not self.recommended or ours is None or theirs is None:
             return []
-        return list(
-            costs(
-                estimated(self.present.samples),
-                estimated(self.chosen.samples),
-                self.gains,
-                goodputs(self.present.result.summary),
-                goodputs(self.chosen.result.summary),
-            )
-        )
+        rates = (goodputs(each.result.summary) for each in (theirs, ours))
+        return list(costs(self.before, self.after, self.gains, *rates))
+
+    @cached_property
+    def losers(self) -> list[Loss]:
+        """Stations whose goodput falls with the recommended setting, beyond the interval."""
+        ours, theirs = self.chosen.checked, self.present.checked
+        if not self.recommended or ours is None or theirs is None:
+            return []
+        return list(losers(ours.parts, theirs.parts))
+
+    @cached_property
+    def elsewhere(self) -> Elsewhere | None:
+        """Where packets wait longest at present, if it is not at the access point.
+
+        Only where the aim is its delay.
+        """
+        if self.objective != "delay" or self.present.result is None:
+            return None
+        return elsewhere(self.present.result)
+
+    @cached_property
+    def call_delays(self) -> list[CallDelay]:
+        """How late the calls of the file are at present, where the aim is delay."""
+        if self.objective != "delay" or self.present.result is None:
+            return []
+        return call_delays(self.present.result)
 
     @property
     def refusal(self) -> str | None:
@@ -261,20 +315,23 @@ class Tuning:
     def save(self, directory: str | PathLike[str]) -> list[Path]:
         """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, the table as Parquet and CSV.
 
-        Without a confirmed setting there is nothing to draw or to set: picture and ``hostapd.conf``
-        are left out, and those of an earlier search removed.
+        If the present setting stays, nothing is written. A search that ended early leaves
+        ``tuning.json`` and the table. Files of an earlier search that are not written are removed.
         """
         from lasthop.ownership import refuse_foreign
         from lasthop.saving import table_writers, text_writer, write_all
 
         refuse_foreign(Path(directory), TUNING_FILES)
-        writers = {"tuning.json": text_writer(self.to_json())}
-        if self.confirmed:
+        writers: dict[str, Any] = {}
+        if self.recommended or not self._search.is_over:
+            writers["tuning.json"] = text_writer(self.to_json())
+        if self.recommended:
             writers[HOSTAPD_FILE] = text_writer(self.hostapd)
-        writers |= table_writers("tuning", self.table.reset_index(), {})
-        if self.confirmed:
+        if writers:
+            writers |= table_writers("tuning", self.table.reset_index(), {})
+        if self.recommended:
             writers[PICTURE_FILE] = self.figure().savefig
-        paths = write_all(Path(directory), writers)
+        paths = write_all(Path(directory), writers) if writers else []
         for name in TUNING_FILES:
             if Path(directory, name) not in paths:
                 Path(directory, name).unlink(missing_ok=True)
@@ -296,6 +353,11 @@ class Tuning:
             "duration_s": base.duration_s,
             "warmup_s": base.warmup_s,
             "refusal": self.refusal,
+            "recommended": self.recommended,
+            "verdict": self.verdict,
+            "checks": [self._check(check) for check in self.checks],
+            "elsewhere": None if self.elsewhere is None else self.elsewhere.to_dict(),
+            "call_delays": [each.to_dict() for each in self.call_delays],
             "candidates": [self._trial(trial) for trial in self.trials],
             "chosen": {
                 **self._trial(self.chosen),
@@ -305,6 +367,9 @@ class Tuning:
             },
             "gains": {name: value.to_dict() for name, value in self.gains.items()},
             "costs": self.costs,
+            "losers": [
+                {**asdict(each), "change_bps": each.change_bps.to_dict()} for each in self.losers
+            ],
             "irregular": self.irregular,
             "left_out": [{"what": each.what, "why": each.why} for each in self.left_out],
             "ruled_out": [{"what": names, "why": why} for why, names in self.ruled_out.items()],
@@ -313,6 +378,17 @@ class Tuning:
     def to_json(self) -> str:
         """`to_dict` as text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def _check(self, check: Check) -> dict[str, Any]:
+        checked = check.trial.checked
+        return {
+            "name": check.trial.name,
+            "seed": None if checked is None else checked.result.seed,
+            "replications": None if checked is None else checked.result.replications,
+            "change": None if check.change is None else check.change.to_dict(),
+            "improves": check.improves,
+            "ruled_out": check.objection,
+        }
 
     def _trial(self, trial: Trial) -> dict[str, Any]:
         def without_interval(values: Mapping[str, float] | None) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from lasthop.models.reading import BEST_EFFORT, Flow, TcpFlow, UdpFlow
 from lasthop.result import Result
 from lasthop.scenario import Scenario
 from lasthop.tuning.categories import categories_in_use, cell_flows, delay_quantity, queue_name
+from lasthop.tuning.shown import SHOWN
 
 Values: TypeAlias = Mapping[str, float]
 """One value of each quantity of `Samples`."""
@@ -32,16 +33,16 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
 - ``one_way_delay_p99_s``: 99th percentile of the delay of a flow of datagrams that has a rate, of
   the one where it is longest. [s]
 - ``datagram_loss``: part of the packets lost of such a flow, of the one where it is largest. [-]
-- ``jain``: Jain's index of the stations' goodputs in the flows of `sharing`. [-]
-- ``direction_jain``: the same, what a station sends and what it receives counted as two shares;
-  only where a station does both. [-]
+- ``jain``: Jain's index of the cell, as the simulation has it; absent where it gives none. [-]
+- ``direction_jain``: Jain's index of the flows of `sharing`, what a station sends and what it
+  receives counted as two shares; only where a station does both. [-]
 - ``jain_p05``: 5th percentile of Jain's index over windows of 1 s. [-]
 - ``longest_starved_s``: longest time in a row, in windows of 1 s, that a station got less than a
   tenth of an equal share; of the station where it is longest. [s]
 - ``starving_stations``: stations for which that time is `STARVED_FOR_S` or more. [stations]
 - ``updown_ratio``: of the cell, where there are uploads and downloads. [-]
-- ``worst_fairness_level``: goodput of the station that gets most over that of the one that gets
-  least, in the flows of `sharing`. [-]
+- ``worst_fairness_level``: greatest fairness level of a station over the least, which is the
+  goodput of the station that gets most over that of the one that gets least. [-]
 - ``starved_flows``: flows that get nothing, or less than a tenth of the rate they ask for. [flows]
 """
 
@@ -136,25 +137,23 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
         float(sum(goodputs[name][k] <= rate for name, rate in least.items())) for k in range(count)
     ]
     sharers = sharing(scenario)
-    stations = _sums(goodputs, {flow.name: (flow.station,) for flow in sharers}, count)
     shares = {flow.name: (flow.station, flow.direction) for flow in sharers}
     directions = _sums(goodputs, shares, count)
-    found["jain"] = [jain(each.values()) for each in stations]
-    found["worst_fairness_level"] = [
-        max(each.values()) / min(each.values()) if min(each.values()) > 0.0 else nan
-        for each in stations
-    ]
-    if len(directions[0]) > len(stations[0]):
+    found["jain"] = _each(by_name["cells", "jain"].values(), count, fmean)
+    levels = by_name["stations", "fairness_level"].values()
+    found["worst_fairness_level"] = _each(levels, count, _spread)
+    if len(directions[0]) > len({flow.station for flow in sharers}):
         found["direction_jain"] = [jain(each.values()) for each in directions]
     return {name: values for name, values in found.items() if not all(map(isnan, values))}
 
 
 def sharing(scenario: Scenario) -> list[Flow]:
-    """The flows among which fairness is judged.
+    """The flows whose directions are compared for fairness.
 
     These are the flows that take what they can get, connections and greedy sources, if there are
     any. Calls and sensors ask for little, and a flow that gets all it asks for is not treated
-    unfairly.
+    unfairly. Only Jain's index of directions is taken over them; the simulation has that of
+    stations.
     """
     flows = cell_flows(scenario)
     return [
@@ -173,6 +172,11 @@ def _each(items: Collection[Sequence[float]], count: int, over: Any) -> list[flo
 def _starving(longest_s: Iterable[float]) -> int:
     """How many of these times are starvation. [stations]"""
     return sum(time_s >= STARVED_FOR_S for time_s in longest_s)
+
+
+def _spread(levels: Sequence[float]) -> float:
+    """Greatest over least; NaN where a station has nothing to compare with."""
+    return max(levels) / min(levels) if min(levels) > 0.0 else nan
 
 
 def _sums(
@@ -212,8 +216,36 @@ def _known(samples: Samples) -> Iterator[tuple[str, list[float]]]:
             yield name, known
 
 
+def is_beyond(differences: Sequence[float], limit: float) -> bool:
+    """Whether paired differences exceed a limit on average, and not by chance.
+
+    The mean exceeds its 95 % interval too, or every difference exceeds the limit: with two or
+    three replications the interval is so wide that it says little.
+    """
+    mean = fmean(differences)
+    if mean <= limit:
+        return False
+    return min(differences) > limit or mean > (Estimate.of(differences).ci95 or 0.0)
+
+
 def paired(ours: Samples, theirs: Samples, quantity: str) -> Estimate | None:
     """Difference ours - theirs over replications with the same seeds; None if there is none."""
+    found = differences(ours, theirs, quantity)
+    return Estimate.of(found) if found else None
+
+
+def differences(ours: Samples, theirs: Samples, quantity: str) -> list[float]:
+    """Differences ours - theirs of replications with the same seeds in which both have a value."""
     pairs = zip(ours.get(quantity, ()), theirs.get(quantity, ()), strict=False)
-    differences = [mine - other for mine, other in pairs if not isnan(mine - other)]
-    return Estimate.of(differences) if differences else None
+    return [mine - other for mine, other in pairs if not isnan(mine - other)]
+
+
+def favourable(ours: Samples, theirs: Samples) -> Values:
+    """Means of ours, each at the favourable end of the interval of its paired difference."""
+    values = dict(means(ours))
+    for name, shown in SHOWN.items():
+        change = paired(ours, theirs, name)
+        if change is not None and shown.greatest is not None:
+            half = change.ci95 or 0.0
+            values[name] += half if shown.greatest else -half
+    return values

@@ -8,8 +8,16 @@ from typing import TypeVar
 from lasthop.estimates import Estimate
 from lasthop.models.reading import BEST_EFFORT
 from lasthop.scenario import Scenario
-from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
-from lasthop.tuning.measures import Values, sharing
+from lasthop.tuning.categories import categories_above, delay_quantity
+from lasthop.tuning.measures import (
+    Samples,
+    Values,
+    differences,
+    is_beyond,
+    means,
+    paired,
+    sharing,
+)
 
 T = TypeVar("T")
 
@@ -78,11 +86,14 @@ class Objective:
         The aim, then what decides between settings that serve it equally well.
     higher : tuple of str
         Categories above the tuned one that have flows.
+    redistributes : bool
+        Whether single flows and stations may lose, because the aim is to share differently.
     """
 
     name: str
     criteria: tuple[Criterion, ...]
     higher: tuple[str, ...] = ()
+    redistributes: bool = False
 
     @property
     def aim(self) -> Criterion:
@@ -109,6 +120,32 @@ class Objective:
             if values.get(delay, 0.0) > present.get(delay, math.inf) + HELD_BACK_S:
                 return f"category {category} waiting longer by more than {1e3 * HELD_BACK_S:g} ms"
         return None
+
+    def change(self, ours: Samples, now: Samples) -> Estimate | None:
+        """Return the mean of the paired differences of the aim, ours less now; None without any."""
+        return paired(ours, now, self.aim.quantity)
+
+    def seems_better(self, ours: Samples, now: Samples) -> bool:
+        """Whether a setting serves the aim better than the present one, on average.
+
+        Settings within `TOLERANCE` or the tolerance of the aim count as equal, and so do settings
+        whose paired differences may be chance; see `lasthop.tuning.measures.is_beyond`.
+        """
+        aim = self.aim
+        sign = 1.0 if aim.greatest else -1.0
+        gains = [sign * each for each in differences(ours, now, aim.quantity)]
+        if not gains:
+            return False
+        worth, present = (aim.worth(means(each)[aim.quantity]) for each in (ours, now))
+        close = max(aim.tolerance, TOLERANCE * abs(worth))
+        return worth - present > close and is_beyond(gains, 0.0)
+
+    def is_better(self, ours: Samples, now: Samples) -> bool:
+        """Whether a setting seems better, and by more than the interval of the differences."""
+        change = self.change(ours, now)
+        if change is None or change.ci95 is None:
+            return False
+        return self.seems_better(ours, now) and abs(change.mean) > change.ci95
 
     def ranked(self, values: Mapping[T, Values]) -> list[T]:
         """Settings by their searched values, the best first; those without value are left out."""
@@ -153,8 +190,8 @@ DIRECTION_JAIN = replace(JAIN, quantity="direction_jain")
 OBJECTIVES = {
     "throughput": Objective("throughput", (GOODPUT, SOJOURN, JAIN)),
     "delay": Objective("delay", (SOJOURN, GOODPUT, JAIN)),
-    "fairness": Objective("fairness", (JAIN, GOODPUT, SOJOURN)),
-    "calls": Objective("calls", (CALLS, GOODPUT, SOJOURN, JAIN)),
+    "fairness": Objective("fairness", (JAIN, GOODPUT, SOJOURN), redistributes=True),
+    "calls": Objective("calls", (CALLS, GOODPUT, SOJOURN, JAIN), redistributes=True),
 }
 """Objectives by name.
 
@@ -169,14 +206,14 @@ def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) ->
     Where a station sends and receives, fairness counts its two directions as two shares. Where
     higher categories have flows, their delay decides next after the aim.
     """
-    above = CATEGORIES[: CATEGORIES.index(category)]
-    higher = tuple(each for each in categories_in_use(scenario) if each in above)
-    aim, *others = OBJECTIVES[name].criteria
+    higher = tuple(categories_above(scenario, category))
+    usual = OBJECTIVES[name]
+    aim, *others = usual.criteria
     criteria = (aim, *(_delay_of(each) for each in higher), *others)
     shares = {(flow.station, flow.direction) for flow in sharing(scenario)}
     if len(shares) > len({station for station, _ in shares}):
         criteria = tuple(DIRECTION_JAIN if one is JAIN else one for one in criteria)
-    return Objective(name, criteria, higher)
+    return replace(usual, criteria=criteria, higher=higher)
 
 
 def _delay_of(category: str) -> Criterion:

@@ -1,15 +1,15 @@
-"""Candidates ranked by the model, then by short simulations, then confirmed by whole ones."""
+"""Candidates ranked by the model, then by short simulations, confirmed by whole ones, and the best
+checked with fresh seeds."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain
-from math import isclose
+from math import isclose, nan
 from statistics import fmean
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from lasthop.errors import ScenarioError, Stopped, TooCostlyError, UserError, shortcoming
-from lasthop.models.reading import BEST_EFFORT, TcpFlow
+from lasthop.models.reading import BEST_EFFORT
 from lasthop.result import Result
 from lasthop.scenario import Scenario
 from lasthop.tuning.bounds import Bounds
@@ -20,22 +20,34 @@ from lasthop.tuning.candidates import (
     wider,
     window_pairs,
 )
-from lasthop.tuning.measures import Samples, Values, means, predicted, sampled
+from lasthop.tuning.measures import (
+    Samples,
+    Values,
+    estimated,
+    favourable,
+    means,
+    predicted,
+    sampled,
+)
 from lasthop.tuning.objectives import Objective
-from lasthop.tuning.settings import Setting, apply
+from lasthop.tuning.parts import RTT, Parts, harm, parts_of
+from lasthop.tuning.runs import (
+    CHECKED_REPLICATIONS,
+    SHORT_REPLICATIONS,
+    fresh,
+    length_s,
+    shortened,
+)
+from lasthop.tuning.settings import apply
 from lasthop.tuning.simulations import Simulations
 from lasthop.tuning.so_far import SoFar
 from lasthop.tuning.stopwatch import Stopwatch
+from lasthop.tuning.trial import Check, LeftOut, Measured, Trial
 from lasthop.underway import step
 
 T = TypeVar("T")
 
 MODEL = "edca"
-
-SHORT_S = 20.0
-"""Time that a short simulation measures. [s]"""
-
-SHORT_REPLICATIONS = 2
 
 SCREENED = 12
 """Candidates of each family that the model passes on to short simulations."""
@@ -47,11 +59,18 @@ ALIKE = 3e-3
 """Relative difference up to which two settings measured in a short simulation are the same. [-]"""
 
 
+MORE_ROUNDS = 2
+"""Times that further settings are confirmed because all that were are ruled out."""
+
+MOST_CHECKED = 3
+"""Most settings that are checked, the next one only if the one before harms somebody."""
+
+
 class TuneProgress(TypedDict):
     """How far a search is."""
 
     stage: str
-    """``"predicting"``, ``"screening"`` or ``"confirming"``."""
+    """``"predicting"``, ``"screening"``, ``"confirming"`` or ``"checking"``."""
     done: int
     """Candidates of this stage that are done."""
     candidates: int
@@ -69,57 +88,6 @@ ProgressCallback: TypeAlias = Callable[[TuneProgress], bool | None]
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended the search; what it has found is kept."""
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Settings that were not tried, or came to nothing.
-
-    Attributes
-    ----------
-    what : str
-        Which settings.
-    why : str
-        The reason, in the engine's words where the scenario is refused.
-    """
-
-    what: str
-    why: str
-
-
-@dataclass(eq=False)
-class Trial:
-    """A setting, and what has become known of it.
-
-    Attributes
-    ----------
-    candidate : Candidate or None
-        None for the scenario's present setting.
-    scenario : Scenario
-        With the setting applied.
-    predicted : mapping or None
-        What the model says; `refusal` says why it says nothing.
-    screened : mapping or None
-        What a short simulation measured.
-    result : Result or None
-        The simulation that confirms it.
-    samples : mapping
-        Each replication of that simulation.
-    """
-
-    candidate: Candidate | None
-    scenario: Scenario
-    written: Sequence[Setting] = ()
-    predicted: Values | None = None
-    refusal: str | None = None
-    screened: Values | None = None
-    result: Result | None = None
-    samples: Samples = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The candidate's name."""
-        return "as it is" if self.candidate is None else self.candidate.name
 
 
 class Search:
@@ -147,6 +115,10 @@ class Search:
         """What was not as a search for the most calls presumes."""
         self.is_over = False
         """Whether the search came to its end."""
+        self.checks: list[Check] = []
+        """Settings that were compared with the present one with fresh seeds."""
+        self.recommended: Trial | None = None
+        """The setting to choose; None as long as the present one stays."""
         self._hint = 1
         self._settings, self._about_s = 0, 0.0
         self._so_far = SoFar(objective.aim)
@@ -159,7 +131,7 @@ class Search:
         return self.__dict__ | {"_progress": None}
 
     def run(self, *, pifs: bool, txop: bool, confirm: int) -> None:
-        """Search windows and PIFS access, then TXOP limits for the best of them; confirm.
+        """Search windows and PIFS access, then TXOP limits for the best of them; confirm, check.
 
         Raises
         ------
@@ -184,7 +156,7 @@ class Search:
             scenario,
             settings=self._settings,
             screened=screened,
-            longer=longer * (confirm + 1),
+            longer=longer * (confirm + 1 + self._check_length),
             faster=max(1.0, threads / SHORT_REPLICATIONS),
         )
         self._predict_each([self.present])
@@ -201,6 +173,13 @@ class Search:
             self._try(opportunities(scenario, self._burst_bases(), category))
         self._leave_out_unmeasured()
         self._confirm([self.present, *self._finalists(confirm)])
+        for _ in range(MORE_ROUNDS):
+            confirmed = [trial for trial in self.trials[1:] if trial.samples]
+            more = self._finalists(confirm)
+            if not more or any(self.objection(trial) is None for trial in confirmed):
+                break
+            self._confirm(more)
+        self._check()
         self.is_over = True
 
     @property
@@ -213,16 +192,19 @@ class Search:
         present = self.present
         if trial.samples and present.samples:
             values, now = means(trial.samples), means(present.samples)
-        elif trial.screened is not None and present.screened is not None:
-            values, now = trial.screened, present.screened
-        else:
-            return None
-        return self._objects(values, now)
+            return self._objects(values, now) or self._harm(trial.parts, present.parts)
+        if trial.screened is not None and present.screened is not None:
+            return self._objects(trial.screened, present.screened)
+        return None
 
     def _objects(self, values: Values, now: Values) -> str | None:
         """What speaks against a setting with these values, beside the present ones, if anything."""
         dear = self.objective.objection(values, now, self.bounds.give_up)
         return dear or self.bounds.objection(values, now)
+
+    def _harm(self, ours: Parts, now: Parts) -> str | None:
+        """What a setting costs a single flow or station, unless the aim is to redistribute."""
+        return None if self.objective.redistributes else harm(ours, now, self.bounds.give_up)
 
     def _try(self, candidates: Iterable[Candidate]) -> None:
         """Predict candidates and screen the best; those the model refuses are all screened."""
@@ -254,7 +236,7 @@ class Search:
         """
         chosen = [trial for trial in new if trial.predicted is None or trial is self.present]
         families = [
-            self._ranked(family, lambda trial: trial.predicted)
+            self._ranked(family, "predicting")
             for family in grouped(trial for trial in new if trial.predicted is not None)
         ]
         while chosen or any(families):
@@ -269,7 +251,10 @@ class Search:
 
     def _livable(self, screened: Sequence[Trial]) -> int:
         """How many of these settings everybody can live with."""
-        return sum(self.objection(trial) is None for trial in screened)
+        return sum(
+            self.objection(trial) is None and not self._seems_harmful(trial, "screening")
+            for trial in screened
+        )
 
     def _check_measured(self) -> None:
         """Refuse a scenario in which nothing can be measured, whatever the setting.
@@ -318,7 +303,9 @@ class Search:
 
     def _screen(self, trial: Trial) -> None:
         short = self._shortened(trial)
-        trial.screened = means(sampled(self._simulate(short), self.category))
+        result = self._simulate(short)
+        trial.screened = means(sampled(result, self.category))
+        trial.screened_parts = parts_of(result)
         if self.calls is None or (trial is not self.present and self.objection(trial) is not None):
             return
         most = Capacity(self.calls, short, self._simulate).most(self._hint)
@@ -327,24 +314,84 @@ class Search:
 
     def _confirm(self, trials: Sequence[Trial]) -> None:
         def confirm(trial: Trial) -> None:
-            result = self._simulate(trial.scenario)
-            trial.result, trial.samples = result, sampled(result, self.category)
-            if self.calls is not None:
-                self._count_calls(trial, self.calls)
+            found = self._measured(trial, trial.scenario)
+            trial.result, trial.samples, trial.parts = found.result, found.samples, found.parts
 
         self._each("confirming", trials, confirm, lambda trial: trial.scenario)
 
-    def _count_calls(self, trial: Trial, calls: Calls) -> None:
+    def _measured(self, trial: Trial, scenario: Scenario) -> Measured:
+        """Simulate a setting, and count its calls if they are what is aimed at."""
+        result = self._simulate(scenario)
+        samples = sampled(result, self.category)
+        if self.calls is not None:
+            samples = {**samples, **self._count_calls(trial, scenario, self.calls)}
+        return Measured(result, samples, parts_of(result))
+
+    def _count_calls(self, trial: Trial, scenario: Scenario, calls: Calls) -> Samples:
         """Count the calls of a setting in whole simulations."""
         hint = int((trial.screened or {}).get("calls", 1))
-        capacity = Capacity(calls, trial.scenario, self._simulate)
+        capacity = Capacity(calls, scenario, self._simulate)
         most, said = capacity.check(capacity.most(hint))
-        self.irregular += [f"{trial.name}: {each}" for each in dict.fromkeys(said)]
-        trial.samples = {
-            **trial.samples,
+        irregular = (f"{trial.name}: {each}" for each in dict.fromkeys(said))
+        self.irregular += [each for each in irregular if each not in self.irregular]
+        return {
             "calls": [float(each) for each in most],
             "beside_calls_goodput_bps": capacity.goodput_bps(most),
         }
+
+    def _check(self) -> None:
+        """Compare the best setting with the present one again, with fresh seeds.
+
+        The best of many settings was partly lucky with the seeds that chose it. With other seeds it
+        is compared once, so that its interval needs no correction for the number of settings. A
+        setting that is ruled out makes room for the next best. Whether the aim improves has no part
+        in that, so it is asked of one setting only.
+        """
+        present = self.present
+        better = [
+            trial
+            for trial in self.trials[1:]
+            if trial.samples
+            and self.objection(trial) is None
+            and self.objective.seems_better(trial.samples, present.samples)
+        ]
+        while better and len(self.checks) < MOST_CHECKED:
+            best = self.objective.choice({each: estimated(each.samples) for each in better})
+            better.remove(best)
+            self._each(
+                "checking", [present, best], self._check_one, lambda each: fresh(each.scenario)
+            )
+            check = self._compared(best)
+            self.checks.append(check)
+            if check.objection is None:
+                self.recommended = best if check.improves else None
+                return
+
+    def _check_one(self, trial: Trial) -> None:
+        if trial.checked is None:
+            trial.checked = self._measured(trial, fresh(trial.scenario))
+
+    @property
+    def _check_length(self) -> float:
+        """How many times as long as confirming a setting its check is, with the present setting."""
+        count = self.present.scenario.typed.replications
+        return 2.0 * max(count, CHECKED_REPLICATIONS) / count
+
+    def _compared(self, trial: Trial) -> Check:
+        """What the simulations with fresh seeds say of a setting.
+
+        What forbids it must do so beyond the intervals of the paired differences.
+        """
+        ours, now = trial.checked, self.present.checked
+        assert ours is not None
+        assert now is not None
+        return Check(
+            trial,
+            self.objective.change(ours.samples, now.samples),
+            self._objects(favourable(ours.samples, now.samples), means(now.samples))
+            or self._harm(ours.parts, now.parts),
+            self.objective.is_better(ours.samples, now.samples),
+        )
 
     def _simulate(self, scenario: Scenario) -> Result:
         return self._simulations.result(scenario)
@@ -419,35 +466,50 @@ class Search:
         if self._objects(values, now) is None:
             self._so_far.note(values)
 
-    def _ranked(
-        self, trials: Iterable[Trial], values: Callable[[Trial], Values | None]
-    ) -> list[Trial]:
-        """Affordable trials by what is known of them, the best first."""
-        present = values(self.present)
-        known = {trial: found for trial in trials if (found := values(trial)) is not None}
-        if present is not None:
-            known = {
+    def _seems_harmful(self, trial: Trial, stage: str) -> bool:
+        """Whether a single flow or station seems to pay more than may be given up.
+
+        The model has the mean RTT only. Few short replications show little, so such settings are
+        not ruled out, but come after all others.
+        """
+        if stage == "screening":
+            return self._harm(trial.screened_parts, self.present.screened_parts) is not None
+        rtts = (
+            {("cell", RTT): [known(stage, each).get(RTT, nan)]} for each in (trial, self.present)
+        )
+        return self._harm(*rtts) is not None
+
+    def _ranked(self, trials: Iterable[Trial], stage: str) -> list[Trial]:
+        """Affordable trials by what a stage has found of them, the best first."""
+        present = known(stage, self.present)
+        values = {trial: found for trial in trials if (found := known(stage, trial))}
+        if present:
+            values = {
                 trial: found
-                for trial, found in known.items()
+                for trial, found in values.items()
                 if self._objects(found, present) is None
             }
-        return self.objective.ranked(known)
+        return sorted(
+            self.objective.ranked(values), key=lambda each: self._seems_harmful(each, stage)
+        )
 
     def _screened(self) -> list[Trial]:
         """Screened candidates, the best first."""
-        return self._ranked(self.trials[1:], lambda trial: trial.screened)
+        return self._ranked(self.trials[1:], "screening")
 
     def _burst_bases(self) -> list[Candidate]:
         return bases(trial.candidate for trial in self._screened() if trial.candidate is not None)
 
     def _finalists(self, confirm: int) -> list[Trial]:
-        """The best screened candidates, at most `confirm`: the best of each family first.
+        """The best candidates that are screened only, at most `confirm`: the best of each family
+        first.
 
         Where settings measured the same, such as limits that no burst reaches, only the one that
         was tried first counts, which is the simplest.
         """
         ranked = self._screened()
         ranked = [trial for trial in ranked if not self._repeats(trial, ranked)]
+        ranked = [trial for trial in ranked if not trial.samples]
         firsts = [family[0] for family in grouped(ranked)][:confirm]
         others = [trial for trial in ranked if trial not in firsts]
         chosen = firsts + others[: confirm - len(firsts)]
@@ -465,6 +527,8 @@ class Search:
 
 def known(stage: str, trial: Trial) -> Values:
     """What a stage has found of a setting; nothing if it has not come to it."""
+    if stage == "checking":
+        return {} if trial.checked is None else means(trial.checked.samples)
     if stage == "confirming":
         return means(trial.samples)
     return (trial.predicted if stage == "predicting" else trial.screened) or {}
@@ -513,32 +577,3 @@ def some(names: Iterable[str]) -> str:
     """Names in a few words."""
     first, *rest = names
     return f"{first} and {len(rest)} more" if rest else first
-
-
-def length_s(scenario: Scenario) -> float:
-    """Simulated time of all replications. [s]"""
-    return scenario.typed.duration_s * scenario.typed.replications
-
-
-def shortened(scenario: Scenario) -> list[tuple[str, object]]:
-    """Settings for a quick look at a scenario: fewer replications, and less time if it is steady.
-
-    A scenario with flows that start after the warm-up or end keeps its time. The seed is another,
-    so that the simulations that confirm are independent of those that chose.
-    """
-    known = scenario.typed
-    seed = known.seed
-    settings: list[tuple[str, object]] = [
-        ("replications", min(SHORT_REPLICATIONS, known.replications)),
-        ("seed", seed - 1 if seed > 0 else 1),
-    ]
-    duration = known.warmup_s + SHORT_S
-    steady = all(
-        flow.start_s <= known.warmup_s
-        and flow.stop_s is None
-        and (not isinstance(flow, TcpFlow) or flow.tcp.segments is None)
-        for flow in known.flows
-    )
-    if steady and duration < known.duration_s:
-        settings += [("warmup", f"{known.warmup_s} s"), ("duration", f"{duration} s")]
-    return settings

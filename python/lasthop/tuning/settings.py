@@ -10,6 +10,7 @@ from lasthop.scenario import Scenario
 from lasthop.tuning.candidates import Candidate, largest_windows
 from lasthop.tuning.categories import (
     CATEGORIES,
+    categories_above,
     categories_in_use,
     cell_flows,
     cell_scenario,
@@ -91,8 +92,8 @@ def _applied(
     settings = _under("cell", category, wanted)
     settings += _under("cell.ap", category, _ap_keys(scenario, candidate, category))
     if candidate.every_category:
-        for other in categories_in_use(scenario):
-            settings += _under("cell.ap", other, PIFS_ACCESS) if other != category else []
+        for other in categories_above(scenario, category):
+            settings += _under("cell.ap", other, PIFS_ACCESS)
     given = {path for path, _ in settings}
     settings += [kept for kept in _kept(scenario, category, others) if kept[0] not in given]
     changed = Scenario(scenario, settings)

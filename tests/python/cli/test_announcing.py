@@ -1,5 +1,6 @@
 """What takes long says so beforehand, though no terminal shows a bar."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -217,16 +218,16 @@ def test_a_search_that_ends_before_anything_is_confirmed_has_nothing_to_set(
         if at["stage"] == "screening":
             raise KeyboardInterrupt
 
-    path, out = tmp_path / "small.toml", tmp_path / "out"
-    path.write_text(SMALL)
+    path, out = tmp_path / "small.json", tmp_path / "out"
+    path.write_text(json.dumps(BY_MODEL | {"replications": 3}))
     command = ["tune", str(path), "--for", "throughput", "--out", str(out)]
-    command += ["--confirm", "1", "--no-txop", "--no-pifs"]
+    command += ["--confirm", "2", "--no-txop"]
     assert main(command) == 0
     assert f"\ntuning.json, hostapd.conf, tables and picture: {out}\n" in capsys.readouterr().out
     monkeypatch.setattr("lasthop.cli.tune.stage_bar", lambda: nullcontext(press))
     assert main(command) == INTERRUPTED
     said = capsys.readouterr()
-    assert "Nothing to set: no setting was confirmed.\n" in said.out
+    assert "keep the present setting: the search ended before a setting was checked\n" in said.out
     assert f"\ntuning.json and tables: {out}\n" in said.out
     assert {"tuning.json", "tuning.csv", "tuning.parquet"} == {
         path.name for path in out.iterdir() if path.name in TUNING_FILES

@@ -15,8 +15,16 @@ export interface Candidate {
 export interface Tuning {
   objective: string;
   candidates: Candidate[];
-  /** The one to take; null where nothing was confirmed. */
+  /** The one to take: the present setting unless another is recommended. */
   chosen: { name: string; settings: Record<string, unknown> } | null;
+  /** What to do, and why the present setting stays if it does. */
+  verdict: string;
+  /** Where packets wait longest, if it is not at the access point. */
+  elsewhere: { text: string } | null;
+  /** How late calls are, by direction. */
+  call_delays: { text: string }[];
+  /** Stations that get less with the recommended setting. [bit/s] */
+  losers: { station: string; now_bps: number; then_bps: number }[];
   costs: string[];
   /** What bounds forbid, by name. */
   ruled_out: { what: string[] }[];
@@ -38,6 +46,21 @@ export function confirmedOf({ candidates, chosen }: Tuning): Candidate[] {
 /** Whether there is anything to set. */
 export function hasBetter({ chosen }: Tuning): boolean {
   return chosen !== null && Object.keys(chosen.settings).length > 0;
+}
+
+/** What to know before the setting is changed, a sentence each. */
+export function notesOf({ call_delays, costs, elsewhere, losers }: Tuning): string[] {
+  const notes: string[] = [];
+  if (elsewhere) notes.push(`The delay is not spent at the access point: ${elsewhere.text}.`);
+  if (call_delays.length) notes.push(`Delay of the calls: ${call_delays.map(({ text }) => text).join(" and ")}. Aim "calls" tunes for them.`);
+  if (costs.length) notes.push(`What the recommended setting costs: ${costs.join("; ")}.`);
+  const lost = losers.map(({ station, now_bps, then_bps }) => `${station} ${megabits(then_bps)} instead of ${megabits(now_bps)} Mb/s`);
+  if (lost.length) notes.push(`Stations that lose: ${lost.join("; ")}.`);
+  return notes;
+}
+
+function megabits(rate_bps: number): string {
+  return (rate_bps * 1e-6).toPrecision(4);
 }
 
 export function tableOf(tuning: Tuning): Table {

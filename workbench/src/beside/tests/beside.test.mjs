@@ -9,7 +9,7 @@ import { offersOf, pathsOf } from "../paths";
 import { settingsFrom } from "../settings";
 import { boundariesOf, parametersOf, placeOf, presentOf, rangeAround, sentence, sortOf, tableOf as tableOfChart } from "../stable";
 import { choicesOf, coursesOf, firstOf, labelsOf, limitsOf, placesOf, tableOf as tableOfSweep } from "../swept";
-import { confirmedOf, hasBetter, searchOf, tableOf as tableOfTuning } from "../tuned";
+import { confirmedOf, hasBetter, notesOf, searchOf, tableOf as tableOfTuning } from "../tuned";
 
 const value = (mean, ci95 = null) => ({ mean, ci95 });
 
@@ -134,6 +134,22 @@ test("where the present setting is best nothing is recommended", () => {
   assert.equal(hasBetter(present), false);
   assert.ok(tableOfTuning(present).rows.every(([name]) => !name.includes("recommended")));
   assert.equal(hasBetter({ ...TUNING, chosen: null }), false);
+});
+
+test("notes name the queue that matters, the calls, the costs and who loses", () => {
+  const told = {
+    elsewhere: { text: "a/up/1: 120 of 137 ms are spent in wire/up" },
+    call_delays: [{ text: "146 ms up" }, { text: "47 ms down" }],
+    costs: ["RTT 2 ms instead of 1"],
+    losers: [{ station: "a", now_bps: 2e6, then_bps: 1e6 }],
+  };
+  assert.deepEqual(notesOf({ ...TUNING, ...told }), [
+    "The delay is not spent at the access point: a/up/1: 120 of 137 ms are spent in wire/up.",
+    'Delay of the calls: 146 ms up and 47 ms down. Aim "calls" tunes for them.',
+    "What the recommended setting costs: RTT 2 ms instead of 1.",
+    "Stations that lose: a 1.000 instead of 2.000 Mb/s.",
+  ]);
+  assert.deepEqual(notesOf({ ...TUNING, elsewhere: null, call_delays: [], costs: [], losers: [] }), []);
 });
 
 test("how it was searched is counted", () => {

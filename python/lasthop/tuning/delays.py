@@ -1,0 +1,158 @@
+"""Where packets wait, and how late calls are: whether the access point's queue is what matters."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lasthop.models.reading import Flow, UdpFlow
+from lasthop.result import Result
+from lasthop.tuning.calls import calls_of
+from lasthop.tuning.categories import cell_flows, queue_name
+
+BOTTLENECK = "vsb"
+"""Queue of the virtual shared bottleneck, which both directions enter."""
+
+HALF = 0.5
+"""Part of a delay below which the time in queues is not what matters. [-]"""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A flow whose packets wait elsewhere than at the access point.
+
+    Attributes
+    ----------
+    flow : str
+        The flow whose packets take longest.
+    delay_s : float
+        Its mean RTT, or its mean one-way delay if it is UDP. [s]
+    queue : str
+        The other queue on its path where packets wait longest.
+    queue_s : float
+        Mean time in that queue. [s]
+    ap_s : float
+        Mean time in the access point's queue; 0 if the flow does not pass it. [s]
+    queues_s : float
+        Mean time in all queues on its path. [s]
+    """
+
+    flow: str
+    delay_s: float
+    queue: str
+    queue_s: float
+    ap_s: float
+    queues_s: float
+
+    @property
+    def text(self) -> str:
+        """The same in a sentence."""
+        waits, whole, ap = (f"{1e3 * each:.3g}" for each in (self.queue_s, self.delay_s, self.ap_s))
+        waits = f"{self.flow}: {waits} of {whole} ms are spent in"
+        if self.queues_s < HALF * self.delay_s:
+            return f"{waits} {self.queue}, {ap} at the access point, most in no queue"
+        is_link = "/" in self.queue or self.queue == BOTTLENECK
+        return f"{waits} {self.queue}{'; see `lasthop queue`' if is_link else ''}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as a tree, with the sentence."""
+        return {**asdict(self), "text": self.text}
+
+
+@dataclass(frozen=True)
+class CallDelay:
+    """How late the calls of a file are in one direction, the latest of them.
+
+    Attributes
+    ----------
+    direction : str
+    delay_s : float
+        Mean one-way delay. [s]
+    p99_s : float
+        99th percentile of the one-way delay. [s]
+    """
+
+    direction: str
+    delay_s: float
+    p99_s: float
+
+    @property
+    def text(self) -> str:
+        """The same in a few words."""
+        mean, tail = (f"{1e3 * each:.3g} ms" for each in (self.delay_s, self.p99_s))
+        return f"{mean} {self.direction} (99th percentile {tail})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as a tree, with the words."""
+        return {**asdict(self), "text": self.text}
+
+
+def elsewhere(result: Result) -> Elsewhere | None:
+    """Return where the longest delay is spent, if it is not in the access point's queue.
+
+    The flow is the one whose packets take longest: a call, if the file has calls, otherwise any
+    flow of the cell. The delay is spent elsewhere if another queue on the path of that flow holds
+    packets longer, or if all queues together are less than half of it.
+    """
+    found = _longest(result, own_calls(result) or cell_flows(result.scenario))
+    if found is None:
+        return None
+    flow, delay_s = found
+    sojourns = _means(result, "queues", "sojourn_s")
+    waits = {name: sojourns[name] for name in _path(flow) if name in sojourns}
+    ap_s = waits.pop(queue_name("ap", flow.category), 0.0)
+    if not waits:
+        return None
+    queue = max(waits, key=lambda name: waits[name])
+    queues_s = ap_s + sum(waits.values())
+    if waits[queue] <= ap_s and queues_s >= HALF * delay_s:
+        return None
+    return Elsewhere(flow.name, delay_s, queue, waits[queue], ap_s, queues_s)
+
+
+def call_delays(result: Result) -> list[CallDelay]:
+    """Return how late the calls of the file are, a value per direction; empty without calls."""
+    means = _means(result, "flows", "one_way_delay_s")
+    tails = _means(result, "flows", "one_way_delay_p99_s")
+    found = []
+    for direction in ("up", "down"):
+        names = [flow.name for flow in own_calls(result) if flow.direction == direction]
+        names = [name for name in names if name in means and name in tails]
+        if names:
+            worst_s = max(means[name] for name in names)
+            found.append(CallDelay(direction, worst_s, max(tails[name] for name in names)))
+    return found
+
+
+def own_calls(result: Result) -> list[Flow]:
+    """Return the flows of the calls that the file has."""
+    calls = calls_of(result.scenario)
+    station = result.scenario.typed.station
+    flows = cell_flows(result.scenario) if calls.own else []
+    return [flow for flow in flows if station[flow.station].group == calls.group]
+
+
+def _longest(result: Result, flows: Sequence[Flow]) -> tuple[Flow, float] | None:
+    """Return the flow whose packets take longest, and how long. [s]"""
+    rtts, delays = (_means(result, "flows", name) for name in ("rtt_s", "one_way_delay_s"))
+    known = {flow.name: rtts.get(flow.name, delays.get(flow.name)) for flow in flows}
+    took = [(flow, delay_s) for flow in flows if (delay_s := known[flow.name]) is not None]
+    return max(took, key=lambda each: each[1], default=None)
+
+
+def _path(flow: Flow) -> Iterator[str]:
+    """Return the names of the queues that packets of a flow may pass, those of its ACKs too."""
+    ap, station = (queue_name(node, flow.category) for node in ("ap", flow.station))
+    down, up = ("wire/down", ap), (station, "wire/up")
+    data, acks = (up, down) if flow.is_up else (down, up)
+    yield from (*data, *flow.forward, BOTTLENECK)
+    if not isinstance(flow, UdpFlow):
+        yield from (*acks, *flow.back)
+
+
+def _means(result: Result, list_name: str, quantity: str) -> Mapping[str, float]:
+    """Return the mean of a quantity of each item that has it."""
+    return {
+        item["name"]: item[quantity]["mean"]
+        for item in result.summary.get(list_name, [])
+        if item.get(quantity) is not None and item[quantity]["mean"] is not None
+    }

@@ -1,0 +1,83 @@
+"""Why a search keeps the present setting, in words."""
+
+from math import inf
+
+from lasthop.digits import estimate, signed
+from lasthop.estimates import Estimate
+from lasthop.tuning.measures import means
+from lasthop.tuning.search import Search
+from lasthop.tuning.shown import SHOWN
+from lasthop.tuning.trial import Trial
+
+ABSENT = {
+    "jain": "fewer than two stations have a flow whose demand is not met",
+    "sojourn_s": "no packet of the category passes the access point's queue",
+}
+"""Why a simulation may have no value of an aim."""
+
+
+def reason(search: Search) -> str:
+    """Return why the present setting stays, in a clause."""
+    aim = search.objective.aim.quantity
+    title = SHOWN[aim].title
+    if not search.is_over:
+        return "the search ended before a setting was checked"
+    if aim not in means(search.present.samples):
+        why = f", because {ABSENT[aim]}" if aim in ABSENT else ""
+        return f"{title} is absent{why}"
+    if not search.trials[1:]:
+        return "there was no other setting to try"
+    tried = [trial for trial in search.trials[1:] if trial.samples]
+    if not tried:
+        return "every other setting was left out or ruled out"
+    if search.checks:
+        return _failed(search)
+    allowed = [trial for trial in tried if search.objection(trial) is None]
+    if not allowed:
+        best = min(tried, key=lambda trial: _worse(search, trial))
+        return (
+            "all that were confirmed are ruled out, the best of them, "
+            f"{best.name}, for {search.objection(best)}"
+        )
+    best = min(allowed, key=lambda trial: _worse(search, trial))
+    change = search.objective.change(best.samples, search.present.samples)
+    return (
+        f"the best that is not ruled out, {best.name}, changes {title} by {_told(search, change)}"
+    )
+
+
+def _failed(search: Search) -> str:
+    """Return what the checks found."""
+    last, title = search.checks[-1], SHOWN[search.objective.aim.quantity].title
+    if last.objection is None:
+        return f"with fresh seeds {last.trial.name} changes {title} by {_told(search, last.change)}"
+    names = ", ".join(f"{check.trial.name} ({check.objection})" for check in search.checks)
+    return f"ruled out with fresh seeds: {names}"
+
+
+def _worse(search: Search, trial: Trial) -> float:
+    """Return the change of the aim, so that less is better."""
+    change = search.objective.change(trial.samples, search.present.samples)
+    if change is None:
+        return inf
+    return -change.mean if search.objective.aim.greatest else change.mean
+
+
+def _told(search: Search, change: Estimate | None) -> str:
+    """Return a change of the aim that does not suffice, with the reason why."""
+    if change is None:
+        return "an unknown amount"
+    aim = search.objective.aim
+    shown = SHOWN[aim.quantity]
+    half = None if change.ci95 is None else change.ci95 * shown.scale
+    text = signed(change.mean * shown.scale, half)
+    if half:
+        text += f" ± {estimate(half, half).partition(' ')[0]}"
+    if shown.unit != "-":
+        text += f" {shown.unit}"
+    gain = change.mean if aim.greatest else -change.mean
+    if gain <= 0.0:
+        return f"{text}, no improvement"
+    if gain <= (change.ci95 or 0.0):
+        return f"{text}, no improvement beyond the interval"
+    return f"{text}, a difference that counts as none"
