@@ -81,7 +81,8 @@ impl Flow {
 
     /// Whether a greedy source fills a queue for a station, rather than that of the station.
     pub fn fills_downlink(&self) -> bool {
-        let greedy = matches!(&self.transport, Transport::Udp(udp) if udp.arrivals == Arrivals::Greedy);
+        let greedy =
+            matches!(&self.transport, Transport::Udp(udp) if udp.arrivals == Arrivals::Greedy);
         greedy && self.direction() == Some(Direction::Down)
     }
 

@@ -12,7 +12,7 @@
 //! has room when a packet departs: an event of the link in the agenda, which a pipe otherwise does without.
 //! The virtual shared bottleneck has a rate once it has begun; until then the access point's queue is filled.
 //!
-//! Only plain queues are filled, whose limit a source can count on (`scenario::flows::check_sources`).
+//! Only plain queues are filled, whose limit a source can count on (`scenario::greedy`).
 
 use std::collections::VecDeque;
 
@@ -213,7 +213,13 @@ impl Flows {
     }
 
     /// Greedy flow `index` stops: what is on its approach still comes to its queue.
-    pub(super) fn stop_greedy(&mut self, now: Time, index: usize, wires: &Wires, clock: &mut Clock) {
+    pub(super) fn stop_greedy(
+        &mut self,
+        now: Time,
+        index: usize,
+        wires: &Wires,
+        clock: &mut Clock,
+    ) {
         let approach = wires.approach(index as u32, true);
         if approach.delay == Span::ZERO {
             return self.end_greedy(index);

@@ -389,7 +389,7 @@ impl<'a> World<'a> {
                     ..
                 } = self;
                 flows.stop(now, index as usize, wires, clock);
-            },
+            }
         }
         self.be_quiet();
     }

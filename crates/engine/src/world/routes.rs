@@ -212,7 +212,8 @@ impl Routes {
     pub(super) fn legs_before(&self, flow: u32, link: u32) -> u8 {
         let [_, first] = self.first_legs[flow as usize];
         let mut legs = self.legs[first as usize..].iter();
-        let leads = |leg: &Leg| matches!(leg.place, Place::Link(to) | Place::Gate(to) if to == link);
+        let leads =
+            |leg: &Leg| matches!(leg.place, Place::Link(to) | Place::Gate(to) if to == link);
         legs.position(leads).map_or(0, |place| place as u8) // at most LONGEST_ROUTE
     }
 
