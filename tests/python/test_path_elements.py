@@ -249,6 +249,48 @@ STATION = {
         refused="would never sleep",
     ),
 }
+RATES = {
+    "constant": Element({"wire.rate.constant": SLOW}, limited),
+    "trace": Element({"wire.rate.trace": [24]}, limited, acks={"wire.rate.trace": [200]}),
+}
+LOSSES = {
+    "probability": Element({"wire.loss.probability": 0.1}, lossy, on="data"),
+    "every": Element({"wire.loss.every": 10}, lossy, on="data"),
+}
+DISCIPLINES = {
+    "red": {"min_th": 2, "max_th": 6},
+    "proportional": {"slope": 0.02},
+    "codel": {},
+    "pi": {"target": 3, "a": 0.01, "b": 0.009},
+    "pie": {},
+    "fq_codel": {},
+    "dualpi2": {},
+}
+
+
+def managed(key: str, base: Tree) -> dict[str, Element]:
+    """A limit, a threshold and each discipline; greedy sources fill a plain queue alone."""
+    plain = {
+        word: Element(
+            {f"{key}.{word}": 2}, shorter, "back", "data", base=base | {f"{key}.{word}": 40}
+        )
+        for word in ("limit", "threshold")
+    }
+    others = {
+        word: Element(
+            {f"{key}.{word}": own, f"{key}.limit": 40},
+            lambda before, after: before != after,
+            "back",
+            "data",
+            base=base,
+            refused="would not let it",
+        )
+        for word, own in DISCIPLINES.items()
+    }
+    return plain | others
+
+
+QUEUES = managed("wire.queue", {"wire.rate": SLOW, "wire.back_rate": "unlimited"})
 CELL = {
     "ap_queue": Element(
         {"cell.ap_queue": 2}, shorter, "back", "data", base={"cell.ap_queue": 40, **SLOW_AIR}
@@ -283,7 +325,16 @@ CSMA = {
 }
 
 PATHS: Mapping[str, Mapping[str, Mapping[str, Element]]] = {
-    "station": {"wire": WIRE, "link": LINK, "vsb": VSB, "station": STATION, "cell": CELL},
+    "station": {
+        "wire": WIRE,
+        "rate": RATES,
+        "loss": LOSSES,
+        "queue": QUEUES,
+        "link": LINK,
+        "vsb": VSB,
+        "station": STATION,
+        "cell": CELL,
+    },
     "wires": {"link": LINK, "flow": FLOW},
     "dumbbell": {"dumbbell": shape("dumbbell")},
     "parking_lot": {"parking_lot": shape("parking_lot")},
@@ -295,6 +346,9 @@ ACCESS = """phy mcs streams control_rate aifsn cwmin cwmax txop_packets txop_lim
     attempts_long voice video background aggregation"""
 OTHERS: Mapping[str, str] = {
     "wire": "",
+    "rate": "trace_file",
+    "loss": "",
+    "queue": "",
     "link": "from to",
     "vsb": "fairness udp wce ping udp_aware",
     "station": f"count tcp ping_delay ping_loss pings {ACCESS}",
@@ -340,7 +394,9 @@ def test_each_key_of_a_table_on_a_path_is_an_element_or_known_to_be_none():
 def test_each_table_of_the_file_is_on_a_path_or_known_to_be_on_none():
     single = {"name", "duration", "warmup", "replications", "seed", "stagger"}
     on_paths = {table.partition(".")[0] for tables in PATHS.values() for table in tables}
-    assert set(SCHEMA["properties"]) == single | on_paths | set(NO_PATH.split())
+    file = set(SCHEMA["properties"])
+    assert file == single | on_paths & file | set(NO_PATH.split())
+    assert on_paths <= file | set(DEFS)
 
 
 def made_by(key: str, table: str) -> set[str]:

@@ -9,10 +9,12 @@ from lasthop.models.reading import (
     Compound,
     CsmaScenario,
     Flow,
+    Link,
     SensorFlow,
     Tcp,
     Udp,
     UdpFlow,
+    Wire,
 )
 from lasthop.models.reading import Scenario as Typed
 from lasthop.scenario import Scenario
@@ -47,8 +49,8 @@ MOST_DATAGRAMS = 10_000
 """Most datagrams that all sources together send in a second."""
 
 GREEDY = 2
-"""Datagrams of a greedy source over those that its link sends: on the air while it never pauses, with
-a trace on average. [-]"""
+"""Datagrams of a greedy source over those that its link sends: on the air while it never pauses,
+with a trace on average. [-]"""
 MOST_WEB_CONNECTIONS = 500
 """Most web connections that all sources together begin in a second."""
 
@@ -184,7 +186,8 @@ def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
 def _first_rate_bps(flow: UdpFlow, scenario: Typed) -> float:
     """Rate of the first queue on the path to a station; the bottleneck may have none at first."""
     links = {link.name: link for link in scenario.links}
-    for link in (*(links[name] for name in flow.forward), scenario.wire):
+    path: list[Link | Wire] = [links[name] for name in flow.forward]
+    for link in (*path, scenario.wire):
         if link.rate_bps is not None:
             return link.rate_bps * (1 if link.trace is None else GREEDY)
     shared_bps = (scenario.vsb or {}).get("rate_bps") or 0.0
