@@ -88,6 +88,15 @@ def test_the_first_datagram_comes_after_the_delay_and_the_last_as_long_after_the
     assert between("2.43 s", "2.5 s") == 0  # the access point's queue takes 16 ms
 
 
+@pytest.mark.parametrize("path", [{"wire.rate": "2 Mbps"}, {"vsb.rate": "2 Mbps"}])
+def test_what_a_source_has_left_in_a_queue_of_a_link_drains_after_its_stop(path):
+    source = {"rate": "greedy", "stop": "1.5 s"}
+    queue = {f"{next(iter(path)).partition('.')[0]}.queue": 50}  # 0.3 s
+    drains = simulate(source, warmup="1.5 s", **path, **queue)
+    drained_bps = 50 * 8 * PAYLOAD / 1.5
+    assert flow(drains, "goodput_bps") == pytest.approx(drained_bps, rel=0.05)
+
+
 def test_a_download_gets_its_part_of_the_shared_bottleneck():
     result = simulate(other={"download": 1}, **{"vsb.rate": "5 Mbps"})
     assert flow(result, "goodput_bps") == pytest.approx(2.5e6 * PAYLOAD / PACKET, rel=0.01)

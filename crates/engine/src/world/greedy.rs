@@ -97,7 +97,8 @@ impl GreedyFlows {
     /// Whether sources fill the queue of link number `link`.
     #[inline(always)]
     pub(super) fn fills(&self, link: usize) -> bool {
-        !self.links.is_empty() && self.at_link(link).is_some()
+        !self.links.is_empty()
+            && (self.at_link(link)).is_some_and(|place| !self.links[place].1.is_empty())
     }
 
     fn at_link(&self, link: usize) -> Option<usize> {
