@@ -137,7 +137,7 @@ class Element:
     on : str
         Whether it acts on "data", on "acks" or on all.
     acks : dict
-        The setting for ACKs, if it is another; they come later, and let less through.
+        The setting for ACKs, if it is another; ACKs must then come later, or let less through.
     base : dict
         What it needs, set with and without it.
     spares : str
