@@ -93,6 +93,18 @@ def test_one_fifo_gives_all_the_same_and_the_slow_one_the_air() -> None:
     assert got[0] == pytest.approx(2 * got[2])
 
 
+def test_greedy_sources_behind_a_wire_offer_what_it_carries() -> None:
+    alone = predict(scenario().typed, "airtime")["stations"]
+    total_bps = sum(one["goodput_bps"]["mean"] for one in alone)
+    fast = predict(scenario(wire={"rate": "100 Mbps"}).typed, "airtime")["stations"]
+    assert [one["goodput_bps"]["mean"] for one in fast] == pytest.approx(
+        [one["goodput_bps"]["mean"] for one in alone], rel=0.02
+    )
+    slow = scenario(wire={"rate": f"{total_bps / 1e6:.3f} Mbps"}).typed
+    with pytest.raises(ModelError, match=r"`station.near.udp_down` offers .* Mb/s where"):
+        predict(slow, "airtime")
+
+
 def test_aggregates_of_a_run_take_the_place_of_its_own() -> None:
     text = {"aggregates": "near-1=20, near-2=20.5, far=2"}
     answer = predict(scenario().typed, "airtime", text)

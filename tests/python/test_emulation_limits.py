@@ -7,7 +7,7 @@ import pytest
 import lasthop as lh
 from lasthop import _core
 from lasthop.cli import main
-from lasthop.emulation.limits import check, check_programs, unfollowed
+from lasthop.emulation.limits import check, check_programs, datagrams_per_second, unfollowed
 from lasthop.emulation.users import with_users
 
 CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
@@ -139,6 +139,31 @@ def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named)
     path.write_text(f"{CELL}tcp = {{ {tcp} }}\n[station.a]\ndownload = 2\nudp_up = 'greedy'\n")
     told = [line.partition(" ")[0] for line in unfollowed(lh.Scenario(path).typed)]
     assert told == [f"`tcp.{name}`" for name in named]
+
+
+@pytest.mark.parametrize(
+    ("rest", "rate_bps"),
+    [
+        ("", 11e6),
+        ('wire.rate = "20 Mbps"', 20e6),
+        ('wire.rate = "1 Mbps"', 1e6),
+        ("wire.rate = { trace = [12, 24] }", 2e6),
+        ('link.l = { from = "n", to = "s", back_rate = "3 Mbps" }\nwire.rate = "1 Mbps"', 3e6),
+        ("vsb = {}", 11e6),
+        ('vsb.rate = "30 Mbps"', 30e6),
+    ],
+)
+def test_a_greedy_downlink_is_sent_at_the_rate_of_the_first_link_on_its_path(
+    tmp_path, rest, rate_bps
+):
+    path = tmp_path / "x.toml"
+    at = ', server = "s"' if "link" in rest else ""
+    source = f'[station.a]\nudp_down = {{ rate = "greedy"{at} }}\n'
+    cell = CELL.replace(" }", ', node = "n" }') if at else CELL
+    path.write_text(f"{cell}{rest}\n{source}")
+    typed = lh.Scenario(path).typed
+    sent = datagrams_per_second(typed.udp_flows[0], typed)
+    assert sent == pytest.approx(rate_bps / (8 * 1472))
 
 
 def test_programs_have_no_place_on_a_conflict_graph():

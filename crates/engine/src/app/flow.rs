@@ -1,6 +1,6 @@
 //! What runs between whom: a flow as settings describe it.
 
-use super::{ReportSettings, Transport};
+use super::{Arrivals, ReportSettings, Transport};
 use crate::kernel::time::Span;
 use crate::mac::Category;
 use crate::packet::Direction;
@@ -77,6 +77,13 @@ impl Flow {
             Ends::Station { station, .. } => Some(station),
             Ends::Wired => None,
         }
+    }
+
+    /// Whether a greedy source fills a queue for a station, rather than that of the station.
+    pub fn fills_downlink(&self) -> bool {
+        let greedy =
+            matches!(&self.transport, Transport::Udp(udp) if udp.arrivals == Arrivals::Greedy);
+        greedy && self.direction() == Some(Direction::Down)
     }
 
     /// Direction of a station's flow.

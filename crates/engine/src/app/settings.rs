@@ -15,7 +15,7 @@ words! {
         Constant = "constant",
         /// Exponential gaps.
         Poisson = "poisson",
-        /// Whenever the first queue has room: never idle.
+        /// Whenever the first queue on the path that has a rate has room.
         Greedy = "greedy",
     }
 }
@@ -64,7 +64,7 @@ words! {
 /// The rate of a datagram source, as a file says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceRate {
-    /// Whatever the first queue takes.
+    /// As much as the first queue on the path that has a rate takes.
     Greedy,
     /// Mean rate of payload. [bit/s]
     Bps(u64),
@@ -105,7 +105,7 @@ table! {
     pub struct Datagrams: Copy in "datagrams" {
         /// Mean rate of payload; "greedy": the same as arrivals = "greedy".
         rate: Option<SourceRate> = rate().or("greedy").depends("needed unless arrivals is \"greedy\"");
-        /// Equal gaps, exponential gaps, or a datagram whenever the first queue has room.
+        /// Equal gaps, exponential gaps, or a datagram whenever the first queue on the path that has a rate has room.
         arrivals: Option<Arrivals> =
             word_or_none().depends("\"constant\", with rate = \"greedy\" \"greedy\"");
     }

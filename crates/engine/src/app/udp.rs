@@ -4,8 +4,8 @@ use super::{Arrivals, UdpSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// One datagram source. A greedy source has no clock: whoever owns the first queue asks it for a
-/// datagram whenever there is room, so it leaves no room to others in that queue.
+/// One datagram source. A greedy source has no clock: the world asks it for a datagram whenever the
+/// queue that it fills has room, so it leaves no room to others in that queue.
 #[derive(Clone, Debug)]
 pub struct UdpSource {
     arrivals: Arrivals,
@@ -50,7 +50,7 @@ impl UdpSource {
         self.due = Time::NEVER;
     }
 
-    /// True if the source fills its first queue.
+    /// True if the source fills a queue.
     pub fn is_greedy(&self) -> bool {
         self.open && self.arrivals == Arrivals::Greedy
     }

@@ -8,16 +8,13 @@ use crate::app::{Ends, Flow, Transport};
 use crate::cell::Hotspot;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
-use crate::link::{Link, LinkRate, LinkSettings};
+use crate::link::{FREE, Link, LinkRate, LinkSettings};
 use crate::packet::Direction;
 use crate::queue::{Fair, QueueSetting, Scheduler};
 
 /// A full packet and an ACK. [bytes]
 const FULL_BYTES: u32 = 1500;
 const ACK_BYTES: u32 = 40;
-
-/// A rate at which packets pass in no time. [bit/s]
-const FREE: u64 = u64::MAX;
 
 impl BottleneckSettings {
     /// Whether the packets of `flow` pass the bottleneck.

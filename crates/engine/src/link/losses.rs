@@ -125,6 +125,11 @@ impl Losses {
         }
     }
 
+    /// Whether any packet is ever lost.
+    pub fn take_some(&self) -> bool {
+        self.rule.share() > 0.0
+    }
+
     /// `packet` enters the link; returns whether it is lost.
     #[inline(always)]
     pub fn take(&mut self, packet: &Packet) -> bool {

@@ -23,7 +23,7 @@ pub use self::losses::{Loss, Losses};
 pub use self::pipe::Pipe;
 pub(crate) use self::rate::BottleneckRate;
 pub use self::rate::LinkRate;
-pub use self::served::Served;
+pub use self::served::{FREE, Served};
 pub use self::settings::{LinkSettings, Wire};
 pub use self::trace::Trace;
 pub use self::traced::Traced;
@@ -144,6 +144,49 @@ impl Link {
         match self {
             Link::Host(host) => host.mere_delay(),
             Link::Pipe(_) | Link::Served(_) | Link::Traced(_) => None,
+        }
+    }
+
+    /// Whether data of `flow` that enters at `now` finds room that its source could fill.
+    pub fn has_room(&mut self, now: Time, flow: u32) -> bool {
+        match self {
+            Link::Host(_) => false,
+            Link::Pipe(pipe) => pipe.has_room(now),
+            Link::Served(served) => served.has_room(flow),
+            Link::Traced(traced) => traced.has_room(now),
+        }
+    }
+
+    /// When it has room again, once a source has filled its queue.
+    pub fn room_again(&self) -> Time {
+        match self {
+            Link::Pipe(pipe) => pipe.next_departure(),
+            Link::Host(_) | Link::Served(_) | Link::Traced(_) => self.deadline(),
+        }
+    }
+
+    /// How long every packet takes, if the link has no rate.
+    pub fn unrated_delay(&self) -> Option<Span> {
+        match self {
+            Link::Host(host) => host.mere_delay(),
+            Link::Pipe(pipe) => pipe.unrated_delay(),
+            Link::Served(_) | Link::Traced(_) => None,
+        }
+    }
+
+    /// Whether a link without a rate ever loses a packet.
+    pub fn loses_some(&self) -> bool {
+        match self {
+            Link::Pipe(pipe) => pipe.loses_some(),
+            Link::Host(_) | Link::Served(_) | Link::Traced(_) => false,
+        }
+    }
+
+    /// Whether a link without a rate loses `packet`.
+    pub fn loses(&mut self, packet: &Packet) -> bool {
+        match self {
+            Link::Pipe(pipe) => pipe.loses(packet),
+            Link::Host(_) | Link::Served(_) | Link::Traced(_) => false,
         }
     }
 

@@ -86,6 +86,35 @@ impl Pipe {
         fate
     }
 
+    /// Whether a packet that enters at `now` finds room that its source could fill.
+    pub fn has_room(&mut self, now: Time) -> bool {
+        self.stays.retire(now);
+        match self.admission {
+            Admission::DropTail(limit) => self.stays.waiting() < limit as usize,
+            _ => false,
+        }
+    }
+
+    /// When the packet departs that was in service when the last packet entered, or room was asked for.
+    pub fn next_departure(&self) -> Time {
+        (self.stays.in_service()).map_or(Time::NEVER, |stay| stay.departs)
+    }
+
+    /// How long every packet takes, if the link has no rate.
+    pub fn unrated_delay(&self) -> Option<Span> {
+        self.rate_bps.is_none().then_some(self.propagation)
+    }
+
+    /// Whether any packet is ever lost on the way.
+    pub fn loses_some(&self) -> bool {
+        self.losses.take_some()
+    }
+
+    /// Whether `packet` is lost on the way; for a source that passes a link without a rate by itself.
+    pub fn loses(&mut self, packet: &Packet) -> bool {
+        self.losses.take(packet)
+    }
+
     /// The setting of the queue is `to` from `now` on, as far as it may move. Nothing has entered that comes
     /// later.
     pub fn change_queue(&mut self, now: Time, to: &QueueSetting) {

@@ -10,6 +10,9 @@ use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, QueueSetting, Scheduler};
 
+/// The rate of a link that packets pass in no time: nobody can fill its queue. [bit/s]
+pub const FREE: u64 = u64::MAX;
+
 /// A link that goes from departure to departure.
 #[derive(Clone, Debug)]
 pub struct Served {
@@ -103,6 +106,11 @@ impl Served {
             }
             (departs, packet)
         });
+    }
+
+    /// Whether data of `flow` finds room that its source could fill.
+    pub fn has_room(&self, flow: u32) -> bool {
+        self.rate_bps != FREE && self.scheduler.has_room(flow)
     }
 
     /// When the packet in service departs.

@@ -122,6 +122,12 @@ impl Traced {
         }
     }
 
+    /// Whether a packet that enters at `now` finds room that its source could fill.
+    pub fn has_room(&mut self, now: Time) -> bool {
+        self.catch_up(now);
+        !self.queue.is_full(now)
+    }
+
     /// When a packet is to be taken over, or the next opportunity.
     pub fn deadline(&self) -> Time {
         match (self.departed.front(), self.queue.head()) {

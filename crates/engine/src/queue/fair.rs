@@ -66,12 +66,23 @@ impl Fair {
         self.limit = limit as usize;
     }
 
+    /// Whether the leaf of the data of `flow` has room.
+    pub(super) fn has_room(&self, flow: u32) -> bool {
+        let [_, leaf] = self.leaf_of[flow as usize];
+        !self.is_full(leaf)
+    }
+
+    fn is_full(&self, leaf: u32) -> bool {
+        let served = usize::from(self.serving == Some(leaf));
+        self.leaves[leaf as usize].packets.len() + served >= self.limit
+    }
+
     /// Appends `packet` to its leaf, or drops it if there is no room.
     pub(super) fn enqueue(&mut self, packet: Packet, dropped: &mut Vec<Packet>) {
         let index = self.leaf_of[packet.flow as usize][usize::from(packet.is_data())];
+        let is_full = self.is_full(index);
         let leaf = &mut self.leaves[index as usize];
-        let served = usize::from(self.serving == Some(index));
-        if leaf.packets.len() + served >= self.limit {
+        if is_full {
             leaf.counters.refuse();
             dropped.push(packet);
             return;

@@ -112,6 +112,14 @@ impl Scheduler {
         }
     }
 
+    /// Whether data of `flow` finds room that its source could fill: see [`super::HeadQueue::is_full`].
+    pub fn has_room(&self, flow: u32) -> bool {
+        match &self.kind {
+            Kind::Fair(fair) => fair.has_room(flow),
+            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) => false,
+        }
+    }
+
     /// `packet`, the last one that was taken, has been sent.
     pub fn departed(&mut self, packet: &Packet, at: Time) {
         if let Kind::Fair(fair) = &mut self.kind {

@@ -3,7 +3,7 @@
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::stations::member_names;
-use super::{csma, file, flows, idle, network, opportunities, programs, reach, sharing};
+use super::{csma, file, flows, greedy, idle, network, opportunities, programs, reach, sharing};
 use crate::echo::Echo;
 use crate::kernel::time::Span;
 use crate::mac::ppdu::Modulation;
@@ -89,7 +89,8 @@ pub(super) fn assemble(
     reach::check(root, &scenario, problems);
     opportunities::check(root, &scenario, problems);
     idle::check(root, &scenario, problems);
-    flows::check_sources(root, &scenario, problems);
+    flows::check_order(root, &scenario, problems);
+    greedy::check(root, &scenario, problems);
     sharing::assemble(root, &mut scenario, problems);
     programs::assemble(root, &mut scenario, problems);
     Ok(scenario)

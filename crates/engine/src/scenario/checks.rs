@@ -21,7 +21,7 @@ use crate::notation::units::{self, TIME};
 const LARGEST_MSDU: u32 = 2_304;
 
 /// Most datagrams of one source. [1/s]
-const MOST_DATAGRAMS: u64 = 1_000_000;
+pub(super) const MOST_DATAGRAMS: u64 = 1_000_000;
 
 /// Most samples of a time series.
 const MOST_SAMPLES: u64 = 1_000_000;

@@ -234,7 +234,7 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
 }
 
 /// The table of a station that makes flows of this direction.
-fn under<T>(
+pub(super) fn under<T>(
     station: &Section,
     keys: [(KeyOf<T>, Direction); 2],
     direction: Direction,
@@ -243,9 +243,8 @@ fn under<T>(
     found.map(|(table, _)| table)
 }
 
-/// What cannot go with a discipline: a greedy source, which fills a queue up to its limit, and an
-/// order of service where the discipline has its own. Nor does a greedy source go with a sleeping sink.
-pub(super) fn check_sources(root: &Section, scenario: &Scenario, problems: &mut Problems) {
+/// An order of service cannot go with a discipline that has its own.
+pub(super) fn check_order(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let ap = &scenario.cell.ap.queue;
     let table = root.inside(RootKeys::cell);
     if scenario.cell.ap_queue_order == QueueOrder::Mixed
@@ -256,34 +255,5 @@ pub(super) fn check_sources(root: &Section, scenario: &Scenario, problems: &mut 
         let fault = "contradicts the queue's discipline, which chooses the next packet; allowed is \
                      \"fifo\"";
         order.refuse_value(fault, problems);
-    }
-    for flow in &scenario.flows {
-        let (Transport::Udp(udp), Ends::Station { station, direction }) =
-            (&flow.transport, flow.ends)
-        else {
-            continue;
-        };
-        let station = &scenario.stations[station];
-        let queue = match direction {
-            Direction::Up => &station.node.queue,
-            Direction::Down => ap,
-        };
-        let message = if udp.arrivals != Arrivals::Greedy {
-            continue;
-        } else if !queue.is_plain() {
-            "greedy, so that it fills its queue to the limit, which the queue's discipline would \
-             not let it; allowed is a source with a rate, or a queue with a limit or a threshold alone"
-        } else if station.power_save.is_some() && direction == Direction::Down {
-            "greedy, so that there is always a packet for a station, which would never sleep; \
-             allowed is a source with a rate, or `power_save` = \"off\""
-        } else {
-            continue;
-        };
-        let group = root.one(RootKeys::station, &station.group);
-        if let Some(source) = group.and_then(|group| under(group, DATAGRAMS, direction))
-            && !problems.concern(&source.path)
-        {
-            source.refuse(message, problems);
-        }
     }
 }

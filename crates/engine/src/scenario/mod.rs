@@ -14,6 +14,7 @@ mod companion;
 mod csma;
 mod file;
 mod flows;
+mod greedy;
 mod idle;
 mod model;
 mod motion;

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | what a flow keeps and counts | [`super::flow`] |
 //! | what an endpoint does with a packet, a timer, a start or a stop | here |
+//! | greedy sources | [`super::greedy`] |
 //! | connections of web sources | [`super::web`], [`super::connections`] |
 //! | endpoints that act ahead of time | [`super::ahead`] |
 
@@ -15,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::clock::Clock;
 use super::flow::{Endpoints, FlowState};
+use super::greedy::GreedyFlows;
 use super::hosts::Hosts;
 use super::numbers::{self, Owner};
 use super::step::{Taken, Wants};
@@ -25,7 +27,6 @@ use crate::echo::Responder;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{EcnEcho, Packet, PacketKind};
-use crate::queue::{Greedy, HeadQueue};
 use crate::scenario::{CsmaFlow, Flow, Scenario, TcpSettings};
 use crate::tcp::Ack;
 
@@ -45,11 +46,8 @@ pub(crate) struct Flows {
     pub(super) hosts: Hosts,
     /// Next report of each sensor, and its flow.
     reports: BTreeSet<(Time, u32)>,
-    /// Greedy flows that feed each queue of the radio.
-    greedy: Vec<Vec<u32>>,
-    /// Legs of its way that a packet in these queues has begun: 1 on a conflict graph, the first link of
-    /// its route; 0 in a cell.
-    greedy_hop: u8,
+    /// Greedy flows at the queues that they fill.
+    pub(super) greedy: GreedyFlows,
 }
 
 /// ACKs that take time to make.
@@ -92,8 +90,7 @@ impl Flows {
             responders,
             hosts: Hosts::default(),
             reports: BTreeSet::new(),
-            greedy: vec![Vec::new(); queues],
-            greedy_hop: u8::from(scenario.csma.is_some()),
+            greedy: GreedyFlows::new(scenario, queues),
         }
     }
 
@@ -294,6 +291,9 @@ impl Flows {
             }
             Endpoints::Udp(udp) => {
                 let source = &mut udp.0;
+                if source.is_greedy() {
+                    return self.greedy_timer(now, index, wires, clock);
+                }
                 let number = source.send();
                 let next = source.deadline();
                 self.set_timer(index, next, clock);
@@ -342,9 +342,7 @@ impl Flows {
                 source.open(now);
                 let due = source.deadline();
                 if source.is_greedy() {
-                    let queue = wires.queue_of(index as u32);
-                    self.greedy[queue as usize].push(index as u32);
-                    return Wants::Fill(queue);
+                    return self.start_greedy(now, index, wires, clock);
                 }
                 let timer = flow.timer;
                 self.set_timer(index, due.min(timer), clock);
@@ -354,7 +352,7 @@ impl Flows {
     }
 
     /// Flow `index` has no new data from now on.
-    pub(super) fn stop(&mut self, index: usize, clock: &mut Clock) {
+    pub(super) fn stop(&mut self, now: Time, index: usize, wires: &Wires, clock: &mut Clock) {
         let flow = &mut self.states[index];
         if flow.reports.is_some() {
             return self.stop_reports(index, clock);
@@ -363,11 +361,8 @@ impl Flows {
             Endpoints::Ping | Endpoints::Hosts => {} // no flow of the schedule
             Endpoints::Tcp(tcp) => tcp.0.close(),
             Endpoints::Web(web) => self.webs.sources[*web as usize].source.close(),
-            Endpoints::Udp(udp) => {
-                udp.0.close();
-                let queues = self.greedy.iter_mut();
-                queues.for_each(|flows| flows.retain(|&flow| flow as usize != index));
-            }
+            Endpoints::Udp(udp) if udp.0.is_greedy() => self.stop_greedy(now, index, wires, clock),
+            Endpoints::Udp(udp) => udp.0.close(),
         }
     }
 
@@ -479,35 +474,6 @@ impl Flows {
     /// Packets that have come to their endpoint, which has to wait for them.
     pub(crate) fn held_up(&self) -> impl Iterator<Item = &Packet> {
         self.waiting.packets()
-    }
-}
-
-impl Greedy for Flows {
-    /// Greedy flows fill the queue in turn, up to its limit.
-    #[inline(always)]
-    fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue) {
-        if !self.greedy[number as usize].is_empty() {
-            self.feed(now, number, queue);
-        }
-    }
-}
-
-impl Flows {
-    #[inline(never)]
-    fn feed(&mut self, now: Time, number: u32, queue: &mut HeadQueue) {
-        while !queue.is_full(now) {
-            let members = &mut self.greedy[number as usize];
-            let index = members[0];
-            members.rotate_left(1);
-            let flow = &mut self.states[index as usize];
-            let Endpoints::Udp(udp) = &mut flow.endpoints else {
-                unreachable!("only datagram sources are greedy")
-            };
-            let datagram = udp.0.send();
-            let mut packet = flow.datagram(now, index, datagram);
-            packet.hop = self.greedy_hop;
-            queue.offer(now, &packet);
-        }
     }
 }
 

@@ -17,6 +17,7 @@
 //! | links, ways over them, what is entered ahead of time | [`wires`], [`routes`], [`legs`], [`order`] |
 //! | endpoints and their timers | [`flows`], [`flow`] |
 //! | web connections | [`web`], [`connections`] |
+//! | greedy sources, and the queues that they fill | [`greedy`] |
 //! | endpoints that act before their time | [`ahead`], [`waiting`] |
 //! | the medium and its queues | [`radio`] |
 //! | flows between hosts outside | [`hosts`] |
@@ -37,6 +38,7 @@ mod control;
 mod flow;
 mod flows;
 mod gauge;
+mod greedy;
 mod hosts;
 mod journey;
 mod legs;
@@ -62,6 +64,7 @@ pub(crate) use self::flow::{Endpoints, FlowCounters};
 pub(crate) use self::flows::Flows;
 use self::flows::users_of;
 pub(crate) use self::gauge::Gauge;
+use self::greedy::Sources;
 pub use self::hosts::{Arrival, Sent};
 use self::numbers::Owner;
 pub(crate) use self::plan::start_of;
@@ -246,7 +249,11 @@ impl<'a> World<'a> {
     fn medium_event(&mut self, now: Time, watch: &mut Watch<'_>) {
         let exchange = watch.exchange.as_deref_mut();
         let mut packet = Packet::BLANK;
-        let off = (self.radio).advance(now, &mut self.flows, exchange, &mut packet);
+        let mut sources = Sources {
+            flows: &mut self.flows,
+            wires: &mut self.wires,
+        };
+        let off = (self.radio).advance(now, &mut sources, exchange, &mut packet);
         self.lose_dropped();
         if off == OffAir::Several {
             return self.come_off_in_turn(now);
@@ -293,6 +300,9 @@ impl<'a> World<'a> {
                 let flows = &mut self.flows;
                 let lose = &mut |packet: &Packet| flows.lose(packet);
                 self.wires.attend(&mut self.clock, link, lose);
+                if self.flows.greedy.fills(link) {
+                    self.fill_link(now, link);
+                }
             }
             Owner::Schedule => self.planned_event(now),
             Owner::Gauge => {
@@ -351,7 +361,7 @@ impl<'a> World<'a> {
                 }
                 self.pump(now, flow);
             }
-            Wants::Fill(queue) => self.radio.fill(now, queue, &mut self.flows),
+            Wants::Fill(filled) => self.fill(now, filled),
         }
     }
 
@@ -371,7 +381,15 @@ impl<'a> World<'a> {
             Some(Planned::Start(index)) if self.users.is_some() => self.start_user(now, index),
             Some(Planned::Start(index)) => self.start_flow(now, index as usize),
             Some(Planned::Stop(index)) if self.is_user_of_tcp(index) => self.stop_user(now, index),
-            Some(Planned::Stop(index)) => self.flows.stop(index as usize, &mut self.clock),
+            Some(Planned::Stop(index)) => {
+                let World {
+                    flows,
+                    wires,
+                    clock,
+                    ..
+                } = self;
+                flows.stop(now, index as usize, wires, clock);
+            }
         }
         self.be_quiet();
     }

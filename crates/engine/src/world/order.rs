@@ -117,6 +117,18 @@ fn entered_ahead(
             answer[acks[0] as usize] = true;
         }
     }
+    // a greedy source enters the queue that it fills, whatever is before it
+    for (flow, [_, data]) in scenario.flows.iter().zip(routes.pairs()) {
+        let has_rate = |&&link: &&u32| {
+            let link = settings.get(link as usize);
+            link.is_some_and(|link| link.rate != LinkRate::Unlimited)
+        };
+        if flow.fills_downlink()
+            && let Some(&filled) = data.iter().find(has_rate)
+        {
+            feeders[filled as usize].add(None);
+        }
+    }
     let mere_delay = |link: usize| {
         let link = settings.get(link)?;
         (link.rate == LinkRate::Unlimited && link.jitter == Span::ZERO).then_some(link.delay)

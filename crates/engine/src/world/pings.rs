@@ -124,6 +124,7 @@ impl World<'_> {
         let rate_bps = self.bottleneck.as_ref().and_then(Bottleneck::rate_bps);
         if let Some(rate_bps) = rate_bps {
             self.wires.set_bottleneck(rate_bps);
+            self.fill_bottleneck();
         }
     }
 }

@@ -196,6 +196,27 @@ impl Routes {
         }
     }
 
+    /// Whether a flow's data begins on links rather than in a queue of the radio.
+    pub(super) fn begins_on_wires(&self, flow: u32) -> bool {
+        let [_, data] = self.ways[flow as usize];
+        data.first == WIRED
+    }
+
+    /// The links of a flow's data, in order.
+    pub(super) fn data_links(&self, flow: u32) -> &[u32] {
+        let [_, data] = &self.ways[flow as usize];
+        self.links_of(data)
+    }
+
+    /// Legs of a flow's data before the one that leads into link number `link`.
+    pub(super) fn legs_before(&self, flow: u32, link: u32) -> u8 {
+        let [_, first] = self.first_legs[flow as usize];
+        let mut legs = self.legs[first as usize..].iter();
+        let leads =
+            |leg: &Leg| matches!(leg.place, Place::Link(to) | Place::Gate(to) if to == link);
+        legs.position(leads).map_or(0, |place| place as u8) // at most LONGEST_ROUTE
+    }
+
     /// The links of each flow's ACKs and of its data, in order.
     pub(super) fn pairs(&self) -> impl Iterator<Item = [&[u32]; 2]> {
         let links = |way| self.links_of(way);

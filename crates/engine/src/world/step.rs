@@ -1,5 +1,6 @@
 //! What comes next: for a packet, for an endpoint.
 
+use super::greedy::Filled;
 use crate::packet::Packet;
 
 /// What a packet that goes on its way comes to.
@@ -35,6 +36,6 @@ pub(super) enum Wants {
     Packet(Packet),
     /// All that the TCP sender of this flow may send.
     All(usize),
-    /// As much as this queue of the radio takes.
-    Fill(u32),
+    /// As much as this queue takes.
+    Fill(Filled),
 }

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use super::clock::Clock;
+use super::greedy::{Approach, Filled};
 use super::numbers::{self, Owner};
 use super::order::Order;
 use super::routes::{Routes, WIRED};
@@ -83,9 +84,35 @@ impl Wires {
         (first != WIRED).then_some(first)
     }
 
-    /// The queue of the radio that a greedy source fills.
-    pub(super) fn queue_of(&self, flow: u32) -> u32 {
-        self.routes.queue_of(flow, self.links.len())
+    /// The queue that a greedy source fills, the first on the path of its data that has a rate, and what is
+    /// before it. Nobody can fill the bottleneck before it has `begun`.
+    pub(super) fn approach(&self, flow: u32, begun: bool) -> Approach {
+        let mut approach = Approach {
+            filled: Filled::Air(self.routes.queue_of(flow, self.links.len())),
+            delay: Span::ZERO,
+            losing: Vec::new(),
+        };
+        if !self.routes.begins_on_wires(flow) {
+            return approach;
+        }
+        for &number in self.routes.data_links(flow) {
+            let Some(wired) = self.links.get(number as usize) else {
+                break; // on air
+            };
+            let is_free = self.is_bottleneck(number as usize) && !begun;
+            match wired.link.unrated_delay() {
+                Some(delay) => approach.delay = approach.delay + delay,
+                None if is_free => {}
+                None => {
+                    approach.filled = Filled::Link(number);
+                    break;
+                }
+            }
+            if wired.link.loses_some() && wired.link.unrated_delay().is_some() {
+                approach.losing.push(number);
+            }
+        }
+        approach
     }
 
     /// The packet in service of link number `link` departs.

@@ -134,7 +134,10 @@ def _of_queue(scenario: CellScenario, one: Sending, flows: Sequence[Flow]) -> It
     """Whether the sender's queue always has as many packets as it may send."""
     node = one.station if one.is_up else scenario.cell.ap
     assert isinstance(node, (AccessPoint, Station))
-    greedy = all(isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows)
+    full = one.is_up or scenario.wire.rate_bps is None  # greedy sources else fill the wire's queue
+    greedy = full and all(
+        isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows
+    )
     whole = one.most_mpdus * one.packets_per_mpdu
     needed = whole if greedy else FULL * whole
     if not greedy:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from lasthop.allowance import need
 from lasthop.models.aggregates.sending import Sending
@@ -142,12 +143,15 @@ def _receivers(scenario: CellScenario) -> list[Receiver]:
         assert isinstance(flow, UdpFlow)
         found.setdefault(flow.station, []).append(flow)
     known: dict[Sending, Frames] = {}
+    rate_bps = scenario.wire.rate_bps
+    round_bits = sum(8 * flow.udp.packet_bytes for flows in found.values() for flow in flows)
+    turns_pps = inf if rate_bps is None else rate_bps / round_bits
     receivers = []
     for name, flows in found.items():
         sending = Sending.of(scenario, flows[0])
         unnamed = replace(sending, station=replace(sending.station, name=""))
         frames = known.setdefault(unnamed, Frames(unnamed))
-        receivers.append(Receiver(scenario.station[name], frames, flows))
+        receivers.append(Receiver(scenario.station[name], frames, flows, turns_pps))
     return receivers
 
 

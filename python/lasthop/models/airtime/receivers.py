@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 from lasthop.models.aggregates.sending import Mpdus, Sending
 from lasthop.models.reading import Flow, Station, UdpFlow
@@ -57,11 +58,15 @@ class Receiver:
         What is sent to it, and to those that are alike.
     flows : sequence of Flow
         The station's flows.
+    turns_pps : float
+        Datagrams of each greedy source that the wire carries, which takes them in turn; infinite
+        without a rate, where sources keep the access point's queue full. [packets/s]
     """
 
     station: Station
     frames: Frames
     flows: Sequence[Flow]
+    turns_pps: float = inf
 
     @property
     def sending(self) -> Sending:
@@ -75,14 +80,14 @@ class Receiver:
 
     @property
     def is_greedy(self) -> bool:
-        """Whether it always has packets in the queue, however short that is."""
+        """Whether its sources are greedy."""
         return any(isinstance(one, UdpFlow) and one.udp.arrivals == "greedy" for one in self.flows)
 
     @cached_property
     def offered_pps(self) -> float:
-        """Rate at which its packets come, infinite where a source is greedy. [packets/s]"""
+        """Rate at which its packets come, infinite if the queue is kept full. [packets/s]"""
         if self.is_greedy:
-            return float("inf")
+            return len(self.flows) * self.turns_pps
         rates = (one.udp.rate_bps for one in self.flows if isinstance(one, UdpFlow))
         return sum(rates) / (8 * self.sending.payload_bytes)
 

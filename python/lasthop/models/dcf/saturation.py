@@ -119,12 +119,15 @@ def greedy(scenario: CellScenario) -> list[UdpFlow]:
     Raises
     ------
     ValueError
-        If one is not greedy UDP.
+        If one is not greedy UDP, or a link before the access point has a rate, so that its queue
+        is filled and not the access point's.
     """
     found = []
     for flow in scenario.flows:
         if not isinstance(flow, UdpFlow) or flow.udp.arrivals != "greedy":
             raise ValueError(f"flow {flow.name} is not greedy UDP, so the cell is not saturated")
+        if not flow.is_up and (scenario.wire.rate_bps is not None or flow.forward or scenario.vsb):
+            raise ValueError(f"flow {flow.name} need not keep the access point's queue full")
         found.append(flow)
     return found
 

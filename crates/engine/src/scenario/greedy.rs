@@ -1,0 +1,125 @@
+//! A greedy source needs a queue that it can fill: the first on its path that has a rate.
+
+use super::checks::MOST_DATAGRAMS;
+use super::flows::{DATAGRAMS, under};
+use super::model::*;
+use super::root::RootKeys;
+use crate::kernel::time::Span;
+use crate::notation::decode::Section;
+use crate::notation::problem::Problems;
+
+/// Largest share of its datagrams that a greedy source may lose up to the queue that it fills: it sends
+/// until the queue is full.
+const MOST_LOST: f64 = 0.99;
+
+/// The queues that a greedy source of a station fills, and what is lost up to there.
+struct Path<'a> {
+    /// Whether the source fills the queue in front of the air.
+    on_air: bool,
+    /// The link whose queue it fills: name, rate [bit/s], queue. The bottleneck's leaves are plain.
+    link: Option<(&'a str, Option<u64>, Option<&'a QueueSetting>)>,
+    /// Share of its datagrams that come to the queue, and are not lost behind it. [-]
+    rest: f64,
+}
+
+impl<'a> Path<'a> {
+    fn new(scenario: &'a Scenario, flow: &Flow) -> Path<'a> {
+        let mut path = Path {
+            on_air: true,
+            link: None,
+            rest: 1.0,
+        };
+        if !flow.fills_downlink() {
+            return path;
+        }
+        let wire = &scenario.wire;
+        let beyond = flow.forward.iter().map(|&link| {
+            let link = &scenario.links[link as usize];
+            (link.name.as_str(), &link.rate, &link.queue, link.loss)
+        });
+        let own = ("wire", &wire.rate, &wire.queue, wire.loss);
+        for (name, rate, queue, loss) in beyond.chain([own]) {
+            path.rest *= 1.0 - loss.share();
+            if *rate != LinkRate::Unlimited {
+                path.on_air = false;
+                path.link = Some((name, rate.bps(), Some(queue)));
+                return path;
+            }
+        }
+        if let Some(shared) = scenario.bottleneck.filter(|own| own.redirects(flow)) {
+            path.on_air = shared.start > Span::ZERO;
+            path.link = Some(("vsb", shared.rate_bps, None));
+        }
+        path
+    }
+}
+
+/// Reports each greedy source of a station that cannot fill its queue.
+pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
+    for flow in &scenario.flows {
+        let (Transport::Udp(udp), Ends::Station { station, direction }) =
+            (&flow.transport, flow.ends)
+        else {
+            continue;
+        };
+        if udp.arrivals != Arrivals::Greedy {
+            continue;
+        }
+        let group = root.one(RootKeys::station, &scenario.stations[station].group);
+        if let Some(source) = group.and_then(|group| under(group, DATAGRAMS, direction))
+            && !problems.concern(&source.path)
+            && let Some(message) = fault(scenario, flow, (udp, station, direction))
+        {
+            source.refuse(message, problems);
+        }
+    }
+}
+
+/// What hinders a greedy source, if something does.
+fn fault(
+    scenario: &Scenario,
+    flow: &Flow,
+    (udp, station, direction): (&UdpSettings, usize, Direction),
+) -> Option<String> {
+    let station = &scenario.stations[station];
+    let path = Path::new(scenario, flow);
+    let on_air = match direction {
+        Direction::Up => &station.node.queue,
+        Direction::Down => &scenario.cell.ap.queue,
+    };
+    if path.on_air && !on_air.is_plain() {
+        let message = "greedy, so that it fills its queue to the limit, which the queue's discipline \
+                       would not let it; allowed is a source with a rate, or a queue with a limit or \
+                       a threshold alone";
+        return Some(message.to_owned());
+    }
+    if path.on_air && station.power_save.is_some() && direction == Direction::Down {
+        let message = "greedy, so that there is always a packet for a station, which would never \
+                       sleep; allowed is a source with a rate, or `power_save` = \"off\"";
+        return Some(message.to_owned());
+    }
+    if 1.0 - path.rest > MOST_LOST {
+        return Some(format!(
+            "greedy, so that it sends until its queue is full, but {} % of its datagrams are lost \
+             before; allowed are at most {} %",
+            100.0 * (1.0 - path.rest),
+            100.0 * MOST_LOST
+        ));
+    }
+    let (name, rate_bps, queue) = path.link?;
+    if queue.is_some_and(|queue| !queue.is_plain()) {
+        return Some(format!(
+            "greedy, so that it fills the queue of `{name}` to the limit, which that queue's \
+             discipline would not let it; allowed is a source with a rate, or a queue with a limit \
+             or a threshold alone"
+        ));
+    }
+    let bits = 8 * u64::from(udp.payload_bytes + udp.header_bytes);
+    let datagrams = rate_bps.map_or(0, |rate_bps| rate_bps / bits);
+    (datagrams > MOST_DATAGRAMS).then(|| {
+        format!(
+            "greedy, so that it fills `{name}` with {datagrams} datagrams a second; allowed are at \
+             most {MOST_DATAGRAMS}"
+        )
+    })
+}

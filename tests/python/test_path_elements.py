@@ -1,0 +1,477 @@
+"""Every kind of flow meets every kind of element on its path, and each element has its effect.
+
+Both lists are those of the schema. A new way to make a flow, a new table of the file or a new key
+of a table that describes a path has no entry below, and fails until it has one.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+import lasthop as lh
+
+SCHEMA = lh.schema()
+DEFS = SCHEMA["$defs"]
+Tree = dict[str, Any]
+
+RUN = {"duration": "1.5 s", "warmup": "500 ms", "replications": 1, "seed": 5}
+TCP = {"window": 12, "mss": "500 B", "min_rto": "100 ms"}
+UDP = {"packet": "500 B"}
+OFFERED = "2 Mbps"
+
+# ---------------------------------------------------------------------------------------- flows
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of flow: where it is, the table that makes it, the way of its data."""
+
+    place: str
+    table: str
+    tree: str
+    way: str = "forth"
+    acks: bool = False
+    greedy: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.tree}".strip("{} ")
+
+
+def tables_in(schema: Any) -> set[str]:
+    """Names of the tables that a key may hold."""
+    found = schema.get("$ref", "").removeprefix("#/$defs/")
+    inner = (set(), *(tables_in(one) for one in schema.get("oneOf", ())))
+    return set().union({found} - {""}, *inner)
+
+
+def words(table: str, key: str) -> list[str]:
+    return DEFS[table]["properties"][key]["enum"]
+
+
+STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
+    "connections": lambda: iter([({}, True, False)]),
+    "datagrams": lambda: (
+        (
+            {"arrivals": word} | ({} if word == "greedy" else {"rate": OFFERED}),
+            False,
+            word == "greedy",
+        )
+        for word in words("datagrams", "arrivals")
+    ),
+    "reports": lambda: (
+        ({"every": "2 ms", "size": "500 B", "transport": word}, word == "tcp", False)
+        for word in words("reports", "transport")
+    ),
+}
+"""Tables that make flows of a station: what is written in each, whether ACKs go back, greed."""
+
+WIRED_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool]]]] = {
+    "source": lambda: (
+        ({"udp": {"rate": OFFERED, "arrivals": gaps}}, False)
+        for gaps in words("source", "arrivals")
+    ),
+    "web": lambda: iter(
+        [({"web": {"connections": 60, "arrivals": "constant", "request": "400 B",
+                   "response": "4 kB", "server_delay": "0 s"}}, True)]
+    ),
+}  # fmt: skip
+"""The same for carriers of wired flows other than bulk TCP."""
+
+
+def station_kinds() -> Iterator[Kind]:
+    makers = {name for name, table in DEFS.items() if "server" in table.get("properties", {})}
+    assert makers == set(STATION_FLOWS)
+    for key, schema in DEFS["station"]["properties"].items():
+        for maker in tables_in(schema) & makers:
+            for tree, acks, greedy in STATION_FLOWS[maker]():
+                way = "forth" if key in ("upload", "udp_up", "sensor_up") else "back"
+                yield Kind("station", key, json.dumps(tree), way, acks, greedy)
+
+
+def wired_kinds() -> Iterator[Kind]:
+    carriers = {
+        name
+        for key, schema in DEFS["flow"]["properties"].items()
+        for name in tables_in(schema)
+        if key not in DEFS["tcp"]["properties"]
+    }
+    assert carriers == set(WIRED_FLOWS)
+    yield Kind("wires", "flow", "{}", acks=True)
+    for carrier in sorted(carriers):
+        for tree, acks in WIRED_FLOWS[carrier]():
+            yield Kind("wires", "flow", json.dumps(tree), acks=acks)
+
+
+def air_kinds() -> Iterator[Kind]:
+    for kind in wired_kinds():
+        if "web" not in kind.tree:  # refused over the air
+            yield replace(kind, place="air")
+    assert "greedy" in DEFS["source"]["properties"]["rate"]["pattern"]
+    yield Kind("air", "flow", json.dumps({"udp": {"rate": "greedy"}}), greedy=True)
+
+
+# ------------------------------------------------------------------------------------- elements
+
+Measures = Mapping[str, float]
+Effect = Callable[[Measures, Measures], bool]
+"""Whether what was measured without and with an element shows its effect."""
+
+
+@dataclass(frozen=True)
+class Element:
+    """A setting on the path of a flow.
+
+    Attributes
+    ----------
+    tree : dict
+        The setting: values by dotted key.
+    effect : callable
+        What shows in a flow on whose packets it acts.
+    way : str
+        Packets on which it acts: those that go up or along a route ("forth"), the others
+        ("back"), or both.
+    on : str
+        Whether it acts on "data", on "acks" or on all.
+    acks : dict
+        The setting for ACKs, if it is another; ACKs must then come later, or let less through.
+    base : dict
+        What it needs, set with and without it.
+    spares : str
+        Carrier that has it in a table of its own only.
+    refused : str
+        What is said of a greedy source that fills a queue for the station.
+    """
+
+    tree: Tree
+    effect: Effect
+    way: str = "both"
+    on: str = "all"
+    acks: Tree = field(default_factory=dict)
+    base: Tree = field(default_factory=dict)
+    spares: str = "-"
+    refused: str = ""
+
+    def acts_on(self, kind: Kind) -> str:
+        """Tell on which packets of a flow it acts: its data, its ACKs, or nothing."""
+        if self.spares in json.loads(kind.tree):
+            return ""
+        if self.on != "acks" and self.way in (kind.way, "both"):
+            return "data"
+        if self.on != "data" and kind.acks and self.way != kind.way:
+            return "acks"
+        return ""
+
+
+def slower(before: Measures, after: Measures) -> bool:
+    return after["goodput"] < 0.9 * before["goodput"] or after["latency"] > 1.1 * before["latency"]
+
+
+def shorter(before: Measures, after: Measures) -> bool:
+    return after["latency"] < 0.8 * before["latency"]
+
+
+def lossy(before: Measures, after: Measures) -> bool:
+    """One in ten of the packets that came through no longer does."""
+    return 0.8 < (1 - after["loss"]) / (1 - before["loss"]) < 0.95
+
+
+def later(seconds: float) -> Effect:
+    return lambda before, after: after["latency"] - before["latency"] > seconds
+
+
+def limited(before: Measures, after: Measures) -> bool:
+    """The goodput is that of a link of 500 kb/s, at most, and of TCP whose ACKs are slow."""
+    return slower(before, after) and 50e3 < after["goodput"] <= 500e3
+
+
+SLOW, SLOW_ACKS = "500 kbps", "30 kbps"
+
+
+def rate(key: str, way: str, other: str = "") -> Element:
+    """A rate; the other direction's, which would follow it, stays unlimited."""
+    free = {other: "unlimited"} if other else {}
+    return Element({key: SLOW} | free, limited, way, acks={key: SLOW_ACKS} | free)
+
+
+def queue(key: str, needs: str, way: str) -> Element:
+    """A short queue, and a long one where a rate makes packets wait."""
+    return Element(
+        {key: 2}, shorter, way, "data", base={key: 40} | ({needs: SLOW} if needs else {})
+    )
+
+
+def of_link(place: str, forth: str, back: str) -> dict[str, Element]:
+    """Return what a wire and a link have in common, with their keys of the rates."""
+    return {
+        forth: rate(f"{place}.{forth}", "forth", f"{place}.{back}"),
+        back: rate(f"{place}.{back}", "back", f"{place}.{forth}"),
+        "delay": Element({f"{place}.delay": "40 ms"}, later(0.02)),
+        "loss": Element({f"{place}.loss": {"every": 10}}, lossy, on="data"),
+    }
+
+
+LINK = {
+    **of_link("link.far", "rate", "back_rate"),
+    "queue": queue("link.far.queue", "link.far.rate", "forth"),
+    "back_queue": queue("link.far.back_queue", "link.far.back_rate", "back"),
+}
+WIRE = {**of_link("wire", "back_rate", "rate"), "queue": queue("wire.queue", "wire.rate", "both")}
+SHARED = {"vsb.rate": SLOW, "vsb.queue": 40}
+VSB = {
+    "rate": Element({"vsb.rate": SLOW}, limited),
+    "queue": Element({"vsb.queue": 2}, shorter, on="data", base=SHARED),
+    "start": Element({"vsb.start": "2 s"}, lambda _, after: after["goodput"] > 600e3, base=SHARED),
+}
+SLOW_AIR = {"station.a.rate": "1 Mbps"}
+STATION = {
+    "rate": Element(SLOW_AIR, slower),
+    "downlink_rate": Element({"station.a.downlink_rate": "1 Mbps"}, slower, "back"),
+    "queue": Element(
+        {"station.a.queue": 2}, shorter, "forth", "data", base={"station.a.queue": 40, **SLOW_AIR}
+    ),
+    "error": Element({"station.a.error": 0.5}, slower),
+    "error_up": Element({"station.a.error_up": 0.5}, slower, "forth"),
+    "error_down": Element({"station.a.error_down": 0.5}, slower, "back"),
+    "ack_error": Element({"station.a.ack_error": 0.5}, slower, on="acks"),
+    "ack_error_up": Element({"station.a.ack_error_up": 0.5}, slower, "forth", "acks"),
+    "ack_error_down": Element({"station.a.ack_error_down": 0.5}, slower, "back", "acks"),
+    "snr": Element({"station.a.snr": "5 dB"}, slower),
+    "channel": Element({"station.a.channel.bad": {"at": "100 ms", "error": 0.5}}, slower),
+    "power_save": Element(
+        {"station.a.power_save": "0 s"},
+        later(0.005),
+        "back",
+        base={"wire.delay": "30 ms"},
+        refused="would never sleep",
+    ),
+}
+RATES = {
+    "constant": Element({"wire.rate.constant": SLOW}, limited),
+    "trace": Element({"wire.rate.trace": [24]}, limited, acks={"wire.rate.trace": [200]}),
+}
+LOSSES = {
+    "probability": Element({"wire.loss.probability": 0.1}, lossy, on="data"),
+    "every": Element({"wire.loss.every": 10}, lossy, on="data"),
+}
+DISCIPLINES = {
+    "red": {"min_th": 2, "max_th": 6},
+    "proportional": {"slope": 0.02},
+    "codel": {},
+    "pi": {"target": 3, "a": 0.01, "b": 0.009},
+    "pie": {},
+    "fq_codel": {},
+    "dualpi2": {},
+}
+
+
+def managed(key: str, base: Tree) -> dict[str, Element]:
+    """A limit, a threshold and each discipline; greedy sources fill a plain queue alone."""
+    plain = {
+        word: Element(
+            {f"{key}.{word}": 2}, shorter, "back", "data", base=base | {f"{key}.{word}": 40}
+        )
+        for word in ("limit", "threshold")
+    }
+    others = {
+        word: Element(
+            {f"{key}.{word}": own, f"{key}.limit": 40},
+            lambda before, after: before != after,
+            "back",
+            "data",
+            base=base,
+            refused="would not let it",
+        )
+        for word, own in DISCIPLINES.items()
+    }
+    return plain | others
+
+
+QUEUES = managed("wire.queue", {"wire.rate": SLOW, "wire.back_rate": "unlimited"})
+CELL = {
+    "ap_queue": Element(
+        {"cell.ap_queue": 2}, shorter, "back", "data", base={"cell.ap_queue": 40, **SLOW_AIR}
+    )
+}
+
+
+def shape(name: str) -> dict[str, Element]:
+    """Return what a dumbbell and a parking lot have in common."""
+    return {
+        "bottleneck": rate(f"{name}.bottleneck", "both"),
+        "delay": Element({f"{name}.delay": "40 ms"}, later(0.02)),
+        "access": Element({f"{name}.access": SLOW}, limited, spares="web"),
+        "rtt": Element({f"{name}.rtt": "100 ms"}, later(0.03)),
+        "jitter": Element({f"{name}.jitter": "10 ms"}, later(0.003)),
+    }
+
+
+FLOW = {
+    "access": Element({"flow.x.access": SLOW}, limited),
+    "rtt": Element({"flow.x.rtt": "100 ms"}, later(0.03)),
+    "jitter": Element({"flow.x.jitter": "10 ms"}, later(0.003)),
+}
+ON_AIR = {
+    "error": Element({"csma.link.one.error": 0.5}, slower, on="data"),
+    "conflicts": Element({"csma.link.two.conflicts": ["one"]}, slower, on="data"),
+}
+CSMA = {
+    "queue": Element(
+        {"csma.queue": 2}, shorter, on="data", base={"csma.queue": 40, "csma.service_rate": 150}
+    )
+}
+
+PATHS: Mapping[str, Mapping[str, Mapping[str, Element]]] = {
+    "station": {
+        "wire": WIRE,
+        "rate": RATES,
+        "loss": LOSSES,
+        "queue": QUEUES,
+        "link": LINK,
+        "vsb": VSB,
+        "station": STATION,
+        "cell": CELL,
+    },
+    "wires": {"link": LINK, "flow": FLOW},
+    "dumbbell": {"dumbbell": shape("dumbbell")},
+    "parking_lot": {"parking_lot": shape("parking_lot")},
+    "air": {"link": LINK, "csma.link": ON_AIR, "csma": CSMA},
+}
+"""By the place of a flow and the table that holds the key: the elements that its path may have."""
+
+ACCESS = """phy mcs streams control_rate aifsn cwmin cwmax txop_packets txop_limit attempts_short
+    attempts_long voice video background aggregation"""
+OTHERS: Mapping[str, str] = {
+    "wire": "",
+    "rate": "trace_file",
+    "loss": "",
+    "queue": "",
+    "link": "from to",
+    "vsb": "fairness udp wce ping udp_aware",
+    "station": f"count tcp ping_delay ping_loss pings {ACCESS}",
+    "cell": f"""{ACCESS} slot sifs preamble eifs_rate rate mac_header llc rts_threshold ack_timeout
+        collider_wait countdown cf_end rate_control band width guard_interval ltf packet_padding
+        coding durations eifs edca rts_longer_than beacon_interval power_save_queue queue node
+        ap""",
+    "flow": """from to count route weight marginal_utility access_spread rtt_spread start_spread
+        start stop""",
+    "dumbbell": "flows access_spread rtt_spread start_spread",
+    "parking_lot": "hops flows cross access_spread rtt_spread start_spread",
+    "csma.link": "disturbs r from to",
+    "csma": """link node transmission_range sensing_range interference_range connected access
+        service_rate overhead transmission backoff attempts slotted slot difs eifs cwmin cwmax dummy
+        acks access_intensity beta r_per_packet queue_unit r_interval r_max aqm connections k
+        connections_interval rounding smoothing fairness marginal_utility""",
+}
+"""Keys of those tables that say who takes part, how a medium is shared or how a sender works."""
+
+NO_PATH = "tcp udp programs record gateway interface queue"
+"""Tables and keys of the file that put nothing on a path; `queue` is the default of others."""
+
+
+def elements() -> Iterator[tuple[str, str, str]]:
+    for place, tables in PATHS.items():
+        for table, keys in tables.items():
+            for key in keys:
+                yield place, table, key
+
+
+def test_each_key_of_a_table_on_a_path_is_an_element_or_known_to_be_none():
+    flows = {"station": {key for key in DEFS["station"]["properties"] if made_by(key, "station")}}
+    flows["flow"] = {"udp", "web", *DEFS["connections"]["properties"]} & set(
+        DEFS["flow"]["properties"]
+    )
+    for table in {table for tables in PATHS.values() for table in tables}:
+        known = {key for tables in PATHS.values() for key in tables.get(table, ())}
+        others = set(OTHERS[table].split()) | flows.get(table, set())
+        assert set(DEFS[table]["properties"]) == known | others, table
+        assert not known & set(OTHERS[table].split()), table
+
+
+def test_each_table_of_the_file_is_on_a_path_or_known_to_be_on_none():
+    single = {"name", "duration", "warmup", "replications", "seed", "stagger"}
+    on_paths = {table.partition(".")[0] for tables in PATHS.values() for table in tables}
+    file = set(SCHEMA["properties"])
+    assert file == single | on_paths & file | set(NO_PATH.split())
+    assert on_paths <= file | set(DEFS)
+
+
+def made_by(key: str, table: str) -> set[str]:
+    return tables_in(DEFS[table]["properties"][key]) & set(STATION_FLOWS)
+
+
+# ------------------------------------------------------------------------------------- runs
+
+
+def kinds_at(place: str) -> Iterator[Kind]:
+    match place:
+        case "station":
+            yield from station_kinds()
+        case "air":
+            yield from air_kinds()
+        case _:
+            yield from (replace(kind, place=place) for kind in wired_kinds())
+
+
+def scenario(kind: Kind) -> Tree:
+    """Return a scenario with one flow of this kind, over a path that has no more than it needs."""
+    tree: Tree = {**RUN, "tcp": dict(TCP), "udp": dict(UDP)}
+    own = json.loads(kind.tree)
+    if kind.place in ("station", "wires", "air"):
+        delay = {"delay": "1 ms"} if kind.place == "wires" else {}
+        tree["link"] = {"far": {"from": "near", "to": "far", **delay}}
+    match kind.place:
+        case "station":
+            tree["cell"] = {"phy": "802.11b", "node": "near", "ap_queue": 40, "queue": 40}
+            tree["station"] = {"a": {kind.table: {**own, "server": "far"}}}
+        case "wires":
+            tree["flow"] = {"x": {"from": "near", "to": "far", **own}}
+        case "air":
+            tree["csma"] = {"service_rate": 600, "aqm": False, "r_max": 8, "queue": 20}
+            tree["csma"]["link"] = {"one": {}, "two": {}}
+            rival = {"route": ["two"], "udp": {"rate": "1500 kbps"}}
+            tree["flow"] = {"x": {"route": ["one", "far"], **own}, "y": rival}
+        case shape:
+            tree[shape] = {"bottleneck": "20 Mbps", "delay": "1 ms", "flows": 0}
+            tree["flow"] = {"x": own}
+    return tree
+
+
+@cache
+def measured(kind: Kind, settings: str) -> Measures:
+    result = lh.simulate(scenario(kind), settings=json.loads(settings)).to_dict()
+    flow = next(iter(result["flows"] or result["classes"]))
+    latencies = ("report_delay_s", "one_way_delay_s", "rtt_s", "completion_s")
+    latency = next((flow[key] for key in latencies if key in flow), {"mean": float("inf")})
+    return {
+        "goodput": flow["goodput_bps"]["mean"],
+        "latency": latency["mean"],
+        "loss": flow["loss_probability"]["mean"],
+    }
+
+
+@pytest.mark.parametrize(("place", "table", "key"), list(elements()))
+def test_each_element_has_its_effect_on_each_kind_of_flow(place, table, key):
+    element = PATHS[place][table][key]
+    without = []
+    for kind in kinds_at(place):
+        acts = element.acts_on(kind)
+        own = element.acks if acts == "acks" and element.acks else element.tree
+        after = json.dumps(element.base | own)
+        if element.refused and kind.greedy and kind.way == "back":
+            with pytest.raises(lh.ScenarioError, match=element.refused):
+                measured(kind, after)
+            continue
+        before = measured(kind, json.dumps(element.base))
+        if acts == "data":
+            fine = element.effect(before, measured(kind, after))
+        elif acts == "acks":
+            fine = slower(before, measured(kind, after))
+        else:
+            fine = kind.acks or before == measured(kind, after)
+        if not fine:
+            without.append(f"{kind}: {before} {measured(kind, after)}")
+    assert without == []
