@@ -2,7 +2,7 @@
 
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::mac::ppdu::{Generation, Modulation};
-use lasthop_engine::mac::{Aggregation, EifsRule, Ppdus};
+use lasthop_engine::mac::{Aggregation, Aggregations, EifsRule, Ppdus};
 
 use lasthop_engine::scenario::*;
 use proptest::option;
@@ -47,14 +47,16 @@ fn any_aggregation() -> impl Strategy<Value = Aggregation> {
 /// collide for ever.
 fn any_access() -> impl Strategy<Value = Node> {
     let limit = prop_oneof![2 => 1_u32..8, 3 => 8_u32..100];
-    (cells::any_access(), any_aggregation(), limit).prop_map(|(mut node, aggregation, limit)| {
+    let aggregations = (any_aggregation(), option::of(any_aggregation()));
+    (cells::any_access(), aggregations, limit).prop_map(|(mut node, (usual, voice), limit)| {
         let categories = [
             &mut node.best_effort,
             &mut node.background,
             &mut node.video,
             &mut node.voice,
         ];
-        if aggregation.attempts.is_none() {
+        let voice = voice.unwrap_or(usual);
+        if usual.attempts.is_none() || voice.attempts.is_none() {
             for access in categories {
                 access.cwmin += 15;
                 access.cwmax += 15;
@@ -62,7 +64,7 @@ fn any_access() -> impl Strategy<Value = Node> {
         }
         Node {
             queue: QueueSetting::drop_tail(limit),
-            aggregation: Some(aggregation),
+            aggregation: Some(Aggregations::alike(usual).with(Category::Voice, voice)),
             ..node
         }
     })
