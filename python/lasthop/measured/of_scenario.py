@@ -8,7 +8,7 @@ from typing import TypeAlias
 from lasthop.errors import UserError
 from lasthop.measured.matching import Flow, Measured, match
 from lasthop.measured.reading import read
-from lasthop.models.reading import CellScenario, CsmaScenario
+from lasthop.models.reading import CellScenario, CsmaScenario, SensorFlow, UdpFlow
 from lasthop.scenario import Scenario
 
 __all__ = ["Files", "measurements"]
@@ -59,4 +59,14 @@ def flows_of(scenario: Scenario) -> list[Flow]:
     known = scenario.typed
     if isinstance(known, CsmaScenario):
         return [Flow(each.name, "", "", each.class_name) for each in known.csma.flows]
-    return [Flow(each.name, each.station, each.direction, each.class_name) for each in known.flows]
+    return [
+        Flow(
+            each.name,
+            each.station,
+            each.direction,
+            each.class_name,
+            rate_bps=each.udp.rate_bps if isinstance(each, UdpFlow) else 0.0,
+            reports=isinstance(each, SensorFlow),
+        )
+        for each in known.flows
+    ]

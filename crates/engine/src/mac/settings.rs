@@ -434,7 +434,7 @@ pub struct Node {
     /// Each category's queue.
     pub queue: QueueSetting,
     /// Aggregates, in a cell that has them.
-    pub aggregation: Option<Aggregations>,
+    pub aggregation: Option<Box<Aggregations>>,
 }
 
 /// One station.
@@ -531,7 +531,7 @@ impl Node {
             queue,
             aggregation: match usual.phy.generation() {
                 None => None,
-                Some(generation) => Some(Aggregations::read(layers, generation)?),
+                Some(generation) => Some(Box::new(Aggregations::read(layers, generation)?)),
             },
         })
     }

@@ -64,7 +64,9 @@ fn any_access() -> impl Strategy<Value = Node> {
         }
         Node {
             queue: QueueSetting::drop_tail(limit),
-            aggregation: Some(Aggregations::alike(usual).with(Category::Voice, voice)),
+            aggregation: Some(Box::new(
+                Aggregations::alike(usual).with(Category::Voice, voice),
+            )),
             ..node
         }
     })

@@ -45,7 +45,7 @@ fn cell(stations: u32, aggregation: Aggregation) -> Scenario {
     };
     let mut node = older::access(15);
     node.control_rate_bps = 24_000_000;
-    node.aggregation = Some(Aggregations::alike(aggregation));
+    node.aggregation = Some(Box::new(Aggregations::alike(aggregation)));
     let modulation = Modulation {
         mcs: 7,
         ..radio.plain()
