@@ -22,7 +22,7 @@ const FREE: u64 = u64::MAX;
 impl BottleneckSettings {
     /// Whether the packets of `flow` pass the bottleneck.
     pub fn redirects(&self, flow: &Flow) -> bool {
-        match (flow.ends, flow.transport) {
+        match (flow.ends, &flow.transport) {
             (Ends::Wired, _) => false,
             (Ends::Station { direction, .. }, Transport::Udp(_)) => match self.udp {
                 BottleneckUdp::Down => direction == Direction::Down,

@@ -289,7 +289,10 @@ fn voice_has_an_mpdu_in_a_ppdu_unless_its_table_says_otherwise() {
     };
     assert_eq!(mpdus("voice", &[]), [1.0; 2]);
     // whatever the node has
-    assert_eq!(mpdus("voice", &[("cell.aggregation.mpdus", "32")]), [1.0; 2]);
+    assert_eq!(
+        mpdus("voice", &[("cell.aggregation.mpdus", "32")]),
+        [1.0; 2]
+    );
     let [ap, station] = mpdus("voice", &[("cell.ap.voice.aggregation.mpdus", "32")]);
     assert!(ap > 16.0 && station == 1.0, "{ap} {station}");
     assert!(mpdus("video", &[]).iter().all(|&mpdus| mpdus > 16.0));

@@ -42,10 +42,23 @@ fn a_category_has_the_keys_of_its_node_that_it_does_not_give() {
     let [[_, best_effort, video, voice], _] = aggregations(&settings);
     assert_eq!(best_effort.attempts, Some(3));
     let time = crate::kernel::time::Span(1_000_000);
-    assert_eq!(video, Aggregation { time, ..best_effort });
+    assert_eq!(
+        video,
+        Aggregation {
+            time,
+            ..best_effort
+        }
+    );
     let attempts = Some(7);
     let mpdus = 1;
-    assert_eq!(voice, Aggregation { attempts, mpdus, ..best_effort });
+    assert_eq!(
+        voice,
+        Aggregation {
+            attempts,
+            mpdus,
+            ..best_effort
+        }
+    );
 }
 
 #[test]
