@@ -12,6 +12,7 @@ from lasthop.emulation.summary import Seen, cell, of_flow, stations
 from lasthop.fairness import fairness_levels, is_met, jain
 from lasthop.measured.matching import Flow, match
 from lasthop.measured.observed import Measurement, Stream
+from lasthop.tuning.measures import sampled
 
 HOUSEHOLD = """
 duration = "4 s"
@@ -59,6 +60,7 @@ def test_a_satisfied_station_has_no_part_in_the_fairness_of_a_simulation() -> No
     assert samples["cells"]["cell"]["jain"] == pytest.approx(indices)
     levels = [a / b for a, b in zip(near, far, strict=True)]
     assert samples["stations"]["far"]["fairness_level"] == pytest.approx(levels)
+    assert sampled(run)["jain"] == pytest.approx(indices)
 
 
 def test_a_cell_in_which_one_station_wants_more_has_no_index() -> None:

@@ -17,7 +17,8 @@ use super::radios::{RADIOS, Radio, any_modulation, in_cell};
 const MBPS: u64 = 1_000_000;
 const US: u64 = 1_000;
 
-fn any_aggregation() -> impl Strategy<Value = Aggregation> {
+/// Boxed, since the trees of all that is drawn for a cell would not fit a thread's stack otherwise.
+fn any_aggregation() -> BoxedStrategy<Aggregation> {
     let most = || Just(u32::MAX);
     (
         prop_oneof![6 => 1_u32..=8, 2 => 9_u32..=64, 1 => 65_u32..=256],
@@ -41,6 +42,7 @@ fn any_aggregation() -> impl Strategy<Value = Aggregation> {
                 }
             },
         )
+        .boxed()
 }
 
 /// A node's access, with a queue of its own size. Who never gives up needs a window in which two do not
