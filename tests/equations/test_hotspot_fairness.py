@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lasthop.fairness import jain_index
 from lasthop.models.hotspot.fairness import (
     fairness_level,
     goodput,
     goodput_by_direction,
+    jain_index,
     updown_index,
 )
 from lasthop.models.hotspot.lossy import solve
