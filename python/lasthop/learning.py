@@ -36,8 +36,12 @@ def goodput(reading: Mapping[str, Any]) -> float:
 
 
 def goodput_if_fair(reading: Mapping[str, Any]) -> float:
-    """The same times Jain's index of the stations, which falls to 1/n if one has everything."""
-    return goodput(reading) * float(reading["cells"][0].get("jain", 0.0))
+    """The same times Jain's index of the stations, which falls to 1/n if one has everything.
+
+    With fewer than two stations that want more there is no index, and nothing is unfair.
+    """
+    index = reading["cells"][0].get("jain")
+    return goodput(reading) * (1.0 if index is None else float(index))
 
 
 class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):

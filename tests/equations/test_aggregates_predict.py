@@ -212,3 +212,15 @@ def test_a_rate_just_above_what_fits_is_doubted() -> None:
     assert any("offers 900 Mb/s" in one for one in answer["warnings"])
     answer = predict(scenario({"udp_down": "1 Gbps"}).typed, "aggregates")
     assert answer["warnings"] == []
+
+
+@pytest.mark.parametrize("table", [{}, {"aggregation": {"mpdus": 64}}])
+def test_a_category_is_predicted_with_its_own_aggregates(table) -> None:
+    """Voice has no aggregates unless its table has: as best effort with the same parameters."""
+    access = {"aifsn": 2, "cwmin": 3, "cwmax": 7}
+    voice = {"udp_down": {"rate": "greedy", "category": "voice"}}
+    own = scenario(voice, {"voice": {**access, "txop_limit": "none", **table}}, station_count=1)
+    mpdus = table.get("aggregation", {"mpdus": 1})
+    same = scenario(cell=access, aggregation=mpdus)
+    assert sending(own).most_mpdus == mpdus["mpdus"]
+    assert cell_bps(own) == cell_bps(same)

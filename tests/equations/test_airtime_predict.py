@@ -211,3 +211,15 @@ def test_options_that_are_none(given, told) -> None:
         Options.of(given, "airtime")
     assert told in str(caught.value)
     assert "None" not in str(caught.value)
+
+
+@pytest.mark.parametrize("table", [{}, {"aggregation": {"mpdus": 32}}])
+def test_a_category_is_predicted_with_its_own_aggregates(table) -> None:
+    """Voice has no aggregates unless its table has: as best effort with the same parameters."""
+    access = {"aifsn": 2, "cwmin": 3, "cwmax": 7}
+    source = {"rate": "greedy", "category": "voice"}
+    of_voice = {"voice": {**access, "txop_limit": "none", **table}}
+    own = scenario({"udp_down": source}, of_voice, near={"udp_down": source})
+    same = scenario(cell={**access, "aggregation": table.get("aggregation", {"mpdus": 1})})
+    found, expected = (predict(one.typed, "airtime")["stations"] for one in (own, same))
+    assert found == expected

@@ -46,7 +46,8 @@ def test_refused_scenario_is_simulated_all_the_same() -> None:
     assert comparison.refusal is not None
     assert "assumption" in comparison.refusal
     quantities = {row.quantity for row in comparison.rows}
-    assert {"goodput_share", "fairness_level", "goodput_bps"} <= quantities
+    assert {"goodput_share", "goodput_bps"} <= quantities
+    assert "fairness_level" not in quantities  # it gets all that it asks for
     assert comparison.simulation.replications == 2
 
 

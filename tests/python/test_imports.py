@@ -59,7 +59,17 @@ def test_circles_are_found() -> None:
 
 # -- Python ------------------------------------------------------------------------------------
 
-FOUNDATIONS = {"_core", "digits", "errors", "estimates", "pace", "rows", "typed", "underway"}
+FOUNDATIONS = {
+    "_core",
+    "digits",
+    "errors",
+    "estimates",
+    "fairness",
+    "pace",
+    "rows",
+    "typed",
+    "underway",
+}
 """Rooms that know of nothing else, or of each other."""
 
 ANSWERS = {
@@ -90,7 +100,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     # Models know scenarios as typed values; they never run anything.
     "allowance": {"errors", "pace", "underway"},
     "stability": {"allowance", "errors", "underway"},
-    "models": {"allowance", "errors", "stability", "typed"},
+    "models": {"allowance", "errors", "fairness", "stability", "typed"},
     "opening": {"errors"},
     "caution": {"_core", "channel", "errors", "models"},
     "channel": {"_core"},
@@ -126,7 +136,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "access_points": set(),
     "first": {"access_points", "errors"},
     "importing": {"access_points", "allowance", "errors", "extras", "opening", "tuning"},
-    "measured": {"errors", "estimates", "models", "opening", "scenario"},
+    "measured": {"errors", "estimates", "fairness", "models", "opening", "scenario"},
     "compare": {
         *ANSWERS,
         "allowance",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -38,17 +39,27 @@ def test_on_a_slow_line_the_queue_of_the_line_alone_helps(seed: int, phy: str) -
     """Mean delays beside what the way takes without any queue, 10 ms."""
     own = {"cell.phy": phy}
     as_it_is = run("home-call", seed, own)
-    in_the_air = run("home-call", seed, own, FAIR, VOICE)
     on_the_line = run("home-call", seed, own, {"wire.queue.fq_codel": "{}"})
     mean = "one_way_delay_s"
     waited_ms = call_ms(as_it_is, "up", mean) - 10.0
     assert waited_ms > 20.0
-    assert call_ms(in_the_air, "up", mean) - 10.0 > waited_ms / 3.0
     assert call_ms(on_the_line, "up", mean) - 10.0 < waited_ms / 10.0
     fair, fifo = (each.flows.goodput_bps for each in (on_the_line, as_it_is))
     assert fair.filter(like="television").sum() > 90e6
     # Their ACKs, 52 B for every other segment, take 1.7 of 20 Mb/s from the upload.
     assert fair["laptop/up/1"] > 0.9 * fifo["laptop/up/1"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phy", CALL_PHYS)
+def test_on_a_slow_line_what_is_done_in_the_air_helps_little(phy: str) -> None:
+    """Means over the seeds: the line's queue differs by a factor of three between two runs."""
+
+    def waited_ms(*settings: Mapping[str, object]) -> float:
+        runs = [run("home-call", seed, {"cell.phy": phy}, *settings) for seed in SEEDS]
+        return fmean(call_ms(each, "up", "one_way_delay_s") - 10.0 for each in runs)
+
+    assert waited_ms(FAIR, VOICE) > waited_ms() / 3.0
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ impl Parts {
     /// Adds this queue discipline, for every queue.
     #[must_use]
     pub fn discipline<P: Policy>(mut self) -> Parts {
-        let part: &'static QueuePart = Box::leak(Box::new(QueuePart::of::<P>()));
+        let part: &'static QueuePart = const { &QueuePart::of::<P>() };
         for queue in [QueueSetting::table(), ApQueue::table()] {
             let spec: Spec<P::Settings> = inner();
             let key = spec.absent("none").key(KeyOf::new(P::NAME), P::DOC);
@@ -41,7 +41,7 @@ impl Parts {
     /// those of TCP stand.
     #[must_use]
     pub fn congestion<C: Control>(mut self) -> Parts {
-        let part: &'static ControlPart = Box::leak(Box::new(ControlPart::of::<C>()));
+        let part: &'static ControlPart = const { &ControlPart::of::<C>() };
         self.added
             .word(TcpSettings::congestion.name(), C::NAME, part);
         for (table, inherits) in scenario::tables_of_tcp() {

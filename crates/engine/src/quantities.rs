@@ -47,7 +47,7 @@ registry! {
     GOODPUT_SHARE: "goodput_share", "-", ["flows", "stations", "classes"],
         "the item's part of the goodput of all flows";
     FAIRNESS_LEVEL: "fairness_level", "-", ["stations"],
-        "goodput of the first station over this one's, eta_1j";
+        "goodput of the first station whose demand is not met over this one's, eta_1j; absent where this one's demand is met. A flow's demand is met if it has a rate of its own and delivers at least 99 % of the datagrams that it offers, rounded down to whole ones; reports of sensors ask for no share; a station's demand is met if none of its flows asks for more";
     RTT: "rtt_s", "s", ["flows", "classes"],
         "mean of the round-trip samples of a TCP flow, one an ACK of new data; of a class over the samples of all its TCP flows, of a user of a CSMA network over those of all its connections; in a series over the samples of the interval";
     RTT_P95: "rtt_p95_s", "s", ["flows"],
@@ -159,15 +159,15 @@ registry! {
     ACTIVE_STATIONS: "active_stations", "stations", ["cells"],
         "time average of the number of stations (not the AP) with a frame to send";
     JAIN: "jain", "-", ["cells", "classes"],
-        "Jain's fairness index of the goodputs of the stations that have flows other than sensors', or of the class's flows that have begun and are not finished";
+        "Jain's fairness index of the goodputs of the stations whose demand is not met, as for fairness_level, or of the class's flows that have begun, are not finished and ask for more; absent with fewer than two";
     SYNCHRONISATION: "synchronisation", "-", ["classes"],
         "correlation of the windows of a class's TCP flows, read once a bin: covariances of all pairs over the products of their standard deviations; 1: they swing together, 0: each for itself";
     STARVED_FLOWS: "starved_flows", "flows", ["classes"],
-        "flows of the class, begun and not finished, with less than a tenth of the mean goodput of such flows";
+        "flows of the class, begun and not finished, with less than a tenth of the mean goodput of such flows, and a demand that is not met";
     JAIN_P05: "jain_p05", "-", ["cells"],
-        "5th percentile of Jain's index over windows of 1 s: of the stations whose connections or greedy sources could send all the while (of all flows but sensors' where there are none of these); measured if asked for (--tails, simulate(tails=True))";
+        "5th percentile of Jain's index over windows of 1 s, of the same stations, those in which a flow that asks for more could send all the while; measured if asked for (--tails, simulate(tails=True))";
     LONGEST_STARVED: "longest_starved_s", "s", ["stations"],
-        "longest time, in windows of 1 s, that a station got less than a tenth of an equal share of what those stations got; measured if asked for (--tails, simulate(tails=True))";
+        "longest time, in windows of 1 s, that a station got less than a tenth of an equal share of what those stations got; absent where its demand is met; measured if asked for (--tails, simulate(tails=True))";
     UPDOWN_RATIO: "updown_ratio", "-", ["cells"],
         "goodput of all upstream flows over that of all downstream flows";
     BUSY_FRACTION: "busy_fraction", "-", ["cells"],

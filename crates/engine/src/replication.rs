@@ -261,7 +261,6 @@ impl<'a> Running<'a> {
             return Err(EngineError::Interrupted);
         }
         let world = self.world;
-        let scenario = world.scenario();
         measure::check_conservation(&world)?;
         let start = self.start.unwrap_or_else(|| Snapshot::take(&world));
         let mut measures = measure::between(&start, &world);
@@ -270,7 +269,7 @@ impl<'a> Running<'a> {
             [first, second]
         });
         if let Some(seconds) = self.seconds {
-            seconds.tell(scenario, &mut measures);
+            seconds.tell(&start, &world, &mut measures);
         }
         if let (Some(waits), Some(cell)) = (&self.waits, world.radio().cell()) {
             waits.tell(cell, &mut measures);

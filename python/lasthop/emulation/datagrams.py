@@ -16,6 +16,7 @@ from statistics import fmean
 
 from lasthop.emulation.places import OTHER_PORT, Ends
 from lasthop.emulation.traffic import Traffic
+from lasthop.fairness import is_met
 from lasthop.models.reading import UdpFlow
 
 STAMP = struct.Struct("!Id")
@@ -38,6 +39,8 @@ class Datagrams:
     gaps: random.Random
     due_s: float = 0.0
     sent: int = 0
+    sent_before: int = 0
+    """Datagrams sent before the end of the warm-up."""
     open: bool = False
     received_bytes: int = 0
     arrived: int = 0
@@ -102,9 +105,17 @@ class Datagrams:
 
     def begin_to_count(self) -> None:
         """Count from the next datagram on."""
+        self.sent_before = self.sent
 
     def look(self) -> None:
         """The kernel tells nothing of a socket for datagrams."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the source has a rate of its own, and what it asks for."""
+        has_rate = self.flow.udp.arrivals != "greedy"
+        delivered = self.received_bytes // self.flow.udp.payload_bytes
+        return has_rate and is_met(self.sent - self.sent_before, delivered)
 
     def quantities(self) -> dict[str, float]:
         """What has been measured beside the goodput.

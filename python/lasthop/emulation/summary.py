@@ -8,7 +8,8 @@ from typing import Any
 from lasthop._core import VERSION
 from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.traffic import Driven
-from lasthop.models.reading import CsmaScenario
+from lasthop.fairness import fairness_levels, jain
+from lasthop.models.reading import CsmaScenario, SensorFlow
 from lasthop.models.reading import Scenario as Typed
 
 Item = dict[str, Any]
@@ -31,6 +32,13 @@ class Seen:
     """Protocol, the port of the service and whether its data leaves the place, for a program's."""
     delays_s: Sequence[float] = ()
     """How long each datagram took, of a flow of datagrams. [s]"""
+    competes: bool = True
+    """Whether it has less than it asks for (`lasthop.fairness`)."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it is a transfer that has ended."""
+        return self.quantities.get("unfinished") == 0
 
 
 def summary(
@@ -52,7 +60,7 @@ def summary(
             one.name: share(one.goodput_bps, total_bps) | dict(one.quantities) for one in seen
         },
         "stations": stations(scenario, seen, total_bps),
-        "cells": {"cell": cell(seen, total_bps)},
+        "cells": {"cell": cell(scenario, seen, total_bps)},
         "classes": classes(seen, total_bps),
         "totals": {"run": run},
         "links": links(scenario, seen),
@@ -85,6 +93,9 @@ def of_flow(each: Driven, length_s: float) -> Seen:
         goodput_bps,
         own,
         delays_s=delays_s,
+        competes=not (
+            isinstance(flow, SensorFlow) or (isinstance(each, Datagrams) and each.is_met)
+        ),
     )
 
 
@@ -132,28 +143,34 @@ def stations(
     scenario: Typed, seen: Sequence[Seen], total_bps: float
 ) -> dict[str, dict[str, float]]:
     """What is known of each station."""
+    known = {name: share(own, total_bps) for name, own in goodputs(scenario, seen).items()}
+    for name, level in fairness_levels(competing(scenario, seen)).items():
+        known[name]["fairness_level"] = level
+    return known
+
+
+def goodputs(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
+    """Goodput of each station. [bit/s]"""
     sums = {station.name: 0.0 for station in scenario.stations}
     for one in seen:
         if one.station:
             sums[one.station] += one.goodput_bps
-    first_bps = next(iter(sums.values()), 0.0)
-    known = {name: share(own, total_bps) for name, own in sums.items()}
-    for name, own in sums.items():
-        if own > 0:
-            known[name]["fairness_level"] = first_bps / own
-    return known
+    return sums
 
 
-def cell(seen: Sequence[Seen], total_bps: float) -> dict[str, float]:
+def competing(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
+    """Goodput of each station that has less than it asks for. [bit/s]"""
+    names = {one.station for one in seen if one.competes}
+    return {name: own for name, own in goodputs(scenario, seen).items() if name in names}
+
+
+def cell(scenario: Typed, seen: Sequence[Seen], total_bps: float) -> dict[str, float]:
     """What is known of the cell as a whole."""
     known = {"goodput_bps": total_bps}
-    rates: dict[str, float] = {}
     sides = {"up": 0.0, "down": 0.0, "": 0.0}
     for one in seen:
         sides[one.direction] += one.goodput_bps
-        if one.station:
-            rates[one.station] = rates.get(one.station, 0.0) + one.goodput_bps
-    if (index := jain(rates.values())) is not None:
+    if (index := jain(competing(scenario, seen).values())) is not None:
         known["jain"] = index
     if sides["up"] and sides["down"]:
         known["updown_ratio"] = sides["up"] / sides["down"]
@@ -188,7 +205,8 @@ def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
     values = share(sum(rates), total_bps)
     if "connections_finished" in members[0].quantities:
         return values | dict(members[0].quantities)  # a web source is one flow
-    if (index := jain(rates)) is not None:
+    shares = [one.goodput_bps for one in members if one.competes and not one.is_finished]
+    if (index := jain(shares)) is not None:
         values["jain"] = index
     for quantity in ("rtt_s", "cwnd_packets", "one_way_delay_s", "completion_s"):
         some = [one.quantities[quantity] for one in members if quantity in one.quantities]
@@ -200,13 +218,6 @@ def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
     if unfinished:
         values["unfinished"] = sum(unfinished)
     return values
-
-
-def jain(rates: Iterable[float]) -> float | None:
-    """Jain's index, if anything was received (paper 002, eq. 27)."""
-    rates = list(rates)
-    squares = sum(rate * rate for rate in rates)
-    return sum(rates) ** 2 / (len(rates) * squares) if squares > 0 else None
 
 
 def share(goodput_bps: float, total_bps: float) -> dict[str, float]:

@@ -7,7 +7,7 @@ counts differ, only sums are compared. What was matched with what is told, line 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import isfinite
@@ -15,6 +15,7 @@ from typing import Any
 
 from lasthop.errors import UserError
 from lasthop.estimates import Estimate
+from lasthop.fairness import MET_PERCENT, fairness_levels, jain
 from lasthop.measured.observed import Measurement, Stream
 from lasthop.measured.qdiscs import Queues, match_queues
 
@@ -40,6 +41,10 @@ class Flow:
     class_name: str = ""
     transport: str = "tcp"
     """``"tcp"``, ``"udp"``, or another word for a flow that no measured stream is like."""
+    rate_bps: float = 0.0
+    """Rate of its own; 0 if it takes what it can get. [bit/s]"""
+    reports: bool = False
+    """Whether it is a sensor's, which asks for no share."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +274,8 @@ def _sum_up(flows: Sequence[Flow], total: tuple[str, str] | None, samples: Sampl
     if total is not None and (*total, "goodput_bps") not in samples:
         samples[(*total, "goodput_bps")].append(every)
     if len(sums) > 1 and ("stations", next(iter(sums)), "goodput_share") not in samples:
-        _shares({name: value or 0.0 for name, value in sums.items()}, samples)
+        unmet = {flow.station for flow in flows if _competes(flow, means.get(flow.name))}
+        _shares({name: value or 0.0 for name, value in sums.items()}, unmet, samples)
         _ratio(flows, means, samples)
 
 
@@ -279,16 +285,23 @@ def _whole(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) and known else None
 
 
-def _shares(sums: Mapping[str, float], samples: Samples) -> None:
-    """Shares, fairness levels and Jain's index, as the registry defines them."""
+def _competes(flow: Flow, goodput_bps: float | None) -> bool:
+    """Whether a flow has less than it asks for; one that was not measured may have."""
+    is_met = flow.rate_bps and goodput_bps is not None
+    is_met = is_met and 100 * (goodput_bps or 0.0) >= MET_PERCENT * flow.rate_bps
+    return not (flow.reports or is_met)
+
+
+def _shares(sums: Mapping[str, float], unmet: Collection[str], samples: Samples) -> None:
+    """Shares, and fairness of the stations with `unmet` demands, as the registry defines them."""
     whole = sum(sums.values())
-    first = next(iter(sums.values()))
     for name, value in sums.items():
         samples["stations", name, "goodput_share"].append(value / whole)
-        if value:
-            samples["stations", name, "fairness_level"].append(first / value)
-    squares = sum(value**2 for value in sums.values())
-    samples["cells", "cell", "jain"].append(whole**2 / (len(sums) * squares))
+    sums = {name: value for name, value in sums.items() if name in unmet}
+    for name, level in fairness_levels(sums).items():
+        samples["stations", name, "fairness_level"].append(level)
+    if (index := jain(sums.values())) is not None:
+        samples["cells", "cell", "jain"].append(index)
 
 
 def _ratio(flows: Sequence[Flow], means: Mapping[str, float], samples: Samples) -> None:

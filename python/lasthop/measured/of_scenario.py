@@ -9,7 +9,7 @@ from lasthop.errors import UserError
 from lasthop.measured.matching import Flow, Measured, match
 from lasthop.measured.qdiscs import Queues
 from lasthop.measured.reading import read
-from lasthop.models.reading import CellScenario, CsmaScenario, TcpFlow, UdpFlow
+from lasthop.models.reading import CellScenario, CsmaScenario, SensorFlow, TcpFlow, UdpFlow
 from lasthop.models.reading import Flow as TypedFlow
 from lasthop.scenario import Scenario
 
@@ -66,7 +66,15 @@ def flows_of(scenario: Scenario) -> list[Flow]:
             for each in known.csma.flows
         ]
     return [
-        Flow(each.name, each.station, each.direction, each.class_name, transport_of(each))
+        Flow(
+            each.name,
+            each.station,
+            each.direction,
+            each.class_name,
+            transport_of(each),
+            rate_bps=each.udp.rate_bps if isinstance(each, UdpFlow) else 0.0,
+            reports=isinstance(each, SensorFlow),
+        )
         for each in known.flows
     ]
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
+from lasthop.fairness import jain
 from lasthop.models.errors import Doubt, told
 from lasthop.models.reading import Scenario
 
@@ -22,14 +23,18 @@ def estimate(mean: float) -> Quantities:
 def cell_item(
     goodput_bps: float, active: float, stations: list[Quantities], flows: list[Quantities]
 ) -> Quantities:
-    """A cell with its goodput, its mean of active stations, and how its goodput is shared out."""
+    """A cell with its goodput, its mean of active stations, and how its goodput is shared out.
+
+    Every flow of a model of a cell takes what it can get, so that all stations with flows compete.
+    """
     shares = [one["goodput_bps"]["mean"] for one in stations if "goodput_bps" in one]
     item: Quantities = {
         "name": "cell",
         "goodput_bps": estimate(goodput_bps),
         "active_stations": estimate(active),
-        "jain": estimate(goodput_bps**2 / len(shares) / sum(one**2 for one in shares)),
     }
+    if (index := jain(shares)) is not None:
+        item["jain"] = estimate(index)
     up, down = (
         sum(flow["goodput_bps"]["mean"] for flow in flows if flow["direction"] == way)
         for way in ("up", "down")

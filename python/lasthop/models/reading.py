@@ -287,21 +287,6 @@ BEST_EFFORT = "best-effort"
 """Category of flows that name none; its access parameters are the node's own."""
 
 
-class AccessCategory(Table):
-    """Access parameters of a category at a node."""
-
-    aifsn: int
-    cwmin: int
-    cwmax: int
-    txop_packets: int | None
-    txop_limit_s: float | None
-
-    @property
-    def has_bursts(self) -> bool:
-        """Whether more than one packet may be sent at an access."""
-        return self.txop_packets != 1 or self.txop_limit_s is not None
-
-
 class Aggregation(Table):
     """How a node aggregates, and what it takes."""
 
@@ -319,6 +304,23 @@ class Aggregation(Table):
     reorder_timeout_s: float | None
 
 
+class AccessCategory(Table):
+    """Access parameters of a category at a node."""
+
+    aifsn: int
+    cwmin: int
+    cwmax: int
+    txop_packets: int | None
+    txop_limit_s: float | None
+    aggregation: Aggregation | None = None
+    """Where a category differs from best effort; None in cells without aggregates."""
+
+    @property
+    def has_bursts(self) -> bool:
+        """Whether more than one packet may be sent at an access."""
+        return self.txop_packets != 1 or self.txop_limit_s is not None
+
+
 class Node(AccessCategory):
     """Access point or station; its own access parameters are those of best effort."""
 
@@ -328,12 +330,15 @@ class Node(AccessCategory):
     voice: AccessCategory
     video: AccessCategory
     background: AccessCategory
-    aggregation: Aggregation | None = None
 
     def access(self, category: str) -> AccessCategory:
         """Access parameters of a category."""
         others = {"voice": self.voice, "video": self.video, "background": self.background}
         return self if category == BEST_EFFORT else others[category]
+
+    def aggregates(self, category: str) -> Aggregation | None:
+        """How the node aggregates in a category; None in a cell without aggregates."""
+        return self.access(category).aggregation or self.aggregation
 
 
 class AccessPoint(Node):

@@ -73,9 +73,10 @@ def predicted(prediction: Mapping[str, Any], scenario: Scenario) -> Values:
         "goodput_bps": cell["goodput_bps"]["mean"],
         "rtt_s": fmean(flow["rtt_s"]["mean"] for flow in prediction["flows"]),
         "sojourn_s": ap["queue_packets"]["mean"] / sum(rates.values()),
-        "jain": cell["jain"]["mean"],
         "worst_fairness_level": max(goodputs) / min(goodputs),
     }
+    if "jain" in cell:
+        values["jain"] = cell["jain"]["mean"]
     if "updown_ratio" in cell:
         values["updown_ratio"] = cell["updown_ratio"]["mean"]
     return values

@@ -58,14 +58,15 @@ pub(crate) fn assemble(
         let message = "has no rate; needed is a rate such as \"18 Mbps\"";
         return Err(interface.refuse(message, problems));
     };
-    let queue = own.or(there.as_ref().map(|there| there.queue));
+    let has_own = own.is_some();
+    let queue = own.or(there.as_ref().map(|there| there.queue.clone()));
     let Some(queue) = queue else {
         let message = "has no queue; needed is a queue such as `queue.threshold = 15`";
         return Err(interface.refuse(message, problems));
     };
-    let shares = match (sharing(interface), own, &there) {
+    let shares = match (sharing(interface), has_own, &there) {
         (Some(sharing), ..) => shares(sharing)?,
-        (None, None, Some(there)) => there.classes.clone(),
+        (None, false, Some(there)) => there.classes.clone(),
         _ => Vec::new(),
     };
     check_queue(interface, &queue, problems)?;
@@ -94,7 +95,7 @@ fn there(
     let of_link = |link: &LinkSettings| There {
         link: link.name.clone(),
         rate_bps: link.rate.bps(),
-        queue: link.queue,
+        queue: link.queue.clone(),
         classes: Vec::new(),
     };
     let Some(named) = named else {
@@ -109,7 +110,7 @@ fn there(
         return Ok(Some(There {
             link: AP.to_owned(),
             rate_bps: None,
-            queue: scenario.cell.ap.queue,
+            queue: scenario.cell.ap.queue.clone(),
             classes: scenario.cell.sharing_classes.clone(),
         }));
     }

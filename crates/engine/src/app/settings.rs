@@ -168,7 +168,7 @@ pub struct ReportSettings {
 
 table! {
     /// Web traffic: connections with a request from `to` (the clients) to `from` (the servers) and a response back, by default as PackMime-HTTP has them. A bare number is the rate of connections.
-    pub struct WebSettings: Copy in "web" {
+    pub struct WebSettings in "web" {
         /// TCP of every connection, both ways; its `segments` are none.
         apart tcp: TcpSettings = TcpSettings::usual()?;
         /// Mean number of new connections a second; at most 10000 are open at a time.
@@ -187,7 +187,7 @@ table! {
 }
 
 /// Transport of a flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Transport {
     /// A bulk TCP connection.
     Tcp(TcpSettings),

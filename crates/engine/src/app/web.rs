@@ -135,8 +135,8 @@ mod tests {
             "duration = \"1 s\"\ndumbbell = {{ bottleneck = \"1 Mbps\" }}\nflow.x.web = {web}"
         );
         let scenario = parse(&text, Format::Toml, "x.toml", &[]).unwrap();
-        match scenario.flows[0].transport {
-            Transport::Web(settings) => settings,
+        match &scenario.flows[0].transport {
+            Transport::Web(settings) => settings.clone(),
             other => panic!("{other:?}"),
         }
     }

@@ -19,7 +19,7 @@ const ACK_BYTES: u32 = 40;
 impl BottleneckSettings {
     /// Whether the packets of `flow` pass the bottleneck.
     pub fn redirects(&self, flow: &Flow) -> bool {
-        match (flow.ends, flow.transport) {
+        match (flow.ends, &flow.transport) {
             (Ends::Wired, _) => false,
             (Ends::Station { direction, .. }, Transport::Udp(_)) => match self.udp {
                 BottleneckUdp::Down => direction == Direction::Down,

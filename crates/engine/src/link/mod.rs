@@ -63,7 +63,7 @@ pub fn of_wire(wire: &Wire, rate: &LinkRate, name: &str, [from, to]: [&str; 2]) 
     LinkSettings {
         rate: rate.clone(),
         delay: wire.delay,
-        queue: wire.queue,
+        queue: wire.queue.clone(),
         loss: wire.loss,
         ..LinkSettings::ideal(name, from, to)
     }

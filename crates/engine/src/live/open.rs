@@ -59,12 +59,12 @@ pub fn open(scenario: &Scenario, places: &[Place]) -> Scenario {
     for place in places.iter().cloned().chain(webs) {
         for carrier in [Carrier::Tcp, Carrier::Udp] {
             let transport = match carrier {
-                Carrier::Tcp => Transport::Tcp(scenario.tcp),
+                Carrier::Tcp => Transport::Tcp(scenario.tcp.clone()),
                 Carrier::Udp => Transport::Udp(scenario.udp),
             };
             for _ in 0..CONNECTIONS {
-                let ways =
-                    [true, false].map(|leaves| of_place(scenario, &place, leaves, transport));
+                let ways = [true, false]
+                    .map(|leaves| of_place(scenario, &place, leaves, transport.clone()));
                 opened.flows.extend(ways);
             }
         }

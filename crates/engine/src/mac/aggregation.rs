@@ -2,6 +2,7 @@
 
 use super::ppdu::Generation;
 use super::ppdu_settings::LONGEST_PPDU;
+use super::settings::{Access, Category, NodeAccess, Voice};
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
@@ -12,7 +13,7 @@ table! {
     /// How a node of an 802.11n, ac or ax cell aggregates what it sends, and puts in order what it receives.
     pub struct AggregationKeys: Copy in "aggregation" {
         /// Most MPDUs in a PPDU, and the window of a block acknowledgement; 1: no aggregates of MPDUs, each has a MAC ACK of its own. At most 64 in 802.11n and ac, else 256.
-        mpdus: Option<u32> = count(1..=256).depends("64 in 802.11n and ac, 256 in 802.11ax");
+        mpdus: Option<u32> = count(1..=256).depends("64 in 802.11n and ac, 256 in 802.11ax; 1 in category voice, as Linux");
         /// Longest A-MPDU: at most 65535 B in 802.11n, 1048575 B in 802.11ac, 6500631 B in 802.11ax.
         bytes: Option<u32> = size(1..=6_500_631).depends("the greatest of the PHY");
         /// Longest PPDU with several MPDUs.
@@ -28,7 +29,7 @@ table! {
     }
 }
 
-/// Aggregation at one node.
+/// Aggregation of one access category at one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregation {
     /// Most MPDUs in a PPDU, and window.
@@ -46,6 +47,18 @@ pub struct Aggregation {
     /// How long the receiver waits for an MPDU that is missing; `None`: as long as it takes.
     pub reorder_timeout: Option<Span>,
 }
+
+/// Aggregation at one node, category by category.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aggregations([Aggregation; Category::ALL.len()]);
+
+/// Most MPDUs of category voice where no table says otherwise. Linux starts no block acknowledgement
+/// session for it, and without a session there is no A-MPDU: `ieee80211_aggr_check()` in
+/// `net/mac80211/tx.c` of Linux 6.18 returns where `skb_get_queue_mapping(skb) == IEEE80211_AC_VO`
+/// (until Linux 5.13 `minstrel_aggr_check()` in `rc80211_minstrel_ht.c`), as does
+/// `mt76_connac2_tx_check_aggr()` of the driver mt76 for TID 6 and 7. The standard has no such rule
+/// (IEEE 802.11-2020, 10.25).
+const MPDUS_OF_VOICE: u32 = 1;
 
 /// Delimiter in front of an MPDU in an A-MPDU. [bytes]
 const DELIMITER: u32 = 4;
@@ -99,14 +112,17 @@ impl Aggregation {
         reorder_timeout: None,
     };
 
-    /// As the tables of a node have it, nearest first.
+    /// As these tables have it, nearest first, with this default of `mpdus`.
     ///
     /// # Errors
     /// A value has been refused.
-    pub(crate) fn read(layers: &Layers, generation: Generation) -> Result<Aggregation, Refused> {
+    fn read(
+        layers: &Layers,
+        mpdus: Option<u32>,
+        generation: Generation,
+    ) -> Result<Aggregation, Refused> {
         Ok(Aggregation {
-            mpdus: (layers.value(AggregationKeys::mpdus)?.flatten())
-                .unwrap_or(generation.most_mpdus()),
+            mpdus: mpdus.unwrap_or(generation.most_mpdus()),
             bytes: (layers.value(AggregationKeys::bytes)?.flatten())
                 .unwrap_or(generation.longest_ampdu()),
             time: layers
@@ -160,6 +176,54 @@ impl Aggregation {
     /// Length of the BlockAck that answers its aggregates. [bytes]
     pub const fn block_ack_bytes(&self) -> u32 {
         if self.mpdus <= 64 { 32 } else { 56 }
+    }
+}
+
+impl Aggregations {
+    /// The same aggregation in every category.
+    pub const fn alike(own: Aggregation) -> Aggregations {
+        Aggregations([own; Category::ALL.len()])
+    }
+
+    /// Aggregation of a category.
+    pub const fn of(&self, category: Category) -> &Aggregation {
+        &self.0[category as usize]
+    }
+
+    /// The same with another aggregation in a category.
+    #[must_use]
+    pub const fn with(mut self, category: Category, own: Aggregation) -> Aggregations {
+        self.0[category as usize] = own;
+        self
+    }
+
+    /// As the tables of a node have it, nearest first. A category's own tables come before those of the
+    /// node, as for its access parameters.
+    ///
+    /// # Errors
+    /// A value has been refused.
+    pub(crate) fn read(node: &Layers, generation: Generation) -> Result<Aggregations, Refused> {
+        let of_node = node.inside(NodeAccess::aggregation);
+        let of_node = of_node.layers();
+        let mut every = Aggregations::alike(Aggregation::OFF);
+        for category in Category::ALL {
+            let tables = match category {
+                Category::BestEffort => Vec::new(),
+                _ => Access::tables(node.0, category),
+            };
+            let inside = Layers(&tables).inside(Voice::aggregation);
+            let all = [inside.layers().0, of_node.0].concat();
+            let mpdus = match category {
+                Category::Voice => {
+                    let given = inside.layers().value(AggregationKeys::mpdus)?.flatten();
+                    given.or(Some(MPDUS_OF_VOICE))
+                }
+                _ => Layers(&all).value(AggregationKeys::mpdus)?.flatten(),
+            };
+            let own = Aggregation::read(&Layers(&all), mpdus, generation)?;
+            every = every.with(category, own);
+        }
+        Ok(every)
     }
 }
 

@@ -24,7 +24,7 @@ pub mod rates;
 mod settings;
 pub mod way;
 
-pub use aggregation::Aggregation;
+pub use aggregation::{Aggregation, Aggregations};
 pub use graph::Spread;
 pub use power_save::PowerSave;
 pub(crate) use power_save::SleepKeys;

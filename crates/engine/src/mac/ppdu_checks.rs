@@ -4,7 +4,9 @@ use super::aggregation::AggregationKeys;
 use super::ppdu::{Coding, Generation, Modulation};
 use super::ppdu_settings::{Band, PpduKeys, Ppdus, StreamKeys, Width};
 use super::presets::Preset;
-use super::settings::{ApTable, Cell, NodeAccess, Phy, PhyKind, QueueOrder, RateControl};
+use super::settings::{
+    ApTable, Category, Cell, NodeAccess, Phy, PhyKind, QueueOrder, RateControl, Voice,
+};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
@@ -86,10 +88,19 @@ fn refuse_all(cell: &Section, problems: &mut Problems) {
     }
 }
 
+/// The tables `aggregation` of a node: its own, and those of its categories.
+fn aggregations(table: &Section) -> impl Iterator<Item = &Section> {
+    let categories = Category::ALL.into_iter();
+    let categories = categories.filter_map(|category| table.table(category.name()));
+    let inside = categories.filter_map(|own| own.inside(Voice::aggregation));
+    table
+        .inside(NodeAccess::aggregation)
+        .into_iter()
+        .chain(inside)
+}
+
 fn refuse_aggregation(table: &Section, problems: &mut Problems) {
-    if let Some(own) = table.inside(NodeAccess::aggregation)
-        && own.given
-    {
+    for own in aggregations(table).filter(|own| own.given) {
         let message = "there are no aggregates without MCS; allowed with phy \"802.11n\", \"802.11ac\" or \
                        \"802.11ax\"";
         own.refuse(message, problems);
@@ -208,9 +219,6 @@ fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems
 }
 
 fn check_aggregation(table: &Section, generation: Generation, problems: &mut Problems) {
-    let Some(own) = table.inside(NodeAccess::aggregation) else {
-        return;
-    };
     let phy = match generation {
         Generation::Ht => "802.11n",
         Generation::Vht => "802.11ac",
@@ -231,7 +239,8 @@ fn check_aggregation(table: &Section, generation: Generation, problems: &mut Pro
             " B",
         ),
     ];
-    for (key, most, of, unit) in keys {
+    let all = aggregations(table).flat_map(|own| keys.map(|key| (own, key)));
+    for (own, (key, most, of, unit)) in all {
         let Some(said) = own.said(key) else { continue };
         if said.value.is_some_and(|value| value > most) {
             let fault = format!("is too many for {of} of {phy}; allowed are at most {most}{unit}");

@@ -1,6 +1,6 @@
 //! What a file says of the cell: its physical layer, and the medium access of its nodes.
 
-use super::aggregation::{Aggregation, AggregationKeys};
+use super::aggregation::{Aggregation, AggregationKeys, Aggregations};
 use super::power_save::PowerSave;
 use super::ppdu::Modulation;
 use super::ppdu_settings::{Band, EdcaDefaults, NOT_MODELLED, PpduKeys, Ppdus, StreamKeys};
@@ -308,6 +308,7 @@ macro_rules! contention {
         $(#[doc = $doc:literal])+
         $name:ident in $table:literal: $aifsn:ident($($aifsn_is:tt)*), $cwmin:ident($($cwmin_is:tt)*),
         $cwmax:ident($($cwmax_is:tt)*), $packets:ident($($packets_are:tt)*), $limit:ident($($limit_is:tt)*)
+        $(; $($more:tt)+)?
     ) => {
         table! {
             $(#[doc = $doc])+
@@ -322,6 +323,7 @@ macro_rules! contention {
                 txop_packets: Option<u32> = count(1..=65_535).$packets($($packets_are)*);
                 /// Longest transmission opportunity, from the start of its first frame to the end of its last MAC ACK.
                 txop_limit: Option<Span> = duration(US..=10 * S).or("none").$limit($($limit_is)*);
+                $($($more)+)?
             }
         }
     };
@@ -344,7 +346,9 @@ contention! {
     depends("that of the cell's table, else (c + 1) / 4 - 1 where c is best effort's cwmin"),
     depends("that of the cell's table, else (c + 1) / 2 - 1 where c is best effort's cwmin"),
     depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
-    depends("that of the cell's table, else \"none\"; 2.08 ms in 802.11n, ac and ax, as edca says")
+    depends("that of the cell's table, else \"none\"; 2.08 ms in 802.11n, ac and ax, as edca says");
+    /// Aggregates of 802.11n, ac and ax in this category: the keys that differ from the node's. Without mpdus here there are no aggregates of MPDUs, whatever the node has.
+    key aggregation: AggregationKeys = inner().depends("the node's with mpdus = 1: Linux starts no block acknowledgement session for voice");
 }
 
 contention! {
@@ -354,7 +358,9 @@ contention! {
     depends("that of the cell's table, else (c + 1) / 2 - 1 where c is best effort's cwmin"),
     depends("that of the cell's table, else best effort's cwmin"),
     depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
-    depends("that of the cell's table, else \"none\"; 4.096 ms in 802.11n, ac and ax, as edca says")
+    depends("that of the cell's table, else \"none\"; 4.096 ms in 802.11n, ac and ax, as edca says");
+    /// Aggregates of 802.11n, ac and ax in this category: the keys that differ from the node's.
+    key aggregation: AggregationKeys = inner().depends("the node's");
 }
 
 contention! {
@@ -364,7 +370,9 @@ contention! {
     depends("that of the cell's table, else best effort's"),
     depends("that of the cell's table, else best effort's"),
     depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
-    depends("that of the cell's table, else \"none\"; 2.528 ms in 802.11n, ac and ax, as edca says")
+    depends("that of the cell's table, else \"none\"; 2.528 ms in 802.11n, ac and ax, as edca says");
+    /// Aggregates of 802.11n, ac and ax in this category: the keys that differ from the node's.
+    key aggregation: AggregationKeys = inner().depends("the node's");
 }
 
 table! {
@@ -385,7 +393,7 @@ table! {
         key video: Video = inner().depends("the cell's, else derived from best effort");
         /// Access category background, the lowest.
         key background: Background = inner().depends("the cell's, else derived from best effort");
-        /// Aggregates of 802.11n, ac and ax.
+        /// Aggregates of 802.11n, ac and ax. A category's table may have keys of its own; voice has no aggregates of MPDUs unless voice.aggregation.mpdus says so.
         key aggregation: AggregationKeys = inner().depends("the cell's");
     }
 }
@@ -426,7 +434,7 @@ pub struct Node {
     /// Each category's queue.
     pub queue: QueueSetting,
     /// Aggregates, in a cell that has them.
-    pub aggregation: Option<Aggregation>,
+    pub aggregation: Option<Box<Aggregations>>,
 }
 
 /// One station.
@@ -498,6 +506,12 @@ impl Node {
         }
     }
 
+    /// Aggregation of `category`, none in a cell without aggregates.
+    pub fn aggregation(&self, category: Category) -> &Aggregation {
+        let own = self.aggregation.as_ref();
+        own.map_or(&Aggregation::OFF, |own| own.of(category))
+    }
+
     /// Medium access of the node that the tables describe, nearest first.
     pub(crate) fn read(
         layers: &Layers,
@@ -517,10 +531,7 @@ impl Node {
             queue,
             aggregation: match usual.phy.generation() {
                 None => None,
-                Some(generation) => {
-                    let own = layers.inside(NodeAccess::aggregation);
-                    Some(Aggregation::read(&own.layers(), generation)?)
-                }
+                Some(generation) => Some(Box::new(Aggregations::read(layers, generation)?)),
             },
         })
     }
@@ -534,12 +545,17 @@ impl Node {
         json.insert("attempts_long".to_owned(), self.attempts_long.into());
         json.insert("queue_packets".to_owned(), self.queue.most_packets().into());
         json.insert("queue".to_owned(), self.queue.to_json());
+        let usual = self.aggregation(Category::BestEffort);
         for category in [Category::Voice, Category::Video, Category::Background] {
-            let access = self.access(category).json();
+            let mut access = self.access(category).json();
+            let own = self.aggregation(category);
+            if own != usual {
+                access.insert("aggregation".to_owned(), own.json());
+            }
             json.insert(category.name().to_owned(), access.into());
         }
-        if let Some(aggregation) = &self.aggregation {
-            json.insert("aggregation".to_owned(), aggregation.json());
+        if self.aggregation.is_some() {
+            json.insert("aggregation".to_owned(), usual.json());
         }
         json
     }

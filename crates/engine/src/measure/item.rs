@@ -84,10 +84,3 @@ pub fn quantile<T: Copy>(sorted: &[T], part: f64) -> Option<T> {
     let rank = (part * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()
 }
-
-/// (sum x)^2 / (n sum x^2) (paper 002, eq. 27), absent if all are 0.
-pub(super) fn jain(values: &[f64]) -> Option<f64> {
-    let sum: f64 = values.iter().sum();
-    let squares: f64 = values.iter().map(|x| x * x).sum();
-    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
-}

@@ -7,6 +7,7 @@
 mod conservation;
 mod csma;
 pub(crate) mod distributions;
+mod fairness;
 mod flows;
 mod goodputs;
 mod item;
@@ -48,13 +49,14 @@ impl Period<'_> {
             .map(|i| self.goodput_bps(i))
             .collect();
         let scenario = self.world.scenario();
+        let competing = self.competing();
         let has_cell = !scenario.stations.is_empty();
         let is_on_air = self.world.radio().conflict().is_some();
         let mut flows = self.flows(&goodputs);
         flows.extend(self.users());
         let mut lists = vec![("flows", flows)];
         if has_cell {
-            lists.push(("stations", self.stations(&goodputs)));
+            lists.push(("stations", self.stations(&goodputs, &competing)));
             lists.push(("aps", vec![Item::new("ap", self.node(AP))]));
         }
         lists.push(("queues", self.queues()));
@@ -64,11 +66,11 @@ impl Period<'_> {
             lists.push(("links", links));
         }
         if has_cell {
-            lists.push(("cells", self.cells(&goodputs)));
+            lists.push(("cells", self.cells(&goodputs, &competing)));
         }
-        let mut classes = self.sharing(&goodputs);
+        let mut classes = self.sharing(&goodputs, &competing);
         if scenario.flows.iter().any(|flow| flow.ends == Ends::Wired) {
-            classes.extend(self.classes(&goodputs));
+            classes.extend(self.classes(&goodputs, &competing));
         }
         if !classes.is_empty() {
             lists.push(("classes", classes));

@@ -1,6 +1,7 @@
 //! What is measured in the wired network: links, their queues, classes of flows.
 
-use super::item::{Item, Value, jain, mean_s, quantile, ratio, share};
+use super::fairness::jain;
+use super::item::{Item, Value, mean_s, quantile, ratio, share};
 use super::period::Period;
 use crate::quantities::*;
 use crate::scenario::Transport;
@@ -49,7 +50,7 @@ impl Period<'_> {
     }
 
     /// Flows by the table they come from.
-    pub(super) fn classes(&self, goodputs: &[f64]) -> Vec<Item> {
+    pub(super) fn classes(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
         let flows = &self.world.scenario().flows;
         let total: f64 = goodputs.iter().sum();
         let Some(gauge) = self.world.gauge() else {
@@ -65,9 +66,14 @@ impl Period<'_> {
                 return self.web_item(name, web, goodputs[only], total);
             }
             let sum: f64 = members.iter().map(|&index| goodputs[index]).sum();
-            let lasting = members.iter().filter(|&&index| self.lasts(index));
-            let own: Vec<f64> = lasting.map(|&index| goodputs[index]).collect();
-            let mean = own.iter().sum::<f64>() / own.len() as f64;
+            let lasting = members.iter().copied();
+            let lasting: Vec<usize> = lasting.filter(|&index| self.lasts(index)).collect();
+            let mean = lasting.iter().map(|&k| goodputs[k]).sum::<f64>() / lasting.len() as f64;
+            let own: Vec<f64> = lasting
+                .iter()
+                .filter(|&&index| competing[index])
+                .map(|&index| goodputs[index])
+                .collect();
             let starved = own.iter().filter(|&&x| x < STARVING * mean).count();
             let over = |count: fn(&FlowCounters) -> u64| self.over(members.iter().copied(), count);
             let loss = ratio(over(|c| c.lost), over(|c| c.sent));
@@ -75,7 +81,7 @@ impl Period<'_> {
                 GOODPUT.of(sum),
                 GOODPUT_SHARE.of(share(sum, total)),
                 JAIN.of(jain(&own)),
-                STARVED_FLOWS.of((!own.is_empty()).then_some(starved as f64)),
+                STARVED_FLOWS.of((!lasting.is_empty()).then_some(starved as f64)),
                 LOSS_PROBABILITY.of(loss),
             ];
             if members.iter().any(|&index| self.is_tcp(index)) {

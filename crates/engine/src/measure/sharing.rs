@@ -1,6 +1,7 @@
 //! What is measured of a queue that classes share.
 
-use super::item::{Item, Value, jain, ratio, share};
+use super::fairness::jain;
+use super::item::{Item, Value, ratio, share};
 use super::marks::QueueMark;
 use super::period::Period;
 use crate::quantities::*;
@@ -27,7 +28,7 @@ impl Period<'_> {
     }
 
     /// The classes that share the access point's queue.
-    pub(super) fn sharing(&self, goodputs: &[f64]) -> Vec<Item> {
+    pub(super) fn sharing(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
         let classes = &self.world.scenario().cell.sharing_classes;
         let total: f64 = goodputs.iter().sum();
         let over = |class: usize, count: fn(&QueueMark) -> u64| -> u64 {
@@ -39,8 +40,10 @@ impl Period<'_> {
         let area = |class: usize| over(class, |&(_, area)| area);
         let whole: u64 = (0..classes.len()).map(area).sum();
         let item = |(index, class): (usize, &SharingClass)| {
-            let own: Vec<f64> = class.flows.iter().map(|&k| goodputs[k as usize]).collect();
-            let sum: f64 = own.iter().sum();
+            let flows = || class.flows.iter().map(|&k| k as usize);
+            let sum: f64 = flows().map(|k| goodputs[k]).sum();
+            let own = flows().filter(|&k| competing[k]);
+            let own: Vec<f64> = own.map(|k| goodputs[k]).collect();
             let drops = ratio(over(index, |c| c.0.dropped), over(index, |c| c.0.offered));
             let values = [
                 GOODPUT.of(sum),

@@ -4,14 +4,15 @@
 //! Nothing of it is measured unless it is asked for, and what is costs no other value a bit: [`Waits`] looks
 //! at exchanges, [`Seconds`] at a world that halts.
 
-use super::item::{Measures, jain, quantile};
-use crate::app::Arrivals;
+use super::Snapshot;
+use super::fairness::{competes, jain};
+use super::item::{Measures, quantile};
 use crate::cell::Cell;
 use crate::histogram::Histogram;
 use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::Outcome;
 use crate::quantities::{JAIN_P05, LONGEST_STARVED, SOJOURN_P99};
-use crate::scenario::{Flow, Scenario, Transport};
+use crate::scenario::Scenario;
 use crate::world::World;
 
 /// Windows in which shares are compared.
@@ -73,115 +74,119 @@ impl Waits {
     }
 }
 
-/// Shares of the stations in windows of a second, one behind the other.
+/// What flows of stations have delivered at the bounds of windows of a second, one after another.
 pub(crate) struct Seconds {
-    begin: Time,
-    stations: Vec<Share>,
-    /// Jain's indices of the windows.
-    jains: Vec<f64>,
-    windows: u64,
+    bounds: Vec<Bound>,
 }
 
-/// What a station gets.
-struct Share {
-    station: usize,
-    /// Its flows that take what they can get, each with the packets it had delivered before the window.
-    flows: Vec<(usize, u64)>,
-    /// Windows in a row, up to now, in which it starved.
-    starved: u64,
-    longest: u64,
+/// The end of a window, and the start of the next.
+struct Bound {
+    at: Time,
+    /// What each flow of the scenario has delivered. [packets]
+    delivered: Vec<u64>,
+}
+
+impl Bound {
+    fn now(world: &World<'_>) -> Bound {
+        let flows = 0..world.scenario().flows.len();
+        let states = world.flows().states();
+        Bound {
+            at: world.now(),
+            delivered: flows
+                .map(|flow| states[flow].counters(world.now()).delivered)
+                .collect(),
+        }
+    }
 }
 
 impl Seconds {
     /// Windows from the end of the warm-up on, which is now.
     pub(crate) fn new(world: &World<'_>) -> Seconds {
-        let scenario = world.scenario();
-        let asks = |flow: &Flow| flow.reports.is_none() && flow.station().is_some();
-        let elastic = scenario.flows.iter().any(|flow| asks(flow) && takes(flow));
-        let counts = |flow: &Flow| asks(flow) && (takes(flow) || !elastic);
-        let own = |station: usize| -> Vec<(usize, u64)> {
-            let flows = scenario.flows.iter().enumerate();
-            flows
-                .filter(|(_, flow)| counts(flow) && flow.station() == Some(station))
-                .map(|(index, _)| (index, delivered(world, index)))
-                .collect()
-        };
-        let stations = (0..scenario.stations.len()).map(|station| Share {
-            station,
-            flows: own(station),
-            starved: 0,
-            longest: 0,
-        });
         Seconds {
-            begin: world.now(),
-            stations: stations.filter(|share| !share.flows.is_empty()).collect(),
-            jains: Vec::new(),
-            windows: 0,
+            bounds: vec![Bound::now(world)],
         }
     }
 
     /// A window ends now.
     pub(crate) fn close(&mut self, world: &World<'_>) {
-        let (begin, end) = (self.begin, world.now());
-        let shares: Vec<Option<f64>> = self
-            .stations
-            .iter_mut()
-            .map(|one| one.over(world, begin, end))
-            .collect();
-        let active: Vec<f64> = shares.iter().flatten().copied().collect();
-        let equal = active.iter().sum::<f64>() / active.len() as f64;
-        for (one, share) in self.stations.iter_mut().zip(&shares) {
-            let starves = share.is_some_and(|bits| bits == 0.0 || bits < STARVING * equal);
-            one.starved = if starves { one.starved + 1 } else { 0 };
-            one.longest = one.longest.max(one.starved);
-        }
-        self.jains.extend(jain(&active));
-        self.begin = end;
-        self.windows += 1;
+        self.bounds.push(Bound::now(world));
     }
 
-    /// Adds what the windows say to what was measured.
-    pub(crate) fn tell(mut self, scenario: &Scenario, measures: &mut Measures) {
-        self.jains.sort_unstable_by(f64::total_cmp);
-        measures.add("cells", "cell", JAIN_P05.of(quantile(&self.jains, 0.05)));
-        for one in &self.stations {
+    /// Adds to what was measured from `start` to now how the stations that compete have shared the windows.
+    pub(crate) fn tell(self, start: &Snapshot, world: &World<'_>, measures: &mut Measures) {
+        let scenario = world.scenario();
+        let mut stations: Vec<Share> = (0..scenario.stations.len())
+            .map(|station| Share::new(station, start, world))
+            .collect();
+        let mut jains = Vec::new();
+        for window in self.bounds.windows(2) {
+            let [begin, end] = window else { continue };
+            let shares: Vec<Option<f64>> = stations
+                .iter()
+                .map(|one| one.over(world, begin, end))
+                .collect();
+            let active: Vec<f64> = shares.iter().flatten().copied().collect();
+            let equal = active.iter().sum::<f64>() / active.len() as f64;
+            for (one, share) in stations.iter_mut().zip(&shares) {
+                let starves = share.is_some_and(|bits| bits == 0.0 || bits < STARVING * equal);
+                one.starved = if starves { one.starved + 1 } else { 0 };
+                one.longest = one.longest.max(one.starved);
+            }
+            jains.extend(jain(&active));
+        }
+        jains.sort_unstable_by(f64::total_cmp);
+        measures.add("cells", "cell", JAIN_P05.of(quantile(&jains, 0.05)));
+        for (one, station) in stations.iter().zip(&scenario.stations) {
             let longest = one.longest as f64 * WINDOW.seconds();
-            let value = (self.windows > 0).then_some(longest);
-            let name = &scenario.stations[one.station].name;
-            measures.add("stations", name, LONGEST_STARVED.of(value));
+            let is_known = self.bounds.len() > 1 && !one.competing.is_empty();
+            let value = LONGEST_STARVED.of(is_known.then_some(longest));
+            measures.add("stations", &station.name, value);
         }
     }
+}
+
+/// What a station gets.
+struct Share {
+    /// All its flows.
+    flows: Vec<usize>,
+    /// Those of them that compete.
+    competing: Vec<usize>,
+    /// Windows in a row, up to the present one, in which it starved.
+    starved: u64,
+    longest: u64,
 }
 
 impl Share {
-    /// Bits handed over in the window from `begin` to `end`; `None` without a flow that could send in all of
-    /// it.
-    fn over(&mut self, world: &World<'_>, begin: Time, end: Time) -> Option<f64> {
-        let (mut bits, mut asks) = (0.0, false);
-        for (index, before) in &mut self.flows {
-            let now = delivered(world, *index);
-            bits += (now - *before) as f64 * world.payload_bits(*index);
-            *before = now;
-            let flow = &world.scenario().flows[*index];
-            let begun = Time::ZERO + flow.start + flow.start_spread <= begin;
-            let stopped = flow.stop.is_some_and(|stop| Time::ZERO + stop < end);
-            let finished = world.flows().states()[*index].completion_s().is_some();
-            asks |= begun && !stopped && !finished;
+    fn new(station: usize, start: &Snapshot, world: &World<'_>) -> Share {
+        let all = &world.scenario().flows;
+        let flows = (0..all.len()).filter(|&flow| all[flow].station() == Some(station));
+        let states = world.flows().states();
+        let competing = flows.clone().filter(|&flow| {
+            let end = states[flow].counters(world.now());
+            competes(&all[flow], &start.flows[flow], &end)
+        });
+        Share {
+            flows: flows.clone().collect(),
+            competing: competing.collect(),
+            starved: 0,
+            longest: 0,
         }
-        asks.then_some(bits)
     }
-}
 
-/// Whether a flow takes what it can get.
-fn takes(flow: &Flow) -> bool {
-    match &flow.transport {
-        Transport::Tcp(_) => true,
-        Transport::Udp(udp) => udp.arrivals == Arrivals::Greedy,
-        Transport::Web(_) => false,
+    /// Bits handed over in a window; `None` without a competing flow that could send in all of it.
+    fn over(&self, world: &World<'_>, begin: &Bound, end: &Bound) -> Option<f64> {
+        let could_send = |&flow: &usize| {
+            let settings = &world.scenario().flows[flow];
+            let begun = Time::ZERO + settings.start + settings.start_spread <= begin.at;
+            let stopped = settings.stop.is_some_and(|stop| Time::ZERO + stop < end.at);
+            let finished_at = world.flows().states()[flow].finished_at();
+            begun && !stopped && finished_at.is_none_or(|at| at > end.at)
+        };
+        let bits = |&flow: &usize| {
+            let packets = end.delivered[flow] - begin.delivered[flow];
+            packets as f64 * world.payload_bits(flow)
+        };
+        let asks = self.competing.iter().any(could_send);
+        asks.then(|| self.flows.iter().map(bits).sum())
     }
-}
-
-/// Packets that a flow has handed over. [packets]
-fn delivered(world: &World<'_>, flow: usize) -> u64 {
-    world.flows().states()[flow].counters(world.now()).delivered
 }

@@ -1,12 +1,13 @@
 //! What is measured in the cell: its stations, its access point, the cell as a whole.
 
-use super::item::{Item, Value, jain, ratio, share};
+use super::fairness::jain;
+use super::item::{Item, Value, ratio, share};
 use super::marks::aggregated;
 use super::period::Period;
 use super::snapshot::Snapshot;
 use crate::bottleneck;
 use crate::quantities::*;
-use crate::scenario::{Direction, Flow, Station};
+use crate::scenario::{Direction, Station};
 
 impl Period<'_> {
     fn station_goodputs(&self, goodputs: &[f64]) -> Vec<f64> {
@@ -19,18 +20,24 @@ impl Period<'_> {
         sums
     }
 
-    pub(super) fn stations(&self, goodputs: &[f64]) -> Vec<Item> {
+    pub(super) fn stations(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
+        let competing = self.competing_stations(competing);
+        let first = competing.iter().position(|&competes| competes);
         let sums = self.station_goodputs(goodputs);
         let total: f64 = sums.iter().sum();
         let stations = &self.world.scenario().stations;
         let noisy = stations.iter().any(Station::has_errors);
+        let level = |index: usize| {
+            let first = first.filter(|_| competing[index])?;
+            share(sums[first], sums[index])
+        };
         (0..sums.len())
             .map(|index| {
                 let own = sums[index];
                 let mut values = vec![
                     GOODPUT.of(own),
                     GOODPUT_SHARE.of(share(own, total)),
-                    FAIRNESS_LEVEL.of(share(sums[0], own)),
+                    FAIRNESS_LEVEL.of(level(index)),
                 ];
                 values.extend(self.beside_the_bottleneck(index));
                 values.extend(self.node(index as u32 + 1));
@@ -87,7 +94,7 @@ impl Period<'_> {
         self.marks().node(self.contenders_of(node))
     }
 
-    pub(super) fn cells(&self, goodputs: &[f64]) -> Vec<Item> {
+    pub(super) fn cells(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
         let flows = &self.world.scenario().flows;
         let towards = |direction| -> f64 {
             let pairs = flows.iter().zip(goodputs);
@@ -102,28 +109,20 @@ impl Period<'_> {
         let values = [
             GOODPUT.of(up + down),
             ACTIVE_STATIONS.of(ratio(active, self.length_ns())),
-            JAIN.of(self.jain(goodputs)),
+            JAIN.of(self.jain(goodputs, competing)),
             UPDOWN_RATIO.of(both.then(|| up / down)),
             self.marks().busy(),
         ];
         vec![Item::new("cell", values)]
     }
 
-    /// (sum x)^2 / (n sum x^2) over the stations with flows (paper 002, eq. 27); those that only
-    /// report ask for no share.
-    fn jain(&self, goodputs: &[f64]) -> Option<f64> {
-        let sums = self.station_goodputs(goodputs);
-        let mut uses = vec![false; sums.len()];
-        let lasting = |flow: &&Flow| flow.reports.is_none();
-        let flows = self.world.scenario().flows.iter().filter(lasting);
-        flows
-            .filter_map(Flow::station)
-            .for_each(|station| uses[station] = true);
-        let own: Vec<f64> = sums
-            .iter()
-            .zip(&uses)
-            .filter(|&(_, &uses)| uses)
-            .map(|(&sum, _)| sum)
+    /// Jain's index over the stations that compete.
+    fn jain(&self, goodputs: &[f64], competing: &[bool]) -> Option<f64> {
+        let sums = self.station_goodputs(goodputs).into_iter();
+        let pairs = sums.zip(self.competing_stations(competing));
+        let own: Vec<f64> = pairs
+            .filter(|&(_, competes)| competes)
+            .map(|(sum, _)| sum)
             .collect();
         jain(&own)
     }

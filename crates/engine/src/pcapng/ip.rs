@@ -71,7 +71,7 @@ impl Addresses {
                     station_port: STATION_PORT + (index % PORTS) as u16,
                     server_ip: SERVER + index / PORTS,
                     direction,
-                    transport: flow.transport,
+                    transport: flow.transport.clone(),
                 })
             })
             .collect();
@@ -87,7 +87,7 @@ impl Addresses {
         let Some(flow) = flow else {
             return; // never on the air
         };
-        match (flow.transport, packet.kind) {
+        match (&flow.transport, packet.kind) {
             (
                 Transport::Tcp(tcp),
                 PacketKind::Segment | PacketKind::Ack | PacketKind::Syn | PacketKind::SynAck,

@@ -37,6 +37,7 @@ fn scenario() -> Scenario {
         prr: false,
         undo: false,
         congestion: CongestionControl::NewReno,
+        outside: None,
         window_packets: 42,
         initial_cwnd_packets: 2,
         delayed_ack: true,
@@ -112,7 +113,7 @@ fn scenario() -> Scenario {
         }],
         links: Vec::new(),
         flows: vec![
-            flow("up/1", Direction::Up, tcp),
+            flow("up/1", Direction::Up, tcp.clone()),
             flow("down/1", Direction::Down, tcp),
             flow("udp-down/1", Direction::Down, udp),
         ],

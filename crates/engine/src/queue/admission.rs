@@ -129,18 +129,18 @@ impl Admission {
     /// between arrivals has been done up to `now`.
     pub fn change(&mut self, now: Time, to: &QueueSetting) {
         let limit = to.limit_packets;
-        match (self, to.discipline) {
+        match (self, &to.discipline) {
             (Admission::DropTail(most), Discipline::DropTail | Discipline::Threshold { .. }) => {
                 *most = to.most_packets();
             }
-            (Admission::Red(red), Discipline::Red(setting)) => red.change(setting, limit),
+            (Admission::Red(red), Discipline::Red(setting)) => red.change(*setting, limit),
             (Admission::Proportional(own), Discipline::Proportional(setting)) => {
-                own.change(setting, limit);
+                own.change(*setting, limit);
             }
-            (Admission::Pi(pi), Discipline::Pi(setting)) => pi.change(setting, limit),
-            (Admission::Pie(pie), Discipline::Pie(setting)) => pie.change(setting, limit),
+            (Admission::Pi(pi), Discipline::Pi(setting)) => pi.change(*setting, limit),
+            (Admission::Pie(pie), Discipline::Pie(setting)) => pie.change(*setting, limit),
             (Admission::BufferSharing(sharing), Discipline::BufferSharing(setting)) => {
-                sharing.change(now, setting, limit);
+                sharing.change(now, *setting, limit);
             }
             _ => {} // another discipline
         }

@@ -1,6 +1,7 @@
 //! Queue disciplines of other crates: their key and settings in files, their policy behind a pointer.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::{Admission, Backlog, Managed, Outlet, Verdict};
 use crate::kernel::streams::Stream;
@@ -37,9 +38,9 @@ pub trait Policy: Clone + fmt::Debug + Send + 'static {
     fn departed(&mut self, _now: Time, _sojourn: Span) {}
 }
 
-/// A queue discipline of another crate with its settings, which live as long as the program.
-#[derive(Clone, Copy)]
-pub struct OutsideDiscipline(pub(super) &'static Configured);
+/// A queue discipline of another crate with its settings.
+#[derive(Clone)]
+pub struct OutsideDiscipline(pub(super) Arc<Configured>);
 
 /// A discipline of another crate with the settings of one table.
 pub(super) struct Configured {
@@ -59,7 +60,7 @@ pub(crate) struct QueuePart {
 }
 
 impl QueuePart {
-    pub(crate) fn of<P: Policy>() -> QueuePart {
+    pub(crate) const fn of<P: Policy>() -> QueuePart {
         QueuePart {
             read: |own| {
                 let settings = P::Settings::read(&Layers(&[own]))?;
@@ -82,10 +83,10 @@ impl OutsideDiscipline {
     pub(super) fn read(brought: Brought, own: &Section) -> Result<Option<Self>, Refused> {
         let part = brought.downcast_ref::<QueuePart>();
         let configured = part.map(|part| (part.read)(own)).transpose()?;
-        Ok(configured.map(|one| OutsideDiscipline(Box::leak(Box::new(one)))))
+        Ok(configured.map(|one| OutsideDiscipline(Arc::new(one))))
     }
 
-    pub(super) fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
+    pub(super) fn managed(&self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
         Managed::OnArrival(Admission::Outside((self.0.policy)(limit, outlet, stream)))
     }
 }

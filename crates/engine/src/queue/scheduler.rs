@@ -64,12 +64,12 @@ impl Scheduler {
 
     /// The setting is this from now on, as far as it may move; packets that wait stay.
     pub fn change(&mut self, to: &QueueSetting) {
-        match (&mut self.kind, to.discipline) {
+        match (&mut self.kind, &to.discipline) {
             (Kind::CoDel(single), Discipline::CoDel(setting)) => {
-                single.setting = single.setting.moved_to(setting);
+                single.setting = single.setting.moved_to(*setting);
             }
-            (Kind::FqCoDel(fq), Discipline::FqCoDel(setting)) => fq.change(setting),
-            (Kind::DualPi2(dual), Discipline::DualPi2(setting)) => dual.change(setting),
+            (Kind::FqCoDel(fq), Discipline::FqCoDel(setting)) => fq.change(*setting),
+            (Kind::DualPi2(dual), Discipline::DualPi2(setting)) => dual.change(*setting),
             (Kind::Fair(fair), _) => return fair.set_limit(to.limit_packets),
             _ => return, // another discipline
         }

@@ -74,7 +74,7 @@ pub(crate) trait OfDiscipline: FileTable {
 macro_rules! disciplines {
     ( $( $(#[doc = $doc:literal])+ $variant:ident($settings:ident) as $key:ident = $spec:expr; )+ ) => {
         /// How a queue is managed.
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq)]
         pub enum Discipline {
             /// First in, first out; a packet that finds the queue full is lost.
             DropTail,
@@ -94,7 +94,7 @@ macro_rules! disciplines {
 
         table! {
             /// A queue: its limit and at most one discipline; without one it is drop-tail.
-            pub struct QueueSetting: Copy in "queue" {
+            pub struct QueueSetting in "queue" {
                 /// Most packets: waiting plus the one in service.
                 limit_packets as "limit": u32 = count(1..=1_000_000)
                     .hinting(meant)
@@ -110,7 +110,7 @@ macro_rules! disciplines {
         impl QueueSetting {
             /// Whether packets may be marked.
             pub fn marks(&self) -> bool {
-                match self.discipline {
+                match &self.discipline {
                     Discipline::DropTail | Discipline::Threshold { .. } | Discipline::BufferSharing(_) => false,
                     Discipline::Mac80211(settings) => settings.marks(),
                     Discipline::Outside(outside) => outside.0.marks,
@@ -122,7 +122,7 @@ macro_rules! disciplines {
             /// known to the access point alone: elsewhere a queue for them is drop-tail.
             pub fn managed(&self, outlet: Outlet, stream: Stream) -> Managed {
                 let limit = self.limit_packets;
-                match self.discipline {
+                match &self.discipline {
                     Discipline::DropTail
                     | Discipline::Threshold { .. }
                     | Discipline::BufferSharing(_)
@@ -134,9 +134,9 @@ macro_rules! disciplines {
 
             /// Name and parameters of the discipline in the normalised scenario; the limit stands
             /// beside it.
-            pub fn to_json(self) -> Json {
+            pub fn to_json(&self) -> Json {
                 let limit_packets = self.limit_packets;
-                let (name, parameters) = match self.discipline {
+                let (name, parameters) = match &self.discipline {
                     Discipline::DropTail => ("drop_tail", Json::Null),
                     Discipline::Threshold { packets } => {
                         let limits = json!({ "threshold_packets": packets, "limit_packets": limit_packets });
@@ -219,15 +219,15 @@ macro_rules! disciplines {
             }
 
             /// The same with what may change as `other` has it, if that is the same discipline.
-            pub(super) fn moved_to(self, other: Discipline) -> Discipline {
+            pub(super) fn moved_to(&self, other: &Discipline) -> Discipline {
                 match (self, other) {
-                    (Discipline::Threshold { .. }, Discipline::Threshold { packets }) => Discipline::Threshold { packets },
+                    (Discipline::Threshold { .. }, &Discipline::Threshold { packets }) => Discipline::Threshold { packets },
                     (Discipline::BufferSharing(own), Discipline::BufferSharing(to)) => {
-                        Discipline::BufferSharing(own.moved_to(to))
+                        Discipline::BufferSharing(own.moved_to(*to))
                     }
-                    (Discipline::Mac80211(own), Discipline::Mac80211(to)) => Discipline::Mac80211(own.moved_to(to)),
-                    $( (Discipline::$variant(own), Discipline::$variant(to)) => Discipline::$variant(own.moved_to(to)), )+
-                    (own, _) => own,
+                    (Discipline::Mac80211(own), Discipline::Mac80211(to)) => Discipline::Mac80211(own.moved_to(*to)),
+                    $( (Discipline::$variant(own), Discipline::$variant(to)) => Discipline::$variant(own.moved_to(*to)), )+
+                    (own, _) => own.clone(),
                 }
             }
 
@@ -358,11 +358,11 @@ impl QueueSetting {
     pub fn moved_to(&self, other: &QueueSetting) -> QueueSetting {
         let kind = std::mem::discriminant::<Discipline>;
         if kind(&self.discipline) != kind(&other.discipline) {
-            return *self;
+            return self.clone();
         }
         QueueSetting {
             limit_packets: other.limit_packets,
-            discipline: self.discipline.moved_to(other.discipline),
+            discipline: self.discipline.moved_to(&other.discipline),
         }
     }
 

@@ -48,7 +48,7 @@ impl CsmaFlow {
             start: self.start,
             start_spread: self.start_spread,
             stop: self.stop,
-            transport: self.transport,
+            transport: self.transport.clone(),
             reports: None,
         }
     }

@@ -152,7 +152,7 @@ pub(super) fn of_station(
         });
         for k in 1..=connections {
             let name = format!("{}/{k}", direction.name());
-            flows.push(flow(name, table, direction, transport)?);
+            flows.push(flow(name, table, direction, transport.clone())?);
         }
     }
     for (table, direction) in made(station, DATAGRAMS) {

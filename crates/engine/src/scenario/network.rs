@@ -134,7 +134,7 @@ fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSettings>, Refus
         let there = LinkSettings {
             rate: bottleneck.clone(),
             delay,
-            queue,
+            queue: queue.clone(),
             ..LinkSettings::ideal(name, &shape.nodes[k], &shape.nodes[k + 1])
         };
         let back = there.back(there.rate.clone(), QueueSetting::drop_tail(BACK_QUEUE));
@@ -334,7 +334,7 @@ fn flows(
             start: class.start,
             start_spread: hosts.start_spread,
             stop: class.stop,
-            transport,
+            transport: transport.clone(),
             name,
         });
     }
@@ -473,8 +473,8 @@ fn jitter(
         return Err(jitter.refuse(message, problems));
     };
     let tcp = match transport {
-        Transport::Tcp(tcp) => *tcp,
-        Transport::Web(web) => web.tcp,
+        Transport::Tcp(tcp) => tcp.clone(),
+        Transport::Web(web) => web.tcp.clone(),
         Transport::Udp(_) => {
             let tcp: Vec<&Section> = root.inside(RootKeys::tcp).into_iter().collect();
             TcpSettings::read(&Layers(&tcp))?

@@ -31,7 +31,7 @@ impl Scenario {
             {
                 let mut carrier = json!({});
                 carry(&mut carrier, &flow.transport);
-                known = Some((flow.transport, carrier.to_string()));
+                known = Some((flow.transport.clone(), carrier.to_string()));
             }
             let carrier = known.as_ref().map_or("{}", |(_, text)| text);
             let own = own.to_string();

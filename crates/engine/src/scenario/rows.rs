@@ -87,7 +87,7 @@ impl Scenario {
         if !same {
             let mut tables = json!({});
             carry(&mut tables, &flow.transport);
-            shared.carrier = Some((flow.transport, shared.without_tables(tables)));
+            shared.carrier = Some((flow.transport.clone(), shared.without_tables(tables)));
         }
         if let (Json::Object(row), Some((_, Json::Object(carrier)))) = (&mut row, &shared.carrier) {
             row.extend(

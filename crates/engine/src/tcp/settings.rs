@@ -2,7 +2,8 @@
 
 use super::Feedback;
 use super::congestion::{
-    CompoundSettings, CongestionControl, CubicLinuxSettings, DctcpSettings, PragueSettings,
+    CompoundSettings, ConfiguredControl, CongestionControl, CubicLinuxSettings, DctcpSettings,
+    PragueSettings,
 };
 use crate::kernel::time::Span;
 use crate::notation::layers::Layers;
@@ -13,10 +14,12 @@ use crate::table;
 
 table! {
     /// Settings of TCP connections.
-    pub struct TcpSettings: Copy in "tcp" {
+    pub struct TcpSettings in "tcp" {
         /// Congestion control of the sender.
         congestion: CongestionControl = word().hinting(CongestionControl::meant)
-            .default(CongestionControl::NewReno), by congestion;
+            .default(CongestionControl::NewReno);
+        /// The same with its settings, if it is one of another crate.
+        made outside: Option<ConfiguredControl> = outside;
         /// Parameters of Compound TCP.
         within compound: CompoundSettings = inner().depends("the published values");
         /// Parameters of Linux's CUBIC.
@@ -66,13 +69,11 @@ table! {
     }
 }
 
-/// The congestion control, with the settings of one from outside.
-fn congestion(layers: &Layers) -> Result<CongestionControl, Refused> {
+/// A congestion control of another crate, with its settings.
+fn outside(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
     match layers.need(TcpSettings::congestion)? {
-        CongestionControl::Outside(control) => {
-            control.configured(layers).map(CongestionControl::Outside)
-        }
-        ours => Ok(ours),
+        CongestionControl::Outside(control) => control.configured(layers).map(Some),
+        _ => Ok(None),
     }
 }
 

@@ -55,7 +55,7 @@ impl Flows {
         connection.stage = Stage::Asking;
         connection.began = now;
         connection.transaction = transaction;
-        let tcp = web.settings.tcp;
+        let tcp = web.settings.tcp.clone();
         let request = connection.request as usize;
         self.send_message(now, request, &tcp, transaction.request_bytes, wires, clock)
     }
@@ -87,7 +87,7 @@ impl Flows {
         if place >= MOST_OPEN || !clock.grow(first + 2) {
             return None;
         }
-        let settings = self.webs.sources[web as usize].settings;
+        let settings = self.webs.sources[web as usize].settings.clone();
         for is_request in [true, false] {
             self.states.push(FlowState::message(&settings.tcp));
             wires.routes.add(index, is_request);
@@ -141,7 +141,7 @@ impl Flows {
             segments: Some(u64::from(segments)),
             // a response goes by the connection that its request has opened
             handshake: tcp.handshake && self.is_request(index),
-            ..*tcp
+            ..tcp.clone()
         };
         let flow = &mut self.states[index];
         let payload = bytes - (segments - 1) * tcp.mss_bytes;
@@ -213,7 +213,7 @@ impl Flows {
         }
         connection.stage = Stage::Answering;
         let bytes = connection.transaction.response_bytes;
-        let tcp = web.settings.tcp;
+        let tcp = web.settings.tcp.clone();
         self.set_timer(index, Time::NEVER, clock);
         Some(self.send_message(now, index, &tcp, bytes, wires, clock))
     }

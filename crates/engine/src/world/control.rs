@@ -86,7 +86,7 @@ impl World<'_> {
             return false;
         };
         let user = &mut users.each[index];
-        let Some(tcp) = user.tcp else {
+        let Some(tcp) = user.tcp.clone() else {
             return false;
         };
         let mut closed = user.closed.iter();

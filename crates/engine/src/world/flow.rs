@@ -179,6 +179,11 @@ impl FlowState {
         Some(finished_at.seconds() - self.started_at.seconds())
     }
 
+    /// When the last ACK of a finite flow came, if it has.
+    pub(crate) fn finished_at(&self) -> Option<Time> {
+        self.finished_at
+    }
+
     /// A new connection on a flow that is done with the one before.
     pub(super) fn renew(&mut self, tcp: &TcpSettings) {
         self.falls_before = self.falls();

@@ -45,7 +45,7 @@ impl User {
         User {
             rule: flow.rule(csma),
             tcp: match &flow.transport {
-                Transport::Tcp(tcp) => Some(*tcp),
+                Transport::Tcp(tcp) => Some(tcp.clone()),
                 _ => None,
             },
             payload_bytes: flow.payload_bytes(),

@@ -63,7 +63,7 @@ impl Web {
     pub(super) fn new(settings: &WebSettings, source: WebSource) -> Web {
         Web {
             source,
-            settings: *settings,
+            settings: settings.clone(),
             connections: Vec::new(),
             outside: None,
             closing: VecDeque::new(),

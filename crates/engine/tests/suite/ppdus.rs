@@ -8,6 +8,8 @@ use lasthop_engine::kernel::time::Time;
 use lasthop_engine::record::{Fate, FrameKind, FrameRecord};
 use lasthop_engine::scenario::{Format, Scenario, parse};
 
+use super::queues::{mean, simulate};
+
 /// Losses, collisions, an old station, A-MSDUs, short reordering: every kind of frame.
 const BUSY: &str = r#"
 duration = "1 s"
@@ -269,4 +271,29 @@ fn columns_have_mpdus_by_their_sequence_numbers() {
         assert_eq!(*of("mpdus_lost"), lost.len());
         assert_eq!(*of("lost"), serde_json::json!(lost));
     }
+}
+
+/// Linux starts no block acknowledgement session for voice, so that each of its packets has an exchange of its
+/// own, and a category is told to aggregate by a table of its own.
+#[test]
+fn voice_has_an_mpdu_in_a_ppdu_unless_its_table_says_otherwise() {
+    let mpdus = |category: &str, settings: &[(&str, &str)]| {
+        let source = format!("{{ rate = \"greedy\", category = \"{category}\" }}");
+        let text = format!(
+            "duration = \"0.2 s\"\nwarmup = \"0.1 s\"\nreplications = 1\n\
+             cell = {{ phy = \"802.11ac\" }}\nstation.a = {{ mcs = 7, udp_down = {source}, udp_up = {source} }}\n"
+        );
+        let result = simulate(&text, settings);
+        [("aps", "ap"), ("stations", "a")]
+            .map(|(list, name)| mean(&result, list, name, "mpdus_per_ppdu"))
+    };
+    assert_eq!(mpdus("voice", &[]), [1.0; 2]);
+    // whatever the node has
+    assert_eq!(
+        mpdus("voice", &[("cell.aggregation.mpdus", "32")]),
+        [1.0; 2]
+    );
+    let [ap, station] = mpdus("voice", &[("cell.ap.voice.aggregation.mpdus", "32")]);
+    assert!(ap > 16.0 && station == 1.0, "{ap} {station}");
+    assert!(mpdus("video", &[]).iter().all(|&mpdus| mpdus > 16.0));
 }

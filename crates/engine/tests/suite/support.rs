@@ -88,6 +88,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
     TcpSettings {
         handshake: false,
         congestion: CongestionControl::NewReno,
+        outside: None,
         compound: CompoundSettings::usual().expect("published values"),
         cubic_linux: CubicLinuxSettings::usual().expect("the kernel's"),
         dctcp: DctcpSettings::usual().expect("Linux's"),

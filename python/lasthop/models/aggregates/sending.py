@@ -91,7 +91,8 @@ class Sending:
         cell, station = scenario.cell, scenario.station[flow.station]
         assert isinstance(cell, AggregatingCell)
         node = station if flow.is_up else cell.ap
-        assert node.aggregation is not None
+        aggregation = node.aggregates(flow.category)
+        assert aggregation is not None
         own = node.access(flow.category)  # a node's name is not of its access
         access = AccessCategory(
             aifsn=own.aifsn,
@@ -102,7 +103,7 @@ class Sending:
         )
         udp = flow.udp
         sizes = udp.packet_bytes, udp.payload_bytes
-        return cls(cell, station, flow.is_up, access, node.aggregation, *sizes)
+        return cls(cell, station, flow.is_up, access, aggregation, *sizes)
 
     @cached_property
     def standard(self) -> Standard | None:

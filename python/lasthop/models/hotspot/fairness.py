@@ -2,6 +2,7 @@ r"""Goodput and fairness at the equilibrium (hot-spot paper, Eqs. 1-3, 26, 27)."
 
 from collections.abc import Sequence
 
+from lasthop.fairness import jain_index as jain_index  # Eq. (27)
 from lasthop.models.hotspot.padhye import received_per_rtt
 from lasthop.models.hotspot.station import Connections, Equilibrium, StationLoad
 
@@ -146,18 +147,3 @@ def updown_index(up: Sequence[float], down: Sequence[float]) -> float:
     Eq. (26).
     """
     return sum(up) / sum(down)
-
-
-def jain_index(goodputs: Sequence[float]) -> float:
-    r"""Jain's fairness index, :math:`J = (\sum x_i)^2 / (M \sum x_i^2)`. [-]
-
-    Parameters
-    ----------
-    goodputs : sequence of float
-        Goodput of every station, any unit; not all zero.
-
-    Notes
-    -----
-    Eq. (27), with the square that appendix III's text leaves out.
-    """
-    return sum(goodputs) ** 2 / (len(goodputs) * sum(x * x for x in goodputs))

@@ -1,5 +1,6 @@
 """From a scenario to a prediction of the hot-spot model."""
 
+from lasthop.fairness import fairness_levels, jain
 from lasthop.models.answer import Lists, Quantities, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_aggregating
 from lasthop.models.errors import Doubt, ModelError
@@ -12,9 +13,7 @@ from lasthop.models.hotspot.assumptions import (
 )
 from lasthop.models.hotspot.fairness import (
     download_goodput,
-    fairness_level,
     goodput_by_direction,
-    jain_index,
     round_trip,
     updown_index,
     upload_goodput,
@@ -52,7 +51,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     -------
     dict
         A result of kind ``"prediction"``: of each station ``goodput_share`` [-],
-        ``fairness_level`` (goodput of the first station over this one's) [-] and
+        ``fairness_level`` (goodput of the first station with connections over this one's) [-] and
         ``queue_packets`` [packets]; of the AP ``queue_packets`` [packets]; of each flow
         ``goodput_share`` and ``loss_probability`` [-]; of the cell ``jain`` and
         ``updown_ratio`` [-]; of each queue ``occupancy_packets`` [packets] and
@@ -185,10 +184,13 @@ def _add_shares(
     up, down = goodput_by_direction(spot.stations, at)
     goodputs = [u + d for u, d in zip(up, down, strict=True)]
     total = sum(goodputs)
-    for index, item in enumerate(items):
-        item["goodput_share"] = estimate(goodputs[index] / total)
-        if goodputs[index] > 0.0:
-            item["fairness_level"] = estimate(fairness_level(goodputs, 0, index))
+    # Only stations with connections are compared.
+    competing = {item["name"]: own for item, own in zip(items, goodputs, strict=True) if own > 0.0}
+    levels = fairness_levels(competing)
+    for own, item in zip(goodputs, items, strict=True):
+        item["goodput_share"] = estimate(own / total)
+        if own > 0.0:
+            item["fairness_level"] = estimate(levels[item["name"]])
     times = [
         round_trip(station, queue, at)
         for station, queue in zip(spot.stations, at.station_queues, strict=True)
@@ -200,7 +202,7 @@ def _add_shares(
         else:
             own = download_goodput(one.kind, time, at.loss)
         item["goodput_share"] = estimate(own / total)
-    # Only stations with connections are compared.
-    cell["jain"] = estimate(jain_index([g for g in goodputs if g > 0.0]))
+    if (index := jain(competing.values())) is not None:
+        cell["jain"] = estimate(index)
     if sum(up) > 0.0 and sum(down) > 0.0:
         cell["updown_ratio"] = estimate(updown_index(up, down))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lasthop.fairness import fairness_levels
 from lasthop.models.answer import Lists, Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_cell
 from lasthop.models.errors import ModelError
@@ -191,7 +192,7 @@ def _stations(
     for flow in flows:
         goodput[flow["station"]] += flow["goodput_bps"]["mean"]
     mac = found.contention
-    first = goodput.get(nodes[0].name)
+    levels = fairness_levels(goodput)
     items: list[Quantities] = []
     for node in nodes:
         item: Quantities = {"name": node.name}
@@ -199,8 +200,7 @@ def _stations(
             k, own = picture.station_of[node.name], goodput[node.name]
             item["goodput_bps"] = estimate(own)
             item["goodput_share"] = estimate(own / total)
-            if first is not None:
-                item["fairness_level"] = estimate(first / own)
+            item["fairness_level"] = estimate(levels[node.name])
             item["collision_rate"] = estimate(mac.station_collisions[k])
             item["frame_failure_rate"] = estimate(mac.station_failures[k])
             item["discard_probability"] = estimate(mac.discards_by_station[k])

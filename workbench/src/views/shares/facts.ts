@@ -32,9 +32,6 @@ export function factsOf(answer: Answer | null): [string, string][] {
   const means = itemsOf(answer, "flows").flatMap((flow) => meanOf(flow, "goodput_bps") ?? []);
   if (found.length > 0 || means.length < 2) return found;
   const sum_bps = means.reduce((sum, each) => sum + each, 0);
-  const squares = means.reduce((sum, each) => sum + each * each, 0);
   found.push(["Goodput of all flows", `${plain(sum_bps / 1e6)} Mb/s`]);
-  // not the mean of the index over replications
-  found.push(["Jain's index of means", plain(sum_bps ** 2 / (means.length * squares || 1))]);
   return found;
 }

@@ -30,7 +30,7 @@ const DEPTH: u32 = 2;
 impl Linux {
     /// Nothing waits; `None`: the access point has another queue.
     pub(super) fn new(hotspot: Hotspot, medium: &Dcf, streams: &Streams) -> Option<Linux> {
-        let setting = hotspot.cell.ap.queue;
+        let setting = &hotspot.cell.ap.queue;
         let Discipline::Mac80211(own) = setting.discipline else {
             return None;
         };

@@ -24,13 +24,13 @@ impl Link {
     ) -> Link {
         let from = medium.node(contender);
         let station = &stations[from.max(to) as usize - 1];
+        let category = medium.category(contender);
         let of = |node: u32| match node {
-            AP => cell.ap.aggregation,
-            _ => station.node.aggregation,
+            AP => cell.ap.aggregation(category),
+            _ => station.node.aggregation(category),
         };
         let generation = station.modulation.map(|one| one.generation);
-        let usual = Aggregation::OFF;
-        let terms = of(from).unwrap_or(usual).with(generation);
+        let terms = of(from).with(generation);
         let limit = access_of(cell, stations, medium, contender).txop_limit;
         let way = Way::new(cell, stations, (from, to), &terms, limit, &station.channel);
         Link {
@@ -38,7 +38,7 @@ impl Link {
             window: Window::new(Terms {
                 window: terms.mpdus,
                 attempts: terms.attempts,
-                reorder_timeout: of(to).unwrap_or(usual).reorder_timeout,
+                reorder_timeout: of(to).reorder_timeout,
                 agreed: terms.mpdus > 1,
             }),
             terms,

@@ -280,7 +280,7 @@ fn flows(
                 route: route.clone(),
                 weight: own.weight,
                 marginal_utility: marginal_utility.clone(),
-                transport,
+                transport: transport.clone(),
                 start: own.start,
                 start_spread: Hosts::read(&Layers(&[section]))?.start_spread,
                 stop: own.stop,

@@ -55,7 +55,7 @@ fn the_hotspot_is_the_cell_of_paper_002() {
     let scenario = toml(HOTSPOT, &[]).unwrap();
     assert_eq!(scenario.cell.ap.queue, QueueSetting::drop_tail(75));
     assert_eq!(scenario.warmup, crate::kernel::time::Span(18_000_000_000));
-    let Transport::Tcp(tcp) = scenario.flows[0].transport else {
+    let Transport::Tcp(tcp) = &scenario.flows[0].transport else {
         panic!("an upload is a TCP flow");
     };
     assert_eq!(tcp.congestion, CongestionControl::Reno);

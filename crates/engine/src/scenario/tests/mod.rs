@@ -1,6 +1,7 @@
 //! Tests of the whole way from text to scenario.
 
 mod access;
+mod aggregation;
 mod bottleneck;
 mod companion;
 mod csma;

@@ -105,7 +105,7 @@ start_spread = "9 ms"
     assert_eq!((queue(2), queue(3)), (7, 8));
     let access = &scenario.links[flow.forward[0] as usize];
     assert_eq!((access.delay, access.rate.bps()), (Span(2 * MS), None));
-    let Transport::Tcp(tcp) = flow.transport else {
+    let Transport::Tcp(tcp) = &flow.transport else {
         panic!("a TCP flow");
     };
     assert_eq!(tcp.congestion, CongestionControl::Cubic);
@@ -255,7 +255,7 @@ fn web_traffic_is_one_flow_with_the_rate_of_its_connections() {
     let scenario = toml(&text("50"), &[]).unwrap();
     let flow = scenario.flows.last().unwrap();
     assert_eq!((flow.name.as_str(), flow.class.as_str()), ("site", "site"));
-    let Transport::Web(web) = flow.transport else {
+    let Transport::Web(web) = &flow.transport else {
         panic!("web traffic");
     };
     assert_eq!(web.connections_per_s, 50.0);
@@ -269,7 +269,7 @@ fn web_traffic_is_one_flow_with_the_rate_of_its_connections() {
     assert_eq!((access.rate.bps(), access.delay), (None, Span(50 * MS)));
     let table = "{ connections = 0.5, arrivals = \"poisson\", response = \"5 kB\", server_delay = \"0 s\" }";
     let scenario = toml(&text(table), &[]).unwrap();
-    let Transport::Web(web) = scenario.flows[3].transport else {
+    let Transport::Web(web) = &scenario.flows[3].transport else {
         panic!("web traffic");
     };
     assert_eq!(

@@ -159,10 +159,10 @@ fn check_scenario(scenario: &Scenario) {
     for queue in scenario
         .stations
         .iter()
-        .map(|s| s.node.queue)
-        .chain([scenario.cell.ap.queue])
+        .map(|s| &s.node.queue)
+        .chain([&scenario.cell.ap.queue])
     {
-        if let Discipline::Red(red) = queue.discipline {
+        if let Discipline::Red(red) = &queue.discipline {
             assert!(red.min_th < red.max_th && red.max_p > 0.0 && red.max_p <= 1.0);
         }
     }

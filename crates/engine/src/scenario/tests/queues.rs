@@ -136,7 +136,12 @@ fn the_nearest_queue_holds_as_a_whole() {
         ("cell.queue", "{ limit = 30, codel = {} }"),
         ("station.a.queue", "7"),
     ];
-    let queue = |settings: &[(&str, &str)]| toml(SMALL, settings).unwrap().stations[0].node.queue;
+    let queue = |settings: &[(&str, &str)]| {
+        toml(SMALL, settings).unwrap().stations[0]
+            .node
+            .queue
+            .clone()
+    };
     assert!(matches!(
         queue(&settings[..1]).discipline,
         Discipline::CoDel(_)

@@ -12,7 +12,10 @@ fn said_of(settings: &[(&str, &str)]) -> String {
 fn flows(text: &str, settings: &[(&str, &str)]) -> Vec<(Flow, u32)> {
     let scenario = toml(text, settings).unwrap();
     let windows = scenario.flows.into_iter().map(|flow| match flow.transport {
-        Transport::Tcp(tcp) => (flow, tcp.window_packets),
+        Transport::Tcp(ref tcp) => {
+            let window = tcp.window_packets;
+            (flow, window)
+        }
         Transport::Udp(_) | Transport::Web(_) => (flow, 0),
     });
     windows.collect()

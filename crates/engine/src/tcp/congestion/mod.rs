@@ -54,7 +54,7 @@ use illinois::Illinois;
 use newreno::NewReno;
 pub(crate) use outside::ControlPart;
 use outside::OutsideLaw;
-pub use outside::{Control, OutsideControl};
+pub use outside::{ConfiguredControl, Control, OutsideControl};
 use prague::Prague;
 pub use prague::PragueSettings;
 use reno::Reno;
@@ -215,7 +215,10 @@ macro_rules! algorithms {
                         let $settings = settings;
                         Algorithm::$variant($new)
                     } )+
-                    CongestionControl::Outside(control) => Algorithm::Outside(control.law()),
+                    CongestionControl::Outside(_) => match &settings.outside {
+                        Some(outside) => Algorithm::Outside(outside.law()),
+                        None => unreachable!("settings of TCP are read whole"),
+                    },
                 }
             }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use super::Law;
 use crate::notation::layers::Layers;
@@ -21,12 +22,19 @@ pub trait Control: Law + Clone + fmt::Debug + Send + 'static {
     fn new(settings: &Self::Settings) -> Self;
 }
 
-/// A congestion control of another crate, as settings have it: its name and, once its own settings have
-/// been read, what makes its laws. They live as long as the program.
+/// A congestion control of another crate, as its word in a file says.
 #[derive(Clone, Copy)]
 pub struct OutsideControl {
     part: &'static ControlPart,
-    maker: Option<&'static Maker>,
+}
+
+/// What makes the laws of a control of another crate, with its own settings.
+#[derive(Clone)]
+pub struct ConfiguredControl(Arc<Configured>);
+
+struct Configured {
+    name: &'static str,
+    maker: Box<Maker>,
 }
 
 /// What a crate brings to have its control in files.
@@ -39,7 +47,7 @@ pub(crate) struct ControlPart {
 type Maker = dyn Fn() -> OutsideLaw + Send + Sync;
 
 impl ControlPart {
-    pub(crate) fn of<C: Control>() -> ControlPart {
+    pub(crate) const fn of<C: Control>() -> ControlPart {
         ControlPart {
             name: C::NAME,
             read: |layers| {
@@ -61,22 +69,36 @@ impl OutsideControl {
 
     pub(super) fn of(word: &AddedWord) -> Option<OutsideControl> {
         let part = word.brought.downcast_ref::<ControlPart>()?;
-        let maker = None;
-        Some(OutsideControl { part, maker })
+        Some(OutsideControl { part })
     }
 
     /// The same control with the settings that the layers give it.
-    pub(crate) fn configured(self, layers: &Layers) -> Result<OutsideControl, Refused> {
-        let maker: &'static Maker = Box::leak((self.part.read)(layers)?);
-        let maker = Some(maker);
-        Ok(OutsideControl { maker, ..self })
+    pub(crate) fn configured(self, layers: &Layers) -> Result<ConfiguredControl, Refused> {
+        let configured = Configured {
+            name: self.part.name,
+            maker: (self.part.read)(layers)?,
+        };
+        Ok(ConfiguredControl(Arc::new(configured)))
     }
+}
 
-    pub(super) fn law(self) -> OutsideLaw {
-        match self.maker {
-            Some(maker) => maker(),
-            None => unreachable!("settings of TCP are read whole"),
-        }
+impl ConfiguredControl {
+    /// The law of one connection.
+    pub(super) fn law(&self) -> OutsideLaw {
+        (self.0.maker)()
+    }
+}
+
+/// Two are equal if their names are: no two parts have the same name.
+impl PartialEq for ConfiguredControl {
+    fn eq(&self, other: &ConfiguredControl) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl fmt::Debug for ConfiguredControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
     }
 }
 

@@ -531,7 +531,7 @@ fn network() -> impl Strategy<Value = Scenario> {
             let mut scenario = scenario(&text);
             let shared = scenario.links.iter_mut().filter(|link| !link.of_host);
             for (link, trace) in shared.zip(traces) {
-                link.queue = queue;
+                link.queue = queue.clone();
                 link.rate = trace.map_or(link.rate.clone(), LinkRate::Trace);
             }
             scenario
@@ -678,7 +678,7 @@ tcp = { window = 1000, ecn = ECN }
         {
             link.queue = QueueSetting {
                 limit_packets: 1000,
-                discipline: red,
+                discipline: red.clone(),
             };
         }
         let measures = measures(&scenario);

@@ -119,7 +119,7 @@ pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
             let name = format!("s{station}/{}", category.name());
             Flow {
                 category,
-                ..Flow::of_station(name, station, Direction::Up, silence)
+                ..Flow::of_station(name, station, Direction::Up, silence.clone())
             }
         }));
     }

@@ -196,7 +196,10 @@ fn rate_reduction_spreads_the_silence_of_half_a_window() {
         ..from_ten()
     };
     let sent_with = |prr| {
-        let mut sender = Sender::new(&TcpSettings { prr, ..twenty });
+        let mut sender = Sender::new(&TcpSettings {
+            prr,
+            ..twenty.clone()
+        });
         let now = Time(1_000 * MS);
         sender.open();
         while sender.next_segment(now).is_some() {}

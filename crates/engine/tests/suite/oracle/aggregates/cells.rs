@@ -2,7 +2,7 @@
 
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::mac::ppdu::{Generation, Modulation};
-use lasthop_engine::mac::{Aggregation, EifsRule, Ppdus};
+use lasthop_engine::mac::{Aggregation, Aggregations, EifsRule, Ppdus};
 
 use lasthop_engine::scenario::*;
 use proptest::option;
@@ -17,7 +17,8 @@ use super::radios::{RADIOS, Radio, any_modulation, in_cell};
 const MBPS: u64 = 1_000_000;
 const US: u64 = 1_000;
 
-fn any_aggregation() -> impl Strategy<Value = Aggregation> {
+/// Boxed, since the trees of all that is drawn for a cell would not fit a thread's stack otherwise.
+fn any_aggregation() -> BoxedStrategy<Aggregation> {
     let most = || Just(u32::MAX);
     (
         prop_oneof![6 => 1_u32..=8, 2 => 9_u32..=64, 1 => 65_u32..=256],
@@ -41,20 +42,23 @@ fn any_aggregation() -> impl Strategy<Value = Aggregation> {
                 }
             },
         )
+        .boxed()
 }
 
 /// A node's access, with a queue of its own size. Who never gives up needs a window in which two do not
 /// collide for ever.
 fn any_access() -> impl Strategy<Value = Node> {
     let limit = prop_oneof![2 => 1_u32..8, 3 => 8_u32..100];
-    (cells::any_access(), any_aggregation(), limit).prop_map(|(mut node, aggregation, limit)| {
+    let aggregations = (any_aggregation(), option::of(any_aggregation()));
+    (cells::any_access(), aggregations, limit).prop_map(|(mut node, (usual, voice), limit)| {
         let categories = [
             &mut node.best_effort,
             &mut node.background,
             &mut node.video,
             &mut node.voice,
         ];
-        if aggregation.attempts.is_none() {
+        let voice = voice.unwrap_or(usual);
+        if usual.attempts.is_none() || voice.attempts.is_none() {
             for access in categories {
                 access.cwmin += 15;
                 access.cwmax += 15;
@@ -62,7 +66,9 @@ fn any_access() -> impl Strategy<Value = Node> {
         }
         Node {
             queue: QueueSetting::drop_tail(limit),
-            aggregation: Some(aggregation),
+            aggregation: Some(Box::new(
+                Aggregations::alike(usual).with(Category::Voice, voice),
+            )),
             ..node
         }
     })

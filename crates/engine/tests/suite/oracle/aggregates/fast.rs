@@ -32,7 +32,7 @@ fn flows(scenario: &Scenario, categories: &[Category]) -> Vec<Flow> {
             let name = format!("{station}/{}", category.name());
             flows.push(Flow {
                 category,
-                ..Flow::of_station(name, station, Direction::Up, transport)
+                ..Flow::of_station(name, station, Direction::Up, transport.clone())
             });
         }
     }

@@ -1,9 +1,9 @@
-//! From one node of the cell to another: what may be sent, and how long it is on the air.
+//! From a category of one node of the cell to another node: what may be sent, and how long it is on the air.
 
 use lasthop_engine::kernel::time::Span;
-use lasthop_engine::mac::EifsRule;
 use lasthop_engine::mac::ppdu::Modulation;
-use lasthop_engine::scenario::{self, Cell, Rates, Scenario, Station};
+use lasthop_engine::mac::{Aggregation, EifsRule};
+use lasthop_engine::scenario::{self, Category, Cell, Rates, Scenario, Station};
 
 use super::super::air::{ACK_BYTES, RTS_BYTES};
 use super::lengths;
@@ -13,12 +13,18 @@ use super::lengths;
 pub struct Hop<'a> {
     scenario: &'a Scenario,
     from: u32,
+    category: Category,
     to: u32,
 }
 
 impl<'a> Hop<'a> {
-    pub fn new(scenario: &'a Scenario, from: u32, to: u32) -> Hop<'a> {
-        Hop { scenario, from, to }
+    pub fn new(scenario: &'a Scenario, (from, category): (u32, Category), to: u32) -> Hop<'a> {
+        Hop {
+            scenario,
+            from,
+            category,
+            to,
+        }
     }
 
     pub fn cell(&self) -> &'a Cell {
@@ -43,6 +49,12 @@ impl<'a> Hop<'a> {
         }
     }
 
+    /// How the sender aggregates, in a cell that does.
+    fn own(&self) -> Option<&'a Aggregation> {
+        let own = self.sender().aggregation.as_ref();
+        own.map(|own| own.of(self.category))
+    }
+
     fn modulation(&self) -> Option<&'a Modulation> {
         self.station().modulation.as_ref()
     }
@@ -53,7 +65,7 @@ impl<'a> Hop<'a> {
 
     /// Most MPDUs in a PPDU, which is also the window; 1 without a BlockAck agreement.
     pub fn window(&self) -> u32 {
-        match (self.modulation(), &self.sender().aggregation) {
+        match (self.modulation(), self.own()) {
             (Some(modulation), Some(own)) => own.mpdus.min(modulation.generation.most_mpdus()),
             _ => 1,
         }
@@ -66,24 +78,23 @@ impl<'a> Hop<'a> {
 
     /// Attempts for an MPDU, or a BlockAckReq, under an agreement.
     pub fn attempts(&self) -> Option<u32> {
-        self.sender().aggregation.and_then(|own| own.attempts)
+        self.own().and_then(|own| own.attempts)
     }
 
     /// Whether a BlockAckReq follows an aggregate without response.
     pub fn bar_after_failure(&self) -> bool {
-        let own = self.sender().aggregation;
-        self.has_agreement() && own.is_some_and(|own| own.bar_after_failure)
+        self.has_agreement() && self.own().is_some_and(|own| own.bar_after_failure)
     }
 
     /// How long the receiver holds MPDUs back.
     pub fn reorder_timeout(&self) -> Option<Span> {
-        let own = self.receiver().aggregation;
-        own.and_then(|own| own.reorder_timeout)
+        let own = self.receiver().aggregation.as_ref();
+        own.and_then(|own| own.of(self.category).reorder_timeout)
     }
 
     /// Whether these packets may share an MPDU.
     pub fn may_share(&self, ip_bytes: &[u32]) -> bool {
-        let (Some(modulation), Some(own)) = (self.modulation(), &self.sender().aggregation) else {
+        let (Some(modulation), Some(own)) = (self.modulation(), self.own()) else {
             return false;
         };
         let most = modulation.generation.longest_amsdu();
@@ -93,7 +104,7 @@ impl<'a> Hop<'a> {
 
     /// Whether a PPDU with MPDUs of these lengths is within the limits of the PHY and of the sender.
     pub fn may_aggregate(&self, mpdu_bytes: &[u32]) -> bool {
-        let (Some(modulation), Some(own)) = (self.modulation(), &self.sender().aggregation) else {
+        let (Some(modulation), Some(own)) = (self.modulation(), self.own()) else {
             return false;
         };
         let most = own.bytes.min(modulation.generation.longest_ampdu());

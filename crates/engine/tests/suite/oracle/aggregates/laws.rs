@@ -97,7 +97,7 @@ fn mpdus_keep_to_the_rules(
     let mut attempts: BTreeMap<(Who, u32, u32), u32> = BTreeMap::new();
     let mut received_before = BTreeSet::new();
     for attempt in &trace.attempts {
-        let hop = Hop::new(scenario, attempt.who.0, attempt.to);
+        let hop = Hop::new(scenario, attempt.who, attempt.to);
         let Sent::Mpdus(mpdus) = &attempt.sent else {
             prop_assert!(hop.has_agreement() && !attempt.rts);
             continue;
@@ -279,7 +279,7 @@ fn happenings(scenario: &Scenario, trace: &AggregateTrace) -> Vec<(&'static str,
         scenario.stations[station].modulation.is_none()
     };
     let bar_end = |attempt: &Attempt| {
-        let hop = Hop::new(scenario, attempt.who.0, attempt.to);
+        let hop = Hop::new(scenario, attempt.who, attempt.to);
         (attempt.sent == Sent::BlockAckReq).then(|| attempt.start + hop.block_ack_req())
     };
     let bar_ends: BTreeSet<Time> = attempts.iter().filter_map(bar_end).collect();

@@ -142,7 +142,7 @@ impl<'a> Medium<'a> {
         let sender = &self.senders[owner];
         let on_air = sender.exchange.as_ref().map(|exchange| exchange.to);
         let to = on_air.or(sender.receiver()).expect("something to send");
-        Hop::new(self.scenario, sender.who.0, to)
+        Hop::new(self.scenario, sender.who, to)
     }
 
     fn sifs(&self) -> Span {

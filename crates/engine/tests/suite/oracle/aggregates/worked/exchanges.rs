@@ -178,7 +178,7 @@ fn eifs_expects_the_response_that_the_modulation_would_have_had() {
         }
         let own = &mut scenario.stations[0].modulation;
         *own = own.map(|own| Modulation { mcs, ..own });
-        let hop = Hop::new(&scenario, 1, 0);
+        let hop = Hop::new(&scenario, (1, Category::BestEffort), 0);
         hop.expected_response(is_control).0 / 1_000
     };
     let of_ppdus: Vec<u64> = (0..8).map(|mcs| expected(mcs, false)).collect();

@@ -3,7 +3,7 @@
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::Aggregation;
 use lasthop_engine::mac::ppdu::{Generation, Modulation};
-use lasthop_engine::scenario::{PhyKind, Scenario};
+use lasthop_engine::scenario::{Category, PhyKind, Scenario};
 
 use super::super::super::script::Script;
 use super::super::hop::Hop;
@@ -90,7 +90,7 @@ fn a_ppdu_is_as_long_as_all_limits_allow() {
 
 /// What the only station of a cell sends may be.
 fn from_station<T>(scenario: &Scenario, ask: impl Fn(Hop) -> T) -> T {
-    ask(Hop::new(scenario, 1, 0))
+    ask(Hop::new(scenario, (1, Category::BestEffort), 0))
 }
 
 #[test]

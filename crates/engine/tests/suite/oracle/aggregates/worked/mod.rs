@@ -16,7 +16,7 @@ mod windows;
 
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::mac::ppdu::Modulation;
-use lasthop_engine::mac::{Aggregation, Band, EifsRule, LONGEST_PPDU};
+use lasthop_engine::mac::{Aggregation, Aggregations, Band, EifsRule, LONGEST_PPDU};
 use lasthop_engine::scenario::{Category, PhyKind, Scenario};
 
 use super::super::cells as older;
@@ -45,7 +45,7 @@ fn cell(stations: u32, aggregation: Aggregation) -> Scenario {
     };
     let mut node = older::access(15);
     node.control_rate_bps = 24_000_000;
-    node.aggregation = Some(aggregation);
+    node.aggregation = Some(Box::new(Aggregations::alike(aggregation)));
     let modulation = Modulation {
         mcs: 7,
         ..radio.plain()

@@ -1,0 +1,121 @@
+//! What a file says of parts from outside lives as long as its scenario: reading files again and again takes no
+//! more memory.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lasthop_engine::kernel::streams::Stream;
+use lasthop_engine::kernel::time::Time;
+use lasthop_engine::notation::layers::Layers;
+use lasthop_engine::notation::problem::Refused;
+use lasthop_engine::notation::setting::{FileTable, Json};
+use lasthop_engine::notation::table::Table;
+use lasthop_engine::outside::{
+    Backlog, Control, Law, NewAck, Outlet, Parts, Policy, Verdict, Window,
+};
+use lasthop_engine::packet::Packet;
+use lasthop_engine::scenario::Format;
+use parts_from_outside::{Lottery, LotteryQueue, Scalable};
+
+/// Settings that exist at the moment.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+/// Settings that have ever been read.
+static READ: AtomicUsize = AtomicUsize::new(0);
+
+/// Settings whose number is counted.
+struct Counted<T>(T);
+
+impl<T: FileTable> FileTable for Counted<T> {
+    fn table() -> &'static Table {
+        T::table()
+    }
+
+    fn read(layers: &Layers) -> Result<Counted<T>, Refused> {
+        let settings = T::read(layers)?;
+        READ.fetch_add(1, Ordering::Relaxed);
+        LIVE.fetch_add(1, Ordering::Relaxed);
+        Ok(Counted(settings))
+    }
+
+    fn json(&self) -> Json {
+        self.0.json()
+    }
+}
+
+impl<T> Drop for Counted<T> {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Queue(LotteryQueue);
+
+impl Policy for Queue {
+    const NAME: &'static str = LotteryQueue::NAME;
+    const DOC: &'static str = LotteryQueue::DOC;
+    type Settings = Counted<Lottery>;
+
+    fn new(settings: &Counted<Lottery>, limit: u32, outlet: Outlet, stream: Stream) -> Queue {
+        Queue(LotteryQueue::new(&settings.0, limit, outlet, stream))
+    }
+
+    fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
+        self.0.admit(now, backlog, packet)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Scaled(Scalable);
+
+impl Law for Scaled {
+    fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
+        self.0.on_ack(window, ack);
+    }
+
+    fn decrease(&mut self, window: &Window, flight: u32) -> f64 {
+        self.0.decrease(window, flight)
+    }
+}
+
+impl Control for Scaled {
+    const NAME: &'static str = Scalable::NAME;
+    type Settings = Counted<Scalable>;
+
+    fn new(settings: &Counted<Scalable>) -> Scaled {
+        Scaled(settings.0)
+    }
+}
+
+const FILE: &str = r#"
+duration = "2 s"
+replications = 1
+dumbbell = { bottleneck = "5 Mbps", rtt = "20 ms", flows = 3 }
+queue.lottery.p = 0.01
+tcp = { congestion = "scalable", scalable.gain = 0.02 }
+"#;
+
+#[test]
+fn settings_of_parts_go_with_their_scenario() {
+    let parse = |text: &str| {
+        let parts = Parts::new().discipline::<Queue>().congestion::<Scaled>();
+        parts.parse(text, Format::Toml, "x.toml", &[])
+    };
+    for _ in 0..50 {
+        let scenario = parse(FILE).expect("no problem");
+        let of_one = LIVE.load(Ordering::Relaxed);
+        let copy = scenario.clone();
+        assert_eq!(LIVE.load(Ordering::Relaxed), of_one, "a copy shares them");
+        drop(scenario);
+        assert_eq!(LIVE.load(Ordering::Relaxed), of_one);
+        drop(copy);
+        assert_eq!(LIVE.load(Ordering::Relaxed), 0);
+    }
+    let run = |text| {
+        let scenario = parse(text).expect("no problem");
+        lasthop_engine::run(&scenario, 1, &|_| std::ops::ControlFlow::Continue(()))
+    };
+    run(FILE).expect("it runs");
+    assert!(parse(&FILE.replace("gain = 0.02", "gain = 2")).is_err());
+    assert!(READ.load(Ordering::Relaxed) > 100);
+    assert_eq!(LIVE.load(Ordering::Relaxed), 0);
+}

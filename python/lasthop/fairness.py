@@ -1,0 +1,58 @@
+"""Fairness, which is judged among those whose demand is not met.
+
+A flow that gets all it asks for is not treated unfairly. The demand of a flow is met if it has a
+rate of its own and delivers at least 99 % of what it offers; connections and greedy sources always
+want more, and the reports of sensors ask for no share. A station competes while one of its flows
+does. Results of simulations follow the same rules (``crates/engine/src/measure/fairness.rs``).
+"""
+
+from collections.abc import Collection, Mapping
+
+__all__ = ["MET_PERCENT", "fairness_levels", "is_met", "jain", "jain_index"]
+
+MET_PERCENT = 99
+"""Part of what it offers that a flow must deliver for its demand to be met. [%]"""
+
+
+def is_met(offered: int, delivered: int) -> bool:
+    """Whether the demand of a source is met that has offered and delivered this much. [datagrams]
+
+    What must be delivered is rounded down to whole datagrams: one may still be under way.
+    """
+    return delivered >= offered * MET_PERCENT // 100
+
+
+def jain(goodputs: Collection[float]) -> float | None:
+    """Jain's index of those that compete; None with fewer than two, and if all are 0. [-]"""
+    return jain_index(goodputs) if len(goodputs) > 1 and any(goodputs) else None
+
+
+def jain_index(goodputs: Collection[float]) -> float:
+    r"""Jain's fairness index, :math:`J = (\sum x_i)^2 / (M \sum x_i^2)`. [-]
+
+    Parameters
+    ----------
+    goodputs : collection of float
+        Goodput of each, any unit; not all zero.
+
+    Notes
+    -----
+    Hot-spot paper, Eq. (27), with the square that appendix III's text leaves out.
+    """
+    return sum(goodputs) ** 2 / (len(goodputs) * sum(x * x for x in goodputs))
+
+
+def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:
+    r"""Fairness level of each station that competes, :math:`\eta_{1j} = GP_1 / GP_j`. [-]
+
+    Parameters
+    ----------
+    goodputs : mapping of str to float
+        Goodput of each station that competes, in the order of the scenario, any unit.
+
+    Notes
+    -----
+    Hot-spot paper, Eqs. (2) and (3); stations without goodput have none.
+    """
+    first = next(iter(goodputs.values()), 0.0)
+    return {name: first / own for name, own in goodputs.items() if own > 0.0}
