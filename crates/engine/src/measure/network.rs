@@ -4,7 +4,7 @@ use super::item::{Item, Value, jain, mean_s, quantile, ratio, share};
 use super::period::Period;
 use crate::quantities::*;
 use crate::scenario::Transport;
-use crate::world::{Endpoints, FlowCounters};
+use crate::world::Endpoints;
 
 /// A flow starves below this part of the mean goodput of its class.
 const STARVING: f64 = 0.1;
@@ -69,17 +69,17 @@ impl Period<'_> {
             let own: Vec<f64> = lasting.map(|&index| goodputs[index]).collect();
             let mean = own.iter().sum::<f64>() / own.len() as f64;
             let starved = own.iter().filter(|&&x| x < STARVING * mean).count();
-            let over = |count: fn(&FlowCounters) -> u64| self.over(members.iter().copied(), count);
-            let loss = ratio(over(|c| c.lost), over(|c| c.sent));
             let mut values = vec![
                 GOODPUT.of(sum),
                 GOODPUT_SHARE.of(share(sum, total)),
                 JAIN.of(jain(&own)),
                 STARVED_FLOWS.of((!own.is_empty()).then_some(starved as f64)),
-                LOSS_PROBABILITY.of(loss),
+                self.loss(members.iter().copied()),
             ];
             if members.iter().any(|&index| self.is_tcp(index)) {
-                values.push(CWND.of(self.mean_cwnd(&members)));
+                let lasting = |&index: &usize| self.is_tcp(index) && self.lasts(index);
+                let cwnd = self.mean_cwnd(members.iter().copied().filter(lasting));
+                values.push(CWND.of(cwnd));
                 values.push(SYNCHRONISATION.of(gauge.synchronisation(class)));
             }
             values.extend(self.delays(&members));
@@ -98,15 +98,6 @@ impl Period<'_> {
     fn is_tcp(&self, index: usize) -> bool {
         let transport = &self.world.scenario().flows[index].transport;
         matches!(transport, Transport::Tcp(_))
-    }
-
-    /// Time average of the windows of the TCP flows among `members` that last. [packets]
-    fn mean_cwnd(&self, members: &[usize]) -> Option<f64> {
-        let lasting = |&&index: &&usize| self.is_tcp(index) && self.lasts(index);
-        let tcp: Vec<usize> = members.iter().filter(lasting).copied().collect();
-        let area = |&k: &usize| self.end.flows[k].cwnd_ns - self.start.flows[k].cwnd_ns;
-        let sum: f64 = tcp.iter().map(area).sum();
-        (!tcp.is_empty()).then(|| sum / self.length_ns() as f64 / tcp.len() as f64)
     }
 
     /// Mean round-trip time of the TCP flows among `members`, one-way delay of the others; which of the two

@@ -1,5 +1,6 @@
 //! What is measured of a queue that classes share.
 
+use super::fates::probability;
 use super::item::{Item, Value, jain, ratio, share};
 use super::marks::QueueMark;
 use super::period::Period;
@@ -36,12 +37,13 @@ impl Period<'_> {
             let grown = pairs.map(|(from, to)| count(to).wrapping_sub(count(from)));
             grown.fold(0, u64::wrapping_add)
         };
-        let area = |class: usize| over(class, |&(_, area)| area);
+        let area = |class: usize| over(class, |mark| mark.area);
         let whole: u64 = (0..classes.len()).map(area).sum();
         let item = |(index, class): (usize, &SharingClass)| {
             let own: Vec<f64> = class.flows.iter().map(|&k| goodputs[k as usize]).collect();
             let sum: f64 = own.iter().sum();
-            let drops = ratio(over(index, |c| c.0.dropped), over(index, |c| c.0.offered));
+            let dropped = over(index, |mark| mark.counters.dropped);
+            let drops = probability(dropped, over(index, |mark| mark.counters.left));
             let values = [
                 GOODPUT.of(sum),
                 GOODPUT_SHARE.of(share(sum, total)),
