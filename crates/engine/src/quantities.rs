@@ -182,11 +182,11 @@ registry! {
     ACTIVE_STATIONS: "active_stations", "stations", ["cells"],
         "time average of the number of stations (not the AP) with a frame to send";
     JAIN: "jain", "-", ["cells", "classes"],
-        "Jain's fairness index of the goodputs of the stations that have flows other than sensors', or of the class's flows that have begun and are not finished";
+        "Jain's fairness index of the goodputs of the stations that have flows other than sensors', or of the class's flows that have begun and are not finished, each over the time in which it existed";
     SYNCHRONISATION: "synchronisation", "-", ["classes"],
         "correlation of the windows of a class's TCP flows, read once a bin: covariances of all pairs over the products of their standard deviations; 1: they swing together, 0: each for itself";
     STARVED_FLOWS: "starved_flows", "flows", ["classes"],
-        "flows of the class, begun and not finished, with less than a tenth of the mean goodput of such flows";
+        "flows of the class, begun and not finished, with less than a tenth of the mean goodput of such flows, each over the time in which it existed";
     JAIN_P05: "jain_p05", "-", ["cells"],
         "5th percentile of Jain's index over windows of 1 s: of the stations whose connections or greedy sources could send all the while (of all flows but sensors' where there are none of these); measured if asked for (--tails, simulate(tails=True))";
     LONGEST_STARVED: "longest_starved_s", "s", ["stations"],

@@ -2,6 +2,7 @@
 
 use super::item::{Item, Value, jain, mean_s, quantile, ratio, share};
 use super::period::Period;
+use crate::kernel::time::Span;
 use crate::quantities::*;
 use crate::scenario::Transport;
 use crate::world::Endpoints;
@@ -66,7 +67,9 @@ impl Period<'_> {
             }
             let sum: f64 = members.iter().map(|&index| goodputs[index]).sum();
             let lasting = members.iter().filter(|&&index| self.lasts(index));
-            let own: Vec<f64> = lasting.map(|&index| goodputs[index]).collect();
+            let own: Vec<f64> = lasting
+                .map(|&index| goodputs[index] * self.whole_over_life(index))
+                .collect();
             let mean = own.iter().sum::<f64>() / own.len() as f64;
             let starved = own.iter().filter(|&&x| x < STARVING * mean).count();
             let mut values = vec![
@@ -87,6 +90,13 @@ impl Period<'_> {
             Item::new(name, values)
         };
         gauge.classes.iter().enumerate().map(item).collect()
+    }
+
+    /// The measured time over the part of it in which a flow existed. [-]
+    fn whole_over_life(&self, index: usize) -> f64 {
+        let state = &self.world.flows().states()[index];
+        let life = state.life(self.start.marks.at, self.end.marks.at);
+        ratio(self.length_ns(), life.0).unwrap_or(1.0)
     }
 
     /// Whether a flow has begun and is not finished: others have no fair part.
@@ -140,15 +150,14 @@ impl Period<'_> {
         if finite.is_empty() {
             return Vec::new();
         }
-        let of = |&index: &usize| self.world.flows().states()[index].completion_s();
-        let mut times: Vec<f64> = finite.iter().filter_map(of).collect();
-        times.sort_unstable_by(f64::total_cmp);
+        let of = |&index: &usize| self.world.flows().states()[index].completion();
+        let mut times: Vec<Span> = finite.iter().filter_map(of).collect();
+        times.sort_unstable();
         let unfinished = (finite.len() - times.len()) as f64;
-        let mean = times.iter().sum::<f64>() / times.len() as f64;
-        let finished = !times.is_empty();
+        let sum_ns = times.iter().map(|time| time.0).sum();
         vec![
-            COMPLETION.of(finished.then_some(mean)),
-            COMPLETION_P95.of(quantile(&times, 0.95)),
+            COMPLETION.of(mean_s(sum_ns, times.len() as u64)),
+            COMPLETION_P95.of(quantile(&times, 0.95).map(Span::seconds)),
             UNFINISHED.of(unfinished),
             TRANSFER_RATE.of(self.transfer_rate_bps(&finite)),
         ]

@@ -95,8 +95,8 @@ pub(crate) struct FlowState {
     pub(super) rtts: Option<Box<Histogram>>,
     /// Start; [`Time::NEVER`] before it.
     pub(super) started_at: Time,
-    /// When all that a TCP flow had to send was acknowledged; [`Time::NEVER`] before. Of a connection that carries
-    /// several messages: the first.
+    /// When all that a TCP flow had to send was acknowledged, or a source of datagrams stopped; [`Time::NEVER`]
+    /// before. Of a connection that carries several messages: the first.
     pub(super) ended_at: Time,
     /// Time integral of cwnd up to then. [packets ns]
     pub(super) cwnd_ns_at_end: f64,
@@ -179,11 +179,16 @@ impl FlowState {
         }
     }
 
-    /// Time from the start of a finite flow to its last ACK, if it has come. [s]
-    pub(crate) fn completion_s(&self) -> Option<f64> {
+    /// Time from the start of a finite flow to its last ACK, if it has come.
+    pub(crate) fn completion(&self) -> Option<Span> {
         let completed = self.sender().is_some_and(Sender::completed);
         let has_ended = self.ended_at < Time::NEVER;
-        (completed && has_ended).then(|| self.ended_at.since(self.started_at).seconds())
+        (completed && has_ended).then(|| self.ended_at.since(self.started_at))
+    }
+
+    /// The same. [s]
+    pub(crate) fn completion_s(&self) -> Option<f64> {
+        self.completion().map(Span::seconds)
     }
 
     /// Whether a flow of the scenario has begun and not ended at `now`.

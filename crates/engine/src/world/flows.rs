@@ -368,6 +368,7 @@ impl Flows {
             Endpoints::Web(web) => self.webs.sources[*web as usize].source.close(),
             Endpoints::Udp(udp) => {
                 udp.0.close();
+                flow.ended_at = clock.now;
                 let queues = self.greedy.iter_mut();
                 queues.for_each(|flows| flows.retain(|&flow| flow as usize != index));
             }

@@ -170,3 +170,38 @@ udp = { rate = "64 kbps", packet = "200 B" }
         assert_eq!(of("one_way_delay_p99_s"), of("one_way_delay_s"), "{list}");
     }
 }
+
+/// Calls of the same rate that begin within half of the time: late ones are served no worse.
+#[test]
+fn fairness_within_a_class_is_of_rates_while_flows_exist() {
+    let text = r#"
+duration = "20 s"
+warmup = "0 s"
+replications = 1
+link.l = { from = "x", to = "y", delay = "10 ms", rate = "2 Mbps" }
+[flow.call]
+from = "x"
+to = "y"
+count = 4
+start_spread = "19.9 s"
+udp = { rate = "64 kbps", packet = "100 B" }
+"#;
+    let result = simulate(text, &[]);
+    let of = |quantity| mean(&result, "classes", "call", quantity);
+    assert!(of("jain") > 0.99, "{}", of("jain"));
+    assert_eq!(of("starved_flows"), 0.0);
+}
+
+/// Files that take as long as each other: the mean is exact, and no larger than the percentile.
+#[test]
+fn a_mean_of_equal_completion_times_is_their_percentile() {
+    let file = [
+        ("flow.one.count", "7"),
+        ("flow.one.segments", "100"),
+        ("flow.one.start_spread", "0 s"),
+        ("warmup", "0 s"),
+    ];
+    let result = simulate(PATH, &file);
+    let of = |quantity| mean(&result, "classes", "one", quantity);
+    assert_eq!(of("completion_s"), of("completion_p95_s"));
+}
