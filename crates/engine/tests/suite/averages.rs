@@ -146,8 +146,8 @@ fn a_series_has_a_window_while_its_flow_exists() {
         .flat_map(|track| track["values"].as_array().into_iter().flatten())
         .map(Value::is_number)
         .collect();
-    // at 0.5, 1, 1.5 s not; from 2 s to 4 s; the last ACK comes a round trip later
-    let expected: Vec<bool> = (1..=12).map(|k| (4..=8).contains(&k)).collect();
+    // a sample is taken ahead of a start and a stop of its instant: not up to 2 s, and up to 4 s
+    let expected: Vec<bool> = (1..=12).map(|k| (5..=8).contains(&k)).collect();
     assert_eq!(known, expected);
 }
 
