@@ -160,9 +160,9 @@ registry! {
     OCCUPANCY_SD: "occupancy_sd_packets", "packets", ["queues"],
         "standard deviation of a wired link's queue, read once a bin (record.utilisation_bin)";
     DROP_PROBABILITY: "drop_probability", "-", ["queues", "classes"],
-        "packets that the queue refused or dropped over those that it refused or dropped or that left it; each counts then, those inside at the end do not count; of a class its own at the shared queue";
+        "packets that the queue refused or dropped over those that its discipline has judged, on arrival or, if it drops at the head, on departure; of a class its own at the shared queue";
     MARK_PROBABILITY: "mark_probability", "-", ["queues"],
-        "packets marked over those that the discipline has judged, on arrival or, if it drops at the head, on departure; of a queue that may mark";
+        "packets marked over those that the discipline has judged, likewise; of a queue that may mark";
     SOJOURN: "sojourn_s", "s", ["queues"],
         "mean time in the queue, service included, per packet that left it";
     SOJOURN_P99: "sojourn_p99_s", "s", ["queues"],

@@ -1,10 +1,11 @@
 //! Probabilities: what became of packets, frames and attempts.
 //!
 //! Each counts once, at the instant at which its fate is decided, and then in the numerator and in the
-//! denominator. So a probability of any time lies in [0, 1], and one whose fate is open at the end counts in
-//! neither. Counting in the denominator when a packet is sent would relate losses of one time to packets
-//! of another. Counting only packets that were sent in the measured time would miss those whose fate is still
-//! open at the end, which are more often late than lost.
+//! denominator. So a probability of any time lies in [0, 1]. What has no fate yet at the end counts in neither.
+//!
+//! Two other ways are worse. With the packets that are sent in a time as the denominator, losses of one time are
+//! related to packets of another. With the packets that are sent in a time and have a fate at its end, losses count
+//! too often, since a loss is known sooner than an arrival.
 
 use super::item::{Value, ratio};
 use super::marks::QueueMark;
@@ -26,17 +27,21 @@ impl Period<'_> {
 }
 
 impl QueueMark {
-    /// Part of the packets that left the queue since `before`, either way, that were dropped.
+    /// Part of the packets that the discipline has judged since `before`, on arrival or on departure, that were
+    /// dropped or refused.
     pub(super) fn drop_probability(&self, before: &QueueMark) -> Option<f64> {
         let dropped = self.counters.dropped - before.counters.dropped;
-        probability(dropped, self.counters.left - before.counters.left)
+        ratio(dropped, self.judged() - before.judged())
     }
 
-    /// Part of the packets that the discipline has judged since `before`, on arrival or on departure, that
-    /// were marked.
+    /// Part of those packets that were marked.
     pub(super) fn mark_probability(&self, before: &QueueMark) -> Option<f64> {
-        let judged = |mark: &QueueMark| mark.counters.offered - mark.unjudged;
         let marked = self.counters.marked - before.counters.marked;
-        ratio(marked, judged(self) - judged(before))
+        ratio(marked, self.judged() - before.judged())
+    }
+
+    /// Packets that the discipline has judged so far.
+    pub(super) fn judged(&self) -> u64 {
+        self.counters.offered - self.unjudged
     }
 }

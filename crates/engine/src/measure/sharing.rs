@@ -1,6 +1,5 @@
 //! What is measured of a queue that classes share.
 
-use super::fates::probability;
 use super::item::{Item, Value, jain, ratio, share};
 use super::marks::QueueMark;
 use super::period::Period;
@@ -43,7 +42,7 @@ impl Period<'_> {
             let own: Vec<f64> = class.flows.iter().map(|&k| goodputs[k as usize]).collect();
             let sum: f64 = own.iter().sum();
             let dropped = over(index, |mark| mark.counters.dropped);
-            let drops = probability(dropped, over(index, |mark| mark.counters.left));
+            let drops = ratio(dropped, over(index, QueueMark::judged));
             let values = [
                 GOODPUT.of(sum),
                 GOODPUT_SHARE.of(share(sum, total)),

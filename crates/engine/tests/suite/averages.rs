@@ -39,8 +39,9 @@ station.a.udp_down = { rate = "3 Mbps", stop = "1.05 s" }
     ]
     .map(|(list, name, quantity)| mean(&result, list, name, quantity));
     assert!(loss > 0.3 && loss < 1.0, "{loss}");
-    // nothing else loses packets, and at the end the queue is empty and nothing is under way
-    assert_eq!(loss, drops);
+    // nothing else loses packets, and at the end nothing is under way; the packet in service when the warm-up
+    // ends has been judged before
+    assert!((drops / loss - 1.0).abs() < 0.02, "{drops} {loss}");
 }
 
 /// Windows of 2 ms, mostly within one frame of 12 ms and its ACK: the medium is busy in all of such a window,
