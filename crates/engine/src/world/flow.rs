@@ -241,12 +241,14 @@ impl FlowState {
     }
 
     /// Time integral of cwnd up to `now`. [packets ns]
+    #[inline(always)]
     fn cwnd_ns(&self, now: Time) -> f64 {
         self.counters.cwnd_ns + self.cwnd * now.since(self.cwnd_since).nanoseconds()
     }
 
     /// Notes when the flow ends, if it has: its window is of no interest from then on.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     pub(super) fn note_end(&mut self, now: Time) {
         if self.sender().is_some_and(Sender::finished) && self.ended_at == Time::NEVER {
             self.ended_at = now;
