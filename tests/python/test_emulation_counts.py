@@ -8,7 +8,7 @@ import pytest
 
 from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.lateness import in_time_pps, lateness
-from lasthop.emulation.summary import Seen, classes, loss
+from lasthop.emulation.summary import Seen, classes, loss, of_programs
 from lasthop.emulation.user import User
 from lasthop.emulation.web import Counts
 
@@ -114,3 +114,21 @@ def test_connections_of_a_user_are_averaged_over_its_life():
     assert user.existed == 0.25
     user.stopped_s = inf
     assert user.existed == 0.5
+
+
+def test_a_program_has_the_loss_of_its_own_packets_each_way() -> None:
+    row = {
+        "place": "server",
+        "protocol": "tcp",
+        "own": "10.0.0.1:999",
+        "other": "10.255.0.1:80",
+        "leaves": True,
+        "sent": 0,
+        "arrived": 3,
+        "lost": 1,
+        "payload_bytes": 300,
+    }
+    scenario = SimpleNamespace(stations=())
+    [seen] = of_programs(scenario, [row], 2.0)  # type: ignore[arg-type]
+    assert seen.quantities == {"loss_probability": 0.25}
+    assert (seen.goodput_bps, seen.traffic, seen.existed) == (1200.0, "tcp 80 out", 1.0)

@@ -26,14 +26,14 @@ class Seen:
     direction: str
     goodput_bps: float
     quantities: Mapping[str, float]
-    existed: float = 1.0
-    """Part of the measured time between the start and the stop of a user with connections. [-]"""
     connection: str = ""
     """Protocol and both ends, for a program's."""
     traffic: str = ""
     """Protocol, the port of the service and whether its data leaves the place, for a program's."""
     delays_s: Sequence[float] = ()
     """How long each datagram took, of a flow of datagrams. [s]"""
+    existed: float = 1.0
+    """Part of the measured time between the start and the stop of a user with connections. [-]"""
 
 
 def summary(
