@@ -1,10 +1,15 @@
 """What an emulation counts and says, without a clock and without the kernel."""
 
+import random
+from math import inf
+from types import SimpleNamespace
+
 import pytest
 
-from lasthop.emulation.datagrams import percentile_99
+from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.lateness import in_time_pps, lateness
-from lasthop.emulation.summary import Seen, classes
+from lasthop.emulation.summary import Seen, classes, loss, of_programs
+from lasthop.emulation.user import User
 from lasthop.emulation.web import Counts
 
 LATE = "1 % of the packets were handed over more than 7.1 ms late"
@@ -85,3 +90,45 @@ def test_a_class_of_calls_has_the_percentile_of_all_their_datagrams():
     found = classes([quick, slow], 128e3)["call"]
     assert found["one_way_delay_p99_s"] == 0.01
     assert slow.quantities["one_way_delay_p99_s"] == 0.9
+
+
+def test_losses_of_a_program_are_a_part_of_the_packets_whose_fate_was_decided():
+    # 3 sent in the warm-up and lost after it, 1 sent and arrived since
+    assert loss(3, 1) == {"loss_probability": 0.75}
+    assert loss(0, 0) == {}
+
+
+def test_datagrams_that_arrive_out_of_order_are_not_lost():
+    flow = Datagrams(None, None, None, ("", 0), 1.0, random.Random(1))  # type: ignore[arg-type]
+    for number in (6, 5, 9):
+        flow.count(number)
+    assert flow.quantities() == {"loss_probability": 1 - 3 / 5}
+
+
+def test_connections_of_a_user_are_averaged_over_its_life():
+    timeline = SimpleNamespace(warmup_s=5.0, until_s=25.0)
+    user = User(None, None, {}, None, SimpleNamespace(), 1.0, False)  # type: ignore[arg-type]
+    user.traffic = timeline  # type: ignore[assignment]
+    assert user.existed == 0.0
+    user.begun_s, user.stopped_s = 15.0, 20.0
+    assert user.existed == 0.25
+    user.stopped_s = inf
+    assert user.existed == 0.5
+
+
+def test_a_program_has_the_loss_of_its_own_packets_each_way() -> None:
+    row = {
+        "place": "server",
+        "protocol": "tcp",
+        "own": "10.0.0.1:999",
+        "other": "10.255.0.1:80",
+        "leaves": True,
+        "sent": 0,
+        "arrived": 3,
+        "lost": 1,
+        "payload_bytes": 300,
+    }
+    scenario = SimpleNamespace(stations=())
+    [seen] = of_programs(scenario, [row], 2.0)  # type: ignore[arg-type]
+    assert seen.quantities == {"loss_probability": 0.25}
+    assert (seen.goodput_bps, seen.traffic, seen.existed) == (1200.0, "tcp 80 out", 1.0)

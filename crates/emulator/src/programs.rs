@@ -18,6 +18,7 @@ type Key = (u8, (u32, u16), (u32, u16));
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     sent: u64,
+    arrived: u64,
     lost: u64,
     /// Payload of TCP or UDP, or whatever the IP packet has, that has arrived; what TCP sent again counts too.
     /// [bytes]
@@ -146,7 +147,9 @@ impl Programs {
     }
 
     pub(crate) fn arrived(&mut self, tag: Tag) {
-        self.counts(tag).payload_bytes += tag.payload_bytes as u64;
+        let counts = self.counts(tag);
+        counts.arrived += 1;
+        counts.payload_bytes += tag.payload_bytes as u64;
     }
 
     pub(crate) fn lost(&mut self, tag: Tag) {
@@ -173,7 +176,7 @@ impl Programs {
         for connection in &self.connections {
             let (protocol, own, other) = connection.key;
             for (counts, leaves) in connection.counts.iter().zip([true, false]) {
-                if counts.sent > 0 {
+                if counts.sent + counts.arrived + counts.lost > 0 {
                     let protocol_name = match protocol {
                         TCP => "tcp".to_owned(),
                         UDP => "udp".to_owned(),
@@ -187,6 +190,7 @@ impl Programs {
                         "other": address(other, protocol),
                         "leaves": leaves,
                         "sent": counts.sent,
+                        "arrived": counts.arrived,
                         "lost": counts.lost,
                         "payload_bytes": counts.payload_bytes,
                     }));

@@ -2,8 +2,8 @@
 
 use crate::kernel::time::Span;
 
-/// Cells to an octave: a quantile is within 1 part in 512 of the exact one.
-const CELLS_PER_OCTAVE: u64 = 256;
+/// Cells to an octave: a quantile is at most 1 part in 512 above the exact one.
+const CELLS_PER_OCTAVE: u64 = 512;
 
 /// Cells to an octave that are shown.
 const CELLS_SHOWN: u64 = 32;
@@ -15,6 +15,9 @@ pub struct Histogram {
     counts: Vec<Vec<u64>>,
     count: u64,
     sum_ns: u128,
+    /// The shortest and the longest duration.
+    least: Span,
+    most: Span,
 }
 
 impl Histogram {
@@ -23,6 +26,8 @@ impl Histogram {
         counts: Vec::new(),
         count: 0,
         sum_ns: 0,
+        least: Span(u64::MAX),
+        most: Span::ZERO,
     };
 
     /// Adds a duration.
@@ -38,6 +43,8 @@ impl Histogram {
         counts[cell] += 1;
         self.count += 1;
         self.sum_ns += u128::from(span.0);
+        self.least = self.least.min(span);
+        self.most = self.most.max(span);
     }
 
     /// Adds all durations of `other`.
@@ -53,10 +60,13 @@ impl Histogram {
         }
         self.count += other.count;
         self.sum_ns += other.sum_ns;
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
     }
 
     /// Edges of cells, of which at most `CELLS_SHOWN` are an octave, and the count in each: from the first to
-    /// the last that has any. There is an edge more than counts. [ns]
+    /// the last that has any. There is an edge more than counts; the first is the shortest duration, the last 1 ns
+    /// above the longest. [ns]
     pub fn cells(&self) -> (Vec<u64>, Vec<u64>) {
         let merged = (CELLS_PER_OCTAVE / CELLS_SHOWN) as usize;
         let mut counts: Vec<u64> = Vec::new();
@@ -70,8 +80,9 @@ impl Histogram {
             return (Vec::new(), Vec::new());
         };
         let last = counts.iter().rposition(|&count| count > 0).unwrap_or(first);
+        let within = |edge: u64| edge.clamp(self.least.0, self.most.0 + 1);
         let edges = (first..=last + 1)
-            .map(|cell| least(cell * merged))
+            .map(|cell| within(least(cell * merged)))
             .collect();
         (edges, counts[first..=last].to_vec())
     }
@@ -86,7 +97,8 @@ impl Histogram {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
     }
 
-    /// The middle of the first cell up to which at least `part` of the durations lie. [s]
+    /// The end of the first cell up to which at least `part` of the durations lie, or the longest duration if that is
+    /// shorter: never below the exact quantile, and equal to it if all durations are. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = ((part * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;
@@ -95,8 +107,8 @@ impl Histogram {
                 below += count;
                 if below >= rank {
                     let cell = octave * CELLS_PER_OCTAVE as usize + cell;
-                    let (first, next) = (least(cell), least(cell + 1));
-                    return Some((first + next - 1) as f64 / 2.0 / 1e9);
+                    let end = Span(least(cell + 1) - 1).min(self.most);
+                    return Some(end.seconds());
                 }
             }
         }
@@ -115,7 +127,7 @@ fn cell(ns: u64) -> usize {
     let octave = (ns / CELLS_PER_OCTAVE)
         .checked_ilog2()
         .map_or(0, |log| log + 1);
-    // from the second octave on the top 9 bits count, the first of which is 1
+    // from the second octave on the top 10 bits count, the first of which is 1
     let shift = octave.saturating_sub(1);
     (u64::from(shift) * CELLS_PER_OCTAVE + (ns >> shift)) as usize
 }
@@ -136,11 +148,11 @@ mod tests {
     fn cells_follow_one_another() {
         for (ns, expected) in [
             (0, 0),
-            (255, 255),
-            (256, 256),
             (511, 511),
             (512, 512),
-            (513, 512),
+            (1023, 1023),
+            (1024, 1024),
+            (1025, 1024),
         ] {
             assert_eq!(cell(ns), expected, "{ns}");
         }
@@ -149,8 +161,20 @@ mod tests {
             assert_eq!(cell(first), index);
             assert!(first == 0 || cell(first - 1) == index - 1);
         }
-        // the longest time takes 57 x 256 cells: 117 kB
-        assert_eq!(cell(u64::MAX), 57 * 256 - 1);
+        // the longest time takes 56 x 512 cells: 229 kB
+        assert_eq!(cell(u64::MAX), 56 * 512 - 1);
+    }
+
+    #[test]
+    fn quantiles_of_equal_durations_are_their_mean() {
+        for ns in [1, 1_499, 30_123_457, 250_000_001, 7_000_000_000] {
+            let mut histogram = Histogram::EMPTY;
+            (0..7).for_each(|_| histogram.add(Span(ns)));
+            for part in [0.05, 0.5, 0.95, 0.99] {
+                assert_eq!(histogram.quantile_s(part), histogram.mean_s(), "{ns}");
+            }
+            assert_eq!(histogram.cells(), (vec![ns, ns + 1], vec![7]));
+        }
     }
 
     #[test]
@@ -198,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quantiles_are_within_a_512th_of_the_exact_ones(
+        fn quantiles_are_at_most_a_512th_above_the_exact_ones(
             mut spans in prop::collection::vec(1..1_u64 << 50, 1..300),
             part in 0.01..1.0_f64,
         ) {
@@ -208,7 +232,7 @@ mod tests {
             let rank = (part * spans.len() as f64).ceil() as usize;
             let exact = spans[rank.max(1) - 1] as f64 / 1e9;
             let found = histogram.quantile_s(part).unwrap();
-            prop_assert!((found / exact - 1.0).abs() <= 1.0 / 512.0, "{found} for {exact}");
+            prop_assert!(found >= exact && found <= exact * (1.0 + 1.0 / 512.0), "{found} for {exact}");
             let mean = spans.iter().map(|&ns| ns as f64 / 1e9).sum::<f64>() / spans.len() as f64;
             prop_assert!((histogram.mean_s().unwrap() / mean - 1.0).abs() < 1e-9);
         }

@@ -139,6 +139,7 @@ impl<'a> Live<'a> {
             None => &Snapshot::take(&self.world),
         };
         let mut measures = measure::between(start, &self.world);
+        measure::check_fractions(&measures)?;
         for (list, items) in &mut measures.lists {
             for item in items {
                 item.values.retain(|&(name, _)| is_of_network(list, name));

@@ -40,6 +40,29 @@ macro_rules! registry {
     };
 }
 
+/// Probabilities and parts of a whole: the conservation checks assert that each lies in [0, 1].
+pub const FRACTIONS: [Quantity; 19] = [
+    GOODPUT_SHARE,
+    LOSS_PROBABILITY,
+    REPORT_DELIVERY,
+    AIRTIME_FRACTION,
+    DUMMY_FRACTION,
+    COLLISION_RATE,
+    FRAME_FAILURE_RATE,
+    DISCARD_PROBABILITY,
+    DOWNLINK_FAILURE_RATE,
+    DOWNLINK_DISCARD_PROBABILITY,
+    TARGET_SHARE,
+    QUEUE_SHARE,
+    EMPTY_FRACTION,
+    DROP_PROBABILITY,
+    MARK_PROBABILITY,
+    UTILISATION,
+    UTILISATION_MIN,
+    PING_LOSS_PROBABILITY,
+    BUSY_FRACTION,
+];
+
 // name, unit, lists, and below them the definition
 registry! {
     GOODPUT: "goodput_bps", "bit/s", ["flows", "stations", "cells", "classes"],
@@ -51,19 +74,19 @@ registry! {
     RTT: "rtt_s", "s", ["flows", "classes"],
         "mean of the round-trip samples of a TCP flow, one an ACK of new data; of a class over the samples of all its TCP flows, of a user of a CSMA network over those of all its connections; in a series over the samples of the interval";
     RTT_P95: "rtt_p95_s", "s", ["flows"],
-        "95th percentile of those samples, within 0.2 %; measured if asked for (--tails, simulate(tails=True))";
+        "95th percentile of those samples, at most 0.2 % above the exact one; measured if asked for (--tails, simulate(tails=True))";
     RTT_P99: "rtt_p99_s", "s", ["flows"],
         "99th percentile of those samples, likewise";
     ONE_WAY_DELAY: "one_way_delay_s", "s", ["flows", "classes"],
         "mean time from source to sink of a UDP flow's datagrams, or a class's, per datagram";
     ONE_WAY_DELAY_P99: "one_way_delay_p99_s", "s", ["flows", "classes"],
-        "99th percentile of those times, within 0.2 %; of a class over the datagrams of all its UDP flows";
+        "99th percentile of those times, at most 0.2 % above the exact one; of a class over the datagrams of all its UDP flows";
     CWND: "cwnd_packets", "packets", ["flows", "classes"],
-        "time average of the congestion window of a TCP flow; mean over the flows of a class that have begun and are not finished";
+        "time average of the congestion window of a TCP flow, from its start until all that it had to send was acknowledged; of a class over the flows that have begun and are not finished";
     CWND_MAX: "cwnd_max_packets", "packets", ["flows"],
         "largest congestion window of a TCP flow, in cells with channel errors";
     LOSS_PROBABILITY: "loss_probability", "-", ["flows", "classes"],
-        "segments or datagrams lost (queues, wire, attempt limit) over those sent";
+        "segments or datagrams lost (queues, wire, attempt limit) over those that were lost or have arrived; each counts when it is lost or arrives, those still under way at the end do not count";
     RETRANSMISSIONS: "retransmissions", "packets", ["flows"],
         "segments sent again";
     REPORTS: "reports", "reports", ["flows"],
@@ -75,7 +98,7 @@ registry! {
     REPORT_DELAY_P95: "report_delay_p95_s", "s", ["flows"],
         "95th percentile of those times";
     CONNECTIONS: "connections", "connections", ["flows", "links"],
-        "TCP connections that a flow over CSMA links has open, time average; of a link those of the flows that pass it";
+        "TCP connections that a flow over CSMA links has open, time average from its start to its stop; of a link those of the flows that pass it, over all the time";
     CONNECTIONS_OPENED: "connections_opened", "connections", ["flows"],
         "TCP connections that a flow over CSMA links opened";
     CONNECTIONS_CLOSED: "connections_closed", "connections", ["flows"],
@@ -93,7 +116,7 @@ registry! {
     COMPLETION: "completion_s", "s", ["flows", "classes"],
         "time from the start of a finite flow to the last ACK, which may have waited for the receiver's delayed-ACK timer, of a web connection from its SYN to the end of the response; mean over those of a class that were finished";
     COMPLETION_P95: "completion_p95_s", "s", ["classes"],
-        "95th percentile of those completion times; of web connections within 0.2 %";
+        "95th percentile of those completion times; of web connections at most 0.2 % above the exact one";
     UNFINISHED: "unfinished", "flows", ["flows", "classes"],
         "finite flows, or web connections, that were not finished at the end";
     TRANSFER_RATE: "transfer_rate_bps", "bit/s", ["classes"],
@@ -101,9 +124,9 @@ registry! {
     BYPASS: "bypass_packets", "packets", ["stations"],
         "uplink datagrams of the station that pass beside a virtual shared bottleneck";
     COLLISION_RATE: "collision_rate", "-", ["stations", "aps", "links"],
-        "collided transmission attempts over all attempts";
+        "collided transmission attempts over all attempts, counted when they end";
     FRAME_FAILURE_RATE: "frame_failure_rate", "-", ["stations", "aps", "links"],
-        "attempts that collided or were corrupted over all attempts";
+        "attempts that collided or were corrupted over all attempts, counted when they end";
     DISCARD_PROBABILITY: "discard_probability", "-", ["stations", "aps", "links"],
         "frames given up at the attempt limit over frames delivered or given up";
     DOWNLINK_FAILURE_RATE: "downlink_failure_rate", "-", ["stations"],
@@ -137,13 +160,13 @@ registry! {
     OCCUPANCY_SD: "occupancy_sd_packets", "packets", ["queues"],
         "standard deviation of a wired link's queue, read once a bin (record.utilisation_bin)";
     DROP_PROBABILITY: "drop_probability", "-", ["queues", "classes"],
-        "packets that the queue refused or dropped over packets offered; of a class its own at the shared queue";
+        "packets that the queue refused or dropped over those that its discipline has judged, on arrival or, if it drops at the head, on departure; of a class its own at the shared queue";
     MARK_PROBABILITY: "mark_probability", "-", ["queues"],
-        "packets marked over packets offered, of a queue that may mark";
+        "packets marked over those that the discipline has judged, likewise; of a queue that may mark";
     SOJOURN: "sojourn_s", "s", ["queues"],
         "mean time in the queue, service included, per packet that left it";
     SOJOURN_P99: "sojourn_p99_s", "s", ["queues"],
-        "99th percentile of those times in a cell's queue, within 0.2 %; measured if asked for (--tails, simulate(tails=True))";
+        "99th percentile of those times in a cell's queue, at most 0.2 % above the exact one; measured if asked for (--tails, simulate(tails=True))";
     UTILISATION: "utilisation", "-", ["links"],
         "part of the time the wired link sends; where it follows a trace, part of the bytes of its opportunities that it uses";
     UTILISATION_MIN: "utilisation_min", "-", ["links"],
@@ -153,17 +176,17 @@ registry! {
     PING_RTT: "ping_rtt_s", "s", ["links"],
         "mean round-trip time of the pings beside a virtual shared bottleneck";
     PING_RTT_P95: "ping_rtt_p95_s", "s", ["links"],
-        "95th percentile of those round-trip times, within 0.2 %";
+        "95th percentile of those round-trip times, at most 0.2 % above the exact one";
     PING_LOSS_PROBABILITY: "ping_loss_probability", "-", ["links"],
-        "pings without an answer over those sent";
+        "pings lost, or ignored by their station, over those and the ones that were answered";
     ACTIVE_STATIONS: "active_stations", "stations", ["cells"],
         "time average of the number of stations (not the AP) with a frame to send";
     JAIN: "jain", "-", ["cells", "classes"],
-        "Jain's fairness index of the goodputs of the stations whose demand is not met, as for fairness_level, or of the class's flows that have begun, are not finished and ask for more; absent with fewer than two";
+        "Jain's fairness index of the goodputs of the stations whose demand is not met, as for fairness_level, or of the class's flows that have begun, are not finished and ask for more, each flow over the time in which it existed; absent with fewer than two";
     SYNCHRONISATION: "synchronisation", "-", ["classes"],
         "correlation of the windows of a class's TCP flows, read once a bin: covariances of all pairs over the products of their standard deviations; 1: they swing together, 0: each for itself";
     STARVED_FLOWS: "starved_flows", "flows", ["classes"],
-        "flows of the class, begun and not finished, with less than a tenth of the mean goodput of such flows, and a demand that is not met";
+        "flows of the class, begun and not finished, with less than a tenth of the mean goodput of such flows, each over the time in which it existed, and a demand that is not met";
     JAIN_P05: "jain_p05", "-", ["cells"],
         "5th percentile of Jain's index over windows of 1 s, of the same stations, those in which a flow that asks for more could send all the while; measured if asked for (--tails, simulate(tails=True))";
     LONGEST_STARVED: "longest_starved_s", "s", ["stations"],
@@ -194,4 +217,30 @@ registry! {
         "of an emulation: packets of the kernel that belong to no flow of the scenario, and were left out";
     EVENTS: "events", "events", ["totals"],
         "events processed in the whole replication, warm-up included";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A new quantity without a unit is a fraction, or is listed here.
+    #[test]
+    fn what_has_no_unit_is_a_fraction_or_known_to_be_none() {
+        let others = [
+            FAIRNESS_LEVEL,
+            AGGRESSIVENESS,
+            JAIN, // at most 1 but for rounding
+            JAIN_P05,
+            SYNCHRONISATION,
+            UPDOWN_RATIO,
+            STABLE,
+            PROCESSOR_WAIT,
+            AT_WORK,
+        ];
+        for quantity in QUANTITIES {
+            let is_in = |list: &[Quantity]| list.iter().any(|one| one.name == quantity.name);
+            let known = is_in(&FRACTIONS) != is_in(&others);
+            assert_eq!(known, quantity.unit == "-", "{}", quantity.name);
+        }
+    }
 }

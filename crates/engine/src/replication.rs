@@ -264,6 +264,7 @@ impl<'a> Running<'a> {
         measure::check_conservation(&world)?;
         let start = self.start.unwrap_or_else(|| Snapshot::take(&world));
         let mut measures = measure::between(&start, &world);
+        measure::check_fractions(&measures)?;
         let halves = (self.first_half).map(|first| {
             let second = Goodputs::of(&measures).second_half(first);
             [first, second]

@@ -173,8 +173,9 @@ class Connection:
         self.retransmissions = self.sent_again
 
     def look(self) -> None:
-        """Note round-trip time and window; the kernel's may grow beyond what the receiver takes."""
-        if self.sender is None:
+        """Note round-trip time and window while there is something to send or to acknowledge; the
+        kernel's window may grow beyond what the receiver takes."""
+        if self.sender is None or self.finished_s is not None:
             return
         info = tcp_info(self.sender)
         if info.rtt_s > 0:

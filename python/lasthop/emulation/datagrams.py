@@ -46,9 +46,9 @@ class Datagrams:
     arrived: int = 0
     """Numbered datagrams that have arrived."""
     first: int | None = None
-    """Number of the first datagram that has arrived since the end of the warm-up."""
+    """Least number of a datagram that has arrived since the end of the warm-up."""
     last: int | None = None
-    """Number of the last one that has arrived."""
+    """Greatest number of one that has arrived since then."""
     delays_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:
@@ -94,9 +94,12 @@ class Datagrams:
             return
         number, sent_s = STAMP.unpack_from(data)
         self.delays_s.append(time.monotonic() - sent_s)
-        if self.first is None:
-            self.first = number
-        self.last = number
+        self.count(number)
+
+    def count(self, number: int) -> None:
+        """Count a numbered datagram that has arrived."""
+        self.first = number if self.first is None else min(self.first, number)
+        self.last = number if self.last is None else max(self.last, number)
         self.arrived += 1
 
     def stop(self, traffic: Traffic) -> None:
@@ -120,8 +123,8 @@ class Datagrams:
     def quantities(self) -> dict[str, float]:
         """What has been measured beside the goodput.
 
-        Datagrams arrive in order, so that those missing between the first and the last one are
-        lost; what is behind it may still be under way.
+        The datagrams missing between the least and the greatest number that has arrived are lost;
+        those after it may still be under way.
         """
         values: dict[str, float] = {}
         if self.delays_s:

@@ -8,6 +8,7 @@ from typing import Any
 from lasthop._core import VERSION
 from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.traffic import Driven
+from lasthop.emulation.user import User
 from lasthop.fairness import fairness_levels, jain
 from lasthop.models.reading import CsmaScenario, SensorFlow
 from lasthop.models.reading import Scenario as Typed
@@ -32,6 +33,7 @@ class Seen:
     """Protocol, the port of the service and whether its data leaves the place, for a program's."""
     delays_s: Sequence[float] = ()
     """How long each datagram took, of a flow of datagrams. [s]"""
+<<<<<<< ours
     competes: bool = True
     """Whether it has less than it asks for (`lasthop.fairness`)."""
 
@@ -39,6 +41,10 @@ class Seen:
     def is_finished(self) -> bool:
         """Whether it is a transfer that has ended."""
         return self.quantities.get("unfinished") == 0
+=======
+    existed: float = 1.0
+    """Part of the measured time between the start and the stop of a user with connections. [-]"""
+>>>>>>> theirs
 
 
 def summary(
@@ -92,6 +98,7 @@ def of_flow(each: Driven, length_s: float) -> Seen:
         flow.direction,
         goodput_bps,
         own,
+        existed=each.existed if isinstance(each, User) else 1.0,
         delays_s=delays_s,
         competes=not (
             isinstance(flow, SensorFlow) or (isinstance(each, Datagrams) and each.is_met)
@@ -114,10 +121,19 @@ def of_programs(scenario: Typed, rows: Iterable[Item], length_s: float) -> Itera
             place if is_station else "",
             ("up" if row["leaves"] else "down") if is_station else "",
             8 * row["payload_bytes"] / length_s,
-            {"loss_probability": row["lost"] / row["sent"]},
+            loss(row["lost"], row["arrived"]),
             " ".join((row["protocol"], *ends)),
             traffic(row["protocol"], ends, "out" if row["leaves"] else "in"),
         )
+
+
+def loss(lost: int, arrived: int) -> dict[str, float]:
+    """Return the loss probability of the packets that were lost or have arrived, if there are any.
+
+    A packet counts when its fate is decided, as in a simulation, so that the result is in [0, 1].
+    """
+    decided = lost + arrived
+    return {"loss_probability": lost / decided} if decided else {}
 
 
 def traffic(protocol: str, ends: Iterable[str], way: str) -> str:
@@ -181,7 +197,7 @@ def links(scenario: Typed, seen: Sequence[Seen]) -> dict[str, dict[str, float]]:
     """How many connections pass each link of a conflict graph, where flows may have several."""
     if not isinstance(scenario, CsmaScenario) or scenario.csma.connections == "one":
         return {}
-    of_flow = {one.name: one.quantities.get("connections", 0.0) for one in seen}
+    of_flow = {one.name: one.quantities.get("connections", 0.0) * one.existed for one in seen}
     sums = {link.name: 0.0 for link in scenario.csma.links}
     for user in scenario.csma.flows:
         for link in sums.keys() & set(user.route):

@@ -10,6 +10,7 @@ The connection that was opened last is the first to be closed; what the kernel h
 still delivered.
 """
 
+import math
 import selectors
 import socket
 from collections.abc import Mapping
@@ -54,6 +55,8 @@ class User:
     gone_bytes: int = 0
     gone_retransmissions: int = 0
     """What connections have carried, and sent again, that are no more."""
+    begun_s: float = math.inf
+    stopped_s: float = math.inf
     looked_s: float = 0.0
     looked_bytes: int = 0
     """When the rule looked last, and what had arrived by then."""
@@ -74,6 +77,7 @@ class User:
         """Open the first connection."""
         self.traffic = traffic
         self.active = True
+        self.begun_s = traffic.now_s()
         traffic.watch(self.listener, selectors.EVENT_READ, self.accept)
         self.looked_s = traffic.now_s()
         self.connect(1)
@@ -167,7 +171,17 @@ class User:
     def stop(self, traffic: Traffic) -> None:
         """Send no new data."""
         self.active = False
+        self.stopped_s = traffic.now_s()
         self.shrink(0)
+
+    @property
+    def existed(self) -> float:
+        """Part of the measured time between start and stop. [-]"""
+        if self.traffic is None:
+            return 0.0
+        from_s, until_s = self.traffic.warmup_s, self.traffic.until_s
+        own_s = min(until_s, self.stopped_s) - max(from_s, self.begun_s)
+        return max(0.0, own_s) / (until_s - from_s) if until_s > from_s else 0.0
 
     @property
     def arrived_bytes(self) -> int:
@@ -205,8 +219,9 @@ class User:
             values["rtt_s"] = fmean(self.rtts_s)
         if self.rule is not None and self.traffic is not None:
             rest_s = self.traffic.until_s - self.changed_s
-            length_s = self.traffic.until_s - self.traffic.warmup_s
-            values["connections"] = (self.connection_s + len(self.open) * rest_s) / length_s
+            life_s = (self.traffic.until_s - self.traffic.warmup_s) * self.existed
+            if life_s > 0.0:
+                values["connections"] = (self.connection_s + len(self.open) * rest_s) / life_s
             values["connections_opened"] = float(self.opened)
             values["connections_closed"] = float(self.closed)
         return values

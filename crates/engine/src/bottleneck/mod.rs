@@ -55,8 +55,6 @@ pub struct Bottleneck {
     listens: bool,
     /// When the bottleneck begins, then when the next ping is due.
     next: Time,
-    /// Pings sent so far.
-    sent: u32,
     /// What was known of each station at the last ping.
     stations: Vec<Known>,
     /// Leaves by which a station's traffic is seen.
@@ -68,9 +66,8 @@ pub struct Bottleneck {
     rtts: Histogram,
     last_rtt: Option<Span>,
     measured_since: Time,
-    /// Sum of the rate, and pings sent, up to `measured_since`.
+    /// Sum of the rate up to `measured_since`.
     warm_sum: f64,
-    warm_sent: u32,
 }
 
 /// What a station had sent at the last ping, and the last ping before which it had sent uplink datagrams.
@@ -107,7 +104,6 @@ impl Bottleneck {
             timing: Timing::default(),
             listens: false,
             next: Time::ZERO + settings.start,
-            sent: 0,
             stations: vec![Known::default(); stations.len()],
             leaves_of: stations
                 .map(|station| leaves.of_station(station, hotspot.flows))
@@ -119,7 +115,6 @@ impl Bottleneck {
             last_rtt: None,
             measured_since: Time::ZERO,
             warm_sum: 0.0,
-            warm_sent: 0,
         }
     }
 
@@ -149,7 +144,6 @@ impl Bottleneck {
         let asks = estimator.tick(now, &stations, passed.bytes);
         self.listens = !estimator.listening().is_empty() || !self.timing.is_empty();
         self.estimator = Some(estimator);
-        self.sent += asks.len() as u32;
         asks
     }
 
@@ -190,7 +184,6 @@ impl Bottleneck {
             return Vec::new();
         };
         let asks = estimator.overhear(now, trip, passed_bytes);
-        self.sent += asks.len() as u32;
         self.follow(now, estimator);
         asks
     }
@@ -234,7 +227,6 @@ impl Bottleneck {
         };
         self.rtts.add(rtt);
         self.last_rtt = Some(rtt);
-        self.sent += asks.len() as u32;
         self.follow(now, estimator);
         Some(asks)
     }
@@ -261,7 +253,6 @@ impl Bottleneck {
         self.integrate(now);
         self.measured_since = now;
         self.warm_sum = self.rate_sum;
-        self.warm_sent = self.sent;
         self.rtts = Histogram::EMPTY;
     }
 
@@ -277,14 +268,6 @@ impl Bottleneck {
         let length = now.since(begun);
         let sum = self.rate_sum + rest - self.warm_sum;
         (length > Span::ZERO).then(|| sum / length.0 as f64)
-    }
-
-    /// Pings that were not answered over those sent, since measuring began.
-    pub fn ping_loss(&self) -> Option<f64> {
-        let sent = u64::from(self.sent - self.warm_sent);
-        // an answer to a ping of the warm-up may make up for a loss
-        let lost = sent.saturating_sub(self.rtts.count());
-        (sent > 0).then(|| lost as f64 / sent as f64)
     }
 
     /// Round-trip times since measuring began.

@@ -10,6 +10,7 @@
 //! A contender's exchange goes to the receiver of its oldest packet. It is formed when it begins; packets
 //! that come in that instant are too late. A BlockAckReq that is due goes before all else.
 
+mod air;
 mod filling;
 mod forming;
 mod link;
@@ -48,6 +49,8 @@ pub(super) struct Aggregates {
     pub(super) lost: Vec<Packet>,
     /// MPDUs to each station.
     down: Vec<DownCounters>,
+    /// Time in which a PPDU for each station collided with one from it. [ns]
+    overlaps_ns: Vec<u64>,
     /// Which MPDUs of the exchange that ended last were received, if there was a single transmitter.
     judged: Vec<bool>,
 }
@@ -110,6 +113,7 @@ impl Aggregates {
             received: Received::new(),
             lost: Vec::new(),
             down: vec![DownCounters::default(); stations.len()],
+            overlaps_ns: vec![0; stations.len()],
             judged: Vec::new(),
         }))
     }

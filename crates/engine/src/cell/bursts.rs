@@ -156,6 +156,9 @@ impl Cell {
             Outcome::Delivered { done, .. } => done,
             _ => now,
         };
+        if let (Outcome::Collided, Some(aggregates)) = (outcome, &mut self.aggregates) {
+            aggregates.note_overlap(&self.medium);
+        }
         for index in 0..self.medium.transmitters().len() {
             let contender = self.medium.transmitters()[index];
             self.settle_one(now, free, contender, outcome, true, sources);

@@ -427,6 +427,18 @@ impl Cell {
         Some(self.aggregates.as_ref()?.sent_to(station))
     }
 
+    /// Time in which PPDUs with data for station number `station`, counted from 0, or from it have been on the air
+    /// by `now`, in a cell that aggregates. [ns]
+    pub fn air_ns(&self, station: usize, now: Time) -> Option<u64> {
+        Some(self.aggregates.as_ref()?.air_ns(station, now, &self.medium))
+    }
+
+    /// Packets above the device that count in queue `number`, and that the discipline there judges when they
+    /// come down.
+    pub fn judged_above(&self, number: usize) -> u64 {
+        self.above(Some(number as u32)).count() as u64
+    }
+
     /// Packets in no queue: on the air in an aggregate, held until those before them have come, or above the
     /// device.
     pub fn in_aggregates(&self) -> impl Iterator<Item = &Packet> {

@@ -282,6 +282,15 @@ impl Link {
         }
     }
 
+    /// Packets in the queue that its discipline judges only when they depart.
+    pub fn unjudged(&self) -> u64 {
+        match self {
+            Link::Host(_) | Link::Pipe(_) => 0,
+            Link::Served(served) => served.unjudged(),
+            Link::Traced(traced) => traced.unjudged(),
+        }
+    }
+
     /// What has been used up to `now`, and of how much: of time [ns], with a trace of opportunities [bytes].
     pub fn used(&self, now: Time) -> [u64; 2] {
         match self {

@@ -156,6 +156,11 @@ impl Served {
         self.scheduler.leaves()
     }
 
+    /// Packets that wait for the scheduler to judge them.
+    pub fn unjudged(&self) -> u64 {
+        self.scheduler.len() as u64
+    }
+
     /// Totals of the queue as they stand.
     pub fn counters(&self) -> QueueCounters {
         let mut counters = self.counters;

@@ -160,6 +160,11 @@ impl Traced {
         self.queue.length(now)
     }
 
+    /// Packets inside that the discipline judges only when they depart.
+    pub fn unjudged(&self) -> u64 {
+        self.queue.unjudged()
+    }
+
     /// Totals of the queue as they stand.
     pub fn counters(&self) -> QueueCounters {
         self.queue.counters()

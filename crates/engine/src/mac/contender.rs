@@ -9,7 +9,7 @@ use crate::kernel::time::Span;
 /// What a contender has done on the air since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NodeCounters {
-    /// Transmissions begun (RTS or data frame).
+    /// Transmissions that have ended (of an RTS or a data frame).
     pub attempts: u64,
     /// Attempts that collided.
     pub collided: u64,

@@ -431,6 +431,20 @@ impl Dcf {
         self.busy_ns
     }
 
+    /// Time the medium was busy by `now`, for which [`Dcf::deadline`] has been asked. [ns]
+    pub fn busy_ns_by(&self, now: Time) -> u64 {
+        // an exchange is counted when its data have ended, its response included
+        let ended = self.busy_ns - self.idle_since.since(now).0;
+        // one that has begun and not ended; if it is only planned, its start lies ahead
+        let is_known = self.on_air || !self.stale;
+        let present = if is_known {
+            now.since(self.start)
+        } else {
+            Span::ZERO
+        };
+        ended + present.0
+    }
+
     /// Idle time before the exchanges that have ended, SIFS between the exchanges of a transmission
     /// opportunity included. [ns]
     pub fn idle_ns(&self) -> u64 {
@@ -458,7 +472,6 @@ impl Dcf {
             self.busy_ns -= self.idle_since.since(holder.done).0;
             self.idle_since = holder.done;
         }
-        self.contenders[holder.contender as usize].counters.attempts += 1;
         self.transmitters.clear();
         self.transmitters.push(holder.contender);
         (self.start, self.end) = (start, delivery);
@@ -602,25 +615,14 @@ impl Dcf {
         self.holder = None;
         self.countdown
             .freeze(self.start, &mut self.contenders, &mut self.transmitters);
-        if let [contender] = self.transmitters[..] {
-            self.contenders[contender as usize].counters.attempts += 1;
-        } else {
-            self.collide();
-        }
-    }
-
-    /// Several contenders are ready in the same slot.
-    #[inline(never)]
-    fn collide(&mut self) {
-        if self.several_categories {
+        if self.several_categories && self.transmitters.len() > 1 {
             self.yield_to_higher_categories();
         }
-        for &contender in &self.transmitters {
-            self.contenders[contender as usize].counters.attempts += 1;
-        }
     }
 
-    /// Internal collisions: only the highest category of a node sends, the others count a failure.
+    /// Several contenders are ready in the same slot. Internal collisions: only the highest category of a node
+    /// sends, the others count a failure.
+    #[inline(never)]
     fn yield_to_higher_categories(&mut self) {
         let ready = std::mem::take(&mut self.transmitters);
         for &contender in &ready {

@@ -1,6 +1,8 @@
 //! The conservation laws that every run must obey.
 
+use super::item::Measures;
 use crate::error::EngineError;
+use crate::quantities::FRACTIONS;
 use crate::world::World;
 
 /// Created = delivered + lost + queued or under way, per flow; begun = finished + open, per web source;
@@ -15,6 +17,35 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
         .and_then(|()| super::csma::check(world))
         .and_then(|()| check_cell(world))
         .map_err(EngineError::Conservation)
+}
+
+/// Every probability and every part of a whole is in [0, 1].
+///
+/// # Errors
+/// The item, the quantity and its value.
+pub(crate) fn check_fractions(measures: &Measures) -> Result<(), EngineError> {
+    let items = measures
+        .lists
+        .iter()
+        .flat_map(|(list, items)| items.iter().map(move |item| (list, item)));
+    for (list, item) in items {
+        for &(name, value) in &item.values {
+            let Some(value) = value else { continue };
+            let law = (0.0..=1.0).contains(&value) || !is_fraction(name);
+            holds(law, || {
+                format!(
+                    "{list}, {}: {name} is {value}, which is not in [0, 1]",
+                    item.name
+                )
+            })
+            .map_err(EngineError::Conservation)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_fraction(name: &str) -> bool {
+    FRACTIONS.iter().any(|quantity| quantity.name == name)
 }
 
 /// Refuses a law that does not hold, with the `violation` as its text.
@@ -94,5 +125,13 @@ fn check_cell(world: &World<'_>) -> Result<(), String> {
     let elapsed = cell.medium().idle_since().0;
     holds(busy + idle == elapsed, || {
         format!("medium: {busy} ns busy + {idle} ns idle in {elapsed} ns")
-    })
+    })?;
+    for station in 0..world.scenario().stations.len() {
+        let air_ns = cell.air_ns(station, world.now()).unwrap_or(0);
+        let elapsed = world.now().0;
+        holds(air_ns <= elapsed, || {
+            format!("station {station}: {air_ns} ns on the air in {elapsed} ns")
+        })?;
+    }
+    Ok(())
 }

@@ -25,9 +25,10 @@ impl Period<'_> {
         self.over(flows, count)
     }
 
-    fn mean_connections(&self, user: usize) -> f64 {
+    /// Time integral of the number of connections that a user had open in the period. [ns]
+    fn connections_ns(&self, user: usize) -> u64 {
         let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.users[user]);
-        (to.connections_ns - from.connections_ns) as f64 / self.length_ns() as f64
+        to.connections_ns - from.connections_ns
     }
 
     pub(super) fn users(&self) -> Vec<Item> {
@@ -43,23 +44,21 @@ impl Period<'_> {
         let item = |(user, flow): (usize, &CsmaFlow)| {
             let over = |count| self.over_user(user, count);
             let delay = mean_s(over(|c| c.delay_ns), over(|c| c.delay_samples));
-            let loss = ratio(over(|c| c.lost), over(|c| c.sent));
+            let flows = users[user].flows().iter().map(|&flow| flow as usize);
             let mut values = vec![
                 GOODPUT.of(goodputs[user]),
                 GOODPUT_SHARE.of(share(goodputs[user], total)),
             ];
             if users[user].is_tcp() {
                 values.push(RTT.of(delay));
-                let flows = users[user].flows().iter().map(|&flow| flow as usize);
-                values.extend(self.rtt_percentiles(flows));
-                values.push(LOSS_PROBABILITY.of(loss));
+                values.extend(self.rtt_percentiles(flows.clone()));
+                values.push(self.loss(flows));
                 values.push(RETRANSMISSIONS.of(over(|c| c.retransmitted) as f64));
-                values.extend(self.management(user, csma));
+                values.extend(self.management(user, users, csma));
             } else {
                 values.push(ONE_WAY_DELAY.of(delay));
-                let flows = users[user].flows().iter().map(|&flow| flow as usize);
-                values.push(self.delay_p99(flows));
-                values.push(LOSS_PROBABILITY.of(loss));
+                values.push(self.delay_p99(flows.clone()));
+                values.push(self.loss(flows));
             }
             Item {
                 labels: vec![("class", flow.class.clone())],
@@ -70,13 +69,14 @@ impl Period<'_> {
     }
 
     /// Connections of a user that may have several.
-    fn management(&self, user: usize, csma: &Csma) -> Vec<Value> {
+    fn management(&self, user: usize, users: &[User], csma: &Csma) -> Vec<Value> {
         if csma.connections == Connections::One {
             return Vec::new();
         }
         let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.users[user]);
+        let life = users[user].life(self.start.marks.at, self.end.marks.at);
         vec![
-            CONNECTIONS.of(self.mean_connections(user)),
+            CONNECTIONS.of(ratio(self.connections_ns(user), life.0)),
             CONNECTIONS_OPENED.of((to.opened - from.opened) as f64),
             CONNECTIONS_CLOSED.of((to.closed - from.closed) as f64),
         ]
@@ -100,9 +100,8 @@ impl Period<'_> {
             }
             if csma.connections != Connections::One {
                 let through = conflict.drives()[index].passes().iter();
-                let sum: f64 = through
-                    .map(|&user| self.mean_connections(user as usize))
-                    .sum();
+                let each = through.map(|&user| self.connections_ns(user as usize));
+                let sum: f64 = each.map(|ns| ns as f64 / length as f64).sum();
                 values.push(CONNECTIONS.of(sum));
             }
             values.extend(self.marks().access([index as u32].into_iter()));
@@ -112,7 +111,7 @@ impl Period<'_> {
     }
 }
 
-/// The laws of a network on air: every transmission has an end of one kind, no link begins while it hears
+/// The laws of a network on air: every transmission that has ended has an end of one kind, no link begins while it hears
 /// another, and no link is on the air for longer than the time that has passed.
 ///
 /// # Errors
@@ -126,13 +125,12 @@ pub(super) fn check(world: &World<'_>) -> Result<(), String> {
         let (link, name) = (number as u32, conflict.name(number));
         let c = graph.counters(link);
         let dummies = graph.dummies(link);
-        let now = u64::from(graph.sends(link));
-        let failed = c.attempts - c.delivered - dummies - now;
+        let failed = c.attempts - c.delivered - dummies;
         let possible = c.corrupted..=c.corrupted + c.collided;
         holds(possible.contains(&failed) && c.discarded <= failed, || {
             format!(
-                "link {name}: {} attempts, {} delivered, {dummies} dummies, {now} on the air, \
-                 {} corrupted, {} collided",
+                "link {name}: {} attempts, {} delivered, {dummies} dummies, {} corrupted, \
+                 {} collided",
                 c.attempts, c.delivered, c.corrupted, c.collided
             )
         })?;

@@ -1,8 +1,9 @@
 //! What is measured of flows.
 
 use super::distributions::{delays_of, rtts_of};
-use super::item::{Item, Value, mean_s, ratio, share};
+use super::item::{Item, Value, mean_s, share};
 use super::period::Period;
+use crate::kernel::time::Span;
 use crate::quantities::*;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
 use crate::world::Endpoints;
@@ -34,18 +35,17 @@ impl Period<'_> {
                     GOODPUT.of(goodputs[index]),
                     GOODPUT_SHARE.of(share(goodputs[index], total)),
                 ];
-                let loss = ratio(to.lost - from.lost, to.sent - from.sent);
+                let loss = self.loss([index].into_iter());
                 if let Transport::Tcp(tcp) = &flow.transport {
-                    let cwnd = (to.cwnd_ns - from.cwnd_ns) / self.length_ns() as f64;
                     let again = to.retransmitted - from.retransmitted;
                     values.push(RTT.of(delay));
                     values.extend(self.rtt_percentiles([index].into_iter()));
-                    values.push(CWND.of(cwnd));
+                    values.push(CWND.of(self.mean_cwnd([index].into_iter())));
                     if noisy {
                         let longest = self.world.flows().states()[index].cwnd_max();
                         values.push(CWND_MAX.of(longest));
                     }
-                    values.push(LOSS_PROBABILITY.of(loss));
+                    values.push(loss);
                     values.push(RETRANSMISSIONS.of(again as f64));
                     if tcp.segments.is_some() {
                         let completion = self.world.flows().states()[index].completion_s();
@@ -55,7 +55,7 @@ impl Period<'_> {
                 } else {
                     values.push(ONE_WAY_DELAY.of(delay));
                     values.push(self.delay_p99([index].into_iter()));
-                    values.push(LOSS_PROBABILITY.of(loss));
+                    values.push(loss);
                 }
                 values.extend(self.reports(index));
                 Item {
@@ -64,6 +64,21 @@ impl Period<'_> {
                 }
             })
             .collect()
+    }
+
+    /// Time average of the windows of these TCP flows over the parts of the time in which each existed;
+    /// `None` if none did. [packets]
+    pub(super) fn mean_cwnd(&self, flows: impl Iterator<Item = usize>) -> Option<f64> {
+        let (mut count, mut area, mut life_ns) = (0_u32, 0.0, 0);
+        for flow in flows {
+            let state = &self.world.flows().states()[flow];
+            let life = state.life(self.start.marks.at, self.end.marks.at);
+            count += u32::from(life > Span::ZERO);
+            life_ns += life.0;
+            area += self.end.flows[flow].cwnd_ns - self.start.flows[flow].cwnd_ns;
+        }
+        let count = f64::from(count);
+        (life_ns > 0).then(|| area / (life_ns as f64 / count) / count)
     }
 
     /// 99th percentile of the delays of the datagrams of these flows together.

@@ -1,5 +1,6 @@
 //! What queues and their medium have counted by an instant, and what lies between two.
 
+use super::fates::probability;
 use super::item::{Item, Value, mean_s, ratio};
 use crate::bottleneck::Bottleneck;
 use crate::cell::Cell;
@@ -8,8 +9,26 @@ use crate::mac::dcf::{AggregateCounters, NodeCounters};
 use crate::quantities::*;
 use crate::queue::{HeadQueue, QueueCounters};
 
-/// What a queue has counted, and the time integral of its length. [packets ns]
-pub(super) type QueueMark = (QueueCounters, u64);
+/// What a queue has counted by an instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueMark {
+    pub(super) counters: QueueCounters,
+    /// Time integral of its length. [packets ns]
+    pub(super) area: u64,
+    /// Packets inside that its discipline judges only when they depart.
+    pub(super) unjudged: u64,
+}
+
+impl QueueMark {
+    /// Of a queue whose discipline judges packets on arrival.
+    pub(super) fn on_arrival(counters: QueueCounters, now: Time) -> QueueMark {
+        QueueMark {
+            counters,
+            area: counters.occupancy_ns(now),
+            unjudged: 0,
+        }
+    }
+}
 
 /// Counters of queues and of their medium at one instant.
 #[derive(Clone, Debug)]
@@ -26,12 +45,14 @@ pub struct Marks {
     pub(super) sent: Vec<AggregateCounters>,
     /// Time in which a cell was busy. [ns]
     pub(super) busy_ns: u64,
+    /// Pings of the virtual shared bottleneck that were answered, and that were lost or ignored.
+    pub(super) pings: [u64; 2],
 }
 
 impl Marks {
     /// Adds what a cell keeps for stations that sleep, and its aggregates.
     pub(super) fn with_cell(self, cell: &Cell) -> Marks {
-        let counted = |(_, own): (&str, QueueCounters)| (own, own.occupancy_ns(self.at));
+        let counted = |(_, own): (&str, QueueCounters)| QueueMark::on_arrival(own, self.at);
         let sent = (0..self.queues.len()).filter_map(|number| cell.sent(number));
         Marks {
             kept: cell.sleepers().map(counted).collect(),
@@ -41,22 +62,29 @@ impl Marks {
     }
 
     pub(super) fn new<'a>(
-        queues: impl Iterator<Item = (&'a HeadQueue, NodeCounters)>,
+        queues: impl Iterator<Item = (&'a HeadQueue, u64, NodeCounters)>,
         leaves: Vec<QueueCounters>,
         busy_ns: u64,
         at: Time,
     ) -> Marks {
-        let counted =
-            |(queue, frames): (&HeadQueue, _)| ((queue.counters(), queue.occupancy_ns(at)), frames);
+        let counted = |(queue, unjudged, frames): (&HeadQueue, _, _)| {
+            let mark = QueueMark {
+                counters: queue.counters(),
+                area: queue.occupancy_ns(at),
+                unjudged,
+            };
+            (mark, frames)
+        };
         let (queues, frames) = queues.map(counted).unzip();
         let leaves = leaves.into_iter();
         Marks {
             at,
             queues,
             frames,
-            leaves: leaves.map(|leaf| (leaf, leaf.occupancy_ns(at))).collect(),
+            leaves: leaves.map(|leaf| QueueMark::on_arrival(leaf, at)).collect(),
             kept: Vec::new(),
             sent: Vec::new(),
+            pings: [0; 2],
             busy_ns,
         }
     }
@@ -100,11 +128,11 @@ impl Between<'_> {
     }
 
     pub(super) fn queue_item(&self, name: &str, start: QueueMark, end: QueueMark) -> Item {
-        let ((from, area_from), (to, area_to)) = (start, end);
-        let area = area_to.wrapping_sub(area_from);
+        let (from, to) = (start.counters, end.counters);
+        let area = end.area.wrapping_sub(start.area);
         let values = [
             OCCUPANCY.of(ratio(area, self.length_ns())),
-            DROP_PROBABILITY.of(ratio(to.dropped - from.dropped, to.offered - from.offered)),
+            DROP_PROBABILITY.of(end.drop_probability(&start)),
             SOJOURN.of(mean_s(to.sojourn_ns - from.sojourn_ns, to.left - from.left)),
         ];
         Item::new(name, values)
@@ -128,7 +156,7 @@ impl Between<'_> {
         let aggregates = self.sent_by(contenders.iter().copied());
         let aggregates = aggregates.map(|sent| aggregated([MPDUS_PER_PPDU, REORDERING], sent));
         let queues = contenders.iter().map(|&contender| {
-            let area = |marks: &Marks| marks.queues[contender as usize].1;
+            let area = |marks: &Marks| marks.queues[contender as usize].area;
             area(self.end).wrapping_sub(area(self.start))
         });
         let queue = QUEUE.of(ratio(queues.sum(), self.length_ns()));
@@ -153,11 +181,10 @@ impl Between<'_> {
             sum.discarded += to.discarded - from.discarded;
         }
         let failed = sum.collided + sum.corrupted;
-        let settled = sum.delivered + sum.discarded;
         [
             COLLISION_RATE.of(ratio(sum.collided, sum.attempts)),
             FRAME_FAILURE_RATE.of(ratio(failed, sum.attempts)),
-            DISCARD_PROBABILITY.of(ratio(sum.discarded, settled)),
+            DISCARD_PROBABILITY.of(probability(sum.discarded, sum.delivered)),
         ]
     }
 
@@ -170,11 +197,12 @@ impl Between<'_> {
     /// Rate and pings of the virtual shared bottleneck.
     pub fn bottleneck(&self, bottleneck: &Bottleneck) -> [Value; 4] {
         let rtts = bottleneck.rtts();
+        let [answered, lost] = [0, 1].map(|kind| self.end.pings[kind] - self.start.pings[kind]);
         [
             CAPACITY.of(bottleneck.mean_rate_bps(self.end.at)),
             PING_RTT.of(rtts.mean_s()),
             PING_RTT_P95.of(rtts.quantile_s(0.95)),
-            PING_LOSS_PROBABILITY.of(bottleneck.ping_loss()),
+            PING_LOSS_PROBABILITY.of(probability(lost, answered)),
         ]
     }
 }

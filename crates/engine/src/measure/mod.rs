@@ -8,6 +8,7 @@ mod conservation;
 mod csma;
 pub(crate) mod distributions;
 mod fairness;
+mod fates;
 mod flows;
 mod goodputs;
 mod item;
@@ -20,10 +21,9 @@ pub(crate) mod tails;
 mod web;
 mod wlan;
 
-pub(crate) use self::conservation::check as check_conservation;
+pub(crate) use self::conservation::{check as check_conservation, check_fractions};
 pub use self::distributions::{Distribution, distributions_json};
 pub use self::goodputs::Goodputs;
-use self::item::ratio;
 pub use self::item::{Item, Measures, Value, quantile};
 use self::marks::QueueMark;
 use self::period::Period;
@@ -35,12 +35,14 @@ use crate::world::{WiredLink, World};
 
 /// Quantities over the time from `start` to now.
 pub(crate) fn between(start: &Snapshot, world: &World<'_>) -> Measures {
-    Period {
+    let period = Period {
         start,
         end: Snapshot::take(world),
         world,
-    }
-    .measures()
+    };
+    let measures = period.measures();
+    debug_assert_eq!(conservation::check_fractions(&measures), Ok(()));
+    measures
 }
 
 impl Period<'_> {
@@ -106,8 +108,7 @@ impl Period<'_> {
     fn queue_item(&self, name: &str, marks: bool, start: QueueMark, end: QueueMark) -> Item {
         let mut item = self.marks().queue_item(name, start, end);
         if marks {
-            let (from, to) = (start.0, end.0);
-            let marked = ratio(to.marked - from.marked, to.offered - from.offered);
+            let marked = end.mark_probability(&start);
             item.values.push(MARK_PROBABILITY.of(marked));
         }
         item

@@ -3,9 +3,10 @@
 use super::fairness::jain;
 use super::item::{Item, Value, mean_s, quantile, ratio, share};
 use super::period::Period;
+use crate::kernel::time::Span;
 use crate::quantities::*;
 use crate::scenario::Transport;
-use crate::world::{Endpoints, FlowCounters};
+use crate::world::Endpoints;
 
 /// A flow starves below this part of the mean goodput of its class.
 const STARVING: f64 = 0.1;
@@ -68,24 +69,25 @@ impl Period<'_> {
             let sum: f64 = members.iter().map(|&index| goodputs[index]).sum();
             let lasting = members.iter().copied();
             let lasting: Vec<usize> = lasting.filter(|&index| self.lasts(index)).collect();
-            let mean = lasting.iter().map(|&k| goodputs[k]).sum::<f64>() / lasting.len() as f64;
+            let over_life = |&index: &usize| goodputs[index] * self.whole_over_life(index);
+            let mean = lasting.iter().map(over_life).sum::<f64>() / lasting.len() as f64;
             let own: Vec<f64> = lasting
                 .iter()
                 .filter(|&&index| competing[index])
-                .map(|&index| goodputs[index])
+                .map(over_life)
                 .collect();
             let starved = own.iter().filter(|&&x| x < STARVING * mean).count();
-            let over = |count: fn(&FlowCounters) -> u64| self.over(members.iter().copied(), count);
-            let loss = ratio(over(|c| c.lost), over(|c| c.sent));
             let mut values = vec![
                 GOODPUT.of(sum),
                 GOODPUT_SHARE.of(share(sum, total)),
                 JAIN.of(jain(&own)),
                 STARVED_FLOWS.of((!lasting.is_empty()).then_some(starved as f64)),
-                LOSS_PROBABILITY.of(loss),
+                self.loss(members.iter().copied()),
             ];
             if members.iter().any(|&index| self.is_tcp(index)) {
-                values.push(CWND.of(self.mean_cwnd(&members)));
+                let lasting = |&index: &usize| self.is_tcp(index) && self.lasts(index);
+                let cwnd = self.mean_cwnd(members.iter().copied().filter(lasting));
+                values.push(CWND.of(cwnd));
                 values.push(SYNCHRONISATION.of(gauge.synchronisation(class)));
             }
             values.extend(self.delays(&members));
@@ -93,6 +95,13 @@ impl Period<'_> {
             Item::new(name, values)
         };
         gauge.classes.iter().enumerate().map(item).collect()
+    }
+
+    /// The measured time over the part of it in which a flow existed. [-]
+    fn whole_over_life(&self, index: usize) -> f64 {
+        let state = &self.world.flows().states()[index];
+        let life = state.life(self.start.marks.at, self.end.marks.at);
+        ratio(self.length_ns(), life.0).unwrap_or(1.0)
     }
 
     /// Whether a flow has begun and is not finished: others have no fair part.
@@ -104,15 +113,6 @@ impl Period<'_> {
     fn is_tcp(&self, index: usize) -> bool {
         let transport = &self.world.scenario().flows[index].transport;
         matches!(transport, Transport::Tcp(_))
-    }
-
-    /// Time average of the windows of the TCP flows among `members` that last. [packets]
-    fn mean_cwnd(&self, members: &[usize]) -> Option<f64> {
-        let lasting = |&&index: &&usize| self.is_tcp(index) && self.lasts(index);
-        let tcp: Vec<usize> = members.iter().filter(lasting).copied().collect();
-        let area = |&k: &usize| self.end.flows[k].cwnd_ns - self.start.flows[k].cwnd_ns;
-        let sum: f64 = tcp.iter().map(area).sum();
-        (!tcp.is_empty()).then(|| sum / self.length_ns() as f64 / tcp.len() as f64)
     }
 
     /// Mean round-trip time of the TCP flows among `members`, one-way delay of the others; which of the two
@@ -155,15 +155,14 @@ impl Period<'_> {
         if finite.is_empty() {
             return Vec::new();
         }
-        let of = |&index: &usize| self.world.flows().states()[index].completion_s();
-        let mut times: Vec<f64> = finite.iter().filter_map(of).collect();
-        times.sort_unstable_by(f64::total_cmp);
+        let of = |&index: &usize| self.world.flows().states()[index].completion();
+        let mut times: Vec<Span> = finite.iter().filter_map(of).collect();
+        times.sort_unstable();
         let unfinished = (finite.len() - times.len()) as f64;
-        let mean = times.iter().sum::<f64>() / times.len() as f64;
-        let finished = !times.is_empty();
+        let sum_ns = times.iter().map(|time| time.0).sum();
         vec![
-            COMPLETION.of(finished.then_some(mean)),
-            COMPLETION_P95.of(quantile(&times, 0.95)),
+            COMPLETION.of(mean_s(sum_ns, times.len() as u64)),
+            COMPLETION_P95.of(quantile(&times, 0.95).map(Span::seconds)),
             UNFINISHED.of(unfinished),
             TRANSFER_RATE.of(self.transfer_rate_bps(&finite)),
         ]

@@ -37,14 +37,15 @@ impl Period<'_> {
             let grown = pairs.map(|(from, to)| count(to).wrapping_sub(count(from)));
             grown.fold(0, u64::wrapping_add)
         };
-        let area = |class: usize| over(class, |&(_, area)| area);
+        let area = |class: usize| over(class, |mark| mark.area);
         let whole: u64 = (0..classes.len()).map(area).sum();
         let item = |(index, class): (usize, &SharingClass)| {
             let flows = || class.flows.iter().map(|&k| k as usize);
             let sum: f64 = flows().map(|k| goodputs[k]).sum();
             let own = flows().filter(|&k| competing[k]);
             let own: Vec<f64> = own.map(|k| goodputs[k]).collect();
-            let drops = ratio(over(index, |c| c.0.dropped), over(index, |c| c.0.offered));
+            let dropped = over(index, |mark| mark.counters.dropped);
+            let drops = ratio(dropped, over(index, QueueMark::judged));
             let values = [
                 GOODPUT.of(sum),
                 GOODPUT_SHARE.of(share(sum, total)),

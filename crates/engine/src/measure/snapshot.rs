@@ -19,6 +19,8 @@ pub(crate) struct Snapshot {
     pub(super) down: Vec<DownCounters>,
     /// Its aggregates to each, in a cell that has some.
     pub(super) sent_to: Vec<AggregateCounters>,
+    /// Time in which PPDUs with data for each station or from it were on the air, in such a cell. [ns]
+    pub(super) air_ns: Vec<u64>,
     /// What the queue of each link counts, and the time the link was busy. [ns]
     pub(super) links: Vec<(QueueMark, [u64; 2])>,
     /// The access point's queues that classes share.
@@ -36,10 +38,12 @@ impl Snapshot {
     pub(crate) fn take(world: &World<'_>) -> Snapshot {
         let now = world.now();
         let radio = world.radio();
-        let queues = radio.queues().zip((0..).map(|number| radio.frames(number)));
+        let queues = radio.queues().enumerate();
+        let queues =
+            queues.map(|(number, queue)| (queue, radio.unjudged(number), radio.frames(number)));
         let leaves = world.wires().bottleneck();
         let leaves = leaves.map_or_else(Vec::new, |wired| wired.link().leaves());
-        let busy_ns = radio.cell().map_or(0, |cell| cell.medium().busy_ns());
+        let busy_ns = radio.cell().map_or(0, |cell| cell.medium().busy_ns_by(now));
         let stations = 0..world.scenario().stations.len();
         let down = |cell: &Cell| {
             let counters = stations.clone().map(|station| cell.down_counters(station));
@@ -49,13 +53,25 @@ impl Snapshot {
             let counters = stations.clone().filter_map(|station| cell.sent_to(station));
             counters.collect()
         };
+        let air_ns = |cell: &Cell| {
+            let times = stations
+                .clone()
+                .filter_map(|station| cell.air_ns(station, now));
+            times.collect()
+        };
         let flows = world.flows().states().iter();
         let links = world.wires().links().iter().map(WiredLink::link);
         let counted = |link: &Link| {
-            let counters = link.counters(now);
-            ((counters, counters.occupancy_ns(now)), link.used(now))
+            let mark = QueueMark {
+                unjudged: link.unjudged(),
+                ..QueueMark::on_arrival(link.counters(now), now)
+            };
+            (mark, link.used(now))
         };
-        let marks = Marks::new(queues, leaves, busy_ns, now);
+        let marks = Marks {
+            pings: world.flows().pings(),
+            ..Marks::new(queues, leaves, busy_ns, now)
+        };
         Snapshot {
             marks: match radio.cell() {
                 Some(cell) => marks.with_cell(cell),
@@ -64,6 +80,7 @@ impl Snapshot {
             flows: flows.map(|flow| flow.counters(now)).collect(),
             down: radio.cell().map_or_else(Vec::new, down),
             sent_to: radio.cell().map_or_else(Vec::new, sent_to),
+            air_ns: radio.cell().map_or_else(Vec::new, air_ns),
             links: links.map(counted).collect(),
             shared: Shared::take(world),
             on_air: OnAir::take(world),
@@ -136,7 +153,7 @@ impl Shared {
         let mut classes = vec![Vec::new(); world.scenario().cell.sharing_classes.len()];
         for sharing in shared.clone() {
             for (own, &counters) in classes.iter_mut().zip(sharing.counters()) {
-                own.push((counters, counters.occupancy_ns(world.now())));
+                own.push(QueueMark::on_arrival(counters, world.now()));
             }
         }
         Shared {

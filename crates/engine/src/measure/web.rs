@@ -1,6 +1,6 @@
 //! What is measured of web traffic: its connections as one class.
 
-use super::item::{Item, ratio, share};
+use super::item::{Item, share};
 use super::period::Period;
 use crate::quantities::*;
 use crate::world::FlowCounters;
@@ -20,13 +20,11 @@ impl Period<'_> {
     }
 
     pub(super) fn web_item(&self, name: &str, web: u32, goodput_bps: f64, total_bps: f64) -> Item {
-        let lost = self.over_responses(web, |c| c.lost);
-        let sent = self.over_responses(web, |c| c.sent);
         let web = &self.world.flows().webs().sources()[web as usize];
         let values = [
             GOODPUT.of(goodput_bps),
             GOODPUT_SHARE.of(share(goodput_bps, total_bps)),
-            LOSS_PROBABILITY.of(ratio(lost, sent)),
+            self.loss(web.responses()),
             CONNECTIONS_FINISHED.of(web.completions().count() as f64),
             CONNECTIONS_REFUSED.of(web.refused() as f64),
             COMPLETION.of(web.completions().mean_s()),

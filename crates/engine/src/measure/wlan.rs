@@ -1,6 +1,7 @@
 //! What is measured in the cell: its stations, its access point, the cell as a whole.
 
 use super::fairness::jain;
+use super::fates::probability;
 use super::item::{Item, Value, ratio, share};
 use super::marks::aggregated;
 use super::period::Period;
@@ -66,10 +67,10 @@ impl Period<'_> {
         let (from, to) = (self.start.down[station], self.end.down[station]);
         let failed = to.failed - from.failed;
         let discarded = to.discarded - from.discarded;
-        let settled = to.delivered - from.delivered + discarded;
+        let delivered = to.delivered - from.delivered;
         [
             DOWNLINK_FAILURE_RATE.of(ratio(failed, to.attempts - from.attempts)),
-            DOWNLINK_DISCARD_PROBABILITY.of(ratio(discarded, settled)),
+            DOWNLINK_DISCARD_PROBABILITY.of(probability(discarded, delivered)),
         ]
     }
 
@@ -77,8 +78,7 @@ impl Period<'_> {
     fn aggregates_to(&self, station: usize) -> Option<[Value; 3]> {
         let of = |snapshot: &Snapshot| snapshot.sent_to.get(station).copied();
         let sent = of(&self.end)?.since(of(self.start)?);
-        let own = self.marks().sent_by(self.contenders_of(station as u32 + 1));
-        let air_ns = sent.air_ns + own.map_or(0, |own| own.air_ns);
+        let air_ns = self.end.air_ns[station] - self.start.air_ns[station];
         let [mpdus, reordering] = aggregated([DOWNLINK_MPDUS_PER_PPDU, DOWNLINK_REORDERING], sent);
         let airtime = AIRTIME_FRACTION.of(ratio(air_ns, self.length_ns()));
         Some([mpdus, reordering, airtime])

@@ -241,6 +241,17 @@ impl HeadQueue {
         }
     }
 
+    /// Packets inside that the discipline judges only when they depart.
+    pub fn unjudged(&self) -> u64 {
+        match self {
+            HeadQueue::Fifo(_) => 0,
+            HeadQueue::Other(other) => match &**other {
+                OtherQueue::Scheduled(scheduled) => scheduled.unjudged(),
+                OtherQueue::Lanes(_) => 0,
+            },
+        }
+    }
+
     /// Time integral of the queue length up to `now`. [packets ns]
     pub fn occupancy_ns(&self, now: Time) -> u64 {
         match self {

@@ -94,6 +94,11 @@ impl Scheduled {
         self.head.iter().chain(self.scheduler.packets())
     }
 
+    /// Packets that wait for the scheduler to judge them.
+    pub fn unjudged(&self) -> u64 {
+        self.scheduler.len() as u64
+    }
+
     /// Totals as they stand now.
     pub fn counters(&self) -> QueueCounters {
         self.counters

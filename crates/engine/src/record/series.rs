@@ -251,7 +251,8 @@ fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
         |over| over.bits_per_second(over.world.payload_bits(over.item)),
     );
     let cwnd = How::Now(|world, flow| {
-        let sender = world.flows().states()[flow].sender();
+        let flow = &world.flows().states()[flow];
+        let sender = flow.sender().filter(|_| flow.exists(world.now()));
         sender.map_or(f64::NAN, |sender| sender.cwnd())
     });
     let flows = world.scenario().flows.iter().enumerate();

@@ -7,6 +7,10 @@
 //! again. Its ACK tells RACK what is lost, or, if only the last one was, repairs the loss by itself; then
 //! the window must be reduced as for any loss.
 //!
+//! A probe waits longer, by the most that the receiver delays an ACK (TLP.max_ack_delay), if a single segment is
+//! outstanding and the connection has `delayed_ack`. Without `delayed_ack` the receiver delays no ACK, and nothing is
+//! added: the probe leaves after two round trips, whatever is outstanding.
+//!
 //! Without a round-trip sample there is no probe: the RFC would wait a second for it, and then, by its
 //! section 7.3, not send it.
 
@@ -21,7 +25,7 @@ pub(super) struct LossProbe {
     is_retrans: bool,
     /// Whether there was no round-trip sample since the last probe.
     unmeasured: bool,
-    /// TLP.max_ack_delay.
+    /// TLP.max_ack_delay; zero without `delayed_ack`.
     max_ack_delay: Span,
     /// When the probe timeout (PTO) expires, if nothing arrives before.
     due: Time,
@@ -37,7 +41,7 @@ pub(super) struct Outlook {
 }
 
 impl LossProbe {
-    /// For a receiver that delays ACKs by at most `max_ack_delay`.
+    /// For a receiver that delays ACKs by at most `max_ack_delay`, zero if it delays none.
     pub(super) fn new(max_ack_delay: Span) -> LossProbe {
         LossProbe {
             end_seq: None,

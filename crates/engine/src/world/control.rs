@@ -28,6 +28,7 @@ impl World<'_> {
         if let Some(users) = &mut self.users {
             let user = &mut users.each[index as usize];
             user.active = true;
+            user.started_at = now;
             user.looked = now;
             if user.is_tcp() {
                 user.count_opened(now, index);
@@ -47,7 +48,9 @@ impl World<'_> {
         let Some(users) = &mut self.users else {
             return;
         };
-        users.each[index as usize].active = false;
+        let user = &mut users.each[index as usize];
+        user.active = false;
+        user.stopped_at = now;
         while self.close_connection(now, index as usize) {}
     }
 

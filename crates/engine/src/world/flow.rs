@@ -93,8 +93,13 @@ pub(crate) struct FlowState {
     pub(super) reports: Option<Box<Reports>>,
     /// Round-trip samples of a TCP flow since the end of the warm-up, if somebody asked for them.
     pub(super) rtts: Option<Box<Histogram>>,
+    /// Start; [`Time::NEVER`] before it.
     pub(super) started_at: Time,
-    pub(super) finished_at: Option<Time>,
+    /// When all that a TCP flow had to send was acknowledged, or a source of datagrams stopped; [`Time::NEVER`]
+    /// before. Of a connection that carries several messages: the first.
+    pub(super) ended_at: Time,
+    /// Time integral of cwnd up to then. [packets ns]
+    pub(super) cwnd_ns_at_end: f64,
 }
 
 impl FlowState {
@@ -166,17 +171,34 @@ impl FlowState {
             cwnd: 0.0,
             cwnd_max: 0.0,
             cwnd_since: Time::ZERO,
-            started_at: Time::ZERO,
-            finished_at: None,
+            started_at: Time::NEVER,
+            ended_at: Time::NEVER,
+            cwnd_ns_at_end: 0.0,
             timer: Time::NEVER,
             held_up: false,
         }
     }
 
-    /// Time from the start of a finite flow to its last ACK, if it has come. [s]
+    /// Time from the start of a finite flow to its last ACK, if it has come.
+    pub(crate) fn completion(&self) -> Option<Span> {
+        let completed = self.sender().is_some_and(Sender::completed);
+        let has_ended = self.ended_at < Time::NEVER;
+        (completed && has_ended).then(|| self.ended_at.since(self.started_at))
+    }
+
+    /// The same. [s]
     pub(crate) fn completion_s(&self) -> Option<f64> {
-        let finished_at = self.finished_at?;
-        Some(finished_at.seconds() - self.started_at.seconds())
+        self.completion().map(Span::seconds)
+    }
+
+    /// Whether a flow of the scenario has begun and not ended at `now`.
+    pub(crate) fn exists(&self, now: Time) -> bool {
+        self.started_at <= now && now < self.ended_at
+    }
+
+    /// How much of the time between two instants lies between the start of a flow of the scenario and its end.
+    pub(crate) fn life(&self, from: Time, to: Time) -> Span {
+        to.min(self.ended_at).since(from.max(self.started_at))
     }
 
     /// When the last ACK of a finite flow came, if it has.
@@ -213,10 +235,29 @@ impl FlowState {
 
     /// Totals at `now`.
     pub(crate) fn counters(&self, now: Time) -> FlowCounters {
-        let open_ns = self.cwnd * now.since(self.cwnd_since).nanoseconds();
+        let cwnd_ns = match self.ended_at {
+            Time::NEVER => self.cwnd_ns(now),
+            _ => self.cwnd_ns_at_end,
+        };
         FlowCounters {
-            cwnd_ns: self.counters.cwnd_ns + open_ns,
+            cwnd_ns,
             ..self.counters
+        }
+    }
+
+    /// Time integral of cwnd up to `now`. [packets ns]
+    #[inline(always)]
+    fn cwnd_ns(&self, now: Time) -> f64 {
+        self.counters.cwnd_ns + self.cwnd * now.since(self.cwnd_since).nanoseconds()
+    }
+
+    /// Notes when the flow ends, if it has: its window is of no interest from then on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_end(&mut self, now: Time) {
+        if self.sender().is_some_and(Sender::finished) && self.ended_at == Time::NEVER {
+            self.ended_at = now;
+            self.cwnd_ns_at_end = self.cwnd_ns(now);
         }
     }
 
@@ -280,7 +321,7 @@ impl FlowState {
     }
 
     fn integrate_cwnd(&mut self, now: Time) {
-        self.counters.cwnd_ns += self.cwnd * now.since(self.cwnd_since).nanoseconds();
+        self.counters.cwnd_ns = self.cwnd_ns(now);
         self.cwnd_since = now;
     }
 
@@ -363,8 +404,8 @@ impl FlowState {
         } else {
             sender.on_ack(now, ack);
         }
-        if sender.completed() && self.finished_at.is_none() {
-            self.finished_at = Some(now);
+        if sender.finished() {
+            self.note_end(now);
         }
     }
 

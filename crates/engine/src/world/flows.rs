@@ -359,10 +359,19 @@ impl Flows {
         }
         match &mut flow.endpoints {
             Endpoints::Ping | Endpoints::Hosts => {} // no flow of the schedule
-            Endpoints::Tcp(tcp) => tcp.0.close(),
+            Endpoints::Tcp(tcp) => {
+                tcp.0.close();
+                flow.note_end(clock.now);
+            }
             Endpoints::Web(web) => self.webs.sources[*web as usize].source.close(),
-            Endpoints::Udp(udp) if udp.0.is_greedy() => self.stop_greedy(now, index, wires, clock),
-            Endpoints::Udp(udp) => udp.0.close(),
+            Endpoints::Udp(udp) => {
+                flow.ended_at = clock.now;
+                if udp.0.is_greedy() {
+                    self.stop_greedy(now, index, wires, clock);
+                } else {
+                    udp.0.close();
+                }
+            }
         }
     }
 
@@ -464,6 +473,20 @@ impl Flows {
     /// Those of the scenario and of users.
     pub(super) fn of_scenario(&mut self) -> &mut [FlowState] {
         &mut self.states[..self.first_ping]
+    }
+
+    /// Pings that were answered, and those lost on the way, there or back, or ignored by their station.
+    pub(crate) fn pings(&self) -> [u64; 2] {
+        let own = self.first_ping..self.first_ping + self.responders.len();
+        let making = self.making.acks.values();
+        let making = making.filter(|(flow, _)| own.contains(&(*flow as usize)));
+        let [mut answered, mut lost] = [0, 0];
+        for flow in &self.states[own.clone()] {
+            let c = &flow.counters;
+            answered += c.acks_arrived;
+            lost += c.lost + c.acks_lost + c.arrived - c.acks_sent;
+        }
+        [answered, lost - making.count() as u64]
     }
 
     /// Web sources with their connections.

@@ -233,6 +233,12 @@ impl Radio {
         self.of(|cell| cell.marks(number), Conflict::marks)
     }
 
+    /// Packets of queue `number` that its discipline judges only when they depart.
+    pub(crate) fn unjudged(&self, number: usize) -> u64 {
+        let above = |cell: &Cell| cell.judged_above(number);
+        self.queue(number).unjudged() + self.of(above, |_| 0)
+    }
+
     /// Name of queue `number`.
     pub(crate) fn queue_name(&self, number: usize) -> &str {
         self.of(

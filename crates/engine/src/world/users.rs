@@ -10,7 +10,7 @@
 
 use super::flow::{FlowCounters, FlowState};
 use crate::control::multi_connection::{Falls, MultiConnection, Seen};
-use crate::kernel::time::Time;
+use crate::kernel::time::{Span, Time};
 use crate::scenario::{Csma, CsmaFlow, TcpSettings, Transport};
 
 /// One user: a flow of the scenario, with its connections.
@@ -22,6 +22,9 @@ pub(crate) struct User {
     pub(super) payload_bytes: u32,
     /// Whether it has begun, and not stopped.
     pub(super) active: bool,
+    /// When it began and when it stopped; [`Time::NEVER`] before.
+    pub(super) started_at: Time,
+    pub(super) stopped_at: Time,
     /// The flows of all its connections, open or not; the first is the user's number.
     pub(super) flows: Vec<u32>,
     /// Flows whose connections are open, in the order in which they were opened.
@@ -50,6 +53,8 @@ impl User {
             },
             payload_bytes: flow.payload_bytes(),
             active: false,
+            started_at: Time::NEVER,
+            stopped_at: Time::NEVER,
             flows: vec![index],
             open: Vec::new(),
             closed: Vec::new(),
@@ -91,6 +96,11 @@ impl User {
     /// Time integral of their number up to `now`. [ns]
     pub(crate) fn integral_ns(&self, now: Time) -> u64 {
         self.integral_ns + self.open.len() as u64 * now.since(self.changed).0
+    }
+
+    /// How much of the time between two instants lies between its start and its stop.
+    pub(crate) fn life(&self, from: Time, to: Time) -> Span {
+        to.min(self.stopped_at).since(from.max(self.started_at))
     }
 
     pub(super) fn change(&mut self, now: Time) {

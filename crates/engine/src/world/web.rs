@@ -103,7 +103,7 @@ impl Web {
     }
 
     /// The flows of responses.
-    pub(crate) fn responses(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn responses(&self) -> impl Iterator<Item = usize> + Clone {
         let connections = self.connections.iter();
         let own = connections.map(|connection| connection.request as usize + 1);
         own.chain(self.outside.iter().flatten().map(|&flow| flow as usize))

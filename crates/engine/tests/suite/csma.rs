@@ -340,7 +340,9 @@ fn a_series_of_one_interval_has_the_round_trip_times_of_the_table() {
 
 #[test]
 fn connections_are_opened_and_closed_and_counted() {
-    let found = simulated(&MIXED.replace("[csma]\nr_", "[csma]\nk = 60\nr_"));
+    let text = MIXED.replace("[csma]\nr_", "[csma]\nk = 60\nr_");
+    let found =
+        simulated(&text.replace("start = \"3 s\"", "start = \"3 s\", start_spread = \"0 s\""));
     let of = |quantity: &str| {
         let items = found.summary["flows"].as_array();
         let near = items.and_then(|items| items.iter().find(|item| item["name"] == "near"));
@@ -353,5 +355,15 @@ fn connections_are_opened_and_closed_and_counted() {
         Some(opened),
         "all are closed at its stop"
     );
-    assert!(of("connections").is_some_and(|mean| mean > 0.5 && mean < opened));
+    // from 3 s to 20 s it has at least one; of the link's mean the time before and after is a part
+    let mean = of("connections").unwrap_or(0.0);
+    assert!((1.0..opened).contains(&mean), "{mean}");
+    let links = found.summary["links"].as_array();
+    let link = links.and_then(|links| links.iter().find(|link| link["name"] == "2"));
+    let of_link = link.and_then(|link| link["connections"]["mean"].as_f64());
+    let of_link = of_link.unwrap_or(0.0);
+    assert!(
+        (of_link / (mean * 17.0 / 28.0) - 1.0).abs() < 1e-12,
+        "{of_link}"
+    );
 }

@@ -1,6 +1,7 @@
 //! Whole runs of the engine, one binary: linked once, its tests beside each other.
 
 mod access;
+mod averages;
 mod bottleneck;
 mod buffer_sharing;
 mod capture;

@@ -167,6 +167,19 @@ impl Dcf {
         }
     }
 
+    /// How long the data of `contender`, one of the transmitters, have been on the air by `now` in an exchange that
+    /// has not ended.
+    pub fn data_on_air(&self, now: Time, contender: u32) -> Span {
+        let state = &self.contenders[contender as usize];
+        let begin = match self.transmitters[..] {
+            _ if !self.is_under_way() => return Span::ZERO,
+            [_] => Time(self.end.0 - state.data_air.0),
+            _ if state.protect => return Span::ZERO, // RTS collide
+            _ => self.start,
+        };
+        now.since(begin).min(state.data_air)
+    }
+
     /// Whether `contender` has something to send.
     pub fn is_backlogged(&self, contender: u32) -> bool {
         self.contenders[contender as usize].backlogged

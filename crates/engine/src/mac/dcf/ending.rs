@@ -10,6 +10,7 @@ impl Dcf {
         received: Option<bool>,
     ) -> Outcome {
         let state = &mut self.contenders[from as usize];
+        state.counters.attempts += 1;
         let lost = match received {
             None => state.errors.chance(state.error),
             Some(received) => !received,
@@ -92,6 +93,7 @@ impl Dcf {
         self.release_medium(end, lead);
         for &contender in &transmitters {
             let state = &mut self.contenders[contender as usize];
+            state.counters.attempts += 1;
             state.counters.collided += 1;
             if self.falls_back {
                 state.sent_at = state.rates;

@@ -383,7 +383,6 @@ impl Graph {
                 self.links[other].state == State::Sending
             });
             self.links[link as usize].spoilt = collided;
-            self.links[link as usize].counters.collided += u64::from(collided);
         }
         for &link in ready.iter() {
             self.transmit(now, link);
@@ -408,7 +407,6 @@ impl Graph {
         let nominal = self.rules.nominal_ns(bytes);
         let length = draw(self.rules.transmission, nominal, &mut state.lengths).max(1);
         state.began = now;
-        state.counters.attempts += 1;
         self.agenda.set(link as usize, now + Span(length));
         let quantum = self.rules.counting.quantum();
         for place in self.neighbours.range(link) {
@@ -436,12 +434,12 @@ impl Graph {
             let victim = &mut self.links[self.disturbs.members[place] as usize];
             victim.disturbers += 1;
             if victim.state == State::Sending {
-                victim.spoil();
+                victim.spoilt = true;
             }
         }
         let own = &mut self.links[link as usize];
         if own.disturbers > 0 {
-            own.spoil();
+            own.spoilt = true;
         }
     }
 
@@ -471,6 +469,8 @@ impl Graph {
         own.state = State::Silent;
         (own.idle_since, own.unread) = (now, false);
         own.air_ns += now.since(own.began).0;
+        own.counters.attempts += 1;
+        own.counters.collided += u64::from(own.spoilt);
         if own.dummy {
             own.dummies += 1;
             own.dummy_ns += now.since(own.began).0;
@@ -523,13 +523,6 @@ impl Graph {
     /// Transmissions that began beside one that the link heard: a defect if there are any.
     pub fn overlaps(&self) -> u64 {
         self.overlaps
-    }
-}
-
-impl Link {
-    fn spoil(&mut self) {
-        self.counters.collided += u64::from(!self.spoilt);
-        self.spoilt = true;
     }
 }
 

@@ -1,0 +1,208 @@
+//! Over which time something is averaged, and of which packets it is a part.
+
+use lasthop_engine::RunResult;
+use lasthop_engine::quantities::FRACTIONS;
+use serde_json::Value;
+
+use crate::queues::{mean, simulate};
+
+/// All fractions of a result, with their names.
+fn fractions(result: &RunResult) -> Vec<(String, f64)> {
+    let lists = result.summary.as_object().into_iter().flatten();
+    let items = lists.filter_map(|(list, items)| Some((list, items.as_array()?)));
+    let items = items.flat_map(|(list, items)| items.iter().map(move |item| (list, item)));
+    items
+        .flat_map(|(list, item)| {
+            FRACTIONS.iter().filter_map(move |quantity| {
+                let value = item[quantity.name]["mean"].as_f64()?;
+                let name = item["name"].as_str()?;
+                Some((format!("{list} {name} {}", quantity.name), value))
+            })
+        })
+        .collect()
+}
+
+/// A download stops 50 ms after the warm-up; what still waits is lost later, and so are all losses measured.
+#[test]
+fn what_is_lost_after_a_flow_has_stopped_counts_with_what_arrived_then() {
+    let text = r#"
+duration = "4 s"
+warmup = "1 s"
+replications = 1
+cell = { phy = "802.11b", rate = "1 Mbps", ap_queue = { codel = {} } }
+station.a.udp_down = { rate = "3 Mbps", stop = "1.05 s" }
+"#;
+    let result = simulate(text, &[]);
+    let [loss, drops] = [
+        ("flows", "a/udp-down/1", "loss_probability"),
+        ("queues", "ap", "drop_probability"),
+    ]
+    .map(|(list, name, quantity)| mean(&result, list, name, quantity));
+    assert!(loss > 0.3 && loss < 1.0, "{loss}");
+    // nothing else loses packets, and at the end nothing is under way; the packet in service when the warm-up
+    // ends has been judged before
+    assert!((drops / loss - 1.0).abs() < 0.02, "{drops} {loss}");
+}
+
+/// Windows of 2 ms, mostly within one frame of 12 ms and its ACK: the medium is busy in all of such a window,
+/// not for six times as long or not at all.
+#[test]
+fn a_window_within_an_exchange_is_busy_all_the_while() {
+    let text = r#"
+replications = 1
+cell = { phy = "802.11b", rate = "1 Mbps" }
+station.a.udp_up = "greedy"
+station.b.udp_up = "greedy"
+"#;
+    let busy: Vec<f64> = (0..12)
+        .map(|k| {
+            let warmup = 500.0 + 3.7 * f64::from(k);
+            let times = [warmup, warmup + 2.0].map(|ms| format!("\"{ms} ms\""));
+            let result = simulate(text, &[("warmup", &times[0]), ("duration", &times[1])]);
+            for (name, part) in fractions(&result) {
+                assert!((0.0..=1.0).contains(&part), "{name}: {part}");
+            }
+            mean(&result, "cells", "cell", "busy_fraction")
+        })
+        .collect();
+    let within = busy.iter().filter(|&&part| part == 1.0).count();
+    assert!(within >= 6, "{busy:?}");
+}
+
+/// An access point and its only station that always collide: PPDUs for it and from it are on the air together, in
+/// all of the time but for gaps, and not in twice of it.
+#[test]
+fn ppdus_that_collide_take_a_stations_air_time_once() {
+    let text = r#"
+duration = "1 s"
+warmup = "0.1 s"
+replications = 1
+cell = { phy = "802.11ac", cwmin = 0, cwmax = 0 }
+station.a = { udp_down = "greedy", udp_up = "greedy" }
+"#;
+    let result = simulate(text, &[]);
+    let air = mean(&result, "stations", "a", "airtime_fraction");
+    assert!(air > 0.5 && air <= 1.0, "{air}");
+    assert_eq!(mean(&result, "stations", "a", "collision_rate"), 1.0);
+}
+
+/// A path without a queue, over which windows stay as they are.
+const PATH: &str = r#"
+duration = "20 s"
+warmup = "5 s"
+replications = 1
+tcp = { window = 42, handshake = false }
+link.path = { from = "a", to = "b", delay = "50 ms" }
+flow.one = { from = "a", to = "b" }
+"#;
+
+#[test]
+fn a_window_is_averaged_over_the_life_of_its_flow() {
+    let window = |settings: &[(&str, &str)]| {
+        let result = simulate(PATH, settings);
+        let of = |list| mean(&result, list, "one", "cwnd_packets");
+        assert_eq!(of("flows"), of("classes"));
+        of("flows")
+    };
+    // as long after its start as in the other run: the same windows, whenever the flow begins
+    let early = window(&[("duration", "5 s"), ("warmup", "0 s")]);
+    assert_eq!(early, window(&[("flow.one.start", "15 s")]));
+    // grown within the first second of five
+    assert!(early > 35.0 && early <= 42.0, "{early}");
+    assert_eq!(window(&[]), 42.0);
+}
+
+/// A flow that has sent all that it had, or was stopped, has no window any more: neither later measurements nor
+/// the length of the run change the average.
+#[test]
+fn a_window_is_averaged_until_all_is_acknowledged() {
+    for end in [("flow.one.segments", "1000"), ("flow.one.stop", "4 s")] {
+        let window = |duration| {
+            let result = simulate(PATH, &[end, ("duration", duration), ("warmup", "0 s")]);
+            mean(&result, "flows", "one", "cwnd_packets")
+        };
+        assert_eq!(window("5 s"), window("9 s"), "{end:?}");
+        assert!(window("5 s") > 25.0, "{end:?}");
+    }
+    // one that ended before the warm-up has none
+    let over = simulate(PATH, &[("flow.one.stop", "2 s")]);
+    assert!(over.summary["flows"][0]["cwnd_packets"]["mean"].is_null());
+}
+
+#[test]
+fn a_series_has_a_window_while_its_flow_exists() {
+    let life = [
+        ("flow.one.start", "2 s"),
+        ("flow.one.start_spread", "0 s"),
+        ("flow.one.stop", "4 s"),
+        ("duration", "6 s"),
+        ("warmup", "1 s"),
+        ("record.series_interval", "0.5 s"),
+    ];
+    let result = simulate(PATH, &life);
+    let series: Value = serde_json::from_str(&result.series_json()).unwrap_or_default();
+    let tracks = series["tracks"].as_array().into_iter().flatten();
+    let windows = tracks.filter(|track| track["quantity"] == "cwnd_packets");
+    let known: Vec<bool> = windows
+        .flat_map(|track| track["values"].as_array().into_iter().flatten())
+        .map(Value::is_number)
+        .collect();
+    // a sample is taken ahead of a start and a stop of its instant: not up to 2 s, and up to 4 s
+    let expected: Vec<bool> = (1..=12).map(|k| (5..=8).contains(&k)).collect();
+    assert_eq!(known, expected);
+}
+
+/// Datagrams that all take as long: percentile and mean are one number, to the last bit.
+#[test]
+fn percentiles_of_equal_delays_are_exactly_their_mean() {
+    let text = r#"
+duration = "5 s"
+warmup = "1 s"
+replications = 1
+link.l = { from = "x", to = "y", delay = "10.7 ms", rate = "2 Mbps" }
+[flow.call]
+from = "x"
+to = "y"
+udp = { rate = "64 kbps", packet = "200 B" }
+"#;
+    let result = simulate(text, &[]);
+    for list in ["flows", "classes"] {
+        let of = |quantity| mean(&result, list, "call", quantity);
+        assert_eq!(of("one_way_delay_p99_s"), of("one_way_delay_s"), "{list}");
+    }
+}
+
+/// Calls of the same rate that begin within half of the time: late ones are served no worse.
+#[test]
+fn fairness_within_a_class_is_of_rates_while_flows_exist() {
+    let text = r#"
+duration = "20 s"
+warmup = "0 s"
+replications = 1
+link.l = { from = "x", to = "y", delay = "10 ms", rate = "2 Mbps" }
+[flow.call]
+from = "x"
+to = "y"
+count = 4
+start_spread = "19.9 s"
+udp = { rate = "64 kbps", packet = "100 B" }
+"#;
+    let result = simulate(text, &[]);
+    let of = |quantity| mean(&result, "classes", "call", quantity);
+    assert!(of("jain") > 0.99, "{}", of("jain"));
+    assert_eq!(of("starved_flows"), 0.0);
+}
+
+/// Files that take as long as each other: the mean is exact, and no larger than the percentile.
+#[test]
+fn a_mean_of_equal_completion_times_is_their_percentile() {
+    let file = [
+        ("flow.one.count", "7"),
+        ("flow.one.segments", "100"),
+        ("flow.one.start_spread", "0 s"),
+        ("warmup", "0 s"),
+    ];
+    let result = simulate(PATH, &file);
+    let of = |quantity| mean(&result, "classes", "one", quantity);
+    assert_eq!(of("completion_s"), of("completion_p95_s"));
+}
