@@ -75,11 +75,9 @@ fn a_parking_lot_has_flows_through_all_and_across_each() {
 
 #[test]
 fn a_parking_lot_spreads_the_rates_of_its_bottlenecks() {
-    let lot = |more: &str| {
-        format!("duration = \"1 s\"\nparking_lot = {{ flows = 1, delay = \"3 ms\", {more} }}")
-    };
+    let lot = |more: &str| format!("parking_lot = {{ flows = 1, delay = \"3 ms\", {more} }}");
     let rates = |more: &str| -> Vec<Option<u64>> {
-        let scenario = toml(&lot(more), &[]).unwrap();
+        let scenario = toml(&format!("duration = \"1 s\"\n{}", lot(more)), &[]).unwrap();
         scenario.links.iter().map(|link| link.rate.bps()).collect()
     };
     // each link with its way back; 2 % of 10 Mb/s around 10 Mb/s
