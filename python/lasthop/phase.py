@@ -58,6 +58,10 @@ MULTIPLE = 3
 """Rate of a router's link over that of the queue that it feeds, up to which whole multiples lock;
 four and more were not seen to. [-]"""
 
+PART = 0.25
+"""Part of the links before a queue that must have equal rates: where rates are spread, two may be
+equal by chance. [-]"""
+
 SIMPLE = 4
 """Largest lesser term of a ratio of two sources' rates that keeps their phases: a source meets at
 most this many phases of the other. [-]"""
@@ -266,7 +270,7 @@ def of_hosts(meeting: Meeting, was_full: bool) -> Iterator[str]:
         if any(map(is_bulk, flows)) and int(rate_bps) % int(feeder.rate_bps) == 0:
             equal[int(feeder.rate_bps)] = equal.get(int(feeder.rate_bps), 0) + 1
     for own_bps, count in equal.items():
-        if count > 1:
+        if count >= max(2.0, PART * len(meeting.feeders)):
             times = int(rate_bps) // own_bps
             rate = "the same" if times == 1 else f"exactly {times} times that"
             yield (
