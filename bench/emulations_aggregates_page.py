@@ -14,8 +14,8 @@ STATIONS = ("near", "far", "old")
 WANTED_MBPS = 300.0
 """Goodput at which a cell is to keep time. [Mb/s]"""
 ACCEPTED = 0.1
-"""Band within which a station's emulated goodput equals the simulated one; set before the first run.
-[-]"""
+"""Band within which a station's emulated goodput equals the simulated one; set before the first
+run. [-]"""
 
 
 def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:

@@ -140,7 +140,9 @@ def windows_of(result: lh.Result) -> dict[str, Any]:
 
 
 def loss_of_periods(windows: Mapping[str, Any], found: Figures, scenario: Scenario) -> float | None:
-    """Losses of a single flow over whole periods of its window; None where it has none. [-]"""
+    """Losses of a single flow over whole periods of its window; NaN with too few of them, None
+    where it has none. [-]
+    """
     measured_s = scenario.duration_s - scenario.warmup_s
     payload_bits = 8.0 * scenario.tcp_flows[0].tcp.payload_bytes
     # what was delivered once, and what was lost and sent again

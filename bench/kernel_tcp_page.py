@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
+from math import isnan
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -123,19 +124,19 @@ class Both:
         """A quantity of all replications; losses of a periodic flow over whole periods."""
         if self.engine is None:
             return None
-        by_period = self.engine.get("by_period") if self.counts_periods(key) else None
-        return estimate(by_period or [run[key] for run in self.engine["runs"]])
+        if self.counts_periods(key):
+            return estimate(self.engine["by_period"])
+        return estimate([run[key] for run in self.engine["runs"]])
 
     def of_kernel(self, key: str) -> Estimate | None:
         """A quantity of all runs; likewise."""
         if self.counts_periods(key):
-            by_period = [seen.get("by_period") for seen in self.kernel]
-            return estimate([each for each in by_period if each is not None])
+            return estimate([seen["by_period"] for seen in self.kernel])
         return estimate([run["figures"][key] for run in self.kernel])
 
     def counts_periods(self, key: str) -> bool:
-        """Whether a quantity is counted over whole periods: losses of a single flow, if both ways
-        know them.
+        """Whether a quantity is counted over whole periods: losses of a single flow, if it is
+        periodic both ways.
         """
         engine = self.engine or {}
         return (
@@ -184,8 +185,8 @@ class Both:
 
 
 def estimate(values: Sequence[float]) -> Estimate | None:
-    """Mean and interval, of anything."""
-    return Estimate.of(values) if values else None
+    """Mean and interval, of anything; None if a value is not known."""
+    return Estimate.of(values) if values and not any(map(isnan, values)) else None
 
 
 class Measured:

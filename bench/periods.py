@@ -8,6 +8,7 @@ per period and packets per period do not depend on where the run cuts.
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from math import nan
 from statistics import fmean, pstdev
 from typing import Any
 
@@ -60,13 +61,15 @@ def loss_by_period(
     Returns
     -------
     float or None
-        Losses per period over packets per period; None if there are too few periods, or if they
-        are not alike.
+        Losses per period over packets per period; NaN if the window falls, but there are too few
+        whole periods, so that nobody knows; None if the flow is not periodic.
     """
     falls = reductions(track["time_s"], track["first"], from_s, to_s)
     periods = [later - earlier for earlier, later in pairwise(falls)]
-    if len(periods) < LEAST_PERIODS or sent_pps <= 0.0:
+    if not falls or sent_pps <= 0.0:
         return None
+    if len(periods) < LEAST_PERIODS:
+        return nan
     period_s = fmean(periods)
     if pstdev(periods) > REGULAR * period_s:
         return None

@@ -1,7 +1,11 @@
 """Comparisons of the benches: equal, apart or undecided; losses over whole periods."""
 
+from math import isnan
+
 import pytest
 from equivalence import Agreement, Difference, agreement
+from kernel_tcp_page import Both, counted_as
+from kernel_tcp_points import AS_THEY_ARE, grid
 from periods import loss_by_period, reductions
 
 from lasthop.estimates import Estimate
@@ -58,11 +62,45 @@ def test_losses_by_period_do_not_depend_on_where_a_run_cuts(shift_s: float) -> N
     assert found == pytest.approx(1 / 11_000, rel=0.01)
 
 
-def test_too_few_and_unlike_periods_give_nothing() -> None:
+def test_too_few_periods_decide_nothing_and_unlike_ones_are_none() -> None:
     few = saw(40.0, 60.0, 0.0)
-    assert loss_by_period(few, lost_packets=2, sent_pps=1e3, from_s=10, to_s=60) is None
+    found = loss_by_period(few, lost_packets=2, sent_pps=1e3, from_s=10, to_s=60)
+    assert found is not None
+    assert isnan(found)
+    flat = {"time_s": [0.0, 1.0, 2.0], "first": [9.0, 9.0, 9.0]}
+    assert loss_by_period(flat, lost_packets=0, sent_pps=1e3, from_s=0, to_s=3) is None
     unlike = {
         "time_s": [float(k) for k in range(12)],
         "first": [9, 4, 5, 9, 4, 5, 6, 7, 8, 9, 9, 3],
     }
     assert loss_by_period(unlike, lost_packets=2, sent_pps=1e3, from_s=0, to_s=12) is None
+
+
+def both(engine: list[float], kernel: list[float], by_period: list[float] | None = None) -> Both:
+    """Return a point of the kernel comparison with these losses of the whole run."""
+    [point] = [one for one in grid() if one.name == "newreno, 1 of 50 ms, drop-tail 4 BDP"]
+    figures = {"goodput_bps": 1e7, "queue_packets": 9.0, "jain": 1.0}
+    seen = {"runs": [{**figures, "loss": loss} for loss in engine]}
+    own = [{"figures": {**figures, "loss": loss}} for loss in kernel]
+    if by_period is not None:
+        seen["by_period"] = by_period
+        own = [{**one, "by_period": loss} for one, loss in zip(own, by_period, strict=True)]
+    return Both(point, AS_THEY_ARE, seen, own, [])
+
+
+def test_undecided_points_of_the_kernel_comparison_are_not_counted_as_equal() -> None:
+    sure, wide = [0.0100, 0.0101, 0.0099], [0.007, 0.010, 0.013]
+    points = [both(sure, sure), both(sure, wide), both(sure, [0.02, 0.0201, 0.0199])]
+    assert counted_as(points, "loss") == "1 / 1 / 1"
+    assert [any(one.parts()) for one in points] == [False, True, True]
+    assert [one.is_apart for one in points] == [False, False, True]
+    assert next(points[1].parts()) == "lost +0% ± 75% (?)"
+
+
+def test_losses_of_a_periodic_flow_are_those_of_whole_periods() -> None:
+    one, two = [1.2e-5] * 3, [2.4e-5] * 3  # a period more or less within the run
+    assert both(one, two).agreement("loss") is Agreement.APART
+    assert both(one, two, [1.5e-5] * 3).agreement("loss") is Agreement.EQUAL
+    unknown = both(one, two, [float("nan")] * 3)
+    assert unknown.agreement("loss") is Agreement.UNDECIDED
+    assert unknown.agreement("goodput_bps") is Agreement.EQUAL
