@@ -31,7 +31,19 @@ WIRE = (
     f'{TIMES}wire = {{ rate = "10 Mbps", queue = 30 }}\ncell = {{ phy = "802.11g" }}\n'
     '[station.near]\nudp_up = "8 Mbps"\n[station.far]\nudp_up = "8 Mbps"\n'
 )
-POISSON = {"udp.arrivals": "poisson"}
+CSMA = (
+    f"{TIMES}csma.link.l = {{}}\n"
+    'flow.near = { route = ["l"], udp = { rate = "4 Mbps", packet = "1000 B" } }\n'
+    'flow.far = { route = ["l"], udp = { rate = "4 Mbps", packet = "1000 B" } }\n'
+)
+SERVERS = (
+    f"{TIMES}"
+    'link.x = { from = "s", to = "n", rate = "20 Mbps", delay = "1 ms", queue = 20 }\n'
+    'link.z = { from = "t", to = "n", rate = "1 Gbps", delay = "1 ms" }\n'
+    'wire = { rate = "20 Mbps", queue = 20 }\ncell = { phy = "802.11g", node = "n" }\n'
+    'station.near.download = { connections = 2, server = "s" }\n'
+    'station.far.download = { connections = 2, server = "t" }\n'
+)
 
 
 def locked(text: str, settings: dict[str, object] | None = None) -> list[str]:
@@ -146,6 +158,22 @@ def test_poisson_arrivals_undo_the_lock_of_constant_sources() -> None:
 
     assert spread("constant") > 0.2
     assert spread("poisson") < 0.05
+
+
+def test_constant_sources_that_overload_a_csma_link_are_warned_of() -> None:
+    [warning] = locked(CSMA)
+    assert warning.startswith(
+        "queue l (drop-tail): phase lock: 2 constant-rate UDP flows (near, far)"
+    )
+    assert locked(CSMA, {f"flow.{name}.udp.rate": "1 Mbps" for name in ("near", "far")}) == []
+
+
+def test_the_wire_of_a_cell_behind_a_link_of_its_rate_is_warned_of() -> None:
+    [warning] = locked(SERVERS)
+    assert warning.startswith(
+        "queue wire/down (drop-tail): phase lock: the link before has the same"
+    )
+    assert locked(SERVERS, {"wire.rate": "20.06 Mbps"}) == []
 
 
 def test_periodic_losses_of_sources_that_take_turns_are_warned_of() -> None:

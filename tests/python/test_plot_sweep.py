@@ -124,7 +124,7 @@ def test_a_call_is_drawn_beside_bulk_and_what_lacks_a_round_trip_is_named() -> N
     assert legend(figure)[0] == ""
     rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert rows == ["fq_codel", "codel"]
-    assert legend(swept.plot("flows.rtt_s"))[0] == "no RTT: call"
+    assert legend(swept.plot("flows.rtt_s"))[0] == "no RTT: voice, call"
 
 
 def test_of_many_panels_those_that_the_sweep_asks_about_come_first() -> None:

@@ -461,7 +461,7 @@ class Wire(Table):
     """Rate towards the servers, if it is another."""
     trace: Trace | None = None
     back_trace: Trace | None = None
-    queue_packets: int | None = None
+    queue_packets: int = 0
     queue: Queue | None = None
     """The queue of each direction."""
     loss_every: int | None = None
