@@ -175,7 +175,9 @@ def line_names(panels: Sequence[Panel], how: Layout) -> dict[str, str]:
 
 
 def keys_of(panels: Sequence[Panel], how: Layout) -> list[Line2D]:
-    """The legend: a colour for each line; nothing where each panel has one, which its title names."""
+    """The legend: a colour for each line; nothing where the title of each panel names its only
+    line.
+    """
     names = line_names(panels, how)
     has_titles = how.lines is None and all(panel.title for panel in panels)
     if how.is_map or has_titles or len(names) < 2:
