@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregates_cases import STANDARD, Case, Settings
+from equivalence import Agreement, Difference
 from measure import BenchError, process
 from peers import NS3_AGGREGATES
 from runs import OUT, Runs
@@ -84,12 +85,18 @@ class Compared:
     @property
     def apart(self) -> float:
         """How far ns-3 is above ours, as a fraction of it."""
-        return self.peer.goodput_bps.mean / self.ours.goodput_bps.mean - 1
+        return self.difference.part
+
+    @property
+    def difference(self) -> Difference:
+        """The same with its interval."""
+        return Difference.of(self.ours.goodput_bps, self.peer.goodput_bps, SAME)
 
     def missed(self) -> Iterator[str]:
         """The goal, if this case misses it."""
-        if abs(self.apart) > SAME:
-            yield f"{self.case.name}: ns-3 is {self.apart:+.1%} off"
+        if self.difference.agreement is not Agreement.EQUAL:
+            verdict = self.difference.agreement.value
+            yield f"{self.case.name}: {verdict}: ns-3 is {self.apart:+.1%} off"
 
 
 def compare(cases: Sequence[Case]) -> Iterator[Compared]:

@@ -7,17 +7,18 @@ SACK: its NewReno without SACK sends many segments twice.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Literal
 
 import lean
 import ours
+from equivalence import Agreement, Difference
 from measure import BenchError, Beside, Cost, Process, Run, in_turn, process, slope, typical
 from peers import HTSIM, NS3_DUMBBELL, htsim_absent, install_htsim, install_ns2, install_ns3
-from scipy.stats import t
 
 import lasthop
+from lasthop.estimates import Estimate
 
 HERE = Path(__file__).parent
 FILE = HERE / "cases" / "dumbbell.toml"
@@ -30,7 +31,7 @@ TRANSMISSIONS = 6
 SHORT_S, LONG_S = 100.0, 500.0
 
 Measure = Literal["utilisation", "queue", "drops"]
-#: How far ns-2 may be from ours, as a part of ours. The others are shown, not judged.
+#: Bands around ours within which ns-2 is equal. The others are shown, not judged.
 SAME: Mapping[Measure, float] = {"utilisation": 0.03, "queue": 0.10, "drops": 0.10}
 
 
@@ -73,14 +74,6 @@ CASES = (
 NS3_CASES = CASES[:4]
 #: htsim has no RED, and the lean loops have nothing else.
 DROP_TAIL = tuple(case for case in CASES if case.queue == "droptail")
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Mean over independent replications and half width of its 95 % interval."""
-
-    mean: float
-    ci95: float
 
 
 Router = Mapping[Measure, Estimate]
@@ -129,7 +122,7 @@ class Peer:
             ended = self.run(case, (self.duration_s, WARMUP_S), seed, measure=True)
             rows.append([float(word) for word in line(ended.output, "bottleneck", self.name)])
         columns = zip(*rows, strict=True)
-        return {measure: estimate(column) for measure, column in zip(SAME, columns, strict=True)}
+        return {measure: Estimate.of(column) for measure, column in zip(SAME, columns, strict=True)}
 
     def bare(self, case: Case, duration_s: float) -> Run:
         """A run without a monitor: what the simulation costs."""
@@ -173,7 +166,7 @@ class Compared:
 
     def apart(self, measure: Measure) -> float:
         """How far the peer is from ours, as a part of ours."""
-        return self.theirs[measure].mean / self.ours[measure].mean - 1
+        return Difference.of(self.ours[measure], self.theirs[measure], inf).part
 
     @property
     def our_cost(self) -> Cost:
@@ -195,8 +188,9 @@ class Compared:
         """Goals that this case misses."""
         name, goal = self.peer.name, self.peer.goal
         for measure, allowed in self.peer.same.items():
-            if abs(self.apart(measure)) > allowed:
-                yield f"{self.case.name}: {measure} of {name} is {self.apart(measure):+.1%} off"
+            found = Difference.of(self.ours[measure], self.theirs[measure], allowed)
+            if found.agreement is not Agreement.EQUAL:
+                yield f"{self.case.name}: {measure} of {name} is {found.words} off"
         if self.cost.ratio < goal:
             ratio = f"{self.cost.ratio:.1f} times less than {name} ({self.spread} rounds)"
             yield f"{self.case.name}: {ratio}, aim {goal:.0f}"
@@ -262,9 +256,3 @@ def line(output: str, name: str, peer: str) -> list[str]:
         if first == name:
             return words
     raise BenchError(f"{peer} printed no line `{name} ...`")
-
-
-def estimate(values: Sequence[float]) -> Estimate:
-    """Mean of independent runs, with a Student interval."""
-    quantile = float(t.ppf(0.975, len(values) - 1))
-    return Estimate(mean(values), quantile * stdev(values) / len(values) ** 0.5)

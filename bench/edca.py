@@ -7,14 +7,14 @@ differ by is named: it is a switch of ours, and with it the difference goes away
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import mean, stdev
 
 import ours
+from equivalence import Agreement, Difference, agreement
 from measure import Cost, Run, slope
 from peers import Ns3, install_ns3
-from scipy.stats import t
 
 import lasthop
+from lasthop.estimates import Estimate
 
 FILE = Path(__file__).parent / "cases" / "edca.toml"
 SEGMENT_BITS = 8 * 1460
@@ -79,18 +79,6 @@ CASES = (
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """Mean over independent replications and half width of its 95 % interval. [bit/s]"""
-
-    mean: float
-    ci95: float
-
-    def over(self, other: "Estimate") -> float:
-        """How far this is above the other, as a fraction of it."""
-        return self.mean / other.mean - 1
-
-
-@dataclass(frozen=True)
 class Compared:
     """One case in both simulators."""
 
@@ -110,28 +98,35 @@ class Compared:
     @property
     def verdict(self) -> str:
         """How the goodputs come to agree."""
-        if abs(self.peer.over(self.ours)) <= SAME:
+        usual, switched = (agreement(ours, self.peer, SAME) for ours in (self.ours, self.switched))
+        if usual is Agreement.EQUAL:
             return "same"
-        if abs(self.peer.over(self.switched)) <= SAME:
+        if switched is Agreement.EQUAL:
             return f"same with {written(self.case.switch)}"
-        return "different"
+        return "undecided" if Agreement.UNDECIDED in (usual, switched) else "different"
+
+    def over(self, ours: Estimate) -> Difference:
+        """How far ns-3 is above one of ours."""
+        return Difference.of(ours, self.peer, SAME_RULES)
 
     def missed(self) -> Iterator[str]:
         """Goals that this case misses."""
-        if self.verdict == "different":
-            apart = f"{self.peer.over(self.ours):+.1%} and {self.peer.over(self.switched):+.1%}"
-            yield f"{self.case.name}: ns-3 is {apart} with {written(self.case.switch)}"
-        if abs(self.peer.over(self.all_rules)) > SAME_RULES:
-            apart = f"{self.peer.over(self.all_rules):+.2%}"
-            yield f"{self.case.name}: ns-3 is {apart} off though all rules are the same"
+        if self.verdict in ("different", "undecided"):
+            apart = f"{self.over(self.ours).part:+.1%} and {self.over(self.switched).part:+.1%}"
+            which = f"{apart} with {written(self.case.switch)}"
+            yield f"{self.case.name}: {self.verdict}: ns-3 is {which}"
+        every = self.over(self.all_rules)
+        if every.agreement is not Agreement.EQUAL:
+            apart = f"{every.agreement.value}, {every.part:+.2%}"
+            yield f"{self.case.name}: ns-3 is {apart}, though all rules are the same"
         if self.ratio < RATIO_GOAL:
             yield f"{self.case.name}: {self.ratio:.0f} times less than ns-3, aim {RATIO_GOAL:.0f}"
 
     def record(self) -> dict[str, object]:
         """What is written of the goodputs."""
 
-        def estimate(one: Estimate) -> dict[str, float]:
-            return {"mean": one.mean, "ci95": one.ci95}
+        def estimate(one: Estimate) -> dict[str, float | None]:
+            return one.to_dict()
 
         return {
             "case": f"cell 802.11e, {self.case.name}",
@@ -187,7 +182,5 @@ def goodput(settings: Settings) -> Estimate:
 
 
 def estimate(runs: Sequence[Run]) -> Estimate:
-    """Goodput of independent runs, with a Student interval."""
-    rates = [run.segments * SEGMENT_BITS / run.measured_s for run in runs]
-    quantile = float(t.ppf(0.975, len(rates) - 1))
-    return Estimate(mean(rates), quantile * stdev(rates) / len(rates) ** 0.5)
+    """Goodput of independent runs. [bit/s]"""
+    return Estimate.of([run.segments * SEGMENT_BITS / run.measured_s for run in runs])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import emulations
 from emulations import Case
 from emulations_read import Simulated, estimate, goodput, late, lateness_ms, of_ap, of_cell, shown
+from equivalence import Agreement, Difference
 from pages import table
 from runs import Table
 
@@ -13,8 +14,8 @@ STATIONS = ("near", "far", "old")
 WANTED_MBPS = 300.0
 """Goodput at which a cell is to keep time. [Mb/s]"""
 ACCEPTED = 0.1
-"""By what part a station's emulated goodput may differ from the simulated one; set before the first
-run."""
+"""Band within which a station's emulated goodput equals the simulated one; set before the first
+run. [-]"""
 
 
 def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
@@ -37,14 +38,14 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
                 row += [shown(sim, digits), shown(own, digits)]
                 if sim is None or own is None or "Mb/s" not in name:
                     continue
-                off = own.mean / sim.mean - 1
-                if abs(off) > ACCEPTED:
-                    outside.append(f"{case.name}: {name.split()[0]} {100 * off:+.0f} %")
+                found = Difference.of(sim, own, ACCEPTED)
+                if found.agreement is not Agreement.EQUAL:
+                    outside.append(f"{case.name}: {name.split()[0]} {found.words}")
             yield row
 
     yield from table([*head], rows())
     yield ""
-    yield f"More than {100 * ACCEPTED:g} % off: {'; '.join(outside) or 'none'}."
+    yield f"Not equal within {100 * ACCEPTED:g} %: {'; '.join(outside) or 'none'}."
     yield late(cases, done)
 
 

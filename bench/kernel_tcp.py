@@ -42,6 +42,7 @@ from kernel_tcp_points import (
 )
 from kernel_tcp_watch import SAMPLED_S, Watch, track
 from measure import require_release_build
+from periods import loss_by_period
 from runs import OUT, Lists, Runs, by_replication, kept
 
 import lasthop as lh
@@ -49,8 +50,11 @@ from lasthop.cli.options import pairs
 from lasthop.emulation import emulate
 from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
 from lasthop.errors import UserError
+from lasthop.models.reading import Scenario
 
 SEEDS, REPLICATIONS = 3, 20
+PERIODIC = 5
+"""Simulations of a single flow whose windows are looked at for periods."""
 LISTS = ("flows", "classes", "cells", "queues", "links", "totals")
 JOBS = 9
 """Runs of 20 Mbit/s side by side that two processors carry in time."""
@@ -111,14 +115,45 @@ def simulated(point: Point, variant: Variant, seconds: float | None) -> dict[str
     settings = {**variant.settings, "record.series_interval": f"{SAMPLED_S} s"}
     result = lh.simulate(point.timed(seconds), settings=settings, replications=REPLICATIONS)
     runs = by_replication(result, LISTS)
+    seen = {
+        "runs": [figures(each) for each in runs],
+        "track": windows_of(result),
+        "variant": asdict(variant),
+    }
+    if len(runs[0]["flows"]) > 1:
+        return seen
+    by_period = []
+    for seed in range(1, PERIODIC + 1):
+        one = lh.simulate(point.timed(seconds), settings=settings, replications=1, seed=seed)
+        found = figures(by_replication(one, LISTS)[0])
+        by_period.append(loss_of_periods(windows_of(one), found, one.scenario.typed))
+    known = [each for each in by_period if each is not None]
+    return {**seen, "by_period": known if len(known) == PERIODIC else []}
+
+
+def windows_of(result: lh.Result) -> dict[str, Any]:
+    """Windows of a simulation's first replication over time."""
     sampled = [each for each in result.tracks if each[0] == "flows" and each[2] == "cwnd_packets"]
     tracks = [result.track(*each) for each in sampled]
     windows = [list(sample) for sample in zip(*(values for _, values in tracks), strict=True)]
-    return {
-        "runs": [figures(each) for each in runs],
-        "track": track(tracks[0][0], windows),
-        "variant": asdict(variant),
-    }
+    return track(tracks[0][0], windows)
+
+
+def loss_of_periods(windows: Mapping[str, Any], found: Figures, scenario: Scenario) -> float | None:
+    """Losses of a single flow over whole periods of its window; NaN with too few of them, None
+    where it has none. [-]
+    """
+    measured_s = scenario.duration_s - scenario.warmup_s
+    payload_bits = 8.0 * scenario.tcp_flows[0].tcp.payload_bytes
+    # what was delivered once, and what was lost and sent again
+    sent_pps = found["goodput_bps"] / payload_bits / (1.0 - min(found["loss"], 0.99))
+    return loss_by_period(
+        windows,
+        lost_packets=found["loss"] * sent_pps * measured_s,
+        sent_pps=sent_pps,
+        from_s=scenario.warmup_s,
+        to_s=scenario.duration_s,
+    )
 
 
 def emulated(run: Run, seconds: float | None, *, is_first: bool = False) -> dict[str, Any]:
@@ -134,14 +169,18 @@ def emulated(run: Run, seconds: float | None, *, is_first: bool = False) -> dict
         sysctl={**SYSCTLS, **variant.sysctls},
         watch=watch,
     )
+    found, windows = figures(kept(answer.summary, LISTS)), watch.track()
+    known = lh.Scenario(tree).typed
+    is_single = len(known.flows) == 1
     return {
-        "figures": figures(kept(answer.summary, LISTS)),
+        "figures": found,
+        "by_period": loss_of_periods(windows, found, known) if is_single else None,
         "late_s": answer.lateness_p99_s,
         "wait": answer.total("processor_wait") or 0.0,
         "at_work": answer.total("at_work_fraction"),
         "processor_s": round(processor_s() - began_s, 2),
         "real_time": is_first,
-        "track": watch.track(),
+        "track": windows,
         "counters": watch.counted,
         "variant": asdict(variant),
     }

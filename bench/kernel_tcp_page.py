@@ -1,12 +1,15 @@
 """Page and pictures of what `kernel_tcp.py` has run: docs/reference/kernel-tcp-measured.md."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
+from math import isnan
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from equivalence import Agreement, Difference
 from kernel_tcp import SEEDS, Run, is_late, simulated_key
 from kernel_tcp_points import (
     AS_THEY_ARE,
@@ -37,7 +40,7 @@ DOTS_PER_INCH, COLOURS = 240, 32
 """Of the windows over time, whose many lines would take a megabyte. [1/inch, -]"""
 PICTURES = {
     "Where they part": "![Linux over the engine: goodput, losses and queue of every point, in grey "
-    f"what counts as near](../images/{APART})",
+    f"the band of what is equal](../images/{APART})",
     "How near": f"![Windows of a single flow over time](../images/{WINDOWS})",
 }
 """By section."""
@@ -48,7 +51,7 @@ QUANTITIES: Mapping[str, tuple[str, float, int, float]] = {
     "queue_packets": ("queue [packets]", 1, 1, 0.15),
     "jain": ("Jain's index", 1, 3, float("inf")),
 }
-"""Title, factor, digits, and by what part the kernel's may differ from the engine's."""
+"""Title, factor, digits, and the band around the engine's value within which the two are equal."""
 COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "sent again": ("run", "sender", ("RetransSegs",)),
     "timeouts": ("run", "sender", ("TCPTimeouts",)),
@@ -96,6 +99,9 @@ DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
 MUCH, TICKS = 0.1, (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
 """What may differ by more is drawn on a logarithmic axis, with these ticks. [-]"""
 
+NOT_EQUAL = "not equal"
+"""Head of the column that names what is apart, and what is undecided."""
+
 SMALL = 0.1
 """What is less is shown with a digit more, in its unit."""
 
@@ -115,50 +121,72 @@ class Both:
     late: Sequence[tuple[Run, Seen]]
 
     def of_engine(self, key: str) -> Estimate | None:
-        """A quantity of all replications."""
-        return None if self.engine is None else estimate([run[key] for run in self.engine["runs"]])
+        """A quantity of all replications; losses of a periodic flow over whole periods."""
+        if self.engine is None:
+            return None
+        if self.counts_periods(key):
+            return estimate(self.engine["by_period"])
+        return estimate([run[key] for run in self.engine["runs"]])
 
     def of_kernel(self, key: str) -> Estimate | None:
-        """A quantity of all runs."""
+        """A quantity of all runs; likewise."""
+        if self.counts_periods(key):
+            return estimate([seen["by_period"] for seen in self.kernel])
         return estimate([run["figures"][key] for run in self.kernel])
 
-    def apart(self, key: str) -> float | None:
+    def counts_periods(self, key: str) -> bool:
+        """Whether a quantity is counted over whole periods: losses of a single flow, if it is
+        periodic both ways.
+        """
+        engine = self.engine or {}
+        return (
+            key == "loss"
+            and bool(engine.get("by_period"))
+            and bool(self.kernel)
+            and all(seen.get("by_period") is not None for seen in self.kernel)
+        )
+
+    def difference(self, key: str) -> Difference | None:
         """How far the kernel's is from the engine's, as a part of the engine's."""
         ours, theirs = self.of_engine(key), self.of_kernel(key)
-        if ours is None or theirs is None or ours.mean == theirs.mean:
-            return None
-        return theirs.mean / ours.mean - 1 if ours.mean else float("inf")
-
-    def is_sure(self, key: str) -> bool:
-        """Whether the intervals of the two do not touch."""
-        ours, theirs = self.of_engine(key), self.of_kernel(key)
         if ours is None or theirs is None:
-            return False
-        return abs(ours.mean - theirs.mean) > (ours.ci95 or 0.0) + (theirs.ci95 or 0.0)
+            return None
+        return Difference.of(ours, theirs, QUANTITIES[key][3])
 
-    def is_surely_apart(self, key: str) -> bool:
-        """Whether the two surely part in a quantity."""
-        return self.is_apart(key) and self.is_sure(key)
+    def apart(self, key: str) -> float | None:
+        """The same as a number; None where nothing differs."""
+        found = self.difference(key)
+        return None if found is None or found.part == 0.0 else found.part
 
-    def is_apart(self, key: str) -> bool:
-        """Whether the two part in a quantity by more than is allowed."""
-        apart = self.apart(key)
-        return apart is not None and abs(apart) > QUANTITIES[key][3]
+    def agreement(self, key: str) -> Agreement:
+        """Whether the two are equal, apart, or undecided in a quantity."""
+        found = self.difference(key)
+        return Agreement.UNDECIDED if found is None else found.agreement
+
+    def is_equal(self, key: str) -> bool:
+        """Whether the two are equal in a quantity, or it is not judged."""
+        return QUANTITIES[key][3] == float("inf") or self.agreement(key) is Agreement.EQUAL
 
     def how_far(self, key: str) -> str:
         """How far the kernel's is from the engine's, in words."""
-        apart = self.apart(key) or 0.0
-        much = "none in the engine" if apart == float("inf") else f"{apart:+.0%}"
-        return f"{QUANTITIES[key][0].split(' [')[0]} {much}{'' if self.is_sure(key) else ' (?)'}"
+        found = self.difference(key)
+        much = "not run" if found is None else found.words.replace("the reference", "the engine")
+        return f"{QUANTITIES[key][0].split(' [')[0]} {much}"
 
     def parts(self) -> Iterator[str]:
-        """In what the two part, in words."""
-        yield from (self.how_far(key) for key in QUANTITIES if self.is_apart(key))
+        """In what the two are apart or undecided, in words."""
+        yield from (self.how_far(key) for key in QUANTITIES if not self.is_equal(key))
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the two are apart in some quantity."""
+        judged = (key for key in QUANTITIES if QUANTITIES[key][3] < float("inf"))
+        return any(self.agreement(key) is Agreement.APART for key in judged)
 
 
 def estimate(values: Sequence[float]) -> Estimate | None:
-    """Mean and interval, of anything."""
-    return Estimate.of(values) if values else None
+    """Mean and interval, of anything; None if a value is not known."""
+    return Estimate.of(values) if values and not any(map(isnan, values)) else None
 
 
 class Measured:
@@ -249,7 +277,7 @@ def compared(rows: Sequence[Both], head: tuple[str, ...]) -> Iterator[str]:
     titles = [words for words, *_ in QUANTITIES.values()]
     if has_engine:
         columns = [f"{words}: {way}" for words in titles for way in ("engine", "Linux")]
-        return table([*head, *columns, "apart"], ([*one.point.row, *cells(one)] for one in known))
+        return table([*head, *columns, NOT_EQUAL], ([*one.point.row, *cells(one)] for one in known))
     rows_of_kernel = (
         [*one.point.row, *(shown(one.of_kernel(key), key) for key in QUANTITIES)] for one in known
     )
@@ -285,7 +313,7 @@ def parted(measured: Measured) -> Iterator[str]:
             *(counted(one, name) for name in COUNTERS),
         ]
         for one in measured.all()
-        if any(one.parts())
+        if one.is_apart
     )
     return table(["point", "Linux beside the engine", "a rule away", "both away", *COUNTERS], rows)
 
@@ -297,13 +325,15 @@ def left_by(measured: Measured, point: Point, name: str | None) -> str:
     if name is None or not measured.of(point, VARIANTS[name]).kernel:
         return ""
     one = measured.beside(point, VARIANTS[name])
-    keys = [key for key in QUANTITIES if measured.of(point).is_apart(key)]
+    keys = [key for key in QUANTITIES if not measured.of(point).is_equal(key)]
     left = ", ".join(one.how_far(key) for key in keys)
     return f"{one.variant.words}: {left}"
 
 
 def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
-    """How many points of the grid surely part, by what the engine goes without."""
+    """How many points of the grid are equal, apart and undecided, by what the engine goes
+    without.
+    """
     keys = [key for key, (*_, allowed) in QUANTITIES.items() if allowed < float("inf")]
     titles = [QUANTITIES[key][0].split(" [")[0] for key in keys]
 
@@ -314,7 +344,7 @@ def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
                 there = [point for point in mine if measured.of(point, variant).engine]
                 both = [measured.beside(point, variant) for point in there]
                 if both:
-                    counts = [str(sum(one.is_surely_apart(key) for one in both)) for key in keys]
+                    counts = [counted_as(both, key) for key in keys]
                     yield [
                         OF_ENGINE.get(variant.name, variant.words),
                         words,
@@ -322,7 +352,14 @@ def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
                         *counts,
                     ]
 
-    return table(["the engine", "law", "points", *(f"{each} apart" for each in titles)], rows())
+    head = [f"{each}: equal / apart / undecided" for each in titles]
+    return table(["the engine", "law", "points", *head], rows())
+
+
+def counted_as(both: Sequence[Both], key: str) -> str:
+    """Points by what is known of them in a quantity: equal, apart, undecided."""
+    found = Counter(one.agreement(key) for one in both)
+    return " / ".join(str(found[each]) for each in Agreement)
 
 
 def counted(one: Both, name: str) -> str:
@@ -349,7 +386,7 @@ def taken_away(measured: Measured) -> Iterator[str]:
                 one = measured.beside(point, variant)
                 yield [point.name, variant.words, *cells(one)]
 
-    return table([*head, *columns, "apart"], rows())
+    return table([*head, *columns, NOT_EQUAL], rows())
 
 
 def taken(one: Both) -> bool:

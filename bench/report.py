@@ -2,9 +2,11 @@
 
 from dumbbell import TRANSMISSIONS, Measure
 from dumbbell import Compared as Router
-from edca import Compared, Estimate
+from edca import Compared
 from measure import Cost
 from ours import ColdStart
+
+from lasthop.estimates import Estimate
 
 MSS_BITS = 8 * 1460
 #: Packets over the air for a delivered segment: it and its ACK.
@@ -72,7 +74,7 @@ def edca(compared: list[Compared]) -> None:
     )
     for one in compared:
         columns = [
-            f"{mbps(ours)} ({one.peer.over(ours):+6.2%})"
+            f"{mbps(ours)} ({one.over(ours).part:+6.2%})"
             for ours in (one.ours, one.switched, one.all_rules)
         ]
         print(
@@ -84,7 +86,7 @@ def edca(compared: list[Compared]) -> None:
 
 def mbps(goodput: Estimate) -> str:
     """A goodput and its interval."""
-    return f"{goodput.mean / 1e6:.3f} ± {goodput.ci95 / 1e6:.3f}"
+    return f"{goodput.mean / 1e6:.3f} ± {(goodput.ci95 or 0.0) / 1e6:.3f}"
 
 
 def dumbbells_head() -> None:
@@ -111,7 +113,7 @@ def dumbbell(one: Router) -> None:
     )
     for measure, factor, digits in formats:
         ours = one.ours[measure]
-        value = f"{factor * ours.mean:.{digits}f} ± {factor * ours.ci95:.{digits}f}"
+        value = f"{factor * ours.mean:.{digits}f} ± {factor * (ours.ci95 or 0.0):.{digits}f}"
         columns.append(f"{value} ({one.apart(measure):+.1%})")
     print(
         f"{one.case.name:26}{one.peer.name:>5}{''.join(f'{text:>25}' for text in columns)}"

@@ -5,8 +5,9 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
+from equivalence import Agreement, Difference
 from kernel_tcp import SEEDS, Run, is_late, simulated_key
-from kernel_tcp_page import PAGE, estimate
+from kernel_tcp_page import NOT_EQUAL, PAGE, estimate
 from kernel_tcp_points import AS_THEY_ARE, Point
 from pages import rewrite, table
 from runs import Runs
@@ -22,7 +23,7 @@ QUANTITIES = {
     "drops": ("lost at the queue [%]", 100, 3, 0.15),
     "queue_packets": ("queue [packets]", 1, 1, 0.15),
 }
-"""Title, factor, digits, and by what part two queues may differ under the same TCP."""
+"""Title, factor, digits, and the band within which two queues are equal under the same TCP."""
 LATE_DATAGRAMS_S = 0.002
 
 
@@ -82,11 +83,11 @@ def under_tcp(measured: Measured, ways: Mapping[str, str]) -> Iterator[str]:
                 ]
                 yield [*point.row, *cells, ", ".join(parts(measured, point, [*ways][-2:]))]
 
-    return table([*head, "apart"], rows())
+    return table([*head, NOT_EQUAL], rows())
 
 
 def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str]:
-    """In what the kernel's queue, the second way, parts from the engine's."""
+    """In what the kernel's queue, the second way, is apart from the engine's or undecided."""
     goodput = measured.of(point, ways[-1], "goodput_bps")
     if goodput is not None and goodput.mean == 0:
         yield "stands still"
@@ -95,10 +96,9 @@ def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str
         ours, theirs = (measured.of(point, way, key) for way in ways)
         if ours is None or theirs is None or ours.mean == 0:
             continue
-        apart = theirs.mean / ours.mean - 1
-        if abs(apart) > allowed:
-            is_sure = abs(ours.mean - theirs.mean) > (ours.ci95 or 0.0) + (theirs.ci95 or 0.0)
-            yield f"{words.split(' [')[0].split(' at')[0]} {apart:+.0%}{'' if is_sure else ' (?)'}"
+        found = Difference.of(ours, theirs, allowed)
+        if found.agreement is not Agreement.EQUAL:
+            yield f"{words.split(' [')[0].split(' at')[0]} {found.words}"
 
 
 def shown(found: Estimate | None, key: str) -> str:

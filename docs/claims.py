@@ -4,20 +4,25 @@
 ``reference/claims.json``, from which the tables of verdicts come (`make docs-pages`), and
 ``reference/claims-samples.json.gz``, what measures read of every run. Finished runs are kept in
 ``out/claims``; after Ctrl-C it goes on from there. ``python docs/claims.py SUBJECT`` repeats one
-subject and leaves the others as they are kept.
+subject and leaves the others as they are kept. ``python docs/claims.py --study red-fig17 --study
+red-fig19`` repeats these studies, and judges the claims that rest on them once more.
 """
 
 import argparse
 import gzip
 import json
+from collections.abc import Iterator, Sequence
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from lasthop._core import VERSION
 from lasthop.cli.progress import batch_bar
-from lasthop.studies import kept
+from lasthop.studies import findings, kept, ledger
 from lasthop.studies.reproduction import SUBJECTS_STUDIED, Reproduction, task
+from lasthop.studies.runner import Plan
+from lasthop.studies.study import Runs, Study
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 KEPT = REFERENCE / "claims.json"
@@ -56,6 +61,40 @@ def write_subject(subject: str, done: Reproduction) -> None:
     _put(whole, {"apart": was.get("apart", {}) | {subject: _now()}}, was)
 
 
+def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
+    """Keep what some studies gave, and judge the claims that rest on them; the others stay."""
+    was, some = load(), kept.keep(studies, runs, ())
+    whole = {
+        "runs": samples() | some["runs"],
+        "studies": was["studies"] | some["studies"],
+        "claims": was["claims"],
+    }
+    read = {print_ for each in whole["studies"].values() for print_ in each["points"].values()}
+    whole["runs"] = {key: run for key, run in whole["runs"].items() if key in read}
+    values = kept.values_of(whole)
+    every = ledger.load()
+    rerun = {study.key for study in studies}
+    found = [findings.of(study, runs[study.key]) for study in studies]
+    before = {one["id"]: one for one in was["claims"]}
+    for claim in every.claims:
+        if rerun.isdisjoint(f"{claim.subject}-{name}" for name in claim.studies()):
+            continue
+        new = [each[claim.id] for each in found if claim.id in each]
+        old = _others(before[claim.id]["why"], rerun)
+        result = claim.result(values[claim.subject], every.rules, findings=[*old, *new])
+        before[claim.id] = {**result.to_json(), "statement": claim.text}
+    whole["claims"] = [before[claim.id] for claim in every.claims]
+    _put(whole, {"apart": was.get("apart", {}) | {key: _now() for key in sorted(rerun)}}, was)
+
+
+def _others(why: str, rerun: set[str]) -> Iterator[str]:
+    """Findings in the reason for a verdict that come from other studies than these."""
+    for line in why.splitlines():
+        lead, _, text = line.partition(": ")
+        if lead in ("cause", "found") and not any(f"(study {key}," in text for key in rerun):
+            yield text
+
+
 def _now() -> dict[str, str]:
     return {"version": VERSION, "date": date.today().isoformat()}
 
@@ -71,8 +110,20 @@ def _put(whole: dict[str, Any], apart: dict[str, Any], was: Any = None) -> None:
 def main() -> None:
     """Reproduce all claims, or those of a subject, and keep them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    modules = [import_module(f"lasthop.studies.{subject}") for subject in SUBJECTS_STUDIED]
+    every = {study.key: study for module in modules for study in module.STUDIES}
     parser.add_argument("subject", nargs="?", choices=SUBJECTS_STUDIED)
-    subject = parser.parse_args().subject
+    parser.add_argument("--study", action="append", choices=every, metavar="KEY")
+    asked = parser.parse_args()
+    if asked.subject and asked.study:
+        parser.error("a subject and --study: expected one of the two")
+    if asked.study:
+        studies = [every[key] for key in dict.fromkeys(asked.study)]
+        with batch_bar("reproducing") as progress:
+            write_studies(studies, Plan(studies).run(OUT, progress))
+        print(KEPT, SAMPLES, sep="\n")
+        return
+    subject = asked.subject
     with batch_bar("reproducing") as progress:
         done = task([subject] if subject else [], quick=False).run(OUT, progress)
     if subject:

@@ -106,7 +106,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "channel": {"_core"},
     "control": {"_core"},
     "ownership": {"errors"},
-    "phase": {"models"},
+    "phase": {"errors", "models"},
     "steadiness": {"digits", "errors", "models"},
     "quantities": {"_core", "errors"},
     "lookup": {"errors"},

@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 import lasthop as lh
 from lasthop.plot.heat import Scale
 from lasthop.plot.layout import layout_of
-from lasthop.plot.swept import Axis, Quantity
+from lasthop.plot.rows import Spread
+from lasthop.plot.swept import NONE, Axis, Quantity, drawn, is_named, without_braces
 from lasthop.quantities import check_name
 from lasthop.sweep.columns import column
 from lasthop.sweep.grid import grid
@@ -61,6 +62,80 @@ def test_numbers_have_the_unit_in_which_they_are_read() -> None:
     assert not axis("true", "false").is_numeric
     table = axis("100", "{red={min_th=5,max_th=9}}", "{codel={}}")
     assert [table.said(text) for text in table.texts] == ["100", "red min_th=5, max_th=9", "codel"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{fq_codel = {}}", "fq_codel"),
+        ("{ fq_codel={ } }", "fq_codel"),
+        ("{limit = 9, fq_codel = {}}", "limit=9, fq_codel"),
+        ("{fq_codel = {ecn = true}, limit = 9}", "fq_codel ecn=true, limit=9"),
+        (
+            "{mac80211 = {aql = false,airtime_fairness = {}}}",
+            "mac80211 aql=false, airtime_fairness",
+        ),
+        ('{red = {form = "a = {b}"}}', 'red form="a = {b}"'),
+        ("{}", ""),
+        ("cubic", "cubic"),
+    ],
+)
+def test_a_table_is_written_without_braces(text: str, words: str) -> None:
+    assert without_braces(text) == words
+
+
+def items(**tops: float) -> dict[str, dict[tuple[str, ...], Spread]]:
+    return {name: {("1",): Spread(top), ("2",): NONE} for name, top in tops.items()}
+
+
+def test_items_without_a_value_are_told_from_small_ones() -> None:
+    few, small, lacking = drawn(items(bulk=90.0, call=0.1, none=float("nan")), [])
+    assert list(few) == ["bulk", "call"]  # few enough to draw all
+    assert (small, lacking) == ((), ("none",))
+    many = items(**{f"bulk{k}": 90.0 for k in range(8)}, call=0.1, bell=0.2, none=float("nan"))
+    shown, small, lacking = drawn(many, ["queue"])
+    assert len(shown) == 8
+    assert (small, lacking) == (("call", "bell"), ("none",))
+    shown, small, _ = drawn(many, ["flow.call.udp.rate"])
+    assert "call" in shown
+    assert small == ("bell",)
+
+
+@pytest.mark.parametrize(
+    ("item", "path", "named"),
+    [
+        ("phone ↑", "station.phone.udp_up", True),
+        ("phone/udp-up/1", "station.phone.udp_up.rate", True),
+        ("call-3", "flow.call.count", True),
+        ("phone", "station.telephone.rate", False),
+        ("call", "cell.ap_queue", False),
+        ("x", "csma.link.x.r", True),
+    ],
+)
+def test_a_path_names_the_items_of_its_table(item: str, path: str, named: bool) -> None:
+    assert is_named(item, [path]) is named
+
+
+def test_a_call_is_drawn_beside_bulk_and_what_lacks_a_round_trip_is_named() -> None:
+    call = DUMBBELL + '[flow.call]\nudp = "64 kbps"\n'
+    swept = lh.sweep(call, {"queue": ["{fq_codel = {}}", "{codel = {}}"]}, settings=QUICK)
+    figure = swept.plot("flows.goodput_bps")
+    assert "call" in legend(figure)[1]
+    assert legend(figure)[0] == ""
+    rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert rows == ["fq_codel", "codel"]
+    assert legend(swept.plot("flows.rtt_s"))[0] == "no RTT: voice, call"
+
+
+def test_of_many_panels_those_that_the_sweep_asks_about_come_first() -> None:
+    bulk = "".join(f"[flow.f{number}]\n" for number in range(9))
+    tree = 'duration = "1 s"\nqueue = 20\ndumbbell = { bottleneck = "20 Mbps", rtt = "9 ms" }\n'
+    call = f'{tree}{bulk}[flow.call]\nudp = "64 kbps"\n'
+    figure = lh.sweep(call, {"flow.call.udp.rate": ["64 kbps", "96 kbps"]}, settings=QUICK).plot(
+        "flows.goodput_bps"
+    )
+    assert [axes.get_title(loc="left") for axes in figure.axes][:2] == ["call", "f0"]
+    assert legend(figure) == ("the first 6 of 10 panels", [])
 
 
 def test_one_path_is_the_abscissa_and_categories_stand_in_rows() -> None:

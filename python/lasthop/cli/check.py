@@ -12,6 +12,7 @@ from lasthop.cli.boundary import warn
 from lasthop.cli.options import File, Json, Settings, counted, read_scenario
 from lasthop.digits import span
 from lasthop.models.reading import AggregatingCell, Cell, CellScenario, CsmaLink, CsmaScenario, Vbs
+from lasthop.phase import phase_locks
 from lasthop.rows import Listed, LongList
 from lasthop.scenario import Scenario
 
@@ -38,7 +39,7 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     connections written out in SI units. This is what models and engine read, not a scenario file.
     """
     scenario = read_scenario(file, settings)
-    warn(*cautions(scenario.typed))
+    warn(*cautions(scenario.typed), *phase_locks(scenario.typed))
     if as_json:
         for text in written(scenario):
             sys.stdout.write(text)

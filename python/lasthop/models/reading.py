@@ -466,6 +466,11 @@ class Wire(Table):
     """Rate towards the servers, if it is another."""
     trace: Trace | None = None
     back_trace: Trace | None = None
+    queue_packets: int = 0
+    queue: Queue | None = None
+    """The queue of each direction."""
+    loss_every: int | None = None
+    """Every so many packets one is lost, if losses are periodic."""
 
     @property
     def slower_bps(self) -> float | None:

@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 from lasthop.errors import UserError
 from lasthop.plot.about import cut
-from lasthop.plot.swept import Axis
+from lasthop.plot.swept import MOST_LINES, Axis
 from lasthop.plot.ticks import MOST_POINTS, Ticks, ticks_beside
 
 if TYPE_CHECKING:
     from lasthop.sweep import Sweep
     from lasthop.sweep.grid import Grid
-
-MOST_LINES = 8
-"""Most lines of a panel that are told apart."""
 
 MOST_CATEGORIES = 40
 """Most categories that have a row each."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-LEGEND_WIDTH, KEY_WIDTH = 58, 6
+LEGEND_WIDTH, KEY_WIDTH = 62, 8
 """Width of the legend, and of a key with the gaps beside it. [characters]"""
 
 

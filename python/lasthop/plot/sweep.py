@@ -1,6 +1,6 @@
 """The picture of a sweep: a quantity over one path, or over two as lines or as a map."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 from textwrap import fill
@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from lasthop.errors import UserError
+from lasthop.errors import UserError, listed
 from lasthop.plot.about import changes, told
 from lasthop.plot.figure import (
     COLUMN_INCHES,
@@ -24,11 +24,20 @@ from lasthop.plot.figure import (
     width_inches,
 )
 from lasthop.plot.heat import Scale, draw_map
-from lasthop.plot.layout import MOST_LINES, Layout, layout
+from lasthop.plot.layout import Layout, layout
 from lasthop.plot.legend import legend_columns
 from lasthop.plot.palette import looks
 from lasthop.plot.rows import Spread, half_widths, label_rows, rows_height
-from lasthop.plot.swept import NONE, Axis, Quantity, Swept, quantities_of, swept
+from lasthop.plot.swept import (
+    MOST_LINES,
+    NONE,
+    Axis,
+    Quantity,
+    Swept,
+    is_named,
+    quantities_of,
+    swept,
+)
 from lasthop.plot.ticks import Ticks
 
 if TYPE_CHECKING:
@@ -45,6 +54,12 @@ MOST_TICKS = 8
 
 WIDEST = 20
 """Width at which categories are broken. [characters]"""
+
+NOTE_WIDTH = 66
+"""Width at which the note below the panels is broken. [characters]"""
+
+NOTE_LINE_MM = 3.2
+"""Height of one of its further lines. [mm]"""
 
 
 def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | None = None) -> Figure:
@@ -65,7 +80,10 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     how = layout(sweep)
     found = swept(sweep, quantities_of(sweep, quantity))
     panels = panels_of(found, how)
+    if len(panels) > MOST_PANELS:  # those that the sweep asks about come first
+        panels.sort(key=lambda panel: not any(is_named(name, sweep.paths) for name in panel.names))
     shown = panels[:MOST_PANELS]
+    note = note_of(found, panels, shown, how)
     keys = keys_of(shown, how)
     said = told(changes(sweep.scenario))
     by_rows = not how.is_map and not how.x.is_numeric
@@ -76,6 +94,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
         each_mm = max(PANEL_MM, 22 + 4.2 * min(len(how.lines.texts), 12))
     name = sweep.scenario.typed.name
     height = each_mm * rows + 8 + 4.5 * (-(-len(keys) // 3)) + headline_mm(name, said, columns)
+    height += NOTE_LINE_MM * note.count("\n")
     if how.ticks is not None:
         height += how.ticks.extra_mm
     scales = scales_of(shown) if how.is_map else {}
@@ -97,7 +116,6 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
         if along:
             every[-1].set_xlabel(how.label)
         headline(figure, name, said)
-        note = note_of(found, panels, shown, how)
         legend(figure, keys, note)
     return figure
 
@@ -157,9 +175,12 @@ def line_names(panels: Sequence[Panel], how: Layout) -> dict[str, str]:
 
 
 def keys_of(panels: Sequence[Panel], how: Layout) -> list[Line2D]:
-    """The legend: a colour for each line; nothing where there is one."""
+    """The legend: a colour for each line; nothing where the title of each panel names its only
+    line.
+    """
     names = line_names(panels, how)
-    if how.is_map or len(names) < 2:
+    has_titles = how.lines is None and all(panel.title for panel in panels)
+    if how.is_map or has_titles or len(names) < 2:
         return []
     return [
         Line2D([], [], color=look.color, marker="o", markersize=3, linewidth=1.2, label=names[key])
@@ -272,10 +293,17 @@ def note_of(
         said.append("a group: mean and range")
     if len(panels) > len(shown):
         said.append(f"the first {len(shown)} of {len(panels)} panels")
-    left_out = sum(each.left_out for each in found)
-    if left_out:
-        said.append(f"{left_out} below 1 % of the largest left out")
-    return "; ".join(said)
+    said += dict.fromkeys(fault for each in found for fault in missing(each))
+    return fill("; ".join(said), NOTE_WIDTH)
+
+
+def missing(each: Swept) -> Iterator[str]:
+    """Which items a quantity has not, and which are too small to be drawn, each with its reason."""
+    title = each.quantity.label.partition(" [")[0].replace("\n", " ")
+    if each.lacking:
+        yield f"no {title}: {listed(each.lacking)}"
+    if each.small:
+        yield f"{title} below 1 % of the largest: {listed(each.small)}"
 
 
 def legend(figure: Figure, keys: Sequence[Line2D], note: str) -> None:

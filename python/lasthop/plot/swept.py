@@ -100,8 +100,19 @@ class Axis:
         """A value as ticks and legends have it: in the axis's unit, a table without its braces."""
         if self.numbers:
             return f"{self.numbers[self.texts.index(text)]:.4g}"
-        flat = text.removeprefix("{").removesuffix("}").replace("={}", "").replace("={", " ")
-        return re.sub(r",\s*", ", ", flat.replace("}", ""))
+        return without_braces(text)
+
+
+def without_braces(text: str) -> str:
+    """A table of TOML in words: ``{red = {min_th = 5}, limit = 9}`` is ``red min_th=5, limit=9``;
+    quoted strings stay as they are.
+    """
+    parts = re.split(r"""("(?:[^"\\]|\\.)*"|'[^']*')""", text.strip())
+    for number in range(0, len(parts), 2):  # outside quotes
+        flat = re.sub(r"\s*([={}])\s*", r"\1", parts[number])
+        flat = flat.replace("={}", "").replace("={", " ")
+        parts[number] = re.sub(r"\s*,\s*", ", ", re.sub(r"[{}]", "", flat))
+    return "".join(parts).strip(", ")
 
 
 def unevenness(values: Sequence[float]) -> float:
@@ -266,13 +277,16 @@ class Swept:
         Which.
     items : mapping
         By item, then by the settings of a point: what it has there.
-    left_out : int
-        Items that have next to nothing everywhere.
+    small : tuple of str
+        Items that are not drawn since they have next to nothing everywhere, and there are many.
+    lacking : tuple of str
+        Items that have no such quantity at any point.
     """
 
     quantity: Quantity
     items: Mapping[str, Mapping[tuple[str, ...], Spread]]
-    left_out: int
+    small: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
     @property
     def largest(self) -> float:
@@ -295,13 +309,50 @@ def swept(sweep: "Sweep", quantities: Sequence[Quantity]) -> list[Swept]:
         for quantity, items in zip(quantities, found, strict=True):
             for name, value in read(point.summary, quantity):
                 items.setdefault(name, {})[at] = value
-    every = []
-    for quantity, items in zip(quantities, found, strict=True):
-        tops = {name: largest_of(iter(points.values())) for name, points in items.items()}
-        least = SMALL_PART * max(tops.values(), default=0.0)
-        kept = {name: points for name, points in items.items() if tops[name] >= least}
-        every.append(Swept(quantity, kept, len(items) - len(kept)))
-    return every
+    return [
+        Swept(quantity, *drawn(items, paths))
+        for quantity, items in zip(quantities, found, strict=True)
+    ]
+
+
+MOST_LINES = 8
+"""Most lines of a panel that are told apart."""
+
+Items = Mapping[str, Mapping[tuple[str, ...], Spread]]
+
+
+def drawn(items: Items, paths: Sequence[str]) -> tuple[Items, tuple[str, ...], tuple[str, ...]]:
+    """Items that are drawn, those that are left out as small, and those without a value.
+
+    Small ones are left out where there are more than a reader tells apart, but never those that a
+    swept path names: the sweep asks about them.
+    """
+    known = {
+        name: points
+        for name, points in items.items()
+        if not all(isnan(value.value) for value in points.values())
+    }
+    lacking = tuple(name for name in items if name not in known)
+    if len(known) <= MOST_LINES:
+        return known, (), lacking
+    tops = {name: largest_of(iter(points.values())) for name, points in known.items()}
+    least = SMALL_PART * max(tops.values(), default=0.0)
+    small = tuple(name for name in known if tops[name] < least and not is_named(name, paths))
+    return {name: known[name] for name in known if name not in small}, small, lacking
+
+
+NAMING = re.compile(r"(?:station|flow|link|csma\.link)\.([^.]+)")
+"""A path into the table of a station, flow or link."""
+
+
+def is_named(item: str, paths: Sequence[str]) -> bool:
+    """Whether one of these paths is into the table that an item comes from."""
+    first = re.split(r"[/ ↑↓]", item)[0]
+    for path in paths:
+        match = NAMING.match(path)
+        if match and re.fullmatch(rf"{re.escape(match[1])}(-\d+)?", first):
+            return True
+    return False
 
 
 NONE = Spread(nan)

@@ -202,7 +202,7 @@ class Claim:
         rules: Rules,
         *,
         quick: bool = False,
-        findings: Sequence[Finding] = (),
+        findings: Sequence[Finding | str] = (),
     ) -> ClaimResult:
         """Judge the claim.
 
@@ -214,7 +214,7 @@ class Claim:
             Bands and precisions.
         quick : bool
             Whether the values come from a quick run.
-        findings : sequence of Finding
+        findings : sequence of Finding or str
             What studies found that bears on it: where it deviates, the causes.
         """
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
@@ -225,7 +225,7 @@ class Claim:
 
 
 def _why(
-    claim: Claim, verdict: Verdict, checks: Sequence[CheckResult], findings: Sequence[Finding]
+    claim: Claim, verdict: Verdict, checks: Sequence[CheckResult], findings: Sequence[Finding | str]
 ) -> str:
     unmeasured = [check for check in checks if check.detail == "no study runs it yet"]
     if len(unmeasured) == len(checks):

@@ -4,6 +4,8 @@ Nothing is simulated here: scenarios are compared with those that were run, and 
 once more from what was read of the runs. `test_verdicts.py` has the rules judge those values.
 """
 
+import json
+
 import pytest
 
 from lasthop.studies import kept, ledger
@@ -39,3 +41,21 @@ def test_measures_read_the_same_of_the_runs(whole, key):
     assert now.keys() == was.keys(), REMEDY
     changed = {name: one for name, one in now.items() if not all_close(one, was[name])}
     assert changed == {}, REMEDY
+
+
+def test_a_study_that_is_repeated_alone_changes_nothing_else(whole, monkeypatch, tmp_path):
+    study = STUDIES["hotspot-two_stations"]
+    monkeypatch.setattr(claims, "KEPT", tmp_path / "claims.json")
+    monkeypatch.setattr(claims, "SAMPLES", tmp_path / "claims-samples.json.gz")
+    monkeypatch.setattr(claims, "load", lambda: {k: v for k, v in whole.items() if k != "runs"})
+    monkeypatch.setattr(claims, "samples", dict)
+    claims.write_studies([study], {study.key: kept.runs_of(study, whole)})
+    now = json.loads((tmp_path / "claims.json").read_text("utf-8"))
+    assert now["studies"] == whole["studies"]
+    assert now["claims"] == whole["claims"]
+    assert set(now["apart"]) == {*whole.get("apart", {}), study.key}
+
+
+def test_findings_of_other_studies_stay_in_the_reason_for_a_verdict():
+    why = "loss: 2 < 1\ncause: one (study red-fig18, 8 runs)\nfound: two (study red-fig19, run a)"
+    assert [*claims._others(why, {"red-fig19"})] == ["one (study red-fig18, 8 runs)"]

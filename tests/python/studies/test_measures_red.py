@@ -252,11 +252,21 @@ def test_figure_17_has_the_longest_of_both_queues_at_both_ends_and_their_mean_at
     runs["threshold-10"] = a_router(
         LOT, occupancy_packets=((4, 6), (8, 7)), occupancy_max_packets=((5, 6), (7, 8))
     )
+    for policy, longest in (("red", 90), ("threshold", 14)):  # with equal rates
+        for rtt in (10, 200):
+            runs[f"equal-{policy}-{rtt}"] = a_router(
+                LOT,
+                occupancy_packets=((3, 5), (5, 9)),
+                occupancy_max_packets=((5, 6), (longest, longest + 1)),
+            )
     expect(
         measure("fig17", runs),
         queue_max_red=(35, 45),
         queue_max_threshold=(15, 13),
         queue_mean_threshold_10=(6, 6.5),  # (4 + 8) / 2, (6 + 7) / 2
+        equal_queue_max_red=(90, 91),
+        equal_queue_max_threshold=(14, 15),
+        equal_queue_mean_threshold_10=(4, 7),  # (3 + 5) / 2, (5 + 9) / 2
     )
 
 
@@ -317,6 +327,19 @@ def test_figure_19_has_delay_and_loss_over_both_queues(name):
             f"completion_threshold_{rtt}": (270, 300 + rtt),
             f"completion_gain_{rtt}": NONE,
         }
+    for rtt in (10, 200):  # with equal rates
+        for policy in ("red", "threshold"):
+            runs[f"equal-{policy}-{rtt}"] = a_router(
+                LOT,
+                sojourn_s=((rtt / 1e3, 0.002), (0.001, 0.004)),
+                drop_probability=((0.2, 0), (0.5, 0.1)),
+            )
+            runs[f"equal-finite-{policy}-{rtt}"] = a_router(LOT, completion_s=(400 + rtt, 450))
+            worked |= {
+                f"equal_delay_{policy}_{rtt}": (rtt + 1, 6),
+                f"equal_loss_{policy}_{rtt}": (0.6, 0.1),
+                f"equal_completion_{policy}_{rtt}": (400 + rtt, 450),
+            }
     expect(measure(name, runs), **worked)
 
 
@@ -345,11 +368,15 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
     for point, tree in scenarios(name).items():
         names = [one["name"] for one in bottlenecks(tree)]
         assert names == list(LOT if is_lot(name) else ONE)
-        assert every(bottlenecks(tree), "rate_bps") == {100e6}  # line 485 of the text
+        # line 485 of the text; a lot's differ by 0.3 %, but where equal rates are shown
+        equal = not is_lot(name) or point.startswith("equal")
+        rates_bps = {100e6} if equal else {99.85e6, 100.15e6}
+        assert every(bottlenecks(tree), "rate_bps") == rates_bps, point
         access = [one["rate_bps"] for one in tree["links"] if one["name"].endswith("/access")]
         rates = [rate for rate in access if rate is not None]  # but for the web's, as fast as all
         # spread over 1 %, but where equal rates are shown
-        ends = (2e6, 2e6) if point.startswith("equal") else (1.99e6, 2.01e6)
+        locked = point.startswith("equal") and not is_lot(name)
+        ends = (2e6, 2e6) if locked else (1.99e6, 2.01e6)
         assert (min(rates), max(rates)) == ends, point
         # "started at a random time instant within the first 10 seconds" (501)
         assert every(tree["flows"], "start_spread_s") == {10}
@@ -406,7 +433,7 @@ def test_connections_are_compound_but_cubic_and_tahoe_where_their_class_is(name)
             }
             # "packet size is 1500 bytes" (676)
             assert flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] == 1500
-            finite = point.startswith("finite") and "web" not in flow["class"]
+            finite = "finite" in point and "web" not in flow["class"]
             # 500 MB, or 50 MB, in segments of 1460 B
             whole = 342466 if name == "fig18" else 34247
             assert flow["tcp"]["segments"] == (whole if finite else None)
@@ -468,6 +495,7 @@ EXTREME = {"fig15": {200}, "fig18": {200}}
 
 
 def replications(name: str, point: str) -> int:
+    point = point.removeprefix("equal-") if is_lot(name) else point
     if point.startswith(("finite", "equal", "newreno")) or point.endswith("without-web"):
         return 5
     if "bin" in point:
@@ -491,7 +519,7 @@ def test_runs_take_500_s_of_which_the_last_25_are_read(name):
         length = tree["warmup_s"], tree["duration_s"]
         if "seed" in point:
             assert length == (25, 125), point  # 100 s of which the queue is sampled
-        elif point.startswith("finite"):
+        elif "finite" in point:
             assert length == (0, 6000 if name == "fig18" else 600), point
         else:
             assert length == (475, 500), point

@@ -5,7 +5,7 @@ use super::model::Scenario;
 use super::model::{LinkRate, LinkSettings, Record, Wire};
 use super::root::{RootKeys, StationTable};
 use super::stations::shapes;
-use super::wired::{FlowTable, Hosts, START_SPREAD};
+use super::wired::{FlowTable, Hosts, ParkingLot, START_SPREAD, ShapeLink};
 use crate::echo::EchoKeys;
 use crate::kernel::time::Span;
 use crate::mac::PowerSave;
@@ -25,6 +25,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     check_queues(root, problems);
     check_starts(root, scenario, problems);
     check_access_spread(root, problems);
+    check_rate_spread(root, problems);
     check_beacons(root, scenario, problems);
     check_pings(root, scenario, problems);
     check_congestion(root, problems);
@@ -121,6 +122,30 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
         let fault =
             "spreads no rate, since hosts have no `access`; needed is that, or allowed is 0";
         entry.refuse_value(fault, problems);
+    }
+}
+
+/// A spread of the bottlenecks' rates needs several bottlenecks with a constant rate.
+fn check_rate_spread(root: &Section, problems: &mut Problems) {
+    let Some(lot) = root.inside(RootKeys::parking_lot) else {
+        return;
+    };
+    let Some(spread) = lot.said(ParkingLot::rate_spread) else {
+        return;
+    };
+    if spread.value == 0.0 {
+        return;
+    }
+    let rate = LinkRate::nearest(&Layers(&[lot]), ShapeLink::bottleneck);
+    if let Ok(Some(LinkRate::Trace(_))) = rate {
+        let fault = "spreads no rate, since bottlenecks follow a trace; expected a constant \
+                     `bottleneck`, or 0";
+        spread.refuse_value(fault, problems);
+    } else if lot.value(ParkingLot::hops) == Some(1) {
+        spread.refuse_value(
+            "spreads the rate of one bottleneck; expected at least 2 `hops`, or 0",
+            problems,
+        );
     }
 }
 

@@ -25,6 +25,8 @@ struct Shape<'a> {
     /// Its nodes, in a row.
     nodes: Vec<String>,
     links: Vec<String>,
+    /// Range of the links' rates, as a part of their rate. [-]
+    rate_spread: f64,
     /// Classes of flows: name, number, first and last node.
     flows: Vec<(String, u64, usize, usize)>,
 }
@@ -103,11 +105,17 @@ fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Result<Option<Shape<
                 section,
                 nodes: vec!["left".to_owned(), "right".to_owned()],
                 links: vec!["bottleneck".to_owned()],
+                rate_spread: 0.0,
                 flows: vec![("flow".to_owned(), flows, 0, 1)],
             }))
         }
         (None, Some(section)) => {
-            let ParkingLot { hops, flows, cross } = ParkingLot::read(&Layers(&[section]))?;
+            let ParkingLot {
+                hops,
+                rate_spread,
+                flows,
+                cross,
+            } = ParkingLot::read(&Layers(&[section]))?;
             let hops = hops as usize;
             let through = ("through".to_owned(), flows, 0, hops);
             let across = (0..hops).map(|k| (format!("cross-{}", k + 1), cross, k, k + 1));
@@ -115,6 +123,7 @@ fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Result<Option<Shape<
                 section,
                 nodes: (0..=hops).map(|k| format!("r{k}")).collect(),
                 links: (1..=hops).map(|k| format!("bottleneck-{k}")).collect(),
+                rate_spread,
                 flows: std::iter::once(through).chain(across).collect(),
             }))
         }
@@ -131,8 +140,15 @@ fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSettings>, Refus
     let queue = QueueSetting::nearest(&Layers(&[root]), RootKeys::queue)?;
     let ShapeLink { bottleneck, delay } = ShapeLink::read(&Layers(&[shape.section]))?;
     for (k, name) in shape.links.iter().enumerate() {
+        let rate = match &bottleneck {
+            LinkRate::Constant(bps) => {
+                let bps = spread_rate(*bps, shape.rate_spread, k, shape.links.len());
+                LinkRate::Constant(bps)
+            }
+            LinkRate::Unlimited | LinkRate::Trace(_) => bottleneck.clone(),
+        };
         let there = LinkSettings {
-            rate: bottleneck.clone(),
+            rate,
             delay,
             queue: queue.clone(),
             ..LinkSettings::ideal(name, &shape.nodes[k], &shape.nodes[k + 1])

@@ -107,6 +107,8 @@ table! {
         /// Number of bottlenecks.
         hops: u64 = count(1..=64).default(2);
         all_of ShapeLink;
+        /// The rates of the bottlenecks lie evenly over this part of the rate, around it, the slowest first. With exactly equal rates a drop-tail or threshold queue favours packets that come from the bottleneck before it.
+        rate_spread: f64 = probability().default(0.0) => 0.0;
         /// TCP flows through all bottlenecks, a class called `through`.
         flows: u64 = count(0..=100_000).default(0);
         /// TCP flows across each bottleneck alone, classes called `cross-1`, ...

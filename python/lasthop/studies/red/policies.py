@@ -25,6 +25,9 @@ WORDS: Mapping[str, str] = {"red": "RED 8/15", "threshold": "threshold 15"}
 LOT = ("bottleneck-1", "bottleneck-2")
 """The queues of the parking lot."""
 
+EQUAL_RATES = "equal rates"
+"""How legends call a parking lot whose links have exactly equal rates."""
+
 ENDS = [10, 200]
 """Round-trip times of the paper's traces. [ms]"""
 
@@ -69,11 +72,20 @@ class Policies(Experiment):
         more = {10: self.effort.close, 200: self.effort.least}
         return self.dumbbell(rtt, POLICIES[policy], replications=more.get(rtt))
 
-    def where_red_is_longest(self, policy: str, rtt: int) -> dict[str, Any]:
+    def where_red_is_longest(self, policy: str, rtt: int, **more: Any) -> dict[str, Any]:
         """Return the parking lot, with more replications where RED's longest queue is read."""
         close = self.mixed and rtt in ENDS and policy == "red"
         replications = self.effort.close if close else None
-        return self.parking_lot(rtt, POLICIES[policy], replications=replications)
+        return self.parking_lot(rtt, POLICIES[policy], replications=replications, **more)
+
+    def with_equal_rates(self, policy: str, rtt: int) -> dict[str, Any]:
+        """Return the same with exactly equal rates of both links, as the paper has them."""
+        return self.where_red_is_longest(policy, rtt, rate_spread=0.0)
+
+    @property
+    def equal(self) -> Sweep:
+        """Both policies at both ends, in a parking lot with equal rates."""
+        return self.swept("equal-{policy}-{rtt}", self.with_equal_rates).at(rtt=ENDS)
 
 
 class Queues(Policies):
@@ -194,17 +206,22 @@ class ParkingLot(Policies):
         return {**tree, "flow": flows}
 
     def points(self) -> dict[str, router.Tree]:
-        """Return the sweep, and RED without web traffic."""
-        return {**self.sweep.points(), **self.calm.points()}
+        """Return the sweep, RED without web traffic, and equal rates."""
+        return {**self.sweep.points(), **self.calm.points(), **self.equal.points()}
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return each policy's longest queue of all."""
-        ends = {policy: self.sweep.at(policy=policy, rtt=ENDS).runs(runs) for policy in POLICIES}
+        """Return each policy's longest queue of all, also with equal rates."""
+        return self.queues(runs, self.sweep, "") | self.queues(runs, self.equal, "equal_")
+
+    def queues(self, runs: Runs, sweep: Sweep, prefix: str) -> dict[str, Quantity]:
+        """Return the values of a sweep, whose names begin with `prefix`."""
+        ends = {policy: sweep.at(policy=policy, rtt=ENDS).runs(runs) for policy in POLICIES}
         [near, _] = ends["threshold"]
+        mean = mean_of([router.queue_mean(near, link) for link in LOT])
         return {
-            "queue_mean_threshold_10": mean_of([router.queue_mean(near, link) for link in LOT]),
+            f"{prefix}queue_mean_threshold_10": mean,
             **{
-                f"queue_max_{policy}": largest(
+                f"{prefix}queue_max_{policy}": largest(
                     [router.queue_max(run, link) for run in of for link in LOT]
                 )
                 for policy, of in ends.items()
@@ -282,10 +299,19 @@ class Costs(Policies):
             return self.dumbbell(rtt, POLICIES[policy])
         return self.where_extremes_are_read(policy, rtt)
 
-    def transfer(self, policy: str, rtt: int) -> dict[str, Any]:
+    def transfer(self, policy: str, rtt: int, **more: Any) -> dict[str, Any]:
         """Return flows that end."""
         place = self.parking_lot if self.lot else self.dumbbell
-        return place(rtt, POLICIES[policy], megabytes=self.megabytes)
+        return place(rtt, POLICIES[policy], megabytes=self.megabytes, **more)
+
+    def equal_transfer(self, policy: str, rtt: int) -> dict[str, Any]:
+        """Return flows that end in a parking lot with equal rates."""
+        return self.transfer(policy, rtt, rate_spread=0.0)
+
+    @property
+    def equal_transfers(self) -> Sweep:
+        """Both policies at both ends, flows that end, with equal rates."""
+        return self.swept("equal-finite-{policy}-{rtt}", self.equal_transfer).at(rtt=ENDS)
 
     @property
     def transfers(self) -> Sweep:
@@ -293,17 +319,35 @@ class Costs(Policies):
         return self.swept("finite-{policy}-{rtt}", self.transfer)
 
     def points(self) -> dict[str, router.Tree]:
-        """Return flows without end, and flows that end."""
-        return {**self.sweep.points(), **self.transfers.points()}
+        """Return flows without end, flows that end, and in a lot both with equal rates."""
+        points = {**self.sweep.points(), **self.transfers.points()}
+        if self.lot:
+            points |= {**self.equal.points(), **self.equal_transfers.points()}
+        return points
+
+    def costs_of(
+        self, runs: Runs, sweep: Sweep, transfers: Sweep, prefix: str = ""
+    ) -> dict[str, Quantity]:
+        """Return delay, loss and completion time of two sweeps, by names that begin with
+        `prefix`.
+        """
+        ending = "{policy}_{rtt}"
+        table = {f"{prefix}{name}_{ending}": self.costs[name] for name in ("delay", "loss")}
+        done = {f"{prefix}completion_{ending}": router.completion}
+        return sweep.values(runs, table) | transfers.values(runs, done)
+
+    def cost_panel(self, y_label: str, cost: str, *, from_zero: bool = False) -> Panel:
+        """Return the panel of a cost."""
+        lines = self.sweep.lines("{policy}", "rtt", self.costs[cost])
+        if self.lot:
+            lines += self.equal.lines("{policy}", "rtt", self.costs[cost], EQUAL_RATES)
+        return Panel(y_label, lines, from_zero=from_zero)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return costs of both policies, and what the threshold gains."""
-        table = {
-            "delay_{policy}_{rtt}": self.costs["delay"],
-            "loss_{policy}_{rtt}": self.costs["loss"],
-        }
-        values = self.sweep.values(runs, table)
-        values |= self.transfers.values(runs, {"completion_{policy}_{rtt}": router.completion})
+        values = self.costs_of(runs, self.sweep, self.transfers)
+        if self.lot:
+            values |= self.costs_of(runs, self.equal, self.equal_transfers, "equal_")
         comparable = 1.0 if self.megabytes == PAPERS_MEGABYTES else np.nan
         for rtt in self.effort.rtts:
             if not self.lot:  # where the policies have as many replications
@@ -340,24 +384,37 @@ class Costs(Policies):
             compared(self.transfers, partial(router.completion, start=start))
             for start in ("through", "first")
         )
+        own, equal = (
+            listed(
+                [
+                    router.class_loss(run, "second")
+                    for run in sweep.at(policy="threshold", rtt=ENDS).runs(runs)
+                ]
+            )
+            for sweep in (self.sweep, self.equal)
+        )
         return {
             "red-17": f"{text}; {times}, of flows through both {through} s; through one {first} s: "
-            "the threshold is kinder to the longer way, at the cost of the others"
+            "the threshold is kinder to the longer way, at the cost of the others. The rates of "
+            f"the two links differ by {100 * router.RATE_SPREAD:g} %: with exactly equal rates the "
+            "threshold at the second link favours packets from the first, and the flows that join "
+            f"there lose {equal} of their packets at {ENDS_STATED} ms, with these rates {own}"
         }
 
     def picture(self) -> Picture:
-        """Return every cost over the round-trip time."""
+        """Return every cost over the round-trip time, of a lot also with equal rates."""
+        completion = self.transfers.lines("{policy}", "rtt", router.completion)
+        if self.lot:
+            completion += self.equal_transfers.lines(
+                "{policy}", "rtt", router.completion, EQUAL_RATES
+            )
         return Picture(
             OVER_RTT,
             [
-                self.panel("queueing\ndelay [ms]", self.costs["delay"], from_zero=True),
-                self.panel("loss", self.costs["loss"], from_zero=True),
-                self.panel("throughput [Mb/s]", self.costs["throughput"]),
-                Panel(
-                    f"completion of\n{self.megabytes} MB [s]",
-                    self.transfers.lines("{policy}", "rtt", router.completion),
-                    from_zero=False,
-                ),
+                self.cost_panel("queueing\ndelay [ms]", "delay", from_zero=True),
+                self.cost_panel("loss", "loss", from_zero=True),
+                self.cost_panel("throughput [Mb/s]", "throughput"),
+                Panel(f"completion of\n{self.megabytes} MB [s]", completion, from_zero=False),
             ],
             panel_mm=38.0,
         )

@@ -92,6 +92,11 @@ BOTTLENECK = "bottleneck"
 HOST: Mapping[str, Any] = {"access": "2 Mbps", "access_spread": 0.01, "start_spread": "10 s"}
 """Attachment of a source, which starts at random within the first 10 s."""
 
+RATE_SPREAD = 0.003
+"""Range of the rates of the parking lot's links, as a part of their mean. With exactly equal rates
+the second queue favours packets from the first link: the flows that join there lose a third more.
+[-]"""
+
 TCP: Mapping[str, Any] = {
     "congestion": "compound",
     "window": 10_000,
@@ -186,9 +191,11 @@ def parking_lot(
     mixed: bool = False,
     megabytes: int | None = None,
     replications: int | None = None,
+    rate_spread: float = RATE_SPREAD,
 ) -> dict[str, Any]:
     """Return two bottlenecks in a row (figure 16): half the sources of the first one go on through
-    the second, where as many others join.
+    the second, where as many others join. `rate_spread` is the range of the bottlenecks' rates, as
+    a part of their mean.
     """
     own = {"rtt": f"{rtt_ms:g} ms"}
     flows: dict[str, Any] = {}
@@ -208,7 +215,8 @@ def parking_lot(
         if through:
             flows["through-udp"] = {"count": 8, "udp": "1 Mbps", **place}
             flows["through-web"] = {**WEB, **place}
-    shape = {"parking_lot": {"hops": 2, "bottleneck": f"{BOTTLENECK_MBPS} Mbps", **HOST}}
+    lot = {"hops": 2, "bottleneck": f"{BOTTLENECK_MBPS} Mbps", **HOST}
+    shape = {"parking_lot": lot | ({"rate_spread": rate_spread} if rate_spread else {})}
     name = f"parking lot, RTT {rtt_ms:g} ms, {_words(queue)}"
     return _scenario(name, _length(effort, megabytes, replications), shape, queue, flows, 0.1)
 
@@ -321,6 +329,11 @@ def loss(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
         drops = run.quantity("queues", link, "drop_probability")
         passes = passes * (drops * -1.0 + 1.0)
     return passes * -1.0 + 1.0
+
+
+def class_loss(run: Run, name: str) -> Quantity:
+    """Return the part of the packets of a class that is lost. [-]"""
+    return run.quantity("classes", name, "loss_probability")
 
 
 def bulk(run: Run) -> list[str]:

@@ -74,6 +74,36 @@ fn a_parking_lot_has_flows_through_all_and_across_each() {
 }
 
 #[test]
+fn a_parking_lot_spreads_the_rates_of_its_bottlenecks() {
+    let lot = |more: &str| format!("parking_lot = {{ flows = 1, delay = \"3 ms\", {more} }}");
+    let rates = |more: &str| -> Vec<Option<u64>> {
+        let scenario = toml(&format!("duration = \"1 s\"\n{}", lot(more)), &[]).unwrap();
+        scenario.links.iter().map(|link| link.rate.bps()).collect()
+    };
+    // each link with its way back; 2 % of 10 Mb/s around 10 Mb/s
+    assert_eq!(
+        rates("hops = 3, bottleneck = \"10 Mbps\", rate_spread = 0.02"),
+        [
+            9_900_000, 9_900_000, 10_000_000, 10_000_000, 10_100_000, 10_100_000
+        ]
+        .map(Some)
+    );
+    assert_eq!(rates("bottleneck = \"10 Mbps\""), [Some(10_000_000); 4]);
+    assert_eq!(
+        refused(&lot(
+            "hops = 1, bottleneck = \"10 Mbps\", rate_spread = 0.02"
+        )),
+        "x.toml:2: `parking_lot.rate_spread`: 0.02 spreads the rate of one bottleneck; expected at \
+         least 2 `hops`, or 0"
+    );
+    assert_eq!(
+        refused(&lot("bottleneck = { trace = [1] }, rate_spread = 0.02")),
+        "x.toml:2: `parking_lot.rate_spread`: 0.02 spreads no rate, since bottlenecks follow a \
+         trace; expected a constant `bottleneck`, or 0"
+    );
+}
+
+#[test]
 fn links_make_a_network_of_any_shape() {
     let text = r#"
 duration = "1 s"

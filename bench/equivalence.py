@@ -1,0 +1,80 @@
+"""Whether two means are equal within a band: equal, apart, or undecided.
+
+A test of equivalence: the whole 95 % interval of the difference must lie inside the band for the
+two to be equal, and outside for them to be apart. In all other cases the runs do not decide, and
+more of them are needed. Overlapping intervals say nothing of equality: two runs that vary widely
+overlap wherever their means are (D. J. Schuirmann, "A comparison of the two one-sided tests
+procedure ...", Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). All comparisons of the
+benches use this definition.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from math import hypot, inf
+
+from lasthop.estimates import Estimate
+
+
+class Agreement(Enum):
+    """What runs say of two means."""
+
+    EQUAL = "equal"
+    APART = "apart"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far a mean is from a reference, as a part of it.
+
+    Attributes
+    ----------
+    part : float
+        Difference over the reference; infinite where that is 0 and the other is not. [-]
+    half : float or None
+        Half width of its 95 % interval, of independent means; None if either has none. [-]
+    band : float
+        Largest difference of means that are called equal. [-]
+    """
+
+    part: float
+    half: float | None
+    band: float
+
+    @classmethod
+    def of(cls, reference: Estimate, other: Estimate, band: float) -> "Difference":
+        """Return the difference of two means."""
+        halves = reference.ci95, other.ci95
+        half = None if None in halves else hypot(*(each or 0.0 for each in halves))
+        difference = other.mean - reference.mean
+        if reference.mean == 0.0:
+            return cls(inf if difference else 0.0, inf if half else half, band)
+        size = abs(reference.mean)
+        return cls(difference / size, None if half is None else half / size, band)
+
+    @property
+    def agreement(self) -> Agreement:
+        """Return whether the interval is inside the band, outside, or neither."""
+        if self.half is None or self.half == inf:
+            return Agreement.UNDECIDED
+        if abs(self.part) + self.half <= self.band:
+            return Agreement.EQUAL
+        if abs(self.part) - self.half > self.band:
+            return Agreement.APART
+        return Agreement.UNDECIDED
+
+    @property
+    def words(self) -> str:
+        """Return the difference in words; a question mark where it is undecided."""
+        much = "none in the reference" if self.part == inf else f"{self.part:+.0%}"
+        if self.agreement is not Agreement.UNDECIDED:
+            return much
+        half = "no interval" if self.half is None else f"± {self.half:.0%}"
+        return f"{much} {half} (?)" if self.half != inf else f"{much} (?)"
+
+
+def agreement(reference: Estimate | None, other: Estimate | None, band: float) -> Agreement:
+    """Return whether two means are equal within a band; undecided where one is missing."""
+    if reference is None or other is None:
+        return Agreement.UNDECIDED
+    return Difference.of(reference, other, band).agreement
