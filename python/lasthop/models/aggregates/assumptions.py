@@ -35,9 +35,6 @@ ASSUMPTIONS = {
 
 FULL = 2
 """Windows that a queue has room for, where datagrams come at a rate of their own."""
-ALWAYS_FULL = 1.1
-"""Rate of datagrams over goodput from which a sender always has some, for sure. [-]"""
-
 
 def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
     """Who sends, with its flows: the access point first, then stations in order.

@@ -8,7 +8,6 @@ from lasthop.models.aggregates import saturated, timing
 from lasthop.models.aggregates import window as windows
 from lasthop.models.aggregates.alone import alone, timing_of
 from lasthop.models.aggregates.assumptions import (
-    ALWAYS_FULL,
     ASSUMPTIONS,
     check,
     loss_of,
@@ -17,6 +16,7 @@ from lasthop.models.aggregates.assumptions import (
 from lasthop.models.aggregates.saturated import Aggregator
 from lasthop.models.aggregates.sending import Sending
 from lasthop.models.answer import Quantities, cell_item, estimate, prediction
+from lasthop.models.cells import unsaturated
 from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
 from lasthop.models.reading import (
     AggregatingCell,
@@ -24,7 +24,6 @@ from lasthop.models.reading import (
     Flow,
     Readable,
     Scenario,
-    UdpFlow,
     read,
 )
 
@@ -81,7 +80,11 @@ def predict(scenario: Readable) -> Quantities:
     _windows(kinds)
     found = alone(*kinds) if len(sending) == 1 else _contention(known, kinds)
     refuse(_late(kinds, found))
-    warnings += _rates(known, sending, found.goodput_bps)
+    offered = [
+        (flows, goodput_bps)
+        for (_, flows), goodput_bps in zip(sending, found.goodput_bps, strict=True)
+    ]
+    warnings += unsaturated(known, offered)
     return prediction(
         "aggregates",
         known,
@@ -173,33 +176,6 @@ def aggregator(one: Sending) -> Aggregator:
         attempts=attempts,
         loss=loss_of(one),
     )
-
-
-def _rates(
-    scenario: CellScenario,
-    sending: Sequence[tuple[Sending, list[Flow]]],
-    goodputs_bps: Sequence[float],
-) -> list[Doubt]:
-    """Whether datagrams come faster than they are sent."""
-    broken: list[Doubt] = []
-    doubted: list[Doubt] = []
-    for (_, flows), goodput_bps in zip(sending, goodputs_bps, strict=True):
-        rate_bps = 0.0
-        for flow in flows:
-            assert isinstance(flow, UdpFlow)
-            greedy = flow.udp.arrivals == "greedy"
-            rate_bps += float("inf") if greedy else flow.udp.rate_bps
-        if rate_bps < ALWAYS_FULL * goodput_bps:
-            key = scenario.flow_key(flows[0])
-            what = (
-                f"`{key}` offers {rate_bps / 1e6:.4g} Mb/s where {goodput_bps / 1e6:.4g} Mb/s fit"
-            )
-            (broken if rate_bps < goodput_bps else doubted).append(("assumption 1", what))
-    slower_bps = scenario.wire.slower_bps
-    if slower_bps is not None and slower_bps < ALWAYS_FULL * sum(goodputs_bps):
-        broken.append(("cell", "`wire.rate` is no higher than what the cell takes"))
-    refuse(broken)
-    return doubted
 
 
 def _lists(

@@ -42,7 +42,7 @@ def attempt_prob(node: Contender, failure_prob: float) -> float:
     Goyal, "New insights from a fixed point analysis of single cell IEEE 802.11 WLANs" (2007).
     """
     visits = [failure_prob**j for j in range(node.attempts)]
-    slots = sum(v * (cw / 2 + 1) for v, cw in zip(visits, node.windows(), strict=True))
+    slots = sum(v * (cw / 2 + 1) for v, cw in zip(visits, node.windows(), strict=False))
     return sum(visits) / slots
 
 
@@ -108,6 +108,7 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
     return Saturation(
         attempt_prob=tuple(taus),
         failure_prob=tuple(fails),
+        collision_prob=tuple(1 - quiet for quiet in alone(taus)),
         discard_prob=tuple(p**node.attempts for p, node in zip(fails, nodes, strict=True)),
         packet_rate=tuple(rates),
         goodput_bps=tuple(8 * n.payload_bytes * x for n, x in zip(nodes, rates, strict=True)),

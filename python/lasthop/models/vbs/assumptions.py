@@ -193,6 +193,8 @@ def check_cell(cell: Cell, options: Options) -> list[Doubt]:
     ModelError
         It breaks assumptions.
     """
+    if any(way.error >= 1.0 for one in cell.classes for way in (one.up, one.down)):
+        raise ModelError("section IV-B", "the channel of a station loses every frame")
     part = cell.occupancy if cell.targets else 1.0
     room = (part * cell.buffer_packets + wire_packets(cell)) / float(cell.counts.sum())
     kept = part * cell.buffer_packets

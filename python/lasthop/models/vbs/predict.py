@@ -218,8 +218,11 @@ def _classes(
     goodput = {flow["name"]: flow["goodput_bps"]["mean"] for flow in flows}
     items: list[Quantities] = []
     for one in classes:
-        own = sum(goodput[name] for name in one.flows)
-        kinds = sorted({picture.class_of[name] for name in one.flows})
+        members = [name for name in one.flows if name in goodput]  # without the reports of sensors
+        if not members:
+            continue
+        own = sum(goodput[name] for name in members)
+        kinds = sorted({picture.class_of[name] for name in members})
         share = float(found.shares[kinds].sum())
         offered = np.array(
             [found.responses[k].sent * picture.cell.counts[k] / found.rtt_s[k] for k in kinds]
