@@ -23,12 +23,14 @@ def cell_item(
     goodput_bps: float, active: float, stations: list[Quantities], flows: list[Quantities]
 ) -> Quantities:
     """A cell with its goodput, its mean of active stations, and how its goodput is shared out."""
-    shares = [one["goodput_bps"]["mean"] for one in stations if "goodput_bps" in one]
+    shares = [
+        one["goodput_bps"]["mean"] / goodput_bps for one in stations if "goodput_bps" in one
+    ]
     item: Quantities = {
         "name": "cell",
         "goodput_bps": estimate(goodput_bps),
         "active_stations": estimate(active),
-        "jain": estimate(goodput_bps**2 / len(shares) / sum(one**2 for one in shares)),
+        "jain": estimate(1.0 / len(shares) / sum(one**2 for one in shares)),
     }
     up, down = (
         sum(flow["goodput_bps"]["mean"] for flow in flows if flow["direction"] == way)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
-from lasthop.models.errors import Doubt, ModelError, refuse
+from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
 from lasthop.models.reading import (
     AggregatingCell,
     CellScenario,
@@ -128,7 +128,11 @@ def unsaturated(
     ------
     ModelError
         A sender has fewer datagrams than it can send, or the wire carries less than the cell.
+    ConvergenceError
+        So many frames collide or are lost that no goodput is left.
     """
+    if not all(goodput_bps > 0.0 for _, goodput_bps in senders):
+        raise ConvergenceError("a sender delivers nothing: all its frames collide or are lost")
     broken: list[Doubt] = []
     doubted: list[Doubt] = []
     for flows, goodput_bps in senders:

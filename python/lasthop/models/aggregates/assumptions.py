@@ -79,14 +79,26 @@ def _of_flows(scenario: CellScenario) -> Iterator[Doubt]:
 
 
 def check(
-    scenario: CellScenario, sending: Sequence[tuple[Sending, list[Flow]]]
+    scenario: CellScenario,
+    sending: Sequence[tuple[Sending, list[Flow]]],
+    kinds: Sequence[Sending],
 ) -> tuple[list[Doubt], list[Doubt]]:
-    """What of a scenario breaks an assumption, and what is to be weighed."""
+    """Return what of a scenario breaks an assumption, and what the user must weigh.
+
+    Parameters
+    ----------
+    scenario : CellScenario
+    sending : sequence of (Sending, list of Flow)
+        Senders with their flows.
+    kinds : sequence of Sending
+        The same senders without names. Senders that are alike are one object, so that their frames
+        are computed once.
+    """
     found = [one for one, _ in sending]
     broken = [*_of_cell(scenario, found), *_of_channel(scenario, found)]
-    for one, flows in sending:
-        broken += _of_queue(scenario, one, flows)
-        broken += _of_losses(one, alone=len(sending) == 1)
+    for (one, flows), kind in zip(sending, kinds, strict=True):
+        broken += _of_queue(scenario, one, kind, flows)
+        broken += _of_losses(one, kind, alone=len(sending) == 1)
     return broken, [("assumption 1", what) for what in unsteady(scenario, scenario.flows)]
 
 
@@ -127,16 +139,18 @@ def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[
         yield "assumption 1", what
 
 
-def _of_queue(scenario: CellScenario, one: Sending, flows: Sequence[Flow]) -> Iterator[Doubt]:
+def _of_queue(
+    scenario: CellScenario, one: Sending, kind: Sending, flows: Sequence[Flow]
+) -> Iterator[Doubt]:
     """Whether the sender's queue always has as many packets as it may send."""
     node = one.station if one.is_up else scenario.cell.ap
     assert isinstance(node, (AccessPoint, Station))
     greedy = all(isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows)
-    whole = one.most_mpdus * one.packets_per_mpdu
+    whole = kind.most_mpdus * kind.packets_per_mpdu
     needed = whole if greedy else FULL * whole
     if not greedy:
-        followers = (one.exchange(one.first.count).sizes or ())[1:]
-        needed += sum(followers) * one.packets_per_mpdu
+        followers = (kind.exchange(kind.first.count).sizes or ())[1:]
+        needed += sum(followers) * kind.packets_per_mpdu
     if node.queue_packets < needed:
         key = f"{one.station.table}.queue" if one.is_up else "cell.ap_queue"
         what = f"`{key}` has room for {node.queue_packets} packets; aggregates need {needed}"
@@ -148,7 +162,7 @@ def loss_of(one: Sending) -> float:
     return one.station.error_up if one.is_up else one.station.error_down
 
 
-def _of_losses(one: Sending, *, alone: bool) -> Iterator[Doubt]:
+def _of_losses(one: Sending, kind: Sending, *, alone: bool) -> Iterator[Doubt]:
     loss = loss_of(one)
     agreed = one.most_mpdus > 1
     if agreed and one.own.bar_after_failure and (loss > 0 or not alone):
@@ -160,11 +174,11 @@ def _of_losses(one: Sending, *, alone: bool) -> Iterator[Doubt]:
             "assumption 5",
             f'MPDUs of {one.station.name} are lost, and `txop_limit` is not "none"',
         )
-    if agreed and one.first.count < one.most_mpdus:
+    if agreed and kind.first.count < one.most_mpdus:
         yield (
             "assumption 7",
-            f"a PPDU has room for {one.first.count} MPDUs of a window of {one.most_mpdus}, some of "
+            f"a PPDU has room for {kind.first.count} MPDUs of a window of {one.most_mpdus}, some of "
             "which are lost",
         )
-    if one.is_protected(one.first.psdu_bytes):
+    if kind.is_protected(kind.first.psdu_bytes):
         yield "assumption 4", "RTS ahead of PPDUs whose MPDUs are lost"

@@ -27,10 +27,13 @@ from lasthop.models.reading import (
     read,
 )
 
-WINDOW_S, PAIR_S, SENDER_S = 2.5, 0.02, 1e-3
-"""Time of a window with losses, of two kinds that contend, of a sender. [s]"""
-PAIR_BYTES = 32
-"""Memory of two senders. [bytes]"""
+WINDOW_S, FRAMES_S, SENDER_S = 2.5, 0.05, 2e-3
+"""Time of a BlockAck window with losses, of the frames of a kind of sender, of a sender. [s]"""
+STAGE_S, PAIR_S = 0.022, 3.5e-3
+"""Time of a backoff stage of a kind of contender, and of one of a pair of kinds. [s]"""
+STAGE_BYTES, LEAST_BYTES, PAIR_BYTES = 7e4, 20 * 3.3e4, 32
+"""Memory of a backoff stage of a kind of contender, in addition of a stage of one kind, whose
+spectra are computed at a time, and of two senders. [bytes]"""
 
 WHOLE_LOST = 0.05
 """Part of the PPDUs that may be lost whole where they collide too: such failures come in rows. Two
@@ -73,10 +76,10 @@ def predict(scenario: Readable) -> Quantities:
     if not isinstance(known, CellScenario) or not suits(known):
         raise ModelError("cell", "there is no `cell` of 802.11n, ac or ax")
     sending = senders(known)
-    broken, warnings = check(known, sending)
-    refuse(broken)
     kinds = _kinds([one for one, _ in sending])
     _need(kinds)
+    broken, warnings = check(known, sending, kinds)
+    refuse(broken)
     _windows(kinds)
     found = alone(*kinds) if len(sending) == 1 else _contention(known, kinds)
     refuse(_late(kinds, found))
@@ -102,13 +105,28 @@ def _kinds(sending: Sequence[Sending]) -> list[Sending]:
 
 
 def _need(sending: Sequence[Sending]) -> None:
-    """Refuse what would take too long."""
+    """Refuse what would take too long, or too much memory.
+
+    Contenders are of one kind if their backoff and losses are alike. The spectra of a kind have a
+    row for each backoff stage, and so have those of a pair of kinds.
+    """
     kinds = list(dict.fromkeys(sending))
     windows = {(one.most_mpdus, loss_of(one), one.own.attempts) for one in kinds if loss_of(one)}
+    contending = {
+        (one.access.cwmin, one.access.cwmax, attempts_of(one), loss_of(one), loss_of(one) and one)
+        for one in kinds
+        if len(sending) > 1
+    }
+    stages = [attempts for _, _, attempts, *_ in contending]
     need(
         f"what {len(sending)} senders of {len(kinds)} kinds get",
-        time_s=WINDOW_S * len(windows) + PAIR_S * len(kinds) ** 2 + SENDER_S * len(sending),
-        memory_bytes=PAIR_BYTES * len(sending) ** 2,
+        time_s=WINDOW_S * len(windows)
+        + FRAMES_S * len(kinds)
+        + SENDER_S * len(sending)
+        + (STAGE_S + PAIR_S * len(contending)) * sum(stages),
+        memory_bytes=PAIR_BYTES * len(sending) ** 2
+        + STAGE_BYTES * sum(stages)
+        + LEAST_BYTES * max(stages, default=0),
     )
 
 
@@ -158,17 +176,21 @@ def _late(sending: Sequence[Sending], found: saturated.Cell) -> Iterator[Doubt]:
             yield "assumption 10", f"`aggregation.reorder_timeout` = {1e3 * most_s:g} ms"
 
 
+def attempts_of(one: Sending) -> int:
+    """Return the failures in a row after which a sender's window is CWmin again."""
+    return (one.station if one.is_up else one.cell.ap).attempts_short
+
+
 def aggregator(one: Sending) -> Aggregator:
     """A sender in the theory's terms."""
     access = one.access
-    node = one.station if one.is_up else one.cell.ap
     agreed = one.most_mpdus > 1
     # without a block acknowledgement the limit of the access is that of the packet, too
     attempts = one.own.attempts if agreed else None
     return Aggregator(
         cwmin=access.cwmin,
         cwmax=access.cwmax,
-        attempts_short=node.attempts_short,
+        attempts_short=attempts_of(one),
         mpdus=one.first.count,
         exchange=one.exchange,
         payload_bytes=one.packets_per_mpdu * one.payload_bytes,

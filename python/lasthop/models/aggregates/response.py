@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lasthop.allowance import check_time
 from lasthop.models.aggregates.blocks import Floats
 
 Spectrum = npt.NDArray[Any]
@@ -174,6 +175,7 @@ def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
     most = max(len(one.stages.windows) for one in groups)
     found = np.zeros((len(groups), len(groups), most))
     for i, one in enumerate(groups):
+        check_time("what attempts of contenders have in common")
         with_field = np.conj(share[i]) * (one.noise - one.gain * np.conj(gain[i]))
         with_field = with_field + one.gain * np.conj(common)
         total_with_field = with_field.sum(axis=0)
