@@ -70,7 +70,7 @@ class Corners:
             for kind in self._kinds(schema):
                 if "properties" not in kind:
                     corners += ends(kind, schema.get("description", ""))
-                elif isinstance(own, Mapping) or above == "" and key in ("tcp", "udp", "wire"):
+                elif isinstance(own, Mapping) or (not above and key in ("tcp", "udp", "wire")):
                     yield from self._table(kind["properties"], own or {}, f"{path}.")
             if corners:
                 yield path, corners
@@ -115,9 +115,14 @@ def amounts(pattern: str, documentation: str) -> list[object]:
     if listed:
         amounts = re.sub(r"802\.11\S*", "", listed[1])
         named = re.findall(r"[a-zA-Z]+", amounts)[-1]
-        return [f"{number} {named}" for number in sorted(set(re.findall(r"\d+(?:\.\d+)?", amounts)))]
+        return [
+            f"{number} {named}" for number in sorted(set(re.findall(r"\d+(?:\.\d+)?", amounts)))
+        ]
     found: list[object] = []
     for low, high, highest in RANGE.findall(documentation):
-        number, named = re.fullmatch(r"(-?[\d.]+) ?(.*)", high or highest).groups()
-        found += [ENDS[unit][0], highest] if highest else [low if " " in low else f"{low} {named}", high]
+        named = re.sub(r"^[-\d.]+ ?", "", high or highest)
+        if highest:
+            found += [ENDS[unit][0], highest]
+        else:
+            found += [low if " " in low else f"{low} {named}", high]
     return found or list(ENDS[unit])

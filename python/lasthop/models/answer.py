@@ -23,9 +23,7 @@ def cell_item(
     goodput_bps: float, active: float, stations: list[Quantities], flows: list[Quantities]
 ) -> Quantities:
     """A cell with its goodput, its mean of active stations, and how its goodput is shared out."""
-    shares = [
-        one["goodput_bps"]["mean"] / goodput_bps for one in stations if "goodput_bps" in one
-    ]
+    shares = [one["goodput_bps"]["mean"] / goodput_bps for one in stations if "goodput_bps" in one]
     item: Quantities = {
         "name": "cell",
         "goodput_bps": estimate(goodput_bps),

@@ -36,6 +36,7 @@ ASSUMPTIONS = {
 FULL = 2
 """Windows that a queue has room for, where datagrams come at a rate of their own."""
 
+
 def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
     """Who sends, with its flows: the access point first, then stations in order.
 
@@ -177,8 +178,8 @@ def _of_losses(one: Sending, kind: Sending, *, alone: bool) -> Iterator[Doubt]:
     if agreed and kind.first.count < one.most_mpdus:
         yield (
             "assumption 7",
-            f"a PPDU has room for {kind.first.count} MPDUs of a window of {one.most_mpdus}, some of "
-            "which are lost",
+            f"a PPDU has room for {kind.first.count} MPDUs of a window of {one.most_mpdus}, some "
+            "of which are lost",
         )
     if kind.is_protected(kind.first.psdu_bytes):
         yield "assumption 4", "RTS ahead of PPDUs whose MPDUs are lost"

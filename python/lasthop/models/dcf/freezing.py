@@ -25,6 +25,7 @@ from lasthop.models.dcf.saturation import (
     Saturation,
     alone,
     fixed_point,
+    kept,
     longest_frame_s,
 )
 
@@ -71,7 +72,7 @@ def _attempts(node: Contender, collision: float, rival: float, discard: float) -
         slots += visit * (1 / zero - 1) / 2
         failed += visit * (collides + loses)
         collided += visit * collides
-        packets = _kept(node, stage, packets, collides, loses)
+        packets = kept(node, stage, packets, collides, loses)
         discarded += max(visit * (collides + loses) - sum(packets), 0.0)
         if stage + 1 < len(zeros):
             zero_next += sum(packets) * zeros[stage + 1]
@@ -87,21 +88,6 @@ def _attempts(node: Contender, collision: float, rival: float, discard: float) -
         discarded=discarded,
         zero_after_failure=zero_next / failed if failed > 0 else 0.0,
     )
-
-
-def _kept(
-    node: Contender, stage: int, packets: list[float], collides: float, loses: float
-) -> list[float]:
-    """Packets that are attempted again after a failure at a stage, by losses to the channel."""
-    if node.attempts_long is None:
-        return [packets[0] * (collides + loses)] if stage + 1 < node.attempts else []
-    kept = [0.0] * min(len(packets) + 1, node.attempts_long)
-    for lost, part in enumerate(packets):
-        if stage - lost + 1 < node.attempts:
-            kept[lost] += part * collides
-        if lost + 1 < node.attempts_long:
-            kept[lost + 1] += part * loses
-    return kept
 
 
 def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> Saturation:

@@ -62,7 +62,8 @@ def predict(scenario: Readable) -> Quantities:
     known = cell_scenario(scenario)
     refuse(of_flows(known))
     senders = senders_of(known)
-    refuse(of_senders(known, [(one.category, one.flows) for one in senders]))
+    pairs = [(one.category, one.flows) for one in senders]
+    refuse(of_senders(known, pairs))
     categories = [one.category for one in senders]
     _need(categories)
     found = solve(known, categories)
@@ -70,7 +71,7 @@ def predict(scenario: Readable) -> Quantities:
         (one.flows, goodput_bps)
         for one, goodput_bps in zip(senders, found.goodput_bps, strict=True)
     ]
-    warnings = [*doubts(known, categories), *unsaturated(known, offered)]
+    warnings = [*doubts(known, pairs), *unsaturated(known, offered)]
     return prediction(
         "dcf", known, _lists(known, senders, found), assumptions=ASSUMPTIONS, warnings=warnings
     )

@@ -247,6 +247,65 @@ def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) ->
     ]
 
 
+def kept(
+    node: Contender, stage: int, packets: Sequence[float], collides: float, loses: float
+) -> list[float]:
+    """Packets that a node attempts again after a failure at a stage. [-]
+
+    Parameters
+    ----------
+    node : Contender
+    stage : int
+        Failures before this attempt. [-]
+    packets : sequence of float
+        Packets at this stage, by how often the channel has lost them where that is counted apart
+        from collisions; else all. [-]
+    collides, loses : float
+        Probability that the attempt collides, and that the channel loses it. [-]
+    """
+    if node.attempts_long is None:
+        return [packets[0] * (collides + loses)] if stage + 1 < node.attempts else []
+    again = [0.0] * min(len(packets) + 1, node.attempts_long)
+    for lost, part in enumerate(packets):
+        if stage - lost + 1 < node.attempts:
+            again[lost] += part * collides
+        if lost + 1 < node.attempts_long:
+            again[lost + 1] += part * loses
+    return again
+
+
+def visits(node: Contender, failure_prob: float) -> list[float]:
+    r"""Attempts at each backoff stage per packet, :math:`v_j`. [-]
+
+    .. math:: v_j = p^j \quad (j < m)
+
+    if all failures are counted together; else a packet is also discarded after
+    ``attempts_long`` losses to the channel.
+
+    Parameters
+    ----------
+    node : Contender
+        :math:`m` attempts.
+    failure_prob : float
+        Failed attempts per attempt, :math:`p`. [-]
+    """
+    if node.attempts_long is None:
+        return [failure_prob**j for j in range(node.attempts)]
+    collides = max(0.0, (failure_prob - node.error_prob) / (1 - node.error_prob))
+    found, packets = list[float](), [1.0]
+    for stage in range(node.stages):
+        found.append(sum(packets))
+        packets = kept(node, stage, packets, collides, failure_prob - collides)
+    return found
+
+
+def discards(node: Contender, failure_prob: float) -> float:
+    """Packets discarded per packet taken up: those with as many failures as attempts. [-]"""
+    if node.attempts_long is None:
+        return failure_prob**node.attempts
+    return max(0.0, 1 - (1 - failure_prob) * sum(visits(node, failure_prob)))
+
+
 def fixed_point(
     step: Callable[[list[float]], list[float]],
     start: Sequence[float],

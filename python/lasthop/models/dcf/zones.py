@@ -31,6 +31,7 @@ from lasthop.models.dcf.saturation import (
     Contender,
     Saturation,
     contender_of,
+    discards,
     greedy,
     longest_frame_s,
 )
@@ -117,6 +118,12 @@ def solve(
         slot.reached * longest_frame_s(nodes, _silenced(taus, slot), cell.counts) for slot in slots
     ) - total([s * node.first_frame_s for s, node in zip(success, nodes, strict=True)])
     failed_s = spoilt_s + (1 - total(success)) * eifs_lead_s
+    failed_s += total(
+        [
+            s * node.error_prob / (1 - node.error_prob) * node.lost_s
+            for s, node in zip(success, nodes, strict=True)
+        ]
+    )
     first_aifs_s = sifs_s + slot_s * min(category.aifsn for category in categories)
     cycle_s = first_aifs_s + idle_s + succeeded_s + failed_s
 
@@ -125,8 +132,8 @@ def solve(
     return Saturation(
         attempt_prob=tuple(taus[k] for k in cell.place),
         failure_prob=tuple(fails[k] for k in cell.place),
-        collision_prob=tuple((fails[k] - errors[k]) / (1 - errors[k]) for k in cell.place),
-        discard_prob=tuple(fails[k] ** nodes[k].attempts for k in cell.place),
+        collision_prob=tuple(max(0.0, fails[k] - errors[k]) / (1 - errors[k]) for k in cell.place),
+        discard_prob=tuple(discards(nodes[k], fails[k]) for k in cell.place),
         packet_rate=tuple(x * one.packets for x, one in zip(rates, categories, strict=True)),
         goodput_bps=tuple(
             8 * one.contender.payload_bytes * x for one, x in zip(categories, rates, strict=True)
