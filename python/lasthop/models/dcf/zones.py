@@ -141,6 +141,21 @@ def solve(
     )
 
 
+def failure_probs(categories: Sequence[Category], taus: Sequence[float]) -> list[float]:
+    """Failed attempts per attempt of each category, see `_Cell.failure_probs`. [-]
+
+    Parameters
+    ----------
+    categories : sequence of Category
+    taus : sequence of float
+        Attempt probabilities, equal for categories that are alike. [-]
+    """
+    cell = _Cell.of(categories)
+    of_kind = dict(zip(cell.place, taus, strict=True))
+    fails = cell.failure_probs([of_kind[k] for k in range(len(cell.kinds))])
+    return [fails[k] for k in cell.place]
+
+
 @dataclass(frozen=True)
 class _Cell:
     """A cell whose nodes are of a few kinds.
