@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -140,8 +139,7 @@ def answer(name: str, settings: list[Setting], max_time_s: float) -> bool | None
     begun = time.process_time()
     try:
         found = lh.predict(scenario, model=model, options=options, max_time_s=max_time_s)
-    except UserError as error:
-        assert str(error), what
+    except UserError:
         found = None
     except Exception as error:
         raise AssertionError(what) from error
@@ -216,6 +214,8 @@ from lasthop.errors import UserError
 from lasthop.models.aggregates import predict as aggregates
 from lasthop.models.airtime import predict as airtime
 from lasthop.models.dcf import predict as dcf
+_, hard = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (6 << 30, hard))
 told = {"time_s": 0.0, "memory_bytes": 0.0}
 def need(what, **costs):
     costs.pop("smaller", None)
@@ -257,7 +257,6 @@ def test_an_answer_costs_no_more_than_is_estimated(case: str, downloads: bool) -
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30)),
     )
     assert done.returncode == 0, done.stderr
     costs = json.loads(done.stdout)
@@ -268,5 +267,5 @@ def test_an_answer_costs_no_more_than_is_estimated(case: str, downloads: bool) -
 def test_the_estimate_counts_backoff_stages() -> None:
     stations = {name: {"cwmin": 15 + n, **UP} for n, name in enumerate("abcdefghijkl")}
     base = CELL | {"cell": AGGREGATING | {"attempts_short": 255}, "station": stations}
-    with pytest.raises(UserError, match="would take up to .* and .* MB"):
+    with pytest.raises(UserError, match=r"would take up to .* and .* MB"):
         lh.predict(base, max_time_s=30.0)
