@@ -63,7 +63,8 @@ def off(known: lh.Scenario) -> tuple[float, float]:
         return float(summary["cells"][0]["goodput_bps"]["mean"])
 
     def collisions(summary: Any) -> float:
-        rates = [one["collision_rate"]["mean"] for one in summary["stations"]]
+        senders = [*summary["stations"], *summary["aps"]]
+        rates = [one["collision_rate"]["mean"] for one in senders if "collision_rate" in one]
         return float(sum(rates) / len(rates))
 
     return goodput(told) / goodput(seen) - 1.0, collisions(told) - collisions(seen)

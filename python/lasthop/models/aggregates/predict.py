@@ -29,6 +29,10 @@ from lasthop.models.reading import (
 
 WINDOW_S, FRAMES_S, SENDER_S = 2.5, 0.05, 2e-3
 """Time of a BlockAck window with losses, of the frames of a kind of sender, of a sender. [s]"""
+OPPORTUNITY_S = 0.05
+"""Time of the PPDUs that follow in an opportunity, per second of its limit. [-]"""
+WINDOW_BYTES = 1.5e8
+"""Memory of the chains of a window with losses. [bytes]"""
 STAGE_S, PAIR_S = 0.022, 3.5e-3
 """Time of a backoff stage of a kind of contender, and of one of a pair of kinds. [s]"""
 STAGE_BYTES, LEAST_BYTES, PAIR_BYTES = 7e4, 20 * 3.3e4, 32
@@ -118,13 +122,18 @@ def _need(sending: Sequence[Sending]) -> None:
         if len(sending) > 1
     }
     stages = [attempts for _, _, attempts, *_ in contending]
+    # with collisions each kind of contender has a window of its own
+    solved = len(windows) + sum(1 for *_, loss, _ in contending if loss)
+    limits_s = sum(one.access.txop_limit_s or 0.0 for one in kinds)
     need(
         f"what {len(sending)} senders of {len(kinds)} kinds get",
-        time_s=WINDOW_S * len(windows)
+        time_s=WINDOW_S * solved
+        + OPPORTUNITY_S * limits_s
         + FRAMES_S * len(kinds)
         + SENDER_S * len(sending)
         + (STAGE_S + PAIR_S * len(contending)) * sum(stages),
         memory_bytes=PAIR_BYTES * len(sending) ** 2
+        + WINDOW_BYTES * bool(windows)
         + STAGE_BYTES * sum(stages)
         + LEAST_BYTES * max(stages, default=0),
     )

@@ -126,13 +126,14 @@ class Response:
         won = first / (1 - back[0])
         in_all = direct + back * won.sum(axis=0)
 
-        def later(weights: Floats) -> Spectrum:
+        def following(weights: Floats) -> Spectrum:
             """Later attempts by stage, from the stage after each with its weight."""
             behind = np.concatenate([[0.0], weights[:-1]])
-            return reach * _passed(fail, behind) + (weights @ back[1:]) * won
+            found: Spectrum = reach * _passed(fail, behind) + (weights @ back[1:]) * won
+            return found
 
-        change = later(shares) - won
-        noise = later(lost) + (1.0 - lost.sum()) * won + shares[:, None]
+        change = following(shares) - won
+        noise = following(lost) + (1.0 - lost.sum()) * won + shares[:, None]
         after = stages.failure[:, None] * in_all[1:] + (1 - stages.failure)[:, None] * in_all[0]
         noise = tau * (noise + np.conj(shares[:, None] * after))
         kept = 1.0 - float(lost.sum())

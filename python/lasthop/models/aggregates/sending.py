@@ -147,9 +147,17 @@ class Sending:
 
     def ppdu_ns(self, psdu_bytes: int) -> int:
         """Duration of a PPDU. [ns]"""
-        if self.ppdu is not None:
-            return self.ppdu.duration_ns(psdu_bytes)
-        return durations.ofdm_ns(psdu_bytes, self.rate_mbps, self.band_ghz)
+        if psdu_bytes not in self._ppdus_ns:
+            self._ppdus_ns[psdu_bytes] = (
+                durations.ofdm_ns(psdu_bytes, self.rate_mbps, self.band_ghz)
+                if self.ppdu is None
+                else self.ppdu.duration_ns(psdu_bytes)
+            )
+        return self._ppdus_ns[psdu_bytes]
+
+    @cached_property
+    def _ppdus_ns(self) -> dict[int, int]:
+        return {}
 
     @property
     def rate_mbps(self) -> int:
