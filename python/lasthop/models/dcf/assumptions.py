@@ -12,8 +12,8 @@ ASSUMPTIONS = {
     "assumption 1": "that every sender has packets at all times, over UDP",
     "assumption 2": "that a sender's packets of one access category have one size, one rate and "
     "one probability of error",
-    "assumption 3": "of equal AIFSN, one access category per node and a CWmin of at least 1 where "
-    'counters freeze (`countdown` = "dcf")',
+    "assumption 3": "of a CWmin of at least 1, and of equal AIFSN and one access category per node "
+    'where counters freeze (`countdown` = "dcf")',
     "assumption 4": "that all nodes resume together after a failure, as with "
     '`ack_timeout` = "eifs"',
     "assumption 5": "of transmission opportunities that no RTS, channel error or CF-End interrupts",
@@ -90,7 +90,9 @@ def of_senders(
 
 
 def _of_countdown(scenario: CellScenario, senders: Sequence[Category]) -> Iterator[Doubt]:
-    """Reasons why counters that freeze are outside the model with freezing."""
+    """Reasons why the senders' counters are outside the models."""
+    if any(one.contender.cwmin < 1 for one in senders):
+        yield "assumption 3", "a sender with `cwmin` = 0 never lets go of the medium"
     if scenario.cell.countdown == "edca":
         return
     aifsns = sorted({one.aifsn for one in senders})
@@ -99,8 +101,6 @@ def _of_countdown(scenario: CellScenario, senders: Sequence[Category]) -> Iterat
         yield "assumption 3", f'senders with several AIFSN, {told}; `countdown` is not "edca"'
     if len({one.node for one in senders}) < len(senders):
         yield "assumption 3", 'a node sends in several categories; `countdown` is not "edca"'
-    if any(one.contender.cwmin < 1 for one in senders):
-        yield "assumption 3", "a sender with `cwmin` = 0 never lets go of the medium"
 
 
 def fails(senders: Sequence[tuple[Category, Sequence[UdpFlow]]]) -> bool:

@@ -193,8 +193,6 @@ def check_cell(cell: Cell, options: Options) -> list[Doubt]:
     ModelError
         It breaks assumptions.
     """
-    if any(way.error >= 1.0 for one in cell.classes for way in (one.up, one.down)):
-        raise ModelError("section IV-B", "the channel of a station loses every frame")
     part = cell.occupancy if cell.targets else 1.0
     room = (part * cell.buffer_packets + wire_packets(cell)) / float(cell.counts.sum())
     kept = part * cell.buffer_packets
@@ -211,6 +209,18 @@ def check_cell(cell: Cell, options: Options) -> list[Doubt]:
             f"{LEAST_ROOM:.0f} every loss ends in a timeout, and the window is no chain",
         )
     return list(_doubts_on_cell(cell, options))
+
+
+def check_channel(cell: Cell) -> None:
+    """Refuse a channel that nothing passes.
+
+    Raises
+    ------
+    ModelError
+        The channel of a station loses every frame.
+    """
+    if any(way.error >= 1.0 for one in cell.classes for way in (one.up, one.down)):
+        raise ModelError("section IV-B", "the channel of a station loses every frame")
 
 
 def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:

@@ -11,6 +11,7 @@ from lasthop.models.reading import CellScenario, Readable, Scenario, Station, Vb
 from lasthop.models.vbs.assumptions import (
     ASSUMPTIONS,
     check_cell,
+    check_channel,
     check_scenario,
     check_solution,
 )
@@ -55,6 +56,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     found = solutions(picture.cell, options)
     for one in found:
         warnings += check_solution(one, _wire_load(scenario, picture, one))
+    check_channel(picture.cell)
     if len(found) > 1:
         others = "; ".join(", ".join(f"{rate:.1f}/s" for rate in one.goodput) for one in found[1:])
         warnings.append(
