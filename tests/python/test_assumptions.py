@@ -19,6 +19,7 @@ NUMBER = r'"(a\d|assumption \d+|(?:section|table|remark|eq\.|appendices) [^"]+|c
 WARNED_OF = {
     "airtime": set(),
     "aggregates": set(),
+    "dcf": set(),
     "hotspot": set(),
     "edca": {"section 4.1"},
     "vbs": {"section II", "section IV-D"},

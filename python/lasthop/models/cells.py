@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
-from lasthop.models.errors import ModelError
+from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
 from lasthop.models.reading import (
     AggregatingCell,
     CellScenario,
@@ -12,6 +12,7 @@ from lasthop.models.reading import (
     Readable,
     Scenario,
     Station,
+    UdpFlow,
     read,
 )
 
@@ -106,6 +107,51 @@ def changing(stations: Sequence[Station]) -> Iterator[str]:
     groups = dict.fromkeys(each.table for each in stations if each.channel_changes)
     for table in groups:
         yield f"`{table}.channel` changes the channel"
+
+
+ALWAYS_FULL = 1.1
+"""Rate of datagrams over goodput from which on a sender always has some, for sure. [-]"""
+
+
+def unsaturated(
+    scenario: CellScenario, senders: Sequence[tuple[Sequence[Flow], float]]
+) -> list[Doubt]:
+    """Return which senders hardly have datagrams at all times.
+
+    Parameters
+    ----------
+    scenario : CellScenario
+    senders : sequence of (sequence of Flow, float)
+        UDP flows that share a queue, and the goodput of a saturated sender. [bit/s]
+
+    Raises
+    ------
+    ModelError
+        A sender has fewer datagrams than it can send, or the wire carries less than the cell.
+    ConvergenceError
+        So many frames collide or are lost that no goodput is left.
+    """
+    if not all(goodput_bps > 0.0 for _, goodput_bps in senders):
+        raise ConvergenceError("a sender delivers nothing: all its frames collide or are lost")
+    broken: list[Doubt] = []
+    doubted: list[Doubt] = []
+    for flows, goodput_bps in senders:
+        rate_bps = 0.0
+        for flow in flows:
+            assert isinstance(flow, UdpFlow)
+            greedy = flow.udp.arrivals == "greedy"
+            rate_bps += float("inf") if greedy else flow.udp.rate_bps
+        if rate_bps < ALWAYS_FULL * goodput_bps:
+            key = scenario.flow_key(flows[0])
+            what = (
+                f"`{key}` offers {rate_bps / 1e6:.4g} Mb/s where {goodput_bps / 1e6:.4g} Mb/s fit"
+            )
+            (broken if rate_bps < goodput_bps else doubted).append(("assumption 1", what))
+    slower_bps = scenario.wire.slower_bps
+    if slower_bps is not None and slower_bps < ALWAYS_FULL * sum(own for _, own in senders):
+        broken.append(("cell", "`wire.rate` is no higher than what the cell takes"))
+    refuse(broken)
+    return doubted
 
 
 def unsteady(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:

@@ -325,6 +325,7 @@ class Node(AccessCategory):
     """Access point or station; its own access parameters are those of best effort."""
 
     attempts_short: int
+    attempts_long: int
     queue_packets: int
     queue: Queue
     voice: AccessCategory

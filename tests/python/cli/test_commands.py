@@ -216,7 +216,8 @@ def test_large_cell_prints_a_few_rows_of_each_quantity(lasthop: Lasthop) -> None
 
 @pytest.mark.usefixtures("blank")
 def test_compare_simulates_what_the_model_refuses(lasthop: Lasthop, tmp_path: Path) -> None:
-    text = 'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\nudp_up = "greedy"\n'
+    text = 'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\n'
+    text += 'udp_up = "greedy"\n[station.b]\nupload = 1\n'
     done = lasthop("compare", "-", stdin=text.encode())
     assert done.returncode == 0
     assert (

@@ -345,7 +345,8 @@ def test_every_problem_of_a_file_has_its_line(lasthop: Lasthop, tmp_path: Path) 
 def test_model_refusal_names_the_assumption(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "udp.toml"
     path.write_text(
-        'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\nudp_up = "greedy"\n'
+        'duration = "1 s"\ncell = { phy = "802.11b" }\n'
+        '[station.a]\nudp_up = "greedy"\n[station.b]\nupload = 1\n'
     )
     done = lasthop("predict", path)
     assert_refused(

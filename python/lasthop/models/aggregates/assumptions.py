@@ -35,8 +35,6 @@ ASSUMPTIONS = {
 
 FULL = 2
 """Windows that a queue has room for, where datagrams come at a rate of their own."""
-ALWAYS_FULL = 1.1
-"""Rate of datagrams over goodput from which a sender always has some, for sure. [-]"""
 
 
 def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
@@ -82,14 +80,26 @@ def _of_flows(scenario: CellScenario) -> Iterator[Doubt]:
 
 
 def check(
-    scenario: CellScenario, sending: Sequence[tuple[Sending, list[Flow]]]
+    scenario: CellScenario,
+    sending: Sequence[tuple[Sending, list[Flow]]],
+    kinds: Sequence[Sending],
 ) -> tuple[list[Doubt], list[Doubt]]:
-    """What of a scenario breaks an assumption, and what is to be weighed."""
+    """Return what of a scenario breaks an assumption, and what the user must weigh.
+
+    Parameters
+    ----------
+    scenario : CellScenario
+    sending : sequence of (Sending, list of Flow)
+        Senders with their flows.
+    kinds : sequence of Sending
+        The same senders without names. Senders that are alike are one object, so that their frames
+        are computed once.
+    """
     found = [one for one, _ in sending]
     broken = [*_of_cell(scenario, found), *_of_channel(scenario, found)]
-    for one, flows in sending:
-        broken += _of_queue(scenario, one, flows)
-        broken += _of_losses(one, alone=len(sending) == 1)
+    for (one, flows), kind in zip(sending, kinds, strict=True):
+        broken += _of_queue(scenario, one, kind, flows)
+        broken += _of_losses(one, kind, alone=len(sending) == 1)
     return broken, [("assumption 1", what) for what in unsteady(scenario, scenario.flows)]
 
 
@@ -130,7 +140,9 @@ def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[
         yield "assumption 1", what
 
 
-def _of_queue(scenario: CellScenario, one: Sending, flows: Sequence[Flow]) -> Iterator[Doubt]:
+def _of_queue(
+    scenario: CellScenario, one: Sending, kind: Sending, flows: Sequence[Flow]
+) -> Iterator[Doubt]:
     """Whether the sender's queue always has as many packets as it may send."""
     node = one.station if one.is_up else scenario.cell.ap
     assert isinstance(node, (AccessPoint, Station))
@@ -138,11 +150,11 @@ def _of_queue(scenario: CellScenario, one: Sending, flows: Sequence[Flow]) -> It
     greedy = full and all(
         isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows
     )
-    whole = one.most_mpdus * one.packets_per_mpdu
+    whole = kind.most_mpdus * kind.packets_per_mpdu
     needed = whole if greedy else FULL * whole
     if not greedy:
-        followers = (one.exchange(one.first.count).sizes or ())[1:]
-        needed += sum(followers) * one.packets_per_mpdu
+        followers = (kind.exchange(kind.first.count).sizes or ())[1:]
+        needed += sum(followers) * kind.packets_per_mpdu
     if node.queue_packets < needed:
         key = f"{one.station.table}.queue" if one.is_up else "cell.ap_queue"
         what = f"`{key}` has room for {node.queue_packets} packets; aggregates need {needed}"
@@ -154,7 +166,7 @@ def loss_of(one: Sending) -> float:
     return one.station.error_up if one.is_up else one.station.error_down
 
 
-def _of_losses(one: Sending, *, alone: bool) -> Iterator[Doubt]:
+def _of_losses(one: Sending, kind: Sending, *, alone: bool) -> Iterator[Doubt]:
     loss = loss_of(one)
     agreed = one.most_mpdus > 1
     if agreed and one.own.bar_after_failure and (loss > 0 or not alone):
@@ -166,11 +178,11 @@ def _of_losses(one: Sending, *, alone: bool) -> Iterator[Doubt]:
             "assumption 5",
             f'MPDUs of {one.station.name} are lost, and `txop_limit` is not "none"',
         )
-    if agreed and one.first.count < one.most_mpdus:
+    if agreed and kind.first.count < one.most_mpdus:
         yield (
             "assumption 7",
-            f"a PPDU has room for {one.first.count} MPDUs of a window of {one.most_mpdus}, some of "
-            "which are lost",
+            f"a PPDU has room for {kind.first.count} MPDUs of a window of {one.most_mpdus}, some "
+            "of which are lost",
         )
-    if one.is_protected(one.first.psdu_bytes):
+    if kind.is_protected(kind.first.psdu_bytes):
         yield "assumption 4", "RTS ahead of PPDUs whose MPDUs are lost"

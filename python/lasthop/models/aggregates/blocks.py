@@ -30,6 +30,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import splu
 
+from lasthop.allowance import check_time
 from lasthop.models.errors import ConvergenceError, ModelError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -247,6 +248,7 @@ def _balanced(step: csr_array, period: int) -> Floats:
     size = step.shape[0]
     prob: Floats = np.full(size, 1.0 / size)
     for _ in range(MOST_STEPS // period):
+        check_time("a BlockAck window with losses")
         total = np.zeros(size)
         after = prob
         for _ in range(period):

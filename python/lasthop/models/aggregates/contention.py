@@ -24,6 +24,7 @@ from typing import Literal
 
 import numpy as np
 
+from lasthop.allowance import check_time
 from lasthop.models.aggregates.blocks import Floats
 from lasthop.models.aggregates.response import Response, Stages, covariances
 from lasthop.models.errors import ConvergenceError
@@ -34,6 +35,7 @@ MOST_MOVED = 0.05
 """How far covariances may move a probability of failure. [-]"""
 FAR = "contenders collide too often for this model: a probability of failure moves by {:.2g}"
 ALWAYS = "contenders collide always: `cwmin` leaves them no other slot"
+DOING = "the attempts of contenders"
 RARE = 1e-12
 """Probability of attempts that are not looked at. [-]"""
 
@@ -179,6 +181,7 @@ def _settled(
     covariance = np.zeros((len(kinds), len(kinds), max(one.attempts_short for one in kinds)))
     moved = math.inf
     for _ in range(MOST_STEPS):
+        check_time(DOING)
         if correlated:
             covariance = covariances([Response.of(one) for one in now], counts)
         with np.errstate(divide="ignore", invalid="ignore"):  # all attempt always: told below

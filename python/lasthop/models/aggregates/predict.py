@@ -8,7 +8,6 @@ from lasthop.models.aggregates import saturated, timing
 from lasthop.models.aggregates import window as windows
 from lasthop.models.aggregates.alone import alone, timing_of
 from lasthop.models.aggregates.assumptions import (
-    ALWAYS_FULL,
     ASSUMPTIONS,
     check,
     loss_of,
@@ -17,6 +16,7 @@ from lasthop.models.aggregates.assumptions import (
 from lasthop.models.aggregates.saturated import Aggregator
 from lasthop.models.aggregates.sending import Sending
 from lasthop.models.answer import Quantities, cell_item, estimate, prediction
+from lasthop.models.cells import unsaturated
 from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
 from lasthop.models.reading import (
     AggregatingCell,
@@ -24,14 +24,20 @@ from lasthop.models.reading import (
     Flow,
     Readable,
     Scenario,
-    UdpFlow,
     read,
 )
 
-WINDOW_S, PAIR_S, SENDER_S = 2.5, 0.02, 1e-3
-"""Time of a window with losses, of two kinds that contend, of a sender. [s]"""
-PAIR_BYTES = 32
-"""Memory of two senders. [bytes]"""
+WINDOW_S, FRAMES_S, SENDER_S = 2.5, 0.05, 2e-3
+"""Time of a BlockAck window with losses, of the frames of a kind of sender, of a sender. [s]"""
+OPPORTUNITY_S = 0.05
+"""Time of the PPDUs that follow in an opportunity, per second of its limit. [-]"""
+WINDOW_BYTES = 1.5e8
+"""Memory of the chains of a window with losses. [bytes]"""
+STAGE_S, PAIR_S = 0.022, 3.5e-3
+"""Time of a backoff stage of a kind of contender, and of one of a pair of kinds. [s]"""
+STAGE_BYTES, LEAST_BYTES, PAIR_BYTES = 7e4, 20 * 3.3e4, 32
+"""Memory of a backoff stage of a kind of contender, in addition of a stage of one kind, whose
+spectra are computed at a time, and of two senders. [bytes]"""
 
 WHOLE_LOST = 0.05
 """Part of the PPDUs that may be lost whole where they collide too: such failures come in rows. Two
@@ -74,14 +80,18 @@ def predict(scenario: Readable) -> Quantities:
     if not isinstance(known, CellScenario) or not suits(known):
         raise ModelError("cell", "there is no `cell` of 802.11n, ac or ax")
     sending = senders(known)
-    broken, warnings = check(known, sending)
-    refuse(broken)
     kinds = _kinds([one for one, _ in sending])
     _need(kinds)
+    broken, warnings = check(known, sending, kinds)
+    refuse(broken)
     _windows(kinds)
     found = alone(*kinds) if len(sending) == 1 else _contention(known, kinds)
     refuse(_late(kinds, found))
-    warnings += _rates(known, sending, found.goodput_bps)
+    offered = [
+        (flows, goodput_bps)
+        for (_, flows), goodput_bps in zip(sending, found.goodput_bps, strict=True)
+    ]
+    warnings += unsaturated(known, offered)
     return prediction(
         "aggregates",
         known,
@@ -99,13 +109,33 @@ def _kinds(sending: Sequence[Sending]) -> list[Sending]:
 
 
 def _need(sending: Sequence[Sending]) -> None:
-    """Refuse what would take too long."""
+    """Refuse what would take too long, or too much memory.
+
+    Contenders are of one kind if their backoff and losses are alike. The spectra of a kind have a
+    row for each backoff stage, and so have those of a pair of kinds.
+    """
     kinds = list(dict.fromkeys(sending))
     windows = {(one.most_mpdus, loss_of(one), one.own.attempts) for one in kinds if loss_of(one)}
+    contending = {
+        (one.access.cwmin, one.access.cwmax, attempts_of(one), loss_of(one), loss_of(one) and one)
+        for one in kinds
+        if len(sending) > 1
+    }
+    stages = [attempts for _, _, attempts, *_ in contending]
+    # with collisions each kind of contender has a window of its own
+    solved = len(windows) + sum(1 for *_, loss, _ in contending if loss)
+    limits_s = sum(one.access.txop_limit_s or 0.0 for one in kinds)
     need(
         f"what {len(sending)} senders of {len(kinds)} kinds get",
-        time_s=WINDOW_S * len(windows) + PAIR_S * len(kinds) ** 2 + SENDER_S * len(sending),
-        memory_bytes=PAIR_BYTES * len(sending) ** 2,
+        time_s=WINDOW_S * solved
+        + OPPORTUNITY_S * limits_s
+        + FRAMES_S * len(kinds)
+        + SENDER_S * len(sending)
+        + (STAGE_S + PAIR_S * len(contending)) * sum(stages),
+        memory_bytes=PAIR_BYTES * len(sending) ** 2
+        + WINDOW_BYTES * bool(windows)
+        + STAGE_BYTES * sum(stages)
+        + LEAST_BYTES * max(stages, default=0),
     )
 
 
@@ -155,17 +185,21 @@ def _late(sending: Sequence[Sending], found: saturated.Cell) -> Iterator[Doubt]:
             yield "assumption 10", f"`aggregation.reorder_timeout` = {1e3 * most_s:g} ms"
 
 
+def attempts_of(one: Sending) -> int:
+    """Return the failures in a row after which a sender's window is CWmin again."""
+    return (one.station if one.is_up else one.cell.ap).attempts_short
+
+
 def aggregator(one: Sending) -> Aggregator:
     """A sender in the theory's terms."""
     access = one.access
-    node = one.station if one.is_up else one.cell.ap
     agreed = one.most_mpdus > 1
     # without a block acknowledgement the limit of the access is that of the packet, too
     attempts = one.own.attempts if agreed else None
     return Aggregator(
         cwmin=access.cwmin,
         cwmax=access.cwmax,
-        attempts_short=node.attempts_short,
+        attempts_short=attempts_of(one),
         mpdus=one.first.count,
         exchange=one.exchange,
         payload_bytes=one.packets_per_mpdu * one.payload_bytes,
@@ -173,33 +207,6 @@ def aggregator(one: Sending) -> Aggregator:
         attempts=attempts,
         loss=loss_of(one),
     )
-
-
-def _rates(
-    scenario: CellScenario,
-    sending: Sequence[tuple[Sending, list[Flow]]],
-    goodputs_bps: Sequence[float],
-) -> list[Doubt]:
-    """Whether datagrams come faster than they are sent."""
-    broken: list[Doubt] = []
-    doubted: list[Doubt] = []
-    for (_, flows), goodput_bps in zip(sending, goodputs_bps, strict=True):
-        rate_bps = 0.0
-        for flow in flows:
-            assert isinstance(flow, UdpFlow)
-            greedy = flow.udp.arrivals == "greedy"
-            rate_bps += float("inf") if greedy else flow.udp.rate_bps
-        if rate_bps < ALWAYS_FULL * goodput_bps:
-            key = scenario.flow_key(flows[0])
-            what = (
-                f"`{key}` offers {rate_bps / 1e6:.4g} Mb/s where {goodput_bps / 1e6:.4g} Mb/s fit"
-            )
-            (broken if rate_bps < goodput_bps else doubted).append(("assumption 1", what))
-    slower_bps = scenario.wire.slower_bps
-    if slower_bps is not None and slower_bps < ALWAYS_FULL * sum(goodputs_bps):
-        broken.append(("cell", "`wire.rate` is no higher than what the cell takes"))
-    refuse(broken)
-    return doubted
 
 
 def _lists(

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lasthop.allowance import check_time
 from lasthop.models.aggregates.blocks import Floats
 
 Spectrum = npt.NDArray[Any]
@@ -112,24 +113,40 @@ class Response:
         failure = stages.failure[:, None]
         fail = reach * failure + at_once * later
         win = reach * (1 - failure) + at_once * (1 - later)
-        # Attempts from a draw at stage j on, by their stage: up to the next return to the first ...
-        direct = np.zeros((count + 1, count, FREQUENCIES), dtype=complex)
+        shares = stages.shares()
+        tau, lost = stages.attempt_prob(), shares * stages.failure
+        # Attempts from a draw at stage j on, all stages together, up to the next return to the
+        # first; and that return.
+        direct = np.zeros((count + 1, FREQUENCIES), dtype=complex)
         back = np.ones((count + 1, FREQUENCIES), dtype=complex)
         for stage in reversed(range(count)):
-            direct[stage] = fail[stage] * direct[stage + 1]
-            direct[stage, stage] = reach[stage]
+            direct[stage] = reach[stage] + fail[stage] * direct[stage + 1]
             back[stage] = win[stage] + fail[stage] * back[stage + 1]
-        # ... and all.
-        anew = direct[0] / (1 - back[0])
-        attempts = direct + back[:, None, :] * anew
-        tau, shares = stages.attempt_prob(), stages.shares()[:, None]
-        lost, won = attempts[1:], attempts[0]
-        change = np.einsum("j,jlw->lw", shares[:, 0], lost - won)
-        after = failure[:, :, None] * lost + (1 - failure)[:, :, None] * won
-        noise = np.einsum("j,jlw->lw", shares[:, 0], after) + shares
-        noise = tau * (noise + np.conj(shares * after.sum(axis=1)))
-        kept = 1.0 - float(stages.failure @ shares[:, 0])
+        first = reach * _passed(fail, np.eye(1, count)[0])  # from the first stage on, by stage
+        won = first / (1 - back[0])
+        in_all = direct + back * won.sum(axis=0)
+
+        def following(weights: Floats) -> Spectrum:
+            """Later attempts by stage, from the stage after each with its weight."""
+            behind = np.concatenate([[0.0], weights[:-1]])
+            found: Spectrum = reach * _passed(fail, behind) + (weights @ back[1:]) * won
+            return found
+
+        change = following(shares) - won
+        noise = following(lost) + (1.0 - lost.sum()) * won + shares[:, None]
+        after = stages.failure[:, None] * in_all[1:] + (1 - stages.failure)[:, None] * in_all[0]
+        noise = tau * (noise + np.conj(shares[:, None] * after))
+        kept = 1.0 - float(lost.sum())
         return cls(stages, tau * kept * change, noise)
+
+
+def _passed(fail: Spectrum, weights: Floats) -> Spectrum:
+    """Draws by stage, from the given stages on, up to the next return to the first."""
+    found = np.empty_like(fail)
+    found[0] = weights[0]
+    for stage in range(1, len(fail)):
+        found[stage] = found[stage - 1] * fail[stage - 1] + weights[stage]
+    return found
 
 
 def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
@@ -159,6 +176,7 @@ def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
     most = max(len(one.stages.windows) for one in groups)
     found = np.zeros((len(groups), len(groups), most))
     for i, one in enumerate(groups):
+        check_time("what attempts of contenders have in common")
         with_field = np.conj(share[i]) * (one.noise - one.gain * np.conj(gain[i]))
         with_field = with_field + one.gain * np.conj(common)
         total_with_field = with_field.sum(axis=0)

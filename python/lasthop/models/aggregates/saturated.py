@@ -25,6 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from lasthop.allowance import check_time
 from lasthop.models.aggregates import window as windows
 from lasthop.models.aggregates.contention import Access, Backoff, Contention
 from lasthop.models.aggregates.contention import solve as contend
@@ -259,15 +260,18 @@ def solve(
         the window of a contender cannot be solved.
     """
     solo = len(contenders) == 1
-    held = [_window(one, solo) for one in contenders]
+    windows_of = {one: _window(one, solo) for one in dict.fromkeys(contenders)}
+    held = [windows_of[one] for one in contenders]
     contention = contend(
         [_backoff(one, window) for one, window in zip(contenders, held, strict=True)], countdown
     )
     accesses = contention.accesses
-    traffic = [
-        _traffic(one, window, access, solo)
-        for one, window, access in zip(contenders, held, accesses, strict=True)
-    ]
+    known = dict(zip(zip(contenders, accesses, strict=True), held, strict=True))
+    of_kind = {
+        (one, access): _traffic(one, window, access, solo)
+        for (one, access), window in known.items()
+    }
+    traffic = [of_kind[pair] for pair in zip(contenders, accesses, strict=True)]
     idle = contention.quiet([1.0] * len(contenders))
     lone = sum(access.lone_in_slots for access in accesses)
     total_s = slot_s * (idle if countdown == "edca" else 1.0)
@@ -392,18 +396,20 @@ def _longest_s(contention: Contention, traffic: Sequence[_Traffic], idle: float)
         Probability of no frame at all. [-]
     """
     waits_s: dict[float, float] = {}
-    for own in traffic:
+    of_kind = {id(own): own for own in traffic}
+    for own in of_kind.values():
         for one in own.kinds:
             exchange = one.exchange
             before_s = waits_s.get(exchange.first_frame_s, 0.0)
             waits_s[exchange.first_frame_s] = max(before_s, exchange.first_wait_s)
     total, below = 0.0, idle
     for length_s, wait_s in sorted(waits_s.items()):
-        longer = [
-            sum(one.part for one in own.kinds if one.exchange.first_frame_s > length_s)
-            for own in traffic
-        ]
-        within = contention.quiet(longer)
+        check_time("collisions of aggregates")
+        longer = {
+            name: sum(one.part for one in own.kinds if one.exchange.first_frame_s > length_s)
+            for name, own in of_kind.items()
+        }
+        within = contention.quiet([longer[id(own)] for own in traffic])
         total += (within - below) * (length_s + wait_s)
         below = within
     return total

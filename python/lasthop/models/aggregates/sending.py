@@ -4,10 +4,13 @@ Frames are formed by the rules of ``docs/concepts/aggregation.md`` for packets o
 always there. Times are whole nanoseconds until an `Exchange` has them.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
+from lasthop.allowance import check_time
 from lasthop.models.aggregates import durations
 from lasthop.models.aggregates.durations import (
     Ppdu,
@@ -145,9 +148,17 @@ class Sending:
 
     def ppdu_ns(self, psdu_bytes: int) -> int:
         """Duration of a PPDU. [ns]"""
-        if self.ppdu is not None:
-            return self.ppdu.duration_ns(psdu_bytes)
-        return durations.ofdm_ns(psdu_bytes, self.rate_mbps, self.band_ghz)
+        if psdu_bytes not in self._ppdus_ns:
+            self._ppdus_ns[psdu_bytes] = (
+                durations.ofdm_ns(psdu_bytes, self.rate_mbps, self.band_ghz)
+                if self.ppdu is None
+                else self.ppdu.duration_ns(psdu_bytes)
+            )
+        return self._ppdus_ns[psdu_bytes]
+
+    @cached_property
+    def _ppdus_ns(self) -> dict[int, int]:
+        return {}
 
     @property
     def rate_mbps(self) -> int:
@@ -231,20 +242,40 @@ class Sending:
         opens : bool
             Whether it opens it: one MPDU is sent then, however long.
         """
-        held: Mpdus | None = None
-        for one in self._growing():
-            if not self._fits(one, left_ns, opens=opens):
-                if held is None and opens:
-                    return one
-                break
-            held = one
-        return held or Mpdus(0, 0, 0)
+        grown = self._grown
+        if left_ns is None:
+            fitting = len(grown)
+        else:
+            fitting = bisect_right(self._opening_ns if opens else self._following_ns, left_ns)
+        if not self._is_allowed(grown[0]):
+            fitting = 0
+        if fitting == 0:
+            return grown[0] if opens else Mpdus(0, 0, 0)
+        return grown[fitting - 1]
+
+    @cached_property
+    def _grown(self) -> tuple[Mpdus, ...]:
+        return self.ppdus()
+
+    @cached_property
+    def _opening_ns(self) -> tuple[int, ...]:
+        """Longest exchange up to each of those PPDUs, if it opens an access. [ns]"""
+        return tuple(
+            accumulate((self.until_answered_ns(each, opens=True) for each in self._grown), max)
+        )
+
+    @cached_property
+    def _following_ns(self) -> tuple[int, ...]:
+        """Longest exchange up to each of those PPDUs, if it follows in an opportunity. [ns]"""
+        return tuple(
+            accumulate((self.until_answered_ns(each, opens=False) for each in self._grown), max)
+        )
 
     def ppdus(self) -> tuple[Mpdus, ...]:
         """PPDUs of one packet, of two, and so on, up to the longest within the sender's limits."""
         held = list[Mpdus]()
         for one in self._growing():
-            if held and not self._fits(one, None, opens=True):
+            if held and not self._is_allowed(one):
                 break
             held.append(one)
         return tuple(held)
@@ -274,14 +305,10 @@ class Sending:
                     psdu_bytes = aggregate_bytes(self.standard, last, 1)
                 yield Mpdus(full + 1, full * self.packets_per_mpdu + packets, psdu_bytes)
 
-    def _fits(self, one: Mpdus, left_ns: int | None, *, opens: bool) -> bool:
-        air_ns = self.ppdu_ns(one.psdu_bytes)
-        if one.psdu_bytes > self.most_bytes or air_ns > _ns(self.own.time_s):
-            return False
-        if left_ns is None:
-            return True
-        ahead_ns = self.ahead_ns if opens and self.is_protected(one.psdu_bytes) else 0
-        return ahead_ns + air_ns + self.sifs_ns + self.response_ns(one.count) <= left_ns
+    def _is_allowed(self, one: Mpdus) -> bool:
+        """Whether a PPDU is within the sender's limits."""
+        is_short = one.psdu_bytes <= self.most_bytes
+        return is_short and self.ppdu_ns(one.psdu_bytes) <= _ns(self.own.time_s)
 
     @property
     def limit_ns(self) -> int | None:
@@ -359,6 +386,7 @@ class Sending:
         count = 1
         while self.limit_ns is not None and (most is None or count < most):
             left_ns = self.limit_ns - until_ns - self.sifs_ns
+            check_time("PPDUs of an opportunity")
             one = self.mpdus(left_ns, opens=False)
             if one.count == 0:
                 return

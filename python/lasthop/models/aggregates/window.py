@@ -28,6 +28,7 @@ from functools import cache
 
 import numpy as np
 
+from lasthop.allowance import check_time
 from lasthop.models.aggregates import blocks as chain
 from lasthop.models.aggregates.blocks import Blocks, Floats
 from lasthop.models.aggregates.requests import Requests, requests_of
@@ -154,7 +155,10 @@ def solve(
     if not chain.is_small(window, len(unsettled) - 1):
         unsettled = chain.unsettled_probs(loss, attempts, collisions)
     counts = chain.feasible(window, len(unsettled) - 1)
-    solved = [chain.solve(window, unsettled, count) for count in counts]
+    solved = []
+    for count in counts:
+        check_time("a BlockAck window with losses")
+        solved.append(chain.solve(window, unsettled, count))
     laws = [_Law.of(blocks, loss) for blocks in solved]
     whole = len(solved) == 1
     best = laws[0] if whole else _continued([blocks.length for blocks in solved], laws)

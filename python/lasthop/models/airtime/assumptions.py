@@ -23,8 +23,6 @@ ASSUMPTIONS = {
 }
 """What follows on "the assumption", by number (``docs/papers/airtime.md``)."""
 
-ALWAYS_FULL = 1.1
-"""Rate of datagrams over goodput from which a station always has some, for sure. [-]"""
 WHOLE = 0.01
 """Part of a station's PPDUs that may be lost whole, which doubles the backoff. [-]"""
 

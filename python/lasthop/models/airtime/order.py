@@ -23,6 +23,7 @@ from itertools import accumulate
 from random import Random
 from typing import Protocol
 
+from lasthop.allowance import check_time
 from lasthop.models.airtime.receivers import Receiver
 
 SEED = 1
@@ -31,6 +32,8 @@ FIRST, COUNTED = 4, 40
 """How often the packets that a FIFO has room for are sent before something is counted, and then."""
 LEAST = {"fifo": (6000, 300), "rounds": (1000, 20), "airtime": (1000, 20)}
 """Exchanges that are counted at least, and at least for each station."""
+LOOKS = 256
+"""Accesses after which the clock is looked at."""
 
 
 def drawn(offered: Sequence[float]) -> Iterator[int]:
@@ -245,6 +248,8 @@ def serve(
         if not warm and sent >= first:
             tally, sent, done, warm = Tally.empty(len(receivers)), 0, 0, True
         tally.accesses += 1
+        if tally.accesses % LOOKS == 0:
+            check_time("the order of a queue")
         waiting.pass_by(access_ns)
         over_ns, opens, exchanges = 0, True, 0
         while True:

@@ -1,13 +1,12 @@
 """From a scenario to the shares of stations behind the access point's queue."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
 from lasthop.allowance import need
 from lasthop.models.aggregates.sending import Sending
 from lasthop.models.airtime.assumptions import (
-    ALWAYS_FULL,
     ASSUMPTIONS,
     doubts,
     is_fair,
@@ -38,6 +37,7 @@ from lasthop.models.airtime.shares import (
     period_s,
 )
 from lasthop.models.answer import Quantities, cell_item, estimate, prediction
+from lasthop.models.cells import ALWAYS_FULL
 from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.reading import (
     AggregatingCell,
@@ -163,6 +163,7 @@ def _solve(
     cell = scenario.cell
     access_s = cell.sifs_s + cell.slot_s * (one.access.aifsn + one.access.cwmin / 2)
     tally = _order(scenario, receivers, order, access_s)
+    refuse(_unserved(scenario, receivers, tally))
     exchanges = sum(tally.exchanges)
     contention_s = tally.accesses * access_s + (exchanges - tally.accesses) * cell.sifs_s
     if options.aggregates is None:
@@ -191,6 +192,18 @@ def _solve(
         airtime_fractions(parts, ppdu_s, period),
         goodputs_bps(parts, payload, period),
     )
+
+
+def _unserved(
+    scenario: CellScenario, receivers: Sequence[Receiver], tally: Tally
+) -> Iterator[Doubt]:
+    """Stations that have no exchange, since next to nothing is offered for them."""
+    for own, often in zip(receivers, tally.exchanges, strict=True):
+        if often == 0:
+            rate_bps = 8 * own.sending.payload_bytes * own.offered_pps
+            key = scenario.flow_key(own.flows[0])
+            what = f"`{key}` offers {rate_bps:.4g} b/s, too little for one packet in the queue"
+            yield "assumption 1", what
 
 
 def _order(

@@ -1,6 +1,8 @@
-"""Theory of one saturated 802.11 DCF cell and of fixed-rate drop-tail links.
+"""Saturated cells of 802.11 DCF and EDCA whose accesses carry single frames.
 
-Used as the yardstick of `tests/validation`: nothing here calls the engine.
+`predict` reads a scenario and asks `freezing` (counters of the DCF) or `zones` (those of 802.11e);
+`bianchi` has the counters of Bianchi's paper, `anomaly` the closed form for few stations, and
+`drop_tail` is theory of fixed-rate links. Nothing here calls the engine.
 
 References
 ----------
@@ -11,3 +13,8 @@ IEEE Communications Letters 9(8), 2005.
 M. Heusse, F. Rousseau, G. Berger-Sabbatel, A. Duda, "Performance Anomaly of 802.11b",
 IEEE INFOCOM 2003.
 """
+
+from lasthop.models.dcf.assumptions import ASSUMPTIONS
+from lasthop.models.dcf.predict import predict, suits
+
+__all__ = ["ASSUMPTIONS", "predict", "suits"]

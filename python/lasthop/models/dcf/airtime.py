@@ -4,8 +4,6 @@ Reads the normalised scenario; the engine has its own tables in Rust, so that a 
 them shows as a disagreement.
 """
 
-import math
-
 from lasthop.models.reading import AccessCategory, Cell
 
 ACK_BYTES = CTS_BYTES = 14
@@ -17,6 +15,8 @@ OFDM_SYMBOL_S = 4e-6
 """OFDM symbol. IEEE 802.11-2020, table 17-5. [s]"""
 OFDM_SERVICE_AND_TAIL_BITS = 16 + 6
 """SERVICE and tail bits of an OFDM frame. IEEE 802.11-2020, 17.3.2. [bits]"""
+SYMBOLS_PER_S = 250_000
+"""The same as a rate, by which numbers of symbols are exact. [1/s]"""
 ROUNDING = 1e-9
 """Part of a packet that a TXOP limit in time may miss by rounding. [-]"""
 ERP_SIGNAL_EXTENSION_S = 6e-6
@@ -43,8 +43,8 @@ def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
         Rate, :math:`R`. [bit/s]
     """
     if cell.phy in EXTENSIONS_S:
-        bits_per_symbol = round(rate_bps * OFDM_SYMBOL_S)
-        symbols = math.ceil((OFDM_SERVICE_AND_TAIL_BITS + 8 * mac_bytes) / bits_per_symbol)
+        bits = OFDM_SERVICE_AND_TAIL_BITS + 8 * mac_bytes
+        symbols = -(-bits * SYMBOLS_PER_S // round(rate_bps))
         return cell.preamble_s + symbols * OFDM_SYMBOL_S + EXTENSIONS_S[cell.phy]
     return cell.preamble_s + 8 * mac_bytes / rate_bps
 

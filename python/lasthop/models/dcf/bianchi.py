@@ -16,8 +16,10 @@ from lasthop.models.dcf.saturation import (
     Contender,
     Saturation,
     alone,
+    discards,
     fixed_point,
     longest_frame_s,
+    visits,
 )
 
 
@@ -41,9 +43,9 @@ def attempt_prob(node: Contender, failure_prob: float) -> float:
     Bianchi 2000, Eq. (7), for finite :math:`m`: the renewal form of Kumar, Altman, Miorandi and
     Goyal, "New insights from a fixed point analysis of single cell IEEE 802.11 WLANs" (2007).
     """
-    visits = [failure_prob**j for j in range(node.attempts)]
-    slots = sum(v * (cw / 2 + 1) for v, cw in zip(visits, node.windows(), strict=True))
-    return sum(visits) / slots
+    often = visits(node, failure_prob)
+    slots = sum(v * (cw / 2 + 1) for v, cw in zip(often, node.windows(), strict=True))
+    return sum(often) / slots
 
 
 def failure_probs(nodes: Sequence[Contender], taus: Sequence[float]) -> list[float]:
@@ -102,13 +104,18 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
         s * node.first_frame_s for s, node in zip(success, nodes, strict=True)
     )
     failed_s = spoilt_s + (1 - idle - sum(success)) * failed_after_s
+    failed_s += sum(
+        s * node.error_prob / (1 - node.error_prob) * node.lost_s
+        for s, node in zip(success, nodes, strict=True)
+    )
     slot_mean_s = idle * slot_s + succeeded_s + failed_s
 
     rates = [s / slot_mean_s for s in success]
     return Saturation(
         attempt_prob=tuple(taus),
         failure_prob=tuple(fails),
-        discard_prob=tuple(p**node.attempts for p, node in zip(fails, nodes, strict=True)),
+        collision_prob=tuple(1 - quiet for quiet in alone(taus)),
+        discard_prob=tuple(discards(node, p) for p, node in zip(fails, nodes, strict=True)),
         packet_rate=tuple(rates),
         goodput_bps=tuple(8 * n.payload_bytes * x for n, x in zip(nodes, rates, strict=True)),
     )

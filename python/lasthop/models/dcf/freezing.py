@@ -16,6 +16,7 @@ after their collision.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ from lasthop.models.dcf.saturation import (
     Saturation,
     alone,
     fixed_point,
+    kept,
     longest_frame_s,
 )
 
@@ -38,48 +40,52 @@ class _Attempts:
     at_once_lost: float  # those that do not collide and are lost to the channel
     slots: float  # open slots counted down
     failed: float  # attempts that fail
+    collided: float  # attempts that collide
     discarded: float  # 1 if the packet is discarded
     zero_after_failure: float  # probability that a failed attempt is followed by a draw of 0
 
 
-def _attempts(node: Contender, failure_open: float, rival: float) -> _Attempts:
+def _attempts(node: Contender, collision: float, rival: float, discard: float) -> _Attempts:
     r"""Follow one packet through its attempts.
 
     An attempt at window :math:`CW_j` draws 0 with probability :math:`z_j = 1/(CW_j + 1)` and then
     goes at once: it collides with probability `rival` after a failure and never after a success.
-    Otherwise it counts down, :math:`CW_j / 2` slots on average over all draws, and fails with
-    probability `failure_open`.
+    Otherwise it counts down, :math:`CW_j / 2` slots on average over all draws, and collides with
+    probability `collision`. `discard` is the probability that the packet before was discarded.
     """
-    windows = node.windows()
-    discard = 0.0
-    for _ in range(50):  # the first draw depends on how the packet before ended
-        visit = 1.0
-        open_ = at_once = collided = lost = slots = failed = zero_next = 0.0
-        for j, cw in enumerate(windows):
-            zero = 1 / (cw + 1)
-            collides = rival if j > 0 else discard * rival
-            loses = (1 - collides) * node.error_prob
-            fail = visit * ((1 - zero) * failure_open + zero * (collides + loses))
-            open_ += visit * (1 - zero)
-            at_once += visit * zero
-            collided += visit * zero * collides
-            lost += visit * zero * loses
-            slots += visit * cw / 2
-            failed += fail
-            next_cw = windows[j + 1] if j + 1 < len(windows) else windows[0]
-            zero_next += fail / (next_cw + 1)
-            visit = fail
-        if abs(visit - discard) < 1e-15:
+    zeros = [1 / (cw + 1) for cw in node.windows()]
+    open_ = at_once = at_once_collided = at_once_lost = slots = 0.0
+    failed = collided = discarded = zero_next = 0.0
+    # Packets at this stage, by how often they were lost to the channel where that is counted apart.
+    packets = [1.0]
+    for stage, zero in enumerate(zeros):
+        visit = sum(packets)
+        if visit == 0.0:
             break
-        discard = visit
+        rivals = rival if stage else discard * rival
+        collides = (1 - zero) * collision + zero * rivals
+        loses = node.error_prob * (1 - collides)
+        open_ += visit * (1 - zero)
+        at_once += visit * zero
+        at_once_collided += visit * zero * rivals
+        at_once_lost += visit * zero * (1 - rivals) * node.error_prob
+        slots += visit * (1 / zero - 1) / 2
+        failed += visit * (collides + loses)
+        collided += visit * collides
+        packets = kept(node, stage, packets, collides, loses)
+        discarded += max(visit * (collides + loses) - sum(packets), 0.0)
+        if stage + 1 < len(zeros):
+            zero_next += sum(packets) * zeros[stage + 1]
+    zero_next += discarded * zeros[0]
     return _Attempts(
         open_=open_,
         at_once=at_once,
-        at_once_collided=collided,
-        at_once_lost=lost,
+        at_once_collided=at_once_collided,
+        at_once_lost=at_once_lost,
         slots=slots,
         failed=failed,
-        discarded=visit,
+        collided=collided,
+        discarded=discarded,
         zero_after_failure=zero_next / failed if failed > 0 else 0.0,
     )
 
@@ -104,55 +110,79 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
 
     Notes
     -----
-    Attempt probabilities are per open slot; failure probabilities are over all attempts.
+    Attempt probabilities are per open slot; failure probabilities are over all attempts. Nodes
+    that are alike are solved once.
     """
     if any(node.cwmin < 1 for node in nodes):
         raise ValueError("cwmin must be at least 1 in the model with freezing")
+    counted = Counter(nodes)
+    kinds, counts = list(counted), list(counted.values())
+    size = len(kinds)
 
     def packets(values: list[float]) -> list[_Attempts]:
-        taus, zeros = values[: len(nodes)], values[len(nodes) :]
-        quiet = alone(taus)
+        taus, zeros, discards = values[:size], values[size : 2 * size], values[2 * size :]
+        quiet = alone(taus, counts)
         # Another node collided and drew 0, given that this node has failed.
-        rivals = alone([tau * zero for tau, zero in zip(taus, zeros, strict=True)])
+        rivals = alone([tau * zero for tau, zero in zip(taus, zeros, strict=True)], counts)
         result = []
-        for node, others_quiet, no_rival in zip(nodes, quiet, rivals, strict=True):
+        for node, others_quiet, no_rival, discard in zip(
+            kinds, quiet, rivals, discards, strict=True
+        ):
             fail = 1 - (1 - node.error_prob) * others_quiet
             rival = (1 - no_rival) / fail if fail > 0 else 0.0
-            result.append(_attempts(node, fail, rival))
+            result.append(_attempts(node, 1 - others_quiet, rival, discard))
         return result
 
     def step(values: list[float]) -> list[float]:
         per_packet = packets(values)
-        return [p.open_ / p.slots for p in per_packet] + [p.zero_after_failure for p in per_packet]
+        return [
+            *(p.open_ / p.slots for p in per_packet),
+            *(p.zero_after_failure for p in per_packet),
+            *(p.discarded for p in per_packet),
+        ]
 
-    start = [1 / (node.cwmin + 1) for node in nodes] + [0.0] * len(nodes)
-    values = fixed_point(step, start)
-    taus = values[: len(nodes)]
-    per_packet = packets(values)
+    values = fixed_point(step, [1 / (node.cwmin + 1) for node in kinds] + [0.0] * (2 * size))
+    taus, per_packet = values[:size], packets(values)
 
     delivered = [(1 - p.discarded) / p.slots for p in per_packet]
-    idle = math.prod(1 - tau for tau in taus)
-    open_success = [
-        tau * quiet * (1 - node.error_prob)
-        for node, tau, quiet in zip(nodes, taus, alone(taus), strict=True)
-    ]
-    spoilt_s = longest_frame_s(nodes, taus) - sum(
-        s * node.first_frame_s for s, node in zip(open_success, nodes, strict=True)
+    idle = math.prod((1 - tau) ** count for tau, count in zip(taus, counts, strict=True))
+    lone = [tau * quiet for tau, quiet in zip(taus, alone(taus, counts), strict=True)]
+    succeeded = [own * (1 - node.error_prob) for own, node in zip(lone, kinds, strict=True)]
+    failed_s = longest_frame_s(kinds, taus, counts)
+    failed_s += (1 - idle - _sum(counts, succeeded)) * failed_after_s
+    failed_s += _sum(
+        counts,
+        [
+            own * (node.error_prob * node.lost_s - (1 - node.error_prob) * node.first_frame_s)
+            for own, node in zip(lone, kinds, strict=True)
+        ],
     )
-    failed_s = spoilt_s + (1 - idle - sum(open_success)) * failed_after_s
     # A collision in the slot after a collision nearly always has two parties.
-    again_s = sum(
-        (p.at_once_collided / 2 + p.at_once_lost) / p.slots * (node.first_frame_s + failed_after_s)
-        for p, node in zip(per_packet, nodes, strict=True)
-    )
-    succeeded_s = sum(s * node.success_s for s, node in zip(delivered, nodes, strict=True))
-    open_slot_s = slot_s + succeeded_s + failed_s + again_s
+    again_s = [
+        (
+            (p.at_once_collided / 2 + p.at_once_lost) * (node.first_frame_s + failed_after_s)
+            + p.at_once_lost * node.lost_s
+        )
+        / p.slots
+        for p, node in zip(per_packet, kinds, strict=True)
+    ]
+    succeeded_s = [own * node.success_s for own, node in zip(delivered, kinds, strict=True)]
+    open_slot_s = slot_s + _sum(counts, succeeded_s) + failed_s + _sum(counts, again_s)
 
-    rates = [s / open_slot_s for s in delivered]
+    place = {kind: number for number, kind in enumerate(kinds)}
+    order = [place[node] for node in nodes]
+    rates = [delivered[k] / open_slot_s for k in order]
+    attempts = [p.open_ + p.at_once for p in per_packet]
     return Saturation(
-        attempt_prob=tuple(taus),
-        failure_prob=tuple(p.failed / (p.open_ + p.at_once) for p in per_packet),
-        discard_prob=tuple(p.discarded for p in per_packet),
+        attempt_prob=tuple(taus[k] for k in order),
+        failure_prob=tuple(per_packet[k].failed / attempts[k] for k in order),
+        collision_prob=tuple(per_packet[k].collided / attempts[k] for k in order),
+        discard_prob=tuple(per_packet[k].discarded for k in order),
         packet_rate=tuple(rates),
         goodput_bps=tuple(8 * n.payload_bytes * x for n, x in zip(nodes, rates, strict=True)),
     )
+
+
+def _sum(counts: Sequence[int], values: Sequence[float]) -> float:
+    """Sum over nodes of what each kind has."""
+    return sum(count * value for count, value in zip(counts, values, strict=True))

@@ -3,10 +3,21 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import mul
 
+from lasthop.allowance import check_time
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import ConvergenceError
-from lasthop.models.reading import BEST_EFFORT, Cell, CellScenario, Station, Udp, UdpFlow
+from lasthop.models.reading import (
+    BEST_EFFORT,
+    AccessCategory,
+    Cell,
+    CellScenario,
+    Node,
+    Station,
+    UdpFlow,
+)
 
 
 @dataclass(frozen=True)
@@ -27,6 +38,12 @@ class Contender:
         What counts as goodput. [bytes]
     error_prob : float
         Probability that a frame without collision is lost to channel errors. [-]
+    attempts_long : int, optional
+        Attempts lost to channel errors after which a packet is discarded, if RTS and CTS come
+        first; they are counted apart from collisions. None: all failures are counted together. [-]
+    lost_s : float
+        Time that a frame lost to channel errors takes in addition to a collision: that after RTS
+        and CTS. [s]
     """
 
     cwmin: int
@@ -36,13 +53,20 @@ class Contender:
     success_s: float
     payload_bytes: int
     error_prob: float = 0.0
+    attempts_long: int | None = None
+    lost_s: float = 0.0
+
+    @property
+    def stages(self) -> int:
+        """Backoff stages: failures that a packet may have had before its last attempt, plus 1."""
+        return self.attempts + (self.attempts_long or 1) - 1
 
     def windows(self) -> list[int]:
         r"""Contention window of each attempt, :math:`CW_j`. [slots]
 
         .. math:: CW_j = \min(2^j (CW_{min} + 1),\; CW_{max} + 1) - 1
         """
-        return [min(2**j * (self.cwmin + 1), self.cwmax + 1) - 1 for j in range(self.attempts)]
+        return [min((self.cwmin + 1) << j, self.cwmax + 1) - 1 for j in range(self.stages)]
 
 
 @dataclass(frozen=True)
@@ -55,6 +79,8 @@ class Saturation:
         Probability of an attempt per slot that the node may use, :math:`\tau_i`. [-]
     failure_prob : tuple of float
         Failed attempts per attempt. [-]
+    collision_prob : tuple of float
+        Collisions per attempt. [-]
     discard_prob : tuple of float
         Packets discarded at the attempt limit, per packet taken up. [-]
     packet_rate : tuple of float
@@ -65,6 +91,7 @@ class Saturation:
 
     attempt_prob: tuple[float, ...]
     failure_prob: tuple[float, ...]
+    collision_prob: tuple[float, ...]
     discard_prob: tuple[float, ...]
     packet_rate: tuple[float, ...]
     goodput_bps: tuple[float, ...]
@@ -77,8 +104,8 @@ def contenders(scenario: CellScenario) -> list[Contender]:
     ------
     ValueError
         If a flow is not greedy UDP, the nodes' AIFSN differ, the AP sends at several rates or
-        sizes, a frame both follows an RTS and may meet channel errors, or the scenario has
-        categories or opportunities of several packets, which `zones` knows.
+        sizes, or the scenario has categories or opportunities of several packets, which `zones`
+        has.
     """
     up: dict[str, Contender] = {}
     down: set[Contender] = set()
@@ -89,18 +116,7 @@ def contenders(scenario: CellScenario) -> list[Contender]:
         if sender.has_bursts or flow.category != BEST_EFFORT:
             raise ValueError(f"flow {flow.name} has a category or opportunities: see zones")
         aifsns.add(sender.aifsn)
-        way = Way.of(scenario.cell, station, flow.udp, up=flow.is_up)
-        if way.error_prob > 0 and airtime.uses_rts(scenario.cell, flow.udp.packet_bytes):
-            raise ValueError("channel errors after RTS/CTS are outside the model")
-        contender = Contender(
-            cwmin=sender.cwmin,
-            cwmax=sender.cwmax,
-            attempts=sender.attempts_short,
-            first_frame_s=way.first_frame_s,
-            success_s=way.exchange_s + airtime.aifs_s(scenario.cell, sender.aifsn),
-            payload_bytes=flow.udp.payload_bytes,
-            error_prob=way.error_prob,
-        )
+        contender = contender_of(scenario.cell, sender, station, flow, sender)
         if flow.is_up:
             if up.setdefault(station.name, contender) != contender:
                 raise ValueError(f"station {station.name} sends packets of several sizes")
@@ -132,24 +148,45 @@ def greedy(scenario: CellScenario) -> list[UdpFlow]:
     return found
 
 
-@dataclass(frozen=True)
-class Way:
-    """A datagram on its way over the air, without AIFS."""
+def contender_of(
+    cell: Cell, sender: Node, station: Station, flow: UdpFlow, access: AccessCategory
+) -> Contender:
+    """The sender of a flow of datagrams, one packet per access.
 
-    first_frame_s: float
-    exchange_s: float
-    error_prob: float
-
-    @classmethod
-    def of(cls, cell: Cell, station: Station, udp: Udp, *, up: bool) -> "Way":
-        """The way from or to a station."""
-        rate = station.rate_bps if up else station.downlink_rate_bps
-        control, reply = station.uplink_control_bps if up else station.downlink_control_bps
-        return cls(
-            airtime.first_frame_s(cell, udp.packet_bytes, rate, control),
-            airtime.exchange_s(cell, udp.packet_bytes, rate, control, reply),
-            station.error_up if up else station.error_down,
-        )
+    Parameters
+    ----------
+    cell : Cell
+    sender : Node
+        The access point or the station.
+    station : Station
+        The end that is not the access point.
+    flow : UdpFlow
+    access : AccessCategory
+        Access parameters of the flow's category at the sender.
+    """
+    size, up = flow.udp.packet_bytes, flow.is_up
+    rate = station.rate_bps if up else station.downlink_rate_bps
+    control, response = station.uplink_control_bps if up else station.downlink_control_bps
+    exchange_s = airtime.exchange_s(cell, size, rate, control, response)
+    first_frame_s = airtime.first_frame_s(cell, size, rate, control)
+    protected = airtime.uses_rts(cell, size)
+    lost_s = 0.0
+    if protected:
+        # The medium is reserved up to the end of the MAC ACK, which may be beyond EIFS.
+        lead_s = airtime.eifs_lead_s(cell)
+        ack_s = cell.sifs_s + airtime.frame_s(cell, airtime.ACK_BYTES, response)
+        lost_s = exchange_s - ack_s - first_frame_s + max(ack_s - lead_s, 0.0)
+    return Contender(
+        cwmin=access.cwmin,
+        cwmax=access.cwmax,
+        attempts=sender.attempts_short,
+        first_frame_s=first_frame_s,
+        success_s=exchange_s + airtime.aifs_s(cell, access.aifsn),
+        payload_bytes=flow.udp.payload_bytes,
+        error_prob=station.error_up if up else station.error_down,
+        attempts_long=sender.attempts_long if protected else None,
+        lost_s=lost_s,
+    )
 
 
 def failed_after_s(scenario: CellScenario) -> float:
@@ -159,23 +196,28 @@ def failed_after_s(scenario: CellScenario) -> float:
     return airtime.eifs_s(scenario.cell, sender.aifsn)
 
 
-def longest_frame_s(nodes: Sequence[Contender], attempt_prob: Sequence[float]) -> float:
+def longest_frame_s(
+    nodes: Sequence[Contender], attempt_prob: Sequence[float], counts: Sequence[int] | None = None
+) -> float:
     r"""Mean length of the longest first frame of a slot; an idle slot counts as 0. [s]
 
     .. math:: E[\max_i T_i 1_i] = \sum_m (T_{(m)} - T_{(m-1)})
-              \Bigl(1 - \prod_{i: T_i \ge T_{(m)}} (1 - \tau_i)\Bigr)
+              \Bigl(1 - \prod_{i: T_i \ge T_{(m)}} (1 - \tau_i)^{n_i}\Bigr)
 
     Parameters
     ----------
     nodes : sequence of Contender
     attempt_prob : sequence of float
         Independent attempt probabilities, :math:`\tau_i`. [-]
+    counts : sequence of int, optional
+        Number of nodes of each kind, :math:`n_i`; by default 1. [-]
     """
     total, shorter = 0.0, 0.0
+    powers = counts or [1] * len(nodes)
     for length in sorted({node.first_frame_s for node in nodes}):
         silent = math.prod(
-            1 - tau
-            for node, tau in zip(nodes, attempt_prob, strict=True)
+            (1 - tau) ** count
+            for node, tau, count in zip(nodes, attempt_prob, powers, strict=True)
             if node.first_frame_s >= length
         )
         total += (length - shorter) * (1 - silent)
@@ -183,10 +225,88 @@ def longest_frame_s(nodes: Sequence[Contender], attempt_prob: Sequence[float]) -
     return total
 
 
-def alone(attempt_prob: Sequence[float]) -> list[float]:
-    r"""Probability that every other node is silent, :math:`\prod_{k \ne i}(1 - \tau_k)`. [-]"""
-    silent = math.prod(1 - tau for tau in attempt_prob)
-    return [silent / (1 - tau) for tau in attempt_prob]
+def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) -> list[float]:
+    r"""Probability that every other node is silent. [-]
+
+    .. math:: (1 - \tau_i)^{n_i - 1} \prod_{k \ne i}(1 - \tau_k)^{n_k}
+
+    Parameters
+    ----------
+    attempt_prob : sequence of float
+        Attempt probabilities, :math:`\tau_i`. [-]
+    counts : sequence of int, optional
+        Number of nodes of each kind, :math:`n_i`; by default 1. [-]
+    """
+    powers = counts or [1] * len(attempt_prob)
+    silent = [(1 - tau) ** count for tau, count in zip(attempt_prob, powers, strict=True)]
+    # Products of those before and of those after each: a node may attempt with probability 1.
+    before = [*accumulate(silent[:-1], mul, initial=1.0)]
+    after = [*accumulate(reversed(silent[1:]), mul, initial=1.0)]
+    return [
+        (1 - tau) ** (count - 1) * ahead * behind
+        for tau, count, ahead, behind in zip(
+            attempt_prob, powers, before, reversed(after), strict=True
+        )
+    ]
+
+
+def kept(
+    node: Contender, stage: int, packets: Sequence[float], collides: float, loses: float
+) -> list[float]:
+    """Packets that a node attempts again after a failure at a stage. [-]
+
+    Parameters
+    ----------
+    node : Contender
+    stage : int
+        Failures before this attempt. [-]
+    packets : sequence of float
+        Packets at this stage, by how often the channel has lost them where that is counted apart
+        from collisions; else all. [-]
+    collides, loses : float
+        Probability that the attempt collides, and that the channel loses it. [-]
+    """
+    if node.attempts_long is None:
+        return [packets[0] * (collides + loses)] if stage + 1 < node.attempts else []
+    again = [0.0] * min(len(packets) + 1, node.attempts_long)
+    for lost, part in enumerate(packets):
+        if stage - lost + 1 < node.attempts:
+            again[lost] += part * collides
+        if lost + 1 < node.attempts_long:
+            again[lost + 1] += part * loses
+    return again
+
+
+def visits(node: Contender, failure_prob: float) -> list[float]:
+    r"""Attempts at each backoff stage per packet, :math:`v_j`. [-]
+
+    .. math:: v_j = p^j \quad (j < m)
+
+    if all failures are counted together; else a packet is also discarded after
+    ``attempts_long`` losses to the channel.
+
+    Parameters
+    ----------
+    node : Contender
+        :math:`m` attempts.
+    failure_prob : float
+        Failed attempts per attempt, :math:`p`. [-]
+    """
+    if node.attempts_long is None:
+        return [failure_prob**j for j in range(node.attempts)]
+    collides = max(0.0, (failure_prob - node.error_prob) / (1 - node.error_prob))
+    found, packets = list[float](), [1.0]
+    for stage in range(node.stages):
+        found.append(sum(packets))
+        packets = kept(node, stage, packets, collides, failure_prob - collides)
+    return found
+
+
+def discards(node: Contender, failure_prob: float) -> float:
+    """Packets discarded per packet taken up: those with as many failures as attempts. [-]"""
+    if node.attempts_long is None:
+        return failure_prob**node.attempts
+    return max(0.0, 1 - (1 - failure_prob) * sum(visits(node, failure_prob)))
 
 
 def fixed_point(
@@ -198,6 +318,7 @@ def fixed_point(
     """Damped iteration of `step` until no component moves by more than `tolerance`."""
     values = list(start)
     for _ in range(rounds):
+        check_time("attempt probabilities of a saturated cell")
         after = step(values)
         moved = max(abs(a - b) for a, b in zip(after, values, strict=True))
         if moved <= tolerance:

@@ -21,15 +21,17 @@ classes, the exact number of slots that an idle period reaches.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lasthop.models.dcf import airtime
 from lasthop.models.dcf.bianchi import settled
 from lasthop.models.dcf.saturation import (
     Contender,
     Saturation,
-    Way,
+    contender_of,
+    discards,
     greedy,
     longest_frame_s,
 )
@@ -98,67 +100,143 @@ def solve(
     Where the categories of a node collide internally and a third node collides with them, the
     longest frame of the collision counts the one that gave way too.
     """
-    nodes = [category.contender for category in categories]
-    taus, fails = settled(nodes, lambda taus: failure_probs(categories, taus))
-    slots = _slots(categories, taus)
+    cell = _Cell.of(categories)
+    nodes = [kind.contender for kind in cell.kinds]
+    taus, fails = settled(nodes, cell.failure_probs)
+    slots = cell.slots(taus)
     success = [
         tau * (1 - p) * _usable(slots, i)
         for i, (tau, p) in enumerate(zip(taus, fails, strict=True))
     ]
 
+    def total(values: Sequence[float]) -> float:
+        return sum(count * value for count, value in zip(cell.counts, values, strict=True))
+
     idle_s = slot_s * (sum(slot.reached for slot in slots) - 1.0)
-    succeeded_s = sum(s * node.success_s for s, node in zip(success, nodes, strict=True))
+    succeeded_s = total([s * node.success_s for s, node in zip(success, nodes, strict=True)])
     spoilt_s = sum(
-        slot.reached * longest_frame_s(nodes, _silenced(taus, slot)) for slot in slots
-    ) - sum(s * node.first_frame_s for s, node in zip(success, nodes, strict=True))
-    failed_s = spoilt_s + (1 - sum(success)) * eifs_lead_s
+        slot.reached * longest_frame_s(nodes, _silenced(taus, slot), cell.counts) for slot in slots
+    ) - total([s * node.first_frame_s for s, node in zip(success, nodes, strict=True)])
+    failed_s = spoilt_s + (1 - total(success)) * eifs_lead_s
+    failed_s += total(
+        [
+            s * node.error_prob / (1 - node.error_prob) * node.lost_s
+            for s, node in zip(success, nodes, strict=True)
+        ]
+    )
     first_aifs_s = sifs_s + slot_s * min(category.aifsn for category in categories)
     cycle_s = first_aifs_s + idle_s + succeeded_s + failed_s
 
-    rates = [s / cycle_s for s in success]
+    rates = [success[k] / cycle_s for k in cell.place]
+    errors = [node.error_prob for node in nodes]
     return Saturation(
-        attempt_prob=tuple(taus),
-        failure_prob=tuple(fails),
-        discard_prob=tuple(p**node.attempts for p, node in zip(fails, nodes, strict=True)),
+        attempt_prob=tuple(taus[k] for k in cell.place),
+        failure_prob=tuple(fails[k] for k in cell.place),
+        collision_prob=tuple(max(0.0, fails[k] - errors[k]) / (1 - errors[k]) for k in cell.place),
+        discard_prob=tuple(discards(nodes[k], fails[k]) for k in cell.place),
         packet_rate=tuple(x * one.packets for x, one in zip(rates, categories, strict=True)),
-        goodput_bps=tuple(8 * n.payload_bytes * x for n, x in zip(nodes, rates, strict=True)),
+        goodput_bps=tuple(
+            8 * one.contender.payload_bytes * x for one, x in zip(categories, rates, strict=True)
+        ),
     )
 
 
 def failure_probs(categories: Sequence[Category], taus: Sequence[float]) -> list[float]:
-    r"""Failed attempts per attempt, by collisions on the air and within the node, :math:`p_i`. [-]
+    """Failed attempts per attempt of each category, see `_Cell.failure_probs`. [-]
 
-    .. math:: 1 - p_i = (1 - e_i) \frac{\sum_{d \ge a_i} r_d \prod_k (1 - \tau_k)}
-                                       {\sum_{d \ge a_i} r_d}
+    Parameters
+    ----------
+    categories : sequence of Category
+    taus : sequence of float
+        Attempt probabilities, equal for categories that are alike. [-]
     """
-    slots = _slots(categories, taus)
-    fails = []
-    for i, one in enumerate(categories):
-        rivals = [
-            k
-            for k, other in enumerate(categories)
-            if k != i and not (other.node == one.node and other.priority < one.priority)
-        ]
-        alone = sum(
-            slot.reached * math.prod(1 - taus[k] for k in rivals if slot.contending[k])
-            for slot in slots
-            if slot.contending[i]
-        )
-        fails.append(1 - (1 - one.contender.error_prob) * alone / _usable(slots, i))
-    return fails
+    cell = _Cell.of(categories)
+    of_kind = dict(zip(cell.place, taus, strict=True))
+    fails = cell.failure_probs([of_kind[k] for k in range(len(cell.kinds))])
+    return [fails[k] for k in cell.place]
 
 
-def _slots(categories: Sequence[Category], taus: Sequence[float]) -> list[_Slot]:
-    """Slots until all contend, each reached so often per idle period."""
-    first = min(category.aifsn for category in categories)
-    last = max(category.aifsn for category in categories) - first
-    slots, reached = [], 1.0
-    for d in range(last + 1):
-        contending = tuple(category.aifsn - first <= d for category in categories)
-        silent = math.prod(1 - tau for tau, own in zip(taus, contending, strict=True) if own)
-        slots.append(_Slot(reached / (1 - silent) if d == last else reached, contending))
-        reached *= silent
-    return slots
+@dataclass(frozen=True)
+class _Cell:
+    """A cell whose nodes are of a few kinds.
+
+    Attributes
+    ----------
+    kinds : tuple of Category
+        Categories that differ, one node's of each kind of node after another's.
+    counts : tuple of int
+        Number of nodes that have each. [-]
+    place : tuple of int
+        Index among `kinds` of each category of the cell. [-]
+    """
+
+    kinds: tuple[Category, ...]
+    counts: tuple[int, ...]
+    place: tuple[int, ...]
+
+    @classmethod
+    def of(cls, categories: Sequence[Category]) -> "_Cell":
+        """Sort the nodes of a cell into kinds."""
+        nodes: dict[str, list[Category]] = {}
+        for one in categories:
+            nodes.setdefault(one.node, []).append(replace(one, node=""))
+        kinds_of = {
+            name: tuple(sorted(own, key=lambda one: one.priority)) for name, own in nodes.items()
+        }
+        counted = Counter(kinds_of.values())
+        kinds: list[Category] = []
+        counts: list[int] = []
+        index: dict[tuple[tuple[Category, ...], int], int] = {}
+        for number, (own, count) in enumerate(counted.items()):
+            for one in own:
+                index[own, one.priority] = len(kinds)
+                kinds.append(replace(one, node=str(number)))
+                counts.append(count)
+        place = tuple(index[kinds_of[one.node], one.priority] for one in categories)
+        return cls(tuple(kinds), tuple(counts), place)
+
+    def failure_probs(self, taus: Sequence[float]) -> list[float]:
+        r"""Failed attempts per attempt, by collisions on the air and within the node. [-]
+
+        .. math:: 1 - p_i = (1 - e_i) \frac{\sum_{d \ge a_i} r_d \prod_k (1 - \tau_k)}
+                                           {\sum_{d \ge a_i} r_d}
+        """
+        slots = self.slots(taus)
+        fails = []
+        for i, one in enumerate(self.kinds):
+            # Lower categories of the same node give way; it has one of its own.
+            rivals = []
+            for other, count in zip(self.kinds, self.counts, strict=True):
+                same = other.node == one.node and other.priority <= one.priority
+                rivals.append(count - 1 if same else count)
+            alone = sum(
+                slot.reached
+                * math.prod(
+                    (1 - tau) ** count
+                    for tau, count, contends in zip(taus, rivals, slot.contending, strict=True)
+                    if contends
+                )
+                for slot in slots
+                if slot.contending[i]
+            )
+            fails.append(1 - (1 - one.contender.error_prob) * alone / _usable(slots, i))
+        return fails
+
+    def slots(self, taus: Sequence[float]) -> list[_Slot]:
+        """Slots until all contend, and how often each is reached per idle period."""
+        first = min(kind.aifsn for kind in self.kinds)
+        last = max(kind.aifsn for kind in self.kinds) - first
+        slots, reached = [], 1.0
+        for d in range(last + 1):
+            contending = tuple(kind.aifsn - first <= d for kind in self.kinds)
+            silent = math.prod(
+                (1 - tau) ** count
+                for tau, count, own in zip(taus, self.counts, contending, strict=True)
+                if own
+            )
+            slots.append(_Slot(reached / (1 - silent) if d == last else reached, contending))
+            reached *= silent
+        return slots
 
 
 def _usable(slots: Sequence[_Slot], index: int) -> float:
@@ -178,32 +256,35 @@ def categories(scenario: CellScenario) -> list[Category]:
         A flow is not greedy UDP, two flows share a queue, or an opportunity of several packets
         has RTS or channel errors.
     """
-    found = [_category(scenario, flow) for flow in greedy(scenario)]
+    found = [category_of(scenario, flow) for flow in greedy(scenario)]
     if len({(one.node, one.priority) for one in found}) < len(found):
         raise ValueError("two flows share a queue")
+    if any(one.packets > 1 and _is_interrupted(one) for one in found):
+        raise ValueError("an opportunity of several packets with RTS or channel errors")
     return found
 
 
-def _category(scenario: CellScenario, flow: UdpFlow) -> Category:
-    cell, station, udp = scenario.cell, scenario.station[flow.station], flow.udp
+def category_of(scenario: CellScenario, flow: UdpFlow) -> Category:
+    """The access category of a flow's sender, with opportunities of several packets."""
+    cell, station = scenario.cell, scenario.station[flow.station]
     sender = station if flow.is_up else cell.ap
     access = sender.access(flow.category)
-    way = Way.of(cell, station, udp, up=flow.is_up)
-    packets = airtime.packets_in_txop(cell, access, way.exchange_s)
-    if packets > 1 and (way.error_prob > 0 or airtime.uses_rts(cell, udp.packet_bytes)):
-        raise ValueError("an opportunity of several packets with RTS or channel errors")
+    single = contender_of(cell, sender, station, flow, access)
+    exchange_s = single.success_s - airtime.aifs_s(cell, access.aifsn)
+    packets = airtime.packets_in_txop(cell, access, exchange_s)
     return Category(
-        contender=Contender(
-            cwmin=access.cwmin,
-            cwmax=access.cwmax,
-            attempts=sender.attempts_short,
-            first_frame_s=way.first_frame_s,
-            success_s=packets * way.exchange_s + (packets - 1) * cell.sifs_s,
-            payload_bytes=packets * udp.payload_bytes,
-            error_prob=way.error_prob,
+        contender=replace(
+            single,
+            success_s=packets * exchange_s + (packets - 1) * cell.sifs_s,
+            payload_bytes=packets * flow.udp.payload_bytes,
         ),
         aifsn=access.aifsn,
         packets=packets,
         node=station.name if flow.is_up else "ap",
         priority=PRIORITIES[flow.category],
     )
+
+
+def _is_interrupted(one: Category) -> bool:
+    """Whether frames other than its data frames are in an opportunity, or data frames are lost."""
+    return one.contender.attempts_long is not None or one.contender.error_prob > 0

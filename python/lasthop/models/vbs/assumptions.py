@@ -211,6 +211,18 @@ def check_cell(cell: Cell, options: Options) -> list[Doubt]:
     return list(_doubts_on_cell(cell, options))
 
 
+def check_channel(cell: Cell) -> None:
+    """Refuse a channel that nothing passes.
+
+    Raises
+    ------
+    ModelError
+        The channel of a station loses every frame.
+    """
+    if any(way.error >= 1.0 for one in cell.classes for way in (one.up, one.down)):
+        raise ModelError("section IV-B", "the channel of a station loses every frame")
+
+
 def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
     if any(one.up.error >= ACKS_LOST for one in cell.classes if not one.upload):
         yield (

@@ -257,7 +257,8 @@ class _Components:
         counts = self.counts
         replies = (1.0 - mac.ap_discards) / self.segments
         passing = (1.0 - mac.station_discards) * (1.0 - overflow)
-        replies = np.where(self.uploads, self.segments / passing, replies)
+        with np.errstate(divide="ignore"):  # nothing passes a channel that loses every frame
+            replies = np.where(self.uploads, self.segments / passing, replies)
         occupancy, swing = self.limit, 0.5 * VARIATION * self.limit
         own, spread = float(np.exp(-mac.contending)), np.zeros(len(counts))
         weights = np.ones(len(counts))

@@ -12,6 +12,7 @@ from lasthop.models.reading import CellScenario, Readable, Scenario, Station, Vb
 from lasthop.models.vbs.assumptions import (
     ASSUMPTIONS,
     check_cell,
+    check_channel,
     check_scenario,
     check_solution,
 )
@@ -56,6 +57,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     found = solutions(picture.cell, options)
     for one in found:
         warnings += check_solution(one, _wire_load(scenario, picture, one))
+    check_channel(picture.cell)
     if len(found) > 1:
         others = "; ".join(", ".join(f"{rate:.1f}/s" for rate in one.goodput) for one in found[1:])
         warnings.append(
@@ -218,8 +220,11 @@ def _classes(
     goodput = {flow["name"]: flow["goodput_bps"]["mean"] for flow in flows}
     items: list[Quantities] = []
     for one in classes:
-        own = sum(goodput[name] for name in one.flows)
-        kinds = sorted({picture.class_of[name] for name in one.flows})
+        members = [name for name in one.flows if name in goodput]  # without the reports of sensors
+        if not members:
+            continue
+        own = sum(goodput[name] for name in members)
+        kinds = sorted({picture.class_of[name] for name in members})
         share = float(found.shares[kinds].sum())
         offered = np.array(
             [found.responses[k].sent * picture.cell.counts[k] / found.rtt_s[k] for k in kinds]

@@ -72,7 +72,10 @@ def queue_at(p: Mapping[str, Any], loss: Any) -> Any:
     linear = p["min_th"] + loss / p["rho"]
     if p["drop"] == "linear":
         return linear / p["scale"]
-    beyond = (loss + 1.0 - 2.0 * p["max_p"]) / p["eta"] if p["drop"] == "gentle" else np.nan
+    beyond = np.nan
+    if p["drop"] == "gentle":
+        with np.errstate(divide="ignore", invalid="ignore"):  # eta is 0 where max_p is 1
+            beyond = np.divide(loss + 1.0 - 2.0 * p["max_p"], p["eta"])
     return np.where(loss <= p["max_p"], linear, beyond) / p["scale"]
 
 

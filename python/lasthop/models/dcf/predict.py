@@ -1,0 +1,181 @@
+"""From a scenario to a prediction of a saturated cell whose accesses carry single frames."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lasthop.allowance import need
+from lasthop.models.answer import Quantities, cell_item, estimate, prediction
+from lasthop.models.cells import cell_scenario, is_cell, unsaturated
+from lasthop.models.dcf import airtime, freezing, zones
+from lasthop.models.dcf.assumptions import ASSUMPTIONS, doubts, of_flows, of_senders
+from lasthop.models.dcf.saturation import Saturation
+from lasthop.models.dcf.zones import Category, category_of
+from lasthop.models.errors import ModelError, refuse
+from lasthop.models.reading import CellScenario, Readable, Scenario, UdpFlow
+
+STAGE_S, PAIR_S, SENDER_S = 2e-4, 2e-4, 2e-5
+"""Time of a backoff stage of a kind of sender, of two kinds that contend, of a sender. [s]"""
+COUNTED_APART = 0.1
+"""Stages that a loss to the channel costs per collision, where the two are counted apart. [-]"""
+
+
+@dataclass(frozen=True)
+class Sender:
+    """A node's access category with its flows."""
+
+    category: Category
+    flows: tuple[UdpFlow, ...]
+
+
+def suits(scenario: Scenario) -> bool:
+    """Whether a scenario is a WLAN cell without aggregation in which every flow is UDP."""
+    return (
+        is_cell(scenario)
+        and bool(scenario.flows)
+        and all(isinstance(flow, UdpFlow) for flow in scenario.flows)
+    )
+
+
+def predict(scenario: Readable) -> Quantities:
+    """Predict goodput and collisions of a saturated cell.
+
+    Parameters
+    ----------
+    scenario : Scenario or Mapping
+        Normalised scenario, read or to be read: a cell of 802.11a, b or g in which the access
+        point, stations or both send UDP, more than the cell carries.
+
+    Returns
+    -------
+    dict
+        A result of kind ``"prediction"``: ``goodput_bps`` [bit/s] of cell, stations and flows; of
+        stations and the access point ``collision_rate``, ``frame_failure_rate`` and
+        ``discard_probability`` [-], unless a node sends in several access categories.
+
+    Raises
+    ------
+    ModelError
+        The scenario breaks an assumption.
+    ConvergenceError
+        The attempt probabilities did not settle.
+    """
+    known = cell_scenario(scenario)
+    refuse(of_flows(known))
+    senders = senders_of(known)
+    pairs = [(one.category, one.flows) for one in senders]
+    refuse(of_senders(known, pairs))
+    categories = [one.category for one in senders]
+    _need(categories)
+    found = solve(known, categories)
+    offered = [
+        (one.flows, goodput_bps)
+        for one, goodput_bps in zip(senders, found.goodput_bps, strict=True)
+    ]
+    warnings = [*doubts(known, pairs), *unsaturated(known, offered)]
+    return prediction(
+        "dcf", known, _lists(known, senders, found), assumptions=ASSUMPTIONS, warnings=warnings
+    )
+
+
+def senders_of(scenario: CellScenario) -> list[Sender]:
+    """Senders of a scenario: stations in order, each with its categories, then the access point.
+
+    Raises
+    ------
+    ModelError
+        A sender has packets of several sizes, rates or probabilities of error in one queue, or
+        the access point's queue is shared by flows that do not fill it equally.
+    """
+    queues: dict[tuple[str, str], list[UdpFlow]] = {}
+    order = {one.name: number for number, one in enumerate(scenario.stations)}
+    for flow in sorted(scenario.udp_flows, key=lambda flow: order[flow.station]):
+        queues.setdefault((flow.station if flow.is_up else "ap", flow.category), []).append(flow)
+    found = []
+    for (node, _), flows in sorted(queues.items(), key=lambda item: item[0][0] == "ap"):
+        first, *others = (category_of(scenario, flow) for flow in flows)
+        if any(other != first for other in others):
+            where = "the access point" if node == "ap" else f"station {node}"
+            raise ModelError(
+                "assumption 2",
+                f"{where} sends packets of several sizes, rates or probabilities of error",
+            )
+        rates = {(flow.udp.arrivals, flow.udp.rate_bps) for flow in flows}
+        if len(rates) > 1:
+            keys = " and ".join(dict.fromkeys(f"`{scenario.flow_key(flow)}`" for flow in flows))
+            raise ModelError("assumption 2", f"{keys} share a queue and have different rates")
+        found.append(Sender(first, tuple(flows)))
+    return found
+
+
+def solve(scenario: CellScenario, categories: Sequence[Category]) -> Saturation:
+    """Return what the senders get: with freezing counters, or with those of 802.11e."""
+    cell = scenario.cell
+    lead_s = airtime.eifs_lead_s(cell)
+    if cell.countdown == "edca":
+        return zones.solve(categories, cell.slot_s, cell.sifs_s, lead_s)
+    aifs_s = airtime.aifs_s(cell, categories[0].aifsn)
+    nodes = [
+        replace(one.contender, success_s=one.contender.success_s + aifs_s) for one in categories
+    ]
+    return freezing.solve(nodes, cell.slot_s, lead_s + aifs_s)
+
+
+def _need(categories: Sequence[Category]) -> None:
+    """Refuse what would take too long."""
+    kinds = {replace(one, node="") for one in categories}
+    stages = sum(
+        one.contender.stages * (1.0 + COUNTED_APART * (one.contender.attempts_long or 0))
+        for one in kinds
+    )
+    need(
+        f"what {len(categories)} senders of {len(kinds)} kinds get",
+        time_s=STAGE_S * stages + PAIR_S * len(kinds) ** 2 + SENDER_S * len(categories),
+    )
+
+
+def _lists(
+    scenario: CellScenario, senders: Sequence[Sender], found: Saturation
+) -> Mapping[str, list[Quantities]]:
+    total_bps = sum(found.goodput_bps)
+    stations: dict[str, Quantities] = {one.name: {"name": one.name} for one in scenario.stations}
+    ap: Quantities = {"name": "ap"}
+    goodput_bps: dict[str, float] = {}
+    of_flow: dict[str, float] = {}
+    several = [one.category.node for one in senders]
+    for number, one in enumerate(senders):
+        for flow in one.flows:  # equal flows share a queue equally
+            own_bps = found.goodput_bps[number] / len(one.flows)
+            of_flow[flow.name] = own_bps
+            goodput_bps[flow.station] = goodput_bps.get(flow.station, 0.0) + own_bps
+        node = one.category.node
+        if several.count(node) == 1:
+            sender = ap if node == "ap" else stations[node]
+            sender.update(_failures(one.category, found, number))
+    for name, own_bps in goodput_bps.items():
+        stations[name]["goodput_bps"] = estimate(own_bps)
+        stations[name]["goodput_share"] = estimate(own_bps / total_bps)
+    flows: list[Quantities] = [
+        {
+            "name": flow.name,
+            "station": flow.station,
+            "direction": flow.direction,
+            "goodput_bps": estimate(of_flow[flow.name]),
+            "goodput_share": estimate(of_flow[flow.name] / total_bps),
+        }
+        for flow in scenario.udp_flows
+    ]
+    items = list(stations.values())
+    active = len({one.category.node for one in senders} - {"ap"})
+    cell = cell_item(total_bps, active, items, flows)
+    return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}
+
+
+def _failures(one: Category, found: Saturation, number: int) -> Quantities:
+    """Return the failures of a node's frames; a collision spoils the first frame of an access."""
+    collided, failed = found.collision_prob[number], found.failure_prob[number]
+    frames = collided + (1 - collided) * one.packets
+    return {
+        "collision_rate": estimate(collided / frames),
+        "frame_failure_rate": estimate(failed / frames),
+        "discard_probability": estimate(found.discard_prob[number]),
+    }

@@ -1,0 +1,128 @@
+"""Corners of what scenarios may say: the ends of every key's range, as the schema has them.
+
+`Corners` lists the keys of a scenario's tables, each with the ends of its range, all its words, or
+both truth values. A key that is new in the schema is here without any change.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
+
+Schema = Mapping[str, Any]
+Setting = tuple[str, object]
+
+ENDS = {
+    "bps": ["1 bps", "100 Gbps"],
+    "ms": ["0 ns", "1 us", "100 s"],
+    "kB": ["1 B", "65535 B"],
+    "dB": ["-20 dB", "60 dB"],
+    "km": ["1 mm", "100 km"],
+}
+"""Ends where the documentation of a key states none, by a unit in its pattern."""
+AMOUNT = r"-?\d+(?:\.\d+)?(?: (?:ns|us|ms|s|bps|kbps|Mbps|Gbps|B|kB|dB|mm|m|km)\b)?"
+RANGE = re.compile(rf"from ({AMOUNT}) to ({AMOUNT})|above 0 and up to ({AMOUNT})")
+TABLES = ("station", "link", "flow", "node", "class")
+"""Tables of named tables, of which the names in the scenario are used."""
+LEFT = ("name", "seed", "replications", "record", "gateway", "interface", "program", "from", "to")
+"""Keys that are no part of the network, or are names in it."""
+NEARLY = 1.0 - 1e-9
+"""The largest number below 1 that is tried."""
+
+
+class Corners:
+    """Keys of a scenario with the ends of their ranges.
+
+    Parameters
+    ----------
+    schema : mapping
+        What `lasthop schema` prints.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def of(self, scenario: Mapping[str, Any]) -> dict[str, list[object]]:
+        """Return the keys of a scenario's tables by path, each with its corners."""
+        return dict(self._table(self._schema["properties"], scenario, ""))
+
+    def draw(self, scenario: Mapping[str, Any], draws: Random, most: int = 3) -> list[Setting]:
+        """Return a few keys of a scenario, each with one of its corners."""
+        keys = self.of(scenario)
+        chosen = draws.sample(sorted(keys), draws.randint(1, min(most, len(keys))))
+        return [(key, draws.choice(keys[key])) for key in chosen]
+
+    def _table(
+        self, properties: Schema, scenario: Mapping[str, Any], above: str
+    ) -> Iterator[tuple[str, list[object]]]:
+        for key, schema in properties.items():
+            if key in LEFT:
+                continue
+            own = scenario.get(key)
+            path = f"{above}{key}"
+            if key in TABLES and isinstance(own, Mapping) and "additionalProperties" in schema:
+                inner = self._kinds(schema["additionalProperties"])
+                for name, table in own.items():
+                    for kind in inner:
+                        yield from self._table(kind.get("properties", {}), table, f"{path}.{name}.")
+                continue
+            corners: list[object] = []
+            for kind in self._kinds(schema):
+                if "properties" not in kind:
+                    corners += ends(kind, schema.get("description", ""))
+                elif isinstance(own, Mapping) or (not above and key in ("tcp", "udp", "wire")):
+                    yield from self._table(kind["properties"], own or {}, f"{path}.")
+            if corners:
+                yield path, corners
+
+    def _kinds(self, schema: Schema) -> list[Schema]:
+        """Return what a value may be."""
+        found = []
+        for kind in schema.get("oneOf", [schema]):
+            name = kind.get("$ref", "").removeprefix("#/$defs/")
+            found.append(self._schema["$defs"][name] if name else kind)
+        return found
+
+
+def ends(schema: Schema, documentation: str) -> list[object]:
+    """Return the ends of a range, the words, or the truth values that a value may be."""
+    if "enum" in schema:
+        return list(schema["enum"])
+    if schema.get("type") == "boolean":
+        return [True, False]
+    if schema.get("type") in ("integer", "number"):
+        return numbers(schema)
+    if schema.get("type") == "string" and "pattern" in schema:
+        words = re.findall(r'"([a-z]+)"', documentation)
+        return [*amounts(schema["pattern"], documentation), *words]
+    return []
+
+
+def numbers(schema: Schema) -> list[object]:
+    """Return the ends of a range of numbers."""
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if "exclusiveMaximum" in schema:
+        high = NEARLY * schema["exclusiveMaximum"]
+    return [end for end in (low, high) if end is not None]
+
+
+def amounts(pattern: str, documentation: str) -> list[object]:
+    """Return the ends of a range of amounts with units, or all where they are listed."""
+    unit = next((unit for unit in ENDS if unit in pattern), None)
+    if unit is None:
+        return []
+    listed = re.search(r"Allowed are ((?:[^.]|\.\d)*)\.", documentation)
+    if listed:
+        amounts = re.sub(r"802\.11\S*", "", listed[1])
+        named = re.findall(r"[a-zA-Z]+", amounts)[-1]
+        return [
+            f"{number} {named}" for number in sorted(set(re.findall(r"\d+(?:\.\d+)?", amounts)))
+        ]
+    found: list[object] = []
+    for low, high, highest in RANGE.findall(documentation):
+        named = re.sub(r"^[-\d.]+ ?", "", high or highest)
+        if highest:
+            found += [ENDS[unit][0], highest]
+        else:
+            found += [low if " " in low else f"{low} {named}", high]
+    return found or list(ENDS[unit])
