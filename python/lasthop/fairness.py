@@ -39,7 +39,9 @@ def jain_index(goodputs: Collection[float]) -> float:
     -----
     Hot-spot paper, Eq. (27), with the square that appendix III's text leaves out.
     """
-    return sum(goodputs) ** 2 / (len(goodputs) * sum(x * x for x in goodputs))
+    largest = max(goodputs)  # The square of a tiny goodput is 0.
+    parts = [x / largest for x in goodputs]
+    return sum(parts) ** 2 / (len(parts) * sum(x * x for x in parts))
 
 
 def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:

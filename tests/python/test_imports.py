@@ -65,6 +65,7 @@ FOUNDATIONS = {
     "errors",
     "estimates",
     "fairness",
+    "interruption",
     "pace",
     "rows",
     "typed",

@@ -33,18 +33,15 @@ class Seen:
     """Protocol, the port of the service and whether its data leaves the place, for a program's."""
     delays_s: Sequence[float] = ()
     """How long each datagram took, of a flow of datagrams. [s]"""
-<<<<<<< ours
     competes: bool = True
     """Whether it has less than it asks for (`lasthop.fairness`)."""
+    existed: float = 1.0
+    """Part of the measured time between the start and the stop of a user with connections. [-]"""
 
     @property
     def is_finished(self) -> bool:
         """Whether it is a transfer that has ended."""
         return self.quantities.get("unfinished") == 0
-=======
-    existed: float = 1.0
-    """Part of the measured time between the start and the stop of a user with connections. [-]"""
->>>>>>> theirs
 
 
 def summary(

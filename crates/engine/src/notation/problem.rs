@@ -247,7 +247,9 @@ fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
         .filter(|(distance, c)| {
             let shorter = length.min(c.chars().count());
             let whole = c.to_lowercase();
-            let rest = word.strip_prefix(&*whole).or_else(|| whole.strip_prefix(&*word));
+            let rest = word
+                .strip_prefix(&*whole)
+                .or_else(|| whole.strip_prefix(&*word));
             // The rest is no word of its own: `video_call` is no kind of `video`.
             let begins = rest.is_some_and(|rest| !rest.starts_with('_'));
             begins && shorter >= 3 || *distance < shorter && *distance <= 1.max(shorter / 3)

@@ -33,7 +33,11 @@ pub const fn joined<const N: usize>(
     let mut all = [("", ""); N];
     let mut at = 0;
     while at < N {
-        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
+        all[at] = if at < first.len() {
+            first[at]
+        } else {
+            second[at - first.len()]
+        };
         at += 1;
     }
     all

@@ -181,9 +181,8 @@ impl FlowState {
 
     /// Time from the start of a finite flow to its last ACK, if it has come.
     pub(crate) fn completion(&self) -> Option<Span> {
-        let completed = self.sender().is_some_and(Sender::completed);
-        let has_ended = self.ended_at < Time::NEVER;
-        (completed && has_ended).then(|| self.ended_at.since(self.started_at))
+        let end = self.finished_at()?;
+        Some(end.since(self.started_at))
     }
 
     /// The same. [s]
@@ -203,7 +202,8 @@ impl FlowState {
 
     /// When the last ACK of a finite flow came, if it has.
     pub(crate) fn finished_at(&self) -> Option<Time> {
-        self.finished_at
+        let completed = self.sender().is_some_and(Sender::completed);
+        (completed && self.ended_at < Time::NEVER).then_some(self.ended_at)
     }
 
     /// A new connection on a flow that is done with the one before.

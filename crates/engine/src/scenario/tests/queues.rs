@@ -246,7 +246,10 @@ fn a_word_that_is_a_discipline_leads_to_its_table() {
     let limit = "a number is the limit of a drop-tail queue, such as `1000`";
     assert_eq!(bare("fifo").as_deref(), Some(limit));
     for (word, table) in [("cake", "fq_codel"), ("sfq", "fq_codel"), ("ared", "red")] {
-        assert!(bare(word).is_some_and(|hint| hint.contains(table)), "{word}");
+        assert!(
+            bare(word).is_some_and(|hint| hint.contains(table)),
+            "{word}"
+        );
     }
     assert_eq!(bare("0"), None);
     // over a table, too, where the word stands for its limit
