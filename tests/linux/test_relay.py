@@ -36,7 +36,7 @@ PYTHON = [sys.executable, "-c"]
 
 
 @pytest.mark.parametrize(
-    ("count", "at_once"), [(500, 150), pytest.param(10_000, 500, marks=pytest.mark.measured)]
+    ("count", "at_once"), [(200, 75), pytest.param(10_000, 500, marks=pytest.mark.measured)]
 )
 def test_each_stream_ends_whole_or_with_an_error(tmp_path: Path, count: int, at_once: int) -> None:
     with relays(tmp_path, "--connections", "2..8") as pair:
