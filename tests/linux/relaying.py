@@ -204,8 +204,9 @@ async def many_streams(
     async with server:
         disturbing = asyncio.ensure_future(disturb.go_on()) if disturb else None
         await asyncio.gather(*map(run, range(count)))
-        if disturbing is not None:
-            disturbing.cancel()
+        if disturb is not None and disturbing is not None:
+            disturb.is_over = True
+            await disturbing
         await asyncio.sleep(0.5)
     return Outcome(ends, plans, heard, longest_s)
 
@@ -306,10 +307,12 @@ class Disturbance:
     last_s: float = 0.0
     killed: int = 0
     restarted: bool = False
+    is_over: bool = False
+    """Whether all streams have ended. A task that is cancelled could leave a process behind."""
 
     async def go_on(self) -> None:
-        """Disturb until cancelled."""
-        while True:
+        """Disturb until all is over."""
+        while not self.is_over:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.is_due.wait(), self.every_s)
             await self.kill()
@@ -337,8 +340,15 @@ class Disturbance:
         forget(server)
         self.last_s = time.monotonic()
         await asyncio.sleep(0.3)
+        while await listens(self.pair.server_port):  # The relay's own process ends a moment later.
+            await asyncio.sleep(0.05)
         await asyncio.to_thread(self.pair.start_server)
         self.last_s = time.monotonic()
+
+
+async def listens(port: int) -> bool:
+    """Return whether a process listens at a port of this machine."""
+    return bool(await run("ss", "-Htln", "sport", "=", f":{port}"))
 
 
 async def run(*command: str) -> str:

@@ -36,11 +36,11 @@ PYTHON = [sys.executable, "-c"]
 
 
 @pytest.mark.parametrize(
-    ("count", "at_once"), [(500, 150), pytest.param(10_000, 500, marks=pytest.mark.measured)]
+    ("count", "at_once"), [(250, 40), pytest.param(10_000, 500, marks=pytest.mark.measured)]
 )
 def test_each_stream_ends_whole_or_with_an_error(tmp_path: Path, count: int, at_once: int) -> None:
     with relays(tmp_path, "--connections", "2..8") as pair:
-        disturbance = Disturbance(pair, every_s=0.2, restart_at=count // 3)
+        disturbance = Disturbance(pair, every_s=0.2, restart_at=2 * count // 3)
         outcome = asyncio.run(many_streams(count, at_once, pair.via, 1, disturbance))
     counted = outcome.counted()
     assert not outcome.wrong(), counted
