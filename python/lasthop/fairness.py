@@ -13,6 +13,9 @@ __all__ = ["MET_PERCENT", "fairness_levels", "is_met", "jain", "jain_index"]
 MET_PERCENT = 99
 """Part of what it offers that a flow must deliver for its demand to be met. [%]"""
 
+TINIEST = 1e-100
+"""Goodput whose square is computed as it is."""
+
 
 def is_met(offered: int, delivered: int) -> bool:
     """Whether the demand of a source is met that has offered and delivered this much. [datagrams]
@@ -39,9 +42,9 @@ def jain_index(goodputs: Collection[float]) -> float:
     -----
     Hot-spot paper, Eq. (27), with the square that appendix III's text leaves out.
     """
-    largest = max(goodputs)  # The square of a tiny goodput is 0.
-    parts = [x / largest for x in goodputs]
-    return sum(parts) ** 2 / (len(parts) * sum(x * x for x in parts))
+    if not TINIEST < max(goodputs):  # Their squares would be 0.
+        goodputs = [x / max(goodputs) for x in goodputs]
+    return sum(goodputs) ** 2 / (len(goodputs) * sum(x * x for x in goodputs))
 
 
 def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:

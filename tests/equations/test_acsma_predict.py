@@ -214,12 +214,12 @@ def test_what_the_model_does_not_cover_is_refused_or_warned_of():
     noisy["csma"]["link"]["4"]["disturbs"] = ["1"]
     assert predict(noisy).warnings == [
         "frames of 1 are lost on the channel; the model does not know of it and promises too much "
-        "(section 3.1 in docs/papers/acsma.md)",
+        "(section 3.1 of the paper of model acsma)",
         "hidden nodes: link 1 destroys frames of 3 and 4 and link 4 destroys frames of 1, whose "
         "transmitters do not hear it and so do not wait; the model does not know of it and "
-        "promises those links too much (section 3.1 in docs/papers/acsma.md)",
+        "promises those links too much (section 3.1 of the paper of model acsma)",
         "ACKs contend for the channel; the model gives them no time there and promises too much "
-        "(section 4.2.1 in docs/papers/acsma.md)",
+        "(section 4.2.1 of the paper of model acsma)",
     ]
 
 

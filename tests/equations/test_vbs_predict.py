@@ -161,7 +161,7 @@ def test_several_solutions_are_said_to_be_several(monkeypatch):
     monkeypatch.setattr(module, "solutions", lambda *_: [one, other])
     result = predict(tree())
     assert result["solutions"] == 2
-    [warning] = [text for text in result["warnings"] if "(section IV-D in" in text]
+    [warning] = [text for text in result["warnings"] if "(section IV-D of" in text]
     assert "2 fixed points" in warning
     assert f"{other.goodput[1]:.1f}/s" in warning
 

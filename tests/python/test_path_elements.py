@@ -359,7 +359,7 @@ OTHERS: Mapping[str, str] = {
     "flow": """from to count route weight marginal_utility access_spread rtt_spread start_spread
         start stop""",
     "dumbbell": "flows access_spread rtt_spread start_spread",
-    "parking_lot": "hops flows cross access_spread rtt_spread start_spread",
+    "parking_lot": "hops flows cross rate_spread access_spread rtt_spread start_spread",
     "csma.link": "disturbs r from to",
     "csma": """link node transmission_range sensing_range interference_range connected access
         service_rate overhead transmission backoff attempts slotted slot difs eifs cwmin cwmax dummy

@@ -63,8 +63,8 @@ def test_the_model_predicts_every_scenario_with_tcp_and_without_the_bottleneck(r
     for study in STUDIES:
         for name, run in runs[study.key].items():
             shared = "vsb" in study.points[name]
-            datagrams = study in (beta.STUDY, udp.STUDY)
-            assert bool(run.prediction) == (not shared and not datagrams), (study.name, name)
+            if study not in (beta.STUDY, udp.STUDY):  # Cells of datagrams have other models.
+                assert bool(run.prediction) != shared, (study.name, name)
 
 
 @pytest.mark.slow

@@ -147,7 +147,7 @@ def test_progress_runs_over_all_points(tmp_path):
 
 
 def test_a_scenario_that_the_model_refuses_has_no_prediction_but_its_reason(tmp_path):
-    udp = tree("udp") | {"station": {"first": {"udp_down": "greedy"}}}
+    udp = tree("udp") | {"station": {"first": {"udp_down": "1 Mbps"}}}
     run = Plan([study(udp=udp)]).run(tmp_path)["demo-fig01"]["udp"]
     assert run.prediction == {}
     assert len(run.remarks) == 1
