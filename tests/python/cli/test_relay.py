@@ -52,6 +52,8 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--timeout", "0.5s"], "--timeout: 0.5s: must be from 1 s"),
         (["--memory", "1KiB"], "--memory: 1KiB: must be from 1MiB to 16GiB"),
         (["--streams", "1e9"], '--streams: "1e9" is not a number from 1 to'),
+        (["--streams", "2049"], "--streams: 2049: --memory 48MiB is for at most 2048 streams"),
+        (["--streams", "43", "--memory", "1MiB"], "hint: --memory 2MiB"),
         (["--forward", "80"], '--forward: "80" is not [ADDRESS:]PORT:HOST:PORT'),
         (["--forward", "99999:a:1"], '--forward: "99999" is no port from 0 to 65535'),
         (["--socks", "example.org:1"], '--socks: "example.org" is no address'),
