@@ -200,8 +200,8 @@ Streams = Annotated[
     str | None,
     unset(
         "N",
-        "Most streams at a time, of one client; each needs 24 KiB of memory. 2048 by default, or as "
-        "many as the memory is for.",
+        "Most streams at a time, of one client; each needs 24 KiB of memory. 2048 by default, or "
+        "as many as the memory is for.",
     ),
 ]
 MemoryOption = Annotated[
