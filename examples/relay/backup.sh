@@ -12,18 +12,37 @@ head -c "${megabytes}000000" /dev/urandom > "$dir/data/file"
 printf '[backup]\npath = %s/copy\nread only = no\nuid = 0\ngid = 0\nuse chroot = no\n' "$dir" > "$dir/rsyncd.conf"
 lasthop relay key "$dir/key" > /dev/null
 
-timed() { echo "begun=\$(date +%s); $1 > /dev/null; echo \$((\$(date +%s) - begun)) s > $2"; }
 daemon="rsync --daemon --no-detach --port 8730 --config $dir/rsyncd.conf"
 serve="lasthop relay serve --listen 0.0.0.0:4700 --key $dir/key > /dev/null"
 connect="lasthop relay connect server:4700 --key $dir/key --connections 8 --forward 8730:127.0.0.1:8730 > /dev/null"
-backup="rsync --recursive $dir/data"
+
+# Copies to a directory of the backup server once it answers, and times the copy. copy HOST NAME
+copy() {
+    cat << END
+tries=0
+until rsync rsync://$1:8730/ > /dev/null 2>&1; do
+    tries=\$((tries + 1))
+    [ \$tries -lt 100 ] || { echo "no answer at $1:8730" >&2; exit 1; }
+    sleep 0.3
+done
+begun=\$(date +%s)
+rsync --recursive $dir/data rsync://$1:8730/backup/$2 > /dev/null && echo \$((\$(date +%s) - begun)) s > $dir/$2
+END
+}
+
+# Runs a copy over the emulated link with what else runs there. A copy that failed has no time. run NAME [OPTION...] -- COMMAND...
+run() {
+    name=$1
+    shift
+    lasthop emulate --link "$link" --set tcp.congestion=reno --with server "$daemon" "$@" > /dev/null 2> "$dir/told" &&
+        cmp "$dir/data/file" "$dir/copy/$name/data/file" && [ -s "$dir/$name" ] && return
+    cat "$dir/told" >&2
+    echo "error: the copy failed" >&2
+    exit 1
+}
 
 echo "$megabytes MB over $link"
-lasthop emulate --link "$link" --set tcp.congestion=reno --with server "$daemon" -- \
-    sh -c "$(timed "$backup rsync://server:8730/backup/direct" "$dir/direct")" > /dev/null 2> "$dir/told" || cat "$dir/told" >&2
+run direct -- sh -c "$(copy server direct)"
 echo "as it is:                      $(cat "$dir/direct")"
-lasthop emulate --link "$link" --set tcp.congestion=reno --with server "$daemon" --with server "$serve" --with client "$connect" -- \
-    sh -c "sleep 2; $(timed "$backup rsync://127.0.0.1:8730/backup/relayed" "$dir/relayed")" > /dev/null 2> "$dir/told" || cat "$dir/told" >&2
+run relayed --with server "$serve" --with client "$connect" -- sh -c "$(copy 127.0.0.1 relayed)"
 echo "through relays, 8 connections: $(cat "$dir/relayed")"
-cmp "$dir/data/file" "$dir/copy/direct/data/file"
-cmp "$dir/data/file" "$dir/copy/relayed/data/file"

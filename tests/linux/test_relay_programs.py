@@ -252,3 +252,18 @@ def test_a_backup_over_a_lossy_way_is_quicker_through_relays() -> None:
     said = done("sh", "examples/relay/backup.sh", "3", PATH=path)
     direct_s, relayed_s = (int(line.split()[-2]) for line in said.splitlines()[1:])
     assert direct_s > 3 * relayed_s, said
+
+
+def test_a_backup_that_fails_has_no_time(tmp_path: Path) -> None:
+    (tmp_path / "lasthop").write_text("#!/bin/sh\necho broken >&2\n[ $1 = relay ]\n")
+    (tmp_path / "lasthop").chmod(0o755)
+    backup = subprocess.run(
+        ["sh", "examples/relay/backup.sh", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )
+    assert backup.returncode == 1
+    assert backup.stdout == "1 MB over 20 Mbps, 75 ms, queue 250, loss 0.01\n"
+    assert backup.stderr.endswith("broken\nerror: the copy failed\n")

@@ -29,6 +29,11 @@ impl Budget {
         self.free().saturating_sub(self.whole / 4)
     }
 
+    /// What is free in addition to half of the whole, which is for those that are known to use it. [bytes]
+    pub fn plenty(&self) -> usize {
+        self.free().saturating_sub(self.whole / 2)
+    }
+
     /// What is given away. [bytes]
     pub fn used(&self) -> usize {
         self.whole - self.free.get()

@@ -3,19 +3,18 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
 use tokio::time::{sleep, timeout};
 
+use crate::callers::{Callers, Limits};
 use crate::frame;
 use crate::hello::{Answer, Hello, VERSION, Welcome};
 use crate::kernel;
@@ -30,8 +29,14 @@ use crate::socks;
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 /// How long a program may take to say where it wants to go.
 const PROGRAM_PATIENCE: Duration = Duration::from_secs(10);
-/// Connections of programs at a time that have not said where they want to go; others wait.
-const MOST_UNDECIDED: usize = 256;
+/// Limits of connections of programs that have not said where they want to go. A busy machine may delay a program: others
+/// wait until the oldest has had its time.
+const UNDECIDED: Limits = Limits {
+    all: 512,
+    of_one: usize::MAX,
+    silent_age: Duration::from_secs(1),
+    spoken_age: Duration::MAX,
+};
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Programs, and the server.
@@ -48,7 +53,7 @@ pub(crate) struct Client {
     dialing: Cell<u32>,
     /// Pause before the next attempt, as long as attempts fail: then there is one at a time.
     pause: Cell<Option<Duration>>,
-    undecided: Arc<Semaphore>,
+    undecided: RefCell<Callers>,
     notes: mpsc::SyncSender<String>,
     /// Targets of forwards that have failed, and why: each is told of once.
     told: RefCell<HashSet<(String, u16, u8)>>,
@@ -105,7 +110,7 @@ impl Client {
         notes: mpsc::SyncSender<String>,
     ) -> Rc<Client> {
         let streams = settings.memory.streams;
-        let pool = begin(&settings, streams, &memory);
+        let pool = begin(&settings, streams, &memory, &notes);
         Rc::new(Client {
             key,
             settings,
@@ -115,7 +120,7 @@ impl Client {
             next_link: Cell::new(0),
             dialing: Cell::new(0),
             pause: Cell::new(None),
-            undecided: Arc::new(Semaphore::new(MOST_UNDECIDED)),
+            undecided: RefCell::new(Callers::new(UNDECIDED)),
             notes,
             told: RefCell::default(),
             streams: Cell::new(streams),
@@ -164,7 +169,8 @@ impl Client {
         let counted = self.pool.borrow().session.borrow().counted();
         self.gone.set(self.gone.get() + counted);
         *self.session.borrow_mut() = new_session();
-        *self.pool.borrow_mut() = begin(&self.settings, self.streams.get(), &self.memory);
+        let (streams, memory) = (self.streams.get(), &self.memory);
+        *self.pool.borrow_mut() = begin(&self.settings, streams, memory, &self.notes);
     }
 
     fn dial(self: &Rc<Self>, pool: &Rc<Pool>) {
@@ -277,20 +283,38 @@ impl Client {
     pub(crate) async fn take(self: Rc<Self>, listener: TcpListener, leads: Leads) {
         let decides = matches!(leads, Leads::Socks);
         loop {
-            // only who speaks SOCKS may be long in saying where it goes
-            let undecided = self.undecided.clone();
-            let permit = match decides {
-                true => undecided.acquire_owned().await.ok(),
-                false => None,
-            };
             match listener.accept().await {
                 Ok((socket, _)) => {
+                    // only who speaks SOCKS may be long in saying where it goes
+                    let caller = match decides {
+                        true => Some(self.admit().await),
+                        false => None,
+                    };
                     let (client, leads) = (self.clone(), leads.clone());
-                    spawn_local(async move {
-                        let _ = client.lead(socket, leads, permit).await;
+                    let task = spawn_local(async move {
+                        let _ = client.lead(socket, leads, caller).await;
                     });
+                    if let Some(caller) = caller {
+                        let mut undecided = self.undecided.borrow_mut();
+                        undecided.serve(caller, task.abort_handle());
+                    }
                 }
                 Err(_) => sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// Waits until there is room for a program that has not said where it wants to go: its number.
+    async fn admit(&self) -> u64 {
+        loop {
+            // a router's programs may all have one address, so that addresses do not count here
+            let admitted = self
+                .undecided
+                .borrow_mut()
+                .admit(Ipv4Addr::LOCALHOST.into());
+            match admitted {
+                Some(caller) => return caller,
+                None => sleep(PAUSE).await,
             }
         }
     }
@@ -307,7 +331,7 @@ impl Client {
         &self,
         mut socket: TcpStream,
         leads: Leads,
-        undecided: Option<OwnedSemaphorePermit>,
+        caller: Option<u64>,
     ) -> io::Result<()> {
         let is_socks = matches!(leads, Leads::Socks);
         let asked = match leads {
@@ -318,7 +342,9 @@ impl Client {
             })),
             Leads::Socks => timeout(PROGRAM_PATIENCE, socks::asked(&mut socket)).await,
         };
-        drop(undecided);
+        if let Some(caller) = caller {
+            self.undecided.borrow_mut().leave(caller);
+        }
         let Some((host, port)) = asked.map_err(io::Error::from)?? else {
             return Ok(());
         };
@@ -354,9 +380,15 @@ async fn gone(socket: &TcpStream, waits: bool) -> io::Result<()> {
     Ok(())
 }
 
-fn begin(settings: &ClientSettings, streams: usize, memory: &Memory) -> Rc<Pool> {
+fn begin(
+    settings: &ClientSettings,
+    streams: usize,
+    memory: &Memory,
+    notes: &mpsc::SyncSender<String>,
+) -> Rc<Pool> {
     let limits = (streams, settings.memory.window_bytes);
-    Pool::begin(settings.terms.clone(), limits, memory.clone(), None)
+    let terms = settings.terms.clone();
+    Pool::begin(terms, limits, memory.clone(), None, notes.clone())
 }
 
 fn new_session() -> String {

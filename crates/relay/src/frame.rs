@@ -132,6 +132,9 @@ pub const REFUSED: u8 = 5;
 /// Code of what has not answered in time.
 pub const TIMED_OUT: u8 = 6;
 
+/// Code of a stream for which the server has no room. SOCKS has none for it.
+pub const NO_ROOM: u8 = 128;
+
 /// What a code says.
 pub fn why(code: u8) -> &'static str {
     match code {
@@ -141,6 +144,7 @@ pub fn why(code: u8) -> &'static str {
         HOST_UNREACHABLE => "no host of that name can be reached",
         REFUSED => "nobody listens there",
         TIMED_OUT => "no answer",
+        NO_ROOM => "the server has no room for another stream (--streams, --memory)",
         _ => "failed",
     }
 }

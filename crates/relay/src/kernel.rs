@@ -106,6 +106,10 @@ pub(crate) fn prepare(socket: &TcpStream, timeout: Duration) -> io::Result<()> {
 ///
 /// tokio remembers that a socket was writable until a write has failed. Here none fails, since no
 /// more is written than there is room for: the kernel is asked, and asked to tell.
+///
+/// # Errors
+///
+/// If the connection was reset.
 pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
     loop {
         socket.writable().await?;
@@ -116,7 +120,13 @@ pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
         }
         SockRef::from(socket).set_tcp_notsent_lowat(ahead)?;
         let mut asked = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
-        if poll(&mut asked, PollTimeout::ZERO)? == 0 {
+        poll(&mut asked, PollTimeout::ZERO)?;
+        let found = asked[0].revents().unwrap_or(PollFlags::empty());
+        if found.intersects(PollFlags::POLLERR | PollFlags::POLLHUP) {
+            // a reset leaves the count of unsent bytes as it was: there will never be room
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        if found.is_empty() {
             let later = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
             let _ = socket.try_io(Interest::WRITABLE, later);
         }
@@ -188,4 +198,36 @@ pub(crate) fn prepare_plug(socket: &TcpStream) -> io::Result<()> {
         SockRef::from(socket).set_recv_buffer_size(LOOPBACK_BUFFER)?;
     }
     SockRef::from(socket).set_tcp_notsent_lowat(PROGRAM_AHEAD)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// The runtime has one thread: a loop without an end would also stop the timeout, hence the thread of its own.
+    #[test]
+    fn waiting_for_room_ends_when_the_connection_is_reset() {
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let mut full = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (mut peer, _) = listener.accept().unwrap();
+            full.set_nonblocking(true).unwrap();
+            while full.write(&[0; 65_536]).is_ok() {} // until the peer's window is closed
+            peer.read_exact(&mut [0]).unwrap();
+            drop(peer); // with unread data: a reset, which does not clear the count of unsent bytes
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            let runtime = builder.enable_all().build().unwrap();
+            let waited = runtime.block_on(async {
+                let full = TcpStream::from_std(full).unwrap();
+                tokio::time::timeout(Duration::from_secs(5), room(&full)).await
+            });
+            let _ = tell.send(waited.map(|room| room.is_err()));
+        });
+        let waited = told.recv_timeout(Duration::from_secs(10));
+        assert_eq!(waited, Ok(Ok(true)), "it neither hangs nor waits");
+    }
 }

@@ -12,6 +12,7 @@
 
 mod allow;
 mod budget;
+mod callers;
 mod client;
 pub mod frame;
 mod hello;

@@ -68,7 +68,7 @@ pub(crate) fn join(
     let task = spawn_local(async move {
         tokio::select! {
             _ = write(&pool, &wire, id, out) => {}
-            heard = read(&pool, &wire, id, come) => if let Err(Heard::Wrong) = heard {
+            heard = read(&pool, &wire, id, come) => if let Err(Heard::Violation) = heard {
                 pool.abandon();
             },
         }
@@ -147,10 +147,10 @@ fn gather(
 
 /// Why a connection is read no longer.
 enum Heard {
-    /// It broke, or ended.
+    /// It broke, ended, or brought bytes that the other side did not seal: others carry on.
     Ended,
-    /// The other side is no relay.
-    Wrong,
+    /// The other side has sealed a message that no relay sends.
+    Violation,
 }
 
 impl From<io::Error> for Heard {
@@ -195,10 +195,10 @@ fn take(
     let mut rest = come.as_slice();
     let now = pool.now();
     let mut session = pool.session.borrow_mut();
-    while let Some(used) = direction.open(rest, message).map_err(|_| Heard::Wrong)? {
+    while let Some(used) = direction.open(rest, message).map_err(|_| Heard::Ended)? {
         rest = &rest[used..];
         let heard = session.receive(id, message, now);
-        heard.map_err(|_| Heard::Wrong)?;
+        heard.map_err(|_| Heard::Violation)?;
     }
     *part = rest.to_vec();
     Ok(())

@@ -15,7 +15,7 @@ pub(crate) struct Handshakes {
     pub(crate) strangers: u64,
     /// Before their end.
     pub(crate) broken: u64,
-    /// Not begun, as there were too many.
+    /// Closed, as there were too many.
     pub(crate) too_many: u64,
 }
 

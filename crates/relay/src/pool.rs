@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use bytes::BufMut;
@@ -27,6 +28,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const BREATH: Duration = Duration::from_millis(5);
 /// Time for which a connection that is not needed is kept, in case it will be.
 const KEPT_RESTING: Duration = Duration::from_secs(60);
+/// Time between two reports of refused streams.
+const BETWEEN_REPORTS: Duration = Duration::from_secs(10);
 /// Silence of all streams after which the fewest connections are enough.
 const REST: Duration = Duration::from_secs(10);
 
@@ -63,6 +66,11 @@ pub(crate) struct Pool {
     /// The number of connections may have to change.
     pub(crate) changed: Notify,
     dead: Cell<bool>,
+    notes: mpsc::SyncSender<String>,
+    /// Refused streams that have been reported.
+    reported: Cell<u64>,
+    /// When refused streams may be reported next.
+    report_at: Cell<Duration>,
 }
 
 impl Pool {
@@ -72,6 +80,7 @@ impl Pool {
         limits: (usize, u64),
         memory: Memory,
         allowed: Option<Rc<[Allowed]>>,
+        notes: mpsc::SyncSender<String>,
     ) -> Rc<Pool> {
         let side = if allowed.is_some() {
             Side::Server
@@ -98,6 +107,9 @@ impl Pool {
             came: Notify::new(),
             changed: Notify::new(),
             dead: Cell::new(false),
+            notes,
+            reported: Cell::new(0),
+            report_at: Cell::default(),
         });
         spawn_local(Pool::keep_time(pool.clone()));
         spawn_local(Pool::acknowledge(pool.clone()));
@@ -448,6 +460,7 @@ impl Pool {
                 self.step(now, now - busy >= REST);
             }
             self.session.borrow_mut().tick(now);
+            self.report(now);
             if self.allowed.is_none() {
                 let rested = self.session.borrow().rested(now, KEPT_RESTING);
                 for id in rested {
@@ -462,6 +475,24 @@ impl Pool {
                 self.abandon();
             }
             self.dispatch();
+        }
+    }
+
+    /// Reports streams that were refused for want of room.
+    fn report(&self, now: Duration) {
+        let session = self.session.borrow();
+        let refused = session.counted().refused;
+        let new = refused - self.reported.get();
+        if let Some(lack) = session.lack()
+            && new > 0
+            && now >= self.report_at.get()
+        {
+            self.reported.set(refused);
+            self.report_at.set(now + BETWEEN_REPORTS);
+            let streams = if new == 1 { "stream" } else { "streams" };
+            let _ = self
+                .notes
+                .try_send(format!("{new} {streams} refused: {lack}"));
         }
     }
 

@@ -228,7 +228,7 @@ fn run(
         let metrics: Box<dyn Fn() -> Metrics> = match settings {
             Settings::Server(settings) => {
                 let memory = memory(settings.memory);
-                let server = Server::new(settings, key, memory);
+                let server = Server::new(settings, key, memory, notes);
                 for (listener, _) in tokio_listeners(listeners) {
                     spawn_local(server.clone().run(listener));
                 }

@@ -3,16 +3,18 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream, lookup_host};
-use tokio::task::spawn_local;
+use tokio::task::{spawn_local, yield_now};
 use tokio::time::{sleep, timeout};
 
 use crate::allow::{Allowed, is_allowed};
+use crate::callers::{Callers, Limits};
 use crate::frame;
 use crate::hello::{Answer, Hello, VERSION, Welcome};
 use crate::kernel;
@@ -25,9 +27,16 @@ use crate::settings::ServerSettings;
 
 /// How long a target may take to answer.
 const TARGET_PATIENCE: Duration = Duration::from_secs(10);
-/// Handshakes at a time, of all and of one address.
-const MOST_HANDSHAKES: usize = 64;
-const MOST_OF_ONE: usize = 16;
+/// Time for the first message of a handshake. A client sends it as soon as it is connected.
+const FIRST_MESSAGE_PATIENCE: Duration = Duration::from_secs(2);
+/// Limits of handshakes at a time. A client is silent for a moment only, so that a silent connection may be closed at
+/// any age. A client that has sent an authentic message waits for a round trip.
+const HANDSHAKES: Limits = Limits {
+    all: 64,
+    of_one: 16,
+    silent_age: Duration::ZERO,
+    spoken_age: Duration::from_secs(2),
+};
 /// Connections of a session, most of which rest or end, over those that its terms have at most.
 const MOST_OVER: usize = 4;
 /// After an error in taking connections, as without descriptors.
@@ -40,24 +49,31 @@ pub(crate) struct Server {
     settings: ServerSettings,
     pub(crate) memory: Memory,
     pub(crate) pools: RefCell<HashMap<String, Rc<Pool>>>,
-    /// Handshakes under way, by address.
-    pending: RefCell<HashMap<IpAddr, usize>>,
+    /// Handshakes under way.
+    callers: RefCell<Callers>,
     pub(crate) handshakes: Cell<Handshakes>,
     /// What was counted in sessions that are over.
     pub(crate) gone: Cell<Counted>,
+    notes: mpsc::SyncSender<String>,
 }
 
 impl Server {
-    pub(crate) fn new(settings: ServerSettings, key: Key, memory: Memory) -> Rc<Server> {
+    pub(crate) fn new(
+        settings: ServerSettings,
+        key: Key,
+        memory: Memory,
+        notes: mpsc::SyncSender<String>,
+    ) -> Rc<Server> {
         Rc::new(Server {
             key,
             allowed: settings.allow.as_slice().into(),
             settings,
             memory,
             pools: RefCell::default(),
-            pending: RefCell::default(),
+            callers: RefCell::new(Callers::new(HANDSHAKES)),
             handshakes: Cell::default(),
             gone: Cell::default(),
+            notes,
         })
     }
 
@@ -65,41 +81,37 @@ impl Server {
     pub(crate) async fn run(self: Rc<Self>, listener: TcpListener) {
         loop {
             match listener.accept().await {
-                Ok((socket, from)) => self.clone().welcome(socket, from),
+                Ok((socket, from)) => {
+                    self.clone().welcome(socket, from);
+                    yield_now().await; // so that a message that is there already is read
+                }
                 Err(_) => sleep(PAUSE).await,
             }
         }
     }
 
-    /// Talks to whoever has come, unless too many have.
+    /// Talks to a new connection, unless there are too many.
     fn welcome(self: Rc<Self>, socket: TcpStream, from: SocketAddr) {
-        let mut pending = self.pending.borrow_mut();
-        let all: usize = pending.values().sum();
-        let of_one = pending.entry(from.ip()).or_default();
-        if all >= MOST_HANDSHAKES || *of_one >= MOST_OF_ONE {
-            if *of_one == 0 {
-                pending.remove(&from.ip());
-            }
-            return self.count(|counted| counted.too_many += 1);
-        }
-        *of_one += 1;
+        let mut callers = self.callers.borrow_mut();
+        let before = callers.closed;
+        let admitted = callers.admit(from.ip());
+        let refused = callers.closed - before + u64::from(admitted.is_none());
+        self.count(|counted| counted.too_many += refused);
+        let Some(id) = admitted else {
+            return;
+        };
         let server = self.clone();
-        spawn_local(async move {
-            let talked = timeout(server.settings.patience, server.talk(socket)).await;
+        let task = spawn_local(async move {
+            let talked = timeout(server.settings.patience, server.talk(socket, id)).await;
             let talked = talked.unwrap_or(Err(NoiseError::TimedOut));
             server.count(|counted| match talked {
                 Ok(()) => counted.good += 1,
                 Err(NoiseError::Stranger) => counted.strangers += 1,
                 Err(_) => counted.broken += 1,
             });
-            let mut pending = server.pending.borrow_mut();
-            if let Some(of_one) = pending.get_mut(&from.ip()) {
-                *of_one -= 1;
-                if *of_one == 0 {
-                    pending.remove(&from.ip());
-                }
-            }
+            server.callers.borrow_mut().leave(id);
         });
+        callers.serve(id, task.abort_handle());
     }
 
     fn count(&self, add: impl FnOnce(&mut Handshakes)) {
@@ -108,8 +120,11 @@ impl Server {
         self.handshakes.set(handshakes);
     }
 
-    async fn talk(&self, mut socket: TcpStream) -> Result<(), NoiseError> {
-        let (asked, state) = noise::listen(&mut socket, &self.key).await?;
+    async fn talk(&self, mut socket: TcpStream, caller: u64) -> Result<(), NoiseError> {
+        let first = noise::listen(&mut socket, &self.key);
+        let first = timeout(FIRST_MESSAGE_PATIENCE, first).await;
+        let (asked, state) = first.unwrap_or(Err(NoiseError::TimedOut))?;
+        self.callers.borrow_mut().spoke(caller);
         let hello: Option<Hello> = serde_json::from_slice(&asked).ok();
         let (answer, pool) = match &hello {
             Some(hello) => self.answer(hello, &socket),
@@ -173,7 +188,8 @@ impl Server {
         let memory = self.settings.memory;
         let limits = (memory.streams, memory.window_bytes);
         let allowed = Some(self.allowed.clone());
-        let pool = Pool::begin(hello.terms.clone(), limits, self.memory.clone(), allowed);
+        let (terms, memory) = (hello.terms.clone(), self.memory.clone());
+        let pool = Pool::begin(terms, limits, memory, allowed, self.notes.clone());
         pools.insert(hello.session.clone(), pool.clone());
         Some(pool)
     }

@@ -7,6 +7,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::frame;
+
 const VERSION: u8 = 5;
 const NO_AUTHENTICATION: u8 = 0;
 const NO_METHOD: u8 = 255;
@@ -56,6 +58,11 @@ pub(crate) async fn asked(socket: &mut TcpStream) -> io::Result<Option<(String, 
 
 /// Tells a program that it is connected, or why not.
 pub(crate) async fn reply(socket: &mut TcpStream, code: u8) -> io::Result<()> {
+    let code = if code > ADDRESS_UNKNOWN {
+        frame::FAILED
+    } else {
+        code
+    };
     // the address that the target sees is not told
     let head = [VERSION, code, 0, 1];
     socket.write_all(&[head.as_slice(), &[0; 6]].concat()).await

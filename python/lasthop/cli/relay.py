@@ -162,14 +162,21 @@ def positive(text: str, option: str) -> float:
     return value
 
 
-def bounds_of(streams: str, memory: str) -> "Bounds":
+def bounds_of(streams: str | None, memory: str) -> "Bounds":
     """What a relay may take."""
-    from lasthop.relay.settings import Bounds
+    from lasthop.relay.settings import MIB, STREAM_BYTES, Bounds
 
     size = round(measured(memory, MEMORIES, "--memory", "48MiB"))
     if not LEAST_MEMORY_BYTES <= size <= MOST_MEMORY_BYTES:
         raise UserError(f"--memory: {memory}: must be from 1MiB to 16GiB")
-    return Bounds(memory_bytes=size, streams=count(streams, "--streams", MOST_STREAMS))
+    most = None if streams is None else count(streams, "--streams", MOST_STREAMS)
+    if most is not None and most * STREAM_BYTES > size:
+        raise UserError(
+            f"--streams: {most}: --memory {memory} is for at most {size // STREAM_BYTES} streams, "
+            f"{STREAM_BYTES >> 10} KiB each",
+            f"--memory {-(-most * STREAM_BYTES // MIB)}MiB",
+        )
+    return Bounds(memory_bytes=size, streams=most)
 
 
 def connections_of(text: str) -> tuple[int, int]:
@@ -189,7 +196,14 @@ def connections_of(text: str) -> tuple[int, int]:
 Key = Annotated[
     Path, typer.Option("--key", metavar="FILE", help="The key of both relays.", parser=file_name)
 ]
-Streams = Annotated[str, typer.Option(metavar="N", help="Most streams at a time, of one client.")]
+Streams = Annotated[
+    str | None,
+    unset(
+        "N",
+        "Most streams at a time, of one client; each needs 24 KiB of memory. 2048 by default, or "
+        "as many as the memory is for.",
+    ),
+]
 MemoryOption = Annotated[
     str, typer.Option("--memory", metavar="SIZE", help="Memory for all streams together.")
 ]
@@ -228,7 +242,7 @@ def serve(
     ] = None,
     clients: Annotated[str, typer.Option(metavar="N", help="Most clients at a time.")] = "64",
     patience: Patience = "10s",
-    streams: Streams = "2048",
+    streams: Streams = None,
     memory: MemoryOption = "48MiB",
     metrics: MetricsAt = None,
     as_json: Json = False,
@@ -319,7 +333,7 @@ def connect(
         str | None, unset("ADDRESS", "Address of this machine to connect from.", "--from")
     ] = None,
     patience: Patience = "10s",
-    streams: Streams = "2048",
+    streams: Streams = None,
     memory: MemoryOption = "48MiB",
     metrics: MetricsAt = None,
     as_json: Json = False,

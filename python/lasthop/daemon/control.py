@@ -58,15 +58,17 @@ class Control(Generic[Wanted]):
 
     def serve(self, there: socket.socket) -> None:
         """Answer a question."""
-        with suppress(OSError, ValueError):
+        with suppress(OSError):
             asking, _ = there.accept()
             with asking:
                 asking.settimeout(ASKED_S)
-                request = json.loads(asking.recv(REQUEST_BYTES))
+                request = read_object(asking.recv(REQUEST_BYTES))
                 asking.sendall(json.dumps(self.answer(request)).encode())
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, request: dict[str, Any] | None) -> dict[str, Any]:
         """The answer to a question."""
+        if request is None:
+            return {"refused": ["a request must be a JSON object"]}
         match request.get("do"):
             case "status":
                 return self.service.status()
@@ -81,12 +83,26 @@ class Control(Generic[Wanted]):
         """Read the file anew, or the one that is named, which later commands then find."""
         if not (file := request.get("file")):
             return self.service.reload()
-        settings = [(path, value) for path, value in request.get("settings", ())]
+        try:
+            settings = [(str(path), str(value)) for path, value in request.get("settings", ())]
+        except (TypeError, ValueError):
+            return ["settings: must be a list of pairs of texts"]
+        if not isinstance(file, str):
+            return ["file: must be a text"]
         refused = self.service.reload(lambda: self.read(Path(file), settings))
         if not refused:
             with suppress(UserError):  # it is for later commands; this one went well
                 self.state.write_file(Path(file))
         return refused
+
+
+def read_object(data: bytes) -> dict[str, Any] | None:
+    """Return the JSON object in some bytes, or None if they are anything else."""
+    try:
+        tree = json.loads(data)
+    except (ValueError, RecursionError):  # the latter if it is nested too deeply
+        return None
+    return tree if isinstance(tree, dict) else None
 
 
 def listener(address: str) -> socket.socket:
@@ -97,7 +113,6 @@ def listener(address: str) -> socket.socket:
             os.unlink(address)
         os.fchmod(there.fileno(), 0o600)  # what is bound has the rights of the socket
         there.bind(address)
-        os.chmod(address, 0o600)
         there.listen(8)
     except OSError as error:
         there.close()

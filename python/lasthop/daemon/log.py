@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lasthop.errors import UserError
+from lasthop.linux.own_file import open_own
 
 LARGEST_BYTES = 1 << 20
 """A log that has grown beyond this becomes the old one, of which there is one."""
@@ -43,9 +44,7 @@ class LogFile:
 
     def open(self) -> None:
         """Let standard error go to the file, which is its owner's alone."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-        handle = os.open(self.path, flags, 0o600)
-        os.fchmod(handle, 0o600)
+        handle = open_own(self.path, os.O_WRONLY | os.O_APPEND)
         os.dup2(handle, ERRORS)
         os.close(handle)
 

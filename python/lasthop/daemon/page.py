@@ -4,6 +4,8 @@ A connection has `PATIENCE_S` for its request and the answer, and the oldest mak
 would be more than `MOST_CONNECTIONS`: however many stand idle, who asks is answered at once.
 """
 
+import ipaddress
+import re
 import selectors
 import socket
 import threading
@@ -18,6 +20,8 @@ PAUSE_S = 0.05
 REQUEST_BYTES = 1 << 13
 """No request is longer."""
 END = b"\r\n\r\n"
+LOCAL_DOMAINS = (".local", ".lan", ".internal", ".home.arpa")
+"""Ends of names that only a local network resolves."""
 
 Page = Callable[[], bytes]
 
@@ -33,7 +37,7 @@ class Conversation:
 
 
 class Server:
-    """Answers every GET with a page.
+    """Answers every GET with a page, unless it is meant for another host.
 
     Parameters
     ----------
@@ -122,6 +126,8 @@ class Server:
             return head("431 Request Header Fields Too Large", 0)
         if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
             return head("400 Bad Request", 0)
+        if not all(map(is_own_host, hosts(request))):
+            return head("421 Misdirected Request", 0)
         if words[0] not in (b"GET", b"HEAD"):
             return head("405 Method Not Allowed", 0, "Allow: GET, HEAD\r\n")
         try:
@@ -130,6 +136,34 @@ class Server:
             return head("500 Internal Server Error", 0)
         start = head("200 OK", len(body), f"Content-Type: {self.kind}\r\n")
         return start if words[0] == b"HEAD" else start + body
+
+
+def hosts(request: bytes) -> list[str]:
+    """Return the values of the header `Host` in a request."""
+    lines = request.partition(END)[0].split(b"\r\n")[1:]
+    fields = [line.partition(b":") for line in lines]
+    return [
+        value.strip().decode("latin-1")
+        for name, _, value in fields
+        if name.strip().lower() == b"host"
+    ]
+
+
+def is_own_host(host: str) -> bool:
+    """Return whether a header `Host` names this machine: by address, as localhost or by name.
+
+    A page from elsewhere whose name leads here (DNS rebinding) is asked for by that name.
+    """
+    found = re.fullmatch(r"(?:\[([^\]]*)\]|([^:]*))(?::\d*)?", host)
+    if found is None:
+        return False
+    name = (found[1] or found[2]).lower()
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        own = socket.gethostname().lower()
+        return not found[1] and name in {"localhost", own, *(own + each for each in LOCAL_DOMAINS)}
+    return True
 
 
 def head(status: str, size: int, more: str = "") -> bytes:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from lasthop.errors import UserError
 from lasthop.linux.identity import Whose, identity_of, is_first, own_identity
+from lasthop.linux.own_file import SAFELY, open_own
 from lasthop.linux.undo import UndoLog
 
 RUN = Path("/run/lasthop")
@@ -25,8 +26,6 @@ PATIENCE_S = 20.0
 LOOK_S = 0.1
 """Nobody who only looks whether the lock is free has it for longer. [s]"""
 LOCK, HOLDS, NAMESPACE, SORT = "lock", "file", "namespace", "sort"
-SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW
-"""No link leads root out of a directory that is another user's."""
 NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
@@ -122,9 +121,8 @@ class State:
         """Write a small file, for its owner alone."""
         path = self.directory / name
         with told(path):
-            handle = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CREAT | SAFELY, 0o600)
+            handle = open_own(path, os.O_WRONLY | os.O_TRUNC)
             try:
-                os.fchmod(handle, 0o600)
                 give(handle, self.directory)
                 os.write(handle, text.encode())
             finally:
@@ -142,8 +140,7 @@ class State:
     def take(self) -> bool:
         """Take the lock, which the kernel gives back when we end; whether it was free."""
         with told(self.directory / LOCK):
-            handle = os.open(self.directory / LOCK, os.O_RDWR | os.O_CREAT | SAFELY, 0o600)
-            os.fchmod(handle, 0o600)
+            handle = open_own(self.directory / LOCK, os.O_RDWR)
             give(handle, self.directory)
         return self.hold(handle)
 
@@ -300,7 +297,7 @@ class State:
                     answer = json.loads(file.read(ANSWER_BYTES))
         except PermissionError as error:
             raise UserError(f"{self.address}: {error.strerror}", who(error)) from None
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return answer if isinstance(answer, dict) else None
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lasthop.errors import UserError
+from lasthop.linux.own_file import open_own
 
 Record: TypeAlias = Mapping[str, Any]
 """An inverse: `kind` says of what, the rest is what it needs."""
@@ -44,10 +45,8 @@ class UndoLog:
         line = f"{zlib.crc32(text.encode()):08x} {text}\n".encode()
         try:
             is_new = not self.path.exists()
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            file = os.open(self.path, flags, 0o600)
+            file = open_own(self.path, os.O_WRONLY | os.O_APPEND)
             try:
-                os.fchmod(file, 0o600)
                 if os.write(file, line) != len(line):
                     raise OSError(None, "the disk is full")
                 os.fsync(file)
@@ -91,7 +90,7 @@ def whole(line: bytes) -> dict[str, Any] | None:
         return None
     try:
         record = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
 

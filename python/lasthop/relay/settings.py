@@ -19,6 +19,11 @@ KEY_BYTES = 32
 MOST_KEY_BYTES = 1024
 """No key's file is longer."""
 MIB = 1 << 20
+STREAMS = 2048
+"""Streams at a time, of one client, where the memory is for as many."""
+STREAM_BYTES = 24 << 10
+"""Memory for each stream that may be open, so that it has room whatever others hold: two thirds are
+for what has come and is not read, of which a quarter is for new streams, each 4 KiB. [bytes]"""
 PATIENCE_S = 10.0
 RULES = ("rtt", "utility", "marks")
 """By what the number of connections goes; a number stands for itself."""
@@ -135,15 +140,29 @@ class Bounds:
     """For all streams together."""
     window_bytes: int = 4 * MIB
     """What one stream may send ahead of its reader, at most."""
-    streams: int = 2048
-    """Streams at a time, of one client."""
+    streams: int | None = None
+    """Streams at a time, of one client. Each needs 24 KiB of memory. None: 2048, or as many as the
+    memory is for."""
+
+    def __post_init__(self) -> None:
+        if self.streams is not None and self.streams > self.most_streams:
+            raise UserError(
+                f"streams: {self.streams}: memory_bytes = {self.memory_bytes} is for at most "
+                f"{self.most_streams}",
+                f"memory_bytes = {self.streams * STREAM_BYTES}",
+            )
+
+    @property
+    def most_streams(self) -> int:
+        """Number of streams that the memory is for."""
+        return self.memory_bytes // STREAM_BYTES
 
     def as_json(self) -> dict[str, int]:
         """As a relay takes them."""
         return {
             "bytes": self.memory_bytes,
             "window_bytes": self.window_bytes,
-            "streams": self.streams,
+            "streams": self.streams or min(STREAMS, self.most_streams),
         }
 
 

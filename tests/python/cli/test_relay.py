@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from lasthop.cli import main
-from lasthop.relay import new_key
+from lasthop.errors import UserError
+from lasthop.relay import Bounds, new_key
 
 LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
 
@@ -52,6 +53,8 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--timeout", "0.5s"], "--timeout: 0.5s: must be from 1 s"),
         (["--memory", "1KiB"], "--memory: 1KiB: must be from 1MiB to 16GiB"),
         (["--streams", "1e9"], '--streams: "1e9" is not a number from 1 to'),
+        (["--streams", "2049"], "--streams: 2049: --memory 48MiB is for at most 2048 streams"),
+        (["--streams", "43", "--memory", "1MiB"], "hint: --memory 2MiB"),
         (["--forward", "80"], '--forward: "80" is not [ADDRESS:]PORT:HOST:PORT'),
         (["--forward", "99999:a:1"], '--forward: "99999" is no port from 0 to 65535'),
         (["--socks", "example.org:1"], '--socks: "example.org" is no address'),
@@ -63,6 +66,14 @@ def test_a_value_is_named_with_what_would_be_valid(
     error = said(capsys, "connect", "127.0.0.1:1", "--key", str(key), *words)
     assert told in error
     assert len(error.splitlines()) <= 2
+
+
+def test_the_memory_decides_how_many_streams_there_may_be() -> None:
+    assert Bounds().as_json()["streams"] == 2048
+    assert Bounds(memory_bytes=1 << 20).as_json()["streams"] == 42
+    assert Bounds(memory_bytes=192 << 20, streams=8192).as_json()["streams"] == 8192
+    with pytest.raises(UserError, match="streams: 8192: memory_bytes = 50331648 is for at most"):
+        Bounds(streams=8192)
 
 
 @pytest.mark.parametrize("server", ["far", "far:x", "far:70000", "[::1:5"])

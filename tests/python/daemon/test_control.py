@@ -1,11 +1,14 @@
 """Questions to a gateway that is up."""
 
 import os
+import socket
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 from typing import Any
+
+import pytest
 
 from lasthop.daemon.control import Control
 from lasthop.daemon.state import State
@@ -55,3 +58,45 @@ def test_questions_come_over_a_socket_that_goes_with_the_process(tmp_path: Path)
         assert Path(state.address).stat().st_mode & 0o777 == 0o600
     assert answers == [{"name": "cafe"}]
     assert not Path(state.address).exists()
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [b"[" * 60_000, b'{"do":' * 10_000, b"[]", b"null", b"\xff", b'{"do": ["status"]}'],
+    ids=["brackets", "braces", "list", "null", "no-text", "unknown"],
+)
+def test_a_request_that_is_none_is_refused(tmp_path: Path, request_bytes: bytes) -> None:
+    state = State(tmp_path)
+    control = Control(state, Service(), config.read)
+    with ExitStack() as stack:
+        there = control.open(stack)
+        there.setblocking(True)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+            asking.connect(state.address)
+            asking.sendall(request_bytes)
+            control.serve(there)
+            assert asking.recv(1000).startswith(b'{"refused": [')
+
+
+def test_a_reload_with_odd_values_is_refused(tmp_path: Path) -> None:
+    control = Control(State(tmp_path), Service(), config.read)
+    odd = {"do": "reload", "file": "b.toml", "settings": 3}
+    assert control.answer(odd) == {"refused": ["settings: must be a list of pairs of texts"]}
+    assert control.answer({"do": "reload", "file": 3}) == {"refused": ["file: must be a text"]}
+
+
+def test_an_answer_that_is_nested_too_deeply_is_none(tmp_path: Path) -> None:
+    state = State(tmp_path)
+    with ExitStack() as stack:
+        there = Control(state, Service(), config.read).open(stack)
+        there.setblocking(True)
+
+        def answer() -> None:
+            with there.accept()[0] as asking:
+                asking.recv(1000)
+                asking.sendall(b"[" * 60_000)
+
+        answering = Thread(target=answer)
+        answering.start()
+        assert state.ask({"do": "status"}) is None
+        answering.join()

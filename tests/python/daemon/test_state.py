@@ -13,6 +13,7 @@ import pytest
 
 from lasthop.daemon import state
 from lasthop.daemon.control import Control
+from lasthop.daemon.log import LogFile
 from lasthop.daemon.state import State, in_use, state_of
 from lasthop.errors import UserError
 from lasthop.gateway import config
@@ -203,6 +204,20 @@ def test_no_link_leads_elsewhere(run: Path, tmp_path: Path) -> None:
         ours.write_file(None)
     with pytest.raises(UserError, match=r"undo.log: Too many levels of symbolic links"):
         ours.log.add(RECORD)
+    for name in ("lock", "file", "namespace", "sort", "undo.log"):
+        (ours.directory / name).unlink()
+        (ours.directory / name).hardlink_to(tmp_path / "precious")
+    (ours.directory / "log").hardlink_to(tmp_path / "precious")
+    rights = (tmp_path / "precious").stat().st_mode
+    for write in (
+        ours.take,
+        lambda: ours.write_file(None),
+        lambda: ours.log.add(RECORD),
+        lambda: LogFile(ours.directory / "log"),
+    ):
+        with pytest.raises(UserError, match="it is a hard link to another file"):
+            write()
+    assert (tmp_path / "precious").stat().st_mode == rights
     (run / "eth2").symlink_to(tmp_path)
     with pytest.raises(UserError, match="eth2: it is a symbolic link"):
         State(run / "eth2").make()

@@ -119,7 +119,9 @@ def served(body: bytes = b"x 1\n") -> Iterator[tuple[str, int]]:
     check_port(at)  # it is free again
 
 
-def ask(at: tuple[str, int], request: bytes = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") -> bytes:
+def ask(
+    at: tuple[str, int], request: bytes = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+) -> bytes:
     with socket.create_connection(at, timeout=30) as asking:
         asking.sendall(request)
         with asking.makefile("rb") as answer:
@@ -144,6 +146,19 @@ def test_a_page_is_served() -> None:
                 assert status == b"431"
             else:
                 assert said.split()[1] == status
+
+
+def test_a_page_asked_for_by_a_foreign_name_is_refused() -> None:
+    own = socket.gethostname()
+    with served() as at:
+        for host in (f"127.0.0.1:{at[1]}", "LOCALHOST", "[::1]:9100", "192.0.2.7", own):
+            request = f"GET / HTTP/1.1\r\nX: y\r\nhost:{host}\r\n\r\n"
+            assert ask(at, request.encode()).split()[1] == b"200", host
+        for host in ("example.org", "127.0.0.1.example.org:9100", "", "[x", "[localhost]", "a@::1"):
+            request = f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"
+            assert ask(at, request.encode()).split()[1] == b"421", host
+        two = b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: example.org\r\n\r\n"
+        assert ask(at, two).split()[1] == b"421"
 
 
 def test_a_large_page_arrives_whole() -> None:

@@ -10,6 +10,7 @@
 //! A link that is lost gives back what its other end had not acknowledged, and another link takes it. Blocks carry
 //! their offset and are merged; all other frames say the same when they come twice.
 
+mod counted;
 mod link;
 mod merge;
 mod receiving;
@@ -32,6 +33,7 @@ use link::{Kept, Link};
 use seen::Seen;
 use stream::Stream;
 
+pub use counted::{Counted, Lack};
 pub use link::LinkId;
 
 /// A message before encryption, which several may hold.
@@ -43,8 +45,11 @@ pub const MOST_BLOCK: usize = 32_768;
 const LEAST_WINDOW: u64 = 4_096;
 /// What a stream may send ahead at first, where memory is plenty. [bytes]
 const FIRST_WINDOW: u64 = 65_536;
-/// Part of the spare memory that a new stream gets.
-const FIRST_SHARE: u64 = 512;
+/// Part of the plentiful memory that a new stream gets.
+const FIRST_SHARE: u64 = 256;
+/// What its program has taken of a stream that is known to be read: more than the kernel's buffers of a socket that
+/// nobody reads. [bytes]
+const READ_BYTES: u64 = 262_144;
 /// Blocks out of order that a session may hold.
 const MOST_BLOCKS: usize = 40_000;
 /// Time without a block after which a stream gives back credit. [ns]
@@ -148,47 +153,6 @@ fn violation<T>(what: &str) -> Result<T, Violation> {
     Err(Violation(what.into()))
 }
 
-/// What has been counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counted {
-    /// Streams that began.
-    pub streams: u64,
-    /// Streams that were refused here: too many, or too little memory.
-    pub refused: u64,
-    /// Streams to where the server lets nobody connect.
-    pub denied: u64,
-    /// Streams that broke off.
-    pub resets: u64,
-    /// Payload handed to links for the first time. [bytes]
-    pub sent_bytes: u64,
-    /// Payload taken by programs. [bytes]
-    pub taken_bytes: u64,
-    /// Messages handed to a link again: theirs was lost, or held up a stream.
-    pub again: u64,
-    /// Links that joined.
-    pub links: u64,
-    /// Links that were lost with something that was not acknowledged.
-    pub lost_links: u64,
-}
-
-impl std::ops::Add for Counted {
-    type Output = Counted;
-
-    fn add(self, other: Counted) -> Counted {
-        Counted {
-            streams: self.streams + other.streams,
-            refused: self.refused + other.refused,
-            denied: self.denied + other.denied,
-            resets: self.resets + other.resets,
-            sent_bytes: self.sent_bytes + other.sent_bytes,
-            taken_bytes: self.taken_bytes + other.taken_bytes,
-            again: self.again + other.again,
-            links: self.links + other.links,
-            lost_links: self.lost_links + other.lost_links,
-        }
-    }
-}
-
 /// A message that no link holds, and what the budget was charged for it.
 #[derive(Debug)]
 struct Waiting {
@@ -223,6 +187,8 @@ pub struct Session {
     heard: Duration,
     has_heard: bool,
     counted: Counted,
+    /// Why the last stream was refused for want of room.
+    lack: Option<Lack>,
 }
 
 impl Session {
@@ -246,6 +212,7 @@ impl Session {
             heard: now,
             has_heard: false,
             counted: Counted::default(),
+            lack: None,
         }
     }
 
@@ -401,12 +368,14 @@ impl Session {
 
     fn begin(&mut self, id: StreamId, credit: u64, now: Duration) -> bool {
         if self.streams.len() >= self.limits.streams {
+            self.refuse(Lack::Streams(self.limits.streams));
             return false;
         }
-        let spare = self.memory.merging.spare() as u64;
+        let plenty = self.memory.merging.plenty() as u64;
         let window =
-            (spare / FIRST_SHARE).clamp(LEAST_WINDOW, FIRST_WINDOW.min(self.limits.window));
+            (plenty / FIRST_SHARE).clamp(LEAST_WINDOW, FIRST_WINDOW.min(self.limits.window));
         if !self.memory.merging.take(window as usize) {
+            self.refuse(Lack::Memory);
             return false;
         }
         if self.streams.is_empty() {
@@ -415,6 +384,16 @@ impl Session {
         self.streams.insert(id, Stream::new(window, credit, now));
         self.counted.streams += 1;
         true
+    }
+
+    fn refuse(&mut self, lack: Lack) {
+        self.counted.refused += 1;
+        self.lack = Some(lack);
+    }
+
+    /// Why the last stream was refused for want of room.
+    pub fn lack(&self) -> Option<Lack> {
+        self.lack
     }
 
     fn release(&mut self, charged: usize) {
@@ -440,7 +419,6 @@ impl Session {
     pub fn open(&mut self, host: &str, port: u16, now: Duration) -> Option<StreamId> {
         let id = self.next_stream;
         if !self.begin(id, 0, now) {
-            self.counted.refused += 1;
             return None;
         }
         self.next_stream += 1;
@@ -515,11 +493,11 @@ impl Session {
 
     /// Announces credit soon, if a stream's sender should have more.
     fn look_at_credit(&mut self, id: StreamId) {
-        let spare = self.memory.merging.spare() as u64;
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
         };
-        if !stream.is_due && stream.to_grant(spare, self.limits.window).is_some() {
+        let until = stream.to_grant(&self.memory.merging, self.limits.window);
+        if !stream.is_due && until.is_some() {
             stream.is_due = true;
             self.due.push_back(id);
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::stream::Stream;
-use super::{Event, LinkId, MOST_BLOCKS, Session, Side, Violation, violation};
+use super::{Event, Lack, LinkId, MOST_BLOCKS, Session, Side, Violation, violation};
 use crate::frame::{self, Frame, StreamId, is_kept};
 
 impl Session {
@@ -91,6 +91,9 @@ impl Session {
                     _ => self.forget(id),
                 }
                 self.counted.denied += u64::from(code == frame::NOT_ALLOWED);
+                if code == frame::NO_ROOM {
+                    self.refuse(Lack::Server);
+                }
                 self.events.push_back(Event::Opened { stream: id, code });
             }
             Frame::Data {
@@ -201,14 +204,13 @@ impl Session {
             return Ok(());
         }
         if !self.begin(id, until, now) {
-            self.counted.refused += 1;
             if self.waiting.len() > 4 * self.limits.streams + 1024 {
                 return violation("asks, and does not take the answers");
             }
             self.tell(&Frame::Opened {
                 stream: id,
                 until: 0,
-                code: frame::FAILED,
+                code: frame::NO_ROOM,
             });
             return Ok(());
         }

@@ -114,12 +114,11 @@ impl Session {
     /// The next announcement of credit.
     fn credit(&mut self, now: Duration) -> Option<Message> {
         while let Some(id) = self.due.pop_front() {
-            let spare = self.memory.merging.spare() as u64;
             let Some(stream) = self.streams.get_mut(&id) else {
                 continue;
             };
             stream.is_due = false;
-            let Some(until) = stream.to_grant(spare, self.limits.window) else {
+            let Some(until) = stream.to_grant(&self.memory.merging, self.limits.window) else {
                 continue;
             };
             if stream.grant(until, now, &self.memory.merging) {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::LEAST_WINDOW;
 use super::merge::Merge;
+use super::{LEAST_WINDOW, READ_BYTES};
 use crate::budget::Budget;
 
 /// Time after which credit is announced again that the other side waits for: at first, and how often it doubles.
@@ -76,7 +76,15 @@ impl Stream {
     }
 
     /// Offset up to which the other side should be let send, if that is worth an announcement.
-    pub(super) fn to_grant(&self, spare: u64, most: u64) -> Option<u64> {
+    ///
+    /// Streams that are known to be read come first: others get credit only as long as memory is plentiful.
+    pub(super) fn to_grant(&self, budget: &Budget, most: u64) -> Option<u64> {
+        let is_read = self.merge.taken() >= READ_BYTES;
+        let spare = if is_read {
+            budget.spare()
+        } else {
+            budget.plenty()
+        } as u64;
         let window = if self.wants_more {
             2 * self.window
         } else {

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod links;
+mod room;
 
 /// Xorshift: enough to choose.
 struct Random(u64);

@@ -1,0 +1,63 @@
+//! What a session counts, and why it refuses streams.
+
+/// Why a stream was refused for want of room.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lack {
+    /// As many streams are open as may be.
+    Streams(usize),
+    /// The memory is used up.
+    Memory,
+    /// The server has no room.
+    Server,
+}
+
+impl std::fmt::Display for Lack {
+    fn fmt(&self, to: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Lack::Streams(count) => write!(to, "{count} are open, the most (--streams)"),
+            Lack::Memory => write!(to, "all memory is in use (--memory)"),
+            Lack::Server => write!(to, "the server has no room, and prints why"),
+        }
+    }
+}
+
+/// What has been counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Streams that began.
+    pub streams: u64,
+    /// Streams that were refused for want of room.
+    pub refused: u64,
+    /// Streams to where the server lets nobody connect.
+    pub denied: u64,
+    /// Streams that broke off.
+    pub resets: u64,
+    /// Payload handed to links for the first time. [bytes]
+    pub sent_bytes: u64,
+    /// Payload taken by programs. [bytes]
+    pub taken_bytes: u64,
+    /// Messages handed to a link again: theirs was lost, or held up a stream.
+    pub again: u64,
+    /// Links that joined.
+    pub links: u64,
+    /// Links that were lost with something that was not acknowledged.
+    pub lost_links: u64,
+}
+
+impl std::ops::Add for Counted {
+    type Output = Counted;
+
+    fn add(self, other: Counted) -> Counted {
+        Counted {
+            streams: self.streams + other.streams,
+            refused: self.refused + other.refused,
+            denied: self.denied + other.denied,
+            resets: self.resets + other.resets,
+            sent_bytes: self.sent_bytes + other.sent_bytes,
+            taken_bytes: self.taken_bytes + other.taken_bytes,
+            again: self.again + other.again,
+            links: self.links + other.links,
+            lost_links: self.lost_links + other.lost_links,
+        }
+    }
+}
