@@ -50,6 +50,7 @@ from lasthop.cli.options import pairs
 from lasthop.emulation import emulate
 from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
 from lasthop.errors import UserError
+from lasthop.fairness import jain_index
 from lasthop.models.reading import Scenario
 
 SEEDS, REPLICATIONS = 3, 20
@@ -94,8 +95,8 @@ def simulated_key(point: Point, variant: Variant) -> str:
 
 
 def figures(lists: Lists) -> Figures:
-    """Of one run: goodput of all, losses of any kind and at the queue, mean queue, Jain's index,
-    segments sent again.
+    """Of one run: goodput of all, losses of any kind and at the queue, mean queue, Jain's index of
+    all flows, segments sent again.
     """
     queue = "ap" if "ap" in lists["queues"] else "bottleneck"
     whole = lists["cells"].get("cell") or lists["classes"]["flow"]
@@ -105,7 +106,7 @@ def figures(lists: Lists) -> Figures:
         "loss": whole.get("loss_probability", drops),
         "drops": drops,
         "queue_packets": lists["queues"][queue]["occupancy_packets"],
-        "jain": whole["jain"],
+        "jain": jain_index([each["goodput_bps"] for each in lists["flows"].values()]),
         "retransmissions": sum(each["retransmissions"] for each in lists["flows"].values()),
     }
 

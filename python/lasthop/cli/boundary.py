@@ -72,13 +72,14 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
     """Run a command; say in one line what went wrong, if anything did."""
     starts = exits_quietly()  # Until a command begins (`app.Command`).
     try:
-        return _run(app, args)
+        try:
+            return _run(app, args)
+        finally:
+            if starts:
+                exit_quietly()
     except KeyboardInterrupt:
         print_error("interrupted")
         return INTERRUPTED
-    finally:
-        if starts:
-            exit_quietly()
 
 
 def _run(app: typer.Typer, args: list[str]) -> int:
