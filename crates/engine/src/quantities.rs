@@ -225,7 +225,7 @@ mod tests {
 
     /// A new quantity without a unit is a fraction, or is listed here.
     #[test]
-    fn what_has_no_unit_is_a_fraction_or_known_to_be_none() {
+    fn quantities_without_a_unit_are_fractions_or_listed() {
         let others = [
             FAIRNESS_LEVEL,
             AGGRESSIVENESS,

@@ -134,7 +134,7 @@ def test_encodings_of_windows_are_read(tmp_path: Path) -> None:
         assert len(read(path).streams) == 4
 
 
-def test_what_flent_computes_is_no_stream(tmp_path: Path) -> None:
+def test_series_that_flent_computes_are_no_streams(tmp_path: Path) -> None:
     """Its files give fairness the unit of the series that it is computed from."""
     tree: dict[str, Any] = {"results": {}, "x_values": [0], "metadata": {"SERIES_META": {}}}
     names = {
