@@ -42,7 +42,7 @@ def jain_index(goodputs: Collection[float]) -> float:
     -----
     Hot-spot paper, Eq. (27), with the square that appendix III's text leaves out.
     """
-    if not TINIEST < max(goodputs):  # Their squares would be 0.
+    if max(goodputs) <= TINIEST:  # Their squares would be 0.
         goodputs = [x / max(goodputs) for x in goodputs]
     return sum(goodputs) ** 2 / (len(goodputs) * sum(x * x for x in goodputs))
 

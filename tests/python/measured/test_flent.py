@@ -59,9 +59,7 @@ def test_rates_are_means_and_the_programs_own_where_it_says_one(tmp_path: Path) 
 
 
 def test_pings_are_told_and_are_no_flows_round_trip(tmp_path: Path) -> None:
-    assert read(written(tmp_path, FLENT)).notes == [
-        "Ping (ms) ICMP: mean 20 ms, beside the flows of the scenario"
-    ]
+    assert read(written(tmp_path, FLENT)).notes == ["Ping (ms) ICMP: mean 20 ms, not compared"]
 
 
 def test_a_file_may_be_compressed(tmp_path: Path) -> None:
