@@ -94,8 +94,8 @@ def compare(
         list[str] | None,
         unset(
             "[NAME=]FILE",
-            "Compare with a measurement: flent, iperf3 --json, result.json; of the station, flow or "
-            "queue NAME, else of all flows in order.",
+            "Compare with a measurement: flent, iperf3 --json, result.json; of the station, flow "
+            "or queue NAME, else of all flows in order.",
         ),
     ] = None,
     max_time: MaxTime = MAX_TIME_S,
