@@ -89,7 +89,7 @@ class Compared:
 
     @property
     def difference(self) -> Difference:
-        """The same with its interval."""
+        """Difference of ns-3 from ours with its interval, as a fraction of ours."""
         return Difference.of(self.ours.goodput_bps, self.peer.goodput_bps, SAME)
 
     def missed(self) -> Iterator[str]:

@@ -106,7 +106,7 @@ class Compared:
         return "undecided" if Agreement.UNDECIDED in (usual, switched) else "different"
 
     def over(self, ours: Estimate) -> Difference:
-        """How far ns-3 is above one of ours."""
+        """Return how far ns-3 is above a value of ours."""
         return Difference.of(ours, self.peer, SAME_RULES)
 
     def missed(self) -> Iterator[str]:

@@ -311,7 +311,7 @@ Dumbbells and parking lots with Linux's Reno
 
 Bottlenecks on average. "Delayed" are TCPs that acknowledge every second segment, "each" acknowledge
 every one. The last column names what is not equal within 3 % of utilisation, 15 % of the mean
-queue, 20 % of drops; a question mark stands where the runs do not decide. Linux's windows grow by
+queue, 20 % of drops; a question mark means that the runs do not decide. Linux's windows grow by
 segments acknowledged, the simulator's by ACKs (RFC 5681, section 3.1, allows both): where every
 second segment is acknowledged Linux's grow twice as fast, and lose twice as many packets. Where
 each is acknowledged both grow alike.

@@ -129,7 +129,7 @@ class Both:
         return estimate([run[key] for run in self.engine["runs"]])
 
     def of_kernel(self, key: str) -> Estimate | None:
-        """A quantity of all runs; likewise."""
+        """A quantity of all emulations; losses of a periodic flow over whole periods."""
         if self.counts_periods(key):
             return estimate([seen["by_period"] for seen in self.kernel])
         return estimate([run["figures"][key] for run in self.kernel])
@@ -154,7 +154,7 @@ class Both:
         return Difference.of(ours, theirs, QUANTITIES[key][3])
 
     def apart(self, key: str) -> float | None:
-        """The same as a number; None where nothing differs."""
+        """The kernel's difference as a part of the engine's value; None without one."""
         found = self.difference(key)
         return None if found is None or found.part == 0.0 else found.part
 

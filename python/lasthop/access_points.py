@@ -32,7 +32,7 @@ class Fact:
     key, value : str
         Key and value as a scenario writes them.
     short : str
-        The fact in a few words, for the comment beside a value.
+        The fact in a few words, for the comment after a value.
     source : str
         Sentences that name the page or the file that was read.
     hops : tuple of str
@@ -240,9 +240,9 @@ class AccessPoint:
     Attributes
     ----------
     what : str
-        What it is, as a title has it.
+        Name of the kind, as a title has it.
     facts : tuple of Fact
-        What it says of a cell.
+        Facts about its cell.
     width_mhz : mapping of str to int
         Widths of its channel by hop, where they are not the usual ones. [MHz]
     width_source : str

@@ -60,7 +60,7 @@ OF_MEASURED = (
 """Those of flows that were measured."""
 
 OF_QDISCS = (*OF_LINKS[:1], *OF_LINKS[2:], "drop_probability")
-"""Those of queues that were measured."""
+"""Quantities of queues that were measured."""
 
 OF_USERS = ("goodput_bps", "rtt_s")
 """Those of the flows of a network by conflict graph, which no class sums up."""
@@ -397,7 +397,7 @@ def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, 
 def of_measured(
     found: Mapping[str, Mapping[str, Any]], shown: Sequence[str], of: Sequence[str]
 ) -> list[str]:
-    """Return those of some quantities that were measured and are not shown already."""
+    """Return the quantities among `of` that were measured and are not shown already."""
     known = {quantity for item in found.values() for quantity in item}
     return [quantity for quantity in of if quantity in known and quantity not in shown]
 

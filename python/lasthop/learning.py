@@ -36,7 +36,7 @@ def goodput(reading: Mapping[str, Any]) -> float:
 
 
 def goodput_if_fair(reading: Mapping[str, Any]) -> float:
-    """The same times Jain's index of the stations, which falls to 1/n if one has everything.
+    """Goodput of the cell times Jain's index of the stations; 1/n of it if one station has all.
 
     With fewer than two stations that want more there is no index, and nothing is unfair.
     """

@@ -81,9 +81,9 @@ def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
     full = {queue["name"] for queue in summary.get("queues", ()) if dropped(queue)}
     return [
         *(
-            f"queue {name}: phase effects: {rtts} round-trip times meet a {kind} queue, and who "
-            "finds it full may hang on fractions of a packet time; intervals do not show that, "
-            'jitter = "packet" of the flows ends it'
+            f"queue {name}: phase effects: {rtts} round-trip times meet a {kind} queue, and "
+            "which flow finds it full may depend on fractions of a packet time; intervals do not "
+            'show that, jitter = "packet" of the flows ends it'
             for name, kind, rtts in exposed(scenario, full)
         ),
         *locks(scenario, full),

@@ -143,13 +143,13 @@ def test_an_access_of_several_packets(countdown: str) -> None:
         ),
     ],
 )
-def test_what_is_refused(stations: Any, cell: Any, message: str) -> None:
+def test_scenarios_outside_the_model_are_refused(stations: Any, cell: Any, message: str) -> None:
     with pytest.raises(ModelError) as caught:
         predict(scenario(stations, **cell).typed, "dcf")
     assert message in str(caught.value)
 
 
-def test_a_small_window_and_a_timeout_are_told() -> None:
+def test_a_small_window_and_a_timeout_are_warned_of() -> None:
     found = answer({"s": {"count": 2, **UP}}, cwmin=3, ack_timeout="100 us")
     told = "\n".join(found["warnings"])
     assert "not for `cell.ack_timeout`; goodput was off by up to 1.7 %" in told

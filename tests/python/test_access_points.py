@@ -159,7 +159,7 @@ def test_check_names_the_setting_behind_the_default_of_ns_3(
         path = tmp_path / "x.toml"
         path.write_text(NS3.format(edca))
         done = lasthop("check", path)
-        line = 'ns-3 and hostapd set no limit, as cell.edca = "hostapd" does'
+        line = 'ns-3 and hostapd set no limit: use cell.edca = "hostapd"'
         assert (line in done.stdout) == told
         tree = json.loads(lh.simulate(path).to_json())
         goodput_mbps.append(tree["cells"][0]["goodput_bps"]["mean"] / 1e6)

@@ -34,7 +34,7 @@ def test_two_means_are_equal_only_if_the_whole_interval_is_inside_the_band(
     assert agreement(Estimate(*reference), Estimate(*other), 0.05) is expected
 
 
-def test_what_was_not_run_is_undecided() -> None:
+def test_points_that_were_not_run_are_undecided() -> None:
     assert agreement(None, Estimate(1.0, 0.1), 0.05) is Agreement.UNDECIDED
 
 

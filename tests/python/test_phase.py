@@ -72,7 +72,7 @@ def test_a_link_that_feeds_a_queue_of_its_own_rate_is_warned_of() -> None:
     ],
     ids=str,
 )
-def test_what_cannot_lock_is_not_warned_of(settings: dict[str, object]) -> None:
+def test_queues_that_cannot_lock_are_not_warned_of(settings: dict[str, object]) -> None:
     assert locked(LOT, settings) == []
 
 

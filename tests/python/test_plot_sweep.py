@@ -88,7 +88,7 @@ def items(**tops: float) -> dict[str, dict[tuple[str, ...], Spread]]:
     return {name: {("1",): Spread(top), ("2",): NONE} for name, top in tops.items()}
 
 
-def test_items_without_a_value_are_told_from_small_ones() -> None:
+def test_items_without_a_value_are_distinguished_from_small_ones() -> None:
     few, small, lacking = drawn(items(bulk=90.0, call=0.1, none=float("nan")), [])
     assert list(few) == ["bulk", "call"]  # few enough to draw all
     assert (small, lacking) == ((), ("none",))
@@ -116,7 +116,7 @@ def test_a_path_names_the_items_of_its_table(item: str, path: str, named: bool) 
     assert is_named(item, [path]) is named
 
 
-def test_a_call_is_drawn_beside_bulk_and_what_lacks_a_round_trip_is_named() -> None:
+def test_a_call_is_drawn_and_flows_without_a_round_trip_are_named() -> None:
     call = DUMBBELL + '[flow.call]\nudp = "64 kbps"\n'
     swept = lh.sweep(call, {"queue": ["{fq_codel = {}}", "{codel = {}}"]}, settings=QUICK)
     figure = swept.plot("flows.goodput_bps")

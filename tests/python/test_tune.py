@@ -681,7 +681,7 @@ def test_costs_name_what_gets_worse() -> None:
     assert list(costs(now, then, unsure, flows, flows)) == []
 
 
-def test_aim_of_fairness_says_who_pays(lasthop: Lasthop) -> None:
+def test_aim_of_fairness_lists_the_stations_that_pay(lasthop: Lasthop) -> None:
     options = ("--for", "fairness", "--replications", "5", "--confirm", "2", "--no-txop")
     done = lasthop("tune", EXAMPLES / "hotspot.toml", "--set", "duration=20 s", *options)
     paid = done.stdout.partition("What it costs:\n")[2]

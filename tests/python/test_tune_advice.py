@@ -201,7 +201,7 @@ def test_two_replications_count_if_they_agree() -> None:
     assert is_beyond([1.0], 0.5)
 
 
-def test_who_loses_is_listed_beyond_the_interval() -> None:
+def test_losing_stations_are_listed_beyond_the_interval() -> None:
     now = {("a", "goodput_bps"): [2e6, 2.1e6, 2e6], ("b", "goodput_bps"): [1e6, 1.2e6, 0.8e6]}
     then = {("a", "goodput_bps"): [1e6, 1.1e6, 1e6], ("b", "goodput_bps"): [1.1e6, 0.8e6, 1e6]}
     [loss] = losers(then, now)

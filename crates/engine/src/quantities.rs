@@ -70,7 +70,7 @@ registry! {
     GOODPUT_SHARE: "goodput_share", "-", ["flows", "stations", "classes"],
         "the item's part of the goodput of all flows";
     FAIRNESS_LEVEL: "fairness_level", "-", ["stations"],
-        "goodput of the first station whose demand is not met over this one's, eta_1j; absent where this one's demand is met. A flow's demand is met if it has a rate of its own and delivers at least 99 % of the datagrams that it offers, rounded down to whole ones; reports of sensors ask for no share; a station's demand is met if none of its flows asks for more";
+        "goodput of the first station whose demand is not met over this station's, eta_1j; absent if this station's demand is met. The demand of a flow is met if it has a rate of its own and delivers at least 99 % of the datagrams that it offers, rounded down to whole datagrams. Reports of sensors ask for no share. The demand of a station is met if none of its flows asks for more";
     RTT: "rtt_s", "s", ["flows", "classes"],
         "mean of the round-trip samples of a TCP flow, one an ACK of new data; of a class over the samples of all its TCP flows, of a user of a CSMA network over those of all its connections; in a series over the samples of the interval";
     RTT_P95: "rtt_p95_s", "s", ["flows"],
@@ -86,7 +86,7 @@ registry! {
     CWND_MAX: "cwnd_max_packets", "packets", ["flows"],
         "largest congestion window of a TCP flow, in cells with channel errors";
     LOSS_PROBABILITY: "loss_probability", "-", ["flows", "classes"],
-        "segments or datagrams lost (queues, wire, attempt limit) over those that were lost or have arrived; each counts when it is lost or arrives, those still under way at the end do not count";
+        "segments or datagrams lost (queues, wire, attempt limit) over those that were lost or have arrived; each counts when it is lost or arrives. Those under way at the end do not count";
     RETRANSMISSIONS: "retransmissions", "packets", ["flows"],
         "segments sent again";
     REPORTS: "reports", "reports", ["flows"],
@@ -162,7 +162,7 @@ registry! {
     DROP_PROBABILITY: "drop_probability", "-", ["queues", "classes"],
         "packets that the queue refused or dropped over those that its discipline has judged, on arrival or, if it drops at the head, on departure; of a class its own at the shared queue";
     MARK_PROBABILITY: "mark_probability", "-", ["queues"],
-        "packets marked over those that the discipline has judged, likewise; of a queue that may mark";
+        "packets marked over those that the discipline of the queue has judged, on arrival or, if it drops at the head, on departure; of a queue that may mark";
     SOJOURN: "sojourn_s", "s", ["queues"],
         "mean time in the queue, service included, per packet that left it";
     SOJOURN_P99: "sojourn_p99_s", "s", ["queues"],
@@ -178,17 +178,17 @@ registry! {
     PING_RTT_P95: "ping_rtt_p95_s", "s", ["links"],
         "95th percentile of those round-trip times, at most 0.2 % above the exact one";
     PING_LOSS_PROBABILITY: "ping_loss_probability", "-", ["links"],
-        "pings lost, or ignored by their station, over those and the ones that were answered";
+        "pings lost, or ignored by their station, over these and the answered pings";
     ACTIVE_STATIONS: "active_stations", "stations", ["cells"],
         "time average of the number of stations (not the AP) with a frame to send";
     JAIN: "jain", "-", ["cells", "classes"],
-        "Jain's fairness index of the goodputs of the stations whose demand is not met, as for fairness_level, or of the class's flows that have begun, are not finished and ask for more, each flow over the time in which it existed; absent with fewer than two";
+        "Jain's fairness index of the goodputs of the stations whose demand is not met (see fairness_level), or of the class's flows that have begun, are not finished and ask for more; absent with fewer than two. The goodput of a flow is over the time in which it existed";
     SYNCHRONISATION: "synchronisation", "-", ["classes"],
         "correlation of the windows of a class's TCP flows, read once a bin: covariances of all pairs over the products of their standard deviations; 1: they swing together, 0: each for itself";
     STARVED_FLOWS: "starved_flows", "flows", ["classes"],
-        "flows of the class, begun and not finished, with less than a tenth of the mean goodput of such flows, each over the time in which it existed, and a demand that is not met";
+        "flows of the class, begun and not finished, whose demand is not met and that have less than a tenth of the mean goodput of such flows, each over the time in which it existed";
     JAIN_P05: "jain_p05", "-", ["cells"],
-        "5th percentile of Jain's index over windows of 1 s, of the same stations, those in which a flow that asks for more could send all the while; measured if asked for (--tails, simulate(tails=True))";
+        "5th percentile of Jain's index over windows of 1 s, over the stations of which a flow that asks for more could send in all of the window; measured if asked for (--tails, simulate(tails=True))";
     LONGEST_STARVED: "longest_starved_s", "s", ["stations"],
         "longest time, in windows of 1 s, that a station got less than a tenth of an equal share of what those stations got; absent where its demand is met; measured if asked for (--tails, simulate(tails=True))";
     UPDOWN_RATIO: "updown_ratio", "-", ["cells"],
@@ -225,7 +225,7 @@ mod tests {
 
     /// A new quantity without a unit is a fraction, or is listed here.
     #[test]
-    fn what_has_no_unit_is_a_fraction_or_known_to_be_none() {
+    fn quantities_without_a_unit_are_fractions_or_listed() {
         let others = [
             FAIRNESS_LEVEL,
             AGGRESSIVENESS,

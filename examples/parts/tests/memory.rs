@@ -1,4 +1,4 @@
-//! What a file says of parts from outside lives as long as its scenario: reading files again and again takes no
+//! Settings of parts from other crates live as long as their scenario: reading files again and again takes no
 //! more memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -79,8 +79,8 @@ def opportunities(known: CellScenario) -> Iterator[str]:
     limits = [node.access("best-effort").txop_limit_s for node in (known.cell.ap, *known.stations)]
     if any(limit == STANDARD_TXOP_S for limit in limits):
         yield (
-            f"  best effort has TXOPs of at most {1e3 * STANDARD_TXOP_S:g} ms, as edca = "
-            '"802.11-2020" says; ns-3 and hostapd set no limit, as cell.edca = "hostapd" does'
+            f"  best effort has TXOPs of at most {1e3 * STANDARD_TXOP_S:g} ms by edca = "
+            '"802.11-2020"; ns-3 and hostapd set no limit: use cell.edca = "hostapd"'
         )
 
 

@@ -94,7 +94,7 @@ def compare(
         list[str] | None,
         unset(
             "[NAME=]FILE",
-            "Lay a measurement beside it: flent, iperf3 --json, result.json; of the station, flow "
+            "Compare with a measurement: flent, iperf3 --json, result.json; of the station, flow "
             "or queue NAME, else of all flows in order.",
         ),
     ] = None,

@@ -44,8 +44,8 @@ def init(
         str | None,
         unset(
             "TEXT",
-            'Rate and round trip behind it: "100 Mbps, 20 ms"; "100/20 Mbps, 20 ms" for 100 from '
-            "the servers and 20 to them; or none.",
+            'Rate and round trip of the line: "100 Mbps, 20 ms"; "100/20 Mbps, 20 ms" for 100 '
+            "from the servers and 20 to them; or none.",
         ),
     ] = None,
     queue: Annotated[

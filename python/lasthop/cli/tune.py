@@ -324,7 +324,7 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
 
 
 def print_setting(tuning: Tuning, write: str | None) -> None:
-    """What to set, in the file, on the command line and in hostapd.conf if asked for."""
+    """Print the recommended setting as a file, as options, and as hostapd.conf if asked for."""
     typer.echo(f"Set {tuning.chosen.name}, in these tables of the file:\n\n{tuning.toml}")
     options = [f"--set {path}={value}" for path, value in tuning.settings.items()]
     pairs = [" ".join(options[at : at + 2]) for at in range(0, len(options), 2)]
@@ -345,7 +345,7 @@ def print_setting(tuning: Tuning, write: str | None) -> None:
 
 
 def delays(tuning: Tuning) -> list[str]:
-    """Lines on where packets wait, and how late calls are, where the aim is delay."""
+    """Return lines on the queue where packets wait and on delays of calls, if the aim is delay."""
     lines = []
     if tuning.elsewhere is not None:
         lines.append("The delay is not spent at the access point:")
@@ -357,7 +357,7 @@ def delays(tuning: Tuning) -> list[str]:
 
 
 def loss_lines(tuning: Tuning) -> list[str]:
-    """Each station that loses goodput, beyond the interval of its change."""
+    """Return a line on each station that loses goodput beyond the interval of its change."""
     return [
         changed_in_words(each.station, each.now_bps * 1e-6, each.then_bps * 1e-6, "Mb/s")
         for each in tuning.losers

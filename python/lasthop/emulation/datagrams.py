@@ -48,7 +48,7 @@ class Datagrams:
     first: int | None = None
     """Least number of a datagram that has arrived since the end of the warm-up."""
     last: int | None = None
-    """Greatest number of one that has arrived since then."""
+    """Greatest number of a datagram that has arrived since the end of the warm-up."""
     delays_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:

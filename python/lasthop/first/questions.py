@@ -80,7 +80,7 @@ def read_hop(text: str, _: Mapping[str, object]) -> str:
 
 
 def _hop_meant(word: str) -> str | None:
-    """The hint for a word that is no hop; the names of two standards are never near each other."""
+    """Return the hint for a word that is no hop; no standard is suggested for another one."""
     version = re.sub(r"^(ieee)?802\.?11|^wi-?fi|[ _-]", "", word)
     if version in LATER:
         return f"{SHORT['wifi']} is the latest here; {word} is not modelled"
@@ -184,9 +184,7 @@ def read_wire(text: str, known: Mapping[str, object]) -> Wire:
     found = WIRE.fullmatch(text.strip())
     if not text.strip() or found is None or (router and not found["down"] and not found["rate"]):
         either = "" if router else '; "100/20 Mbps, 20 ms" for a line of 20 Mb/s up; or none'
-        raise UserError(
-            f'"{text}": allowed are rate and round trip, such as 50 Mbps, 20 ms{either}'
-        )
+        raise UserError(f'"{text}": expected rate and round trip, such as 50 Mbps, 20 ms{either}')
     down, up = (
         float(rate) if rate else None for rate in (found["down"] or found["rate"], found["up"])
     )
@@ -199,8 +197,8 @@ def read_wire(text: str, known: Mapping[str, object]) -> Wire:
         )
     if router and up not in (None, down):
         raise UserError(
-            f'"{text}": the link of a router has one rate here, such as 50 Mbps, 20 ms',
-            "with another hop, such as --hop wifi, the line may have two",
+            f'"{text}": expected one rate for the link of a router, such as 50 Mbps, 20 ms',
+            "use another hop, such as --hop wifi, for a line with two rates",
         )
     return Wire(down, rtt, None if up == down else up)
 

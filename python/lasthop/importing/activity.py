@@ -1,4 +1,4 @@
-"""How a connection opened, when it had nothing to send, and how much it sent per round trip.
+"""Handshake, pauses, and data per round trip of a connection.
 
 From these `window_limit` decides whether the connection's window limited it or its application did.
 """
@@ -73,7 +73,7 @@ class Handshake:
 
 @dataclass(slots=True)
 class Activity:
-    """When a connection sent data in one direction.
+    """Times at which a connection sent data in one direction.
 
     Attributes
     ----------
@@ -122,9 +122,9 @@ class Activity:
         Parameters
         ----------
         at_s : float
-            When. [s]
+            Time of the segment. [s]
         sent : Segment
-            What.
+            The segment.
         all_answered : bool
             Whether all data before was acknowledged, or no ACK is ever seen.
         quiet_s : float

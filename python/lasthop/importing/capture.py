@@ -35,7 +35,7 @@ MOST_CELLS = 100
 RADIO_LINKS = {frames.WLAN, frames.RADIOTAP, frames.PRISM, frames.PPI}
 WELL_KNOWN = 1024
 SLOWEST_BPS = 1e6
-"""Rate of a frame whose rate is not told, for the time that it takes at most. [bit/s]"""
+"""Rate assumed of a frame without one, for the most time that it can take. [bit/s]"""
 BACKOFF_S = 1e-3
 """Longest time between frames of a busy channel: 31 slots of 802.11b, DIFS, a MAC ACK. [s]"""
 LOOKUPS = {53, 67, 68, 123, 137, 138, 546, 547, 1900, 5353, 5355}

@@ -1,4 +1,4 @@
-"""What iw prints of stations and interfaces, as text by the names of its lines.
+"""Output of iw about stations and interfaces, as text by the names of its lines.
 
 Three forms are read, also several of them in one file:
 
@@ -92,8 +92,8 @@ class Block:
     @property
     def is_of_station(self) -> bool:
         """Whether only stations print such lines, of their access point."""
-        told = (name for name in self.fields if name.startswith("beacon"))
-        return self.of_link or any(not name.startswith("beacon int") for name in told)
+        beacons = (name for name in self.fields if name.startswith("beacon"))
+        return self.of_link or any(not name.startswith("beacon int") for name in beacons)
 
     @property
     def is_direct(self) -> bool:
@@ -103,7 +103,7 @@ class Block:
 
 @dataclass
 class Interface:
-    """What ``iw dev wlan0 info`` prints of an interface.
+    """An interface, as ``iw dev wlan0 info`` prints it.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ def _why_empty(interfaces: dict[str, Interface], *, apart: bool) -> str:
         return "not connected: the interface has no access point, and there is no station"
     joined = [name for name, each in interfaces.items() if each.type == "ibss"]
     if joined:
-        return f"no station: {joined[0]} is an ad hoc network (IBSS), and none of its peers is told"
+        return f"no station: {joined[0]} is an ad hoc network (IBSS), and no peer of it is listed"
     return (
         'no station: a dump has lines such as "Station 02:00:00:00:00:01 (on wlan0)" before those '
         "of each station"

@@ -1,4 +1,4 @@
-"""Numbers of a station's block in a dump: rates, bytes, and in which way."""
+"""Numbers of a station's block in a dump: rates and bytes, by direction."""
 
 import re
 from dataclasses import dataclass
@@ -30,15 +30,15 @@ class Dumped:
     pair : pair of Sighting
         Rates upwards and downwards.
     names : pair of str
-        What the dump calls these ways.
+        Names of these directions in the dump.
     moved : pair of float
-        What has moved upwards and downwards. [bytes]
+        Data moved upwards and downwards. [bytes]
     silent_s : float
-        Since its last frame. [s]
+        Time since its last frame. [s]
     repeats, packets : float
-        Frames to it, or from the machine itself, that went again, and packets. [-]
+        Frames to it, or from the machine itself, that were repeats, and packets. [-]
     expected_mbps : float
-        Throughput that rate control expects the same way, None if it says nothing. [Mb/s]
+        Throughput that rate control expects in that direction, None if it is absent. [Mb/s]
     """
 
     block: Block

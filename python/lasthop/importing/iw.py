@@ -1,4 +1,4 @@
-"""What iw prints of stations, as a cell: who is associated, at which rates, how much has moved.
+"""A cell from the output of iw: associated stations, their rates, and the data they have moved.
 
 At an access point ``rx`` is what comes from the station. A station that dumps its access point has
 it the other way round: `lasthop.importing.dump` tells them apart.

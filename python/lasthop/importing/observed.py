@@ -54,7 +54,7 @@ class Stream:
     payload_bytes : int
         Their usual payload. [bytes]
     note : str
-        Where that comes from.
+        Source of the values.
     """
 
     rate_bps: float
@@ -85,7 +85,7 @@ class Flow:
     handshake_s : float
         Round trip of its handshake, None if that was not seen. [s]
     window_limited : bool
-        Whether its window limited it; else what its application had to send did.
+        Whether its window limited it; otherwise its application did.
     """
 
     direction: str

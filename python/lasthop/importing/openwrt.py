@@ -121,7 +121,7 @@ def _is_mac80211(radio: Section) -> bool:
 
 
 def _of_type(radio: Section) -> Iterator[Note]:
-    """What is not known of a radio whose driver is not mac80211's."""
+    """Yield notes on facts that are unknown of a radio whose driver is not mac80211's."""
     if not _is_mac80211(radio):
         kind = radio.options["type"][:20]
         yield Note(
@@ -134,7 +134,7 @@ def _of_type(radio: Section) -> Iterator[Note]:
 def _networks(
     path: Path, radio: Section, interfaces: Sequence[Section], serving: Sequence[str]
 ) -> Iterator[Note]:
-    """What else a radio does than serve one network, and whether it serves at all."""
+    """Yield notes on a radio that serves several networks, or none."""
     on = [each for each in interfaces if not switch(path, each, "disabled", default=False)]
     modes = [each.options.get("mode", "ap").lower() for each in on]
     others = [MODES_OF_OTHERS.get(mode, f"mode {mode[:20]}") for mode in modes if mode != "ap"]
@@ -201,9 +201,9 @@ def _mode(path: Path, radio: Section) -> tuple[str, str]:
         mode = BANDS[hwmode]
         return _known_mode(path, radio, "hwmode", mode, "2g, 5g, 6g"), f"hwmode {hwmode}"
     if channel:
-        said = f"channel {channel}" + ("" if channel <= 14 else ", no band is told")
+        said = f"channel {channel}" + ("" if channel <= 14 else ", no band is given")
         return ("a" if channel > 14 else "g"), said
-    return "g", "no band is told: 2.4 GHz is assumed"
+    return "g", "no band is given: 2.4 GHz is assumed"
 
 
 def _known_mode(path: Path, radio: Section, name: str, mode: str | None, allowed: str) -> str:

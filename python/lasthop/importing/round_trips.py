@@ -36,7 +36,7 @@ MODULUS, HALF = 1 << 32, 1 << 31
 ETHERNET_MSS = 1460
 """Longest payload of a segment in an Ethernet frame. [bytes]"""
 STAMP_BYTES = 12
-"""What time stamps take of it. [bytes]"""
+"""Payload that time stamps take the place of. [bytes]"""
 KEEP_ALIVE_BYTES = 1
 """Payload of a keep-alive at most, which repeats the last byte (RFC 9293, 3.8.4). [bytes]"""
 INITIAL_WINDOW = 10

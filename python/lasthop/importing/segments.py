@@ -96,14 +96,14 @@ def of_llc(payload: bytes) -> bytes:
 
 
 def segment(packet: bytes, missing_bytes: int = 0) -> Segment | None:
-    """What an IP packet carries; None if it is neither TCP nor UDP, or its head is not whole.
+    """Return the segment in an IP packet; None if it is not TCP or UDP, or its header is cut.
 
     Parameters
     ----------
     packet : bytes
-        What was captured of it.
+        Captured bytes of the packet.
     missing_bytes : int
-        What was not, at its end. [bytes]
+        Bytes at its end that were not captured. [bytes]
     """
     if len(packet) < 20:
         return None

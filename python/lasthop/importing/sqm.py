@@ -1,9 +1,9 @@
 """OpenWrt's ``/etc/config/sqm``: the line behind the router, as sqm-scripts shape it.
 
 References: sqm-scripts of June 2024 (commit 95337de): ``run-openwrt.sh`` (a queue starts with
-``enabled 1``, one for each interface), ``defaults.sh`` (what an option has that is missing),
+``enabled 1``, one for each interface), ``defaults.sh`` (defaults of options),
 ``functions.sh`` (a rate of 0 is not shaped, ``linklayer none`` has no overhead), and the scripts
-``*.qos`` (which qdisc each of them takes).
+``*.qos`` (the qdisc of each).
 """
 
 import re
@@ -29,7 +29,7 @@ CELL_BYTES, CELL_PAYLOAD = 53, 48
 MOST_WORDS = 60
 
 CAKES = ("piece_of_cake.qos", "layer_cake.qos")
-"""Scripts that take CAKE whatever ``qdisc`` says."""
+"""Scripts that use CAKE whatever ``qdisc`` is."""
 QDISCS = {
     "fq_codel": "fq_codel",
     "codel": "codel",
@@ -43,7 +43,7 @@ NEAREST = {
     "cake": "CAKE is simulated as fq_codel: flows share the line, not hosts, and DSCP has no tins",
     "fq_pie": "fq_pie is simulated as fq_codel",
 }
-"""Disciplines that lasthop does not have, and what is done instead."""
+"""Disciplines that lasthop does not have, each with a sentence on what is simulated instead."""
 
 GUEST = re.compile(r"guest|iot", re.IGNORECASE)
 INSIDE = re.compile(r"@?(br-|br_|lan|wlan|phy\d+-|ath\d|ra\d|rai\d|rax\d)", re.IGNORECASE)
@@ -180,7 +180,7 @@ def _queue(section: Section) -> str:
 
 
 def _remarks(path: Path, shaper: Shaper) -> Iterator[Note]:
-    """What the line of a queue has that the wire of a scenario has not."""
+    """Yield notes on settings of a queue that the wire of a scenario does not have."""
     section = shaper.section
     if INSIDE.match(shaper.interface):
         yield Note(
@@ -191,10 +191,10 @@ def _remarks(path: Path, shaper: Shaper) -> Iterator[Note]:
     for name in ("download", "upload"):
         if not section.options.get(name):
             kbps = DEFAULTS_KBPS[name]
-            yield Note(f"SQM says no {name}: sqm-scripts take {kbps} kbit/s (defaults.sh)", True)
+            yield Note(f"SQM has no {name}: sqm-scripts use {kbps} kbit/s (defaults.sh)", True)
     for name, kbps in (("download", shaper.down_kbps), ("upload", shaper.up_kbps)):
         if not kbps:
-            yield Note(f"SQM does not shape {name}: the line's own rate is not told", True)
+            yield Note(f"SQM does not shape {name}: the line's own rate is not known", True)
     queue = _queue(section)
     if queue in NEAREST:
         yield Note(NEAREST[queue], True)
@@ -210,7 +210,7 @@ def _remarks(path: Path, shaper: Shaper) -> Iterator[Note]:
 
 
 def _overhead(path: Path, shaper: Shaper) -> Iterator[Note]:
-    """What packets count beyond their own bytes."""
+    """Yield notes on bytes that SQM adds to each packet."""
     section = shaper.section
     overhead = whole(path, section, "overhead", -MOST_OVERHEAD, MOST_OVERHEAD) or 0
     least = whole(path, section, "tcMPU", 0, MOST_OVERHEAD) or 0

@@ -111,11 +111,11 @@ class Connection:
         Parameters
         ----------
         at_s : float
-            When. [s]
+            Time of the packet. [s]
         way : str
-            Up, from the station, or down.
+            Direction: ``"up"``, from the station, or ``"down"``.
         seen : Segment
-            What.
+            The packet.
         passed : dict
             Packets that have passed so far, up and down.
         quiet_s : float
@@ -214,7 +214,7 @@ class Connection:
         return self.segments[way] >= LEAST_SEGMENTS and self.payload[way] >= LEAST_BYTES
 
     def is_window_limited(self, radio: bool) -> bool:
-        """Whether its window limited it; else what its application had to send did."""
+        """Whether its window limited it; otherwise its application did."""
         way = self.direction
         activity, (began_s, ended_s) = self.activity[way], self.quiet_s.get(way, (0.0, 0.0))
         busy = None

@@ -8,15 +8,15 @@ Urvoy-Keller, Biersack and Collange, "A root cause analysis toolkit for TCP" (Co
 2008), as far as a capture in the middle of a path shows them:
 
 - A connection that pauses for a good part of its time was not limited by its window.
-- One that loses segments was: losses are what limits a window.
+- A connection that loses segments was: losses are what limits a window.
 - Without losses the window has grown. If about as much as the window is under way, or a queue of
-  the connection's own stands somewhere, the window was the limit.
+  the connection's own is on the path, the window was the limit.
 - If a radio was busy throughout, data may have waited for it in front of the capture.
 - Otherwise the sender had less to send than it was allowed.
 
-A capture behind the queue that the sender fills sees neither the queue nor what is under way. Time
-stamps (RFC 7323) show it. Without them, without losses and without a radio such a connection is
-taken for one with a rate of its own, which is the rate of the link in front of that queue.
+A capture downstream of the queue that the sender fills sees neither the queue nor the data under
+way. Time stamps (RFC 7323) show it. Without them, without losses and without a radio such a
+connection is taken for one with a rate of its own, which is the rate of the link after that queue.
 """
 
 from dataclasses import dataclass
@@ -29,35 +29,35 @@ __all__ = ["Evidence", "is_window_limited"]
 IDLE_PART = 0.25
 """Part of a connection's time in pauses from which its application limited it. [-]"""
 LOSSES = 2
-"""Losses from which they are what limits the window."""
+"""Least number of losses with which they are what limits the window."""
 WINDOW_PART = 0.5
 """Part of the window under way from which the window is the limit. [-]"""
 QUEUE_TRIPS = 1.5
-"""Round trip over that of the handshake from which a queue stands. [-]"""
+"""Least round trip over that of the handshake if there is a queue. [-]"""
 QUEUE_SEGMENTS = 20.0
 """Segments under way, twice an initial window, from which such a queue is the connection's own."""
 BUSY_PART = 0.5
 """Part of the time in which a radio heard something from which it was busy. [-]"""
 GROWTH_S = 2.0
-"""Time in which a window has grown whatever the round trip, where no handshake tells it. [s]"""
+"""Time in which a window has grown whatever the round trip, if no handshake shows it. [s]"""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a capture shows of a connection in the direction of its data.
+    """Evidence of a capture about a connection, in the direction of its data.
 
     Attributes
     ----------
     handshake : Handshake
-        How it was opened.
+        Its first three segments.
     activity : Activity
-        When it sent.
+        Times at which it sent.
     trips : RoundTrips
         Its window and losses.
     way : str
         ``"up"`` or ``"down"``.
     payload_bytes : int
-        What it sent. [bytes]
+        Payload that it sent. [bytes]
     busy_part : float
         Part of its time in which the radio heard something; None on a wire. [-]
     tcp : bool

@@ -151,7 +151,7 @@ def voip(file: Tree, about: Tree, notes: list[str]) -> Iterator[Stream]:
         delay_ms = None
     jitter_ms = mean_of(series.at(f"{VOIP}::jitter"))
     if jitter_ms is not None:
-        notes.append(f"{VOIP}::jitter: mean {jitter_ms:.3g} ms, beside the flows of the scenario")
+        notes.append(f"{VOIP}::jitter: mean {jitter_ms:.3g} ms, not compared")
     yield Stream(
         name=VOIP,
         direction="up",
@@ -228,7 +228,7 @@ def pings(series: Tree) -> Iterator[str]:
             continue
         mean = mean_of(series.at(name))
         if mean is not None:
-            yield f"{name}: mean {mean:.3g} ms, beside the flows of the scenario"
+            yield f"{name}: mean {mean:.3g} ms, not compared"
 
 
 def left_out(series: Tree, meta: Tree, found: list[Stream]) -> Iterator[str]:

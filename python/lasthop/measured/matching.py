@@ -3,7 +3,7 @@
 Nothing is guessed beyond that. A file that is given a name, of a station or of a flow, has that
 one's streams: uploads are its uploads in order, downloads its downloads. A file without a name has
 the whole scenario's, if it has as many up and as many down. TCP and UDP are counted apart. Where
-counts differ, only sums are compared. What was matched with what is told, line by line.
+counts differ, only sums are compared. Each match is reported in a line.
 """
 
 from collections import defaultdict
@@ -40,7 +40,7 @@ class Flow:
     direction: str
     class_name: str = ""
     transport: str = "tcp"
-    """``"tcp"``, ``"udp"``, or another word for a flow that no measured stream is like."""
+    """``"tcp"``, ``"udp"``, or another word if no measured stream is like the flow."""
     rate_bps: float = 0.0
     """Rate of its own; 0 if it takes what it can get. [bit/s]"""
     reports: bool = False

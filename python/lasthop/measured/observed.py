@@ -1,4 +1,4 @@
-"""What a measuring program saw: its streams and queues in the quantities of results."""
+"""Measurements of a program: streams and queues in the quantities of results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Which measured qdisc is which queue of a scenario: by name, or since there is no other.
+"""Measured qdiscs matched with queues of a scenario: by name, or if there is only one.
 
 The qdisc of the machine that measured is its station's queue. That of another host is the queue of
 that name, or the one that the user named. If the scenario has one queue that is no station's, it is
@@ -20,9 +20,9 @@ class Queues:
     Attributes
     ----------
     stations : sequence of str
-        Those of stations.
+        Queues of stations.
     others : sequence of str
-        Those of the access point, the wire and links.
+        Queues of the access point, the wire and links.
     """
 
     stations: Sequence[str] = ()
@@ -38,12 +38,12 @@ def match_queues(
     measurement: Measurement,
     samples: Mapping[tuple[str, str, str], list[float]],
 ) -> Iterator[str]:
-    """Add the statistics of a measurement's qdiscs to the samples of queues; yield how.
+    """Add the statistics of a measurement's qdiscs to the samples of queues; yield a line on each.
 
     Parameters
     ----------
     queues : Queues
-        The scenario's.
+        Queues of the scenario.
     name : str
         The name that the user gave the file, or an empty one.
     measurement : Measurement

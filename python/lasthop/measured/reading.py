@@ -1,4 +1,4 @@
-"""Which program wrote a file of measurements, and the reports in it."""
+"""Files of measurements: the program that wrote them, and the reports in them."""
 
 from collections.abc import Mapping
 from dataclasses import replace

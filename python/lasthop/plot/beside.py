@@ -176,7 +176,7 @@ class Beside:
         return together(own, {}, OF_WAYS if row.way else [*dict.fromkeys(quantities)])
 
     def _measured(self, list_name: str) -> Mapping[str, Item]:
-        """What was measured of a list by name, each item with its name as answers have it."""
+        """Return the measured items of a list by name, each with its name as answers have it."""
         known = {} if self.measured is None else self.measured.items(list_name)
         return {name: {"name": name, **item} for name, item in known.items()}
 

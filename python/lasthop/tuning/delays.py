@@ -1,4 +1,4 @@
-"""Where packets wait, and how late calls are: whether the access point's queue is what matters."""
+"""Queues in which packets wait, and delays of calls: whether the access point's queue matters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -45,7 +45,7 @@ class Elsewhere:
 
     @property
     def text(self) -> str:
-        """The same in a sentence."""
+        """Sentence about where the packets of the flow wait."""
         waits, whole, ap = (f"{1e3 * each:.3g}" for each in (self.queue_s, self.delay_s, self.ap_s))
         waits = f"{self.flow}: {waits} of {whole} ms are spent in"
         if self.queues_s < HALF * self.delay_s:
@@ -54,13 +54,13 @@ class Elsewhere:
         return f"{waits} {self.queue}{'; see `lasthop queue`' if is_link else ''}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as a tree, with the sentence."""
+        """Return all values by name, with the sentence."""
         return {**asdict(self), "text": self.text}
 
 
 @dataclass(frozen=True)
 class CallDelay:
-    """How late the calls of a file are in one direction, the latest of them.
+    """Delay of the calls of a file in one direction, that of the latest call.
 
     Attributes
     ----------
@@ -77,12 +77,12 @@ class CallDelay:
 
     @property
     def text(self) -> str:
-        """The same in a few words."""
+        """The delay in a few words."""
         mean, tail = (f"{1e3 * each:.3g} ms" for each in (self.delay_s, self.p99_s))
         return f"{mean} {self.direction} (99th percentile {tail})"
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as a tree, with the words."""
+        """Return all values by name, with the words."""
         return {**asdict(self), "text": self.text}
 
 
@@ -110,7 +110,7 @@ def elsewhere(result: Result) -> Elsewhere | None:
 
 
 def call_delays(result: Result) -> list[CallDelay]:
-    """Return how late the calls of the file are, a value per direction; empty without calls."""
+    """Return the delay of the file's calls, one value per direction; empty without calls."""
     means = _means(result, "flows", "one_way_delay_s")
     tails = _means(result, "flows", "one_way_delay_p99_s")
     found = []

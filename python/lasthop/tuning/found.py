@@ -136,12 +136,12 @@ class Tuning:
 
     @cached_property
     def reason(self) -> str | None:
-        """Why the present setting stays, in a clause; None if another one is recommended."""
+        """Reason why the present setting stays, a clause; None if another one is recommended."""
         return None if self.recommended else reason(self._search)
 
     @property
     def verdict(self) -> str:
-        """What to do, in one line."""
+        """The recommendation in one line."""
         if self.recommended:
             return f"set {self.chosen.name}"
         return f"keep the present setting: {self.reason}"
@@ -161,7 +161,7 @@ class Tuning:
 
     @cached_property
     def settings(self) -> dict[str, int]:
-        """What to set, by key path; empty if the present setting stays."""
+        """Values to set, by key path; empty if the present setting stays."""
         return dict(self.settings_of(self.chosen))
 
     @property
@@ -194,13 +194,13 @@ class Tuning:
 
     @cached_property
     def before(self) -> dict[str, Estimate]:
-        """What the present setting measured in the check; empty if it stays."""
+        """Values of the present setting in the check; empty if it stays."""
         checked = self.present.checked if self.recommended else None
         return {} if checked is None else estimated(checked.samples)
 
     @cached_property
     def after(self) -> dict[str, Estimate]:
-        """What the recommended setting measured in the check; empty without one."""
+        """Values of the recommended setting in the check; empty without one."""
         checked = self.chosen.checked if self.recommended else None
         return {} if checked is None else estimated(checked.samples)
 
@@ -219,7 +219,7 @@ class Tuning:
 
     @cached_property
     def costs(self) -> list[str]:
-        """What the recommended setting costs, a sentence each; what does not change is left out."""
+        """Costs of the recommended setting, one sentence each, of quantities that change."""
         ours, theirs = self.chosen.checked, self.present.checked
         if not self.recommended or ours is None or theirs is None:
             return []
@@ -236,9 +236,9 @@ class Tuning:
 
     @cached_property
     def elsewhere(self) -> Elsewhere | None:
-        """Where packets wait longest at present, if it is not at the access point.
+        """The queue in which packets wait longest at present, if it is not the access point's.
 
-        Only where the aim is its delay.
+        None unless the aim is delay.
         """
         if self.objective != "delay" or self.present.result is None:
             return None
@@ -246,7 +246,7 @@ class Tuning:
 
     @cached_property
     def call_delays(self) -> list[CallDelay]:
-        """How late the calls of the file are at present, where the aim is delay."""
+        """Delay of the file's calls at present, if the aim is delay."""
         if self.objective != "delay" or self.present.result is None:
             return []
         return call_delays(self.present.result)

@@ -1,4 +1,4 @@
-"""Single flows and stations: what a setting may not cost any of them."""
+"""Guards of single flows and stations against the costs of a setting."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ def parts_of(result: Result) -> Parts:
 
 
 def harm(ours: Parts, now: Parts, give_up: float) -> str | None:
-    """Return what a setting costs single flows or stations beyond `give_up`; None if nothing.
+    """Return the harm to a single flow or station beyond `give_up`; None if there is none.
 
     A cost counts if it exceeds this part of the present value on average, and not by chance; see
     `is_beyond`.

@@ -1,4 +1,4 @@
-"""How long the stages of a search simulate, and with which seeds."""
+"""Durations and seeds of the simulations in the stages of a search."""
 
 from lasthop.models.reading import TcpFlow
 from lasthop.scenario import Scenario

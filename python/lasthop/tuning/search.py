@@ -203,7 +203,7 @@ class Search:
         return dear or self.bounds.objection(values, now)
 
     def _harm(self, ours: Parts, now: Parts) -> str | None:
-        """What a setting costs a single flow or station, unless the aim is to redistribute."""
+        """Return the harm to a single flow or station, unless the aim is to redistribute."""
         return None if self.objective.redistributes else harm(ours, now, self.bounds.give_up)
 
     def _try(self, candidates: Iterable[Candidate]) -> None:
@@ -373,14 +373,14 @@ class Search:
 
     @property
     def _check_length(self) -> float:
-        """How many times as long as confirming a setting its check is, with the present setting."""
+        """Time of a check, with that of the present setting, over the time of confirming. [-]"""
         count = self.present.scenario.typed.replications
         return 2.0 * max(count, CHECKED_REPLICATIONS) / count
 
     def _compared(self, trial: Trial) -> Check:
-        """What the simulations with fresh seeds say of a setting.
+        """Return the check of a setting by simulations with fresh seeds.
 
-        What forbids it must do so beyond the intervals of the paired differences.
+        An objection must hold beyond the intervals of the paired differences.
         """
         ours, now = trial.checked, self.present.checked
         assert ours is not None

@@ -1,4 +1,4 @@
-"""A setting that a search tries, and what has become known of it."""
+"""A setting that a search tries, with its results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class LeftOut:
     Attributes
     ----------
     what : str
-        Which settings.
+        The settings.
     why : str
         The reason, in the engine's words where the scenario is refused.
     """
@@ -48,16 +48,16 @@ class Measured:
 
 @dataclass(eq=False)
 class Trial:
-    """A setting, and what has become known of it.
+    """A setting with its results.
 
     Attributes
     ----------
     candidate : Candidate or None
         None for the scenario's present setting.
     scenario : Scenario
-        With the setting applied.
+        The scenario with the setting applied.
     predicted : mapping or None
-        What the model says; `refusal` says why it says nothing.
+        Values that the model predicts; if there are none, `refusal` has the reason.
     screened : mapping or None
         Means that a short simulation measured.
     screened_parts : mapping

@@ -47,7 +47,7 @@ def reason(search: Search) -> str:
 
 
 def _failed(search: Search) -> str:
-    """Return what the checks found."""
+    """Return the results of the checks, a clause."""
     last, title = search.checks[-1], SHOWN[search.objective.aim.quantity].title
     if last.objection is None:
         return f"with fresh seeds {last.trial.name} changes {title} by {_told(search, last.change)}"

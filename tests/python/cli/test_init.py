@@ -191,7 +191,7 @@ BAD = [
     ("traffic", "lots", "allowed are stations x connections up or down"),
     ("traffic", "9 x 1 up", "there are 5 stations, 0 are taken"),
     ("traffic", "1 x 0 up", "allowed are stations x connections"),
-    ("wire", "fast", "allowed are rate and round trip"),
+    ("wire", "fast", "expected rate and round trip"),
     ("wire", "100 Mbps, 99999 ms", "round trips up to 10000 ms"),
     ("wire", "0 Mbps", "allowed are rates above 0"),
     ("queue", "0", "allowed are packets from 1 to 1000000"),

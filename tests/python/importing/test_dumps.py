@@ -156,7 +156,7 @@ def test_iw_link_is_the_station_that_wrote_it(frequency: str, tmp_path: Path) ->
         ("Interface wlan0\n\ttype AP\n", "no station: a dump has lines such as"),
     ],
 )
-def test_what_has_no_station_is_one_line(text: str, words: str, tmp_path: Path) -> None:
+def test_a_dump_without_stations_is_one_line(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=words):
         dumped(tmp_path, text)
 
@@ -221,13 +221,13 @@ def test_a_width_is_not_attributed_to_iw_unless_iw_said_it(
         ("812 kbps", "throughput of 0.8 Mb/s to it"),
     ],
 )
-def test_expected_throughput_is_told(text: str, words: str, tmp_path: Path) -> None:
+def test_expected_throughput_is_reported(text: str, words: str, tmp_path: Path) -> None:
     """iw prints thousandths without zeros before them."""
     seen = dumped(tmp_path, block(1, expected_throughput=text))
     assert any(words in note for note in seen.stations[0].notes)
 
 
-def test_an_expected_throughput_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
+def test_an_invalid_expected_throughput_is_refused_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r':6: `expected throughput`: "fast" is not a rate'):
         dumped(tmp_path, block(1, expected_throughput="fast"))
 

@@ -168,7 +168,7 @@ def test_an_htmode_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hwmode", ["11z", "ax", "11ad", "11axad"])
-def test_a_hwmode_that_is_none_is_told_with_its_line(hwmode: str, tmp_path: Path) -> None:
+def test_an_unknown_hwmode_is_refused_with_its_line(hwmode: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=rf':2: `radio0.hwmode`: "{hwmode}"; lasthop has'):
         of_openwrt(tmp_path, f"hwmode '{hwmode}'")
 
@@ -206,7 +206,7 @@ def test_options_of_bursts_go_before_the_default(
 
 
 @pytest.mark.parametrize("text", ["-1", "fast", "9"])
-def test_a_burst_that_is_none_is_told_with_its_line(text: str, tmp_path: Path) -> None:
+def test_an_invalid_burst_is_refused_with_its_line(text: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=rf':3: `radio0.tx_burst`: "{text}" is not a time'):
         of_openwrt(tmp_path, "band '5g'", f"tx_burst '{text}'")
 

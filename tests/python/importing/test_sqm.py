@@ -126,9 +126,7 @@ def test_script_and_qdisc_say_how_the_line_is_queued(
         ({"eqdisc_opts": "nat dual-srchost"}, 'eqdisc_opts "nat dual-srchost" is left out'),
     ],
 )
-def test_what_packets_count_beyond_their_bytes_is_reported(
-    options: Options, words: str, tmp_path: Path
-) -> None:
+def test_the_overhead_of_packets_is_reported(options: Options, words: str, tmp_path: Path) -> None:
     assert words in line_of(tmp_path, queue(interface="wan", **options))[1]
 
 
@@ -146,7 +144,9 @@ def test_overhead_has_no_effect_without_a_link_layer(tmp_path: Path) -> None:
         ({"overhead": "much"}, '"much" is not a whole number'),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(options: Options, words: str, tmp_path: Path) -> None:
+def test_invalid_options_are_refused_with_their_line(
+    options: Options, words: str, tmp_path: Path
+) -> None:
     with pytest.raises(UserError, match=words):
         line_of(tmp_path, queue(interface="wan", **options))
 

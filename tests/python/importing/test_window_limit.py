@@ -201,7 +201,7 @@ def radio(packets: list[tuple[float, bytes]], *, station: int = 1) -> list[tuple
 
 
 @pytest.mark.parametrize("busy", [True, False])
-def test_what_passes_a_busy_radio_may_have_waited_for_it(busy: bool, tmp_path: Path) -> None:
+def test_segments_over_a_busy_radio_may_have_waited_for_it(busy: bool, tmp_path: Path) -> None:
     packets = radio(Conversation().packets(paced(150, 0.02)))
     if busy:
         packets += radio(

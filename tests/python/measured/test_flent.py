@@ -59,9 +59,7 @@ def test_rates_are_means_and_the_programs_own_where_it_says_one(tmp_path: Path) 
 
 
 def test_pings_are_told_and_are_no_flows_round_trip(tmp_path: Path) -> None:
-    assert read(written(tmp_path, FLENT)).notes == [
-        "Ping (ms) ICMP: mean 20 ms, beside the flows of the scenario"
-    ]
+    assert read(written(tmp_path, FLENT)).notes == ["Ping (ms) ICMP: mean 20 ms, not compared"]
 
 
 def test_a_file_may_be_compressed(tmp_path: Path) -> None:
@@ -134,7 +132,7 @@ def test_encodings_of_windows_are_read(tmp_path: Path) -> None:
         assert len(read(path).streams) == 4
 
 
-def test_what_flent_computes_is_no_stream(tmp_path: Path) -> None:
+def test_series_that_flent_computes_are_no_streams(tmp_path: Path) -> None:
     """Its files give fairness the unit of the series that it is computed from."""
     tree: dict[str, Any] = {"results": {}, "x_values": [0], "metadata": {"SERIES_META": {}}}
     names = {

@@ -15,13 +15,13 @@ export interface Candidate {
 export interface Tuning {
   objective: string;
   candidates: Candidate[];
-  /** The one to take: the present setting unless another is recommended. */
+  /** The setting to choose: the present one unless another is recommended. */
   chosen: { name: string; settings: Record<string, unknown> } | null;
-  /** What to do, and why the present setting stays if it does. */
+  /** The recommendation, with the reason if the present setting stays. */
   verdict: string;
-  /** Where packets wait longest, if it is not at the access point. */
+  /** The queue in which packets wait longest, if it is not the access point's. */
   elsewhere: { text: string } | null;
-  /** How late calls are, by direction. */
+  /** Delays of calls, by direction. */
   call_delays: { text: string }[];
   /** Stations that get less with the recommended setting. [bit/s] */
   losers: { station: string; now_bps: number; then_bps: number }[];
@@ -48,7 +48,7 @@ export function hasBetter({ chosen }: Tuning): boolean {
   return chosen !== null && Object.keys(chosen.settings).length > 0;
 }
 
-/** What to know before the setting is changed, a sentence each. */
+/** Returns notes to read before the setting is changed, one sentence each. */
 export function notesOf({ call_delays, costs, elsewhere, losers }: Tuning): string[] {
   const notes: string[] = [];
   if (elsewhere) notes.push(`The delay is not spent at the access point: ${elsewhere.text}.`);

@@ -64,7 +64,7 @@ words! {
 /// The rate of a datagram source, as a file says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceRate {
-    /// As much as the first queue on the path that has a rate takes.
+    /// The rate that keeps the first queue on the path that has a rate full.
     Greedy,
     /// Mean rate of payload. [bit/s]
     Bps(u64),

@@ -112,7 +112,7 @@ impl Aggregation {
         reorder_timeout: None,
     };
 
-    /// As these tables have it, nearest first, with this default of `mpdus`.
+    /// Returns the aggregation that these tables set, nearest first, with this default of `mpdus`.
     ///
     /// # Errors
     /// A value has been refused.
@@ -190,15 +190,15 @@ impl Aggregations {
         &self.0[category as usize]
     }
 
-    /// The same with another aggregation in a category.
+    /// Returns these aggregations with another one in a category.
     #[must_use]
     pub const fn with(mut self, category: Category, own: Aggregation) -> Aggregations {
         self.0[category as usize] = own;
         self
     }
 
-    /// As the tables of a node have it, nearest first. A category's own tables come before those of the
-    /// node, as for its access parameters.
+    /// Returns the aggregation that the tables of a node set, nearest first. A category's own tables come
+    /// before those of the node, as for its access parameters.
     ///
     /// # Errors
     /// A value has been refused.

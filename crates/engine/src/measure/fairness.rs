@@ -26,8 +26,8 @@ fn is_met(offered: u64, delivered: u64) -> bool {
     delivered >= offered * MET_PERCENT / 100
 }
 
-/// Jain's index, (sum x)^2 / (n sum x^2) (paper 002, eq. 27); absent with fewer than two goodputs, and if all
-/// are 0.
+/// Returns Jain's index, (sum x)^2 / (n sum x^2) (paper 002, eq. 27); `None` with fewer than two goodputs, and
+/// if all are 0.
 pub(super) fn jain(goodputs: &[f64]) -> Option<f64> {
     let sum: f64 = goodputs.iter().sum();
     let squares: f64 = goodputs.iter().map(|x| x * x).sum();

@@ -1,9 +1,9 @@
 //! Probabilities: what became of packets, frames and attempts.
 //!
 //! Each counts once, at the instant at which its fate is decided, and then in the numerator and in the
-//! denominator. So a probability of any time lies in [0, 1]. What has no fate yet at the end counts in neither.
+//! denominator. So a probability of any time is in [0, 1]. Packets without a fate at the end count in neither.
 //!
-//! Two other ways are worse. With the packets that are sent in a time as the denominator, losses of one time are
+//! Two other definitions are worse. With the packets that are sent in a time as the denominator, losses of one time are
 //! related to packets of another. With the packets that are sent in a time and have a fate at its end, losses count
 //! too often, since a loss is known sooner than an arrival.
 
@@ -12,13 +12,13 @@ use super::marks::QueueMark;
 use super::period::Period;
 use crate::quantities::LOSS_PROBABILITY;
 
-/// Part of those whose fate was decided that `failed`; absent if the fate of none was.
+/// Returns the part of all decided fates that are failures; `None` if no fate was decided.
 pub(super) fn probability(failed: u64, succeeded: u64) -> Option<f64> {
     ratio(failed, failed + succeeded)
 }
 
 impl Period<'_> {
-    /// Loss probability of the packets of these flows together.
+    /// Returns the loss probability of all packets of these flows.
     pub(super) fn loss(&self, flows: impl Iterator<Item = usize> + Clone) -> Value {
         let lost = self.over(flows.clone(), |c| c.lost);
         let arrived = self.over(flows, |c| c.arrived);
@@ -27,14 +27,14 @@ impl Period<'_> {
 }
 
 impl QueueMark {
-    /// Part of the packets that the discipline has judged since `before`, on arrival or on departure, that were
-    /// dropped or refused.
+    /// Returns the part of the packets that the discipline has judged since `before`, on arrival or on departure,
+    /// that were dropped or refused.
     pub(super) fn drop_probability(&self, before: &QueueMark) -> Option<f64> {
         let dropped = self.counters.dropped - before.counters.dropped;
         ratio(dropped, self.judged() - before.judged())
     }
 
-    /// Part of those packets that were marked.
+    /// Returns the part of the packets that the discipline has judged since `before` that were marked.
     pub(super) fn mark_probability(&self, before: &QueueMark) -> Option<f64> {
         let marked = self.counters.marked - before.counters.marked;
         ratio(marked, self.judged() - before.judged())

@@ -9,7 +9,7 @@ use crate::mac::dcf::{AggregateCounters, NodeCounters};
 use crate::quantities::*;
 use crate::queue::{HeadQueue, QueueCounters};
 
-/// What a queue has counted by an instant.
+/// Counters of a queue at an instant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueMark {
     pub(super) counters: QueueCounters,
@@ -20,7 +20,7 @@ pub(super) struct QueueMark {
 }
 
 impl QueueMark {
-    /// Of a queue whose discipline judges packets on arrival.
+    /// Returns the counters of a queue whose discipline judges packets on arrival.
     pub(super) fn on_arrival(counters: QueueCounters, now: Time) -> QueueMark {
         QueueMark {
             counters,

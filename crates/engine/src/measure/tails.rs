@@ -74,7 +74,7 @@ impl Waits {
     }
 }
 
-/// What flows of stations have delivered at the bounds of windows of a second, one after another.
+/// Packets that flows of stations have delivered at the bounds of windows of a second, one after another.
 pub(crate) struct Seconds {
     bounds: Vec<Bound>,
 }
@@ -82,7 +82,7 @@ pub(crate) struct Seconds {
 /// The end of a window, and the start of the next.
 struct Bound {
     at: Time,
-    /// What each flow of the scenario has delivered. [packets]
+    /// Packets that each flow of the scenario has delivered. [packets]
     delivered: Vec<u64>,
 }
 
@@ -145,11 +145,11 @@ impl Seconds {
     }
 }
 
-/// What a station gets.
+/// The flows of a station, and how long it starved.
 struct Share {
-    /// All its flows.
+    /// All flows of the station.
     flows: Vec<usize>,
-    /// Those of them that compete.
+    /// The flows of the station that compete.
     competing: Vec<usize>,
     /// Windows in a row, up to the present one, in which it starved.
     starved: u64,

@@ -285,7 +285,7 @@ pub fn ap_queue() -> Spec<ApQueue> {
     shorthand(QueueSetting::limit_packets)
 }
 
-/// What to say to somebody who gave this name of a queue that is not modelled under it.
+/// Returns the hint for a name of a queue that is not modelled under this name.
 fn meant(name: &str) -> Option<String> {
     let known = match name.trim().to_lowercase().as_str() {
         "cake" => {
@@ -298,7 +298,7 @@ fn meant(name: &str) -> Option<String> {
         "ared" | "choke" | "gred" => {
             "of the family of RED, `{ red = { min_th = ..., max_th = ... } }` is modelled"
         }
-        "aqm" | "sqm" => "allowed too are tables such as `{ fq_codel = {} }`, `{ codel = {} }`",
+        "aqm" | "sqm" => "a discipline is a table, such as `{ fq_codel = {} }` or `{ codel = {} }`",
         _ => return None,
     };
     Some(known.to_owned())

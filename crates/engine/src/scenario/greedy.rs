@@ -12,13 +12,13 @@ use crate::notation::problem::Problems;
 /// until the queue is full.
 const MOST_LOST: f64 = 0.99;
 
-/// The queues that a greedy source of a station fills, and what is lost up to there.
+/// The queues that a greedy source of a station fills, with the share of datagrams that reach them.
 struct Path<'a> {
     /// Whether the source fills the queue in front of the air.
     on_air: bool,
     /// The link whose queue it fills: name, rate [bit/s], queue. The bottleneck's leaves are plain.
     link: Option<(&'a str, Option<u64>, Option<&'a QueueSetting>)>,
-    /// Share of its datagrams that come to the queue, and are not lost behind it. [-]
+    /// Share of its datagrams that reach the queue and are not lost on the link after it. [-]
     rest: f64,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     }
 }
 
-/// What hinders a greedy source, if something does.
+/// Returns the reason why a greedy source cannot fill its queue, if there is one.
 fn fault(
     scenario: &Scenario,
     flow: &Flow,
@@ -89,19 +89,19 @@ fn fault(
     };
     if path.on_air && !on_air.is_plain() {
         let message = "greedy, so that it fills its queue to the limit, which the queue's discipline \
-                       would not let it; allowed is a source with a rate, or a queue with a limit or \
-                       a threshold alone";
+                       would not let it: expected a source with a rate, or a queue with only a limit \
+                       or a threshold";
         return Some(message.to_owned());
     }
     if path.on_air && station.power_save.is_some() && direction == Direction::Down {
         let message = "greedy, so that there is always a packet for a station, which would never \
-                       sleep; allowed is a source with a rate, or `power_save` = \"off\"";
+                       sleep: expected a source with a rate, or `power_save` = \"off\"";
         return Some(message.to_owned());
     }
     if 1.0 - path.rest > MOST_LOST {
         return Some(format!(
             "greedy, so that it sends until its queue is full, but {} % of its datagrams are lost \
-             before; allowed are at most {} %",
+             before: expected at most {} %",
             100.0 * (1.0 - path.rest),
             100.0 * MOST_LOST
         ));
@@ -110,16 +110,16 @@ fn fault(
     if queue.is_some_and(|queue| !queue.is_plain()) {
         return Some(format!(
             "greedy, so that it fills the queue of `{name}` to the limit, which that queue's \
-             discipline would not let it; allowed is a source with a rate, or a queue with a limit \
-             or a threshold alone"
+             discipline would not let it: expected a source with a rate, or a queue with only a \
+             limit or a threshold"
         ));
     }
     let bits = 8 * u64::from(udp.payload_bytes + udp.header_bytes);
     let datagrams = rate_bps.map_or(0, |rate_bps| rate_bps / bits);
     (datagrams > MOST_DATAGRAMS).then(|| {
         format!(
-            "greedy, so that it fills `{name}` with {datagrams} datagrams a second; allowed are at \
-             most {MOST_DATAGRAMS}"
+            "greedy, so that it fills `{name}` with {datagrams} datagrams a second: expected at most \
+             {MOST_DATAGRAMS}"
         )
     })
 }

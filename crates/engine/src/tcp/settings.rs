@@ -18,7 +18,7 @@ table! {
         /// Congestion control of the sender.
         congestion: CongestionControl = word().hinting(CongestionControl::meant)
             .default(CongestionControl::NewReno);
-        /// The same with its settings, if it is one of another crate.
+        /// Congestion control with its settings, if it is one of another crate.
         made outside: Option<ConfiguredControl> = outside;
         /// Parameters of Compound TCP.
         within compound: CompoundSettings = inner().depends("the published values");

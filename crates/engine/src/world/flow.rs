@@ -93,12 +93,12 @@ pub(crate) struct FlowState {
     pub(super) reports: Option<Box<Reports>>,
     /// Round-trip samples of a TCP flow since the end of the warm-up, if somebody asked for them.
     pub(super) rtts: Option<Box<Histogram>>,
-    /// Start; [`Time::NEVER`] before it.
+    /// Start of the flow; [`Time::NEVER`] before it.
     pub(super) started_at: Time,
-    /// When all that a TCP flow had to send was acknowledged, or a source of datagrams stopped; [`Time::NEVER`]
-    /// before. Of a connection that carries several messages: the first.
+    /// Instant at which all data of a TCP flow was acknowledged, or a source of datagrams stopped;
+    /// [`Time::NEVER`] before. For a connection that carries several messages, the end of the first.
     pub(super) ended_at: Time,
-    /// Time integral of cwnd up to then. [packets ns]
+    /// Time integral of cwnd up to the end of the flow. [packets ns]
     pub(super) cwnd_ns_at_end: f64,
 }
 
@@ -185,7 +185,7 @@ impl FlowState {
         Some(end.since(self.started_at))
     }
 
-    /// The same. [s]
+    /// Returns the time from the start of a finite flow to its last ACK, if it has come. [s]
     pub(crate) fn completion_s(&self) -> Option<f64> {
         self.completion().map(Span::seconds)
     }
@@ -195,7 +195,7 @@ impl FlowState {
         self.started_at <= now && now < self.ended_at
     }
 
-    /// How much of the time between two instants lies between the start of a flow of the scenario and its end.
+    /// Returns how much of the time between two instants is between the start and the end of a flow.
     pub(crate) fn life(&self, from: Time, to: Time) -> Span {
         to.min(self.ended_at).since(from.max(self.started_at))
     }

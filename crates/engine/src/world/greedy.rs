@@ -5,10 +5,10 @@
 //!          |<- approach ->|  filled
 //! ```
 //!
-//! A source sends each datagram as early as its way to the queue takes, so that the datagram comes there when
+//! A source sends each datagram as early as its path to the queue takes, so that the datagram comes there when
 //! there is room. Its stamp is the instant at which it was sent; the loss of the links before the queue is
-//! drawn when it comes, and the source then sends another. So the queue is full from the start of the
-//! flow on, plus the delay of its approach, until as long after the stop of the flow. A queue in front of a link
+//! drawn when it comes, and the source then sends another. So the queue is full from the start to the
+//! stop of the flow, both later by the delay of its approach. A queue in front of a link
 //! has room when a packet departs: an event of the link in the agenda, which a pipe otherwise does without.
 //! The virtual shared bottleneck has a rate once it has begun; until then the access point's queue is filled.
 //!
@@ -43,26 +43,26 @@ pub(super) struct Approach {
     pub(super) filled: Filled,
     /// Propagation time of the links before the queue.
     pub(super) delay: Span,
-    /// Those of them that lose packets, in order.
+    /// Links before the queue that lose packets, in order.
     pub(super) losing: Vec<u32>,
 }
 
 /// Greedy flows at the queues that they fill.
 pub(super) struct GreedyFlows {
-    /// By queue of the radio.
+    /// Members by queue of the radio.
     air: Vec<VecDeque<Member>>,
-    /// By link, of those that have some.
+    /// Members by link, for links that have some.
     links: Vec<(u32, VecDeque<Member>)>,
     /// Links that lose packets before they come to a queue, member after member.
     losing: Vec<u32>,
-    /// Flows that have stopped, and when their last datagrams come to the queue.
+    /// Flows that have stopped, with the instants at which their last datagrams reach the queue.
     ends: Vec<(u32, Time)>,
-    /// Legs of its way that a packet in a queue of the radio has begun: 1 on a conflict graph, the first
+    /// Legs of its route that a packet in a queue of the radio has begun: 1 on a conflict graph, the first
     /// link of its route; 0 in a cell.
     air_hop: u8,
-    /// The bottleneck, and when it begins.
+    /// The bottleneck with the instant at which it begins.
     bottleneck: Option<(u32, Time)>,
-    /// Whether it has had no rate so far.
+    /// Whether the bottleneck has had no rate so far.
     is_free: bool,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct GreedyFlows {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     flow: u32,
-    /// Legs of its way that a packet has begun before it enters the queue.
+    /// Legs of its route that a packet has begun before it enters the queue.
     hop: u8,
     /// How long a datagram has been under way when it comes to the queue.
     delay: Span,
@@ -79,7 +79,7 @@ struct Member {
 }
 
 impl GreedyFlows {
-    /// Nobody at any of the `queues` of the radio.
+    /// Returns empty lists of members for the `queues` of the radio.
     pub(super) fn new(scenario: &Scenario, queues: usize) -> GreedyFlows {
         let number = numbers::of_bottleneck(scenario);
         let starts = scenario.bottleneck.map(|own| Time::ZERO + own.start);

@@ -36,6 +36,6 @@ pub(super) enum Wants {
     Packet(Packet),
     /// All that the TCP sender of this flow may send.
     All(usize),
-    /// As much as this queue takes.
+    /// Datagrams of greedy sources until this queue is full.
     Fill(Filled),
 }

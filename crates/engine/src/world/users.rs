@@ -22,7 +22,7 @@ pub(crate) struct User {
     pub(super) payload_bytes: u32,
     /// Whether it has begun, and not stopped.
     pub(super) active: bool,
-    /// When it began and when it stopped; [`Time::NEVER`] before.
+    /// Instants at which it began and stopped; [`Time::NEVER`] before.
     pub(super) started_at: Time,
     pub(super) stopped_at: Time,
     /// The flows of all its connections, open or not; the first is the user's number.
@@ -98,7 +98,7 @@ impl User {
         self.integral_ns + self.open.len() as u64 * now.since(self.changed).0
     }
 
-    /// How much of the time between two instants lies between its start and its stop.
+    /// Returns how much of the time between two instants is between its start and its stop.
     pub(crate) fn life(&self, from: Time, to: Time) -> Span {
         to.min(self.stopped_at).since(from.max(self.started_at))
     }

@@ -24,7 +24,7 @@ fn fractions(result: &RunResult) -> Vec<(String, f64)> {
 
 /// A download stops 50 ms after the warm-up; what still waits is lost later, and so are all losses measured.
 #[test]
-fn what_is_lost_after_a_flow_has_stopped_counts_with_what_arrived_then() {
+fn losses_after_a_flow_has_stopped_count_with_its_arrivals() {
     let text = r#"
 duration = "4 s"
 warmup = "1 s"

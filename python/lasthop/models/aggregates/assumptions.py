@@ -84,7 +84,7 @@ def check(
     sending: Sequence[tuple[Sending, list[Flow]]],
     kinds: Sequence[Sending],
 ) -> tuple[list[Doubt], list[Doubt]]:
-    """Return what of a scenario breaks an assumption, and what the user must weigh.
+    """Return the parts of a scenario that break an assumption, and those that the user must weigh.
 
     Parameters
     ----------

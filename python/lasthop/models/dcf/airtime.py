@@ -16,7 +16,7 @@ OFDM_SYMBOL_S = 4e-6
 OFDM_SERVICE_AND_TAIL_BITS = 16 + 6
 """SERVICE and tail bits of an OFDM frame. IEEE 802.11-2020, 17.3.2. [bits]"""
 SYMBOLS_PER_S = 250_000
-"""The same as a rate, by which numbers of symbols are exact. [1/s]"""
+"""OFDM symbols per second, a whole number, by which numbers of symbols are exact. [1/s]"""
 ROUNDING = 1e-9
 """Part of a packet that a TXOP limit in time may miss by rounding. [-]"""
 ERP_SIGNAL_EXTENSION_S = 6e-6

@@ -21,7 +21,7 @@ ASSUMPTIONS = {
     "assumption 7": "that an attempt collides with a probability that does not depend on the past",
     "cell": CELL_ALONE,
 }
-"""What follows on "the assumption", by number (``docs/papers/dcf.md``)."""
+"""Assumptions by number, as they follow "the assumption" in messages (``docs/papers/dcf.md``)."""
 
 SPREAD = 0.014
 """Largest relative error of a cell's goodput in the 1,440 simulated cells with a CWmin of 7 to 63
@@ -32,7 +32,7 @@ SMALL_ERRORS = ((1, 0.14), (3, 0.04), (SMALL_CWMIN, 0.015))
 """Largest relative errors of goodput in simulated cells of 2 to 20 stations, up to each CWmin.
 [slots, -]"""
 TIMEOUT_ERROR = 0.017
-"""The same with an ACK timeout of 50 us up to EIFS less AIFS. [-]"""
+"""Largest relative error of goodput with an ACK timeout of 50 us up to EIFS less AIFS. [-]"""
 
 
 def of_flows(scenario: CellScenario) -> Iterator[Doubt]:

@@ -136,14 +136,14 @@ test("where the present setting is best nothing is recommended", () => {
   assert.equal(hasBetter({ ...TUNING, chosen: null }), false);
 });
 
-test("notes name the queue that matters, the calls, the costs and who loses", () => {
-  const told = {
+test("notes name the queue that matters, the calls, the costs and the stations that lose", () => {
+  const notes = {
     elsewhere: { text: "a/up/1: 120 of 137 ms are spent in wire/up" },
     call_delays: [{ text: "146 ms up" }, { text: "47 ms down" }],
     costs: ["RTT 2 ms instead of 1"],
     losers: [{ station: "a", now_bps: 2e6, then_bps: 1e6 }],
   };
-  assert.deepEqual(notesOf({ ...TUNING, ...told }), [
+  assert.deepEqual(notesOf({ ...TUNING, ...notes }), [
     "The delay is not spent at the access point: a/up/1: 120 of 137 ms are spent in wire/up.",
     'Delay of the calls: 146 ms up and 47 ms down. Aim "calls" tunes for them.',
     "What the recommended setting costs: RTT 2 ms instead of 1.",

@@ -20,7 +20,7 @@ fn mpdus(settings: &[(&str, &str)]) -> [[u32; 4]; 2] {
 }
 
 #[test]
-fn voice_alone_has_no_aggregates_of_mpdus_unless_it_is_told_to() {
+fn only_voice_has_no_aggregates_of_mpdus_by_default() {
     assert_eq!(mpdus(&[]), [[64, 64, 64, 1]; 2]);
     let of_all = ("cell.aggregation.mpdus", "16");
     assert_eq!(mpdus(&[of_all]), [[16, 16, 16, 1]; 2]);

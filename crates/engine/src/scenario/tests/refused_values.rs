@@ -479,7 +479,7 @@ fn a_greedy_source_does_not_let_its_station_sleep() {
     assert_eq!(
         greedy("station.a.udp_down"),
         "`station.a.udp_down`: greedy, so that there is always a packet for a station, which would \
-         never sleep; allowed is a source with a rate, or `power_save` = \"off\""
+         never sleep: expected a source with a rate, or `power_save` = \"off\""
     );
     assert_eq!(greedy("station.a.udp_up"), "");
 }

@@ -28,7 +28,7 @@ pub struct OutsideControl {
     part: &'static ControlPart,
 }
 
-/// What makes the laws of a control of another crate, with its own settings.
+/// A congestion control of another crate with its settings, which makes the algorithm of each connection.
 #[derive(Clone)]
 pub struct ConfiguredControl(Arc<Configured>);
 
@@ -83,7 +83,7 @@ impl OutsideControl {
 }
 
 impl ConfiguredControl {
-    /// The law of one connection.
+    /// Returns the algorithm of one connection.
     pub(super) fn law(&self) -> OutsideLaw {
         (self.0.maker)()
     }
