@@ -18,11 +18,14 @@ paper's leaves have C/M; as the tests show, TCP cannot tell the difference.
 Everything here is a pure function of the stations so far: it says what to do and does nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from zlib import crc32
 
 from lasthop.errors import UserError
+from lasthop.gateway import classification
+from lasthop.gateway.classification import Place, Programs, Table
 from lasthop.gateway.config import AccessPoint, Gateway, KnownStation
 from lasthop.gateway.flow_hash import program
 from lasthop.gateway.leaves import assumed, queue_of
@@ -41,6 +44,11 @@ LEAF_RATE_BPS = 96
 MOST_TURNS = 10_000
 """Largest ratio of two stations' rates; the quantum of the fast one is that of so many packets."""
 LEAF_BURST_BYTES = 1600
+MULTICAST_BPS = 1_000_000
+"""Ceiling of the leaf for multicast and broadcast packets. [bit/s]"""
+LARGEST_CEILING_BPS = 1 << 62
+FIRST_AP_NUMBER = 1 << 17
+"""Number under which allowances of packets of no station are counted, at the first access point."""
 LONGEST_NAME = 15
 """Characters that the kernel takes for an interface's name."""
 
@@ -127,19 +135,35 @@ class Layout:
         The gateway's IFB; a plan has one without a number.
     discipline : str, optional
         Queue of leaves; where no kernel was asked, what the file says or the best of all.
+    programs : Programs, optional
+        BPF programs that classify by MAC address. Without them filters classify by IP address.
     """
 
-    def __init__(self, gateway: Gateway, ifb: Device, discipline: str | None = None) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        ifb: Device,
+        discipline: str | None = None,
+        programs: Programs | None = None,
+    ) -> None:
         self.gateway = gateway
         self.ifb = ifb
         self.to_block, self.from_block = blocks_of(gateway.lan)
         self.members: dict[str, Member] = {}
+        self.numbers: dict[str, int] = {}
+        """Numbers under which allowances of members are counted."""
+        self.free_numbers: list[int] = []
         self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
         self.free_leaves: list[int] = []
         self.next_leaf = FIRST_LEAF
         self.taken: dict[int, set[int]] = {}
         """Numbers in use, by bucket and family."""
+        self.programs = programs
+        self.shared: dict[str, tuple[int, int]] = {}
+        """Leaves of each access point for unclassified and for multicast packets."""
         self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
+        if programs is not None:
+            self.shared = {ap.name: (self.new_leaf(), self.new_leaf()) for ap in gateway.aps}
         self.least_rate_bps, self.largest_rate_bps = range_of_rates(gateway)
         self.discipline = discipline or assumed(gateway)
         self.queues = {ap.name: self.queue(ap) for ap in gateway.aps}
@@ -188,7 +212,10 @@ class Layout:
     def foundation(self, rates: dict[str, int]) -> Iterator[Request]:
         """The hierarchy with the access points at these rates [bit/s], and the IFB's tables."""
         yield from self.classes(rates)
-        yield from self.programs()
+        yield from self.flow_programs()
+        if self.programs is not None:
+            yield self.programs.at_ifb(self.ifb, MAJOR)
+            return
         yield from self.ifb_tables()
         yield from self.ifb_links()
 
@@ -199,8 +226,12 @@ class Layout:
             yield self.rate(ap, rates[ap.name], change=False)
             for leaf in self.fixed[ap.name]:
                 yield from self.add_leaf(ap, leaf, PACKET_BYTES)
+            for leaf, most_bps in zip(
+                self.shared.get(ap.name, ()), (None, MULTICAST_BPS), strict=False
+            ):
+                yield from self.add_leaf(ap, leaf, PACKET_BYTES, most_bps)
 
-    def programs(self) -> Iterator[Request]:
+    def flow_programs(self) -> Iterator[Request]:
         """Spread flows over leaves."""
         for ap in self.hashing_aps():
             code = program(self.fixed[ap][0], len(self.fixed[ap]))
@@ -227,6 +258,8 @@ class Layout:
 
     def block_tables(self) -> Iterator[Request]:
         """The empty tables of both blocks, which nothing points to yet."""
+        if self.programs is not None:
+            return
         for block in (self.to_block, self.from_block):
             yield from self.tables_of(block)
 
@@ -241,6 +274,10 @@ class Layout:
 
     def start(self) -> Iterator[Request]:
         """Point to the tables of both blocks: from now on packets of stations are redirected."""
+        if self.programs is not None:
+            yield from self.block_filters(self.from_block)
+            yield from self.block_filters(self.to_block)
+            return
         yield from self.from_links()
         yield from self.to_links()
 
@@ -274,7 +311,10 @@ class Layout:
 
     def ifb_filters(self) -> Iterator[Request]:
         """All that made the filters of the IFB."""
-        yield from self.programs()
+        yield from self.flow_programs()
+        if self.programs is not None:
+            yield self.programs.at_ifb(self.ifb, MAJOR)
+            return
         yield from self.ifb_tables()
         for member in self.members.values():
             for address, node in member.entries:
@@ -283,6 +323,10 @@ class Layout:
 
     def block_filters(self, block: Block) -> Iterator[Request]:
         """All that made the filters of a block."""
+        if self.programs is not None:
+            name = "to" if block == self.to_block else "from"
+            yield self.programs.at_block(block, name, self.ifb)
+            return
         yield from self.tables_of(block)
         for member in self.members.values():
             for address, node in member.entries:
@@ -308,6 +352,41 @@ class Layout:
         number, source = number_of(table, address.version), block == self.from_block
         return tc.u32_entry(block, number, node, address, source=source, redirect=self.ifb)
 
+    # Entries of the maps of the programs.
+
+    def table(self, interfaces: Mapping[str, int], own: Iterable[Address]) -> Table:
+        """Return the entries that the programs' maps are to have.
+
+        Parameters
+        ----------
+        interfaces : mapping of str to int
+            Numbers of the interfaces towards access points that exist now.
+        own : iterable of Address
+            Addresses of this machine, whose pings are exempt.
+        """
+        order = {ap.name: k for k, ap in enumerate(self.gateway.aps)}
+        table = classification.own_addresses(own)
+        for ap in reversed(self.gateway.aps):  # of several at one interface the first one has it
+            if ap.interface in interfaces:
+                k = order[ap.name]
+                unclassified, multicast = self.shared[ap.name]
+                place = Place(unclassified, multicast, k, FIRST_AP_NUMBER + k)
+                key = classification.interface_key(interfaces[ap.interface])
+                table["interfaces", key] = place.packed()
+        owners = Counter(each.station.mac for each in self.members.values() if each.station.mac)
+        for member in self.members.values():
+            mac, passes = member.station.mac, member.ap.udp == "down"
+            k, number = order[member.ap.name], self.numbers[member.station.name]
+            place = Place(member.leaf, member.uplink, k, number, passes)
+            is_by_mac = mac is not None and owners[mac] == 1
+            if mac is not None:
+                key = classification.mac_key(mac)
+                table["macs", key] = place.packed(by_address=not is_by_mac)
+            if not is_by_mac:
+                for address, _ in member.entries:
+                    table["prefixes", classification.prefix_key(address)] = place.packed()
+        return table
+
     # Stations that come and go, rates that change.
 
     def rate(self, ap: AccessPoint, rate_bps: int, *, change: bool = True) -> Request:
@@ -323,9 +402,11 @@ class Layout:
             change=change,
         )
 
-    def add_leaf(self, ap: AccessPoint, leaf: int, quantum_bytes: int) -> Iterator[Request]:
-        """A leaf and its queue."""
-        largest = ap.rate_bps or ap.max_bps
+    def add_leaf(
+        self, ap: AccessPoint, leaf: int, quantum_bytes: int, most_bps: int | None = None
+    ) -> Iterator[Request]:
+        """A leaf and its queue; its ceiling is the largest C if no other is given [bit/s]."""
+        largest = min(ap.rate_bps or ap.max_bps, most_bps or LARGEST_CEILING_BPS)
         yield tc.htb_class(
             self.ifb,
             leaf,
@@ -354,6 +435,9 @@ class Layout:
                 leaf = uplink = self.new_leaf()
                 requests += self.add_leaf(ap, leaf, self.quantum(ap, station))
         self.members[station.name] = Member(station, ap, leaf, uplink, ())
+        self.numbers[station.name] = (
+            self.free_numbers.pop() if self.free_numbers else len(self.numbers)
+        )
         try:
             return requests + self.add_addresses(station.name, station.addresses)
         except UserError:
@@ -374,7 +458,7 @@ class Layout:
         new = self.new_nodes([address for address in addresses if address not in known])
         inner: list[Request] = []
         outer: list[Request] = []
-        for address, node in new:
+        for address, node in new if self.programs is None else ():
             inner += self.inner_entries(member, address, node)
             for block in (self.to_block, self.from_block):
                 for table in self.outer_tables(block, member):
@@ -388,6 +472,9 @@ class Layout:
         inner, outer = [], []
         for address, node in member.entries:
             if address not in gone:
+                continue
+            if self.programs is not None:
+                self.taken[key_of(address)].discard(node)
                 continue
             for block in (self.to_block, self.from_block):
                 for table in self.outer_tables(block, member):
@@ -406,6 +493,7 @@ class Layout:
         member = self.members[name]
         requests = self.remove_addresses(name, [address for address, _ in member.entries])
         del self.members[name]
+        self.free_numbers.append(self.numbers.pop(name))
         if member.has_own_leaf:
             self.free_leaves.append(member.leaf)
             requests.append(tc.del_class(self.ifb, member.leaf))

@@ -7,13 +7,16 @@ from typing import Self
 from lasthop.daemon.differences import Difference, told
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import refuse_bridges
+from lasthop.gateway.classification import Counted, Kind, Programs
 from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.gateway.inspection import ALL, Part, look
 from lasthop.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.leaves import assumed, is_chosen
 from lasthop.linux import leaf_queue, links, offload, tc
+from lasthop.linux.bpf import BpfError
 from lasthop.linux.changes import Changes, check_hooks_are_free, mac_of
 from lasthop.linux.counters import Counters, class_counter, class_counters, leaf_drops, qdiscs
+from lasthop.linux.neighbours import own_addresses
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
 
@@ -37,6 +40,9 @@ class Shaper:
         self.kernel = Socket(after_message)
         self.changes = Changes(self.kernel, log)
         self.rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
+        self.programs: Programs | None = None
+        self.why_by_address: str | None = None
+        """Why packets are classified by IP address only, if they are."""
         self.layout: Layout | None = None
         """None while nothing is set up."""
 
@@ -49,6 +55,7 @@ class Shaper:
     def close(self) -> None:
         """Let go of the kernel; what is set up stays."""
         self.kernel.close()
+        self.unload_programs()
 
     def check(self, *, is_up: bool = False) -> None:
         """Refuse what can be known to fail before anything is changed.
@@ -89,7 +96,7 @@ class Shaper:
         lans = [tc.Device(name, links.index_of(name)) for name in gateway.lans]
         ifb = self.changes.add_ifb(ifb_name(gateway), tc.DIRECT_PACKETS)
         chosen = leaf_queue.best(self.kernel, ifb) if is_chosen(gateway) else gateway.discipline
-        layout = Layout(gateway, ifb, chosen)
+        layout = Layout(gateway, ifb, chosen, self.load_programs())
         self.changes.carry_out(list(layout.foundation(self.rates)))
         for device in (wan, *lans):
             self.changes.stop_merging(device)
@@ -100,13 +107,51 @@ class Shaper:
         for station in stations:
             with suppress(UserError):  # for want of numbers; the others are shaped
                 joins += layout.join(station)
-        self.changes.carry_out([*joins, *layout.start()])
+        self.changes.carry_out(joins)
+        self.fill(layout)
+        self.changes.carry_out(list(layout.start()))
         self.layout = layout
 
     def down(self) -> list[str]:
         """Take everything back; what could not be, in words."""
         self.layout = None
-        return self.changes.undo_all()
+        kept = self.changes.undo_all()
+        self.unload_programs()
+        return kept
+
+    def load_programs(self) -> Programs | None:
+        """Load the programs that classify by MAC address; None if the kernel refuses them."""
+        self.unload_programs()
+        try:
+            self.programs = Programs()
+        except BpfError as error:
+            self.why_by_address = f"classified by IP address only: {error}"
+        return self.programs
+
+    def unload_programs(self) -> None:
+        """Close the programs."""
+        if self.programs is not None:
+            self.programs.close()
+            self.programs = None
+
+    def fill(self, layout: Layout) -> None:
+        """Let the programs' maps have the entries of a layout."""
+        if layout.programs is None:
+            return
+        there = links.every_link(self.kernel)
+        numbers = {name: there[name].number for name in self.gateway.lans if name in there}
+        layout.programs.apply(layout.table(numbers, own_addresses(self.kernel)))
+
+    def classified(self, ap: str) -> list[dict[Kind, Counted]] | None:
+        """Return packets and bytes at the classifier by kind, from and to stations.
+
+        None if the kernel has no programs of ours.
+        """
+        layout = self.running()
+        if layout.programs is None:
+            return None
+        names = [each.name for each in self.gateway.aps]
+        return layout.programs.counts(names.index(ap))
 
     def join(self, station: KnownStation) -> None:
         """Give a station its place; if the kernel refuses, it stays without."""
@@ -114,13 +159,17 @@ class Shaper:
         requests = layout.join(station)
         try:
             self.changes.carry_out(requests)
-        except KernelError:
-            self.remove(layout.leave(station.name))
+            self.fill(layout)
+        except (KernelError, BpfError):
+            self.leave(station.name)
             raise
 
     def leave(self, name: str) -> None:
         """Take a station's place away."""
-        self.remove(self.running().leave(name))
+        layout = self.running()
+        requests = layout.leave(name)
+        self.fill(layout)
+        self.remove(requests)
 
     def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
         """Give a member exactly these addresses."""
@@ -128,6 +177,7 @@ class Shaper:
         has = {address for address, _ in layout.members[name].entries}
         self.remove(layout.remove_addresses(name, has - wanted))
         self.changes.carry_out(layout.add_addresses(name, wanted - has))
+        self.fill(layout)
 
     def set_rate(self, ap: str, rate_bps: int) -> None:
         """Give an access point's bottleneck a rate: one message. [bit/s]"""
@@ -161,6 +211,8 @@ class Shaper:
     def mend(self, found: Iterable[Difference]) -> None:
         """Put right what can be; `UserError` for the first that is refused, after all others."""
         self.changes.mend([repair for difference in found for repair in difference.repair])
+        if self.layout is not None:
+            self.fill(self.layout)
 
     def remove(self, requests: list[Request]) -> None:
         """Remove things one by one; what is gone already is well."""

@@ -86,6 +86,8 @@ class Object:
         at, length = struct.unpack_from("<II", data, 8 + 8 * part)
         at += header
         end = at + length
+        if not length:
+            return {}
         (size,) = struct.unpack_from("<I", data, at)
         at += 4
         found = {}

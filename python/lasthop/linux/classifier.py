@@ -6,6 +6,7 @@ asks later finds both through the kernel's numbers.
 
 import os
 import struct
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,6 +37,11 @@ class Classifier:
         The object.
     name : str
         What the kernel calls the program; at most 15 letters.
+    section : str, optional
+        The section of the object that holds the program.
+    shared : mapping, optional
+        Descriptors of maps of another program of the same object, by their names. This program
+        uses them instead of maps of its own, and does not close them.
 
     Raises
     ------
@@ -45,6 +51,8 @@ class Classifier:
 
     data: bytes
     name: str
+    section: str = SECTION
+    shared: Mapping[str, int] = field(default_factory=dict)
     maps: dict[str, int] = field(default_factory=dict)
     program: int = -1
 
@@ -56,8 +64,11 @@ class Classifier:
     def load(self, stack: ExitStack) -> None:
         """Make the maps and load the program; what was made is closed with the stack."""
         data, types = self.object, self.types
-        code, named = linked(data)
+        code, named = linked(data, self.section)
         for name in dict.fromkeys(name for name, section in named.values() if section == MAPS):
+            if name in self.shared:
+                self.maps[name] = self.shared[name]
+                continue
             made = bpf.make_map(name, shape_of(types, name))
             stack.callback(os.close, made)
             self.maps[name] = made
@@ -67,9 +78,11 @@ class Classifier:
                 code[place + 1] = code[place + 1] & 0x0F | bpf.PSEUDO_MAP << 4
                 struct.pack_into("<I", code, place + 4, self.maps[name])
         described = bpf.load_types(bytes(types.data))
-        begin = len(data.section(SECTION))
-        functions = moved(data.notes(types, 0), FUNCTION, begin, bpf.INSTRUCTION_BYTES)
-        relocations = moved(data.notes(types, 2), MEMBER, begin, 1)
+        begin = len(data.section(self.section))
+        functions = moved(
+            data.notes(types, 0), FUNCTION, self.section, begin, bpf.INSTRUCTION_BYTES
+        )
+        relocations = moved(data.notes(types, 2), MEMBER, self.section, begin, 1)
         try:
             self.program = bpf.load_program(
                 bpf.Program(
@@ -105,11 +118,11 @@ class Classifier:
         self.kept.close()
 
 
-def linked(data: Object) -> tuple[bytearray, dict[int, tuple[str, str]]]:
+def linked(data: Object, program: str = SECTION) -> tuple[bytearray, dict[int, tuple[str, str]]]:
     """The program with its functions behind it, and what places in it name: symbol and section."""
-    own, functions = data.section(SECTION), data.section(FUNCTIONS)
+    own, functions = data.section(program), data.section(FUNCTIONS)
     code = bytearray(own + functions)
-    named = data.relocations(SECTION)
+    named = data.relocations(program)
     named |= {len(own) + at: each for at, each in data.relocations(FUNCTIONS).items()}
     values = {name: value for name, _, value in data.symbols}
     for place, (name, section) in named.items():
@@ -119,13 +132,15 @@ def linked(data: Object) -> tuple[bytearray, dict[int, tuple[str, str]]]:
     return code, named
 
 
-def moved(notes: dict[str, bytes], form: struct.Struct, begin: int, unit: int) -> bytes:
+def moved(
+    notes: dict[str, bytes], form: struct.Struct, program: str, begin: int, unit: int
+) -> bytes:
     """Notes of the program and of the functions behind it, whose places begin there.
 
     The kernel wants places in instructions or bytes, which are so many bytes each.
     """
     found = b""
-    for section, before in ((SECTION, 0), (FUNCTIONS, begin)):
+    for section, before in ((program, 0), (FUNCTIONS, begin)):
         for place, *rest in form.iter_unpack(notes.get(section, b"")):
             found += form.pack((before + place) // unit, *rest)
     return found

@@ -131,7 +131,14 @@ def filter_(body: bytes) -> Described | None:
         return Described((*where, handle if is_numbered else settings), settings)
     if kind == b"bpf\0":
         program, direct = said.get(tc.BPF_NAME), number(said.get(tc.BPF_FLAGS))
-        settings = (kind, said.get(tc.BPF_OPS), number(said.get(tc.BPF_CLASSID)), program, direct)
+        settings = (
+            kind,
+            said.get(tc.BPF_OPS),
+            number(said.get(tc.BPF_CLASSID)),
+            program,
+            direct,
+            tuple(actions(said.get(tc.BPF_ACT, b""))),
+        )
         return Described((*where, settings), settings)
     return Described((*where, kind, handle), (kind, options))
 

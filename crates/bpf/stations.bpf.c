@@ -1,0 +1,226 @@
+/* The gateway's classifier: which station a frame at `lan` belongs to, by MAC address, whatever its protocol.
+ *
+ * `from_stations` and `to_stations` run at the two hooks of `lan` and return 0 for an exempt packet, which passes; the
+ * filter redirects all others to the IFB. The class travels in skb->tc_index, which `leaf` returns at the IFB. */
+#include "packet.h"
+#include "stations.h"
+
+struct packet {
+	u32 len;
+	u32 pkt_type;
+	u32 mark;
+	u32 queue_mapping;
+	u32 protocol;
+	u32 vlan_present;
+	u32 vlan_tci;
+	u32 vlan_proto;
+	u32 priority;
+	u32 ingress_ifindex;
+	u32 ifindex;
+	u32 tc_index;
+};
+
+static long (*const update)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
+
+enum { MOST_STATIONS = 1 << 16, MOST_ADDRESSES = 1 << 17, MOST_APS = 256 };
+
+MAP(macs, HASH, 8, struct station, MOST_STATIONS, NO_PREALLOC);
+MAP(prefixes, PREFIXES, sizeof(struct prefix), struct station, MOST_ADDRESSES, NO_PREALLOC);
+MAP(own, HASH, 16, u32, 1024, NO_PREALLOC);
+MAP(interfaces, HASH, 4, struct access, MOST_APS, NO_PREALLOC);
+MAP(spent, HASH, 8, u64, 1 << 19, NO_PREALLOC);
+MAP(counters, ARRAY, 4, struct counts, MOST_APS, 0);
+MAP(setup, ARRAY, 4, struct settings, 1, 0);
+
+#define SWAPPED(n) (((n) << 8 | (n) >> 8) & 0xffff)
+enum { IPV4 = SWAPPED(0x0800), IPV6 = SWAPPED(0x86dd), IS_ARP = SWAPPED(0x0806) };
+enum { ETHERNET = 14, ICMP = 1, UDP = 17, ICMP6 = 58, MAJOR = 0x6c68, EVERY = -1 };
+
+INLINE struct station *of_mac(struct packet *skb, u32 at)
+{
+	u64 mac = 0;
+
+	return load_bytes(skb, at, &mac, 6) ? 0 : lookup(&macs, &mac);
+}
+
+INLINE struct station *of_address(struct packet *skb, enum direction direction)
+{
+	struct prefix prefix;
+	u32 is_to = direction == TO_STATIONS;
+
+	__builtin_memset(&prefix, 0, sizeof(prefix));
+	if (skb->protocol == IPV4) {
+		prefix.length = 40;
+		prefix.version = 4;
+		if (load_bytes(skb, ETHERNET + (is_to ? 16 : 12), prefix.address, 4))
+			return 0;
+	} else if (skb->protocol == IPV6) {
+		prefix.length = 136;
+		prefix.version = 6;
+		if (load_bytes(skb, ETHERNET + (is_to ? 24 : 8), prefix.address, 16))
+			return 0;
+	} else {
+		return 0;
+	}
+	return lookup(&prefixes, &prefix);
+}
+
+/* Whether an address is the gateway's; an IPv4 address is mapped (RFC 4291, 2.5.5.2). */
+INLINE u32 is_own(struct packet *skb, u32 at, u32 is_v6)
+{
+	u8 address[16];
+
+	__builtin_memset(address, 0, sizeof(address));
+	address[10] = address[11] = 0xff;
+	if (is_v6 ? load_bytes(skb, at, address, 16) : load_bytes(skb, at, address + 12, 4))
+		return 0;
+	return lookup(&own, address) != 0;
+}
+
+/* The exempt kind of a packet, or STATION. A later fragment has no ports, and a packet with extension headers is exempt
+ * from nothing. */
+INLINE enum kind kind_of(struct packet *skb, enum direction direction, u32 is_group)
+{
+	u32 is_v6 = skb->protocol == IPV6, to = direction == TO_STATIONS, header = 40, own_at;
+	u8 begin[40], ports[4];
+	u16 port, other;
+
+	if (skb->protocol == IS_ARP)
+		return ARP;
+	if (!is_v6 && skb->protocol != IPV4)
+		return is_group ? MULTICAST : STATION;
+	if (is_v6 ? load_bytes(skb, ETHERNET, begin, 40) : load_bytes(skb, ETHERNET, begin, 20))
+		return is_group ? MULTICAST : STATION;
+	if (!is_v6) {
+		header = (begin[0] & 15) * 4;
+		if ((begin[6] & 0x1f) || begin[7])
+			return is_group ? MULTICAST : STATION;
+	}
+	if (load_bytes(skb, ETHERNET + header, ports, 4))
+		return is_group ? MULTICAST : STATION;
+	switch (is_v6 ? begin[6] : begin[9]) {
+	case ICMP6:
+		if (is_v6 && ports[0] >= 133 && ports[0] <= 137)
+			return NEIGHBOURS;
+		/* fallthrough */
+	case ICMP:
+		own_at = ETHERNET + (is_v6 ? (to ? 8 : 24) : (to ? 12 : 16));
+		if (ports[0] == (is_v6 ? (to ? 128 : 129) : (to ? 8 : 0)) && is_own(skb, own_at, is_v6))
+			return PINGS;
+		break;
+	case UDP:
+		port = ports[2] << 8 | ports[3];
+		other = ports[0] << 8 | ports[1];
+		if (to) {
+			u16 swap = port;
+			port = other;
+			other = swap;
+		}
+		if (port == 53)
+			return DNS;
+		if ((!is_v6 && port == 67 && other == 68) || (is_v6 && port == 547 && other == 546))
+			return DHCP;
+		break;
+	}
+	return is_group ? MULTICAST : STATION;
+}
+
+/* Whether a packet is within its sender's allowance of its kind (a token bucket, as virtual scheduling). */
+INLINE u32 is_allowed(u32 number, enum kind kind, enum direction direction, u32 bytes)
+{
+	u32 first = 0;
+	struct settings *settings = lookup(&setup, &first);
+	u64 now = clock_ns(), key = (u64)number << 8 | kind << 1 | direction, fresh, *due;
+
+	if (!settings || kind >= KINDS || !settings->allowance[kind].byte_ns)
+		return 0;
+	due = lookup(&spent, &key);
+	if (due && *due > now + settings->allowance[kind].burst_ns)
+		return 0;
+	fresh = (due && *due > now ? *due : now) + bytes * settings->allowance[kind].byte_ns;
+	if (due) {
+		*due = fresh;
+		return 1;
+	}
+	return update(&spent, &key, &fresh, 0) == 0;
+}
+
+INLINE void add(u32 ap, enum direction direction, enum kind kind, u32 bytes)
+{
+	struct counts *counts = lookup(&counters, &ap);
+
+	if (!counts || kind >= KINDS)
+		return;
+	__sync_fetch_and_add(&counts->count[direction][kind].packets, 1);
+	__sync_fetch_and_add(&counts->count[direction][kind].bytes, bytes);
+}
+
+INLINE int classify(struct packet *skb, enum direction direction)
+{
+	u32 interface = skb->ifindex, number, ap, own_class, is_to = direction == TO_STATIONS;
+	struct access *access = lookup(&interfaces, &interface);
+	struct station *station = of_mac(skb, is_to ? 0 : 6);
+	enum kind kind, belongs = STATION;
+	u8 first = 0;
+
+	load_bytes(skb, 0, &first, 1);
+	if (!station || station->flags & BY_ADDRESS)
+		station = of_address(skb, direction);
+	if (station) {
+		number = station->number;
+		ap = station->ap;
+		own_class = is_to ? station->to_class : station->from_class;
+	} else if (access) {
+		number = access->number;
+		ap = access->ap;
+		own_class = access->unclassified_class;
+		belongs = UNCLASSIFIED;
+	} else {
+		add(0, direction, UNMATCHED, skb->len);
+		return 0;
+	}
+	kind = kind_of(skb, direction, first & 1);
+	if (kind == STATION && !is_to && station && station->flags & UDP_PASSES) {
+		u8 transport = 0;
+
+		if (skb->protocol == IPV4)
+			load_bytes(skb, ETHERNET + 9, &transport, 1);
+		else if (skb->protocol == IPV6)
+			load_bytes(skb, ETHERNET + 6, &transport, 1);
+		if (transport == UDP) {
+			add(ap, direction, UPLINK_UDP, skb->len);
+			return 0;
+		}
+	}
+	if (kind != STATION && kind != MULTICAST && is_allowed(number, kind, direction, skb->len)) {
+		add(ap, direction, kind, skb->len);
+		return 0;
+	}
+	if ((first & 1) && access && (is_to || is_allowed(number, MULTICAST, direction, skb->len))) {
+		own_class = access->multicast_class;
+		belongs = MULTICAST;
+	}
+	add(ap, direction, belongs, skb->len);
+	skb->tc_index = own_class;
+	return EVERY;
+}
+
+SEC("at_ingress")
+int from_stations(struct packet *skb)
+{
+	return classify(skb, FROM_STATIONS);
+}
+
+SEC("at_egress")
+int to_stations(struct packet *skb)
+{
+	return classify(skb, TO_STATIONS);
+}
+
+SEC("at_ifb")
+int leaf(struct packet *skb)
+{
+	return MAJOR << 16 | skb->tc_index;
+}
+
+char terms[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,216 @@
+"""Classification of frames at `lan` by MAC address: the BPF program, its maps, its counters.
+
+The program is `crates/bpf/stations.bpf.c`. It runs at both hooks of `lan`, sets the class of every
+packet and lets exempt packets pass; the filter that asks it redirects all others to the IFB.
+
+A frame belongs to the station whose MAC address is its source (coming in) or destination (going
+out). Frames of a MAC address that several stations share, such as that of a router between `lan`
+and the stations, belong to the station of their IP address. All others belong to nobody, and pass
+through the access point's leaf for unclassified packets.
+"""
+
+import struct
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, suppress
+from enum import IntEnum
+from importlib.resources import files
+from typing import NamedTuple, Self, TypeAlias
+
+from lasthop.linux import bpf, tc
+from lasthop.linux.classifier import Classifier
+from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+from lasthop.linux.tc import Address, Block, Device
+
+
+class Kind(IntEnum):
+    """What becomes of a packet, and why (enum kind of stations.h)."""
+
+    STATION = 0
+    """Redirected to the leaf of its station."""
+    UNCLASSIFIED = 1
+    """Redirected to the leaf for packets of no station."""
+    MULTICAST = 2
+    """Redirected to the leaf for multicast and broadcast packets."""
+    ARP = 3
+    NEIGHBOURS = 4
+    """IPv6 neighbour discovery and router advertisements."""
+    PINGS = 5
+    """Echo requests of this machine, and the replies to them."""
+    DNS = 6
+    DHCP = 7
+    UPLINK_UDP = 8
+    """UDP from a station at an access point with `udp = "down"`."""
+    UNMATCHED = 9
+    """Passed without any classification."""
+
+
+EXEMPT = (Kind.ARP, Kind.NEIGHBOURS, Kind.PINGS, Kind.DNS, Kind.DHCP, Kind.UPLINK_UDP)
+REDIRECTED = (Kind.STATION, Kind.UNCLASSIFIED, Kind.MULTICAST)
+
+ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
+    Kind.MULTICAST: (64_000, 8_000),
+    Kind.ARP: (8_000, 1_500),
+    Kind.NEIGHBOURS: (16_000, 3_000),
+    Kind.PINGS: (64_000, 3_000),
+    Kind.DNS: (64_000, 8_000),
+    Kind.DHCP: (16_000, 3_000),
+}
+"""Rate [bit/s] and burst [bytes] that each station may send, and receive, of each exempt kind.
+
+Packets beyond that go through the leaf of the station."""
+
+BY_ADDRESS, UDP_PASSES = 1, 2
+"""Flags of a station."""
+STATION = struct.Struct("=HHHHI")
+"""Class to it, class from it, access point, flags, number of its allowances (struct station)."""
+PREFIX = struct.Struct("=IB16s3x")
+COUNT = struct.Struct("=QQ")
+DIRECTIONS = 2
+COUNTS_BYTES = DIRECTIONS * len(Kind) * COUNT.size
+SECTIONS = {"from": "at_ingress", "to": "at_egress", "leaf": "at_ifb"}
+EVERY_PROTOCOL = struct.unpack("=H", struct.pack("!H", 3))[0]
+
+Table: TypeAlias = dict[tuple[str, bytes], bytes]
+"""Entries that the maps are to have, by map and key."""
+
+
+class Place(NamedTuple):
+    """Where the packets of a station go."""
+
+    to_class: int
+    from_class: int
+    ap: int
+    number: int
+    """The number under which its allowances are counted."""
+    udp_passes: bool = False
+
+    def packed(self, *, by_address: bool = False) -> bytes:
+        """Return the value of a map."""
+        flags = BY_ADDRESS * by_address | UDP_PASSES * self.udp_passes
+        minors = (self.to_class & 0xFFFF, self.from_class & 0xFFFF)
+        return STATION.pack(*minors, self.ap, flags, self.number)
+
+
+class Counted(NamedTuple):
+    """Packets and bytes."""
+
+    packets: int
+    bytes: int
+
+
+def mac_key(mac: str) -> bytes:
+    """Return the key of a MAC address."""
+    return bytes.fromhex(mac.replace(":", "")) + b"\0\0"
+
+
+def prefix_key(address: Address) -> bytes:
+    """Return the key of an address."""
+    raw = address.packed
+    return PREFIX.pack(8 * (1 + len(raw)), address.version, raw)
+
+
+def own_key(address: Address) -> bytes:
+    """Return the key of an address of this machine, IPv4 as a mapped address."""
+    raw = address.packed
+    return raw if len(raw) == 16 else bytes(10) + b"\xff\xff" + raw
+
+
+def interface_key(number: int) -> bytes:
+    """Return the key of an interface."""
+    return struct.pack("=I", number)
+
+
+def settings(allowances: Mapping[Kind, tuple[int, int]] = ALLOWANCES) -> bytes:
+    """Return the value of the map of settings."""
+    value = b""
+    for kind in Kind:
+        rate_bps, burst_bytes = allowances.get(kind, (0, 0))
+        byte_ns = round(8e9 / rate_bps) if rate_bps else 0
+        value += COUNT.pack(byte_ns, burst_bytes * byte_ns)
+    return value
+
+
+class Programs:
+    """The programs at both hooks and at the IFB, with the maps that they share.
+
+    Raises
+    ------
+    BpfError
+        If the kernel refuses one.
+    """
+
+    def __init__(self) -> None:
+        data = files("lasthop.gateway").joinpath("share", "stations.o").read_bytes()
+        self.table: Table = {}
+        self.loaded: dict[str, Classifier] = {}
+        with ExitStack() as stack:
+            shared: Mapping[str, int] = {}
+            for name, section in SECTIONS.items():
+                program = Classifier(data, f"lasthop_{name}", section, shared)
+                stack.callback(program.close)
+                self.loaded[name] = program
+                shared = {**program.maps, **shared}
+            self.maps = dict(shared)
+            bpf.update(self.maps["setup"], bytes(4), settings())
+            self.kept = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close programs and maps; those that are attached stay in force."""
+        self.kept.close()
+
+    def apply(self, wanted: Table) -> None:
+        """Let the maps have exactly these entries."""
+        for (name, key), value in wanted.items():
+            if self.table.get((name, key)) != value:
+                bpf.update(self.maps[name], key, value)
+        for name, key in self.table.keys() - wanted.keys():
+            with suppress(FileNotFoundError):
+                bpf.delete(self.maps[name], key)
+        self.table = dict(wanted)
+
+    def counts(self, ap: int) -> list[dict[Kind, Counted]]:
+        """Return what was counted at an access point, from stations and to stations."""
+        value = bpf.entry(self.maps["counters"], struct.pack("=I", ap), COUNTS_BYTES)
+        every = [Counted(*each) for each in COUNT.iter_unpack(value)]
+        size = len(Kind)
+        return [dict(zip(Kind, every[k * size :], strict=False)) for k in range(DIRECTIONS)]
+
+    def at_block(self, block: Block, name: str, ifb: Device) -> Request:
+        """Have a program judge what meets a block, and redirect what it does not let pass."""
+        options = attribute(tc.BPF_ACT, attribute(1, tc.mirred(ifb))) + self.program(name)
+        body = tc.TCMSG.pack(0, tc.BLOCK_INDEX, 1, block.number, 1 << 16 | EVERY_PROTOCOL)
+        said = f"{self.said(block, name)} action mirred egress redirect dev {ifb.name}"
+        return filter_of(body, options, said)
+
+    def at_ifb(self, ifb: Device, major: int) -> Request:
+        """Have a program return the class of each packet at the IFB."""
+        body = ifb.header(1, tc.classid(major, 0), 1 << 16 | EVERY_PROTOCOL)
+        return filter_of(body, self.program("leaf"), self.said(ifb, "leaf", f" parent {major:x}:"))
+
+    def program(self, name: str) -> bytes:
+        """Return the attributes that name a program."""
+        loaded = self.loaded[name]
+        options = attribute(tc.BPF_FD, struct.pack("=I", loaded.program))
+        return options + attribute(tc.BPF_NAME, loaded.name.encode() + b"\0")
+
+    def said(self, at: Block | Device, name: str, parent: str = "") -> str:
+        """Return the command that does the same."""
+        where = f"{at.said()}{parent} protocol all pref 1 handle 1"
+        return f"tc filter add {where} bpf object-file stations.o section {SECTIONS[name]}"
+
+
+def filter_of(body: bytes, options: bytes, said: str) -> Request:
+    """Return the message that adds a BPF filter."""
+    body += attribute(tc.KIND, b"bpf\0") + attribute(tc.OPTIONS, options)
+    return Request(tc.NEWFILTER, CREATE | EXCL, body, said)
+
+
+def own_addresses(addresses: Iterable[Address]) -> Table:
+    """Return the entries of addresses of this machine."""
+    return {("own", own_key(address)): struct.pack("=I", 1) for address in addresses}
