@@ -179,6 +179,10 @@ INLINE int classify(struct packet *skb, enum direction direction)
 		add(0, direction, UNMATCHED, skb->len);
 		return 0;
 	}
+	/* A packet that comes back from the IFB meets the hook towards stations again; the kernel skips the filter's
+	 * action then. It has been counted. */
+	if (is_to && skb->tc_index && (skb->tc_index == own_class || (access && skb->tc_index == access->multicast_class)))
+		return EVERY;
 	kind = kind_of(skb, direction, first & 1);
 	if (kind == STATION && !is_to && station && station->flags & UDP_PASSES) {
 		u8 transport = 0;

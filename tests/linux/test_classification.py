@@ -1,0 +1,213 @@
+"""Frames at `lan` belong to the station whose MAC address they have, whatever they carry."""
+
+import json
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import GATEWAY, STATIONS, Lab, address, entered, log_in, sh
+from lasthop.gateway import config
+from lasthop.gateway.classification import EXEMPT, REDIRECTED, Kind
+from lasthop.gateway.shaper import Shaper
+
+MACS = ("02:00:5e:10:00:0a", "02:00:5e:10:00:0b")
+INVENTED = "02:00:5e:99:00:01"
+HERE_V4, HERE_V6 = ("10.77.1.100", "10.77.1.101"), ("fd77:1::100", "fd77:1::101")
+THERE_V4, THERE_V6 = "10.77.0.2", "fd77::2"
+FILE = """[gateway]
+wan = "wan"
+lan = "lan"
+rate = "50 Mbps"
+metrics = "off"
+discipline = "pfifo"
+""" + "".join(
+    f'station.s{k} = {{ mac = "{MACS[k]}", address = "{HERE_V4[k]}, {HERE_V6[k]}" }}\n'
+    for k in range(2)
+)
+COUNT = 20
+
+
+@pytest.fixture
+def shaper(tmp_path: Path) -> Iterator[Shaper]:
+    gateway = config.read(FILE)
+    with Lab(stations=1, rate_bps=None):
+        for k, mac in enumerate(MACS):
+            sh(f"ip -n {STATIONS} link add g{k} link wl0 address {mac} type macvlan mode bridge")
+            sh(f"ip -n {STATIONS} link set g{k} gso_max_segs 1 up")
+            address(STATIONS, f"g{k}", [f"{HERE_V4[k]}/16"])
+        with entered(GATEWAY), Shaper(gateway, log_in(tmp_path)) as shaper:
+            shaper.up(gateway.stations)
+            assert shaper.programs is not None, shaper.why_by_address
+            yield shaper
+            assert shaper.faults() == []
+            assert shaper.down() == []
+
+
+def lan() -> dict[str, Any]:
+    """What the kernel says of the gateway's interface `lan`."""
+    (link,) = json.loads(sh(f"ip -n {GATEWAY} -j -s link show lan"))
+    assert isinstance(link, dict)
+    return link
+
+
+def mac_of_lan() -> bytes:
+    return bytes.fromhex(lan()["address"].replace(":", ""))
+
+
+def ipv4(
+    protocol: int, payload: bytes, source: str, *, fragment: int = 0, to: str = THERE_V4
+) -> tuple[int, bytes]:
+    """An IPv4 packet; its checksum is wrong, which classification does not mind."""
+    header = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(payload), 1, fragment, 64, protocol, 0)
+    return 0x0800, header + ip_address(source).packed + ip_address(to).packed + payload
+
+
+def ipv6(following: int, payload: bytes, source: str, *, to: str = THERE_V6) -> tuple[int, bytes]:
+    """An IPv6 packet."""
+    header = struct.pack("!IHBB", 6 << 28, len(payload), following, 64)
+    return 0x86DD, header + ip_address(source).packed + ip_address(to).packed + payload
+
+
+def udp(port: int, size: int = 500, source_port: int = 5000) -> bytes:
+    return struct.pack("!HHHH", source_port, port, 8 + size, 0) + bytes(size)
+
+
+def send(
+    packet: tuple[int, bytes], mac: str, *, to: bytes | None = None, count: int = COUNT
+) -> None:
+    """Send frames from stations, as of this MAC address."""
+    kind, data = packet
+    raw = bytes.fromhex(mac.replace(":", ""))
+    frame = (to or mac_of_lan()) + raw + struct.pack("!H", kind) + data
+    with (
+        entered(STATIONS),
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender,
+    ):
+        sender.bind(("wl0", 0))
+        for _ in range(count):
+            sender.send(frame)
+
+
+def passed(shaper: Shaper) -> dict[str, int]:
+    """Packets that each leaf has let go."""
+    layout, counters = shaper.running(), shaper.counters()
+    leaves = {name: member.leaf for name, member in layout.members.items()}
+    leaves["unclassified"], leaves["multicast"] = layout.shared["wlan"]
+    return {name: counters[leaf].sent_packets for name, leaf in leaves.items()}
+
+
+def growth(shaper: Shaper, before: dict[str, int]) -> dict[str, int]:
+    """Leaves that have let packets go since; hosts send multicast packets (MLD) at any time."""
+    time.sleep(0.15)
+    now = passed(shaper)
+    grown = {name: now[name] - before[name] for name in now if now[name] != before[name]}
+    if grown.get("multicast", 0) < 8:
+        grown.pop("multicast", None)
+    return grown
+
+
+PACKETS = {
+    "udp": ipv4(17, udp(4433), HERE_V4[0]),
+    "tcp": ipv4(6, bytes(20), HERE_V4[0]),
+    "gre": ipv4(47, bytes(500), HERE_V4[0]),
+    "esp": ipv4(50, bytes(500), HERE_V4[0]),
+    "icmp": ipv4(1, b"\x08\0" + bytes(500), HERE_V4[0]),
+    "echo replies to others": ipv4(1, b"\0\0" + bytes(500), HERE_V4[0]),
+    "first fragments": ipv4(47, bytes(500), HERE_V4[0], fragment=0x2000),
+    "later fragments": ipv4(17, udp(53), HERE_V4[0], fragment=0x2010),
+    "ipv6": ipv6(17, udp(4433), HERE_V6[0]),
+    "extension headers": ipv6(60, b"\x11\0\1\4\0\0\0\0" + udp(53), HERE_V6[0]),
+    "ipv6 esp": ipv6(50, bytes(500), HERE_V6[0]),
+    "address of another station": ipv4(17, udp(4433), HERE_V4[1]),
+    "ipv6 address of another station": ipv6(17, udp(4433), HERE_V6[1]),
+    "an unknown address": ipv4(17, udp(4433), "192.0.2.1"),
+    "an unknown ipv6 address": ipv6(17, udp(4433), "2001:db8::1"),
+    "another EtherType": (0x88B5, bytes(500)),
+}
+
+
+def test_a_frame_belongs_to_the_sender_of_its_mac_address(shaper: Shaper) -> None:
+    for what, packet in PACKETS.items():
+        before = passed(shaper)
+        send(packet, MACS[0])
+        assert growth(shaper, before) == {"s0": COUNT}, what
+
+
+def test_frames_of_nobody_pass_through_the_leaf_for_them(shaper: Shaper) -> None:
+    unknown = ipv4(17, udp(4433), "192.0.2.1")
+    before = passed(shaper)
+    send(unknown, INVENTED)
+    # An address of a station that has a MAC address of its own does not help.
+    send(ipv4(17, udp(4433), HERE_V4[1]), INVENTED)
+    assert growth(shaper, before) == {"unclassified": 2 * COUNT}
+
+
+EXEMPT_PACKETS = {
+    Kind.DNS: ipv4(17, udp(53, 100), HERE_V4[0]),
+    Kind.DHCP: ipv4(17, udp(67, 300, 68), HERE_V4[0]),
+    Kind.ARP: (0x0806, bytes(46)),
+    Kind.NEIGHBOURS: ipv6(58, b"\x87\0" + bytes(22), HERE_V6[0]),
+    Kind.PINGS: ipv4(1, b"\0\0" + bytes(56), HERE_V4[0], to="10.77.1.1"),
+}
+
+
+@pytest.mark.parametrize("kind", EXEMPT_PACKETS, ids=lambda kind: kind.name)
+def test_a_flood_of_exempt_packets_uses_up_its_senders_allowance_only(
+    shaper: Shaper, kind: Kind
+) -> None:
+    def exempt() -> int:
+        found = shaper.classified("wlan")
+        assert found is not None
+        return found[0][kind].packets
+
+    before, at_first = passed(shaper), exempt()
+    send(EXEMPT_PACKETS[kind], MACS[0], count=500)
+    grown, free = growth(shaper, before), exempt() - at_first
+    assert list(grown) == ["s0"]
+    assert grown["s0"] + free == pytest.approx(500, abs=3)  # and ARP of the machine itself
+    assert free < 150
+    send(EXEMPT_PACKETS[kind], MACS[1], count=2)
+    assert exempt() - at_first - free >= 2
+    assert growth(shaper, passed(shaper)) == {}
+
+
+def test_multicast_has_a_leaf_of_its_own_and_its_excess_is_the_senders(shaper: Shaper) -> None:
+    before = passed(shaper)
+    group = bytes.fromhex("01005e000001")
+    send(ipv4(17, udp(5353), HERE_V4[0], to="224.0.0.1"), MACS[0], to=group, count=200)
+    grown = growth(shaper, before)
+    assert grown.keys() == {"s0", "multicast"}
+    assert sum(grown.values()) == pytest.approx(200, abs=4)
+    assert grown["multicast"] < 40
+
+
+def test_every_packet_at_lan_is_counted(shaper: Shaper) -> None:
+    def at_lan() -> list[int]:
+        counted = lan()["stats64"]
+        return [counted[way]["packets"] for way in ("rx", "tx")]
+
+    def at_filters() -> list[int]:
+        found = shaper.classified("wlan")
+        assert found is not None
+        kinds = (*REDIRECTED, *EXEMPT, Kind.UNMATCHED)
+        return [sum(way[kind].packets for kind in kinds) for way in found]
+
+    before, filtered = at_lan(), at_filters()
+    for packet in (*PACKETS.values(), *EXEMPT_PACKETS.values()):
+        send(packet, MACS[0])
+        send(packet, INVENTED)
+    sh(f"ip netns exec {GATEWAY} ping -q -c 300 -i 0.002 {HERE_V4[0]}")
+    time.sleep(0.2)
+    sent = [now - then for now, then in zip(at_lan(), before, strict=True)]
+    counted = [now - then for now, then in zip(at_filters(), filtered, strict=True)]
+    assert sent[0] > 800
+    assert counted == pytest.approx(sent, rel=0.01)
+    found = shaper.classified("wlan")
+    assert found is not None
+    assert [way[Kind.UNMATCHED].packets for way in found] == [0, 0]
