@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lasthop import linkqueue
+from lasthop import gateway, linkqueue
 from lasthop.congestion import CONTROLS
 from lasthop.congestion.controls import SHARE
 from lasthop.errors import UserError
@@ -18,6 +18,7 @@ from lasthop.linux.struct_ops import OPERATIONS, SECTION, functions
 
 SOURCES = Path(__file__).parents[2] / "crates" / "bpf"
 SHARED = Path(linkqueue.__file__).with_name("share")
+OF_GATEWAY = Path(gateway.__file__).with_name("share")
 PARTS = ("constants.h", "kernel.h", "fixed.h", "window.h")
 
 
@@ -42,12 +43,21 @@ def test_a_queues_object_is_as_new_as_its_sources(name):
     assert hashlib.sha256(content).hexdigest() == noted, "run crates/bpf/build"
 
 
+def test_the_gateways_object_is_as_new_as_its_sources():
+    parts = ("kernel.h", "fixed.h", "packet.h", "stations.h", "stations.bpf.c")
+    content = b"".join((SOURCES / each).read_bytes() for each in parts)
+    noted = (OF_GATEWAY / "stations.sources").read_text().strip()
+    assert hashlib.sha256(content).hexdigest() == noted, "run crates/bpf/build"
+
+
 def test_the_compiler_makes_these_objects(tmp_path, debian_program):
     debian_program("clang-16", "clang-16 llvm-16")
     debian_program("llvm-strip-16", "llvm-16")
     subprocess.run([SOURCES / "build", tmp_path], check=True)
     for law in CONTROLS:
         assert (tmp_path / f"{law}.o").read_bytes() == (SHARE / f"{law}.o").read_bytes()
+    made = (tmp_path / "stations.o").read_bytes()
+    assert made == (OF_GATEWAY / "stations.o").read_bytes()
     for name in PROGRAMS:
         assert (tmp_path / f"{name}.o").read_bytes() == (SHARED / f"{name}.o").read_bytes()
 

@@ -47,10 +47,11 @@ def asks_neighbours(gateway: Gateway) -> bool:
 def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
     """Hosts in the neighbour tables of the interfaces towards access points."""
     listed = {station.mac for station in gateway.stations}
+    absence_s = gateway.discovery.absence_s
     with Socket() as kernel:
         mine = own_addresses(kernel)
         for name in gateway.lans:
-            for address, mac in neighbours(kernel, links.index_of(name)):
+            for address, mac in neighbours(kernel, links.index_of(name), absence_s):
                 if address not in mine and (gateway.discovery.neighbours or mac in listed):
                     yield Sighting(mac, address, interface=name)
 

@@ -455,7 +455,8 @@ class Layout:
         """Take further addresses of a member."""
         member = self.members[name]
         known = {address for address, _ in member.entries}
-        new = self.new_nodes([address for address in addresses if address not in known])
+        wanted = [address for address in addresses if address not in known]
+        new = self.new_nodes(wanted) if self.programs is None else [(a, 0) for a in wanted]
         inner: list[Request] = []
         outer: list[Request] = []
         for address, node in new if self.programs is None else ():
@@ -474,7 +475,6 @@ class Layout:
             if address not in gone:
                 continue
             if self.programs is not None:
-                self.taken[key_of(address)].discard(node)
                 continue
             for block in (self.to_block, self.from_block):
                 for table in self.outer_tables(block, member):

@@ -30,6 +30,18 @@ OF_APS = (
     ("answers", "counter", "Echo replies that came back."),
 )
 
+OF_FILTERS = (
+    ("filter_bytes", "counter", "Bytes at the filters: redirected to leaves, exempt, unmatched."),
+)
+
+
+def kinds_of(row: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """Return the counters of an access point and direction by kind. [bytes]"""
+    yield "station", row["redirected_bytes"] - row["unclassified_bytes"]
+    yield "unclassified", row["unclassified_bytes"]
+    yield from row["exempt_bytes"].items()
+    yield "unmatched", row["unmatched_bytes"]
+
 
 class Metrics:
     """Makes metrics of the status when Prometheus asks.
@@ -49,11 +61,17 @@ class Metrics:
 
         status = self.status()
         yield from families("ap", ("ap",), OF_APS, [((ap["name"],), ap) for ap in status["aps"]])
-        rows = [((row["name"], row["ap"]), row) for row in status["stations"]]
-        yield from families("station", ("station", "ap"), OF_STATIONS, rows)
+        stations = [((row["name"], row["ap"]), row) for row in status["stations"]]
+        yield from families("station", ("station", "ap"), OF_STATIONS, stations)
+        rows = [
+            ((row["ap"], row["direction"], kind), {"filter_bytes": count})
+            for row in status.get("filters", ())
+            for kind, count in kinds_of(row)
+        ]
+        yield from families("ap", ("ap", "direction", "kind"), OF_FILTERS, rows)
         shaping = "Whether packets are being shaped."
         yield GaugeMetricFamily("lasthop_shaping", shaping, value=float(status["shaping"]))
-        yield GaugeMetricFamily("lasthop_stations", "Stations with a place.", value=len(rows))
+        yield GaugeMetricFamily("lasthop_stations", "Stations with a place.", value=len(stations))
 
 
 def check_port(at: tuple[str, int] | None) -> None:

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.linux.tc import Address
 
-MOST_ADDRESSES = 16
-"""Addresses of a found station that are kept: hosts make up new ones for IPv6."""
+MOST_ADDRESSES = 1 << 16
+"""Addresses of all found stations that are kept. Hosts make up new ones for IPv6, so beyond that
+the station with most addresses loses its oldest ones."""
 
 MOST_FOUND = 1 << 16
 """Machines that are known at once, more than there are leaves; who comes later waits until one has
@@ -56,6 +57,8 @@ class Roster:
         self.found: dict[str, Found] = {}
         self.is_full = False
         """Whether somebody was left out the last time, since too many are known."""
+        self.dropped: str | None = None
+        """MAC address of a station that lost addresses the last time, since too many are known."""
         self.listed = {station.mac: station for station in gateway.stations if station.mac}
         self.owners = {a: station for station in gateway.stations for a in station.addresses}
 
@@ -86,9 +89,19 @@ class Roster:
         since = now_s - self.gateway.discovery.absence_s
         for mac, known in list(self.found.items()):
             recent = sorted(known.seen_s.items(), key=lambda item: -item[1])
-            known.seen_s = {a: s for a, s in recent[:MOST_ADDRESSES] if s >= since}
+            known.seen_s = {a: s for a, s in recent if s >= since}
             if known.last_s < since:
                 del self.found[mac]
+        self.dropped = None
+        excess = sum(len(known.seen_s) for known in self.found.values()) - MOST_ADDRESSES
+        while excess > 0:
+            by_count = sorted(self.found.items(), key=lambda item: -len(item[1].seen_s))
+            mac, known = by_count[0]
+            second = len(by_count[1][1].seen_s) if len(by_count) > 1 else 0
+            count = min(excess, max(len(known.seen_s) - second, 1))
+            known.seen_s = dict(list(known.seen_s.items())[: len(known.seen_s) - count])
+            excess -= count
+            self.dropped = mac
 
     def stations(self) -> list[KnownStation]:
         """Everybody who is to have a leaf, with an access point and at least one address."""

@@ -255,14 +255,26 @@ class Service:
             ],
             "warnings": [
                 *self.stations.warnings,
+                *by_address(shaping.shaper.why_by_address),
                 *(unmanaged(shaping.gateway, discipline) if discipline is not None else ()),
                 *self.rates.warnings(),
             ],
             "leaves": discipline and {"discipline": discipline, "why": why(shaping.gateway)},
+            "filters": shaping.shaper.filtered(),
             "aps": [self.rates.status(ap) for ap in shaping.gateway.aps],
             "stations": stations,
         }
         return self.latest
+
+
+def by_address(why: str | None) -> list[str]:
+    """Return a warning if packets are not classified by MAC address."""
+    if why is None:
+        return []
+    return [
+        f"{why}: a guest can bypass the gateway with other protocols or forged addresses: the "
+        "process must have CAP_BPF, and the kernel CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_BPF"
+    ]
 
 
 def same_classes(old: Gateway, new: Gateway) -> bool:

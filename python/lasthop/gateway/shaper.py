@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Set
 from contextlib import suppress
-from typing import Self
+from typing import Any, Self
 
 from lasthop.daemon.differences import Difference, told
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import refuse_bridges
-from lasthop.gateway.classification import Counted, Kind, Programs
+from lasthop.gateway.classification import EXEMPT, REDIRECTED, Counted, Kind, Programs
 from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.gateway.inspection import ALL, Part, look
 from lasthop.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
@@ -141,6 +141,22 @@ class Shaper:
         there = links.every_link(self.kernel)
         numbers = {name: there[name].number for name in self.gateway.lans if name in there}
         layout.programs.apply(layout.table(numbers, own_addresses(self.kernel)))
+
+    def filtered(self) -> list[dict[str, Any]]:
+        """Return bytes at the filters by access point and direction, for status and metrics."""
+        rows: list[dict[str, Any]] = []
+        if self.layout is None or self.layout.programs is None:
+            return rows
+        for ap in self.gateway.aps:
+            counted = self.classified(ap.name) or []
+            for direction, found in zip(("from_stations", "to_stations"), counted, strict=True):
+                row: dict[str, Any] = {"ap": ap.name, "direction": direction}
+                row["redirected_bytes"] = sum(found[kind].bytes for kind in REDIRECTED)
+                row["exempt_bytes"] = {kind.name.lower(): found[kind].bytes for kind in EXEMPT}
+                row["unclassified_bytes"] = found[Kind.UNCLASSIFIED].bytes
+                row["unmatched_bytes"] = found[Kind.UNMATCHED].bytes
+                rows.append(row)
+        return rows
 
     def classified(self, ap: str) -> list[dict[Kind, Counted]] | None:
         """Return packets and bytes at the classifier by kind, from and to stations.

@@ -14,7 +14,7 @@ from lasthop.errors import UserError
 from lasthop.gateway.cautions import cautions
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.discovery import asks_neighbours, bridge_ports, listen, look
-from lasthop.gateway.roster import MOST_FOUND, Roster, Sighting
+from lasthop.gateway.roster import MOST_ADDRESSES, MOST_FOUND, Roster, Sighting
 from lasthop.gateway.shaping import Shaping
 from lasthop.linux.heard import Heard
 from lasthop.linux.netlink import KernelError
@@ -191,6 +191,11 @@ class Stations:
         if self.refused:
             more = f" (and {len(self.refused) - 1} more)" if len(self.refused) > 1 else ""
             told.append(f"not shaped: {self.refused[0]}{more}")
+        if self.roster.dropped is not None:
+            told.append(
+                f"more than {MOST_ADDRESSES} addresses are known: station {self.roster.dropped} "
+                "lost its oldest ones"
+            )
         if self.roster.is_full:
             told.append(f"more than {MOST_FOUND} machines are found: later ones are not shaped")
         return told

@@ -1,8 +1,10 @@
 """The kernel's table of neighbours: who has been heard of at an interface (ARP, NDP)."""
 
+import os
 import struct
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
+from math import inf
 from typing import NamedTuple
 
 from lasthop.linux.netlink import Socket, attributes
@@ -14,6 +16,11 @@ ENTRY = struct.Struct("=BxxxiHBB")
 DESTINATION, LINK_ADDRESS = 1, 2
 HEARD = 0x02 | 0x04 | 0x08 | 0x10 | 0x80
 """States of a host that has been heard of: reachable, stale, delay, probe, permanent."""
+STALE = 0x04
+CACHE_INFO = 3
+AGES = struct.Struct("=III")
+"""Time since an entry was confirmed, used and updated. [1/USER_HZ]"""
+USER_HZ = os.sysconf("SC_CLK_TCK")
 OWN = struct.Struct("=BBBBi")
 
 
@@ -24,11 +31,16 @@ class Neighbour(NamedTuple):
     mac: str
 
 
-def neighbours(kernel: Socket, interface: int) -> list[Neighbour]:
-    """Hosts that the kernel has heard of at an interface; link-local addresses are left out."""
+def neighbours(kernel: Socket, interface: int, absence_s: float = inf) -> list[Neighbour]:
+    """Hosts that the kernel has heard of at an interface; link-local addresses are left out.
+
+    A stale entry does not count if it was neither used nor confirmed within `absence_s`. [s]
+    """
     found = []
     for body in kernel.dump(GETNEIGH, ENTRY.pack(0, interface, 0, 0, 0)):
         _, index, state, _, _ = ENTRY.unpack_from(body)
+        if state & STALE and idle_s(body) > absence_s:
+            continue
         if index != interface or not state & HEARD:
             continue
         has = dict(attributes(body, ENTRY.size))
@@ -38,6 +50,12 @@ def neighbours(kernel: Socket, interface: int) -> list[Neighbour]:
         if not (address.is_link_local or address.is_multicast):
             found.append(Neighbour(address, mac.hex(":")))
     return found
+
+
+def idle_s(entry: bytes) -> float:
+    """Time since an entry was used, confirmed or updated; 0 if the kernel does not say. [s]"""
+    ages = dict(attributes(entry, ENTRY.size)).get(CACHE_INFO, b"")
+    return min(AGES.unpack_from(ages)) / USER_HZ if len(ages) >= AGES.size else 0.0
 
 
 def own_addresses(kernel: Socket) -> set[Address]:

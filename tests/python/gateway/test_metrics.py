@@ -24,6 +24,16 @@ STATUS = {
             "answers": 6,
         }
     ],
+    "filters": [
+        {
+            "ap": "wlan",
+            "direction": "from_stations",
+            "redirected_bytes": 700,
+            "unclassified_bytes": 200,
+            "exempt_bytes": {"dns": 90},
+            "unmatched_bytes": 0,
+        }
+    ],
     "stations": [
         {
             "name": "till",
@@ -94,7 +104,7 @@ def test_the_rules_find_what_they_are_for() -> None:
 def test_names_are_as_prometheus_wants_them() -> None:
     text = pages(lambda: STATUS)().decode()
     assert faults(text) == []
-    assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 14
+    assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 15
     assert 'lasthop_ap_rate_bytes_per_second{ap="wlan"} 1e+06\n' in text
     assert 'lasthop_station_rate_bytes_per_second{ap="wlan",station="till"} 100.0\n' in text
     assert 'lasthop_station_sent_bytes_total{ap="wlan",station="till"} 3000.0\n' in text
@@ -213,3 +223,9 @@ def test_the_oldest_makes_room() -> None:
         assert idle[0].recv(1) == b""
         idle[-1].sendall(b"GET / HTTP/1.1\r\n\r\n")
         assert idle[-1].recv(1) == b"H"
+
+
+def test_bytes_at_the_filters_are_told_by_kind() -> None:
+    text = pages(lambda: STATUS)().decode()
+    found = dict(re.findall(r'^lasthop_ap_filter_bytes_total\{.*kind="(\w+)"\} (\S+)$', text, re.M))
+    assert found == {"station": "500.0", "unclassified": "200.0", "dns": "90.0", "unmatched": "0.0"}

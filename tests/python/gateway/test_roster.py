@@ -6,7 +6,7 @@ import pytest
 
 from lasthop.gateway import config
 from lasthop.gateway.config import KnownStation
-from lasthop.gateway.roster import MOST_ADDRESSES, Roster, Sighting
+from lasthop.gateway.roster import Roster, Sighting
 
 PHONE, LAPTOP = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
 
@@ -51,10 +51,28 @@ def test_an_address_of_the_past_leaves_alone() -> None:
     assert names(found.stations()) == {PHONE: ["2001:db8::2"]}
 
 
-def test_a_flood_of_addresses_is_bounded() -> None:
+def test_a_device_keeps_its_newest_addresses_however_many_it_has_had() -> None:
     found = roster()
-    found.see([seen(PHONE, f"2001:db8::{k:x}") for k in range(1, 1000)], 0)
-    assert len(found.stations()[0].addresses) == MOST_ADDRESSES
+    for k in range(1, 100):
+        found.see([seen(PHONE, f"2001:db8::{k:x}")], k)
+    assert len(found.stations()[0].addresses) == 99
+    assert found.dropped is None
+
+
+def test_a_flood_of_addresses_is_bounded_and_costs_its_sender_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lasthop.gateway.roster.MOST_ADDRESSES", 100)
+    found = roster()
+    found.see([seen(LAPTOP, "10.0.0.1")], 0)
+    found.see([seen(PHONE, f"2001:db8::{k:x}") for k in range(1, 100)], 1)
+    assert found.dropped is None
+    found.see([seen(PHONE, "2001:db8::ffff")], 2)
+    assert found.dropped == PHONE
+    there = names(found.stations())
+    assert there[LAPTOP] == ["10.0.0.1"]
+    assert len(there[PHONE]) == 99
+    assert "2001:db8::ffff" in there[PHONE]
 
 
 def test_a_flood_of_machines_is_bounded_and_those_that_are_there_stay(
