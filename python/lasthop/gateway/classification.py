@@ -174,6 +174,13 @@ class Programs:
                 bpf.delete(self.maps[name], key)
         self.table = dict(wanted)
 
+    def remove(self, keys: Iterable[tuple[str, bytes]]) -> None:
+        """Remove these entries, if they exist."""
+        for name, key in keys:
+            if self.table.pop((name, key), None) is not None:
+                with suppress(FileNotFoundError):
+                    bpf.delete(self.maps[name], key)
+
     def counts(self, ap: int) -> list[dict[Kind, Counted]]:
         """Return what was counted at an access point, from stations and to stations."""
         value = bpf.entry(self.maps["counters"], struct.pack("=I", ap), COUNTS_BYTES)

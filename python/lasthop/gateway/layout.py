@@ -19,14 +19,14 @@ Everything here is a pure function of the stations so far: it says what to do an
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from zlib import crc32
 
 from lasthop.errors import UserError
 from lasthop.gateway import classification
 from lasthop.gateway.classification import Place, Programs, Table
-from lasthop.gateway.config import AccessPoint, Gateway, KnownStation
+from lasthop.gateway.config import AccessPoint, Gateway, KnownStation, Subnet
 from lasthop.gateway.flow_hash import program
 from lasthop.gateway.leaves import assumed, queue_of
 from lasthop.linux import leaf_queue, tc
@@ -221,7 +221,9 @@ class Layout:
 
     def classes(self, rates: dict[str, int]) -> Iterator[Request]:
         """The hierarchy without stations, its access points at these rates. [bit/s]"""
-        yield tc.htb_qdisc(self.ifb, MAJOR, DIRECT_PACKETS)
+        # A packet whose class has just gone must not pass beside all classes.
+        unclassified = [leaves[0] & 0xFFFF for leaves in self.shared.values()]
+        yield tc.htb_qdisc(self.ifb, MAJOR, DIRECT_PACKETS, *unclassified[:1])
         for ap in self.gateway.aps:
             yield self.rate(ap, rates[ap.name], change=False)
             for leaf in self.fixed[ap.name]:
@@ -354,7 +356,12 @@ class Layout:
 
     # Entries of the maps of the programs.
 
-    def table(self, interfaces: Mapping[str, int], own: Iterable[Address]) -> Table:
+    def table(
+        self,
+        interfaces: Mapping[str, int],
+        own: Iterable[Address],
+        on_link: Collection[Subnet] = (),
+    ) -> Table:
         """Return the entries that the programs' maps are to have.
 
         Parameters
@@ -363,6 +370,10 @@ class Layout:
             Numbers of the interfaces towards access points that exist now.
         own : iterable of Address
             Addresses of this machine, whose pings are exempt.
+        on_link : collection of networks
+            Subnets of the interfaces towards access points. Frames of an address outside them have
+            the MAC address of a router, so they are classified by address; if there are none, all
+            addresses are on the link, as at the port of a bridge.
         """
         order = {ap.name: k for k, ap in enumerate(self.gateway.aps)}
         table = classification.own_addresses(own)
@@ -382,10 +393,18 @@ class Layout:
             if mac is not None:
                 key = classification.mac_key(mac)
                 table["macs", key] = place.packed(by_address=not is_by_mac)
-            if not is_by_mac:
-                for address, _ in member.entries:
+            for address, _ in member.entries:
+                is_routed = bool(on_link) and not any(address in subnet for subnet in on_link)
+                if not is_by_mac or is_routed:
                     table["prefixes", classification.prefix_key(address)] = place.packed()
         return table
+
+    def keys_of(self, member: Member) -> list[tuple[str, bytes]]:
+        """Return the keys of all entries that a member may have."""
+        keys = [("prefixes", classification.prefix_key(each)) for each, _ in member.entries]
+        if member.station.mac is not None:
+            keys.append(("macs", classification.mac_key(member.station.mac)))
+        return keys
 
     # Stations that come and go, rates that change.
 

@@ -16,7 +16,7 @@ from lasthop.linux import leaf_queue, links, offload, tc
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.changes import Changes, check_hooks_are_free, mac_of
 from lasthop.linux.counters import Counters, class_counter, class_counters, leaf_drops, qdiscs
-from lasthop.linux.neighbours import own_addresses
+from lasthop.linux.neighbours import own_addresses, subnets_at
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
 
@@ -134,13 +134,20 @@ class Shaper:
             self.programs.close()
             self.programs = None
 
+    def fill_all(self) -> None:
+        """Let the programs' maps have the entries of all members."""
+        if self.layout is not None:
+            self.fill(self.layout)
+
     def fill(self, layout: Layout) -> None:
         """Let the programs' maps have the entries of a layout."""
         if layout.programs is None:
             return
         there = links.every_link(self.kernel)
         numbers = {name: there[name].number for name in self.gateway.lans if name in there}
-        layout.programs.apply(layout.table(numbers, own_addresses(self.kernel)))
+        own = own_addresses(self.kernel)
+        on_link = subnets_at(self.kernel, set(numbers.values()))
+        layout.programs.apply(layout.table(numbers, own, on_link))
 
     def filtered(self) -> list[dict[str, Any]]:
         """Return bytes at the filters by access point and direction, for status and metrics."""
@@ -169,13 +176,17 @@ class Shaper:
         names = [each.name for each in self.gateway.aps]
         return layout.programs.counts(names.index(ap))
 
-    def join(self, station: KnownStation) -> None:
-        """Give a station its place; if the kernel refuses, it stays without."""
+    def join(self, station: KnownStation, *, fill: bool = True) -> None:
+        """Give a station its place; if the kernel refuses, it stays without.
+
+        Without `fill` its packets are unclassified until the next `fill_all`.
+        """
         layout = self.running()
         requests = layout.join(station)
         try:
             self.changes.carry_out(requests)
-            self.fill(layout)
+            if fill:
+                self.fill(layout)
         except (KernelError, BpfError):
             self.leave(station.name)
             raise
@@ -183,9 +194,9 @@ class Shaper:
     def leave(self, name: str) -> None:
         """Take a station's place away."""
         layout = self.running()
-        requests = layout.leave(name)
-        self.fill(layout)
-        self.remove(requests)
+        if layout.programs is not None:
+            layout.programs.remove(layout.keys_of(layout.members[name]))
+        self.remove(layout.leave(name))
 
     def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
         """Give a member exactly these addresses."""
@@ -227,8 +238,7 @@ class Shaper:
     def mend(self, found: Iterable[Difference]) -> None:
         """Put right what can be; `UserError` for the first that is refused, after all others."""
         self.changes.mend([repair for difference in found for repair in difference.repair])
-        if self.layout is not None:
-            self.fill(self.layout)
+        self.fill_all()
 
     def remove(self, requests: list[Request]) -> None:
         """Remove things one by one; what is gone already is well."""

@@ -174,13 +174,14 @@ class Stations:
             for name, station in by_name.items():
                 try:
                     if name not in stays:
-                        shaper.join(station)
+                        shaper.join(station, fill=False)
                     elif {a for a, _ in members[name].entries} != set(station.addresses):
                         shaper.readdress(name, station.addresses)
                 except KernelError:
                     raise
                 except UserError as error:  # there are no numbers left
                     refused.append(f"{name}: {error}")
+            shaper.fill_all()
         except UserError as error:
             self.shaping.wrong(error)
         self.refused = refused

@@ -2,8 +2,8 @@
 
 import os
 import struct
-from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv6Address
+from collections.abc import Collection, Iterator
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from math import inf
 from typing import NamedTuple
 
@@ -67,6 +67,17 @@ def addresses_at(kernel: Socket, interface: int) -> set[Address]:
     """Addresses of an interface of this machine; link-local ones are left out."""
     every = numbered_addresses(kernel)
     return {each for index, each in every if index == interface and not each.is_link_local}
+
+
+def subnets_at(kernel: Socket, interfaces: Collection[int]) -> list[IPv4Network | IPv6Network]:
+    """Subnets of the addresses of these interfaces; link-local ones are left out."""
+    found = []
+    for body in kernel.dump(GETADDR, OWN.pack(0, 0, 0, 0, 0)):
+        _, length, _, _, index = OWN.unpack_from(body)
+        address = address_of(dict(attributes(body, OWN.size)).get(1, b""))
+        if index in interfaces and address is not None and not address.is_link_local:
+            found.append(ip_network((address, length), strict=False))
+    return found
 
 
 def numbered_addresses(kernel: Socket) -> Iterator[tuple[int, Address]]:

@@ -1,0 +1,102 @@
+"""Entries of the classifier's maps: by MAC address, and by address where that says nothing."""
+
+from dataclasses import replace
+from ipaddress import ip_address, ip_network
+from typing import cast
+
+from lasthop.gateway import config
+from lasthop.gateway.classification import (
+    BY_ADDRESS,
+    COUNT,
+    STATION,
+    Kind,
+    Programs,
+    mac_key,
+    own_key,
+    prefix_key,
+    settings,
+)
+from lasthop.gateway.config import KnownStation
+from lasthop.gateway.layout import Layout
+from lasthop.linux.tc import Device
+
+MAC, OTHER = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
+V4, V6 = ip_address("10.0.0.1"), ip_address("2001:db8::1")
+
+
+def layout(more: str = "") -> Layout:
+    gateway = config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n')
+    return Layout(gateway, Device("lh", 1), programs=cast(Programs, object()))
+
+
+def phone(name: str = "phone", mac: str | None = MAC) -> KnownStation:
+    return KnownStation(name, "wlan", (V4, V6), mac)
+
+
+def test_a_station_with_a_mac_address_has_one_entry_whatever_its_addresses() -> None:
+    shaped = layout()
+    shaped.join(phone())
+    table = shaped.table({"eth1": 7}, [])
+    assert {key for key in table if key[0] != "interfaces"} == {("macs", mac_key(MAC))}
+    leaf = shaped.members["phone"].leaf & 0xFFFF
+    assert STATION.unpack(table["macs", mac_key(MAC)])[:4] == (leaf, leaf, 0, 0)
+
+
+def test_stations_that_share_a_mac_address_are_told_apart_by_address() -> None:
+    shaped = layout()
+    shaped.join(replace(phone("a"), addresses=(V4,)))
+    shaped.join(replace(phone("b"), addresses=(V6,)))
+    table = shaped.table({"eth1": 7}, [])
+    assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
+    leaves = [shaped.members[name].leaf & 0xFFFF for name in "ab"]
+    found = [STATION.unpack(table["prefixes", prefix_key(each)])[0] for each in (V4, V6)]
+    assert found == leaves
+
+
+def test_addresses_behind_a_router_are_entries_and_those_on_the_link_are_not() -> None:
+    shaped = layout()
+    shaped.join(phone())
+    table = shaped.table({"eth1": 7}, [], [ip_network("10.0.0.0/24")])
+    assert ("prefixes", prefix_key(V6)) in table
+    assert ("prefixes", prefix_key(V4)) not in table
+
+
+def test_without_a_mac_address_a_station_is_known_by_its_addresses() -> None:
+    shaped = layout()
+    shaped.join(phone(mac=None))
+    table = shaped.table({}, [V4])
+    wanted = {("prefixes", prefix_key(V4)), ("prefixes", prefix_key(V6)), ("own", own_key(V4))}
+    assert table.keys() == wanted
+
+
+def test_each_access_point_has_leaves_for_packets_of_nobody() -> None:
+    shaped = layout(
+        'ap.a = { interface = "eth1", rate = "5 Mbps" }\n'
+        'ap.b = { interface = "eth2", rate = "9 Mbps" }'
+    )
+    table = shaped.table({"eth1": 7, "eth2": 8}, [])
+    found = {STATION.unpack(value)[:3] for value in table.values()}
+    minors = [tuple(leaf & 0xFFFF for leaf in shaped.shared[ap]) for ap in "ab"]
+    assert found == {(*minors[0], 0), (*minors[1], 1)}
+    rates = {"a": 5_000_000, "b": 9_000_000}
+    said = [request.said for request in shaped.classes(rates)]
+    assert f"htb default {minors[0][0]:x}" in said[0]
+    for minor in (*minors[0], *minors[1]):
+        assert any(f"classid 6c68:{minor:x} htb" in line for line in said)
+
+
+def test_who_leaves_has_no_entry_and_gives_its_number_back() -> None:
+    shaped = layout()
+    shaped.join(phone("a"))
+    keys = shaped.keys_of(shaped.members["a"])
+    assert set(shaped.table({}, [])) <= set(keys)
+    shaped.leave("a")
+    assert shaped.table({}, []) == {}
+    shaped.join(phone("b", OTHER))
+    assert shaped.numbers == {"b": 0}
+
+
+def test_allowances_are_times_of_a_byte_and_of_a_burst() -> None:
+    every = list(COUNT.iter_unpack(settings({Kind.DNS: (8000, 500)})))
+    assert every[Kind.DNS] == (1_000_000, 500_000_000)
+    assert every[Kind.STATION] == (0, 0)
