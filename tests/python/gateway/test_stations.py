@@ -101,7 +101,7 @@ class Accepting:
     def running(self) -> Layout:
         return self.layout
 
-    def join(self, station: KnownStation) -> None:
+    def join(self, station: KnownStation, *, fill: bool = True) -> None:
         self.layout.join(station)
 
     def leave(self, name: str) -> None:
