@@ -7,7 +7,7 @@ from pathlib import Path
 
 USER = 65534
 """Number of a user and of a group without rights."""
-CAPABILITIES = {"net_admin": 12, "net_raw": 13}
+CAPABILITIES = {"net_admin": 12, "net_raw": 13, "bpf": 39}
 """Numbers of capabilities (linux/capability.h)."""
 VERSION = 0x20080522
 """Version of the structures of capset(2)."""
@@ -33,7 +33,8 @@ def become(capabilities: Sequence[str]) -> None:
     control(PR_SET_DUMPABLE, 1)
     mask = sum(1 << number for number in numbers)
     header = (ctypes.c_uint32 * 2)(VERSION, 0)
-    sets = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)
+    low, high = mask & 0xFFFFFFFF, mask >> 32
+    sets = (ctypes.c_uint32 * 6)(low, low, low, high, high, high)
     if libc.capset(header, sets) != 0:
         raise OSError(ctypes.get_errno(), "capset")
     for number in numbers:

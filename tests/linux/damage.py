@@ -12,9 +12,6 @@ from lasthop.gateway.layout import blocks_of
 from lasthop.linux import offload
 
 TO, FROM = (block.number for block in blocks_of("lan"))
-FIND_LINK = (
-    f"link=$(tc filter show block {TO} | sed -n '/ip pref 1.*link/s/.*fh \\([^ ]*\\).*/\\1/p;T;q')"
-)
 GRO_ON = "gro"
 """Turned on by the system call, as `ethtool` does it: that is not needed otherwise."""
 
@@ -34,19 +31,14 @@ DAMAGES = {
     "the hierarchy is removed": "tc qdisc del dev lh-lan root",
     "another hierarchy": "tc qdisc replace dev lh-lan root handle 1: htb",
     "a queue in its place": "tc qdisc replace dev lh-lan root pfifo",
-    "an entry of the IFB is removed": "tc filter del dev lh-lan parent 6c68: protocol ip pref 1 "
-    "handle 1:a:1 u32",
-    "an entry of the IFB points elsewhere": "tc filter change dev lh-lan parent 6c68: "
-    "protocol ip pref 1 handle 1:a:1 u32 flowid 6c68:101",
+    "the program of the IFB is removed": "tc filter del dev lh-lan parent 6c68: protocol all "
+    "pref 1",
     "filters of the IFB are removed": "tc filter del dev lh-lan parent 6c68:",
     "a filter of others on the IFB": "tc filter add dev lh-lan parent 6c68: protocol ip pref 7 "
     "u32 match u32 0 0 flowid 6c68:101",
-    "an entry of a block is removed": f"tc filter del block {TO} protocol ip pref 1 "
-    "handle 1:a:1 u32",
-    "a redirection leads elsewhere": f"tc filter change block {FROM} protocol ip pref 1 "
-    "handle 1:a:1 u32 action mirred egress redirect dev lo",
-    "a link is removed": f"{FIND_LINK}; tc filter del block {TO} protocol ip pref 1 "
-    "handle $link u32",
+    "a program of a block is removed": f"tc filter del block {TO} protocol all pref 1",
+    "a redirection leads elsewhere": f"tc filter del block {FROM}; tc filter add block {FROM} "
+    "protocol all pref 1 u32 match u32 0 0 action mirred egress redirect dev lo",
     "filters of a block are removed": f"tc filter del block {FROM}",
     "a filter of others in a block": f"tc filter add block {TO} protocol all pref 9 "
     "u32 match u32 0 0 action mirred egress redirect dev lo",

@@ -1,5 +1,6 @@
 """Frames at `lan` belong to the station whose MAC address they have, whatever they carry."""
 
+import errno
 import json
 import socket
 import struct
@@ -14,7 +15,9 @@ import pytest
 from lab import GATEWAY, STATIONS, Lab, address, entered, log_in, sh
 from lasthop.gateway import config
 from lasthop.gateway.classification import EXEMPT, REDIRECTED, Kind
+from lasthop.gateway.service import by_address
 from lasthop.gateway.shaper import Shaper
+from lasthop.linux.bpf import BpfError
 
 MACS = ("02:00:5e:10:00:0a", "02:00:5e:10:00:0b")
 INVENTED = "02:00:5e:99:00:01"
@@ -211,3 +214,25 @@ def test_every_packet_at_lan_is_counted(shaper: Shaper) -> None:
     found = shaper.classified("wlan")
     assert found is not None
     assert [way[Kind.UNMATCHED].packets for way in found] == [0, 0]
+
+
+def test_without_programs_filters_classify_by_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> None:
+        raise BpfError(errno.EPERM, "BPF program lasthop_from")
+
+    monkeypatch.setattr("lasthop.gateway.classification.Programs.__init__", refuse)
+    gateway = config.read(FILE)
+    with (
+        Lab(stations=1, rate_bps=None),
+        entered(GATEWAY),
+        Shaper(gateway, log_in(tmp_path)) as shaper,
+    ):
+        shaper.up(gateway.stations)
+        assert shaper.faults() == []
+        assert shaper.classified("wlan") is None
+        assert shaper.filtered() == []
+        (warning,) = by_address(shaper.why_by_address)
+        assert "Operation not permitted: a guest can bypass the gateway" in warning
+        assert shaper.down() == []

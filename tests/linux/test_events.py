@@ -481,7 +481,7 @@ def test_healing_takes_less_than_200_ms(lab: Lab, gateway: Running, what: str) -
     assert took_s < HEALED_S
 
 
-FIRST_OF_FILTERS = "an entry of the IFB is removed"
+FIRST_OF_FILTERS = "the program of the IFB is removed"
 """First damage to filters. Earlier damages are to classes and queues. They are measured only with a
 download, because packets of both directions of a station wait in the same leaf."""
 STALLS = [

@@ -161,18 +161,8 @@ def test_filters_that_others_remove_are_missed(running: Running) -> None:
     wan, lan = layout.to_block.number, layout.from_block.number
     for removal, what in (
         (f"tc filter del block {wan} pref 1", f"filters of block {wan} are gone"),
-        (f"tc filter del block {lan} pref 2", f"filters of block {lan} are gone"),
+        (f"tc filter del block {lan} pref 1", f"filters of block {lan} are gone"),
         ("tc filter del dev lh-lan parent 6c68: pref 1", "filters of dev lh-lan are gone"),
-        (
-            f"link=$(tc filter show block {wan} | "
-            "sed -n '/ip pref 1.*link/s/.*fh \\([^ ]*\\).*/\\1/p;T;q'); "
-            f"tc filter del block {wan} pref 1 protocol ip handle $link u32",
-            f"filters of block {wan} are gone",
-        ),
-        (
-            f"tc filter del block {lan} pref 1 protocol ip handle 1:a:1 u32",
-            f"filters of block {lan} are gone",
-        ),
     ):
         with entered(GATEWAY):
             assert shaper.faults() == []

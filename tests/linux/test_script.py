@@ -41,6 +41,12 @@ def lab() -> Iterator[Lab]:
         yield lab
 
 
+@pytest.fixture(autouse=True)
+def without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare with a gateway that classifies by address: a script cannot load BPF programs."""
+    monkeypatch.setattr(Shaper, "load_programs", lambda _: None)
+
+
 @pytest.fixture(params=["ash", "dash"])
 def router(request: pytest.FixtureRequest, lab: Lab, tmp_path: Path) -> Iterator[Router]:
     router = Router(tmp_path / "root", request.param)

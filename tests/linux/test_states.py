@@ -292,7 +292,7 @@ def sandbox(commands: Commands) -> str:
 def test_the_unit_has_what_every_command_needs(commands: Commands, sandbox: str) -> None:
     text = UNIT.read_text("utf-8")
     assert "\nUser=lasthop\n" in text
-    capabilities = "CAP_NET_ADMIN CAP_NET_RAW"
+    capabilities = "CAP_NET_ADMIN CAP_NET_RAW CAP_BPF"
     for key in ("CapabilityBoundingSet", "AmbientCapabilities"):
         assert f"\n{key}={capabilities}\n" in text
     names = [each.lower()[4:] for each in capabilities.split()]

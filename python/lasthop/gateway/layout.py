@@ -156,6 +156,8 @@ class Layout:
         self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
         self.free_leaves: list[int] = []
         self.next_leaf = FIRST_LEAF
+        self.last_leaf = LAST_LEAF
+        """Last number of a station's leaf; those above are of packets of no station."""
         self.taken: dict[int, set[int]] = {}
         """Numbers in use, by bucket and family."""
         self.programs = programs
@@ -163,7 +165,11 @@ class Layout:
         """Leaves of each access point for unclassified and for multicast packets."""
         self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
         if programs is not None:
-            self.shared = {ap.name: (self.new_leaf(), self.new_leaf()) for ap in gateway.aps}
+            for ap in gateway.aps:
+                self.last_leaf -= 2
+                minors = (self.last_leaf + 1, self.last_leaf + 2)
+                unclassified, multicast = (tc.classid(MAJOR, minor) for minor in minors)
+                self.shared[ap.name] = unclassified, multicast
         self.least_rate_bps, self.largest_rate_bps = range_of_rates(gateway)
         self.discipline = discipline or assumed(gateway)
         self.queues = {ap.name: self.queue(ap) for ap in gateway.aps}
@@ -202,7 +208,7 @@ class Layout:
         """The number of a class that nobody has."""
         if self.free_leaves:
             return self.free_leaves.pop()
-        if self.next_leaf > LAST_LEAF:
+        if self.next_leaf > self.last_leaf:
             raise UserError(f"more than {MOST_LEAVES} leaves: the kernel has no numbers")
         self.next_leaf += 1
         return tc.classid(MAJOR, self.next_leaf - 1)
