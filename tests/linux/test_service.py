@@ -516,8 +516,8 @@ def test_uplink_udp_is_counted_and_its_station_not_pinged(gateway: Gateway) -> N
     assert rows["s1"]["udp_uplink_bps"] > 0
     assert not rows["s1"]["pinged"]
     assert rows["s0"]["udp_uplink_packets"] == 0
-    # it never went through the classes
-    assert rows["s1"]["sent_packets"] == 0
+    # it never went through the classes; ICMP errors to the station do
+    assert rows["s1"]["sent_packets"] < sent / 20
 
     def counted() -> bool:
         rows = {row["name"]: row for row in gateway.status()["stations"]}
