@@ -29,6 +29,7 @@ from lab import (
     wait_until,
 )
 from lasthop.gateway import config
+from lasthop.gateway.classification import Kind
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.shaper import Shaper
 from lasthop.linux.ping import Pinger
@@ -294,13 +295,24 @@ def send_datagrams(address: str, rate_bps: float, seconds: float) -> None:
             time.sleep(0.002)
 
 
-def test_pings_and_uplink_udp_pass_beside_the_classes(lab: Lab, tmp_path: Path) -> None:
+def test_uplink_udp_passes_beside_the_classes_and_pings_of_others_do_not(
+    lab: Lab, tmp_path: Path
+) -> None:
+    def uplink_udp(shaper: Shaper) -> int:
+        found = shaper.classified("wlan")
+        assert found is not None
+        return found[0][Kind.UPLINK_UDP].packets
+
     with shaping(tmp_path, gateway_text(2, 'udp = "down"')) as shaper:
-        before = counters_at_rest(shaper)
+        counters_at_rest(shaper)
         for address in (station_v4(0), station_v6(0)):
+            before = sent(shaper, "s0"), uplink_udp(shaper)
             assert ping(address)
+            assert sent(shaper, "s0") > before[0]
             Child(STATIONS, lambda: send_up(address)).result()  # noqa: B023
-        assert shaper.counters() == before
+            assert uplink_udp(shaper) == before[1] + 100
+            # ICMP errors come back, few of them
+            assert sent(shaper, "s0") < before[0] + 20_000
         # the same to TCP, so that it is known to be counted
         assert transfers(station_v4(0))
         assert sent(shaper, "s0") > 20_000
