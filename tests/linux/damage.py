@@ -37,8 +37,8 @@ DAMAGES = {
     "a filter of others on the IFB": "tc filter add dev lh-lan parent 6c68: protocol ip pref 7 "
     "u32 match u32 0 0 flowid 6c68:101",
     "a program of a block is removed": f"tc filter del block {TO} protocol all pref 1",
-    "a redirection leads elsewhere": f"tc filter del block {FROM}; tc filter add block {FROM} "
-    "protocol all pref 1 u32 match u32 0 0 action mirred egress redirect dev lo",
+    "a redirection leads elsewhere": f"tc filter replace block {FROM} protocol all pref 1 "
+    "handle 1 bpf bytecode '1,6 0 0 4294967295' action mirred egress redirect dev lo",
     "filters of a block are removed": f"tc filter del block {FROM}",
     "a filter of others in a block": f"tc filter add block {TO} protocol all pref 9 "
     "u32 match u32 0 0 action mirred egress redirect dev lo",
@@ -66,6 +66,7 @@ def snapshot() -> list[str]:
         (r"^qdisc (\w+) \w+: parent", r"qdisc \1 parent"),
         (r"fh 8\w\w(::8\w\w)?", "fh"),  # of a link
         (r"order \d+ key ht \w+", ""),
+        (r" id \d+ ", " "),  # of a BPF program
         (r"direct_packets_stat \d+", ""),
         (r"index \d+ ref \d+ bind \d+", ""),
     )
