@@ -10,8 +10,8 @@ Internetworking: Research and Experience 3, 1992).
 *A link of the same rate.* While the link before a full queue is busy, its packets arrive one packet
 time apart, always at the same phase of the queue's departures. They find the place that has just
 become free, or never do. With two links of 100 Mb/s behind thresholds of 15 packets the flows that
-join at the second link lose 3.6 % of their packets, and 2.7 % if one link has 100.3 Mb/s. Exact
-multiples of the rate do the same.
+join at the second link lose 3.6 % of their packets, and 2.9 % if the rates differ by 0.3 % (study
+red-fig19). Exact multiples of the rate do the same.
 
 *Access links whose rate divides that of the queue.* The packets of the hosts arrive in lock step,
 and the same flows lose again and again. Of 12 flows with access links of 20 Mb/s in front of a link
