@@ -6,9 +6,20 @@ want more, and the reports of sensors ask for no share. A station competes while
 does. Results of simulations follow the same rules (``crates/engine/src/measure/fairness.rs``).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["MET_PERCENT", "fairness_levels", "is_met", "jain", "jain_index"]
+__all__ = [
+    "MET_PERCENT",
+    "fairness_levels",
+    "is_met",
+    "jain",
+    "jain_index",
+    "judged",
+    "mixed_demands",
+]
+
+Stations = Mapping[str, Mapping[str, Sequence[float | None]]]
+"""Samples of each station by name and quantity, one per replication; None where it has none."""
 
 MET_PERCENT = 99
 """Part of what it offers that a flow must deliver for its demand to be met. [%]"""
@@ -61,3 +72,34 @@ def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:
     """
     first = next(iter(goodputs.values()), 0.0)
     return {name: first / own for name, own in goodputs.items() if own > 0.0}
+
+
+def judged(stations: Stations) -> list[str]:
+    """Return the stations that count for fairness in some replication."""
+    return [
+        name
+        for name, quantities in stations.items()
+        if any(level is not None for level in quantities.get("fairness_level", ()))
+    ]
+
+
+def mixed_demands(stations: Stations) -> list[str]:
+    """Return a warning per station whose demand is met in some of the replications only.
+
+    Fairness is then judged among other stations in some replications than in the rest, so that the
+    mean of Jain's index is over unlike things.
+    """
+    warnings = []
+    for name, quantities in stations.items():
+        levels = quantities.get("fairness_level", ())
+        goodputs = quantities.get("goodput_bps", ())
+        counted = [
+            level is not None for level, goodput in zip(levels, goodputs, strict=False) if goodput
+        ]
+        if any(counted) and not all(counted):
+            warnings.append(
+                f"station {name}: delivers {MET_PERCENT} % of what it asks for in "
+                f"{counted.count(False)} of {len(counted)} replications: Jain's index leaves it "
+                "out of these and counts it in the others"
+            )
+    return warnings
