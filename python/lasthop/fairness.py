@@ -1,9 +1,10 @@
 """Fairness, which is judged among those whose demand is not met.
 
 A flow that gets all it asks for is not treated unfairly. The demand of a flow is met if it has a
-rate of its own and delivers at least 99 % of what it offers; connections and greedy sources always
-want more, and the reports of sensors ask for no share. A station competes while one of its flows
-does. Results of simulations follow the same rules (``crates/engine/src/measure/fairness.rs``).
+rate of its own, at most 1 % of its datagrams are lost, and those under way do not pile up;
+connections and greedy sources always want more, and the reports of sensors ask for no share. A
+station competes while one of its flows does. Results of simulations follow the same rules
+(``crates/engine/src/measure/fairness.rs``).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -22,18 +23,32 @@ Stations = Mapping[str, Mapping[str, Sequence[float | None]]]
 """Samples of each station by name and quantity, one per replication; None where it has none."""
 
 MET_PERCENT = 99
-"""Part of what it offers that a flow must deliver for its demand to be met. [%]"""
+"""Part of its datagrams that a flow must deliver for its demand to be met. [%]"""
+
+PILE = 1.5
+"""Datagrams under way that are more than so many times what their mean delay says pile up. [-]"""
 
 TINIEST = 1e-100
 """Goodput whose square is computed as it is."""
 
 
-def is_met(offered: int, delivered: int) -> bool:
-    """Whether the demand of a source is met that has offered and delivered this much. [datagrams]
+def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) -> bool:
+    """Whether the demand of a source is met.
 
-    What must be delivered is rounded down to whole datagrams: one may still be under way.
+    Parameters
+    ----------
+    sent, arrived, lost : int
+        Datagrams sent in the time measured, and those whose fate became known in it.
+    under_way : int
+        Datagrams on the way at its end.
+    expected : float
+        What Little's law says of that: their rate times their mean delay. [datagrams]
     """
-    return delivered >= offered * MET_PERCENT // 100
+    decided = arrived + lost
+    if not decided:
+        return not sent
+    piled_up = under_way > max(PILE * expected, expected + (1 - MET_PERCENT / 100) * sent)
+    return 100 * arrived >= MET_PERCENT * decided and not piled_up
 
 
 def jain(goodputs: Collection[float]) -> float | None:
