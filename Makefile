@@ -215,6 +215,7 @@ LONG := $(BIN)/python .ci/long.py
 LONG_SCENARIOS := 2000000
 
 test-long:
+	$(if $(filter-out $(PARTS),$(PART)),$(error PART=$(PART): no such part: expected $(PARTS)))
 	@$(foreach part,$(or $(PART),$(PARTS)),$(MAKE) --no-print-directory long-$(part) &&) true
 
 # A skipped test fails in them too.
