@@ -131,6 +131,7 @@ deb: build
 demo: build
 	@mkdir -p out
 	$(BIN)/lasthop compare examples/hotspot.toml --out out
+	@echo "to use the lasthop command in this shell, run: . $(BIN)/activate"
 
 # The graph: cargo's own steps wait for its lock, so they follow one another; the rest is beside them.
 check: $(VENV)/.created
