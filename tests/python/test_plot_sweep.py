@@ -339,3 +339,16 @@ def test_a_sweep_is_drawn_into_a_figure_of_the_callers(queues: lh.Sweep) -> None
     assert queues.plot(figure=mine) is mine
     with pytest.raises(lh.UserError, match="figure=3: not a figure"):
         queues.plot(figure=3)  # type: ignore[arg-type]
+
+
+def test_a_legend_of_long_names_is_not_cut() -> None:
+    scenario = {
+        "duration": "2 s",
+        "warmup": "1 s",
+        "replications": 1,
+        "cell": {"phy": "802.11g"},
+        "station": {"a": {"download": 6}, "b": {"upload": 1}},
+    }
+    figure = lh.sweep(scenario, {"cell.cwmin": [15, 31]}).plot("flows.rtt_s")
+    assert "b/up/1" in legend(figure)[1]
+    assert inside(figure) == []
