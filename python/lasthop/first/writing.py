@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from lasthop.access_points import KINDS
+from lasthop.access_points import FACTS, KINDS
 from lasthop.first.answers import Answers, Group, Traffic
 
 __all__ = ["scenario"]
@@ -102,6 +102,9 @@ def _cell(answers: Answers) -> Iterator[str]:
     if kind:
         yield from kind.lines(answers.hop)
     else:
+        if answers.aggregates:
+            fact = FACTS["any-edca"]
+            yield said(fact.line, f"access parameters: {fact.short}, as access points have")
         yield _queue(answers, "ap_queue").replace("packets:", "packets at the access point:")
     yield ""
     if not answers.wire.nothing:
