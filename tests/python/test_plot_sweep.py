@@ -352,3 +352,15 @@ def test_a_legend_of_long_names_is_not_cut() -> None:
     figure = lh.sweep(scenario, {"cell.cwmin": [15, 31]}).plot("flows.rtt_s")
     assert "b/up/1" in legend(figure)[1]
     assert inside(figure) == []
+
+
+def test_panels_of_a_quantity_begin_at_zero() -> None:
+    over = {"cell.ap_queue": [20, 50], "station.b.count": [1, 2, 3]}
+    scenario = {
+        "cell": {"phy": "802.11g"},
+        "station": {"a": {"upload": 1}, "b": {"count": 1, "download": 1}},
+    }
+    settings = {"duration": "0.6 s", "warmup": "0.2 s", "replications": 2}
+    figure = lh.sweep(scenario, over, settings=settings).plot("stations.fairness_level")
+    assert len(figure.axes) == 2
+    assert {axes.get_ylim()[0] for axes in figure.axes} == {0.0}

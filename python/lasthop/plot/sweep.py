@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -229,14 +228,10 @@ def name_ticks(axes: Axes, axis: Axis, ticks: Ticks) -> None:
 
 
 def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
-    """Name the axis of values, which begins at zero unless values lie close together."""
-    known = [
-        value.value
-        for name in panel.names
-        for value in panel.swept.items[name].values()
-        if not isnan(value.value)
-    ]
-    from_zero = not known or 0.0 <= min(known) <= 0.5 * max(known)
+    """Name the axis of values. It begins at zero in all panels of a quantity without negative
+    values, so that a small spread does not look like a trend.
+    """
+    from_zero = panel.swept.least >= 0.0
     if sideways:
         axes.set_xlabel(panel.swept.quantity.label)
         if from_zero:
