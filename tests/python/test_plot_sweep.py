@@ -364,3 +364,5 @@ def test_panels_of_a_quantity_begin_at_zero() -> None:
     figure = lh.sweep(scenario, over, settings=settings).plot("stations.fairness_level")
     assert len(figure.axes) == 2
     assert {axes.get_ylim()[0] for axes in figure.axes} == {0.0}
+    for axes in figure.axes:  # marks at the top are not cut
+        assert axes.get_ylim()[1] >= 1.02 * max(max(line.get_ydata()) for line in axes.lines)
