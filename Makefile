@@ -58,8 +58,8 @@ export LASTHOP_RANDOM_SCENARIOS := $(RANDOM_SCENARIOS)
 
 help:
 	@echo "make demo       compare a hot-spot's prediction with its simulation: a table and a picture"
-	@echo "make test       everything CI runs: make check, documentation, kernel, validation (ten minutes or so)"
-	@echo "make check      format, lints, types, unit tests (two minutes or so once built)"
+	@echo "make test       everything CI runs: make check, documentation, kernel, validation (about 9 minutes)"
+	@echo "make check      format, lints, types, unit tests (about 3 minutes once built)"
 	@echo "make test-long  what takes longer, in parts: make test-long PART=laws, rust, python, validation, kernel, tcp"
 	@echo "make long-due   parts of make test-long whose files have changed since they last passed"
 	@echo "make test-linux the gateway and the emulator in the kernel, without a clock (root)"
@@ -131,6 +131,7 @@ deb: build
 demo: build
 	@mkdir -p out
 	$(BIN)/lasthop compare examples/hotspot.toml --out out
+	@echo "to use the lasthop command in this shell, run: . $(BIN)/activate"
 
 # The graph: cargo's own steps wait for its lock, so they follow one another; the rest is beside them.
 check: $(VENV)/.created
@@ -215,6 +216,7 @@ LONG := $(BIN)/python .ci/long.py
 LONG_SCENARIOS := 2000000
 
 test-long:
+	$(if $(filter-out $(PARTS),$(PART)),$(error PART=$(PART): no such part: expected $(PARTS)))
 	@$(foreach part,$(or $(PART),$(PARTS)),$(MAKE) --no-print-directory long-$(part) &&) true
 
 # A skipped test fails in them too.

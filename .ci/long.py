@@ -1,11 +1,13 @@
 """Find the parts of `make test-long` that are due, by a hash of the files that each covers.
 
-long.py due             print the parts whose files have changed since they last passed
+long.py due             print the parts whose files have changed since they last passed, and on
+                        standard error the command that runs them
 long.py begin PART      store the hash of the part's files; called before the part runs
 long.py passed PART     write that hash to long.toml; called only after the part has passed
 """
 
 import hashlib
+import shlex
 import subprocess
 import sys
 import time
@@ -81,13 +83,22 @@ def recorded() -> dict[str, dict[str, object]]:
 
 
 def due() -> int:
-    """Print the parts that are due, one per line."""
+    """Print the parts that are due, one per line, then the command that runs them."""
+    parts = []
     for part in COVERS:
         entry = recorded().get(part)
         if entry is None:
             print(f"{part}: has never passed")
         elif entry["hash"] != hash_of(part):
             print(f"{part}: its files have changed since it passed on {entry['passed']}")
+        else:
+            continue
+        parts.append(part)
+    if parts:
+        # On standard error, so that standard output has one part per line. It is flushed first,
+        # so that the command comes last in a pipe as well.
+        sys.stdout.flush()
+        print(f"run: make test-long PART={shlex.quote(' '.join(parts))}", file=sys.stderr)
     return 0
 
 

@@ -12,6 +12,7 @@ from runs import OUT, Runs
 
 import lasthop
 from lasthop.estimates import Estimate
+from lasthop.fairness import jain
 
 FILE = Path(__file__).parent / "cases" / "aggregates.toml"
 RUNS = Runs(OUT / "aggregates.jsonl")
@@ -33,10 +34,9 @@ class Delivered:
         return sum(map(sum, self.stations))
 
     @property
-    def jain(self) -> float:
-        """Jain's index of the stations' goodputs. [-]"""
-        shares = [sum(one) for one in self.stations]
-        return sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares))
+    def jain(self) -> float | None:
+        """Jain's index of the stations' goodputs; a single station has none. [-]"""
+        return jain([sum(one) for one in self.stations])
 
 
 def parsed(output: str) -> Delivered:
@@ -54,7 +54,7 @@ def parsed(output: str) -> Delivered:
     return Delivered(segments, stations)
 
 
-def peer_run(case: Case, seed: int) -> dict[str, float]:
+def peer_run(case: Case, seed: int) -> dict[str, float | None]:
     """One replication of ns-3."""
     generation = case.generation
     words = [str(generation.peer_s), str(generation.peer_warmup_s), str(seed), *case.argv]
@@ -69,7 +69,7 @@ class Answer:
     """What one of the two says of a case."""
 
     goodput_bps: Estimate
-    jain: Estimate
+    jain: Estimate | None
 
 
 @dataclass(frozen=True)
@@ -111,12 +111,16 @@ def compare(cases: Sequence[Case]) -> Iterator[Compared]:
 
 def peer_answer(seen: Sequence[Mapping[str, float]]) -> Answer:
     """Over the replications of ns-3."""
-    goodput_bps, jain = (Estimate.of([one[key] for one in seen]) for key in ("goodput_bps", "jain"))
-    return Answer(goodput_bps, jain)
+    indices = [one["jain"] for one in seen if one["jain"] is not None]
+    goodput_bps = Estimate.of([one["goodput_bps"] for one in seen])
+    return Answer(goodput_bps, Estimate.of(indices) if indices else None)
 
 
 def answer(settings: Settings) -> Answer:
     """Ours."""
     result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [cell] = result.summary["cells"]
-    return Answer(Estimate(**cell["goodput_bps"]), Estimate(**cell["jain"]))
+    jain_index = cell.get("jain")
+    return Answer(
+        Estimate(**cell["goodput_bps"]), None if jain_index is None else Estimate(**jain_index)
+    )

@@ -53,8 +53,7 @@ def row(one: Compared) -> Sequence[str]:
         one.case.name,
         mbps(peer.goodput_bps),
         f"{mbps(mine.goodput_bps)} ({one.apart:+.1%})",
-        f"{peer.jain.mean:.3f}",
-        f"{mine.jain.mean:.3f}",
+        *("" if one is None else f"{one.mean:.3f}" for one in (peer.jain, mine.jain)),
         mbps(one.standard.goodput_bps),
     )
 

@@ -16,7 +16,7 @@ from lasthop.estimates import Estimate
 
 
 class Agreement(Enum):
-    """What runs say of two means."""
+    """Outcome of a comparison of two means."""
 
     EQUAL = "equal"
     APART = "apart"

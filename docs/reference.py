@@ -175,7 +175,7 @@ def cli_page() -> str:
             usage += " COMMAND"
         lines += ["```text", f"{usage} [OPTIONS]", "```", ""]
         for parameter in arguments:
-            lines += [f"`{parameter.metavar}`", f": {parameter.help}", ""]
+            lines += [f"`{parameter.metavar}`", f": {parameter.help}{default_of(parameter)}", ""]
         for option in options:
             lines += [f"`{spelled(option)}`", f": {option.help}{default_of(option)}", ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -201,11 +201,13 @@ def spelled(option: Any) -> str:
     return names if option.is_flag else f"{names} {option.metavar}"
 
 
-def default_of(option: Any) -> str:
-    """The default, if it says anything."""
-    if option.is_flag or option.default is None or not option.show_default:
+def default_of(parameter: Any) -> str:
+    """Return the default of an option or argument; empty for flags and where it is not shown."""
+    is_flag = getattr(parameter, "is_flag", False)
+    if is_flag or parameter.default is None or not parameter.show_default:
         return ""
-    shown = option.show_default if isinstance(option.show_default, str) else option.default
+    given = parameter.show_default
+    shown = given if isinstance(given, str) else parameter.default
     return f" Default: `{shown}`."
 
 

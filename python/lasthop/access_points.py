@@ -98,7 +98,7 @@ FACTS: Mapping[str, Fact] = {
         "edca",
         '"hostapd"',
         "hostapd's defaults",
-        "Access parameters: hostapd's own are, for best effort, 15, 63, 3 at the access point and "
+        "Access parameters: hostapd has, for best effort, 15, 63, 3 at the access point and "
         "15, 1023, 3 for stations (CWmin, CWmax, AIFSN), without a TXOP limit: src/ap/ap_config.c, "
         "hostapd_config_defaults; hostapd.conf has the same.",
     ),
@@ -106,7 +106,7 @@ FACTS: Mapping[str, Fact] = {
         "edca",
         '"hostapd"',
         "hostapd's defaults",
-        "Access parameters: OpenWrt's scripts give hostapd none, whose own are, for best "
+        "Access parameters: scripts of OpenWrt set none, and hostapd has, for best "
         "effort, 15, 63, 3 at the access point and 15, 1023, 3 for stations (CWmin, "
         "CWmax, AIFSN): src/ap/ap_config.c, hostapd_config_defaults; hostapd.conf has the"
         " same.",

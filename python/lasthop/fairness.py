@@ -1,28 +1,54 @@
 """Fairness, which is judged among those whose demand is not met.
 
 A flow that gets all it asks for is not treated unfairly. The demand of a flow is met if it has a
-rate of its own and delivers at least 99 % of what it offers; connections and greedy sources always
-want more, and the reports of sensors ask for no share. A station competes while one of its flows
-does. Results of simulations follow the same rules (``crates/engine/src/measure/fairness.rs``).
+rate of its own, at most 1 % of its datagrams are lost, and those under way do not pile up;
+connections and greedy sources always want more, and the reports of sensors ask for no share. A
+station competes while one of its flows does. Results of simulations follow the same rules
+(``crates/engine/src/measure/fairness.rs``).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["MET_PERCENT", "fairness_levels", "is_met", "jain", "jain_index"]
+__all__ = [
+    "MET_PERCENT",
+    "fairness_levels",
+    "is_met",
+    "jain",
+    "jain_index",
+    "judged",
+    "mixed_demands",
+]
+
+Stations = Mapping[str, Mapping[str, Sequence[float | None]]]
+"""Samples of each station by name and quantity, one per replication; None where it has none."""
 
 MET_PERCENT = 99
-"""Part of what it offers that a flow must deliver for its demand to be met. [%]"""
+"""Part of its datagrams that a flow must deliver for its demand to be met. [%]"""
+
+PILE = 1.5
+"""Datagrams under way that are more than so many times what their mean delay says pile up. [-]"""
 
 TINIEST = 1e-100
 """Goodput whose square is computed as it is."""
 
 
-def is_met(offered: int, delivered: int) -> bool:
-    """Whether the demand of a source is met that has offered and delivered this much. [datagrams]
+def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) -> bool:
+    """Whether the demand of a source is met.
 
-    What must be delivered is rounded down to whole datagrams: one may still be under way.
+    Parameters
+    ----------
+    sent, arrived, lost : int
+        Datagrams sent in the time measured, and those whose fate became known in it.
+    under_way : int
+        Datagrams on the way at its end.
+    expected : float
+        What Little's law says of that: their rate times their mean delay. [datagrams]
     """
-    return delivered >= offered * MET_PERCENT // 100
+    decided = arrived + lost
+    if not decided:
+        return not sent
+    piled_up = under_way > max(PILE * expected, expected + (1 - MET_PERCENT / 100) * sent)
+    return 100 * arrived >= MET_PERCENT * decided and not piled_up
 
 
 def jain(goodputs: Collection[float]) -> float | None:
@@ -61,3 +87,34 @@ def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:
     """
     first = next(iter(goodputs.values()), 0.0)
     return {name: first / own for name, own in goodputs.items() if own > 0.0}
+
+
+def judged(stations: Stations) -> list[str]:
+    """Return the stations that count for fairness in some replication."""
+    return [
+        name
+        for name, quantities in stations.items()
+        if any(level is not None for level in quantities.get("fairness_level", ()))
+    ]
+
+
+def mixed_demands(stations: Stations) -> list[str]:
+    """Return a warning per station whose demand is met in some of the replications only.
+
+    Fairness is then judged among other stations in some replications than in the rest, so that the
+    mean of Jain's index is over unlike things.
+    """
+    warnings = []
+    for name, quantities in stations.items():
+        levels = quantities.get("fairness_level", ())
+        goodputs = quantities.get("goodput_bps", ())
+        counted = [
+            level is not None for level, goodput in zip(levels, goodputs, strict=False) if goodput
+        ]
+        if any(counted) and not all(counted):
+            warnings.append(
+                f"station {name}: delivers {MET_PERCENT} % of what it asks for in "
+                f"{counted.count(False)} of {len(counted)} replications: Jain's index leaves it "
+                "out of these and counts it in the others"
+            )
+    return warnings

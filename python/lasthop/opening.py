@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lasthop.errors import UserError
 
-__all__ = ["UnreadableError", "opened"]
+__all__ = ["NO_FILE", "UnreadableError", "opened"]
 
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)")
 """An address on the web; a path has lost one of its slashes."""
@@ -24,6 +24,10 @@ OF_WEB = ("http", "https", "ftp")
 
 DOWNLOAD = "download it first: "
 """What stands before an address in a hint; the command line has its own words."""
+
+
+NO_FILE = "no such file"
+"""What is said of a name that no file has."""
 
 
 class UnreadableError(UserError):
@@ -86,7 +90,7 @@ def not_a_file(path: Path, mode: int) -> str | None:
 def not_there(path: Path, or_input: bool) -> UnreadableError:
     """There is no such file; perhaps it was an address, or the name is nearly right."""
     if (found := ADDRESS.fullmatch(str(path))) is None:
-        return UnreadableError(str(path), "no such file", nearest_file(path))
+        return UnreadableError(str(path), NO_FILE, nearest_file(path))
     kind, rest = found[1].lower(), found[2]
     if kind == "file":
         return UnreadableError(

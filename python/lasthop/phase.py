@@ -10,8 +10,8 @@ Internetworking: Research and Experience 3, 1992).
 *A link of the same rate.* While the link before a full queue is busy, its packets arrive one packet
 time apart, always at the same phase of the queue's departures. They find the place that has just
 become free, or never do. With two links of 100 Mb/s behind thresholds of 15 packets the flows that
-join at the second link lose 3.6 % of their packets, and 2.7 % if one link has 100.3 Mb/s. Exact
-multiples of the rate do the same.
+join at the second link lose 3.6 % of their packets, and 2.9 % if the rates differ by 0.3 % (study
+red-fig19). Exact multiples of the rate do the same.
 
 *Access links whose rate divides that of the queue.* The packets of the hosts arrive in lock step,
 and the same flows lose again and again. Of 12 flows with access links of 20 Mb/s in front of a link
@@ -19,7 +19,10 @@ of 20 Mb/s one gets everything.
 
 *Constant-rate datagrams.* Sources that overload a queue, with gaps in the ratio of small whole
 numbers, meet it in the phases of their first datagrams. Of two of 15 Mb/s over 20 Mb/s one gets
-between 50 and 76 %. CoDel, which does not draw at random either, does not help.
+between 50 and 76 %. CoDel, which does not draw at random either, does not help. Nor do RED, PI, PIE
+and proportional drops where their draws drop less than the overload, so that the limit drops the
+rest: a full queue is a drop-tail queue. `lasthop.full_queue` says when. Of two sources of 8 Mb/s
+over 10 Mb/s, with RED of 5 and 15 packets and a limit of 20, one gets between 1.8 and 8 Mb/s.
 
 *Periodic losses.* Where one of every N packets is lost and constant-rate sources take turns, the
 same source loses them all if N and the length of a round have a common factor.
@@ -28,11 +31,13 @@ same source loses them all if N and the length of a round have a common factor.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, islice
 from math import gcd, inf
 from typing import Any
 
 from lasthop.errors import listed
+from lasthop.full_queue import DRAWN, lock_time_s
 from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.reading import (
     AggregatingCell,
@@ -61,6 +66,10 @@ UNDRAWN = (*DETERMINISTIC, "codel")
 MULTIPLE = 3
 """Rate of a router's link over that of the queue that it feeds, up to which whole multiples lock;
 four and more were not seen to. [-]"""
+
+LOCKED_PART = 0.1
+"""Part of the measured time during which the limit of a queue must drop, where a controller takes
+over later. [-]"""
 
 PART = 0.25
 """Part of the links before a queue that must have equal rates: where rates are spread, two may be
@@ -146,7 +155,8 @@ class Hop:
 
     name: str
     """Name of the queue in results."""
-    discipline: str
+    queue: Queue
+    """Its discipline with the settings."""
     limit_packets: int
     """Length from which on packets are dropped."""
     rate_bps: float | None
@@ -157,6 +167,11 @@ class Hop:
     """Whether packets leave a full queue one packet time apart, and not by a trace."""
     is_jittered: bool = False
     loss_every: int | None = None
+
+    @property
+    def discipline(self) -> str:
+        """Name of the discipline in files."""
+        return self.queue.discipline
 
     @property
     def kind(self) -> str:
@@ -229,7 +244,7 @@ def locks(scenario: Scenario, full: Collection[str] | None = None) -> Iterator[s
     alike: dict[tuple[str, str], list[str]] = {}
     for meeting in meetings(scenario).values():
         if full is None or meeting.hop.name in full:
-            for faults in (of_links, of_hosts, of_sources):
+            for faults in (of_links, of_hosts, partial(of_sources, scenario)):
                 for fault in faults(meeting, full is not None):
                     alike.setdefault((meeting.hop.kind, fault), []).append(meeting.hop.name)
         if meeting.hop.loss_every is not None:
@@ -285,9 +300,12 @@ def of_hosts(meeting: Meeting, was_full: bool) -> Iterator[str]:
             )
 
 
-def of_sources(meeting: Meeting, was_full: bool) -> Iterator[str]:
+def of_sources(scenario: Scenario, meeting: Meeting, was_full: bool) -> Iterator[str]:
     """Yield what is wrong where constant-rate sources overload a queue."""
-    if not meeting.hop.drops_by(UNDRAWN):
+    is_drawn = meeting.hop.drops_by(DRAWN)
+    if is_drawn and not limit_binds(scenario, meeting):
+        return
+    if not is_drawn and not meeting.hop.drops_by(UNDRAWN):
         return
     alone = was_full and len(meeting.constant) == len(meeting.flows)
     if meeting.load <= 1.0 and not alone:
@@ -296,9 +314,30 @@ def of_sources(meeting: Meeting, was_full: bool) -> Iterator[str]:
         return
     yield (
         f"{len(meeting.constant)} constant-rate UDP flows ({listed([*meeting.constant])}) "
-        "overload it, and the phases of their first datagrams decide until the end which of them "
-        'finds room; set arrivals = "poisson" of these flows'
+        f"overload it,{FULL.format(meeting.hop.kind) if is_drawn else ''} and the phases of their "
+        "first datagrams decide until the end which of them finds room; "
+        'set arrivals = "poisson" of these flows'
     )
+
+
+FULL = " {} drops less than the overload, so that the queue stays full,"
+"""What is said of a discipline whose limit binds."""
+
+
+def limit_binds(scenario: Scenario, meeting: Meeting) -> bool:
+    """Return whether the limit of a queue drops constant-rate sources for a part of the measured
+    time, although the discipline draws at random.
+    """
+    load = meeting.load
+    if load <= 1.0:
+        return False
+    sources = [udp for udp, _ in meeting.constant.values()]
+    service_s = load / float(sum(map(packet_rate, sources)))
+    packet = max(udp.packet_bytes for udp in sources), service_s
+    hop = meeting.hop
+    until_s = lock_time_s(hop.queue, hop.limit_packets, load, packet)
+    measured_s = scenario.duration_s - scenario.warmup_s
+    return until_s - scenario.warmup_s > LOCKED_PART * measured_s
 
 
 def of_losses(meeting: Meeting, every: int) -> Iterator[str]:
@@ -347,6 +386,9 @@ def mbps(rate_bps: float) -> str:
 
 # -- paths --------------------------------------------------------------------------------------
 
+
+NONE = Queue(discipline="none")
+"""The queue of a wire that has none."""
 
 Place = tuple[str, str]
 """Name of a queue, and of a cell's queue the access category."""
@@ -398,7 +440,8 @@ def of_conflicts(scenario: CsmaScenario) -> dict[Place, Meeting]:
         first = flow.route[0]
         if first not in wireless:
             continue
-        hop = Hop(first, "drop_tail", csma.queue_packets, None, is_radio=True)
+        queue = Queue(discipline="drop_tail")
+        hop = Hop(first, queue, csma.queue_packets, None, is_radio=True)
         meeting = found.setdefault((first, ""), Meeting(hop))
         meeting.flows.append(flow)
         if flow.udp is not None and flow.udp.arrivals == "constant":
@@ -410,7 +453,7 @@ def of_conflicts(scenario: CsmaScenario) -> dict[Place, Meeting]:
 def may_lock(link: Link) -> bool:
     """Return whether drops of a router's link may lock."""
     return link.loss_every is not None or (
-        link.rate_bps is not None and link.queue.discipline in UNDRAWN
+        link.rate_bps is not None and link.queue.discipline in (*UNDRAWN, *DRAWN)
     )
 
 
@@ -427,11 +470,11 @@ def of_link(link: Link) -> Hop:
     )
 
 
-def drops(queue: Queue, limit_packets: int) -> tuple[str, int]:
-    """Return the discipline of a queue, and the length from which on it drops. [packets]"""
+def drops(queue: Queue, limit_packets: int) -> tuple[Queue, int]:
+    """Return a queue, and the length from which on it drops. [packets]"""
     if isinstance(queue, Threshold):
         limit_packets = min(limit_packets, queue.threshold_packets)
-    return queue.discipline, limit_packets
+    return queue, limit_packets
 
 
 def path_of(flow: Flow, scenario: Scenario, links: Mapping[str, Hop]) -> list[Hop]:
@@ -457,7 +500,7 @@ def of_wire(scenario: Scenario, way: str) -> Hop:
         rate_bps = wire.back_rate_bps or wire.rate_bps
     return Hop(
         f"wire/{way}",
-        *(drops(wire.queue, wire.queue_packets) if wire.queue else ("none", 0)),
+        *(drops(wire.queue, wire.queue_packets) if wire.queue else (NONE, 0)),
         rate_bps,
         is_steady=trace is None,
         loss_every=wire.loss_every,

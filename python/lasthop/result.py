@@ -13,6 +13,7 @@ from lasthop.answer import Answer, Prediction, flat_row
 from lasthop.caution import cautions
 from lasthop.errors import UserError, nearest
 from lasthop.extras import need
+from lasthop.fairness import mixed_demands
 from lasthop.phase import phase_effects
 from lasthop.record import Kept, Output, record_text
 from lasthop.scenario import Scenario
@@ -71,15 +72,23 @@ class Result(Answer):
     def warnings(self) -> list[str]:
         """What must be checked before the result is trusted.
 
-        What of the scenario surprises, phase effects at drop-tail queues, and signs that it was
-        measured before it was at rest.
+        What of the scenario surprises, phase effects at drop-tail queues, stations that count for
+        fairness in some replications only, and signs that it was measured before it was at rest.
         """
         typed = self.scenario.typed
         return [
             *cautions(typed),
             *phase_effects(typed, self.summary),
+            *self._mixed_demands(),
             *unsteady_runs(typed, self.summary, self._output.halves_json),
         ]
+
+    def _mixed_demands(self) -> list[str]:
+        """Stations that count for fairness in some replications only; few files are read for it."""
+        stations = self.summary.get("stations", ())
+        if all(station.get("fairness_level") is not None for station in stations):
+            return []
+        return mixed_demands(self.sample_tree.get("stations", {}))
 
     @property
     def interrupted(self) -> bool:

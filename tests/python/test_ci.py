@@ -106,6 +106,26 @@ def test_a_part_is_due_until_it_passes_and_after_its_files_change(
     assert "tcp" in due()
 
 
+def test_the_command_that_runs_the_parts_that_are_due_is_printed(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command() -> str:
+        capsys.readouterr()
+        long.due()
+        return capsys.readouterr().err
+
+    others = [part for part in long.COVERS if part != "tcp"]
+    for part in others:
+        long.begin(part)
+        long.passed(part)
+    assert command() == "run: make test-long PART=tcp\n"
+    long.begin("tcp")
+    long.passed("tcp")
+    assert command() == ""
+    long.RECORD.unlink()
+    assert command() == f"run: make test-long PART='{' '.join(long.COVERS)}'\n"
+
+
 def test_a_part_whose_files_change_while_it_runs_stays_due(checkout: Path) -> None:
     long.begin("tcp")
     (checkout / "bench/kernel_tcp.py").write_text("2")

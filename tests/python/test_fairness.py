@@ -9,7 +9,7 @@ import pytest
 import lasthop as lh
 from lasthop.emulation.datagrams import Datagrams
 from lasthop.emulation.summary import Seen, cell, of_flow, stations
-from lasthop.fairness import fairness_levels, is_met, jain
+from lasthop.fairness import fairness_levels, is_met, jain, judged, mixed_demands
 from lasthop.measured.matching import Flow, match
 from lasthop.measured.observed import Measurement, Stream
 from lasthop.tuning.measures import sampled
@@ -30,11 +30,72 @@ udp_down = "greedy"
 """
 
 
-def test_a_demand_is_met_from_99_percent_on_in_whole_datagrams() -> None:
-    assert is_met(1000, 990)
-    assert not is_met(1000, 989)
-    assert is_met(10, 9)
-    assert not is_met(10, 8)
+@pytest.mark.parametrize(
+    ("sent", "arrived", "lost", "under_way", "expected", "met"),
+    [
+        (1000, 990, 10, 0, 0.0, True),
+        (1000, 989, 11, 0, 0.0, False),
+        (10, 9, 1, 0, 0.0, False),
+        (1000, 900, 0, 100, 100.0, True),  # all of them, as their delay says
+        (1000, 900, 0, 100, 50.0, False),  # they pile up
+        (1000, 992, 0, 8, 0.2, True),
+        (10, 0, 0, 10, 0.0, False),
+        (0, 0, 0, 0, 0.0, True),
+    ],
+)
+def test_a_demand_is_met_if_one_percent_is_lost_and_none_piles_up(
+    sent: int, arrived: int, lost: int, under_way: int, expected: float, met: bool
+) -> None:
+    assert is_met(sent, arrived, lost, under_way, expected) is met
+
+
+LATE = """
+duration = "20 s"
+warmup = "5 s"
+replications = 2
+cell.phy = "802.11g"
+wire.delay = "500 ms"
+station.a.download = 1
+station.b.download = 1
+station.c.udp_down = { rate = "100 kbps", packet = "200 B", start = "18 s" }
+"""
+
+
+def test_what_is_under_way_is_not_missing() -> None:
+    rows = lh.simulate(lh.Scenario(LATE)).stations
+    assert rows.fairness_level.isna()["c"]
+    early = {"station.c.udp_down.start": "0 s", "station.c.udp_down.stop": "10 s"}
+    lossy = {"wire.loss": 0.1, "wire.delay": "1 s"}
+    # a tenth is lost; what was sent in the warm-up does not make up for it
+    rows = lh.simulate(lh.Scenario(LATE), settings={**early, **lossy}).stations
+    assert not rows.fairness_level.isna()["c"]
+
+
+def test_a_queue_that_grows_meets_no_demand() -> None:
+    tree = {
+        "duration": "10 s",
+        "warmup": "1 s",
+        "replications": 1,
+        "cell": {"phy": "802.11g"},
+        "wire": {"rate": "1 Mbps", "queue": 5000},
+        "station": {name: {"udp_down": {"rate": "600 kbps"}} for name in ("a", "b")},
+    }
+    run = lh.simulate(lh.Scenario(tree))
+    assert run.flows.loss_probability.max() == 0.0
+    assert not run.stations.fairness_level.isna().any()
+
+
+def test_a_station_that_counts_in_some_replications_only_is_told() -> None:
+    levels = {"a": [1.0, 1.0, 1.0], "b": [2.0, None, 2.0], "c": [None, None, None]}
+    stations = {
+        name: {"fairness_level": each, "goodput_bps": [1e6, 1e6, 1e6]}
+        for name, each in levels.items()
+    }
+    assert judged(stations) == ["a", "b"]
+    [warning] = mixed_demands(stations)
+    assert warning.startswith("station b: delivers 99 % of what it asks for in 1 of 3")
+    stations["b"]["goodput_bps"] = [1e6, 0.0, 1e6]  # without goodput there is no level
+    assert mixed_demands(stations) == []
 
 
 def test_fewer_than_two_have_no_index() -> None:

@@ -339,3 +339,30 @@ def test_a_sweep_is_drawn_into_a_figure_of_the_callers(queues: lh.Sweep) -> None
     assert queues.plot(figure=mine) is mine
     with pytest.raises(lh.UserError, match="figure=3: not a figure"):
         queues.plot(figure=3)  # type: ignore[arg-type]
+
+
+def test_a_legend_of_long_names_is_not_cut() -> None:
+    scenario = {
+        "duration": "2 s",
+        "warmup": "1 s",
+        "replications": 1,
+        "cell": {"phy": "802.11g"},
+        "station": {"a": {"download": 6}, "b": {"upload": 1}},
+    }
+    figure = lh.sweep(scenario, {"cell.cwmin": [15, 31]}).plot("flows.rtt_s")
+    assert "b/up/1" in legend(figure)[1]
+    assert inside(figure) == []
+
+
+def test_panels_of_a_quantity_begin_at_zero() -> None:
+    over = {"cell.ap_queue": [20, 50], "station.b.count": [1, 2, 3]}
+    scenario = {
+        "cell": {"phy": "802.11g"},
+        "station": {"a": {"upload": 1}, "b": {"count": 1, "download": 1}},
+    }
+    settings = {"duration": "0.6 s", "warmup": "0.2 s", "replications": 2}
+    figure = lh.sweep(scenario, over, settings=settings).plot("stations.fairness_level")
+    assert len(figure.axes) == 2
+    assert {axes.get_ylim()[0] for axes in figure.axes} == {0.0}
+    for axes in figure.axes:  # marks at the top are not cut
+        assert axes.get_ylim()[1] >= 1.02 * max(max(line.get_ydata()) for line in axes.lines)

@@ -179,21 +179,34 @@ def test_difference_is_paired_by_replication() -> None:
     assert paired(ours, {}, "jain") is None
 
 
-def estimates(goodput: float, half: float = 0.0, sojourn: float = 0.07) -> dict[str, Estimate]:
-    return {"goodput_bps": Estimate(goodput, half), "sojourn_s": Estimate(sojourn, 0.0)}
+def found(goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07) -> dict[str, list[float]]:
+    """Samples of four replications, every second one above the mean."""
+    return {
+        "goodput_bps": [goodput_bps - half, goodput_bps + half] * 2,
+        "sojourn_s": [sojourn_s] * 4,
+    }
 
 
 def test_tie_goes_to_the_next_criterion_then_to_the_first() -> None:
     choice = OBJECTIVES["throughput"].choice
-    now, best = estimates(4.99e6), estimates(5.00e6)
-    assert choice({"now": now, "quick": estimates(4.98e6, sojourn=0.002), "best": best}) == "quick"
+    now, best = found(4.99e6), found(5.00e6)
+    assert choice({"now": now, "quick": found(4.98e6, sojourn_s=0.002), "best": best}) == "quick"
     assert choice({"now": now, "best": best}) == "now"
-    assert choice({"now": estimates(4.9e6), "best": best}) == "best"
+    assert choice({"now": found(4.9e6), "best": best}) == "best"
 
 
 def test_lucky_setting_counts_at_the_unfavourable_end_of_its_interval() -> None:
-    lucky, sure = estimates(5.1e6, half=0.3e6), estimates(5.0e6, half=0.01e6)
+    lucky, sure = found(5.1e6, half=0.3e6), found(5.0e6, half=0.01e6)
     assert OBJECTIVES["throughput"].choice({"lucky": lucky, "sure": sure}) == "sure"
+
+
+def test_settings_that_differ_by_chance_are_told_apart_by_the_next_criterion() -> None:
+    choice = OBJECTIVES["throughput"].choice
+    best, slow = found(5.0e6, half=0.05e6), found(4.95e6, half=0.05e6, sojourn_s=0.002)
+    assert choice({"best": best, "slow": slow}) == "best"  # 0.05 Mb/s less in each replication
+    slow["goodput_bps"] = [5.1e6, 4.9e6, 5.0e6, 4.8e6]
+    assert choice({"best": best, "slow": slow}) == "slow"  # between 0.15 more and 0.25 less
+    assert choice({"slow": slow | {"sojourn_s": [0.07] * 4}, "best": best}) == "best"
 
 
 def test_no_more_is_given_up_than_allowed() -> None:
@@ -563,10 +576,10 @@ def test_higher_category_may_not_wait_much_longer() -> None:
 def test_delay_of_higher_categories_decides_next_after_the_aim() -> None:
     choice = objective_for("throughput", lh.Scenario(CALLS)).choice
 
-    def found(voice_s: float, sojourn_s: float) -> dict[str, Estimate]:
-        return estimates(5e6, sojourn=sojourn_s) | {VOICE_DELAY: Estimate(voice_s, 0.0)}
+    def waits(voice_s: float, sojourn_s: float) -> dict[str, list[float]]:
+        return found(5e6, sojourn_s=sojourn_s) | {VOICE_DELAY: [voice_s] * 4}
 
-    assert choice({"late": found(4e-3, 1e-3), "early": found(1e-3, 9e-3)}) == "early"
+    assert choice({"late": waits(4e-3, 1e-3), "early": waits(1e-3, 9e-3)}) == "early"
 
 
 def test_picture_has_a_panel_for_each_other_category() -> None:

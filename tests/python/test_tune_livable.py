@@ -8,7 +8,6 @@ import pytest
 
 import lasthop as lh
 from lasthop.errors import UserError
-from lasthop.estimates import Estimate
 from lasthop.tuning import stopwatch
 from lasthop.tuning.bounds import Bounds
 from lasthop.tuning.calls import Attempt, Calls, Capacity, calls_of, judged
@@ -95,8 +94,8 @@ def test_starving_stations_are_counted_from_five_seconds_on() -> None:
 def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
     choice = OBJECTIVES["fairness"].choice
 
-    def found(jain: float, goodput_bps: float) -> dict[str, Estimate]:
-        return {"jain": Estimate(jain, 0.0), "goodput_bps": Estimate(goodput_bps, 0.0)}
+    def found(jain: float, goodput_bps: float) -> dict[str, list[float]]:
+        return {"jain": [jain] * 3, "goodput_bps": [goodput_bps] * 3}
 
     # 0.996 is within half a per cent of 0.9999, but its stations differ by 6 % and not by 1 %.
     uneven, even = found(0.996, 5.10e6), found(0.9999, 5.05e6)

@@ -70,7 +70,7 @@ registry! {
     GOODPUT_SHARE: "goodput_share", "-", ["flows", "stations", "classes"],
         "the item's part of the goodput of all flows";
     FAIRNESS_LEVEL: "fairness_level", "-", ["stations"],
-        "goodput of the first station whose demand is not met over this station's, eta_1j; absent if this station's demand is met. The demand of a flow is met if it has a rate of its own and delivers at least 99 % of the datagrams that it offers, rounded down to whole datagrams. Reports of sensors ask for no share. The demand of a station is met if none of its flows asks for more";
+        "goodput of the first station whose demand is not met over this station's, eta_1j; absent if this station's demand is met. The demand of a flow is met if it has a rate of its own, at most 1 % of its datagrams are lost, and those under way do not pile up. Reports of sensors ask for no share. The demand of a station is met if none of its flows asks for more";
     RTT: "rtt_s", "s", ["flows", "classes"],
         "mean of the round-trip samples of a TCP flow, one an ACK of new data; of a class over the samples of all its TCP flows, of a user of a CSMA network over those of all its connections; in a series over the samples of the interval";
     RTT_P95: "rtt_p95_s", "s", ["flows"],

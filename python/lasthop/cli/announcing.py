@@ -18,6 +18,9 @@ LONG_S = 5.0
 WRONG = 2.0
 """What takes so many times as long as was said is said again. [-]"""
 
+SHORTER = 4.0
+"""So is what takes at most one part in so many of it. [-]"""
+
 SOON_S = 1.0
 """A step that is over by then does not say what it has found first. [s]"""
 
@@ -86,10 +89,7 @@ class _Watched:
 
 
 class Announcer:
-    """Says how long the rest of something takes, and says it again where that was half of it.
-
-    How often that can be is bounded by what it tells: each time at least twice as much.
-    """
+    """Says how long the rest of something takes, and says it again if that was wrong."""
 
     def __init__(self, what: str, announced_s: float = 0.0) -> None:
         self._what = what
@@ -107,6 +107,8 @@ class Announcer:
             announce(self._what, rest.left_s, rest.how_sure)
         elif whole_s > WRONG * self._told_s:
             announce(f"{self._what} takes longer than was said", rest.left_s, rest.how_sure)
+        elif SHORTER * whole_s < self._told_s:
+            announce(f"{self._what} takes less than was said", rest.left_s, rest.how_sure)
         else:
             return
         self._told_s = whole_s

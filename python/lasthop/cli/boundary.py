@@ -193,6 +193,15 @@ def report(error: Exception, command: Sequence[str]) -> int:
     return USER_ERROR
 
 
+MEASURING = ("iperf", "iperf3", "flent")
+"""Programs whose files are measurements, of which `lasthop import` makes no scenario."""
+
+MEASURED_HINT = (
+    "a file of {} is a measurement: lasthop compare SCENARIO --measured FILE lays it beside a "
+    "scenario, which lasthop init writes"
+)
+
+
 def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[str, str]:
     """Message and hint of a mistake on the command line, in the form of every other error."""
     message = error.format_message().rstrip(".")
@@ -209,6 +218,8 @@ def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[st
         )
     if near:
         return lower_first(message), f"did you mean {near[0]}?"
+    if unknown and unknown[1] in MEASURING and list(command[:1]) == ["import"]:
+        return lower_first(message), MEASURED_HINT.format(unknown[1])
     if message.startswith("Missing argument 'FILE'") and " ".join(command) in WITH_SCENARIO:
         return lower_first(message), "lasthop init writes a first scenario file"
     path = " ".join(["lasthop", *command]) if context is None else context.command_path

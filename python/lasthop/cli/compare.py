@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
-from lasthop.cli.boundary import print_either, simulating
+from lasthop.cli.boundary import print_either, simulating, warn
 from lasthop.cli.options import (
     OUT_RULE,
     File,
@@ -112,6 +112,8 @@ def compare(
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
     beside = measurements(scenario, files)  # What is wrong with them is told before anything runs.
+    if beside is not None:
+        warn(*beside.unused)
     given = model_options(options)
     laid = [("measured", Path(text).name) for text in measured or []]
     parts = changed(scenario, ("model", model), *given.items(), *laid)

@@ -11,8 +11,9 @@ import typer
 
 from lasthop.cli.boundary import note
 from lasthop.cli.limits import kept_disciplines
-from lasthop.errors import UserError
+from lasthop.errors import ScenarioError, UserError
 from lasthop.models import MODELS
+from lasthop.opening import NO_FILE
 from lasthop.scenario import Scenario, blaming
 
 AGGREGATES = "downlink_mpdus_per_ppdu"
@@ -217,7 +218,14 @@ def read_scenario(
     every = pairs(settings or [], "--set", "PATH=VALUE", "cell.ap.cwmin=15")
     every += [(path, value) for _, path, value in given]
     with blaming({path: f"{option} {value}" for option, path, value in given}):
-        scenario = Scenario(file if file in ("", "-") else Path(file), every)
+        try:
+            scenario = Scenario(file if file in ("", "-") else Path(file), every)
+        except ScenarioError as error:
+            [problem, *others] = error.problems
+            if problem.message == NO_FILE and not problem.hint and file.endswith(".toml"):
+                hint = f"lasthop init {file} writes a first scenario"
+                raise ScenarioError([problem._replace(hint=hint), *others]) from None
+            raise
     for line in kept_disciplines(scenario):
         note(f"note: {line}", err=True)
     return scenario

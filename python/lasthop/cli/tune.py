@@ -30,7 +30,7 @@ from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import stage_bar
 from lasthop.cli.tables import print_table
 from lasthop.digits import estimate, plain, signed
-from lasthop.errors import ScenarioError, UserError
+from lasthop.errors import ScenarioError, UserError, listed
 from lasthop.estimates import Estimate
 from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
@@ -41,7 +41,7 @@ from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
 from lasthop.tuning.costs import changed as changed_in_words
 from lasthop.tuning.measures import estimated
-from lasthop.tuning.objectives import OBJECTIVES
+from lasthop.tuning.objectives import OBJECTIVES, Evenness, spread
 from lasthop.tuning.search import ProgressCallback, TuneProgress
 from lasthop.tuning.settings import counts_are_no_times
 from lasthop.tuning.shown import SHOWN
@@ -315,6 +315,8 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
         return
     print_setting(tuning, write)
     print_table(["against the present setting", "now", "then", "change"], list(gain_rows(tuning)))
+    for line in spreads(tuning):
+        typer.echo(line)
     for title, lines in (
         ("What it costs", tuning.costs),
         ("Stations that lose", loss_lines(tuning)),
@@ -352,7 +354,10 @@ def delays(tuning: Tuning) -> list[str]:
         lines += [f"- {tuning.elsewhere.text}", ""]
     if tuning.call_delays:
         calls = " and ".join(each.text for each in tuning.call_delays)
-        lines += [f"Delay of the calls: {calls}; `--for calls` tunes for them", ""]
+        aim = "tunes for them"
+        if tuning.elsewhere is not None:
+            aim = "counts the calls that fit, and cannot shorten that delay"
+        lines += [f"Delay of the calls: {calls}; `--for calls` {aim}", ""]
     return lines
 
 
@@ -407,12 +412,24 @@ def how_searched(tuning: Tuning) -> list[str]:
         interval = "no interval from one replication: luck may decide"
     lines.append(f"{confirmed} confirmed by {runs}; {interval}")
     lines += beyond_the_model(tuning, modelled)
+    lines += among_whom(tuning)
     if tuning.calls is not None:
         lines.append(f"calls: {tuning.calls.what}; other columns are with one")
     lines += [f"not as presumed: {each}" for each in tuning.irregular]
     lines += [f"left out: {each.what}: {each.why}" for each in tuning.left_out]
     lines += [f"ruled out: {len(names)} for {why}" for why, names in tuning.ruled_out.items()]
     return lines
+
+
+def among_whom(tuning: Tuning) -> list[str]:
+    """Stations among which fairness is judged, if that is the aim; also where they change."""
+    if tuning.objective != "fairness":
+        return []
+    now, then = (tuning.judged(each) for each in (tuning.present, tuning.chosen))
+    told = "fairness is judged among stations that want more than they get"
+    if now == then or not then:
+        return [f"{told}: {listed(now)}"] if now else []
+    return [f"{told}: at present {listed(now) or 'none'}, with {tuning.chosen.name} {listed(then)}"]
 
 
 def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
@@ -457,6 +474,16 @@ def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str
         cells.append(plain(None if guess is None else guess * SHOWN[guessed].scale))
     measured = estimated(trial.samples)
     return cells + [scaled(measured.get(name), SHOWN[name].scale) for name in shown]
+
+
+def spreads(tuning: Tuning) -> list[str]:
+    """What a gain of Jain's index means, if that is the aim: indices near 1 hide it."""
+    aim = OBJECTIVES[tuning.objective].aim
+    if not isinstance(aim, Evenness) or aim.quantity not in tuning.gains:
+        return []
+    now, then = (100.0 * spread(each[aim.quantity].mean) for each in (tuning.before, tuning.after))
+    told = f"Goodputs of the stations differ by {plain(then)} %, now by {plain(now)} %"
+    return [f"{told} (standard deviation over mean).", ""]
 
 
 def gain_rows(tuning: Tuning) -> list[list[str]]:

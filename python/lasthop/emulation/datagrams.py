@@ -116,9 +116,15 @@ class Datagrams:
     @property
     def is_met(self) -> bool:
         """Whether the source has a rate of its own, and what it asks for."""
-        has_rate = self.flow.udp.arrivals != "greedy"
-        delivered = self.received_bytes // self.flow.udp.payload_bytes
-        return has_rate and is_met(self.sent - self.sent_before, delivered)
+        if self.flow.udp.arrivals == "greedy":
+            return False
+        sent = self.sent - self.sent_before
+        if self.first is None or self.last is None:  # none has arrived, or all are too short
+            arrived = self.received_bytes // self.flow.udp.payload_bytes
+            return is_met(sent, arrived, sent - arrived, 0, 0.0)
+        lost = self.last - self.first + 1 - self.arrived
+        expected = fmean(self.delays_s) / self.gap_s if self.delays_s else 0.0
+        return is_met(sent, self.arrived, lost, self.sent - 1 - self.last, expected)
 
     def quantities(self) -> dict[str, float]:
         """What has been measured beside the goodput.

@@ -37,12 +37,19 @@ CLOSE = 0.7
 """Least likeness of a name that is suggested, as `difflib` has it. [-]"""
 
 MOST_STATIONS, MOST_CONNECTIONS, MOST_QUEUE = 200, 1000, 1_000_000
+LEAST_MBPS = 1e-6
 MOST_MBPS, MOST_RTT_MS = 100_000.0, 10_000.0
 NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
-UNIT = r" ?(?:Mbps|Mbit/s|Mb/s)"
+RATE = r"\d{1,12}(?:\.\d{1,6})?"
+PREFIXES_MBPS = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
+"""Prefixes of the units of rates, in small letters, with their sizes. [Mb/s]"""
+UNIT = r" ?(?P<{}>[kMG]?)(?:bps|bit/s|b/s)"
+DOWN_UNIT, UP_UNIT, RATE_UNIT = map(UNIT.format, ("down_unit", "up_unit", "rate_unit"))
+ANY_UNIT = " ?[kMG]?(?:bps|bit/s|b/s)"
 WIRE = re.compile(
-    rf"(?:(?P<down>{NUMBER})(?:{UNIT})?(?: down)?(?: ?/ ?|,? ?(?=\S+(?:{UNIT})? up))"
-    rf"(?P<up>{NUMBER}){UNIT}(?: up)?|(?P<rate>{NUMBER}){UNIT})?,? ?(?:(?P<rtt>{NUMBER}) ?ms)?",
+    rf"(?:(?P<down>{RATE})(?:{DOWN_UNIT})?(?: down)?(?: ?/ ?|,? ?(?=\S+(?:{ANY_UNIT})? up))"
+    rf"(?P<up>{RATE}){UP_UNIT}(?: up)?|(?P<rate>{RATE}){RATE_UNIT})?"
+    rf",? ?(?:(?P<rtt>{NUMBER}) ?ms)?",
     re.IGNORECASE,
 )
 """A line: one rate, or the rates from and to the servers, and the round-trip time."""
@@ -185,15 +192,14 @@ def read_wire(text: str, known: Mapping[str, object]) -> Wire:
     if not text.strip() or found is None or (router and not found["down"] and not found["rate"]):
         either = "" if router else '; "100/20 Mbps, 20 ms" for a line of 20 Mb/s up; or none'
         raise UserError(f'"{text}": expected rate and round trip, such as 50 Mbps, 20 ms{either}')
-    down, up = (
-        float(rate) if rate else None for rate in (found["down"] or found["rate"], found["up"])
-    )
+    down = _rate_mbps(found, "down", "up_unit") or _rate_mbps(found, "rate")
+    up = _rate_mbps(found, "up")
     rtt = float(found["rtt"] or 0.0)
     rates = [rate for rate in (down, up) if rate is not None]
-    if not all(0 < rate <= MOST_MBPS for rate in rates) or rtt > MOST_RTT_MS:
+    if not all(LEAST_MBPS <= rate <= MOST_MBPS for rate in rates) or rtt > MOST_RTT_MS:
         raise UserError(
-            f'"{text}": allowed are rates above 0 and up to {MOST_MBPS:g} Mbps, '
-            f"round trips up to {MOST_RTT_MS:g} ms"
+            f'"{text}": allowed are rates from 1 bps to {MOST_MBPS / 1e3:g} Gbps '
+            f"({MOST_MBPS:g} Mbps), round trips up to {MOST_RTT_MS:g} ms"
         )
     if router and up not in (None, down):
         raise UserError(
@@ -201,6 +207,15 @@ def read_wire(text: str, known: Mapping[str, object]) -> Wire:
             "use another hop, such as --hop wifi, for a line with two rates",
         )
     return Wire(down, rtt, None if up == down else up)
+
+
+def _rate_mbps(found: re.Match[str], name: str, unit: str = "") -> float | None:
+    """Return a rate of a line in Mb/s, None without one; `unit` counts where it has no own."""
+    if found[name] is None:
+        return None
+    own = found[f"{name}_unit"]
+    prefix = found[unit] if own is None else own
+    return float(found[name]) * PREFIXES_MBPS[prefix.lower()]
 
 
 def read_queue(text: str, known: Mapping[str, object]) -> str:

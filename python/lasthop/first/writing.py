@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from lasthop.access_points import KINDS
+from lasthop.access_points import FACTS, KINDS
 from lasthop.first.answers import Answers, Group, Traffic
 
 __all__ = ["scenario"]
@@ -102,15 +102,18 @@ def _cell(answers: Answers) -> Iterator[str]:
     if kind:
         yield from kind.lines(answers.hop)
     else:
+        if answers.aggregates:
+            fact = FACTS["any-edca"]
+            yield said(fact.line, f"access parameters: {fact.short}, as access points have")
         yield _queue(answers, "ap_queue").replace("packets:", "packets at the access point:")
     yield ""
     if not answers.wire.nothing:
         yield "[wire]"
         if answers.wire.rate_mbps is not None:
             both = "; back_rate to them" if answers.wire.back_mbps is None else ""
-            yield said(f'rate = "{answers.wire.rate_mbps:g} Mbps"', f"from the servers{both}")
+            yield said(f'rate = "{answers.wire.rate_mbps:.12g} Mbps"', f"from the servers{both}")
         if answers.wire.back_mbps is not None:
-            yield said(f'back_rate = "{answers.wire.back_mbps:g} Mbps"', "to the servers")
+            yield said(f'back_rate = "{answers.wire.back_mbps:.12g} Mbps"', "to the servers")
         yield said(f'delay = "{answers.wire.rtt_ms / 2:g} ms"', "one way: half the round trip")
         yield ""
     yield from _tcp(answers)
@@ -160,7 +163,7 @@ def _router(answers: Answers) -> Iterator[str]:
     yield said(f"flows = {flows}", "connections, all from the left to the right")
     yield said(f'access = "{answers.stations[0].rate_mbps:g} Mbps"', "of each sender's own link")
     yield said("access_spread = 0.01", "links differ by 1 %, lest senders fall into step")
-    yield said(f'bottleneck = "{wire.rate_mbps or 0.0:g} Mbps"', "of the link that all share")
+    yield said(f'bottleneck = "{wire.rate_mbps or 0.0:.12g} Mbps"', "of the link that all share")
     yield said(f'rtt = "{wire.rtt_ms:g} ms"', "round trip without queues")
     yield ""
     yield from _tcp(answers)

@@ -18,6 +18,7 @@ from lasthop.importing.observed import Access, Connections, Network, Note, Stati
 from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
 from lasthop.importing.text import read_lines
+from lasthop.importing.uci import hint_of
 from lasthop.tuning.hostapd import BEACONS, LARGEST_EXPONENT, QUEUES, TXOP_S
 
 __all__ = ["Setting", "Settings", "access", "network", "read"]
@@ -68,17 +69,24 @@ TOLD = {category: _default(edca) for category, edca in EDCA["station"].items()}
 def read(path: Path) -> dict[str, Setting]:
     """Settings by name; the last one counts, as for hostapd."""
     found: dict[str, Setting] = {}
-    for number, line in enumerate(read_lines(path, "hostapd.conf"), 1):
+    lines = read_lines(path, "hostapd.conf")
+    for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
         name, equals, value = text.partition("=")
         if not equals or not re.fullmatch(r"[a-z][a-z0-9_.-]*", name.strip(), re.IGNORECASE):
             shown = "" if SECRET.search(text) else f' "{text[:40]}"'
-            raise UserError(f"{path}:{number}:{shown} is not a line NAME=VALUE of hostapd.conf")
+            raise UserError(
+                f"{path}:{number}:{shown} is not a line NAME=VALUE of hostapd.conf",
+                hint_of(path, lines),
+            )
         found[name.strip()] = Setting(value.strip(), number)
     if not {"hw_mode", "interface", "ssid", "channel", "driver", "wmm_enabled"} & set(found):
-        raise UserError(f"{path}: no hw_mode, interface, ssid or channel: not hostapd.conf")
+        raise UserError(
+            f"{path}: no hw_mode, interface, ssid or channel: not hostapd.conf",
+            hint_of(path, lines),
+        )
     return found
 
 

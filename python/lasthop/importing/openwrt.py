@@ -75,7 +75,14 @@ def network(
     sections = read(path, "/etc/config/wireless")
     radios = {each.name: each for each in sections if each.kind == "wifi-device"}
     if not radios:
-        raise UserError(f"{path}: no section wifi-device: not /etc/config/wireless")
+        is_sqm = any(each.kind == "queue" for each in sections)
+        raise UserError(
+            f"{path}: no section wifi-device: not /etc/config/wireless",
+            f"it is /etc/config/sqm: use `lasthop import openwrt WIRELESS --sqm {path}`, where "
+            "WIRELESS is /etc/config/wireless"
+            if is_sqm
+            else None,
+        )
     interfaces = [each for each in sections if each.kind == "wifi-iface"]
     serving = [name for name in radios if _serves(path, radios[name], interfaces)]
     if radio is not None and radio not in radios:
@@ -83,9 +90,8 @@ def network(
     chosen = radios[radio or (serving or list(radios))[0]]
     own = [each for each in interfaces if each.options.get("device") == chosen.name]
     notes = list(_networks(path, chosen, own, serving))
-    if radio is None and len(serving) > 1:
-        others = ", ".join(name for name in serving if name != chosen.name)
-        notes.append(Note(f"this is {chosen.name}; {others} are cells of their own: --radio", True))
+    if radio is None:
+        notes += _other_radios(chosen.name, list(radios), serving, interfaces)
     mode, said = _mode(path, chosen)
     preset = {"b": "802.11b", "a": "802.11a"}.get(mode, "802.11g")
     band = _band(mode, said)
@@ -155,6 +161,21 @@ def _networks(
         )
     if modes.count("ap") > 1:
         yield Note(f"{radio.name} has {modes.count('ap')} networks, which share its air: one cell")
+
+
+def _other_radios(
+    chosen: str, radios: Sequence[str], serving: Sequence[str], interfaces: Sequence[Section]
+) -> Iterator[Note]:
+    """Yield notes on the radios that are not chosen: cells of their own, or without a network."""
+    cells = [name for name in serving if name != chosen]
+    if cells:
+        are = "is a cell of its own" if len(cells) == 1 else "are cells of their own"
+        options = " or ".join(f"`--radio {name}`" for name in cells)
+        yield Note(f"this is {chosen}; {' and '.join(cells)} {are}: {options}", True)
+    with_networks = {each.options.get("device") for each in interfaces}
+    for name in radios:
+        if name != chosen and name not in with_networks:
+            yield Note(f"{name} has no wifi-iface: it serves no network, and is left out", True)
 
 
 def _facts(

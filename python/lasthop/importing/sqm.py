@@ -52,6 +52,14 @@ OUTSIDE = re.compile(r"wan|ppp|dsl|internet|lte|modem", re.IGNORECASE)
 """Interfaces that are surely the line, before others such as ``eth1``."""
 
 
+NO_LINE = Note(
+    "the scenario has no line behind the access point; to add one, append [wire] with the lines "
+    'rate = "100 Mbps", back_rate = "20 Mbps" and delay = "10 ms"',
+    True,
+)
+"""Note on a file in which no queue shapes a line."""
+
+
 class Line(NamedTuple):
     """Keys of the wire, each with its value and comment, and remarks."""
 
@@ -87,7 +95,10 @@ def line(path: Path) -> Line:
     """Return the line that SQM shapes: none if no queue is enabled or all are of guests."""
     queues = [each for each in read(path, "/etc/config/sqm") if each.kind == "queue"]
     if not queues:
-        raise UserError(f"{path}: no section queue: not /etc/config/sqm")
+        raise UserError(
+            f"{path}: no section queue: not /etc/config/sqm",
+            "`--sqm` reads /etc/config/sqm, and FILE is /etc/config/wireless",
+        )
     notes: list[Note] = []
     running: dict[str, Shaper] = {}
     for section in queues:
@@ -105,7 +116,7 @@ def line(path: Path) -> Line:
     for each in guests:
         notes.append(Note(f"SQM shapes {each.words}: the guest network's line is left out", True))
     if not lines:
-        return Line({}, notes)
+        return Line({}, [*notes, NO_LINE])
     chosen = min(lines, key=lambda each: _distance(each.interface))
     notes += [
         Note(f"SQM also shapes {each.words}: another line, left out; this is {chosen.words}", True)
@@ -115,8 +126,8 @@ def line(path: Path) -> Line:
     own = list(_remarks(path, chosen))
     wire = dict(_rates(chosen))
     if not wire:
-        notes.append(Note(f"SQM shapes neither direction of {chosen.interface}: no line", True))
-        return Line({}, notes)
+        notes.append(Note(f"SQM shapes neither direction of {chosen.interface}", True))
+        return Line({}, [*notes, NO_LINE])
     queue = _queue(chosen.section)
     if queue in QDISCS:
         wire["queue"] = (f"{{ {QDISCS[queue]} = {{}} }}", f"SQM qdisc {queue}")

@@ -13,14 +13,14 @@ is read too. References: OpenWrt's "The UCI system".
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lasthop.errors import UserError
 from lasthop.importing.text import read_lines
 
-__all__ = ["Section", "read", "switch", "whole"]
+__all__ = ["Section", "hint_of", "read", "switch", "whole"]
 
 TRUE = {"1", "on", "true", "yes", "enabled"}
 FALSE = {"0", "off", "false", "no", "disabled"}
@@ -78,6 +78,24 @@ def read(path: Path, what: str) -> list[Section]:
     return list(_sections(path, lines, what))
 
 
+OPENWRT = {
+    "wireless": (r"config\s+wifi-|wireless\.", "use `lasthop import openwrt {}`"),
+    "sqm": (
+        r"config\s+queue\b|sqm\.",
+        "use `lasthop import openwrt WIRELESS --sqm {}`, where WIRELESS is /etc/config/wireless",
+    ),
+}
+"""Files of OpenWrt by the beginning of some line, each with the command that reads it."""
+
+
+def hint_of(path: Path, lines: Iterable[str]) -> str | None:
+    """Return a hint if the lines are a file of OpenWrt that another command reads."""
+    for name, (begin, command) in OPENWRT.items():
+        if any(re.match(begin, line.strip()) for line in lines):
+            return f"it is /etc/config/{name} of OpenWrt: {command.format(path)}"
+    return None
+
+
 def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[Section]:
     sections: dict[str, Section] = {}
     unnamed = Counter[str]()
@@ -100,7 +118,10 @@ def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[S
             case _:
                 raise UserError(
                     f'{path}:{number}: "{words[0][:20]} ..." is no line of {what}: '
-                    "allowed are config TYPE 'NAME', option NAME 'VALUE' and list NAME 'VALUE'"
+                    "allowed are config TYPE 'NAME', option NAME 'VALUE' and list NAME 'VALUE'",
+                    f"for hostapd.conf use `lasthop import hostapd {path}`"
+                    if re.match(r"[a-z]\w*=", line)
+                    else None,
                 )
     if section is None:
         raise UserError(f"{path}: no line config TYPE 'NAME': not {what}")

@@ -61,12 +61,15 @@ class Measured:
         The files.
     qdiscs : frozenset of str
         Queues whose statistics a program read, which a result of lasthop shows with their nodes.
+    unused : sequence of str
+        A message about each file of which nothing is compared.
     """
 
     lists: Mapping[str, Mapping[str, Mapping[str, Any]]]
     told: Sequence[str]
     files: Sequence[str]
     qdiscs: frozenset[str] = frozenset()
+    unused: Sequence[str] = ()
 
     def items(self, list_name: str) -> Mapping[str, Mapping[str, Any]]:
         """Items of a list by name; none if nothing of it was measured."""
@@ -116,7 +119,9 @@ def match(
     samples: Samples = defaultdict(list)
     told: list[str] = []
     qdiscs: set[str] = set()
+    unused: list[str] = []
     for name, measurement in given:
+        before = _count(samples)
         told += [f"{measurement.source}: {note}" for note in measurement.notes]
         if measurement.program == "lasthop":
             told.append(_by_names(measurement, samples))
@@ -131,13 +136,38 @@ def match(
         qdiscs |= {item for list_name, item, _ in read if list_name == "queues"}
         for place, values in read.items():
             samples[place] += values
+        if _count(samples) == before:
+            unused.append(_of_nothing(name, measurement, flows))
     _sum_up(flows, total, samples)
     lists: dict[str, dict[str, dict[str, Any]]] = {}
     for (list_name, item, quantity), values in samples.items():
         inside = lists.setdefault(list_name, {}).setdefault(item, {})
         inside[quantity] = Estimate.of(values).to_dict()
     files = [measurement.source for _, measurement in given]
-    return Measured(lists, told, files, frozenset(qdiscs))
+    return Measured(lists, told, files, frozenset(qdiscs), unused)
+
+
+def _count(samples: Samples) -> int:
+    return sum(map(len, samples.values()))
+
+
+def _of_nothing(name: str, measurement: Measurement, flows: Sequence[Flow]) -> str:
+    """Return the message about a file of which nothing is compared."""
+    theirs = {f"{_worded(each.transport)}{each.direction}" for each in measurement.streams}
+    own = {
+        f"{_worded(each.transport)}{each.direction}"
+        for each in named(flows, name)
+        if each.direction and each.transport in TRANSPORTS
+    }
+    why = ""
+    if theirs and own:
+        whose = name or "the scenario"
+        why = (
+            f": its streams go {' and '.join(sorted(theirs))}, "
+            f"and flows of {whose} go {' and '.join(sorted(own))}"
+        )
+    given = f"{name}={measurement.source}" if name else measurement.source
+    return f"--measured {given}: nothing of this file is compared{why}"
 
 
 def _by_names(measurement: Measurement, samples: Samples) -> str:

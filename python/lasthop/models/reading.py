@@ -65,6 +65,16 @@ class Pi(Queue):
     update_s: float
 
 
+class Pie(Queue):
+    """A proportional-integral controller of the drop probability by the queueing delay."""
+
+    target_s: float
+    update_s: float
+    alpha_per_s: float
+    """Weight of the distance from the target. [1/s]"""
+    max_burst_s: float
+
+
 class Vbs(Queue):
     """Virtual buffer sharing."""
 
@@ -89,6 +99,7 @@ DISCIPLINES: Mapping[str, type[Queue]] = {
     "red": Red,
     "proportional": Proportional,
     "pi": Pi,
+    "pie": Pie,
     "vbs": Vbs,
     "mac80211": Mac80211,
 }

@@ -101,7 +101,8 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
         counts = draw(axes, frames, names, known, (from_s, to_s))
         keys = keys_of(shown, backoffs=counts)
         labels = [str(key.get_label()) for key in keys]
-        columns = legend_columns(labels, round(figure.get_figwidth() / COLUMN_INCHES), len(keys))
+        wide = round(figure.get_figwidth() / COLUMN_INCHES)
+        columns = legend_columns(labels, wide, len(keys), spacing=1.2)
         figure.legend(handles=keys, loc="outside lower left", ncols=columns, columnspacing=1.2)
         headline(figure, name, said)
     return figure

@@ -262,7 +262,7 @@ def explain(
         [legend[name] for name in shown],
         shown,
         loc="outside lower left",
-        ncols=legend_columns(shown, wide, 3 * wide),
+        ncols=legend_columns(shown, wide, 3 * wide, spacing=1.2),
         columnspacing=1.2,
         title=note,
         title_fontsize=6.5,

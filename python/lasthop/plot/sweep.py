@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +34,7 @@ from lasthop.plot.swept import (
     Quantity,
     Swept,
     is_named,
+    largest_of,
     quantities_of,
     swept,
 )
@@ -48,6 +48,9 @@ PANEL_MM = 50.0
 
 MOST_PANELS = 6
 """Most panels; the title counts the rest."""
+
+ROOM = 1.025
+"""Least end of an axis from zero on, over its largest value: marks are not cut. [-]"""
 
 MOST_TICKS = 8
 """Most values that all have a tick."""
@@ -229,22 +232,20 @@ def name_ticks(axes: Axes, axis: Axis, ticks: Ticks) -> None:
 
 
 def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
-    """Name the axis of values, which begins at zero unless values lie close together."""
-    known = [
-        value.value
-        for name in panel.names
-        for value in panel.swept.items[name].values()
-        if not isnan(value.value)
-    ]
-    from_zero = not known or 0.0 <= min(known) <= 0.5 * max(known)
+    """Name the axis of values. It begins at zero in all panels of a quantity without negative
+    values, so that a small spread does not look like a trend.
+    """
+    from_zero = panel.swept.least >= 0.0
+    known = (value for name in panel.names for value in panel.swept.items[name].values())
+    room = ROOM * largest_of(known)
     if sideways:
         axes.set_xlabel(panel.swept.quantity.label)
         if from_zero:
-            axes.set_xlim(left=0.0)
+            axes.set_xlim(0.0, max(axes.get_xlim()[1], room))
     else:
         axes.set_ylabel(panel.swept.quantity.label)
         if from_zero:
-            axes.set_ylim(bottom=0.0)
+            axes.set_ylim(0.0, max(axes.get_ylim()[1], room))
 
 
 def draw_rows(axes: Axes, panel: Panel, how: Layout) -> None:

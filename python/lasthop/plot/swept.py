@@ -293,6 +293,12 @@ class Swept:
         """The largest value."""
         return largest_of(value for points in self.items.values() for value in points.values())
 
+    @property
+    def least(self) -> float:
+        """The least value; 0 without one."""
+        every = (value.value for points in self.items.values() for value in points.values())
+        return min((value for value in every if not isnan(value)), default=0.0)
+
 
 def largest_of(values: Iterator[Spread]) -> float:
     """The largest of some values."""

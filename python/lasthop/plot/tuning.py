@@ -91,7 +91,7 @@ def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
             handles,
             order,
             loc="outside lower left",
-            ncols=legend_columns(order),
+            ncols=legend_columns(order, spacing=1.2),
             columnspacing=1.2,
             title=NAMES_OF_SETTINGS,
             title_fontsize=6.5,

@@ -10,6 +10,9 @@ from lasthop.tuning.shown import SHOWN
 NOTICED = 0.01
 """Relative change from which on a quantity that gets worse counts as a cost. [-]"""
 
+UNLIKE = ("beside_calls_goodput_bps",)
+"""Quantities of other traffic with one setting than with the other: beside more or fewer calls."""
+
 LOST = 0.5
 """Part of its present goodput below which a flow is named. [-]"""
 
@@ -34,7 +37,7 @@ def costs(
     """
     for name, shown in SHOWN.items():
         change = changes.get(name)
-        if change is None or shown.greatest is None:
+        if change is None or shown.greatest is None or name in UNLIKE:
             continue
         worse = -change.mean if shown.greatest else change.mean
         before = now[name].mean

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
 from lasthop.estimates import Estimate
+from lasthop.fairness import judged
 from lasthop.run import simulate
 from lasthop.scenario import Scenario
 from lasthop.tuning.calls import Calls
@@ -238,11 +239,15 @@ class Tuning:
     def elsewhere(self) -> Elsewhere | None:
         """The queue in which packets wait longest at present, if it is not the access point's.
 
-        None unless the aim is delay.
+        None unless the aim is delay or calls.
         """
-        if self.objective != "delay" or self.present.result is None:
+        if self.objective not in ("delay", "calls") or self.present.result is None:
             return None
         return elsewhere(self.present.result)
+
+    def judged(self, trial: Trial) -> list[str]:
+        """Stations among which fairness is judged with a confirmed setting."""
+        return [] if trial.result is None else judged(trial.result.sample_tree["stations"])
 
     @cached_property
     def call_delays(self) -> list[CallDelay]:

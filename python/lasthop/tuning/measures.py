@@ -177,7 +177,7 @@ def _starving(longest_s: Iterable[float]) -> int:
 
 def _spread(levels: Sequence[float]) -> float:
     """Greatest over least; NaN where a station has nothing to compare with."""
-    return max(levels) / min(levels) if min(levels) > 0.0 else nan
+    return max(levels) / min(levels) if len(levels) > 1 and min(levels) > 0.0 else nan
 
 
 def _sums(

@@ -13,6 +13,7 @@ from lasthop.tuning.measures import (
     Samples,
     Values,
     differences,
+    estimated,
     is_beyond,
     means,
     paired,
@@ -63,7 +64,12 @@ class Evenness(Criterion):
 
     def worth(self, value: float) -> float:
         """The spread c with a minus sign. [-]"""
-        return value if math.isnan(value) else -math.sqrt(1.0 / min(max(value, 1e-12), 1.0) - 1.0)
+        return value if math.isnan(value) else -spread(value)
+
+
+def spread(jain: float) -> float:
+    """Standard deviation of shares as a part of their mean, from their Jain's index. [-]"""
+    return math.sqrt(1.0 / min(max(jain, 1e-12), 1.0) - 1.0)
 
 
 TOLERANCE = 0.005
@@ -161,24 +167,49 @@ class Objective:
 
         return sorted(known, key=key)
 
-    def choice(self, values: Mapping[T, Mapping[str, Estimate]]) -> T:
+    def choice(self, values: Mapping[T, Samples]) -> T:
         """The best of the settings confirmed by simulation.
 
         Each counts at the unfavourable end of its interval. After each criterion those stay that
-        are within `TOLERANCE` of the best. The first of those left at the end is chosen.
+        are within `TOLERANCE` of the best. After the aim, those stay too whose paired differences
+        from the best may be chance; they win if a later criterion decides for them. The first of
+        those left at the end is chosen.
         """
-        left = list(values)
-        for criterion in self.criteria:
-            gains = {
-                each: criterion.cautious(found)
-                for each in left
-                if (found := values[each].get(criterion.quantity)) is not None
-            }
-            if gains:
-                best = max(gains.values())
-                close = max(criterion.tolerance, TOLERANCE * abs(best))
-                left = [each for each in gains if best - gains[each] <= close]
-        return left[0]
+        gains = _cautious(values, self.aim)
+        if not gains:
+            return next(iter(values))
+        best, close = max(gains, key=lambda each: gains[each]), _closest(gains, self.aim)
+        left = [
+            each
+            for each in gains
+            if each in close or not self._is_worse(values[each], values[best])
+        ]
+        for criterion in self.criteria[1:]:
+            later = _cautious({each: values[each] for each in left}, criterion)
+            left = _closest(later, criterion) or left
+        return next((each for each in left if each in close), left[0])
+
+    def _is_worse(self, ours: Samples, best: Samples) -> bool:
+        """Whether a setting serves the aim worse than the best, beyond chance."""
+        sign = 1.0 if self.aim.greatest else -1.0
+        losses = [sign * each for each in differences(best, ours, self.aim.quantity)]
+        return not losses or is_beyond(losses, 0.0)
+
+
+def _cautious(values: Mapping[T, Samples], criterion: Criterion) -> dict[T, float]:
+    """What settings are worth at the unfavourable ends of their intervals; only those known."""
+    return {
+        each: criterion.cautious(found)
+        for each, samples in values.items()
+        if (found := estimated(samples).get(criterion.quantity)) is not None
+    }
+
+
+def _closest(gains: Mapping[T, float], criterion: Criterion) -> list[T]:
+    """Settings within `TOLERANCE`, or the tolerance of the criterion, of the best."""
+    best = max(gains.values(), default=0.0)
+    close = max(criterion.tolerance, TOLERANCE * abs(best))
+    return [each for each, gain in gains.items() if best - gain <= close]
 
 
 GOODPUT = Criterion("goodput_bps", greatest=True)

@@ -23,7 +23,6 @@ from lasthop.tuning.candidates import (
 from lasthop.tuning.measures import (
     Samples,
     Values,
-    estimated,
     favourable,
     means,
     predicted,
@@ -356,7 +355,7 @@ class Search:
             and self.objective.seems_better(trial.samples, present.samples)
         ]
         while better and len(self.checks) < MOST_CHECKED:
-            best = self.objective.choice({each: estimated(each.samples) for each in better})
+            best = self.objective.choice({each: each.samples for each in better})
             better.remove(best)
             self._each(
                 "checking", [present, best], self._check_one, lambda each: fresh(each.scenario)

@@ -98,6 +98,18 @@ def test_what_slows_down_is_said_again_when_it_takes_twice_as_long(
     assert 2.0 * (left_s[-1] + 3.0) >= 91.0 >= left_s[-1]
 
 
+def test_what_becomes_faster_is_said_again_when_it_takes_a_quarter(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # two seconds at a fiftieth of the pace of the rest, as scenarios of a study differ
+    run(clock, 102.0, lambda at_s: max(at_s / 50.0, at_s - 1.96) / 100.0)
+    first, *again = capsys.readouterr().err.splitlines()
+    assert first == "note: simulating: about 83 min"
+    assert 1 <= len(again) <= 4
+    assert all("takes less than was said: about" in line for line in again)
+    assert again[-1].endswith("about 3.5 min")  # of 1.7: as of half the time passed
+
+
 def test_a_pace_that_falls_steadily_is_said_to_be_the_least(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:

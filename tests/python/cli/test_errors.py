@@ -87,6 +87,18 @@ def test_missing_file_hints_at_the_nearest(lasthop: Lasthop, small: Path) -> Non
     assert done.stderr.splitlines()[1] == f"hint: did you mean {small}?"
 
 
+def test_a_missing_scenario_hints_at_init(lasthop: Lasthop, tmp_path: Path) -> None:
+    done = lasthop("check", tmp_path / "home.toml")
+    hint = f"hint: lasthop init {tmp_path / 'home.toml'} writes a first scenario"
+    assert done.stderr.splitlines()[1] == hint
+
+
+def test_import_of_a_measurement_hints_at_compare(lasthop: Lasthop) -> None:
+    done = lasthop("import", "iperf3", "up.json")
+    assert_refused(done.stderr, done.returncode, "no such command 'iperf3'")
+    assert "lasthop compare SCENARIO --measured FILE" in done.stderr
+
+
 def test_directory_is_no_scenario(lasthop: Lasthop, tmp_path: Path) -> None:
     done = lasthop("check", tmp_path)
     assert_refused(done.stderr, done.returncode, "is a directory, not a file")

@@ -11,7 +11,8 @@ import pytest
 
 import lasthop as lh
 from lasthop.first import KINDS
-from lasthop.first.answers import AGGREGATING
+from lasthop.first.answers import AGGREGATING, Wire
+from lasthop.first.questions import read_wire
 from lasthop.models.reading import CellScenario
 
 from ..conftest import Lasthop
@@ -38,7 +39,10 @@ def test_a_cell_that_aggregates_is_simulated_and_predict_is_not_promised(
     hop: str, lasthop: Lasthop
 ) -> None:
     assert lasthop("init", "x.toml", "--yes", "--hop", hop).returncode == 0
-    assert lasthop("check", "x.toml").returncode == 0
+    checked = lasthop("check", "x.toml")
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "hostapd" not in checked.stdout  # nothing is advised against the file of init
+    assert 'edca = "hostapd"' in Path("x.toml").read_text("utf-8")
     short = ("--set", "duration=0.4 s", "--set", "warmup=0.1 s", "--replications", "1")
     done = lasthop("simulate", "x.toml", *short)
     assert done.returncode == 0
@@ -193,7 +197,8 @@ BAD = [
     ("traffic", "1 x 0 up", "allowed are stations x connections"),
     ("wire", "fast", "expected rate and round trip"),
     ("wire", "100 Mbps, 99999 ms", "round trips up to 10000 ms"),
-    ("wire", "0 Mbps", "allowed are rates above 0"),
+    ("wire", "0 Mbps", "allowed are rates from 1 bps to 100 Gbps"),
+    ("wire", "101 Gbps, 5 ms", "allowed are rates from 1 bps to 100 Gbps"),
     ("queue", "0", "allowed are packets from 1 to 1000000"),
     ("queue", "red", "or codel, fq_codel, pie"),
 ]
@@ -318,3 +323,18 @@ def test_what_the_file_says_to_try_makes_a_fifo(
     tried = lh.Scenario("x.toml", [(path, value)])
     queue = tried["links.0.queue" if path == "queue" else "cell.ap.queue"]
     assert queue["discipline"] == "drop_tail"
+
+
+@pytest.mark.parametrize(
+    ("answer", "down_mbps", "up_mbps"),
+    [
+        ("1 Gbps/500 Mbps, 5 ms", 1000.0, 500.0),
+        ("1/0.5 Gbps, 5 ms", 1000.0, 500.0),
+        ("2.5 Gbit/s down, 64 kb/s up, 5 ms", 2500.0, 0.064),
+        ("9600 bps, 5 ms", 0.0096, None),
+    ],
+)
+def test_rates_of_a_line_have_the_units_of_scenarios(
+    answer: str, down_mbps: float, up_mbps: float | None
+) -> None:
+    assert read_wire(answer, {"hop": "802.11g"}) == Wire(down_mbps, 5.0, up_mbps)

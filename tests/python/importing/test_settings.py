@@ -1,5 +1,6 @@
 """Station dumps of iw, settings of hostapd and of OpenWrt."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -207,13 +208,47 @@ config wifi-iface
 def test_radios_of_openwrt_are_cells_of_their_own(tmp_path: Path) -> None:
     path = file(tmp_path, WIRELESS)
     first = openwrt.network(path, 2)
-    assert any("radio1 are cells of their own" in note.text for note in first.notes)
+    told = [note.text for note in first.notes]
+    assert "this is radio0; radio1 is a cell of its own: `--radio radio1`" in told
     assert first.phy == "802.11g"
     assert scenario(first).cell.rts_threshold_bytes == 500
     second = openwrt.network(path, 2, radio="radio1")
     assert (second.phy, second.phy_note) == ("802.11ac", "htmode VHT80")
     with pytest.raises(UserError, match=r"--radio radio7: .* has radio0, radio1"):
         openwrt.network(path, 2, radio="radio7")
+
+
+def test_each_radio_that_is_left_out_is_named(tmp_path: Path) -> None:
+    more = "config wifi-device 'radio2'\nconfig wifi-iface\n\toption device 'radio2'\n"
+    path = file(tmp_path, WIRELESS + more + "config wifi-device 'radio3'\n")
+    told = [note.text for note in openwrt.network(path, 2).notes]
+    assert (
+        "this is radio0; radio1 and radio2 are cells of their own: "
+        "`--radio radio1` or `--radio radio2`" in told
+    )
+    assert "radio3 has no wifi-iface: it serves no network, and is left out" in told
+
+
+SQM = "config queue 'eth1'\n\toption enabled '1'\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "hint"),
+    [
+        (hostapd.network, WIRELESS, "`lasthop import openwrt {}`"),
+        (hostapd.network, "wireless.r=wifi-device\n", "`lasthop import openwrt {}`"),
+        (hostapd.network, SQM, "`lasthop import openwrt WIRELESS --sqm {}`"),
+        (openwrt.network, SQM, "`lasthop import openwrt WIRELESS --sqm {}`"),
+        (openwrt.network, "interface=wlan0\nhw_mode=g\n", "`lasthop import hostapd {}`"),
+    ],
+)
+def test_a_file_of_another_command_names_the_command(
+    command: Callable[[Path, int], object], text: str, hint: str, tmp_path: Path
+) -> None:
+    path = file(tmp_path, text)
+    with pytest.raises(UserError) as error:
+        command(path, 2)
+    assert hint.format(path) in (error.value.hint or "")
 
 
 def test_uci_show_says_the_same(tmp_path: Path) -> None:

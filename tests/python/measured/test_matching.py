@@ -74,6 +74,12 @@ def test_a_direction_that_a_station_has_not_is_left_out() -> None:
     seen = match(FLOWS, CELL, [("b", measurement(("up", 9.0)))])
     assert seen.lists == {}
     assert seen.told == ["f: 1 stream up left out: b has none up"]
+    assert seen.unused == [
+        "--measured b=f: nothing of this file is compared: its streams go up, and flows of b go "
+        "down"
+    ]
+    used = match(FLOWS, CELL, [("b", measurement(("down", 9.0)))])
+    assert used.unused == []
 
 
 def test_several_streams_of_a_flow_are_added() -> None:

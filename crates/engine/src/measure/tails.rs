@@ -163,7 +163,8 @@ impl Share {
         let states = world.flows().states();
         let competing = flows.clone().filter(|&flow| {
             let end = states[flow].counters(world.now());
-            competes(&all[flow], &start.flows[flow], &end)
+            let life = states[flow].life(start.marks.at, world.now());
+            competes(&all[flow], &start.flows[flow], &end, life)
         });
         Share {
             flows: flows.clone().collect(),

@@ -1,4 +1,4 @@
-//! What a session counts, and why it refuses streams.
+//! Counters of a session, and the reasons for which it refuses streams.
 
 /// Why a stream was refused for want of room.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +21,7 @@ impl std::fmt::Display for Lack {
     }
 }
 
-/// What has been counted.
+/// Counters of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counted {
     /// Streams that began.
