@@ -27,7 +27,8 @@ enum { MOST_STATIONS = 1 << 16, MOST_ADDRESSES = 1 << 17, MOST_APS = 256 };
 MAP(macs, HASH, 8, struct station, MOST_STATIONS, NO_PREALLOC);
 MAP(prefixes, PREFIXES, sizeof(struct prefix), struct station, MOST_ADDRESSES, NO_PREALLOC);
 MAP(own, HASH, 16, u32, 1024, NO_PREALLOC);
-MAP(interfaces, HASH, 4, struct access, MOST_APS, NO_PREALLOC);
+MAP(interfaces, HASH, 4, u32, MOST_APS, NO_PREALLOC);
+MAP(aps, ARRAY, 4, struct access, MOST_APS, 0);
 MAP(spent, HASH, 8, u64, 1 << 19, NO_PREALLOC);
 MAP(counters, ARRAY, 4, struct counts, MOST_APS, 0);
 MAP(setup, ARRAY, 4, struct settings, 1, 0);
@@ -155,46 +156,80 @@ INLINE void add(u32 ap, enum direction direction, enum kind kind, u32 bytes)
 	__sync_fetch_and_add(&counts->count[direction][kind].bytes, bytes);
 }
 
+/* Notes the interface at which a station sends: one MAC address at two interfaces is a fault. */
+INLINE void note_interface(struct station *station, u32 interface)
+{
+	if (station->interface == interface)
+		return;
+	if (station->interface)
+		__sync_fetch_and_add(&station->moves, 1);
+	station->interface = interface;
+}
+
+/* Whether this is UDP; IPv6 packets with extension headers are not. */
+INLINE u32 is_udp(struct packet *skb)
+{
+	u8 transport = 0;
+
+	if (skb->protocol == IPV4)
+		load_bytes(skb, ETHERNET + 9, &transport, 1);
+	else if (skb->protocol == IPV6)
+		load_bytes(skb, ETHERNET + 6, &transport, 1);
+	return transport == UDP;
+}
+
 INLINE int classify(struct packet *skb, enum direction direction)
 {
-	u32 interface = skb->ifindex, number, ap, own_class, is_to = direction == TO_STATIONS;
-	struct access *access = lookup(&interfaces, &interface);
-	struct station *station = of_mac(skb, is_to ? 0 : 6);
+	u32 interface = skb->ifindex, number, ap, own_class, flags = 0, is_to = direction == TO_STATIONS;
+	u32 *at_interface = lookup(&interfaces, &interface);
+	struct station *station = of_mac(skb, is_to ? 0 : 6), *at_address;
 	enum kind kind, belongs = STATION;
+	struct access *access;
 	u8 first = 0;
 
 	load_bytes(skb, 0, &first, 1);
-	if (!station || station->flags & BY_ADDRESS)
-		station = of_address(skb, direction);
-	if (station) {
+	if (station && !is_to)
+		note_interface(station, interface);
+	if (!station || station->flags & (BY_ADDRESS | HAS_IGNORED)) {
+		at_address = of_address(skb, direction);
+		if (at_address && at_address->flags & HAS_IGNORED) {
+			/* The address can be forged, so the MAC address must be that of its machine. */
+			if (station && station->flags & HAS_IGNORED) {
+				add(at_interface ? *at_interface : 0, direction, IGNORED, skb->len);
+				return 0;
+			}
+			at_address = 0;
+		}
+		if (!station || station->flags & BY_ADDRESS || !station->to_class)
+			station = at_address;
+	}
+	if (station && !(station->flags & UNCLASSIFIED_AT)) {
 		number = station->number;
 		ap = station->ap;
 		own_class = is_to ? station->to_class : station->from_class;
-	} else if (access) {
+		flags = station->flags;
+		access = lookup(&aps, &ap);
+	} else {
+		if (!station && !at_interface) {
+			add(0, direction, UNMATCHED, skb->len);
+			return 0;
+		}
+		ap = station ? station->ap : *at_interface;
+		access = lookup(&aps, &ap);
+		if (!access)
+			return 0;
 		number = access->number;
-		ap = access->ap;
 		own_class = access->unclassified_class;
 		belongs = UNCLASSIFIED;
-	} else {
-		add(0, direction, UNMATCHED, skb->len);
-		return 0;
 	}
 	/* A packet that comes back from the IFB meets the hook towards stations again; the kernel skips the filter's
 	 * action then. It has been counted. */
 	if (is_to && skb->tc_index && (skb->tc_index == own_class || (access && skb->tc_index == access->multicast_class)))
 		return EVERY;
 	kind = kind_of(skb, direction, first & 1);
-	if (kind == STATION && !is_to && station && station->flags & UDP_PASSES) {
-		u8 transport = 0;
-
-		if (skb->protocol == IPV4)
-			load_bytes(skb, ETHERNET + 9, &transport, 1);
-		else if (skb->protocol == IPV6)
-			load_bytes(skb, ETHERNET + 6, &transport, 1);
-		if (transport == UDP) {
-			add(ap, direction, UPLINK_UDP, skb->len);
-			return 0;
-		}
+	if (kind == STATION && !is_to && flags & UDP_PASSES && is_udp(skb)) {
+		add(ap, direction, UPLINK_UDP, skb->len);
+		return 0;
 	}
 	if (kind != STATION && kind != MULTICAST && is_allowed(number, kind, direction, skb->len)) {
 		add(ap, direction, kind, skb->len);

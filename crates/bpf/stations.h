@@ -5,27 +5,32 @@
 #include "kernel.h"
 
 /* Exempt kinds of packets. The first slot of the counters is that of packets that belong to a station's leaf. */
-enum kind { STATION, UNCLASSIFIED, MULTICAST, ARP, NEIGHBOURS, PINGS, DNS, DHCP, UPLINK_UDP, UNMATCHED, KINDS };
+enum kind { STATION, UNCLASSIFIED, MULTICAST, ARP, NEIGHBOURS, PINGS, DNS, DHCP, UPLINK_UDP, IGNORED, UNMATCHED, KINDS };
 enum direction { FROM_STATIONS, TO_STATIONS, DIRECTIONS };
 
-/* Station flags: classify by address, since several stations share this MAC address; do not shape uplink UDP. */
-enum { BY_ADDRESS = 1, UDP_PASSES = 2 };
+/* Station flags.
+ * BY_ADDRESS: classify by address, since a router or several stations have this MAC address.
+ * UDP_PASSES: do not shape uplink UDP.
+ * HAS_IGNORED: some addresses of this MAC address are ignored; also the flag of such an address.
+ * UNCLASSIFIED_AT: no station, but it is known at which access point. */
+enum { BY_ADDRESS = 1, UDP_PASSES = 2, HAS_IGNORED = 4, UNCLASSIFIED_AT = 8 };
 
-/* A station: its classes, and the number under which its allowances are counted. */
+/* A station: its classes, the number under which its allowances are counted, and the interface at which the program saw
+ * it last, with how often that changed. Classes are 0 for a MAC address of which only ignored addresses are known. */
 struct station {
 	u16 to_class;
 	u16 from_class;
 	u16 ap;
 	u16 flags;
 	u32 number;
+	u32 interface;
+	u32 moves;
 };
 
-/* The access point to which packets of no station are charged, by interface. */
+/* Leaves of an access point, and the number under which allowances of packets of no station are counted. */
 struct access {
 	u16 unclassified_class;
 	u16 multicast_class;
-	u16 ap;
-	u16 unused;
 	u32 number;
 };
 

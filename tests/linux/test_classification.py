@@ -1,28 +1,33 @@
 """Frames at `lan` belong to the station whose MAC address they have, whatever they carry."""
 
 import errno
-import json
-import socket
-import struct
 import time
 from collections.abc import Iterator
-from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from frames import (
+    COUNT,
+    HERE_V4,
+    HERE_V6,
+    INVENTED,
+    MACS,
+    growth,
+    ipv4,
+    ipv6,
+    lan,
+    passed,
+    send,
+    udp,
+)
 from lab import GATEWAY, STATIONS, Lab, address, entered, log_in, sh
 from lasthop.gateway import config
+from lasthop.gateway.cautions import without_programs
 from lasthop.gateway.classification import EXEMPT, REDIRECTED, Kind
-from lasthop.gateway.service import by_address
 from lasthop.gateway.shaper import Shaper
 from lasthop.linux.bpf import BpfError
 
-MACS = ("02:00:5e:10:00:0a", "02:00:5e:10:00:0b")
-INVENTED = "02:00:5e:99:00:01"
-HERE_V4, HERE_V6 = ("10.77.1.100", "10.77.1.101"), ("fd77:1::100", "fd77:1::101")
-THERE_V4, THERE_V6 = "10.77.0.2", "fd77::2"
 FILE = """[gateway]
 wan = "wan"
 lan = "lan"
@@ -33,7 +38,6 @@ discipline = "pfifo"
     f'station.s{k} = {{ mac = "{MACS[k]}", address = "{HERE_V4[k]}, {HERE_V6[k]}" }}\n'
     for k in range(2)
 )
-COUNT = 20
 
 
 @pytest.fixture
@@ -50,69 +54,6 @@ def shaper(tmp_path: Path) -> Iterator[Shaper]:
             yield shaper
             assert shaper.faults() == []
             assert shaper.down() == []
-
-
-def lan() -> dict[str, Any]:
-    """What the kernel says of the gateway's interface `lan`."""
-    (link,) = json.loads(sh(f"ip -n {GATEWAY} -j -s link show lan"))
-    assert isinstance(link, dict)
-    return link
-
-
-def mac_of_lan() -> bytes:
-    return bytes.fromhex(lan()["address"].replace(":", ""))
-
-
-def ipv4(
-    protocol: int, payload: bytes, source: str, *, fragment: int = 0, to: str = THERE_V4
-) -> tuple[int, bytes]:
-    """An IPv4 packet; its checksum is wrong, which classification does not mind."""
-    header = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(payload), 1, fragment, 64, protocol, 0)
-    return 0x0800, header + ip_address(source).packed + ip_address(to).packed + payload
-
-
-def ipv6(following: int, payload: bytes, source: str, *, to: str = THERE_V6) -> tuple[int, bytes]:
-    """An IPv6 packet."""
-    header = struct.pack("!IHBB", 6 << 28, len(payload), following, 64)
-    return 0x86DD, header + ip_address(source).packed + ip_address(to).packed + payload
-
-
-def udp(port: int, size: int = 500, source_port: int = 5000) -> bytes:
-    return struct.pack("!HHHH", source_port, port, 8 + size, 0) + bytes(size)
-
-
-def send(
-    packet: tuple[int, bytes], mac: str, *, to: bytes | None = None, count: int = COUNT
-) -> None:
-    """Send frames from stations, as of this MAC address."""
-    kind, data = packet
-    raw = bytes.fromhex(mac.replace(":", ""))
-    frame = (to or mac_of_lan()) + raw + struct.pack("!H", kind) + data
-    with (
-        entered(STATIONS),
-        socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender,
-    ):
-        sender.bind(("wl0", 0))
-        for _ in range(count):
-            sender.send(frame)
-
-
-def passed(shaper: Shaper) -> dict[str, int]:
-    """Packets that each leaf has let go."""
-    layout, counters = shaper.running(), shaper.counters()
-    leaves = {name: member.leaf for name, member in layout.members.items()}
-    leaves["unclassified"], leaves["multicast"] = layout.shared["wlan"]
-    return {name: counters[leaf].sent_packets for name, leaf in leaves.items()}
-
-
-def growth(shaper: Shaper, before: dict[str, int]) -> dict[str, int]:
-    """Leaves that have let packets go since; hosts send multicast packets (MLD) at any time."""
-    time.sleep(0.15)
-    now = passed(shaper)
-    grown = {name: now[name] - before[name] for name in now if now[name] != before[name]}
-    if grown.get("multicast", 0) < 8:
-        grown.pop("multicast", None)
-    return grown
 
 
 PACKETS = {
@@ -233,6 +174,6 @@ def test_without_programs_filters_classify_by_address(
         assert shaper.faults() == []
         assert shaper.classified("wlan") is None
         assert shaper.filtered() == []
-        (warning,) = by_address(shaper.why_by_address)
+        (warning,) = without_programs(shaper.why_by_address)
         assert "Operation not permitted: a guest can bypass the gateway" in warning
         assert shaper.down() == []

@@ -1,11 +1,16 @@
 """What to mind about a gateway though it can be set up: warnings of `check`, `up` and `status`."""
 
+from collections.abc import Mapping
+
 from lasthop.errors import UserError
 from lasthop.gateway.config import Gateway
 from lasthop.linux import links
 from lasthop.linux.links import Link
 from lasthop.linux.neighbours import addresses_at
 from lasthop.linux.netlink import Socket
+
+NAMED = 3
+"""Stations that a warning names."""
 
 
 def cautions(gateway: Gateway) -> list[str]:
@@ -73,6 +78,31 @@ def without_address(gateway: Gateway, there: dict[str, Link], kernel: Socket) ->
                 "give it one in the stations' subnet, or set `gateway.rate`"
             )
     return list(dict.fromkeys(found))
+
+
+def by_address(stations: Mapping[str, str]) -> list[str]:
+    """Return warnings about stations that are classified by IP address, by name and reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in stations.items():
+        by_reason.setdefault(reason, []).append(name)
+    found = []
+    for reason, names in by_reason.items():
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        found.append(
+            f"classified by IP address, since {reason}: {', '.join(names[:NAMED])}{more}: "
+            "a guest can forge such an address, and new addresses are unclassified"
+        )
+    return found
+
+
+def without_programs(why: str | None) -> list[str]:
+    """Return a warning if no packets are classified by MAC address."""
+    if why is None:
+        return []
+    return [
+        f"{why}: a guest can bypass the gateway with other protocols or forged addresses: the "
+        "process must have CAP_BPF, and the kernel CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_BPF"
+    ]
 
 
 def bridge_of(name: str, there: dict[str, Link]) -> str | None:

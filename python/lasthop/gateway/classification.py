@@ -10,12 +10,14 @@ through the access point's leaf for unclassified packets.
 """
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from contextlib import ExitStack, suppress
 from enum import IntEnum
 from importlib.resources import files
+from ipaddress import IPv4Network, IPv6Network
 from typing import NamedTuple, Self, TypeAlias
 
+from lasthop.gateway.config import Subnet
 from lasthop.linux import bpf, tc
 from lasthop.linux.classifier import Classifier
 from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
@@ -40,11 +42,21 @@ class Kind(IntEnum):
     DHCP = 7
     UPLINK_UDP = 8
     """UDP from a station at an access point with `udp = "down"`."""
-    UNMATCHED = 9
+    IGNORED = 9
+    """From or to a machine of `discover.ignore`."""
+    UNMATCHED = 10
     """Passed without any classification."""
 
 
-EXEMPT = (Kind.ARP, Kind.NEIGHBOURS, Kind.PINGS, Kind.DNS, Kind.DHCP, Kind.UPLINK_UDP)
+EXEMPT = (
+    Kind.ARP,
+    Kind.NEIGHBOURS,
+    Kind.PINGS,
+    Kind.DNS,
+    Kind.DHCP,
+    Kind.UPLINK_UDP,
+    Kind.IGNORED,
+)
 REDIRECTED = (Kind.STATION, Kind.UNCLASSIFIED, Kind.MULTICAST)
 
 ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
@@ -59,10 +71,13 @@ ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
 
 Packets beyond that go through the leaf of the station."""
 
-BY_ADDRESS, UDP_PASSES = 1, 2
-"""Flags of a station."""
-STATION = struct.Struct("=HHHHI")
-"""Class to it, class from it, access point, flags, number of its allowances (struct station)."""
+BY_ADDRESS, UDP_PASSES, HAS_IGNORED, UNCLASSIFIED_AT = 1, 2, 4, 8
+"""Flags of a station (stations.h)."""
+STATION = struct.Struct("=HHHHIII")
+"""Class to it, class from it, access point, flags, number of its allowances, and the interface at
+which the program saw it last with the number of changes (struct station)."""
+ACCESS = struct.Struct("=HHI")
+"""Leaves for unclassified and multicast packets, number of their allowances (struct access)."""
 PREFIX = struct.Struct("=IB16s3x")
 COUNT = struct.Struct("=QQ")
 DIRECTIONS = 2
@@ -84,11 +99,22 @@ class Place(NamedTuple):
     """The number under which its allowances are counted."""
     udp_passes: bool = False
 
-    def packed(self, *, by_address: bool = False) -> bytes:
-        """Return the value of a map."""
-        flags = BY_ADDRESS * by_address | UDP_PASSES * self.udp_passes
+    def packed(self, flags: int = 0) -> bytes:
+        """Return the value of a map, with these flags."""
+        flags |= UDP_PASSES * self.udp_passes
         minors = (self.to_class & 0xFFFF, self.from_class & 0xFFFF)
-        return STATION.pack(*minors, self.ap, flags, self.number)
+        return STATION.pack(*minors, self.ap, flags, self.number, 0, 0)
+
+
+class Surroundings(NamedTuple):
+    """MAC addresses at `lan` that are not simply that of one station."""
+
+    ignored: Mapping[Address, str] = {}
+    """MAC addresses of machines that are no stations, by the addresses that the file ignores."""
+    routers: Set[str] = frozenset()
+    """MAC addresses through which this machine routes to others."""
+    waiting: Mapping[str, str] = {}
+    """New MAC addresses that have no leaf yet, with their access points."""
 
 
 class Counted(NamedTuple):
@@ -103,8 +129,11 @@ def mac_key(mac: str) -> bytes:
     return bytes.fromhex(mac.replace(":", "")) + b"\0\0"
 
 
-def prefix_key(address: Address) -> bytes:
-    """Return the key of an address."""
+def prefix_key(address: Address | Subnet) -> bytes:
+    """Return the key of an address or a subnet."""
+    if isinstance(address, IPv4Network | IPv6Network):
+        network = address.network_address
+        return PREFIX.pack(8 + address.prefixlen, address.version, network.packed)
     raw = address.packed
     return PREFIX.pack(8 * (1 + len(raw)), address.version, raw)
 
@@ -188,6 +217,14 @@ class Programs:
         size = len(Kind)
         return [dict(zip(Kind, every[k * size :], strict=False)) for k in range(DIRECTIONS)]
 
+    def moves(self, mac: str) -> int:
+        """Return how often the interface has changed at which a MAC address sends."""
+        try:
+            value = bpf.entry(self.maps["macs"], mac_key(mac), STATION.size)
+        except FileNotFoundError:
+            return 0
+        return int(STATION.unpack(value)[-1])
+
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
         """Have a program judge what meets a block, and redirect what it does not let pass."""
         options = attribute(tc.BPF_ACT, attribute(1, tc.mirred(ifb))) + self.program(name)
@@ -216,6 +253,25 @@ def filter_of(body: bytes, options: bytes, said: str) -> Request:
     """Return the message that adds a BPF filter."""
     body += attribute(tc.KIND, b"bpf\0") + attribute(tc.OPTIONS, options)
     return Request(tc.NEWFILTER, CREATE | EXCL, body, said)
+
+
+def access_points(places: Iterable[tuple[int, int, int]], interfaces: Mapping[int, int]) -> Table:
+    """Return the entries of access points: their leaves, and which one has an interface.
+
+    Parameters
+    ----------
+    places : iterable of (int, int, int)
+        Leaves for unclassified and multicast packets, and the number of their allowances.
+    interfaces : mapping of int to int
+        Access points by the numbers of interfaces.
+    """
+    table: Table = {}
+    for k, (unclassified, multicast, number) in enumerate(places):
+        value = ACCESS.pack(unclassified & 0xFFFF, multicast & 0xFFFF, number)
+        table["aps", interface_key(k)] = value
+    for interface, ap in interfaces.items():
+        table["interfaces", interface_key(interface)] = struct.pack("=I", ap)
+    return table
 
 
 def own_addresses(addresses: Iterable[Address]) -> Table:

@@ -107,6 +107,10 @@ class Discovery:
     ignore: Annotated[frozenset[Address], address_set]
     interval_s: float
     absence_s: float
+    quarantine_s: float
+    """Time that a new MAC address waits for a leaf of its own. [s]"""
+    new_per_minute: int
+    """Largest number of new MAC addresses that get a leaf within one minute."""
 
 
 @dataclass(frozen=True)

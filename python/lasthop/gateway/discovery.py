@@ -1,7 +1,7 @@
 """Asks every source who is there: neighbour tables, a leases file, access points."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from lasthop.errors import UserError
@@ -12,8 +12,10 @@ from lasthop.gateway.roster import Sighting
 from lasthop.gateway.snmp import associations
 from lasthop.linux import links
 from lasthop.linux.heard import Heard
-from lasthop.linux.neighbours import neighbours, own_addresses
+from lasthop.linux.links import Link
+from lasthop.linux.neighbours import forwarding, neighbours, own_addresses
 from lasthop.linux.netlink import Socket
+from lasthop.linux.routes import next_hops
 
 LARGEST_LEASES = 1 << 24
 """No more of a leases file is read. [bytes]"""
@@ -24,8 +26,7 @@ def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
     seen: list[Sighting] = []
     wrong: list[str] = []
     sources: list[Callable[[Gateway], Iterator[Sighting]]] = []
-    if asks_neighbours(gateway):
-        sources.append(of_neighbours)
+    sources += [of_neighbours, of_bridges]
     if gateway.discovery.leases is not None:
         sources.append(of_leases)
     sources.append(of_access_points)
@@ -39,27 +40,53 @@ def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
     return seen, wrong
 
 
-def asks_neighbours(gateway: Gateway) -> bool:
-    """Whether neighbours tell of stations, or of the addresses of listed ones."""
-    return gateway.discovery.neighbours or any(station.mac for station in gateway.stations)
-
-
 def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
     """Hosts in the neighbour tables of the interfaces towards access points."""
-    listed = {station.mac for station in gateway.stations}
     absence_s = gateway.discovery.absence_s
     with Socket() as kernel:
         mine = own_addresses(kernel)
-        for name in gateway.lans:
-            for address, mac in neighbours(kernel, links.index_of(name), absence_s):
-                if address not in mine and (gateway.discovery.neighbours or mac in listed):
-                    yield Sighting(mac, address, interface=name)
+        there = links.every_link(kernel)
+        names = [name for name in gateway.lans if name in there or gateway.discovery.neighbours]
+        numbers = {name: links.index_of(name) for name in names}
+        routers = next_hops(kernel, set(numbers.values()))
+        for name, number in numbers.items():
+            for address, mac in neighbours(kernel, number, absence_s, link_local=True):
+                if address in routers:
+                    yield Sighting(mac, None, interface=name, is_router=True, is_new=False)
+                if address not in mine and not address.is_link_local:
+                    yield Sighting(
+                        mac, address, interface=name, is_new=gateway.discovery.neighbours
+                    )
+
+
+def of_bridges(gateway: Gateway) -> Iterator[Sighting]:
+    """Hosts in the forwarding tables of bridges at the interfaces towards access points.
+
+    They tell the port of each MAC address, not its IP address.
+    """
+    with Socket() as kernel:
+        there = links.every_link(kernel)
+        names = {link.number: name for name, link in there.items()}
+        bridges = {bridge: name for name in gateway.lans if (bridge := bridge_number(name, there))}
+        for mac, port in forwarding(kernel, set(bridges)) if bridges else ():
+            name = names.get(port, str(port))
+            at = next((lan for lan in gateway.lans if lan == name), None)
+            if at is None and names.get(there[name].master if name in there else 0) in gateway.lans:
+                at = names[there[name].master]
+            if at is not None:
+                yield Sighting(mac, None, interface=at, port=name, is_new=False)
+
+
+def bridge_number(name: str, there: Mapping[str, Link]) -> int:
+    """Return the number of the bridge that an interface is, or is a port of; 0 if there is none."""
+    link = there.get(name)
+    if link is None:
+        return 0
+    return link.number if link.kind == "bridge" else link.master
 
 
 def bridge_ports(gateway: Gateway) -> list[str]:
-    """Interfaces at which neighbours are asked for, and behind which the machine has none."""
-    if not asks_neighbours(gateway):
-        return []
+    """Interfaces behind which the machine has no neighbours."""
     with Socket() as kernel:
         there = links.every_link(kernel)
     return [name for name in gateway.lans if bridge_of(name, there)]
@@ -67,10 +94,8 @@ def bridge_ports(gateway: Gateway) -> list[str]:
 
 def listen(gateway: Gateway, heard: Heard) -> Iterator[Sighting]:
     """Hosts that have sent something at ports of bridges since the last time."""
-    listed = {station.mac for station in gateway.stations}
     for name, (address, mac) in heard.look():
-        if gateway.discovery.neighbours or mac in listed:
-            yield Sighting(mac, address, interface=name)
+        yield Sighting(mac, address, interface=name, is_new=gateway.discovery.neighbours)
 
 
 def of_leases(gateway: Gateway) -> Iterator[Sighting]:

@@ -21,11 +21,20 @@ Everything here is a pure function of the stations so far: it says what to do an
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from zlib import crc32
 
 from lasthop.errors import UserError
 from lasthop.gateway import classification
-from lasthop.gateway.classification import Place, Programs, Table
+from lasthop.gateway.classification import (
+    BY_ADDRESS,
+    HAS_IGNORED,
+    UNCLASSIFIED_AT,
+    Place,
+    Programs,
+    Surroundings,
+    Table,
+)
 from lasthop.gateway.config import AccessPoint, Gateway, KnownStation, Subnet
 from lasthop.gateway.flow_hash import program
 from lasthop.gateway.leaves import assumed, queue_of
@@ -49,6 +58,16 @@ MULTICAST_BPS = 1_000_000
 LARGEST_CEILING_BPS = 1 << 62
 FIRST_AP_NUMBER = 1 << 17
 """Number under which allowances of packets of no station are counted, at the first access point."""
+NOTHING_ELSE = Surroundings()
+NOWHERE = Place(0, 0, 0, 0)
+"""What is known of a MAC address or an address that has no leaf."""
+MOST_WAITING = 4096
+"""Largest number of waiting MAC addresses whose access points the program knows."""
+UNKNOWN_MAC = "no MAC address is known"
+SHARED_MAC = "several stations have one MAC address"
+ROUTED_MAC = "its MAC address is that of a router"
+ROUTED = "a router is between `lan` and its address"
+"""Reasons for which a station is classified by its IP addresses."""
 LONGEST_NAME = 15
 """Characters that the kernel takes for an interface's name."""
 
@@ -367,6 +386,7 @@ class Layout:
         interfaces: Mapping[str, int],
         own: Iterable[Address],
         on_link: Collection[Subnet] = (),
+        others: Surroundings = NOTHING_ELSE,
     ) -> Table:
         """Return the entries that the programs' maps are to have.
 
@@ -380,30 +400,66 @@ class Layout:
             Subnets of the interfaces towards access points. Frames of an address outside them have
             the MAC address of a router, so they are classified by address; if there are none, all
             addresses are on the link, as at the port of a bridge.
+        others : Surroundings
         """
         order = {ap.name: k for k, ap in enumerate(self.gateway.aps)}
-        table = classification.own_addresses(own)
-        for ap in reversed(self.gateway.aps):  # of several at one interface the first one has it
-            if ap.interface in interfaces:
-                k = order[ap.name]
-                unclassified, multicast = self.shared[ap.name]
-                place = Place(unclassified, multicast, k, FIRST_AP_NUMBER + k)
-                key = classification.interface_key(interfaces[ap.interface])
-                table["interfaces", key] = place.packed()
-        owners = Counter(each.station.mac for each in self.members.values() if each.station.mac)
-        for member in self.members.values():
-            mac, passes = member.station.mac, member.ap.udp == "down"
-            k, number = order[member.ap.name], self.numbers[member.station.name]
-            place = Place(member.leaf, member.uplink, k, number, passes)
-            is_by_mac = mac is not None and owners[mac] == 1
-            if mac is not None:
+        shared = {
+            ap.name: Place(*self.shared[ap.name], order[ap.name], FIRST_AP_NUMBER + order[ap.name])
+            for ap in self.gateway.aps
+        }
+        first_at = {ap.interface: order[ap.name] for ap in reversed(self.gateway.aps)}
+        at = {interfaces[name]: k for name, k in first_at.items() if name in interfaces}
+        every = [(each.to_class, each.from_class, each.number) for each in shared.values()]
+        table = classification.own_addresses(own) | classification.access_points(every, at)
+        if len(first_at) < len(order):
+            # The interface does not tell the access point, so addresses do.
+            for ap in self.gateway.aps:
+                for subnet in ap.subnets:
+                    key = classification.prefix_key(subnet)
+                    table["prefixes", key] = shared[ap.name].packed(UNCLASSIFIED_AT)
+            for mac, name in islice(others.waiting.items(), MOST_WAITING):
                 key = classification.mac_key(mac)
-                table["macs", key] = place.packed(by_address=not is_by_mac)
-            for address, _ in member.entries:
-                is_routed = bool(on_link) and not any(address in subnet for subnet in on_link)
-                if not is_by_mac or is_routed:
+                table["macs", key] = shared[name].packed(UNCLASSIFIED_AT)
+        ignored = set(others.ignored.values())
+        for mac in others.routers | ignored:
+            flags = BY_ADDRESS * (mac in others.routers) | HAS_IGNORED * (mac in ignored)
+            table["macs", classification.mac_key(mac)] = NOWHERE.packed(flags)
+        by_address = self.by_address(on_link, others)
+        for member in self.members.values():
+            name, mac = member.station.name, member.station.mac
+            k, passes = order[member.ap.name], member.ap.udp == "down"
+            place = Place(member.leaf, member.uplink, k, self.numbers[name], passes)
+            if mac is not None:
+                flags = HAS_IGNORED * (mac in ignored)
+                flags |= BY_ADDRESS * (by_address.get(name) in (SHARED_MAC, ROUTED_MAC))
+                table["macs", classification.mac_key(mac)] = place.packed(flags)
+            for address, _ in member.entries if name in by_address else ():
+                is_by_mac = mac is not None and by_address[name] == ROUTED
+                if not is_by_mac or is_routed(address, on_link):
                     table["prefixes", classification.prefix_key(address)] = place.packed()
+        for address in others.ignored:
+            key = classification.prefix_key(address)
+            table["prefixes", key] = NOWHERE.packed(HAS_IGNORED)
         return table
+
+    def by_address(
+        self, on_link: Collection[Subnet] = (), others: Surroundings = NOTHING_ELSE
+    ) -> dict[str, str]:
+        """Return the members that are classified by IP address, and why."""
+        owners = Counter(each.station.mac for each in self.members.values() if each.station.mac)
+        found = {}
+        for name, member in self.members.items():
+            mac = member.station.mac
+            routed = [a for a, _ in member.entries if is_routed(a, on_link)]
+            if mac is None:
+                found[name] = ROUTED if routed else UNKNOWN_MAC
+            elif mac in others.routers:
+                found[name] = ROUTED_MAC
+            elif owners[mac] > 1:
+                found[name] = SHARED_MAC
+            elif routed:
+                found[name] = ROUTED
+        return found
 
     def keys_of(self, member: Member) -> list[tuple[str, bytes]]:
         """Return the keys of all entries that a member may have."""
@@ -552,6 +608,14 @@ def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation])
     for station in stations:
         if station.ap is not None and station.addresses:
             layout.join(station)
+
+
+def is_routed(address: Address, on_link: Collection[Subnet]) -> bool:
+    """Whether packets of an address come through a router.
+
+    This is known only where the interfaces towards access points have addresses.
+    """
+    return bool(on_link) and not any(address in subnet for subnet in on_link)
 
 
 def number_of(table: int, family: int) -> int:

@@ -28,6 +28,7 @@ class Seen:
     ap: str
     addresses: list[str]
     leaf: int
+    mac: str | None = None
     counters: Counters | None = None
     rate_bps: float = 0.0
     udp: Counted = NOTHING
@@ -76,6 +77,7 @@ class Observed:
             known = self.seen.get(name)
             if known is None or known.leaf != member.leaf:
                 known = self.seen[name] = Seen(member.ap.name, [], member.leaf)
+            known.mac = member.station.mac
             known.addresses = [str(address) for address, _ in member.entries]
             if member.has_own_leaf:
                 is_active = self.take_leaf(known, counters.get(member.leaf), passed) > ACTIVE_BYTES
@@ -124,6 +126,7 @@ class Observed:
             row: dict[str, Any] = {
                 "name": name,
                 "ap": known.ap,
+                "mac": known.mac,
                 "addresses": known.addresses,
                 "udp_uplink_bps": known.udp_bps,
                 "udp_uplink_packets": known.udp.packets,

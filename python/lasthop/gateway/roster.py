@@ -3,11 +3,14 @@
 A pure function of sightings and time, without I/O.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from lasthop.gateway.bindings import Bindings
 from lasthop.gateway.config import Gateway, KnownStation
+from lasthop.gateway.ports import Ports
 from lasthop.linux.tc import Address
 
 MOST_ADDRESSES = 1 << 16
@@ -30,6 +33,12 @@ class Sighting(NamedTuple):
     """Its access point, where the source knows that."""
     interface: str | None = None
     """Interface at which it was seen."""
+    port: str | None = None
+    """Port of a bridge at which it was seen."""
+    is_router: bool = False
+    """Whether this machine has routes through it."""
+    is_new: bool = True
+    """Whether it may be a station that the file does not list."""
 
 
 @dataclass
@@ -61,32 +70,78 @@ class Roster:
         """MAC address of a station that lost addresses the last time, since too many are known."""
         self.listed = {station.mac: station for station in gateway.stations if station.mac}
         self.owners = {a: station for station in gateway.stations for a in station.addresses}
+        by_address = (a for each in gateway.stations if not each.mac for a in each.addresses)
+        self.bound = gateway.discovery.ignore | set(by_address)
+        """Addresses of the file for which MAC addresses are learnt."""
+        self.bindings = Bindings(gateway.discovery.absence_s)
+        self.routers: dict[str, float] = {}
+        """MAC addresses through which this machine has routes, and when that was last so."""
+        self.ports = Ports()
 
     def see(self, sightings: Iterable[Sighting], now_s: float) -> None:
         """Take what the sources say now."""
         self.is_full = False
-        for sighting in sightings:
-            if sighting.address in self.gateway.discovery.ignore:
+        every = list(sightings)
+        for mac, address, port, at in ((s.mac, s.address, s.port, s.interface) for s in every):
+            if port or at:
+                self.ports.see(mac, port or at or "", now_s, is_exact=port is not None)
+            if address in self.bound:
+                self.bindings.see(address, mac, now_s)
+        bound = {each.mac for each in self.bindings.by_address.values()}
+        for sighting in every:
+            mac, address = sighting.mac, sighting.address
+            if sighting.is_router:
+                self.routers[mac] = now_s
+            if address in self.gateway.discovery.ignore:
                 continue
-            if len(self.found) >= MOST_FOUND and not self.knows(sighting.mac):
+            if not sighting.is_new and mac not in self.listed and mac not in bound:
+                continue
+            if len(self.found) >= MOST_FOUND and not self.knows(mac):
                 self.is_full = True
                 continue
-            known = self.found.setdefault(sighting.mac, Found())
+            known = self.found.setdefault(mac, Found())
             known.last_s = now_s
             known.name = sighting.name or known.name
             known.ap = sighting.ap or known.ap
             known.interface = sighting.interface or known.interface
-            if sighting.address is not None:
-                known.seen_s[sighting.address] = now_s
+            if address is not None:
+                known.seen_s[address] = now_s
         self.forget(now_s)
+
+    def take_bindings(self, other: "Roster") -> None:
+        """Take what another file's roster has learnt of the addresses of this file."""
+        for address, known in other.bindings.by_address.items():
+            if address in self.bound:
+                self.bindings.by_address[address] = known
+        for mac, found in self.found.items():
+            for address in self.bound & found.seen_s.keys():
+                self.bindings.see(address, mac, found.seen_s[address])
+                if address in self.gateway.discovery.ignore:
+                    del found.seen_s[address]
 
     def knows(self, mac: str) -> bool:
         """Whether a machine is listed, or has been found."""
         return mac in self.found or mac in self.listed
 
+    @property
+    def ignored(self) -> dict[Address, str]:
+        """MAC addresses of the machines that the file ignores, by address."""
+        found = {a: self.bindings.mac_of(a) for a in self.gateway.discovery.ignore}
+        return {address: mac for address, mac in found.items() if mac is not None}
+
+    def bound_mac(self, station: KnownStation) -> str | None:
+        """Return the MAC address of a station that the file lists by address."""
+        macs = (self.bindings.mac_of(address) for address in station.addresses)
+        usable = (mac for mac in macs if mac and mac not in self.routers and mac not in self.listed)
+        return next(usable, None)
+
     def forget(self, now_s: float) -> None:
         """Forget who has not been named for long."""
-        since = now_s - self.gateway.discovery.absence_s
+        absence_s = self.gateway.discovery.absence_s
+        since = now_s - absence_s
+        self.bindings.forget(now_s, self.bound)
+        self.ports.forget(now_s, absence_s)
+        self.routers = {mac: seen_s for mac, seen_s in self.routers.items() if seen_s >= since}
         for mac, known in list(self.found.items()):
             recent = sorted(known.seen_s.items(), key=lambda item: -item[1])
             known.seen_s = {a: s for a, s in recent if s >= since}
@@ -106,17 +161,22 @@ class Roster:
     def stations(self) -> list[KnownStation]:
         """Everybody who is to have a leaf, with an access point and at least one address."""
         there = []
+        macs = {each.name: each.mac or self.bound_mac(each) for each in self.gateway.stations}
+        owners = Counter(mac for mac in macs.values() if mac)
         for station in self.gateway.stations:
-            known = self.found.get(station.mac or "", Found())
-            every = dict.fromkeys((*station.addresses, *sorted_(known.seen_s)))
+            mac = macs[station.name]
+            known = self.found.get(mac or "", Found())
+            # Several stations of one MAC address are told apart by the addresses of the file.
+            seen = sorted_(known.seen_s) if mac and owners[mac] == 1 else []
+            every = dict.fromkeys((*station.addresses, *seen))
             free = tuple(a for a in every if self.owners.get(a, station) is station)
             ap = station.ap or self.ap_of(known, free)
-            there.append(replace(station, ap=ap, addresses=free))
+            there.append(replace(station, ap=ap, addresses=free, mac=mac))
         names = {station.name for station in there}
         if self.gateway.finds_stations:
             for mac, known in self.found.items():
                 addresses = tuple(a for a in sorted_(known.seen_s) if a not in self.owners)
-                if mac in self.listed or not addresses:
+                if owners[mac] == 1 or mac in self.listed or not addresses:
                     continue
                 name = known.name if known.name and known.name not in names else mac
                 names.add(name)

@@ -20,6 +20,8 @@ from lasthop.daemon.sort import Show
 from lasthop.daemon.state import State
 from lasthop.errors import UserError
 from lasthop.gateway import config
+from lasthop.gateway.admission import Remembered
+from lasthop.gateway.cautions import without_programs
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.counting import Counting
 from lasthop.gateway.layout import range_of_rates, refuse_what_does_not_fit
@@ -62,7 +64,8 @@ class Service:
         self.shaping = Shaping(gateway, Shaper(gateway, state.log), Observed(gateway))
         self.loop = Loop(say)
         self.rates = Rates(self.shaping, self.loop.watch, self.loop.unwatch)
-        self.stations = Stations(self.shaping, self.rates.forget)
+        self.memory = Remembered(state)
+        self.stations = Stations(self.shaping, self.rates.forget, self.memory)
         self.healing = Healing(self.shaping, self.loop, say, self.set_up, self.listen_anew)
         self.counting = Counting(self.shaping, self.loop, self.count, self.rates.ping)
         self.started_s = time.time()
@@ -87,7 +90,7 @@ class Service:
     def set_up(self) -> None:
         """Set up the kernel for who is there, and all that watches it."""
         self.healing.attend_to_all()
-        self.shaping.shaper.up(self.stations.roster.stations())
+        self.shaping.shaper.up(self.stations.wanted())
         self.healing.attend()
         self.listen_anew()
         self.shaping.observed = Observed(self.shaping.gateway)
@@ -194,7 +197,10 @@ class Service:
                 f'gateway.lan: "{new.lan}" is not that of the gateway that is up, '
                 f'"{lan}"; end that first, with down'
             )
-        refuse_what_does_not_fit(new, carried_over(self.stations.roster, new).stations())
+        listed, known = {each.name for each in new.stations}, self.stations.admission.known
+        stations = carried_over(self.stations.roster, new).stations()
+        fit = [each for each in stations if each.name in listed or each.mac in known]
+        refuse_what_does_not_fit(new, fit)
         with Shaper(new, self.state.log) as shaper:
             shaper.check(is_up=True)
 
@@ -233,7 +239,7 @@ class Service:
         shaper = self.shaping.shaper
         shaper.gateway = shaper.running().gateway = self.shaping.observed.gateway = gateway
         self.stations.listen_anew()
-        self.stations.settle(self.stations.roster.stations())
+        self.stations.settle(self.stations.wanted())
 
     def status(self) -> dict[str, Any]:
         """What there is to know, for people and programs, with counters a second old at most."""
@@ -250,31 +256,25 @@ class Service:
                 *shaping.faults,
                 *self.stations.faults,
                 *self.stations.refusals(),
+                *self.stations.at_two_ports(),
+                *([self.memory.fault] if self.memory.fault else ()),
                 *self.loop.faults.values(),
                 *self.rates.faults(now),
             ],
             "warnings": [
                 *self.stations.warnings,
-                *by_address(shaping.shaper.why_by_address),
+                *self.stations.cautions(),
+                *without_programs(shaping.shaper.why_by_address),
                 *(unmanaged(shaping.gateway, discipline) if discipline is not None else ()),
                 *self.rates.warnings(),
             ],
             "leaves": discipline and {"discipline": discipline, "why": why(shaping.gateway)},
             "filters": shaping.shaper.filtered(),
+            "ports": self.stations.ports(),
             "aps": [self.rates.status(ap) for ap in shaping.gateway.aps],
             "stations": stations,
         }
         return self.latest
-
-
-def by_address(why: str | None) -> list[str]:
-    """Return a warning if packets are not classified by MAC address."""
-    if why is None:
-        return []
-    return [
-        f"{why}: a guest can bypass the gateway with other protocols or forged addresses: the "
-        "process must have CAP_BPF, and the kernel CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_BPF"
-    ]
 
 
 def same_classes(old: Gateway, new: Gateway) -> bool:
@@ -288,5 +288,6 @@ def same_classes(old: Gateway, new: Gateway) -> bool:
 def carried_over(roster: Roster, gateway: Gateway) -> Roster:
     """The roster for another file, with all that was found."""
     new = Roster(gateway)
-    new.found = roster.found
+    new.found, new.routers, new.ports = roster.found, roster.routers, roster.ports
+    new.take_bindings(roster)
     return new

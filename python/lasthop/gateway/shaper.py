@@ -2,13 +2,21 @@
 
 from collections.abc import Callable, Iterable, Set
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Self
 
 from lasthop.daemon.differences import Difference, told
 from lasthop.errors import UserError
 from lasthop.gateway.cautions import refuse_bridges
-from lasthop.gateway.classification import EXEMPT, REDIRECTED, Counted, Kind, Programs
-from lasthop.gateway.config import Gateway, KnownStation
+from lasthop.gateway.classification import (
+    EXEMPT,
+    REDIRECTED,
+    Counted,
+    Kind,
+    Programs,
+    Surroundings,
+)
+from lasthop.gateway.config import Gateway, KnownStation, Subnet
 from lasthop.gateway.inspection import ALL, Part, look
 from lasthop.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.leaves import assumed, is_chosen
@@ -43,6 +51,10 @@ class Shaper:
         self.programs: Programs | None = None
         self.why_by_address: str | None = None
         """Why packets are classified by IP address only, if they are."""
+        self.others = Surroundings()
+        """MAC addresses that are not simply that of one station, as the stations' sources say."""
+        self.on_link: list[Subnet] = []
+        """Subnets of the interfaces towards access points, at the last look."""
         self.layout: Layout | None = None
         """None while nothing is set up."""
 
@@ -96,7 +108,8 @@ class Shaper:
         lans = [tc.Device(name, links.index_of(name)) for name in gateway.lans]
         ifb = self.changes.add_ifb(ifb_name(gateway), tc.DIRECT_PACKETS)
         chosen = leaf_queue.best(self.kernel, ifb) if is_chosen(gateway) else gateway.discipline
-        layout = Layout(gateway, ifb, chosen, self.load_programs())
+        self.classifies_by_mac()
+        layout = Layout(gateway, ifb, chosen, self.programs)
         self.changes.carry_out(list(layout.foundation(self.rates)))
         for device in (wan, *lans):
             self.changes.stop_merging(device)
@@ -119,14 +132,15 @@ class Shaper:
         self.unload_programs()
         return kept
 
-    def load_programs(self) -> Programs | None:
-        """Load the programs that classify by MAC address; None if the kernel refuses them."""
-        self.unload_programs()
-        try:
-            self.programs = Programs()
-        except BpfError as error:
-            self.why_by_address = f"classified by IP address only: {error}"
-        return self.programs
+    def classifies_by_mac(self) -> bool:
+        """Return whether programs classify by MAC address; load them if nothing is set up."""
+        if self.programs is None and self.layout is None:
+            try:
+                self.programs = Programs()
+                self.why_by_address = None
+            except BpfError as error:
+                self.why_by_address = f"classified by IP address only: {error}"
+        return self.programs is not None
 
     def unload_programs(self) -> None:
         """Close the programs."""
@@ -146,8 +160,21 @@ class Shaper:
         there = links.every_link(self.kernel)
         numbers = {name: there[name].number for name in self.gateway.lans if name in there}
         own = own_addresses(self.kernel)
-        on_link = subnets_at(self.kernel, set(numbers.values()))
-        layout.programs.apply(layout.table(numbers, own, on_link))
+        self.on_link = subnets_at(self.kernel, set(numbers.values()))
+        layout.programs.apply(layout.table(numbers, own, self.on_link, self.others))
+
+    def by_address(self) -> dict[str, str]:
+        """Return the stations that are classified by IP address, and why."""
+        if self.layout is None or self.layout.programs is None:
+            return {}
+        return self.layout.by_address(self.on_link, self.others)
+
+    def moves(self) -> dict[str, int]:
+        """Return how often the interface has changed at which each member's MAC address sends."""
+        if self.layout is None or self.layout.programs is None or len(self.gateway.lans) < 2:
+            return {}
+        macs = {each.station.mac for each in self.layout.members.values()}
+        return {mac: self.layout.programs.moves(mac) for mac in macs if mac is not None}
 
     def filtered(self) -> list[dict[str, Any]]:
         """Return bytes at the filters by access point and direction, for status and metrics."""
@@ -199,12 +226,17 @@ class Shaper:
         self.remove(layout.leave(name))
 
     def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
-        """Give a member exactly these addresses."""
+        """Give a member exactly these addresses; the programs know it after the next `fill_all`."""
         layout, wanted = self.running(), set(addresses)
         has = {address for address, _ in layout.members[name].entries}
         self.remove(layout.remove_addresses(name, has - wanted))
         self.changes.carry_out(layout.add_addresses(name, wanted - has))
-        self.fill(layout)
+
+    def identify(self, name: str, mac: str | None) -> None:
+        """Give a member another MAC address; the programs know it after the next `fill_all`."""
+        members = self.running().members
+        station = replace(members[name].station, mac=mac)
+        members[name] = replace(members[name], station=station)
 
     def set_rate(self, ap: str, rate_bps: int) -> None:
         """Give an access point's bottleneck a rate: one message. [bit/s]"""

@@ -4,18 +4,23 @@ Looking for stations may wait for an access point and has a thread of its own.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from lasthop.daemon.loop import Loop
 from lasthop.errors import UserError
-from lasthop.gateway.cautions import cautions
+from lasthop.gateway.admission import Admission, Memory
+from lasthop.gateway.cautions import by_address, cautions
+from lasthop.gateway.classification import Surroundings
 from lasthop.gateway.config import KnownStation
-from lasthop.gateway.discovery import asks_neighbours, bridge_ports, listen, look
+from lasthop.gateway.discovery import bridge_ports, listen, look
+from lasthop.gateway.ports import WINDOW_S
 from lasthop.gateway.roster import MOST_ADDRESSES, MOST_FOUND, Roster, Sighting
 from lasthop.gateway.shaping import Shaping
+from lasthop.linux.bpf import BpfError
 from lasthop.linux.heard import Heard
 from lasthop.linux.netlink import KernelError
 from lasthop.linux.newcomers import Newcomers
@@ -23,6 +28,8 @@ from lasthop.linux.tc import Address
 
 MEETING_S = 1.0
 """Least time between two looks, however many come. [s]"""
+MOST_MOVES = 10
+"""A MAC address whose frames change their interface this often between two looks is at two. [-]"""
 MOST_MET = 1000
 """Neighbours that are remembered as met."""
 
@@ -39,11 +46,23 @@ class Stations:
     shaping : Shaping
     left : callable
         Told of each station that has left.
+    memory : Memory, optional
+        MAC addresses that were admitted in the last run.
     """
 
-    def __init__(self, shaping: Shaping, left: Callable[[str], None]) -> None:
+    def __init__(
+        self, shaping: Shaping, left: Callable[[str], None], memory: Memory | None = None
+    ) -> None:
         self.shaping = shaping
         self.left = left
+        self.memory = memory or Memory()
+        self.admission = Admission()
+        self.wait_for: Callable[[float], None] = lambda _: None
+        """Takes the time at which the next MAC address may be admitted. [s]"""
+        self.moves: dict[str, int] = {}
+        """How often the interface of each MAC address had changed at the last look."""
+        self.moving: dict[str, float] = {}
+        """MAC addresses that are at two interfaces, and when that was last so."""
         self.roster = Roster(shaping.gateway)
         self.heard = Heard(())
         self.looking: Future[Found] | None = None
@@ -64,6 +83,7 @@ class Stations:
 
     def look_now(self) -> None:
         """Look around, and wait for it."""
+        self.admission.known = dict.fromkeys(self.memory.read())
         self.found = look(self.shaping.gateway)
         seen, self.faults = self.found
         self.roster.see(seen, time.monotonic())
@@ -82,6 +102,11 @@ class Stations:
             if self.are_new(self.newcomers.read()):
                 loop.at(max(time.monotonic(), self.looked_s + MEETING_S), begin)
 
+        def admit() -> None:
+            self.settle(self.wanted())
+
+        self.wait_for = lambda at_s: loop.at(at_s, admit)
+        self.wait_for(self.admission.due_s())
         loop.every(lambda: self.shaping.gateway.discovery.interval_s, begin)
         loop.watch(self.newcomers.socket, meet)
 
@@ -115,10 +140,11 @@ class Stations:
 
     def are_new(self, addresses: Iterable[Address]) -> bool:
         """Whether somebody is among these whom the last looks have not found."""
-        known = {address for found in self.roster.found.values() for address in found.seen_s}
-        new = set(addresses) - known - self.met - self.shaping.gateway.discovery.ignore
+        roster = self.roster
+        known = {address for found in roster.found.values() for address in found.seen_s}
+        new = set(addresses) - known - self.met - roster.bindings.by_address.keys()
         self.met = (self.met if len(self.met) < MOST_MET else set()) | new
-        return bool(new) and asks_neighbours(self.shaping.gateway)
+        return bool(new)
 
     def listen(self) -> None:
         """Take who has been heard at ports of bridges."""
@@ -144,7 +170,39 @@ class Stations:
     def see(self, seen: Iterable[Sighting]) -> None:
         """Take what sources say now, and let stations leave and join accordingly."""
         self.roster.see(seen, time.monotonic())
-        self.settle(self.roster.stations())
+        self.see_moves()
+        self.settle(self.wanted())
+
+    def wanted(self) -> list[KnownStation]:
+        """Return the stations that are to have a leaf now.
+
+        Where packets are classified by IP address only, there is no leaf for unclassified packets,
+        so nobody waits.
+        """
+        shaping, roster, now = self.shaping, self.roster, time.monotonic()
+        everybody = roster.stations()
+        found = {each.name for each in everybody} - {each.name for each in shaping.gateway.stations}
+        macs = {each.mac: each.ap for each in everybody if each.name in found}
+        admission, discovery = self.admission, shaping.gateway.discovery
+        admission.quarantine_s = discovery.quarantine_s
+        admission.max_new_leaves = discovery.new_per_minute
+        if not shaping.shaper.classifies_by_mac():
+            return everybody
+        admitted = admission.see((mac for mac in macs if mac is not None), now)
+        self.memory.write(admission.known)
+        self.wait_for(admission.due_s())
+        waiting = {mac: ap for mac, ap in macs.items() if mac and ap and mac not in admitted}
+        shaping.shaper.others = Surroundings(roster.ignored, roster.routers.keys(), waiting)
+        return [each for each in everybody if each.name not in found or each.mac in admitted]
+
+    def see_moves(self) -> None:
+        """Find the MAC addresses that send at two interfaces."""
+        now, moves = time.monotonic(), self.shaping.shaper.moves()
+        for mac, count in moves.items():
+            if count - self.moves.get(mac, count) >= MOST_MOVES:
+                self.moving[mac] = now
+        self.moves = moves
+        self.moving = {mac: at_s for mac, at_s in self.moving.items() if now - at_s <= WINDOW_S}
 
     def settle(self, wanted: Sequence[KnownStation]) -> None:
         """Let stations leave and join, so that exactly these have a place."""
@@ -171,6 +229,8 @@ class Stations:
                 left = has & set(by_name[name].addresses)
                 if left != has:
                     shaper.readdress(name, left)
+                if members[name].station.mac != by_name[name].mac:
+                    shaper.identify(name, by_name[name].mac)
             for name, station in by_name.items():
                 try:
                     if name not in stays:
@@ -182,7 +242,7 @@ class Stations:
                 except UserError as error:  # there are no numbers left
                     refused.append(f"{name}: {error}")
             shaper.fill_all()
-        except UserError as error:
+        except (UserError, BpfError) as error:
             self.shaping.wrong(error)
         self.refused = refused
 
@@ -200,6 +260,35 @@ class Stations:
         if self.roster.is_full:
             told.append(f"more than {MOST_FOUND} machines are found: later ones are not shaped")
         return told
+
+    def at_two_ports(self) -> list[str]:
+        """Return faults: MAC addresses that two machines use."""
+        found = self.roster.ports.faults()
+        found += [
+            f"MAC address {mac} sends at two interfaces of {', '.join(self.shaping.gateway.lans)}: "
+            "two machines use it, and have one share"
+            for mac in self.moving
+        ]
+        return found
+
+    def ports(self) -> list[dict[str, Any]]:
+        """Return the number of MAC addresses at each port, and how many wait for a leaf."""
+        roster, waiting = self.roster, self.admission.first_s
+        counts = roster.ports.counts()
+        waits = Counter(roster.ports.at[mac].port for mac in waiting if mac in roster.ports.at)
+        return [
+            {"name": port, "macs": counts[port], "waiting": waits[port]} for port in sorted(counts)
+        ]
+
+    def cautions(self) -> list[str]:
+        """Return warnings about the classification, in words."""
+        found = list(self.roster.bindings.warnings())
+        if (queue := len(self.admission.admitted_s)) >= self.admission.max_new_leaves:
+            found.append(
+                f"new MAC addresses without a leaf: {self.admission.waiting}; {queue} got one "
+                "in the last minute (`discover.new_per_minute`): list the stations that must not wait"
+            )
+        return found + by_address(self.shaping.shaper.by_address())
 
     def close(self) -> None:
         """Let go of sockets."""

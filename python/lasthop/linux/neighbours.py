@@ -2,6 +2,7 @@
 
 import os
 import struct
+import sys
 from collections.abc import Collection, Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from math import inf
@@ -16,7 +17,10 @@ ENTRY = struct.Struct("=BxxxiHBB")
 DESTINATION, LINK_ADDRESS = 1, 2
 HEARD = 0x02 | 0x04 | 0x08 | 0x10 | 0x80
 """States of a host that has been heard of: reachable, stale, delay, probe, permanent."""
-STALE = 0x04
+STALE, PERMANENT = 0x04, 0x80
+BRIDGE, MASTER, SELF = 7, 9, 0x02
+"""Family of forwarding tables (PF_BRIDGE); the attribute with the bridge's number; the flag of
+entries that a driver keeps (linux/neighbour.h)."""
 CACHE_INFO = 3
 AGES = struct.Struct("=III")
 """Time since an entry was confirmed, used and updated. [1/USER_HZ]"""
@@ -31,10 +35,13 @@ class Neighbour(NamedTuple):
     mac: str
 
 
-def neighbours(kernel: Socket, interface: int, absence_s: float = inf) -> list[Neighbour]:
-    """Hosts that the kernel has heard of at an interface; link-local addresses are left out.
+def neighbours(
+    kernel: Socket, interface: int, absence_s: float = inf, *, link_local: bool = False
+) -> list[Neighbour]:
+    """Return hosts that the kernel has heard of at an interface.
 
     A stale entry does not count if it was neither used nor confirmed within `absence_s`. [s]
+    Link-local addresses are included only if that is asked for.
     """
     found = []
     for body in kernel.dump(GETNEIGH, ENTRY.pack(0, interface, 0, 0, 0)):
@@ -47,9 +54,24 @@ def neighbours(kernel: Socket, interface: int, absence_s: float = inf) -> list[N
         address, mac = address_of(has.get(DESTINATION, b"")), has.get(LINK_ADDRESS, b"")
         if address is None or len(mac) != 6 or mac[0] & 1:
             continue
-        if not (address.is_link_local or address.is_multicast):
+        if not ((address.is_link_local and not link_local) or address.is_multicast):
             found.append(Neighbour(address, mac.hex(":")))
     return found
+
+
+def forwarding(kernel: Socket, bridges: Collection[int]) -> Iterator[tuple[str, int]]:
+    """Return hosts in the forwarding tables of bridges: MAC address and number of the port.
+
+    Entries of the bridges' own addresses are left out.
+    """
+    for body in kernel.dump(GETNEIGH, ENTRY.pack(BRIDGE, 0, 0, 0, 0)):
+        family, port, state, flags, _ = ENTRY.unpack_from(body)
+        has = dict(attributes(body, ENTRY.size))
+        mac, master = has.get(LINK_ADDRESS, b""), has.get(MASTER, bytes(4))
+        is_learnt = not state & PERMANENT and not flags & SELF
+        is_here = int.from_bytes(master, sys.byteorder) in bridges
+        if family == BRIDGE and is_learnt and is_here and len(mac) == 6 and not mac[0] & 1:
+            yield mac.hex(":"), port
 
 
 def idle_s(entry: bytes) -> float:

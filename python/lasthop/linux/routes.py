@@ -2,18 +2,23 @@
 
 import socket
 import struct
-from collections.abc import Iterator
+import sys
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
+from lasthop.linux.neighbours import address_of
+from lasthop.linux.netlink import CREATE, EXCL, Request, Socket, attribute, attributes
+from lasthop.linux.tc import Address
 
-NEWROUTE = 24
+NEWROUTE, GETROUTE = 24, 26
 ROUTE = struct.Struct("=BBBBBBBBI")
 """Family, bits of the destination and of the source, TOS, table, protocol, scope, type, flags."""
 MAIN, STATIC, ON_LINK, UNICAST = 254, 4, 253, 1
 LOCAL_TABLE, HOST, LOCAL = 255, 254, 2
-DST, OIF, GATEWAY, METRICS = 1, 4, 5, 8
+DST, OIF, GATEWAY, METRICS, MULTIPATH, VIA = 1, 4, 5, 8, 9, 18
+NEXT_HOP = struct.Struct("=HBBi")
+"""Length, flags, hops, interface of one of several paths."""
 INITCWND, QUICKACK = 11, 15
 """Metrics of linux/rtnetlink.h."""
 UNIVERSE = 0
@@ -71,6 +76,26 @@ def by_way_of(gateway: IPv4Address, interface: str) -> Request:
     """A route to whatever has no other, by way of a host at the interface."""
     said = f"ip route add default via {gateway} dev {interface}"
     return _route(EVERYTHING, UNIVERSE, interface, said, attribute(GATEWAY, gateway.packed))
+
+
+def next_hops(kernel: Socket, interfaces: Collection[int]) -> set[Address]:
+    """Return addresses of routers at these interfaces through which this machine has routes."""
+    found: set[Address] = set()
+
+    def take(has: Mapping[int, bytes], interface: int) -> None:
+        for raw in (has.get(GATEWAY, b""), has.get(VIA, b"")[2:]):
+            if interface in interfaces and (address := address_of(raw)) is not None:
+                found.add(address)
+
+    for body in kernel.dump(GETROUTE, ROUTE.pack(0, 0, 0, 0, 0, 0, 0, 0, 0)):
+        has = dict(attributes(body, ROUTE.size))
+        take(has, int.from_bytes(has.get(OIF, b""), sys.byteorder))
+        several = has.get(MULTIPATH, b"")
+        while len(several) >= NEXT_HOP.size:
+            length, _, _, interface = NEXT_HOP.unpack_from(several)
+            take(dict(attributes(several[:length], NEXT_HOP.size)), interface)
+            several = several[max(length, NEXT_HOP.size) + 3 & ~3 :]
+    return found
 
 
 def _route(

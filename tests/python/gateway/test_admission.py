@@ -1,10 +1,17 @@
 """New MAC addresses wait, and only so many per minute get a leaf."""
 
-from lasthop.gateway.admission import Admission
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from lasthop.daemon.state import State
+from lasthop.gateway import admission as module
+from lasthop.gateway.admission import Admission, Remembered
 
 
 def test_known_addresses_do_not_wait_and_new_ones_do() -> None:
-    admission = Admission(known={"a"})
+    admission = Admission(known={"a": None})
     assert admission.see(["a", "b"], 0) == {"a"}
     assert admission.see(["a", "b"], 9.9) == {"a"}
     assert admission.see(["a", "b"], 10) == {"a", "b"}
@@ -19,8 +26,6 @@ def test_an_address_that_leaves_waits_again() -> None:
     assert admission.see(["a"], 22) == {"a"}
     admission.see([], 30)
     assert admission.see(["a"], 40) == {"a"}
-    admission.forget(["a"])
-    assert admission.see(["a"], 41) == set()
 
 
 def test_an_address_per_second_gets_no_leaf() -> None:
@@ -37,3 +42,39 @@ def test_a_flood_of_addresses_gets_so_many_leaves_a_minute_in_order() -> None:
     assert len(admission.see(["honest", *flood], 70.9)) == 30
     assert len(admission.see(["honest", *flood], 71)) == 60
     assert admission.waiting == 4096 - 60
+
+
+def test_the_next_admission_is_due_after_the_quarantine_and_the_minute() -> None:
+    admission = Admission(max_new_leaves=1)
+    assert admission.due_s() == inf
+    admission.see(["a", "b"], 5)
+    assert admission.due_s() == 15
+    assert admission.see(["a", "b"], 15) == {"a"}
+    assert admission.due_s() == 75
+    assert admission.see(["a", "b"], 75) == {"a", "b"}
+    assert admission.due_s() == inf
+
+
+def test_those_who_were_absent_for_longest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_KNOWN", 2)
+    admission = Admission(quarantine_s=0)
+    admission.see(["a"], 0)
+    admission.see(["b"], 1)
+    admission.see(["a"], 2)
+    admission.see(["c"], 3)
+    assert list(admission.known) == ["a", "c"]
+    # nobody who is present is forgotten
+    assert admission.see(["a", "c", "d"], 4) == {"a", "c", "d"}
+
+
+def test_admitted_addresses_outlive_the_process(tmp_path: Path) -> None:
+    macs = ["02:00:00:00:00:01", "02:00:00:00:00:02"]
+    memory = Remembered(State(tmp_path))
+    assert memory.read() == []
+    memory.write(macs)
+    (tmp_path / "stations").write_text((tmp_path / "stations").read_text() + "../x\n02:zz\n")
+    assert Remembered(State(tmp_path)).read() == macs
+    gone = Remembered(State(tmp_path / "gone"))
+    gone.write(macs)
+    assert gone.fault is not None
+    assert gone.fault.startswith("admitted MAC addresses are not kept: ")

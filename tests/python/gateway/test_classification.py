@@ -6,18 +6,23 @@ from typing import cast
 
 from lasthop.gateway import config
 from lasthop.gateway.classification import (
+    ACCESS,
     BY_ADDRESS,
     COUNT,
+    HAS_IGNORED,
     STATION,
+    UNCLASSIFIED_AT,
     Kind,
     Programs,
+    Surroundings,
+    interface_key,
     mac_key,
     own_key,
     prefix_key,
     settings,
 )
 from lasthop.gateway.config import KnownStation
-from lasthop.gateway.layout import Layout
+from lasthop.gateway.layout import ROUTED_MAC, UNKNOWN_MAC, Layout
 from lasthop.linux.tc import Device
 
 MAC, OTHER = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
@@ -37,7 +42,7 @@ def test_a_station_with_a_mac_address_has_one_entry_whatever_its_addresses() -> 
     shaped = layout()
     shaped.join(phone())
     table = shaped.table({"eth1": 7}, [])
-    assert {key for key in table if key[0] != "interfaces"} == {("macs", mac_key(MAC))}
+    assert {key for key in table if key[0] not in ("interfaces", "aps")} == {("macs", mac_key(MAC))}
     leaf = shaped.members["phone"].leaf & 0xFFFF
     assert STATION.unpack(table["macs", mac_key(MAC)])[:4] == (leaf, leaf, 0, 0)
 
@@ -66,7 +71,7 @@ def test_without_a_mac_address_a_station_is_known_by_its_addresses() -> None:
     shaped.join(phone(mac=None))
     table = shaped.table({}, [V4])
     wanted = {("prefixes", prefix_key(V4)), ("prefixes", prefix_key(V6)), ("own", own_key(V4))}
-    assert table.keys() == wanted
+    assert table.keys() == wanted | {("aps", interface_key(0))}
 
 
 def test_each_access_point_has_leaves_for_packets_of_nobody() -> None:
@@ -75,9 +80,10 @@ def test_each_access_point_has_leaves_for_packets_of_nobody() -> None:
         'ap.b = { interface = "eth2", rate = "9 Mbps" }'
     )
     table = shaped.table({"eth1": 7, "eth2": 8}, [])
-    found = {STATION.unpack(value)[:3] for value in table.values()}
     minors = [tuple(leaf & 0xFFFF for leaf in shaped.shared[ap]) for ap in "ab"]
-    assert found == {(*minors[0], 0), (*minors[1], 1)}
+    for k, number in enumerate((7, 8)):
+        assert table["interfaces", interface_key(number)] == interface_key(k)
+        assert ACCESS.unpack(table["aps", interface_key(k)])[:2] == minors[k]
     rates = {"a": 5_000_000, "b": 9_000_000}
     said = [request.said for request in shaped.classes(rates)]
     assert f"htb default {minors[0][0]:x}" in said[0]
@@ -89,9 +95,9 @@ def test_who_leaves_has_no_entry_and_gives_its_number_back() -> None:
     shaped = layout()
     shaped.join(phone("a"))
     keys = shaped.keys_of(shaped.members["a"])
-    assert set(shaped.table({}, [])) <= set(keys)
+    assert set(shaped.table({}, [])) <= {*keys, ("aps", interface_key(0))}
     shaped.leave("a")
-    assert shaped.table({}, []) == {}
+    assert shaped.table({}, []).keys() == {("aps", interface_key(0))}
     shaped.join(phone("b", OTHER))
     assert shaped.numbers == {"b": 0}
 
@@ -100,3 +106,46 @@ def test_allowances_are_times_of_a_byte_and_of_a_burst() -> None:
     every = list(COUNT.iter_unpack(settings({Kind.DNS: (8000, 500)})))
     assert every[Kind.DNS] == (1_000_000, 500_000_000)
     assert every[Kind.STATION] == (0, 0)
+
+
+def test_a_machine_that_is_ignored_passes_with_its_mac_and_ip_address_only() -> None:
+    shaped = layout()
+    shaped.join(phone("a", OTHER))
+    printer = ip_address("10.0.0.9")
+    others = Surroundings(ignored={printer: MAC, ip_address("10.0.0.8"): OTHER})
+    table = shaped.table({"eth1": 7}, [], others=others)
+    leaf = shaped.members["a"].leaf & 0xFFFF
+    found = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
+    assert found[MAC][:4] == (0, 0, 0, HAS_IGNORED)
+    # other addresses of the machine are those of a station
+    assert found[OTHER][:4] == (leaf, leaf, 0, HAS_IGNORED)
+    assert STATION.unpack(table["prefixes", prefix_key(printer)])[3] == HAS_IGNORED
+
+
+def test_stations_behind_a_router_are_classified_by_address_though_it_is_a_station() -> None:
+    shaped = layout()
+    shaped.join(replace(phone("router"), addresses=(V4,)))
+    shaped.join(replace(phone("guest", None), addresses=(V6,)))
+    others = Surroundings(routers={MAC})
+    on_link = [ip_network("10.0.0.0/24")]
+    table = shaped.table({"eth1": 7}, [], on_link, others)
+    assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
+    assert ("prefixes", prefix_key(V4)) in table
+    assert ("prefixes", prefix_key(V6)) in table
+    found = shaped.by_address(on_link, others)
+    assert found["router"] == ROUTED_MAC
+    assert shaped.by_address()["guest"] == UNKNOWN_MAC
+
+
+def test_access_points_at_one_interface_have_their_own_leaves_for_packets_of_nobody() -> None:
+    shaped = layout(
+        'rate = "5 Mbps"\nap.a.subnets = "10.0.0.0/24"\nap.b.subnets = "10.0.1.0/24, fd00::/64"'
+    )
+    others = Surroundings(waiting={MAC: "b"})
+    table = shaped.table({"eth1": 7}, [], others=others)
+    assert table["interfaces", interface_key(7)] == interface_key(0)
+    leaves = [leaf & 0xFFFF for leaf in shaped.shared["b"]]
+    for subnet in (ip_network("10.0.1.0/24"), ip_network("fd00::/64")):
+        entry = STATION.unpack(table["prefixes", prefix_key(subnet)])
+        assert entry[:4] == (*leaves, 1, UNCLASSIFIED_AT)
+    assert STATION.unpack(table["macs", mac_key(MAC)])[:4] == (*leaves, 1, UNCLASSIFIED_AT)

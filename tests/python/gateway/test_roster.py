@@ -7,6 +7,7 @@ import pytest
 from lasthop.gateway import config
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.roster import Roster, Sighting
+from lasthop.gateway.service import carried_over
 
 PHONE, LAPTOP = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
 
@@ -100,10 +101,84 @@ def test_a_flood_of_machines_is_bounded_and_those_that_are_there_stay(
     assert "02:00:00:00:ff:ff" in names(found.stations())
 
 
-def test_a_listed_address_stays_with_its_station() -> None:
+def test_a_station_listed_by_address_has_the_mac_address_that_is_seen_with_it() -> None:
     found = roster("discover.neighbours = true\nstation.till.address = '10.0.0.1'")
+    assert [each.mac for each in found.stations()] == [None]
     found.see([seen(PHONE, "10.0.0.1"), seen(PHONE, "10.0.0.2")], 0)
-    assert names(found.stations()) == {"till": ["10.0.0.1"], PHONE: ["10.0.0.2"]}
+    assert names(found.stations()) == {"till": ["10.0.0.1", "10.0.0.2"]}
+    assert [each.mac for each in found.stations()] == [PHONE]
+
+
+def test_the_first_mac_address_keeps_an_address_of_the_file_until_it_is_absent() -> None:
+    found = roster("discover = { neighbours = true, absence = '300 s', ignore = '10.0.0.9' }")
+    found.see([seen(PHONE, "10.0.0.9")], 0)
+    found.see([seen(LAPTOP, "10.0.0.9")], 1)
+    assert found.ignored == {ip_address("10.0.0.9"): PHONE}
+    (warning,) = found.bindings.warnings()
+    assert warning.startswith(f"address 10.0.0.9: {LAPTOP} claims it, but {PHONE} had it first")
+    assert found.stations() == []
+    found.see([seen(LAPTOP, "10.0.0.9")], 302)
+    assert found.ignored == {ip_address("10.0.0.9"): LAPTOP}
+    assert found.bindings.warnings() == []
+
+
+def test_stations_of_the_file_behind_one_mac_address_stay_apart() -> None:
+    found = roster(
+        "discover.neighbours = true\nstation.a.address = '10.0.0.1'\nstation.b.address = '10.0.0.2'"
+    )
+    found.see([seen(PHONE, f"10.0.0.{k}") for k in (1, 2, 3)], 0)
+    expected = {"a": ["10.0.0.1"], "b": ["10.0.0.2"], PHONE: ["10.0.0.3"]}
+    assert names(found.stations()) == expected
+    assert {each.mac for each in found.stations()} == {PHONE}
+
+
+def test_the_mac_address_of_a_router_is_not_that_of_a_station_behind_it() -> None:
+    found = roster("discover.neighbours = true\nstation.a.address = '10.0.0.1'")
+    found.see([seen(PHONE, "10.0.0.1"), Sighting(PHONE, None, is_router=True, is_new=False)], 0)
+    assert [each.mac for each in found.stations()] == [None]
+
+
+def test_neighbours_that_are_no_source_name_listed_stations_only() -> None:
+    found = roster(f"station.till.mac = '{PHONE}'\nstation.a.address = '10.0.0.2'")
+    hints = [
+        seen(PHONE, "10.0.0.1"),
+        seen(LAPTOP, "10.0.0.2"),
+        seen("02:00:5e:10:00:03", "10.0.0.3"),
+    ]
+    found.see([each._replace(is_new=False) for each in hints], 0)
+    assert {each.name: each.mac for each in found.stations()} == {"till": PHONE, "a": LAPTOP}
+    assert len(found.found) == 2
+
+
+def test_another_file_keeps_what_was_learnt_of_its_addresses() -> None:
+    before = roster("discover.neighbours = true\nstation.till.address = '10.0.0.1'")
+    before.see([seen(PHONE, "10.0.0.1"), seen(LAPTOP, "10.0.0.9")], 0)
+    text = "discover = { neighbours = true, ignore = '10.0.0.9' }\nstation.x.address = '10.0.0.1'"
+    after = carried_over(before, roster(text).gateway)
+    assert [each.mac for each in after.stations()] == [PHONE]
+    assert after.ignored == {ip_address("10.0.0.9"): LAPTOP}
+    assert names(after.stations()) == {"x": ["10.0.0.1"]}
+
+
+def test_one_mac_address_at_two_ports_of_a_bridge_is_a_fault() -> None:
+    found = roster()
+    for k in range(5):
+        found.see([Sighting(PHONE, None, interface="eth1", port=f"p{k % 2}", is_new=False)], 5 * k)
+    assert found.ports.faults() == [
+        f"MAC address {PHONE} is at two ports, p0 and p1: two machines use it, and have one share"
+    ]
+    found.see([], 81)
+    assert found.ports.faults() == []
+
+
+def test_a_station_that_roams_is_no_fault_and_each_port_has_a_count() -> None:
+    found = roster()
+    for k in range(5):
+        found.see([seen(PHONE, "10.0.0.1", interface=f"eth{k % 2}")], 5 * k)
+    found.see([Sighting(LAPTOP, None, interface="eth1", port="p0", is_new=False)], 25)
+    found.see([seen(LAPTOP, "10.0.0.2", interface="eth1")], 26)
+    assert found.ports.faults() == []
+    assert found.ports.counts() == {"eth0": 1, "p0": 1}
 
 
 def test_a_mac_address_finds_its_addresses() -> None:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from ipaddress import ip_address
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from lasthop.gateway import config, stations
+from lasthop.gateway.classification import Surroundings
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.layout import MOST_LEAVES, Layout
 from lasthop.gateway.observed import Observed
@@ -33,12 +34,37 @@ class Slow(Executor):
         return self.futures[-1]
 
 
+class Unshaped:
+    """A shaper that has set up nothing."""
+
+    layout: Layout | None = None
+    others = Surroundings()
+
+    def __init__(self, *, by_mac: bool = False) -> None:
+        self.by_mac = by_mac
+
+    def classifies_by_mac(self) -> bool:
+        return self.by_mac
+
+    def by_address(self) -> dict[str, str]:
+        return {}
+
+    def moves(self) -> dict[str, int]:
+        return {}
+
+    def fill_all(self) -> None:
+        pass
+
+
 @pytest.fixture
 def some(monkeypatch: pytest.MonkeyPatch) -> Stations:
-    text = '[gateway]\nwan = "a"\nlan = "b"\nrate = "5 Mbps"\ndiscover.neighbours = true'
+    text = (
+        '[gateway]\nwan = "a"\nlan = "b"\nrate = "5 Mbps"\n'
+        'discover = { neighbours = true, quarantine = "0 s", new_per_minute = 10_000 }'
+    )
     gateway = config.read(text)
     monkeypatch.setattr(stations, "cautions", lambda _: [])
-    shaper = cast(Shaper, SimpleNamespace(layout=None))
+    shaper = cast(Shaper, Unshaped())
     some = Stations(Shaping(gateway, shaper, Observed(gateway)), lambda _: None)
     some.newcomers.close()
     return some
@@ -92,10 +118,13 @@ def test_a_newcomer_is_one_whom_neither_look_nor_event_has_named(some: Stations)
     assert not some.are_new([])
 
 
-class Accepting:
+class Accepting(Unshaped):
     """A shaper whose kernel takes everything."""
 
-    def __init__(self, layout: Layout) -> None:
+    layout: Layout
+
+    def __init__(self, layout: Layout, *, by_mac: bool = False) -> None:
+        super().__init__(by_mac=by_mac)
         self.layout = layout
 
     def running(self) -> Layout:
@@ -106,6 +135,32 @@ class Accepting:
 
     def leave(self, name: str) -> None:
         self.layout.leave(name)
+
+
+def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Stations) -> None:
+    shaping, stranger = some.shaping, "02:00:00:00:00:02"
+    discovery = replace(shaping.gateway.discovery, quarantine_s=10.0, new_per_minute=1)
+    shaping.gateway = replace(shaping.gateway, discovery=discovery)
+    layout = Layout(shaping.gateway, Device("lh", 1))
+    shaper = Accepting(layout, by_mac=True)
+    shaping.shaper = cast(Shaper, shaper)
+    some.admission.known = {"02:00:00:00:00:01": None}
+    due: list[float] = []
+    some.wait_for = due.append
+    there = [Sighting(f"02:00:00:00:00:0{k}", ip_address(k + (10 << 24))) for k in (1, 2, 3)]
+    some.see(there)
+    assert list(layout.members) == ["02:00:00:00:00:01"]
+    assert shaper.others.waiting == {stranger: "wlan", "02:00:00:00:00:03": "wlan"}
+    some.admission.first_s = {mac: since - 10 for mac, since in some.admission.first_s.items()}
+    some.see(there)
+    assert list(layout.members) == ["02:00:00:00:00:01", stranger]
+    assert due[-1] == some.admission.admitted_s[0] + 60
+    (warning,) = some.cautions()
+    assert warning.startswith("new MAC addresses without a leaf: 1; 1 got one in the last minute")
+    # without a leaf for them, nobody waits
+    shaper.by_mac = False
+    some.see(there)
+    assert len(layout.members) == 3
 
 
 @pytest.mark.slow

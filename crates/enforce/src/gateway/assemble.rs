@@ -102,6 +102,8 @@ pub(crate) fn discovery(gateway: &Section) -> Result<Discovery, Refused> {
         ignore: forms::addresses(keys.ignore.as_deref()),
         interval: keys.interval,
         absence: keys.absence,
+        quarantine: keys.quarantine,
+        new_per_minute: keys.new_per_minute,
     })
 }
 

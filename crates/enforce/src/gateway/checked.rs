@@ -48,6 +48,10 @@ pub struct Discovery {
     pub interval: Span,
     /// Time after which a station has left that has not been named.
     pub absence: Span,
+    /// Time that a new MAC address waits for a leaf of its own.
+    pub quarantine: Span,
+    /// Largest number of new MAC addresses that get a leaf within one minute.
+    pub new_per_minute: u64,
 }
 
 /// An access point and its bottleneck.
@@ -119,6 +123,8 @@ impl Gateway {
                 "ignore": self.discovery.ignore,
                 "interval_s": self.discovery.interval.seconds(),
                 "absence_s": self.discovery.absence.seconds(),
+                "quarantine_s": self.discovery.quarantine.seconds(),
+                "new_per_minute": self.discovery.new_per_minute,
             },
             "aps": aps,
             "stations": stations,

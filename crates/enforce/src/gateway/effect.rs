@@ -20,10 +20,9 @@ const FLOW_LEAVES: &[&str] = &[GatewayTable::flow_leaves.name()];
 const UDP_UPLINK: &[&str] = &[GatewayTable::udp_uplink_bps.name()];
 const STATION_RATE: &[&str] = &[GatewayStationTable::rate_bps.name()];
 const SUBNETS: &[&str] = &[AccessPointTable::subnets.name()];
-const LOOKS: &[&str] = &[
-    DiscoverTable::ignore.name(),
-    DiscoverTable::interval.name(),
-    DiscoverTable::absence.name(),
+const ADMISSION: &[&str] = &[
+    DiscoverTable::quarantine.name(),
+    DiscoverTable::new_per_minute.name(),
 ];
 const SOURCES: &[&str] = &[
     DiscoverTable::neighbours.name(),
@@ -51,8 +50,8 @@ struct Known {
     by_rate: bool,
     /// Whether leaves leave flows to their filter.
     plain_leaves: bool,
-    /// Whether anybody is looked for.
-    looks: bool,
+    /// Whether stations can be found that the file does not list.
+    finds: bool,
     /// Whether stations can be found of which nothing else says the access point.
     places: bool,
 }
@@ -114,11 +113,11 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
             needed: "gateway.fairness = \"rate\"",
         },
         Rule {
-            idle: !known.looks,
+            idle: !known.finds,
             tables: &discover,
-            keys: LOOKS,
+            keys: ADMISSION,
             causes: (&discover, SOURCES),
-            needed: "discover.neighbours = true, discover.leases, ap.NAME.snmp or a station with mac",
+            needed: "discover.neighbours = true, discover.leases or ap.NAME.snmp",
         },
         Rule {
             idle: aps.len() == 1,
@@ -195,7 +194,6 @@ fn known(gateway: &Section) -> Result<Known, Refused> {
     };
     let asked = (aps.iter()).any(|(_, ap)| ap.inside(AccessPointTable::snmp).is_some());
     let finds = discovery.neighbours || discovery.leases.is_some();
-    let mac = GatewayStationTable::mac.name();
     let discipline = Layers(&[gateway]).need(GatewayTable::discipline)?;
     Ok(Known {
         estimates,
@@ -203,7 +201,7 @@ fn known(gateway: &Section) -> Result<Known, Refused> {
         by_flow: fairness.contains(&Fairness::Flow),
         by_rate: fairness.contains(&Fairness::Rate),
         plain_leaves: !matches!(discipline, LeafQueue::FqCodel | LeafQueue::Sfq),
-        looks: finds || asked || stations.iter().any(|(_, s)| s.given(mac).is_some()),
+        finds: finds || asked,
         places: finds || asked || lacks(GatewayStationTable::ap.name()),
     })
 }

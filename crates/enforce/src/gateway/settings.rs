@@ -123,6 +123,10 @@ table! {
         interval: Span = duration(100 * MS..=3_600 * S).default("5 s");
         /// A station leaves when no source has named it for so long.
         absence: Span = duration(S..=86_400 * S).default("300 s");
+        /// Time that a new MAC address shares the leaf for unclassified packets before it gets a leaf of its own. Stations of the file and those of the last run do not wait.
+        quarantine: Span = duration(0..=3_600 * S).default("10 s");
+        /// Largest number of new MAC addresses that get a leaf of their own within one minute.
+        new_per_minute: u64 = count(1..=10_000).default(30);
     }
 }
 

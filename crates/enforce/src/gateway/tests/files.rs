@@ -179,6 +179,16 @@ fn what_is_wrong_is_said_with_its_line() {
              100 Gbps",
         ),
         (
+            "discover.quarantine = \"2 h\"",
+            "cafe.toml:4: `gateway.discover.quarantine`: \"2 h\" is too large; allowed is a duration \
+             from 0 ns to 3600 s",
+        ),
+        (
+            "discover.new_per_minute = 0",
+            "cafe.toml:4: `gateway.discover.new_per_minute`: 0 is too small; allowed is a whole \
+             number from 1 to 10000",
+        ),
+        (
             "discover.neighbours = false",
             "cafe.toml:4: `gateway.discover.neighbours`: false leaves no way to any station; needed is \
              true, discover.leases, ap.NAME.snmp or a listed station",
@@ -240,9 +250,9 @@ fn a_setting_without_effect_is_refused() {
              gateway.fairness = \"rate\"",
         ),
         (
-            "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"",
-            "cafe.toml:5: `gateway.discover.absence`: \"2 s\" has no effect; needed is \
-             discover.neighbours = true, discover.leases, ap.NAME.snmp or a station with mac",
+            "station.a.address = \"10.0.0.1\"\ndiscover.quarantine = \"2 s\"",
+            "cafe.toml:5: `gateway.discover.quarantine`: \"2 s\" has no effect; needed is \
+             discover.neighbours = true, discover.leases or ap.NAME.snmp",
         ),
         (
             "ap.a.subnets = \"10.0.0.0/8\"",
@@ -272,6 +282,7 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
         "fairness = \"flow\"\ndiscipline = \"codel\"\nflow_leaves = 300",
         "ap.a.fairness = \"rate\"\nstation.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
         "station.a.mac = \"02:00:5e:10:00:01\"\ndiscover.absence = \"2 s\"",
+        "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"", // its MAC address is looked for
     ] {
         assert_eq!(said_of(more), "", "{more}");
     }

@@ -45,6 +45,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("flow_leaves", "9"),
     ("discover.interval", "3 s"),
     ("absence", "9 s"),
+    ("quarantine", "7 s"),
     ("ignore", "192.0.2.4"),
     ("neighbours", "true"),
     ("wce.rule", "paper"),

@@ -1,0 +1,67 @@
+"""MAC addresses that are learnt for IP addresses of the file.
+
+The file may list a station, or ignore a machine, by its IP address only. Frames are classified by
+MAC address, so the address is bound to the MAC address that is seen with it first. Another MAC
+address that claims the address has no effect until the first one has been absent: a guest can claim
+any address by ARP.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from lasthop.linux.tc import Address
+
+
+@dataclass
+class Binding:
+    """A MAC address that was seen with an IP address."""
+
+    mac: str
+    last_s: float
+    """Time at which it was last seen. [s]"""
+    claimant: str | None = None
+    """Another MAC address that claims the address."""
+
+
+@dataclass
+class Bindings:
+    """Bindings of the addresses of the file. A pure function of sightings and time.
+
+    Parameters
+    ----------
+    absence_s : float
+        Time after which a binding ends if its MAC address was not seen with the address. [s]
+    """
+
+    absence_s: float
+    by_address: dict[Address, Binding] = field(default_factory=dict)
+
+    def see(self, address: Address, mac: str, now_s: float) -> None:
+        """Take that a MAC address was seen with an address."""
+        known = self.by_address.get(address)
+        if known is None or now_s - known.last_s > self.absence_s:
+            self.by_address[address] = Binding(mac, now_s)
+        elif known.mac == mac:
+            known.last_s = now_s
+        else:
+            known.claimant = mac
+
+    def forget(self, now_s: float, addresses: Collection[Address]) -> None:
+        """End old bindings, and those of other addresses than these."""
+        for address, known in list(self.by_address.items()):
+            if address not in addresses or now_s - known.last_s > self.absence_s:
+                del self.by_address[address]
+
+    def mac_of(self, address: Address) -> str | None:
+        """Return the MAC address of an address."""
+        known = self.by_address.get(address)
+        return known.mac if known is not None else None
+
+    def warnings(self) -> list[str]:
+        """Return the addresses that a second MAC address claims, in words."""
+        return [
+            f"address {address}: {known.claimant} claims it, but {known.mac} had it first: "
+            f"it counts as that of {known.mac} until that is absent"
+            for address, known in self.by_address.items()
+            if known.claimant is not None
+        ]

@@ -1,0 +1,73 @@
+"""Ports at which MAC addresses are seen: how many are at each, and which ones change their port."""
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MOST_MOVES = 4
+"""A MAC address that changes its port this often within `WINDOW_S` is at two ports. [-]"""
+WINDOW_S = 60.0
+"""A station that roams changes its port less often. [s]"""
+MOST_MACS = 1 << 16
+"""MAC addresses whose ports are kept."""
+
+
+class Seen(NamedTuple):
+    """Where a MAC address was seen."""
+
+    port: str
+    last_s: float
+    is_exact: bool
+
+
+@dataclass
+class Ports:
+    """Ports of MAC addresses. A pure function of sightings and time.
+
+    A port is an interface towards access points, or a port of the bridge there.
+    """
+
+    at: dict[str, Seen] = field(default_factory=dict)
+    """Where each MAC address was seen last."""
+    moves: deque[tuple[float, str, str, str]] = field(default_factory=deque)
+    """Changes of ports: time, MAC address, the port before, the port after."""
+
+    def see(self, mac: str, port: str, now_s: float, *, is_exact: bool) -> None:
+        """Take that a MAC address was seen at a port.
+
+        A port is exact if a bridge has said it. The tables of neighbours of several interfaces can
+        have one station at a time that roams, so they count as no change.
+        """
+        before = self.at.pop(mac, None)
+        if before is not None and before.is_exact and not is_exact:
+            self.at[mac] = before
+            return
+        self.at[mac] = Seen(port, now_s, is_exact)
+        if len(self.at) > MOST_MACS:
+            del self.at[next(iter(self.at))]
+        if before is not None and before.is_exact and before.port != port:
+            self.moves.append((now_s, mac, before.port, port))
+
+    def forget(self, now_s: float, absence_s: float) -> None:
+        """Forget MAC addresses that were not seen for this time. [s]"""
+        while self.moves and now_s - self.moves[0][0] > WINDOW_S:
+            self.moves.popleft()
+        while len(self.moves) > MOST_MACS:
+            self.moves.popleft()
+        since = now_s - absence_s
+        self.at = {mac: seen for mac, seen in self.at.items() if seen.last_s >= since}
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of MAC addresses at each port."""
+        return dict(Counter(seen.port for seen in self.at.values()))
+
+    def faults(self) -> list[str]:
+        """Return the MAC addresses that are at two ports, in words."""
+        counts = Counter(mac for _, mac, _, _ in self.moves)
+        between = {mac: (before, after) for _, mac, before, after in self.moves}
+        return [
+            f"MAC address {mac} is at two ports, {' and '.join(sorted(between[mac]))}: "
+            "two machines use it, and have one share"
+            for mac, count in counts.items()
+            if count >= MOST_MOVES
+        ]

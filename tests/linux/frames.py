@@ -1,0 +1,85 @@
+"""Frames that stations send as of any MAC address, and the leaves that they pass through."""
+
+import json
+import socket
+import struct
+import time
+from ipaddress import ip_address
+from typing import Any
+
+from lab import GATEWAY, STATIONS, entered, sh
+from lasthop.gateway.shaper import Shaper
+
+MACS = ("02:00:5e:10:00:0a", "02:00:5e:10:00:0b")
+INVENTED = "02:00:5e:99:00:01"
+HERE_V4, HERE_V6 = ("10.77.1.100", "10.77.1.101"), ("fd77:1::100", "fd77:1::101")
+THERE_V4, THERE_V6 = "10.77.0.2", "fd77::2"
+COUNT = 20
+
+
+def lan() -> dict[str, Any]:
+    """What the kernel says of the gateway's interface `lan`."""
+    (link,) = json.loads(sh(f"ip -n {GATEWAY} -j -s link show lan"))
+    assert isinstance(link, dict)
+    return link
+
+
+def mac_of_lan() -> bytes:
+    return bytes.fromhex(lan()["address"].replace(":", ""))
+
+
+def ipv4(
+    protocol: int, payload: bytes, source: str, *, fragment: int = 0, to: str = THERE_V4
+) -> tuple[int, bytes]:
+    """An IPv4 packet; its checksum is wrong, which classification does not mind."""
+    header = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(payload), 1, fragment, 64, protocol, 0)
+    return 0x0800, header + ip_address(source).packed + ip_address(to).packed + payload
+
+
+def ipv6(following: int, payload: bytes, source: str, *, to: str = THERE_V6) -> tuple[int, bytes]:
+    """An IPv6 packet."""
+    header = struct.pack("!IHBB", 6 << 28, len(payload), following, 64)
+    return 0x86DD, header + ip_address(source).packed + ip_address(to).packed + payload
+
+
+def udp(port: int, size: int = 500, source_port: int = 5000) -> bytes:
+    return struct.pack("!HHHH", source_port, port, 8 + size, 0) + bytes(size)
+
+
+def send(
+    packet: tuple[int, bytes],
+    mac: str,
+    *,
+    to: bytes | None = None,
+    count: int = COUNT,
+    device: str = "wl0",
+) -> None:
+    """Send frames from stations, as of this MAC address."""
+    kind, data = packet
+    raw = bytes.fromhex(mac.replace(":", ""))
+    frame = (to or mac_of_lan()) + raw + struct.pack("!H", kind) + data
+    with (
+        entered(STATIONS),
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender,
+    ):
+        sender.bind((device, 0))
+        for _ in range(count):
+            sender.send(frame)
+
+
+def passed(shaper: Shaper) -> dict[str, int]:
+    """Packets that each leaf has let go."""
+    layout, counters = shaper.running(), shaper.counters()
+    leaves = {name: member.leaf for name, member in layout.members.items()}
+    leaves["unclassified"], leaves["multicast"] = next(iter(layout.shared.values()))
+    return {name: counters[leaf].sent_packets for name, leaf in leaves.items()}
+
+
+def growth(shaper: Shaper, before: dict[str, int]) -> dict[str, int]:
+    """Leaves that have let packets go since; hosts send multicast packets (MLD) at any time."""
+    time.sleep(0.15)
+    now = passed(shaper)
+    grown = {name: now[name] - before[name] for name in now if now[name] != before[name]}
+    if grown.get("multicast", 0) < 8:
+        grown.pop("multicast", None)
+    return grown

@@ -1,0 +1,212 @@
+"""New MAC addresses wait, MAC addresses of the file are learnt, and machines are ignored."""
+
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from frames import HERE_V4, HERE_V6, INVENTED, MACS, growth, ipv4, passed, send, udp
+from lab import GATEWAY, STATIONS, Lab, address, entered, pair, sh, wait_until
+from lasthop.daemon.state import State
+from lasthop.gateway import config
+from lasthop.gateway.classification import Kind
+from lasthop.gateway.discovery import look
+from lasthop.gateway.service import Service
+
+FILE = """[gateway]
+wan = "wan"
+lan = "lan"
+rate = "50 Mbps"
+metrics = "off"
+discipline = "pfifo"
+"""
+UNKNOWN = ipv4(17, udp(4433), "192.0.2.1")
+Start = Callable[[str], Service]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start a gateway beside two stations with MAC addresses of their own; each ends the last."""
+    with Lab(stations=1, rate_bps=None), ExitStack() as stack:
+        for k, mac in enumerate(MACS):
+            sh(f"ip -n {STATIONS} link add g{k} link wl0 address {mac} type macvlan mode bridge")
+            sh(f"ip -n {STATIONS} link set g{k} gso_max_segs 1 up")
+            address(STATIONS, f"g{k}", [f"{HERE_V4[k]}/16", f"{HERE_V6[k]}/64"])
+        stack.enter_context(entered(GATEWAY))
+        running: list[Service] = []
+
+        def end() -> None:
+            for service in running:
+                assert service.down() == []
+                service.close()
+            running.clear()
+
+        def begin(more: str) -> Service:
+            end()
+            gateway = config.read(FILE + more)
+            state = State(tmp_path)
+            service = Service(gateway, state, lambda: gateway, lambda _: None)
+            running.append(service)
+            service.up()
+            return service
+
+        stack.callback(end)
+        yield begin
+
+
+def see(service: Service) -> None:
+    """Let all sources say who is there."""
+    service.stations.see(look(service.shaping.gateway)[0])
+
+
+def speak(k: int, of: str | None = None) -> None:
+    """Let a station tell its address by ARP, or claim that of another one."""
+    mac, target = bytes.fromhex(MACS[k].replace(":", "")), bytes([10, 77, 1, 1])
+    own = socket.inet_aton(of or HERE_V4[k])
+    arp = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + mac + own + bytes(6) + target
+    send((0x0806, arp + bytes(18)), MACS[k], to=b"\xff" * 6, count=1)
+    time.sleep(0.05)
+
+
+def names(service: Service) -> set[str]:
+    return set(service.shaping.shaper.running().members)
+
+
+def test_a_new_mac_address_is_unclassified_until_its_quarantine_is_over(start: Start) -> None:
+    text = 'discover = { neighbours = true, quarantine = "1 s", new_per_minute = 1 }'
+    service = start(text)
+    shaper = service.shaping.shaper
+    speak(0)
+    speak(1)
+    see(service)
+    assert names(service) == set()
+    before = passed(shaper)
+    send(UNKNOWN, MACS[0])
+    assert growth(shaper, before) == {"unclassified": 20}
+    assert {(row["name"], row["waiting"]) for row in service.status()["ports"]} == {("lan", 2)}
+    time.sleep(1.1)
+    see(service)
+    assert names(service) == {MACS[0]}  # at most one per minute
+    before = passed(shaper)
+    send(UNKNOWN, MACS[0])
+    assert growth(shaper, before) == {MACS[0]: 20}
+    assert any("new MAC addresses without a leaf: 1" in w for w in service.status()["warnings"])
+    # The next run knows it, and only it.
+    service = start(text)
+    assert names(service) == {MACS[0]}
+
+
+def test_the_loop_admits_a_mac_address_when_its_quarantine_is_over(start: Start) -> None:
+    service = start('discover = { neighbours = true, quarantine = "1 s", interval = "100 s" }')
+    speak(0)
+    due: list[float] = []
+    service.stations.wait_for = due.append
+    see(service)
+    wait_s = due[-1] - time.monotonic()
+    assert 0.5 < wait_s <= 1.0
+    time.sleep(wait_s)
+    service.stations.settle(service.stations.wanted())
+    assert names(service) == {MACS[0]}
+
+
+def test_a_station_listed_by_address_is_classified_by_the_mac_address_that_it_has(
+    start: Start,
+) -> None:
+    service = start(f'station.till.address = "{HERE_V4[0]}"')
+    shaper = service.shaping.shaper
+    (warning,) = (w for w in service.status()["warnings"] if "by IP address" in w)
+    assert warning.startswith("classified by IP address, since no MAC address is known: till: ")
+    speak(0)
+    see(service)
+    assert not any("by IP address" in w for w in service.status()["warnings"])
+    assert shaper.running().members["till"].station.mac == MACS[0]
+    before = passed(shaper)
+    send(UNKNOWN, MACS[0])
+    send(ipv4(17, udp(4433), HERE_V4[0]), INVENTED)  # a forged address
+    assert growth(shaper, before) == {"till": 20, "unclassified": 20}
+    # who claims the address does not get the leaf
+    speak(1, of=HERE_V4[0])
+    see(service)
+    before = passed(shaper)
+    send(UNKNOWN, MACS[1])
+    assert growth(shaper, before) == {"unclassified": 20}
+    assert any(f"{MACS[1]} claims it" in w for w in service.status()["warnings"])
+
+
+def test_an_ignored_machine_passes_and_who_forges_its_address_does_not(start: Start) -> None:
+    service = start(
+        f'discover = {{ neighbours = true, ignore = "{HERE_V4[0]}", quarantine = "0 s" }}'
+    )
+    shaper = service.shaping.shaper
+    speak(0)
+    speak(1)
+    see(service)
+    assert names(service) == {MACS[1]}
+    found = shaper.classified("wlan")
+    assert found is not None
+    ignored = found[0][Kind.IGNORED].packets
+    before = passed(shaper)
+    send(ipv4(17, udp(4433), HERE_V4[0]), MACS[0])  # passes
+    send(ipv4(17, udp(4433), HERE_V4[0]), MACS[1])  # a forged address
+    send(UNKNOWN, MACS[0])  # another address of the ignored machine
+    assert growth(shaper, before) == {MACS[1]: 20, "unclassified": 20}
+    found = shaper.classified("wlan")
+    assert found is not None
+    assert found[0][Kind.IGNORED].packets - ignored == 20
+    before = found[1][Kind.IGNORED].packets, passed(shaper)
+    sh(f"ip netns exec {GATEWAY} ping -q -c 1 -W 2 {HERE_V4[0]}")
+    found = shaper.classified("wlan")
+    assert found is not None
+    assert found[1][Kind.IGNORED].packets - before[0] == 1
+    assert growth(shaper, before[1]) == {}
+
+
+def test_packets_of_nobody_are_charged_to_the_access_point_of_their_address(start: Start) -> None:
+    service = start(
+        'discover = { neighbours = true, quarantine = "100 s" }\n'
+        'ap.a.subnets = "10.77.1.0/25"\nap.b.subnets = "10.77.1.128/25"\n'
+    )
+    shaper = service.shaping.shaper
+    sh(
+        f"ip -n {STATIONS} address add 10.77.1.200/16 dev g1; "
+        f"ip -n {STATIONS} -4 address del {HERE_V4[1]}/16 dev g1"
+    )
+
+    def unclassified() -> list[int]:
+        found = [shaper.classified(ap) for ap in "ab"]
+        return [each[0][Kind.UNCLASSIFIED].packets for each in found if each is not None]
+
+    before = unclassified()
+    send(ipv4(17, udp(4433), "10.77.1.201"), INVENTED)
+    assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [0, 20]
+    send(UNKNOWN, INVENTED)
+    assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [20, 20]
+    # a MAC address that waits is known to be at b, whatever its address
+    speak(1, of="10.77.1.200")
+    see(service)
+    send(UNKNOWN, MACS[1])
+    assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [20, 40]
+    names = [row["ap"] for row in service.status()["filters"]]
+    assert names == ["a", "a", "b", "b"]
+
+
+def test_one_mac_address_at_two_interfaces_is_a_fault(start: Start) -> None:
+    pair(GATEWAY, "lan2", STATIONS, "wl2")
+    service = start(
+        f'ap.a.interface = "lan"\nap.b.interface = "lan2"\n'
+        f'station.till = {{ mac = "{MACS[0]}", address = "{HERE_V4[0]}", ap = "a" }}'
+    )
+    see(service)
+    for _ in range(6):
+        send(UNKNOWN, MACS[0], count=1)
+        send(UNKNOWN, MACS[0], count=1, device="wl2")
+    wait_until(lambda: service.shaping.shaper.moves().get(MACS[0], 0) >= 10, "moves")
+    see(service)
+    assert any(
+        f"MAC address {MACS[0]} sends at two interfaces of lan, lan2" in fault
+        for fault in service.status()["faults"]
+    )
