@@ -1,7 +1,10 @@
 """New MAC addresses wait, MAC addresses of the file are learnt, and machines are ignored."""
 
+import os
 import socket
 import struct
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,8 +16,10 @@ from frames import HERE_V4, HERE_V6, INVENTED, MACS, growth, ipv4, passed, send,
 from lab import GATEWAY, STATIONS, Lab, address, entered, pair, sh, wait_until
 from lasthop.daemon.state import State
 from lasthop.gateway import config
+from lasthop.gateway.bypass import known
 from lasthop.gateway.classification import Kind
 from lasthop.gateway.discovery import look
+from lasthop.gateway.layout import ROUTED, UNKNOWN_MAC
 from lasthop.gateway.service import Service
 
 FILE = """[gateway]
@@ -210,3 +215,34 @@ def test_one_mac_address_at_two_interfaces_is_a_fault(start: Start) -> None:
         f"MAC address {MACS[0]} sends at two interfaces of lan, lan2" in fault
         for fault in service.status()["faults"]
     )
+
+
+def test_check_says_who_is_classified_by_address_and_how_many_mac_addresses_there_are(
+    start: Start,
+) -> None:
+    start("")  # the lab; no process of the gateway holds its lock
+    speak(0)
+    sh(f"ip -n {GATEWAY} route add 10.9.0.0/16 via {HERE_V4[1]}")
+    speak(1)
+    gateway = config.read(
+        FILE + f'station.a.address = "{HERE_V4[0]}"\nstation.b.address = "10.9.0.1"\n'
+        'station.c.address = "10.77.1.77"'
+    )
+    found = known(gateway)
+    assert found.by_address == {"b": ROUTED, "c": UNKNOWN_MAC}
+    assert found.ports == {"lan": 2}
+
+
+def test_a_process_without_the_right_to_load_programs_says_so() -> None:
+    def answer(*names: str) -> str:
+        done = f"become({names!r}); print(rights.bpf_refused())"
+        code = f"from another_user import become; from lasthop.linux import bpf, rights; {done}"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-c", code]
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    refused = answer("net_admin", "net_raw")
+    assert refused.endswith("Operation not permitted (this process has no CAP_BPF)\n")
+    assert answer("net_admin", "net_raw", "bpf") == "None\n"

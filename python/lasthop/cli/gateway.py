@@ -64,14 +64,21 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     needs_linux("gateway")
     from lasthop.gateway import operate
 
-    warnings, leaves = operate.check(gateway)
+    warnings, leaves, ports = operate.check(gateway)
     if as_json:
-        answer = {"name": gateway.name, "warnings": warnings, "leaves": leaves}
+        answer = {
+            "name": gateway.name,
+            "warnings": warnings,
+            "leaves": leaves,
+            "ports": dict(ports),
+        }
         typer.echo(json.dumps(answer, indent=2))
         return
     counts = [counted(len(gateway.aps), "access point"), counted(len(gateway.stations), "station")]
     found = " and whoever is found" if gateway.finds_stations else ""
     typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{found}{said_of(leaves)}")
+    for port, count in ports.items():
+        typer.echo(f"{port}: {counted(count, 'MAC address', 'MAC addresses')}")
     warn(*warnings)
 
 

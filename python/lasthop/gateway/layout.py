@@ -426,15 +426,15 @@ class Layout:
             table["macs", classification.mac_key(mac)] = NOWHERE.packed(flags)
         by_address = self.by_address(on_link, others)
         for member in self.members.values():
-            name, mac = member.station.name, member.station.mac
+            name, own_mac = member.station.name, member.station.mac
             k, passes = order[member.ap.name], member.ap.udp == "down"
             place = Place(member.leaf, member.uplink, k, self.numbers[name], passes)
-            if mac is not None:
-                flags = HAS_IGNORED * (mac in ignored)
+            if own_mac is not None:
+                flags = HAS_IGNORED * (own_mac in ignored)
                 flags |= BY_ADDRESS * (by_address.get(name) in (SHARED_MAC, ROUTED_MAC))
-                table["macs", classification.mac_key(mac)] = place.packed(flags)
+                table["macs", classification.mac_key(own_mac)] = place.packed(flags)
             for address, _ in member.entries if name in by_address else ():
-                is_by_mac = mac is not None and by_address[name] == ROUTED
+                is_by_mac = own_mac is not None and by_address[name] == ROUTED
                 if not is_by_mac or is_routed(address, on_link):
                     table["prefixes", classification.prefix_key(address)] = place.packed()
         for address in others.ignored:

@@ -50,9 +50,31 @@ def tables(status: dict[str, Any], most: int | None = None, columns: int | None 
     parts += ["", of_stations]
     if len(rows) > len(shown):
         parts.append(f"and {len(rows) - len(shown)} more stations")
+    if status.get("filters"):
+        parts += ["", of_filters(status["filters"], columns)]
+    for port in status.get("ports", ()):
+        waiting = f", {port['waiting']} without a leaf" if port["waiting"] else ""
+        macs = f"{port['macs']} MAC address{'es' * (port['macs'] != 1)}"
+        parts.append(Text(f"{port['name']}: {macs}{waiting}"))
     parts += [Text(f"warning: {warning}") for warning in status["warnings"]]
     parts += [Text(f"fault: {fault}") for fault in status["faults"]]
     return Group(*parts)
+
+
+def of_filters(rows: Sequence[dict[str, Any]], columns: int | None) -> "Table":
+    """Bytes at the filters, as a table."""
+    cells = []
+    for row in rows:
+        kinds = {kind: count for kind, count in row["exempt_bytes"].items() if count}
+        largest = sorted(kinds, key=lambda kind: -kinds[kind])
+        by_kind = ", ".join(f"{kind.replace('_', ' ')} {kinds[kind] / 1e6:.3f}" for kind in largest)
+        counts = [row[f"{what}_bytes"] for what in ("redirected", "unclassified", "unmatched")]
+        counts.insert(2, sum(kinds.values()))
+        direction = row["direction"].replace("_", " ")
+        cells.append([row["ap"], direction, *(f"{n / 1e6:.3f}" for n in counts), by_kind])
+    titles = ["filters", "direction", "to leaves [MB]", "unclassified [MB]", "exempt [MB]"]
+    titles += ["unmatched [MB]", "exempt by kind [MB]"]
+    return fitted(titles, cells, columns, texts=2, drop=["exempt by kind [MB]"])
 
 
 def station(row: dict[str, Any]) -> list[str]:

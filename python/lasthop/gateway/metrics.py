@@ -30,6 +30,10 @@ OF_APS = (
     ("answers", "counter", "Echo replies that came back."),
 )
 
+OF_PORTS = (
+    ("macs", "gauge", "MAC addresses at the port."),
+    ("waiting", "gauge", "New MAC addresses at the port that have no leaf yet."),
+)
 OF_FILTERS = (
     ("filter_bytes", "counter", "Bytes at the filters: redirected to leaves, exempt, unmatched."),
 )
@@ -37,8 +41,10 @@ OF_FILTERS = (
 
 def kinds_of(row: dict[str, Any]) -> Iterator[tuple[str, int]]:
     """Return the counters of an access point and direction by kind. [bytes]"""
-    yield "station", row["redirected_bytes"] - row["unclassified_bytes"]
+    others = row["unclassified_bytes"] + row["multicast_bytes"]
+    yield "station", row["redirected_bytes"] - others
     yield "unclassified", row["unclassified_bytes"]
+    yield "multicast", row["multicast_bytes"]
     yield from row["exempt_bytes"].items()
     yield "unmatched", row["unmatched_bytes"]
 
@@ -69,6 +75,8 @@ class Metrics:
             for kind, count in kinds_of(row)
         ]
         yield from families("ap", ("ap", "direction", "kind"), OF_FILTERS, rows)
+        ports = [((row["name"],), row) for row in status.get("ports", ())]
+        yield from families("port", ("port",), OF_PORTS, ports)
         shaping = "Whether packets are being shaped."
         yield GaugeMetricFamily("lasthop_shaping", shaping, value=float(status["shaping"]))
         yield GaugeMetricFamily("lasthop_stations", "Stations with a place.", value=len(stations))

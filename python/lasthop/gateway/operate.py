@@ -1,13 +1,15 @@
 """What `lasthop gateway` does: a sort of what can be up, and what a check finds."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from lasthop.daemon.sort import Life, Sort
 from lasthop.daemon.state import State, state_of
 from lasthop.errors import UserError
 from lasthop.gateway import config
-from lasthop.gateway.cautions import cautions
+from lasthop.gateway.bypass import bypasses, known
+from lasthop.gateway.cautions import by_address, cautions, without_programs
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.layout import short_queue
 from lasthop.gateway.leases import open_leases
@@ -23,6 +25,8 @@ class Checked(NamedTuple):
     warnings: list[str]
     leaves: dict[str, str] | None
     """Which queue leaves will have and why; None if the kernel was not tried."""
+    ports: Mapping[str, int] = MappingProxyType({})
+    """Number of MAC addresses at each port towards the stations."""
 
 
 def check(gateway: Gateway) -> Checked:
@@ -48,12 +52,18 @@ def check(gateway: Gateway) -> Checked:
     if (discipline := trial.discipline) is not None:
         leaves = {"discipline": discipline, "why": why(gateway)}
         found += unmanaged(gateway, discipline)
+    if (refused := rights.bpf_refused()) is not None:
+        found += without_programs(f"classified by IP address only: {refused}")
+    if faults := bypasses(gateway).faults:
+        raise UserError(faults[0])
     state = state_of(gateway.lan, None)
     is_up = state.is_held()
     refuse(gateway, state, is_up)
     if is_up:
         found.append(f"it is up ({state.holder()}); `up` lets it take the file over")
-    return Checked(found + warnings(gateway), leaves)
+    seen = known(gateway)
+    found += by_address(seen.by_address) if refused is None else []
+    return Checked(found + warnings(gateway), leaves, seen.ports)
 
 
 def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
@@ -66,7 +76,7 @@ def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
 
 def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
     """What to mind, in words; `leaves` are those that there are, where one knows."""
-    found = [*cautions(gateway), *short_queue(gateway)]
+    found = [*cautions(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
     if leaves is not None:
         found += unmanaged(gateway, leaves["discipline"])
     if (leases := gateway.discovery.leases) is not None:

@@ -256,7 +256,7 @@ class Service:
                 *shaping.faults,
                 *self.stations.faults,
                 *self.stations.refusals(),
-                *self.stations.at_two_ports(),
+                *self.stations.unsound(),
                 *([self.memory.fault] if self.memory.fault else ()),
                 *self.loop.faults.values(),
                 *self.rates.faults(now),

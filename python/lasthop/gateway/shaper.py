@@ -188,6 +188,7 @@ class Shaper:
                 row["redirected_bytes"] = sum(found[kind].bytes for kind in REDIRECTED)
                 row["exempt_bytes"] = {kind.name.lower(): found[kind].bytes for kind in EXEMPT}
                 row["unclassified_bytes"] = found[Kind.UNCLASSIFIED].bytes
+                row["multicast_bytes"] = found[Kind.MULTICAST].bytes
                 row["unmatched_bytes"] = found[Kind.UNMATCHED].bytes
                 rows.append(row)
         return rows

@@ -4,7 +4,6 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Se
 from dataclasses import dataclass, field
 
 from lasthop.daemon.differences import Difference
-from lasthop.errors import UserError
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.inspection import ALL, Part, parts_of
 from lasthop.gateway.layout import Layout, ifb_name
@@ -102,7 +101,7 @@ class Shaping:
         gateway = self.gateway
         return gateway.wan in there and any(name in there for name in gateway.lans)
 
-    def wrong(self, error: UserError) -> None:
+    def wrong(self, error: Exception) -> None:
         """Note what the kernel refused; healing finds out why."""
         self.faults = [str(error)]
         self.doubts()

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from lasthop.daemon.loop import Loop
 from lasthop.errors import UserError
 from lasthop.gateway.admission import Admission, Memory
+from lasthop.gateway.bypass import bypasses
 from lasthop.gateway.cautions import by_address, cautions
 from lasthop.gateway.classification import Surroundings
 from lasthop.gateway.config import KnownStation
@@ -78,6 +79,8 @@ class Stations:
         self.faults: list[str] = []
         """What is wrong with the sources of the last look, in words."""
         self.warnings: list[str] = []
+        self.bypassed: list[str] = []
+        """Flowtables of hardware that contain an interface towards stations, in words."""
         self.refused: list[str] = []
         """Stations that have no place, or not all their addresses, and why."""
 
@@ -165,7 +168,9 @@ class Stations:
     def look_at_machine(self) -> None:
         """Find out what to mind; what the kernel does not tell is no reason to end."""
         with suppress(UserError):
-            self.warnings = cautions(self.shaping.gateway)
+            past = bypasses(self.shaping.gateway)
+            self.warnings = [*cautions(self.shaping.gateway), *past.warnings]
+            self.bypassed = past.faults
 
     def see(self, seen: Iterable[Sighting]) -> None:
         """Take what sources say now, and let stations leave and join accordingly."""
@@ -261,9 +266,9 @@ class Stations:
             told.append(f"more than {MOST_FOUND} machines are found: later ones are not shaped")
         return told
 
-    def at_two_ports(self) -> list[str]:
-        """Return faults: MAC addresses that two machines use."""
-        found = self.roster.ports.faults()
+    def unsound(self) -> list[str]:
+        """Return faults of the classification: MAC addresses that two machines use, and offload."""
+        found = [*self.bypassed, *self.roster.ports.faults()]
         found += [
             f"MAC address {mac} sends at two interfaces of {', '.join(self.shaping.gateway.lans)}: "
             "two machines use it, and have one share"
@@ -286,7 +291,7 @@ class Stations:
         if (queue := len(self.admission.admitted_s)) >= self.admission.max_new_leaves:
             found.append(
                 f"new MAC addresses without a leaf: {self.admission.waiting}; {queue} got one "
-                "in the last minute (`discover.new_per_minute`): list the stations that must not wait"
+                "in the last minute (`discover.new_per_minute`): list stations that must not wait"
             )
         return found + by_address(self.shaping.shaper.by_address())
 

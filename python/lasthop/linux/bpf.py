@@ -23,6 +23,10 @@ MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD, LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = (
 )
 """Commands."""
 
+HASH, ARRAY, PREFIXES = 1, 2, 11
+"""Kinds of maps (linux/bpf.h)."""
+RETURN_0 = bytes.fromhex("b7000000000000009500000000000000")
+"""A program that does nothing."""
 CLASSIFIER = 3
 """A program that traffic control asks about each packet."""
 STRUCT_OPS_MAP, STRUCT_OPS_PROGRAM, STRUCT_OPS_ATTACH, STRUCT_OPS_LINK = 26, 27, 44, 9

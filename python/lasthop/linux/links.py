@@ -15,6 +15,7 @@ INFO = struct.Struct("=BxHiII")
 UP = 0x1
 IFNAME, ADDRESS, MASTER, TXQLEN, LINKINFO, KIND = 3, 1, 10, 13, 18, 1
 GSO_MAX_SEGS = 40
+LINK, LINK_NAMESPACE = 5, 37
 SIOCGIFMTU = 0x8921
 """Asks for an interface's MTU (linux/sockios.h)."""
 ETHERNET = 1
@@ -35,6 +36,8 @@ class Link(NamedTuple):
     """What its packets begin with (ARPHRD)."""
     segments: int = 0
     """Most segments that a sender on this machine hands over as one packet; 0: not known."""
+    lower: int = 0
+    """Number of the interface of this namespace on which it is, such as that of a VLAN; else 0."""
 
 
 def index_of(name: str) -> int:
@@ -98,8 +101,11 @@ def every_link(kernel: Socket) -> dict[str, Link]:
         kind = text(dict(attributes(has.get(LINKINFO, b""))).get(KIND, b""))
         master = struct.unpack("=I", has[MASTER])[0] if MASTER in has else 0
         segments = struct.unpack("=I", has[GSO_MAX_SEGS])[0] if GSO_MAX_SEGS in has else 0
+        # That of a virtual Ethernet is its peer.
+        is_on = kind != "veth" and LINK in has and LINK_NAMESPACE not in has
+        lower = struct.unpack("=I", has[LINK])[0] if is_on else 0
         link = Link(
-            index, kind, has.get(ADDRESS, b""), bool(flags & UP), master, hardware, segments
+            index, kind, has.get(ADDRESS, b""), bool(flags & UP), master, hardware, segments, lower
         )
         found[text(has.get(IFNAME, b""))] = link
     return found

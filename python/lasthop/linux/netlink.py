@@ -77,12 +77,15 @@ class Socket:
     ----------
     after_message : callable, optional
         Called after every message, each then in a system call of its own: where a test breaks in.
+    protocol : int, optional
+        Part of the kernel that is talked to; by default routing (NETLINK_ROUTE).
     """
 
-    def __init__(self, after_message: Callable[[], None] | None = None) -> None:
+    def __init__(self, after_message: Callable[[], None] | None = None, protocol: int = 0) -> None:
         self.after_message = after_message
         self.sequence = 0
-        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, 0)
+        kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC
+        self.socket = socket.socket(socket.AF_NETLINK, kind, protocol)
         self.socket.setsockopt(SOL_NETLINK, CAP_ACK, 1)
         self.socket.setsockopt(SOL_NETLINK, EXT_ACK, 1)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ANSWER_BYTES)

@@ -44,6 +44,30 @@ def lacking() -> str | None:
     return None
 
 
+def bpf_refused() -> str | None:
+    """Return why programs cannot classify packets here, in words; None if they can.
+
+    A program and each kind of map are tried; nothing stays.
+    """
+    from lasthop.linux import bpf
+
+    made: list[int] = []
+    try:
+        for kind, key_bytes, flags in ((bpf.HASH, 8, 0), (bpf.ARRAY, 4, 0), (bpf.PREFIXES, 8, 1)):
+            made.append(bpf.make_map("lasthop_try", bpf.MapShape(kind, key_bytes, 4, 1, flags)))
+        program = bpf.Program(
+            "lasthop_try", bpf.CLASSIFIER, bpf.RETURN_0, 0, b"", b"", b"Dual MIT/GPL\0"
+        )
+        made.append(bpf.load_program(program))
+    except bpf.BpfError as error:
+        lacks = " (this process has no CAP_BPF)" if error.errno == errno.EPERM else ""
+        return f"{error}{lacks}"
+    finally:
+        for each in made:
+            os.close(each)
+    return None
+
+
 def refuse_to_lack() -> None:
     """Refuse to begin what this process may not end."""
     if (what := lacking()) is not None:

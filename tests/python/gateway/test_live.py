@@ -84,3 +84,29 @@ def test_what_is_pinged_is_told() -> None:
 def test_brackets_of_a_fault_are_no_markup() -> None:
     said = status("a") | {"faults": ["[ms] is gone"], "warnings": ["mind [this]"]}
     assert printed(said, 80)[-2:] == ["warning: mind [this]", "fault: [ms] is gone"]
+
+
+def test_bytes_at_the_filters_and_mac_addresses_at_ports_are_shown() -> None:
+    said = status("a")
+    said["filters"] = [
+        {
+            "ap": "wlan",
+            "direction": direction,
+            "redirected_bytes": 12_000_000,
+            "unclassified_bytes": 500_000,
+            "multicast_bytes": 0,
+            "exempt_bytes": {"arp": 2_000, "dns": 30_000, "uplink_udp": 0},
+            "unmatched_bytes": 0,
+        }
+        for direction in ("from_stations", "to_stations")
+    ]
+    said["ports"] = [
+        {"name": "lan", "macs": 12, "waiting": 3},
+        {"name": "lan2", "macs": 1, "waiting": 0},
+    ]
+    lines = printed(said, 160)
+    (row,) = (line for line in lines if "from stations" in line)
+    for cell in ("12.000", "0.500", "0.032", "0.000", "dns 0.030, arp 0.002"):
+        assert cell in row
+    assert lines[-2:] == ["lan: 12 MAC addresses, 3 without a leaf", "lan2: 1 MAC address"]
+    assert all(len(line) <= 80 for line in printed(said, 80))

@@ -30,10 +30,12 @@ STATUS = {
             "direction": "from_stations",
             "redirected_bytes": 700,
             "unclassified_bytes": 200,
+            "multicast_bytes": 50,
             "exempt_bytes": {"dns": 90},
             "unmatched_bytes": 0,
         }
     ],
+    "ports": [{"name": "lan", "macs": 12, "waiting": 3}],
     "stations": [
         {
             "name": "till",
@@ -104,7 +106,7 @@ def test_the_rules_find_what_they_are_for() -> None:
 def test_names_are_as_prometheus_wants_them() -> None:
     text = pages(lambda: STATUS)().decode()
     assert faults(text) == []
-    assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 15
+    assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 17
     assert 'lasthop_ap_rate_bytes_per_second{ap="wlan"} 1e+06\n' in text
     assert 'lasthop_station_rate_bytes_per_second{ap="wlan",station="till"} 100.0\n' in text
     assert 'lasthop_station_sent_bytes_total{ap="wlan",station="till"} 3000.0\n' in text
@@ -228,4 +230,7 @@ def test_the_oldest_makes_room() -> None:
 def test_bytes_at_the_filters_are_told_by_kind() -> None:
     text = pages(lambda: STATUS)().decode()
     found = dict(re.findall(r'^lasthop_ap_filter_bytes_total\{.*kind="(\w+)"\} (\S+)$', text, re.M))
-    assert found == {"station": "500.0", "unclassified": "200.0", "dns": "90.0", "unmatched": "0.0"}
+    expected = {"station": 450, "unclassified": 200, "multicast": 50, "dns": 90, "unmatched": 0}
+    assert {kind: float(count) for kind, count in found.items()} == expected
+    assert 'lasthop_port_macs{port="lan"} 12.0' in text
+    assert 'lasthop_port_waiting{port="lan"} 3.0' in text

@@ -1,0 +1,97 @@
+"""What passes the gateway without being classified: flowtables, and stations known by address."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import NamedTuple
+
+from lasthop.errors import UserError
+from lasthop.gateway.classification import Surroundings
+from lasthop.gateway.config import Gateway
+from lasthop.gateway.discovery import of_bridges, of_neighbours
+from lasthop.gateway.layout import Layout
+from lasthop.gateway.roster import Roster, Sighting
+from lasthop.linux import links
+from lasthop.linux.flowtables import Flowtable, flowtables
+from lasthop.linux.links import Link
+from lasthop.linux.neighbours import subnets_at
+from lasthop.linux.netlink import Socket
+from lasthop.linux.tc import Device
+
+
+class Bypasses(NamedTuple):
+    """Flowtables that contain an interface towards access points, in words."""
+
+    faults: list[str]
+    """Those of the network card: neither filters nor counters see the packets."""
+    warnings: list[str]
+    """Those of the kernel."""
+
+
+def bypasses(gateway: Gateway) -> Bypasses:
+    """Return the flowtables of this machine through which packets of stations can pass."""
+    found = flowtables()
+    if not found:
+        return Bypasses([], [])
+    with Socket() as kernel:
+        return among(found, gateway.lans, links.every_link(kernel))
+
+
+def among(tables: Iterable[Flowtable], lans: Iterable[str], there: Mapping[str, Link]) -> Bypasses:
+    """Return those of these flowtables that contain an interface or a device below it."""
+    found = Bypasses([], [])
+    devices = [name for lan in lans for name in below(lan, there)]
+    for table in tables:
+        has = sorted({name for name in devices if table.has(name)})
+        if not has:
+            continue
+        names = ", ".join(has)
+        remove = "take it out of the flowtable"
+        if table.is_hardware:
+            found.faults.append(
+                f"flowtable {table.words} offloads {names} to hardware: its packets are neither "
+                f"classified nor counted: {remove}, or remove `flags offload`"
+            )
+        else:
+            found.warnings.append(
+                f"flowtable {table.words} contains {names}: its packets may pass without being "
+                f"classified: {remove}"
+            )
+    return found
+
+
+def below(lan: str, there: Mapping[str, Link]) -> list[str]:
+    """Return an interface, and the devices below it: ports of a bridge, a VLAN's device."""
+    found = [lan]
+    for name in found:
+        link = there.get(name)
+        if link is None:
+            continue
+        parts = [each for each, other in there.items() if other.master == link.number]
+        lower = [each for each, other in there.items() if other.number == link.lower]
+        found += [each for each in (*parts, *lower) if each not in found]
+    return found
+
+
+class Known(NamedTuple):
+    """What a look at this machine has found out about the stations of the file."""
+
+    by_address: dict[str, str]
+    """Stations that would be classified by IP address, and why."""
+    ports: dict[str, int]
+    """MAC addresses at each port."""
+
+
+def known(gateway: Gateway) -> Known:
+    """Return what the tables of neighbours and of bridges say now; nothing is changed."""
+    roster, layout = Roster(gateway), Layout(gateway, Device("lh", 0))
+    seen: list[Sighting] = [*of_neighbours(gateway), *of_bridges(gateway)]
+    roster.see(seen, 0.0)
+    for station in roster.stations():
+        with suppress(UserError):  # there are no numbers left
+            layout.join(station)
+    with Socket() as kernel:
+        there = links.every_link(kernel)
+        numbers = {there[name].number for name in gateway.lans if name in there}
+        on_link = subnets_at(kernel, numbers)
+    others = Surroundings(roster.ignored, roster.routers.keys())
+    return Known(layout.by_address(on_link, others), roster.ports.counts())

@@ -1,0 +1,79 @@
+"""Flowtables of nftables: connections whose packets pass past the hooks of traffic control.
+
+Structures are those of linux/netfilter/nf_tables.h. A kernel without nftables has none.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lasthop.linux.netlink import KernelError, Socket, attributes
+
+NETFILTER = 12
+"""Protocol of the netlink socket (NETLINK_NETFILTER)."""
+NEWFLOWTABLE, GETFLOWTABLE = 10 << 8 | 22, 10 << 8 | 23
+HEADER = struct.Struct("=BBH")
+"""Family, version, resource (struct nfgenmsg)."""
+TABLE, NAME, HOOK, FLAGS = 1, 2, 3, 7
+DEVICES, DEVICE, PREFIX = 3, 1, 2
+HARDWARE = 1
+FAMILIES = {1: "inet", 2: "ip", 5: "netdev", 7: "bridge", 10: "ip6"}
+
+
+class Flowtable(NamedTuple):
+    """A flowtable."""
+
+    family: str
+    table: str
+    name: str
+    devices: tuple[str, ...]
+    """Names of its interfaces; one that ends in `*` stands for all that begin so."""
+    is_hardware: bool
+    """Whether the network card forwards packets without the kernel."""
+
+    @property
+    def words(self) -> str:
+        """Return what `nft` calls it."""
+        return f"{self.family} {self.table} {self.name}"
+
+    def has(self, interface: str) -> bool:
+        """Return whether packets of an interface can pass through it."""
+        return any(
+            interface.startswith(device[:-1]) if device.endswith("*") else interface == device
+            for device in self.devices
+        )
+
+
+def flowtables() -> list[Flowtable]:
+    """Return every flowtable of this network namespace; none if the kernel does not say."""
+    try:
+        with Socket(protocol=NETFILTER) as kernel:
+            bodies = list(kernel.dump(GETFLOWTABLE, HEADER.pack(0, 0, 0)))
+    except (KernelError, OSError):
+        return []
+    return [flowtable(body) for body in bodies]
+
+
+def flowtable(body: bytes) -> Flowtable:
+    """Return the flowtable of a message of the kernel."""
+    family, _, _ = HEADER.unpack_from(body)
+    has = dict(attributes(body, HEADER.size))
+    flags = int.from_bytes(has.get(FLAGS, b""), "big")
+    hook = dict(attributes(has.get(HOOK, b"")))
+    devices = tuple(names(hook.get(DEVICES, b"")))
+    table, name = (text(has.get(kind, b"")) for kind in (TABLE, NAME))
+    return Flowtable(
+        FAMILIES.get(family, str(family)), table, name, devices, bool(flags & HARDWARE)
+    )
+
+
+def names(data: bytes) -> Iterator[str]:
+    """Return names of interfaces."""
+    for kind, payload in attributes(data):
+        if kind in (DEVICE, PREFIX):
+            yield text(payload) + "*" * (kind == PREFIX)
+
+
+def text(payload: bytes) -> str:
+    """Return a text that ends in NUL."""
+    return payload.rstrip(b"\0").decode(errors="replace")
