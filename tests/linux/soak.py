@@ -60,6 +60,7 @@ GUEST_DATAGRAMS = 5
 DISCOVERY = """discover.interval = "1 s"
 discover.absence = "2 s"
 discover.neighbours = true
+discover.quarantine = "1 s"
 """
 
 SERVICE = """

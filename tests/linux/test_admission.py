@@ -15,7 +15,7 @@ import pytest
 from frames import HERE_V4, HERE_V6, INVENTED, MACS, growth, ipv4, passed, send, udp
 from lab import GATEWAY, STATIONS, Lab, address, entered, pair, sh, wait_until
 from lasthop.daemon.state import State
-from lasthop.gateway import config
+from lasthop.gateway import config, operate
 from lasthop.gateway.bypass import known
 from lasthop.gateway.classification import Kind
 from lasthop.gateway.discovery import look
@@ -123,6 +123,9 @@ def test_a_station_listed_by_address_is_classified_by_the_mac_address_that_it_ha
 ) -> None:
     service = start(f'station.till.address = "{HERE_V4[0]}"')
     shaper = service.shaping.shaper
+    assert not any("by IP address" in w for w in service.status()["warnings"])
+    send(ipv4(17, udp(4433), HERE_V4[0]), INVENTED)
+    service.counting.count()
     (warning,) = (w for w in service.status()["warnings"] if "by IP address" in w)
     assert warning.startswith("classified by IP address, since no MAC address is known: till: ")
     speak(0)
@@ -220,7 +223,7 @@ def test_one_mac_address_at_two_interfaces_is_a_fault(start: Start) -> None:
 def test_check_says_who_is_classified_by_address_and_how_many_mac_addresses_there_are(
     start: Start,
 ) -> None:
-    start("")  # the lab; no process of the gateway holds its lock
+    assert start("").down() == []  # only the lab is needed
     speak(0)
     sh(f"ip -n {GATEWAY} route add 10.9.0.0/16 via {HERE_V4[1]}")
     speak(1)
@@ -230,6 +233,9 @@ def test_check_says_who_is_classified_by_address_and_how_many_mac_addresses_ther
     )
     found = known(gateway)
     assert found.by_address == {"b": ROUTED, "c": UNKNOWN_MAC}
+    said = [warning for warning in operate.check(gateway).warnings if "by IP address" in warning]
+    assert len(said) == 1
+    assert f"since {ROUTED}: b: " in said[0]
     assert found.ports == {"lan": 2}
 
 

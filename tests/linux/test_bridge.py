@@ -44,6 +44,7 @@ wan = "eth0"
 lan = "eth1"
 metrics = "off"
 discipline = "pfifo"
+discover.quarantine = "0 s"
 """
 FIXED = FILE + 'rate = "5 Mbps"\n'
 ESTIMATED = FILE + 'wce.max = "5 Mbps"\n'
@@ -89,8 +90,7 @@ def serve(service: Service, flows: list[Flow], seconds: float) -> None:
             service.count()
             seen, faults = look(service.shaping.gateway)
             assert faults == []
-            service.stations.roster.see(seen, time.monotonic())
-            service.stations.settle(service.stations.roster.stations())
+            service.stations.see(seen)
 
 
 def serve_until_heard(service: Service, flow: Flow, by: str) -> None:

@@ -1,5 +1,7 @@
 """`plan` is the exact equivalent of `up`: both leave the kernel in the same state."""
 
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,25 +11,30 @@ from lab import GATEWAY, Child, clean_up, gateway_text, log_in, sh
 from lasthop.gateway import config
 from lasthop.gateway.layout import ifb_name
 from lasthop.gateway.shaper import Shaper, plan
+from lasthop.linux import rights
 from shown import in_shell, state
 
+CLONE_NEWNS = 0x20000
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        "",
-        'fairness = "rate"\nstation.fast = { address = "10.77.1.99", rate = "54 Mbps" }\n'
-        'station.slow = { address = "10.77.1.98", rate = "6 Mbps" }',
-        'fairness = "flow"\nflow_leaves = 7',
-        'fairness = "direction"',
-        'udp = "down"',
-        'ap.a = { rate = "20 Mbps" }',
-        'ap.a = { rate = "40 Gbps" }',
-    ],
-    ids=["station", "rate", "flow", "direction", "udp", "20-Mbps", "40-Gbps"],
-)
-def test_plan_and_up_leave_the_same(tmp_path: Path, more: str) -> None:
-    gateway = config.read(gateway_text(3, more))
+
+KINDS = {
+    "station": "",
+    "rate": 'fairness = "rate"\nstation.fast = { address = "10.77.1.99", rate = "54 Mbps" }\n'
+    'station.slow = { address = "10.77.1.98", rate = "6 Mbps" }',
+    "flow": 'fairness = "flow"\nflow_leaves = 7',
+    "direction": 'fairness = "direction"',
+    "udp": 'udp = "down"',
+    "20-Mbps": 'ap.a = { rate = "20 Mbps" }',
+    "40-Gbps": 'ap.a = { rate = "40 Gbps" }',
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plan_and_up_leave_the_same_where_filters_classify(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(Shaper, "classifies_by_mac", lambda _: False)
+    gateway = config.read(gateway_text(3, KINDS[kind]))
 
     def by_up() -> str:
         with Shaper(gateway, log_in(tmp_path)) as shaper:
@@ -35,7 +42,7 @@ def test_plan_and_up_leave_the_same(tmp_path: Path, more: str) -> None:
             return state()
 
     def by_plan() -> str:
-        in_shell(plan(gateway))
+        in_shell(plan(gateway, by_mac=False))
         return state()
 
     answers = [in_a_new_gateway(way) for way in (by_up, by_plan)]
@@ -44,7 +51,40 @@ def test_plan_and_up_leave_the_same(tmp_path: Path, more: str) -> None:
     assert answers[0].count("match ") > 12
 
 
-def in_a_new_gateway(function: Callable[[], str]) -> str:
+@pytest.mark.skipif(shutil.which("bpftool") is None, reason="needs bpftool")
+@pytest.mark.parametrize("kind", ["station", "flow"])
+def test_plan_and_up_leave_the_same_programs_and_maps(tmp_path: Path, kind: str) -> None:
+    more = f"{KINDS[kind]}\nstation.m = {{ mac = '02:00:5e:10:00:01', address = '10.77.1.97' }}"
+    gateway = config.read(gateway_text(3, more))
+    maps = ("aps", "interfaces", "macs", "prefixes", "setup")
+
+    def shown(which: dict[str, str]) -> str:
+        dumps = [sh(f"bpftool -j map dump {which[name]}") for name in maps]
+        return re.sub(r"(filter .* bpf .*) \S+ not_in_hw .*", r"\1", state()) + "\n".join(dumps)
+
+    def by_up() -> str:
+        with Shaper(gateway, log_in(tmp_path)) as shaper:
+            shaper.up(gateway.stations)
+            assert shaper.programs is not None
+            made = shaper.programs.maps
+            return shown({name: f"id {map_number(made[name])}" for name in maps})
+
+    def by_plan() -> str:
+        sh("mount -t bpf bpf /sys/fs/bpf")
+        in_shell(plan(gateway))
+        return shown({name: f"pinned /sys/fs/bpf/lh-lan/maps/{name}" for name in maps})
+
+    answers = [in_a_new_gateway(way, mounts=True) for way in (by_up, by_plan)]
+    assert answers[0] == answers[1]
+
+
+def map_number(descriptor: int) -> int:
+    """Return the kernel's number of a map."""
+    said = Path(f"/proc/self/fdinfo/{descriptor}").read_text()
+    return int(re.findall(r"map_id:\s+(\d+)", said)[0])
+
+
+def in_a_new_gateway(function: Callable[[], str], *, mounts: bool = False) -> str:
     """Call a function in a new namespace with two interfaces, and return its result."""
     clean_up()
     sh(f"ip netns add {GATEWAY}")
@@ -61,7 +101,18 @@ def in_a_new_gateway(function: Callable[[], str]) -> str:
             end
             """.replace(" " * 12, "")
         )
-        answer: str = Child(GATEWAY, function).result()
+        answer: str = Child(GATEWAY, with_own_mounts(function) if mounts else function).result()
         return answer
     finally:
         clean_up()
+
+
+def with_own_mounts(function: Callable[[], str]) -> Callable[[], str]:
+    """Return the function with mounts of its own: what it pins goes with its process."""
+
+    def apart() -> str:
+        rights.unshare(CLONE_NEWNS)
+        sh("mount --make-rprivate /")
+        return function()
+
+    return apart

@@ -180,7 +180,7 @@ def test_an_interface_that_is_gone_is_told_until_it_is_back(lab: Lab, tmp_path: 
             wait_until(lambda: running.faults == [], "it is back")
             with entered(GATEWAY):
                 assert "egress_block" in sh("tc qdisc show dev usb")
-                assert "fh 1:a:1 order 1 key" in sh(f"tc filter show {to_stations.said()}")
+                assert "lasthop_to" in sh(f"tc filter show {to_stations.said()}")
                 assert links.index_of("lh-usb") == number
                 # another name is as good as gone, and its own again
                 sh("ip link set usb name usb9")

@@ -302,7 +302,7 @@ def test_the_unit_has_what_every_command_needs(commands: Commands, sandbox: str)
 
     code, said = commands("check", before=sandbox, under=as_user(names))
     ok = f"{commands.file}: ok: cafe: 1 access point, 2 stations; {LEAVES}\n"
-    assert (code, said) == (0, ok)
+    assert (code, said) == (0, f"{ok}lan: 1 MAC address\n")
     code, said = commands("up", before=sandbox, under=as_user(names))
     assert code == 0, said
     assert transfers(station_v4(0))

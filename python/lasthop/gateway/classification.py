@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from enum import IntEnum
 from importlib.resources import files
 from ipaddress import IPv4Network, IPv6Network
-from typing import NamedTuple, Self, TypeAlias
+from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from lasthop.gateway.config import Subnet
 from lasthop.linux import bpf, tc
@@ -157,6 +157,16 @@ def settings(allowances: Mapping[Kind, tuple[int, int]] = ALLOWANCES) -> bytes:
         byte_ns = round(8e9 / rate_bps) if rate_bps else 0
         value += COUNT.pack(byte_ns, burst_bytes * byte_ns)
     return value
+
+
+class Attachable(Protocol):
+    """Programs that can be attached as filters."""
+
+    def at_block(self, block: Block, name: str, ifb: Device) -> Request:
+        """Have a program judge what meets a block, and redirect what it does not let pass."""
+
+    def at_ifb(self, ifb: Device, major: int) -> Request:
+        """Have a program return the class of each packet at the IFB."""
 
 
 class Programs:

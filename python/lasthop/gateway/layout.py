@@ -30,8 +30,8 @@ from lasthop.gateway.classification import (
     BY_ADDRESS,
     HAS_IGNORED,
     UNCLASSIFIED_AT,
+    Attachable,
     Place,
-    Programs,
     Surroundings,
     Table,
 )
@@ -154,7 +154,7 @@ class Layout:
         The gateway's IFB; a plan has one without a number.
     discipline : str, optional
         Queue of leaves; where no kernel was asked, what the file says or the best of all.
-    programs : Programs, optional
+    programs : Attachable, optional
         BPF programs that classify by MAC address. Without them filters classify by IP address.
     """
 
@@ -163,7 +163,7 @@ class Layout:
         gateway: Gateway,
         ifb: Device,
         discipline: str | None = None,
-        programs: Programs | None = None,
+        programs: Attachable | None = None,
     ) -> None:
         self.gateway = gateway
         self.ifb = ifb

@@ -11,7 +11,7 @@ from lasthop.gateway import config
 from lasthop.gateway.bypass import bypasses, known
 from lasthop.gateway.cautions import by_address, cautions, without_programs
 from lasthop.gateway.config import Gateway
-from lasthop.gateway.layout import short_queue
+from lasthop.gateway.layout import UNKNOWN_MAC, short_queue
 from lasthop.gateway.leases import open_leases
 from lasthop.gateway.leaves import unmanaged, why
 from lasthop.gateway.metrics import check_port, serve_metrics
@@ -62,7 +62,10 @@ def check(gateway: Gateway) -> Checked:
     if is_up:
         found.append(f"it is up ({state.holder()}); `up` lets it take the file over")
     seen = known(gateway)
-    found += by_address(seen.by_address) if refused is None else []
+    if refused is None:
+        # The MAC address of a station that is not here now is learnt when it comes.
+        reasons = seen.by_address.items()
+        found += by_address({name: reason for name, reason in reasons if reason != UNKNOWN_MAC})
     return Checked(found + warnings(gateway), leaves, seen.ports)
 
 

@@ -158,7 +158,9 @@ def functions(gateway: Gateway) -> Iterator[str]:
     layout = of_the_file(gateway)
     names = dict.fromkeys((gateway.wan, *gateway.lans))
     yield function("check_interfaces", [f"is_there {quote(name)}" for name in names])
-    yield function("set_up", [tried(line) for line in plan(gateway) if line[0] != "#"])
+    yield function(
+        "set_up", [tried(line) for line in plan(gateway, by_mac=False) if line[0] != "#"]
+    )
     yield function(f"can_{layout.discipline}", [try_leaf(layout)])
     yield function("set_rate", [set_rate(gateway)])
     yield function("add_leaf", cases(gateway))

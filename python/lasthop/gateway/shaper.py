@@ -20,6 +20,7 @@ from lasthop.gateway.config import Gateway, KnownStation, Subnet
 from lasthop.gateway.inspection import ALL, Part, look
 from lasthop.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.leaves import assumed, is_chosen
+from lasthop.gateway.planned import Planned
 from lasthop.linux import leaf_queue, links, offload, tc
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.changes import Changes, check_hooks_are_free, mac_of
@@ -155,31 +156,31 @@ class Shaper:
 
     def fill(self, layout: Layout) -> None:
         """Let the programs' maps have the entries of a layout."""
-        if layout.programs is None:
+        if self.programs is None:
             return
         there = links.every_link(self.kernel)
         numbers = {name: there[name].number for name in self.gateway.lans if name in there}
         own = own_addresses(self.kernel)
         self.on_link = subnets_at(self.kernel, set(numbers.values()))
-        layout.programs.apply(layout.table(numbers, own, self.on_link, self.others))
+        self.programs.apply(layout.table(numbers, own, self.on_link, self.others))
 
     def by_address(self) -> dict[str, str]:
         """Return the stations that are classified by IP address, and why."""
-        if self.layout is None or self.layout.programs is None:
+        if self.layout is None or self.programs is None:
             return {}
         return self.layout.by_address(self.on_link, self.others)
 
     def moves(self) -> dict[str, int]:
         """Return how often the interface has changed at which each member's MAC address sends."""
-        if self.layout is None or self.layout.programs is None or len(self.gateway.lans) < 2:
+        if self.layout is None or self.programs is None or len(self.gateway.lans) < 2:
             return {}
         macs = {each.station.mac for each in self.layout.members.values()}
-        return {mac: self.layout.programs.moves(mac) for mac in macs if mac is not None}
+        return {mac: self.programs.moves(mac) for mac in macs if mac is not None}
 
     def filtered(self) -> list[dict[str, Any]]:
         """Return bytes at the filters by access point and direction, for status and metrics."""
         rows: list[dict[str, Any]] = []
-        if self.layout is None or self.layout.programs is None:
+        if self.layout is None or self.programs is None:
             return rows
         for ap in self.gateway.aps:
             counted = self.classified(ap.name) or []
@@ -198,11 +199,11 @@ class Shaper:
 
         None if the kernel has no programs of ours.
         """
-        layout = self.running()
-        if layout.programs is None:
+        self.running()
+        if self.programs is None:
             return None
         names = [each.name for each in self.gateway.aps]
-        return layout.programs.counts(names.index(ap))
+        return self.programs.counts(names.index(ap))
 
     def join(self, station: KnownStation, *, fill: bool = True) -> None:
         """Give a station its place; if the kernel refuses, it stays without.
@@ -222,8 +223,8 @@ class Shaper:
     def leave(self, name: str) -> None:
         """Take a station's place away."""
         layout = self.running()
-        if layout.programs is not None:
-            layout.programs.remove(layout.keys_of(layout.members[name]))
+        if self.programs is not None:
+            self.programs.remove(layout.keys_of(layout.members[name]))
         self.remove(layout.leave(name))
 
     def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
@@ -307,10 +308,19 @@ def undo_everything(log: UndoLog) -> list[str]:
         return Changes(kernel, log).undo_all()
 
 
-def plan(gateway: Gateway) -> list[str]:
-    """The commands that do what `up` does with the stations that have addresses in the file."""
+def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
+    """Return the commands that do what `up` does with the stations that have addresses in the file.
+
+    Parameters
+    ----------
+    gateway : Gateway
+    by_mac : bool, optional
+        Whether a BPF program classifies by MAC address, as in `up`. Without it filters classify by
+        IP address, as in `up` where the kernel refuses the program.
+    """
     ifb = tc.Device(ifb_name(gateway), 0)
-    layout = Layout(gateway, ifb)
+    programs = Planned(ifb.name) if by_mac else None
+    layout = Layout(gateway, ifb, programs=programs)
     rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
     lines = []
     if is_chosen(gateway):
@@ -318,6 +328,7 @@ def plan(gateway: Gateway) -> list[str]:
     lines += [
         links.add_ifb(ifb.name, mac_of(ifb.name), tc.DIRECT_PACKETS).said,
         links.set_up(ifb.name).said,
+        *(programs.load() if programs is not None else ()),
         *(request.said for request in layout.foundation(rates)),
     ]
     devices = [tc.Device(name, 0) for name in (gateway.wan, *gateway.lans)]
@@ -327,5 +338,9 @@ def plan(gateway: Gateway) -> list[str]:
     for station in gateway.stations:
         if station.ap is not None and station.addresses:
             requests += layout.join(station)
-    requests += layout.start()
-    return lines + [request.said for request in requests]
+    lines += [request.said for request in requests]
+    if programs is not None:
+        numbers = {name: k for k, name in enumerate(gateway.lans, start=1)}
+        table = layout.table(numbers, ())
+        lines += programs.fill(table, {k: name for name, k in numbers.items()})
+    return lines + [request.said for request in layout.start()]

@@ -18,6 +18,7 @@ from lasthop.gateway.cautions import by_address, cautions
 from lasthop.gateway.classification import Surroundings
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.discovery import bridge_ports, listen, look
+from lasthop.gateway.layout import UNKNOWN_MAC
 from lasthop.gateway.ports import WINDOW_S
 from lasthop.gateway.roster import MOST_ADDRESSES, MOST_FOUND, Roster, Sighting
 from lasthop.gateway.shaping import Shaping
@@ -293,7 +294,20 @@ class Stations:
                 f"new MAC addresses without a leaf: {self.admission.waiting}; {queue} got one "
                 "in the last minute (`discover.new_per_minute`): list stations that must not wait"
             )
-        return found + by_address(self.shaping.shaper.by_address())
+        # A station that has sent nothing yet has no MAC address to be learnt.
+        silent = {
+            name
+            for name, seen in self.shaping.observed.seen.items()
+            if seen.counters is not None and not seen.counters.sent_bytes
+        }
+        reasons = self.shaping.shaper.by_address()
+        return found + by_address(
+            {
+                name: reason
+                for name, reason in reasons.items()
+                if reason != UNKNOWN_MAC or name not in silent
+            }
+        )
 
     def close(self) -> None:
         """Let go of sockets."""

@@ -145,7 +145,8 @@ def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
 
 
 def test_nothing_is_redirected_but_tcp_and_downlink_udp() -> None:
-    lines = plan(gateway('udp = "down"\nstation.a.address = "10.0.0.1, 2001:db8::1"'))
+    text = 'udp = "down"\nstation.a.address = "10.0.0.1, 2001:db8::1"'
+    lines = plan(gateway(text), by_mac=False)
     (hooks,) = [line.split() for line in lines if line.endswith(" clsact")]
     lan, wan = int(hooks[6]), int(hooks[8])
     links = [line for line in lines if " hashkey " in line]
@@ -164,7 +165,7 @@ ap.b = { udp = "down", rate = "5 Mbps" }
 station.x = { address = "10.0.0.1, 2001:db8::1", ap = "a" }
 station.y = { address = "10.0.0.2", ap = "b" }
 """
-    lines = plan(gateway(more))
+    lines = plan(gateway(more), by_mac=False)
     (lan,) = (int(line.split()[6]) for line in lines if line.endswith(" clsact"))
     of_lan = [line for line in lines if f"filter add block {lan} " in line]
     udp = [line for line in of_lan if "0x00110000" in line or "0x00001100" in line]
@@ -189,11 +190,33 @@ station.y = { address = "10.0.0.2", ap = "b" }
 
 
 def test_packets_are_redirected_by_the_last_commands() -> None:
-    lines = plan(gateway('station.a.address = "10.0.0.1"'))
+    lines = plan(gateway('station.a.address = "10.0.0.1"'), by_mac=False)
     starts = [k for k, line in enumerate(lines) if "block" in line and " link " in line]
     assert len(starts) == 8
     between = [lines[k] for k in range(starts[0], len(lines)) if k not in starts]
     assert all(line.endswith(" flowid 6c68:") for line in between)
+
+
+def test_a_plan_classifies_by_mac_address_and_redirects_by_the_last_commands() -> None:
+    more = """discover.neighbours = true
+station.a = { mac = "02:00:5e:10:00:01", address = "10.0.0.1" }
+station.b.address = "10.0.0.2"
+"""
+    lines = plan(gateway(more))
+    (load,) = (k for k, line in enumerate(lines) if "prog loadall" in line)
+    assert lines[load].endswith(
+        "share/stations.o /sys/fs/bpf/lh-eth1 type classifier pinmaps /sys/fs/bpf/lh-eth1/maps"
+    )
+    filled = [line.split("/maps/")[1].split()[0] for line in lines if "map update" in line]
+    assert filled == ["setup", "aps", "interfaces", "macs", "prefixes"]
+    (mac,) = (line for line in lines if "/maps/macs " in line)
+    assert " key hex 02 00 5e 10 00 01 00 00 value hex 00 01 00 01 " in mac
+    assert [line.split("/")[-1].split()[0] for line in lines[-2:]] == [
+        "from_stations",
+        "to_stations",
+    ]
+    assert all(" action mirred egress redirect dev lh-eth1" in line for line in lines[-2:])
+    assert not any("u32" in line for line in lines)
 
 
 def test_two_access_points_have_a_bottleneck_each() -> None:

@@ -15,6 +15,11 @@
 #   is used. Above it falls by @DECREASE@; the second time above `high`, to @BACK_OFF@ of what passed. While the delay
 #   falls by itself, it holds. `lasthop gateway run` asks ten times a second and measures the
 #   capacity: it grows five times in seconds, this in 40 s. `wce.interval`, `wce.timeout` have no effect.
+# - Packets are classified by IP address, TCP and UDP only, since classification by MAC address takes a BPF program,
+#   which needs bpftool and a tc with libbpf (packages bpftool-minimal and tc-bpf). What is missing:
+#   a guest can bypass this with other protocols, forged or new addresses; there is no leaf for unclassified packets, no
+#   allowance for DNS and DHCP, no wait for new MAC addresses, and bytes that pass are not counted. A router with these
+#   packages can run the commands of `lasthop gateway plan`, which classify by MAC address.
 # - One station alone is believed, however late it is.
 # - Stations are found in the table of neighbours alone.
 # - Uplink UDP is not counted, nothing is mended, and there are no metrics. If the IFB goes, this ends.
@@ -452,6 +457,7 @@ start() {
     : >"$DIR/memory"
     listed >"$DIR/stations"
     set_up
+    say "classified by IP address only: bpftool and a program for MAC addresses are missing: a guest can bypass this"
     : >"$DIR/up"
     look=0
     while :; do
