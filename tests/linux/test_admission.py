@@ -85,9 +85,9 @@ def test_a_new_mac_address_is_unclassified_until_its_quarantine_is_over(start: S
     text = 'discover = { neighbours = true, quarantine = "1 s", new_per_minute = 1 }'
     service = start(text)
     shaper = service.shaping.shaper
-    speak(0)
-    speak(1)
-    see(service)
+    for k in (0, 1):
+        speak(k)
+        see(service)
     assert names(service) == set()
     before = passed(shaper)
     send(UNKNOWN, MACS[0])

@@ -4,14 +4,12 @@ Damage is done by `tc` and `ip` as an administrator would do it; whether all is 
 from `tc` and `ip` as well, so that what heals is not what judges.
 """
 
-import os
-import resource
 import select
 import selectors
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -27,7 +25,6 @@ from lab import (
     Lab,
     entered,
     gateway_text,
-    leftovers,
     sh,
     station_v4,
     wait_until,
@@ -40,6 +37,7 @@ from lasthop.gateway.service import Service
 from lasthop.linux import links, tc
 from lasthop.linux.events import Attended, Event, Events
 from lasthop.linux.netlink import Socket
+from running import Running, up
 from traffic import CHUNK, Flow, run, transfers
 
 
@@ -47,61 +45,6 @@ from traffic import CHUNK, Flow, run, transfers
 def lab() -> Iterator[Lab]:
     with Lab(stations=2) as lab:
         yield lab
-
-
-class Running:
-    """`lasthop gateway up` as a function in a process of its own."""
-
-    def __init__(self, directory: Path, text: str) -> None:
-        self.state = State(directory / "state")
-        self.file = directory / "cafe.toml"
-        self.file.write_text(text)
-        self.log = directory / "said"
-
-        def life() -> tuple[float, int]:
-            said = self.log.open("a", buffering=1)
-            gateway = config.read(self.file)
-            self.state.make()
-            service = Service(
-                gateway, self.state, lambda: gateway, lambda line: print(line, file=said)
-            )
-            service.up()
-            service.run(lambda: None, None)
-            kept = service.down()
-            service.close()
-            assert kept == []
-            used = resource.getrusage(resource.RUSAGE_SELF)
-            return used.ru_utime + used.ru_stime, service.loop.wakings
-
-        self.child = Child(GATEWAY, life)
-
-    def status(self) -> dict[str, Any] | None:
-        return self.state.ask({"do": "status"})
-
-    @property
-    def faults(self) -> list[str]:
-        status = self.status()
-        assert status is not None
-        found: list[str] = status["faults"]
-        return found
-
-    def processor_s(self) -> float:
-        """Processor time so far. [s]"""
-        fields = Path(f"/proc/{self.child.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@contextmanager
-def up(directory: Path, text: str) -> Iterator[Running]:
-    running = Running(directory, text)
-    try:
-        wait_until(lambda: running.status() is not None, "the gateway is up")
-        yield running
-    finally:
-        running.state.ask({"do": "stop"})
-        running.child.result()
-        with entered(GATEWAY):
-            assert leftovers() == []
 
 
 @pytest.fixture

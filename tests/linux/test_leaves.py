@@ -44,8 +44,8 @@ def test_a_gateway_has_them_mends_them_and_plans_them(
     found = seen(word, more)
     assert found["discipline"] == discipline
     assert found["tried"] == {"untried": None, "missing": None, "discipline": discipline}
-    assert found["up"] == found["planned"]
-    assert found["up"].count(f"qdisc {discipline} ") == (
+    assert found["by_address"] == found["planned"]
+    assert found["by_address"].count(f"qdisc {discipline} ") == (
         5 if "= 5" in more else 2 - (word == "fq_codel")
     )
     if "fairness" in more:
@@ -55,7 +55,8 @@ def test_a_gateway_has_them_mends_them_and_plans_them(
     assert changed == [[f"{said} changed"]] * len(changed)
     assert gone == [f"{said} gone"]
     assert found["mended"] == [True] * len(found["damaged"])
-    assert found["counted"] == 3  # the access point's class and two leaves; no flows
+    # the access point's class, two leaves, and those of packets of nobody; no flows
+    assert found["counted"] == 5
 
 
 def test_a_machine_is_asked_for_its_best() -> None:

@@ -13,8 +13,8 @@ import struct
 from collections.abc import Iterable, Mapping, Set
 from contextlib import ExitStack, suppress
 from enum import IntEnum
-from importlib.resources import files
 from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from lasthop.gateway.config import Subnet
@@ -22,6 +22,9 @@ from lasthop.linux import bpf, tc
 from lasthop.linux.classifier import Classifier
 from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
 from lasthop.linux.tc import Address, Block, Device
+
+OBJECT = Path(__file__).parent / "share" / "stations.o"
+"""The programs as the compiler has written them."""
 
 
 class Kind(IntEnum):
@@ -179,7 +182,7 @@ class Programs:
     """
 
     def __init__(self) -> None:
-        data = files("lasthop.gateway").joinpath("share", "stations.o").read_bytes()
+        data = OBJECT.read_bytes()
         self.table: Table = {}
         self.loaded: dict[str, Classifier] = {}
         with ExitStack() as stack:

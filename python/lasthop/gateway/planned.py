@@ -2,10 +2,9 @@
 
 import struct
 from collections.abc import Iterator
-from importlib.resources import files
 from shlex import quote
 
-from lasthop.gateway.classification import Table, settings
+from lasthop.gateway.classification import OBJECT, Table, settings
 from lasthop.linux import tc
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import Block, Device
@@ -28,9 +27,8 @@ class Planned:
 
     def load(self) -> Iterator[str]:
         """Return the commands that load the programs with their maps."""
-        data = files("lasthop.gateway").joinpath("share", "stations.o")
         pins = f"{self.directory} type classifier pinmaps {self.directory}/maps"
-        yield f"bpftool prog loadall {quote(str(data))} {pins}"
+        yield f"bpftool prog loadall {quote(str(OBJECT))} {pins}"
         yield self.update("setup", shown(bytes(4)), settings())
 
     def fill(self, table: Table, interfaces: dict[int, str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ import errno
 import os
 import platform
 import struct
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -38,6 +39,11 @@ LOG_BYTES = 1 << 16
 INSTRUCTION_BYTES = 8
 MAP_INSTRUCTION, PSEUDO_MAP = 0x18, 1
 """Loads a 64-bit number; with this source register, the map of a descriptor."""
+
+
+UPDATES, REFILL_S = 20, 0.005
+"""The kernel keeps few free entries of a map and adds more at its next interrupt; until then it
+refuses an update (ENOMEM). Number of attempts, and the time between two. [s]"""
 
 
 class BpfError(OSError):
@@ -157,7 +163,15 @@ def update(a_map: int, key: bytes, value: bytes) -> None:
     """Let an entry of a map have this value."""
     there, data = buffer(key), buffer(value)
     asked = struct.pack("=IIQQQ", a_map, 0, address(there), address(data), 0)
-    call(MAP_UPDATE, "an entry of a BPF map", asked)
+    for attempt in range(UPDATES):
+        try:
+            call(MAP_UPDATE, "an entry of a BPF map", asked)
+        except BpfError as error:
+            if error.errno != errno.ENOMEM or attempt == UPDATES - 1:
+                raise
+            time.sleep(REFILL_S)
+        else:
+            return
 
 
 def entry(a_map: int, key: bytes, value_bytes: int) -> bytes:

@@ -4,10 +4,12 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 from lab import gateway_text, log_in, sh
 from lasthop.daemon.differences import told
 from lasthop.gateway import config
+from lasthop.gateway.config import Gateway
 from lasthop.gateway.shaper import Shaper, plan
 from lasthop.linux import rights
 from shown import in_batches, state
@@ -49,10 +51,20 @@ def main(word: str, more: str) -> dict[str, object]:
             shaper.mend(found)
             mended.append(state() == seen["up"] and shaper.faults() == [])
         seen |= {"damaged": damaged, "mended": mended, "counted": len(shaper.counters())}
-        seen["kept"] = shaper.down()
-    in_batches(plan(gateway))
+        kept = shaper.down()
+    seen["kept"] = kept + without_programs(gateway, directory, seen)
+    in_batches(plan(gateway, by_mac=False))
     seen["planned"] = state()
     return seen
+
+
+def without_programs(gateway: Gateway, directory: Path, seen: dict[str, object]) -> list[str]:
+    """Set up what a plan without `bpftool` sets up, and take it down; what is left, in words."""
+    refuse = mock.patch.object(Shaper, "classifies_by_mac", return_value=False)
+    with refuse, Shaper(gateway, log_in(directory)) as shaper:
+        shaper.up(gateway.stations)
+        seen["by_address"] = state()
+        return shaper.down()
 
 
 if __name__ == "__main__":

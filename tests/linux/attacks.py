@@ -1,0 +1,776 @@
+"""Does a guest that attacks the gateway take more than one share? Each row is one attack.
+
+    .venv/bin/python tests/linux/attacks.py                     all rows, as root
+    .venv/bin/python tests/linux/attacks.py gre "many macs"     only these
+    .venv/bin/python tests/linux/attacks.py --list              names of the rows
+    .venv/bin/python tests/linux/attacks.py --bridge --estimated --discipline fq_codel
+
+```text
+SERVER --- ISP --- wan GATEWAY lan --- AP (bridge, 20 Mbit/s per direction) --- STATIONS
+```
+
+An honest guest downloads by TCP. The device next to it asks the server for 18 Mbit/s, or sends as
+much. It chooses MAC addresses, IP addresses and protocols at will: all its frames are made here,
+and it answers questions for any of its addresses. C is 12 Mbit/s, or estimated. The honest guest
+and the victim are listed with their MAC addresses. The device is found, and has waited.
+
+A row fails if an honest guest gets less than 90 % of what it gets in the control row, where the
+device uses plain UDP in the same direction and at the same rate. In rows with floods the honest
+guest also resolves names. Bytes at the filters must agree within 1 % with counts of nftables.
+The report shows what `status` says. Writes out/attacks.json. A row takes about 20 s, and 5 CPU
+seconds.
+"""
+
+import argparse
+import itertools
+import json
+import random
+import socket
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import traffic
+from frames import ipv4, ipv6, udp
+from lab import (
+    AP,
+    GATEWAY,
+    ISP,
+    SERVER,
+    SERVER_V4,
+    SERVER_V6,
+    STATIONS,
+    Child,
+    address,
+    clean_up,
+    entered,
+    pair,
+    routes,
+    sh,
+    wait_until,
+)
+from lasthop.linux.packets import attach
+from running import Running, up
+
+ROOT = Path(__file__).parents[2]
+AIR_BPS, C_BPS, SENT_BPS = 20_000_000, 12_000_000, 18_000_000
+AIR_PACKETS = 75
+LEAST_SHARE = 0.9
+PAYLOAD = 1400
+"""Bytes behind the IP header of most frames."""
+HONEST, VICTIM, DEVICE = "02:00:5e:10:00:0a", "02:00:5e:10:00:0b", "02:00:5e:10:00:0c"
+HONEST_V4, VICTIM_V4, DEVICE_V4 = "10.77.1.10", "10.77.1.11", "10.77.1.12"
+DEVICE_V6 = "fd77:1::c"
+GATE_V4 = "10.77.1.1"
+NAMES_PER_S = 5
+"""Names that the honest guest resolves. [1/s]"""
+ETHERNET = 14
+"""Bytes of a frame's header, which nftables does not count."""
+TICK_S = 0.005
+"""Time between two bursts of the device. [s]"""
+
+ANSWERS_S = 8.0
+"""Time for which the device answers in addition to its attack. [s]"""
+
+Packet = tuple[int, bytes]
+Maker = Callable[["Device", int, float], "Sent"]
+"""Makes a frame from its number and the time since the begin. [s]"""
+
+
+# -- the lab -------------------------------------------------------------------------------------
+
+
+class Air:
+    """The namespaces. Frames of both directions share the air."""
+
+    def __init__(self, *, bridge: bool) -> None:
+        clean_up()
+        for name in (SERVER, ISP, GATEWAY, AP, STATIONS):
+            sh(f"ip netns add {name}; ip -n {name} link set lo up")
+        pair(SERVER, "up0", ISP, "down0")
+        pair(ISP, "up0", GATEWAY, "wan")
+        pair(GATEWAY, "lan", AP, "up0")
+        pair(AP, "down0", STATIONS, "wl0")
+        sh(f"ip netns exec {ISP} sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1")
+        address(SERVER, "up0", [f"{SERVER_V4}/24", f"{SERVER_V6}/64"])
+        address(ISP, "down0", ["10.77.0.1/24", "fd77::1/64"])
+        routes(SERVER, "10.77.0.1", "fd77::1")
+        if bridge:
+            self.bridge()
+        else:
+            self.router()
+        self.share_air()
+        for mac, here, device in ((HONEST, HONEST_V4, "g0"), (VICTIM, VICTIM_V4, "g1")):
+            self.guest(device, mac, here)
+
+    def router(self) -> None:
+        """Let the gateway route."""
+        address(ISP, "up0", ["10.78.0.1/24", "fd78::1/64"])
+        address(GATEWAY, "wan", ["10.78.0.2/24", "fd78::2/64"])
+        address(GATEWAY, "lan", [f"{GATE_V4}/16", "fd77:1::1/64"])
+        settings = "net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
+        loose = "net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.lan.rp_filter=0"
+        sh(f"ip netns exec {GATEWAY} sysctl -qw {settings} {loose}")
+        routes(ISP, "10.78.0.2", "fd78::2")
+        routes(GATEWAY, "10.78.0.1", "fd78::1")
+        sh(f"ip -n {GATEWAY} route add 10.77.0.0/24 via 10.78.0.1")
+
+    def bridge(self) -> None:
+        """Let the gateway bridge; the ISP is the guests' router."""
+        sh(f"ip -n {GATEWAY} link add br0 type bridge; ip -n {GATEWAY} link set br0 up")
+        for device in ("wan", "lan"):
+            sh(f"ip -n {GATEWAY} link set {device} master br0")
+        address(ISP, "up0", [f"{GATE_V4}/16", "fd77:1::1/64"])
+        address(GATEWAY, "br0", ["10.77.1.2/16", "fd77:1::2/64"])
+        routes(GATEWAY, GATE_V4, "fd77:1::1")
+
+    def share_air(self) -> None:
+        """Bridge in the access point, with a FIFO per direction."""
+        sh(
+            f"""
+            ip -n {AP} link add br0 type bridge
+            ip -n {AP} link set br0 up
+            ip -n {STATIONS} link set wl0 promisc on
+            """
+        )
+        for device in ("up0", "down0"):
+            sh(
+                f"""
+                ip -n {AP} link set {device} master br0
+                tc -n {AP} qdisc add dev {device} root handle 1: htb default 1
+                tc -n {AP} class add dev {device} parent 1: classid 1:1 htb rate {AIR_BPS}
+                tc -n {AP} qdisc add dev {device} parent 1:1 pfifo limit {AIR_PACKETS}
+                """
+            )
+
+    def guest(self, device: str, mac: str, here: str) -> None:
+        """Add a guest with a MAC address of its own, which answers for its address only."""
+        table = 100 + int(device[1:])
+        sh(
+            f"""
+            ip -n {STATIONS} link add {device} link wl0 address {mac} type macvlan mode bridge
+            ip netns exec {STATIONS} sysctl -qw net.ipv4.conf.{device}.arp_ignore=1
+            ip netns exec {STATIONS} sysctl -qw net.ipv4.conf.{device}.arp_announce=2
+            ip -n {STATIONS} link set {device} gso_max_segs 1 up
+            ip -n {STATIONS} address add {here}/16 dev {device}
+            ip -n {STATIONS} rule add from {here} table {table}
+            ip -n {STATIONS} route add default via {GATE_V4} dev {device} table {table}
+            """
+        )
+
+    def __enter__(self) -> "Air":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        clean_up()
+
+
+# -- the device ----------------------------------------------------------------------------------
+
+
+@dataclass
+class Device:
+    """What the attacker, or the server that it has asked, sends at a time."""
+
+    down: bool
+    """Whether the server sends to the device."""
+    draw: random.Random = field(default_factory=lambda: random.Random(1))
+
+    def ip(self, protocol: int, payload: bytes, own: str, *, fragment: int = 0) -> Packet:
+        """Return a packet between the server and an address of the device."""
+        is_v6 = ":" in own
+        server = SERVER_V6 if is_v6 else SERVER_V4
+        source, to = (server, own) if self.down else (own, server)
+        if is_v6:
+            return ipv6(protocol, payload, source, to=to)
+        return summed(ipv4(protocol, payload, source, to=to, fragment=fragment))
+
+
+class Sent(NamedTuple):
+    """A frame without the MAC address to which it goes."""
+
+    packet: Packet
+    mac: str = DEVICE
+    """MAC address of the device that sends or receives it."""
+    to: bytes | None = None
+    """MAC address to which the device sends it, if not that of its router."""
+
+
+def raw(mac: str) -> bytes:
+    """Return the bytes of a MAC address."""
+    return bytes.fromhex(mac.replace(":", ""))
+
+
+def summed(packet: Packet) -> Packet:
+    """Return an IPv4 packet with the checksum of its header (RFC 791)."""
+    kind, data = packet
+    return kind, data[:10] + checksum(data[:20]) + data[12:]
+
+
+def checksum(data: bytes) -> bytes:
+    """Return the Internet checksum (RFC 1071) of data whose own field is zero."""
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return struct.pack("!H", ~total & 0xFFFF)
+
+
+def invented(number: int) -> str:
+    """Return a MAC address that nobody has."""
+    return f"02:00:5e:99:{number >> 8 & 255:02x}:{number & 255:02x}"
+
+
+def v4(number: int) -> str:
+    """Return an IPv4 address of the device's."""
+    return f"10.77.{20 + number // 250}.{1 + number % 250}"
+
+
+def v6(number: int) -> str:
+    """Return an IPv6 address of the device's."""
+    return f"fd77:1::d:{number:x}"
+
+
+def number_of(own: str) -> int | None:
+    """Return the number of an address of the device's; 0 is its first one, None is not its own."""
+    if own in (DEVICE_V4, DEVICE_V6):
+        return 0
+    parts = own.split(".")
+    if len(parts) == 4 and parts[:2] == ["10", "77"] and int(parts[2]) >= 20:
+        return (int(parts[2]) - 20) * 250 + int(parts[3]) - 1
+    return int(own.rpartition(":")[2], 16) if own.startswith("fd77:1::d:") else None
+
+
+def arp(mac: str, own: str, asked: str = GATE_V4, *, operation: int = 1) -> Packet:
+    """Return a question for an address, or an answer, which tells the own one (RFC 826)."""
+    head = struct.pack("!HHBBH", 1, 0x0800, 6, 4, operation)
+    own_bytes, asked_bytes = socket.inet_aton(own), socket.inet_aton(asked)
+    return 0x0806, head + raw(mac) + own_bytes + bytes(6) + asked_bytes + bytes(18)
+
+
+def discovery(kind: int, mac: str, own: str, to: str, target: str) -> Packet:
+    """Return a solicitation (135) or an advertisement (136) (RFC 4861, sections 4.3 and 4.4)."""
+    flags = 0 if kind == 135 else 0x60000000
+    body = struct.pack("!BBHI", kind, 0, 0, flags) + ip_address(target).packed
+    body += (b"\x01\x01" if kind == 135 else b"\x02\x01") + raw(mac)
+    pseudo = ip_address(own).packed + ip_address(to).packed + struct.pack("!II", len(body), 58)
+    body = body[:2] + checksum(pseudo + body) + body[4:]
+    network, data = ipv6(58, body, own, to=to)
+    return network, data[:7] + b"\xff" + data[8:]
+
+
+def solicitation(mac: str, own: str, asked: str = "fd77:1::1") -> Packet:
+    """Return a question for an IPv6 address, which tells the own one."""
+    return discovery(135, mac, own, asked, asked)
+
+
+def plain(device: Device, k: int, now_s: float) -> Sent:
+    """UDP of the device's address."""
+    return Sent(device.ip(17, udp(4433, PAYLOAD), DEVICE_V4))
+
+
+def every(period_s: float, name: Callable[[int], str]) -> Maker:
+    """Return a maker that takes a new address every so often. [s]"""
+
+    def make(device: Device, k: int, now_s: float) -> Sent:
+        return Sent(device.ip(17, udp(4433, PAYLOAD), name(int(now_s / period_s))))
+
+    return make
+
+
+def protocol(number: int, payload: bytes = bytes(PAYLOAD), own: str = DEVICE_V4) -> Maker:
+    """Return a maker of packets of a protocol."""
+    return lambda device, k, now_s: Sent(device.ip(number, payload, own))
+
+
+def to_port(port: int, source_port: int = 5000) -> Maker:
+    """Return a maker of UDP to a port."""
+    return protocol(17, udp(port, PAYLOAD, source_port))
+
+
+def fragments(device: Device, k: int, now_s: float) -> Sent:
+    """First and later fragments in turn."""
+    offset = 0x2000 if k % 2 == 0 else 0x2000 | PAYLOAD // 8
+    return Sent(device.ip(17, udp(53, PAYLOAD - 8), DEVICE_V4, fragment=offset))
+
+
+def last_of(count: int) -> Maker:
+    """Return a maker that uses the last of many IPv6 addresses, all of which stay known."""
+
+    def make(device: Device, k: int, now_s: float) -> Sent:
+        number = k // 40 % count if k % 40 == 0 or now_s < 0.5 else count - 1
+        return Sent(device.ip(17, udp(4433, PAYLOAD), v6(number)))
+
+    return make
+
+
+def privacy(device: Device, k: int, now_s: float) -> Sent:
+    """The last of 20 temporary addresses; the others are given up (RFC 8981)."""
+    return Sent(device.ip(17, udp(4433, PAYLOAD), v6(min(int(now_s / 0.1), 19))))
+
+
+def macs(count: int) -> Maker:
+    """Return a maker that uses many MAC addresses in turn, each with an address."""
+
+    def make(device: Device, k: int, now_s: float) -> Sent:
+        number = k % count
+        return Sent(device.ip(17, udp(4433, PAYLOAD), v4(number)), invented(number))
+
+    return make
+
+
+def mac_every(period_s: float) -> Maker:
+    """Return a maker that changes its MAC address every so often. [s]"""
+
+    def make(device: Device, k: int, now_s: float) -> Sent:
+        number = int(now_s / period_s)
+        return Sent(device.ip(17, udp(4433, PAYLOAD), v4(number)), invented(number))
+
+    return make
+
+
+def cloned(device: Device, k: int, now_s: float) -> Sent:
+    """UDP with the MAC address of the victim."""
+    return Sent(device.ip(17, udp(4433, PAYLOAD), DEVICE_V4), VICTIM)
+
+
+def forged(*, tcp: bool = False, ports: bool = False) -> Maker:
+    """Return a maker of packets with the victim's IP address, with fixed or random ports."""
+
+    def make(device: Device, k: int, now_s: float) -> Sent:
+        port = device.draw.randrange(1024, 65536) if ports else 4433
+        if not tcp:
+            return Sent(device.ip(17, udp(port, PAYLOAD, port), VICTIM_V4))
+        segment = struct.pack("!HHIIBBHHH", port, 5001, k, 0, 0x50, 0x10, 1000, 0, 0)
+        return Sent(device.ip(6, segment + bytes(PAYLOAD), VICTIM_V4))
+
+    return make
+
+
+def flood_of(packet: Packet, to: bytes | None = None) -> Maker:
+    """Return a maker of one frame."""
+    return lambda device, k, now_s: Sent(packet, to=to)
+
+
+# -- rows ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """An attack."""
+
+    make: Maker
+    down: bool = True
+    """Whether the server sends to the device, which has asked for it."""
+    rate_bps: int = SENT_BPS
+    """Rate at which is sent. [bit/s]"""
+    with_victim: bool = False
+    """Whether a second honest guest downloads."""
+    resolves: bool = False
+    """Whether the honest guest resolves names meanwhile."""
+    own_macs: bool = False
+    """Whether each address of the device has a MAC address of its own."""
+    discipline: str | None = None
+
+    @property
+    def control(self) -> "Row":
+        """The row with which this one is compared."""
+        return replace(self, make=plain, resolves=False, own_macs=False)
+
+
+GROUP = bytes.fromhex("01005e000001")
+EVERYBODY = b"\xff" * 6
+OPTIONS = b"\x11\0\x01\x04\0\0\0\0"
+"""Destination options in front of UDP."""
+ECHO_REPLY = summed(ipv4(1, b"\0\0" + bytes(PAYLOAD), DEVICE_V4, to=GATE_V4))
+MULTICAST = summed(ipv4(17, udp(5353, PAYLOAD), DEVICE_V4, to="224.0.0.1"))
+up_by = partial(Row, down=False)
+flooding = partial(Row, down=False, resolves=True)
+forging = partial(Row, down=False, rate_bps=8_000_000, with_victim=True)
+ROWS: dict[str, Row] = {
+    "control": Row(plain),
+    "20 privacy addresses": Row(privacy),
+    "24 IPv6 addresses": Row(last_of(24)),
+    **{f"a new IPv6 address every {s} s": Row(every(s, v6)) for s in (0.5, 1, 3)},
+    **{f"a new IPv4 address every {s} s": Row(every(s, v4)) for s in (0.5, 1, 3)},
+    "gre": Row(protocol(47)),
+    "gre, up": up_by(protocol(47)),
+    "esp": Row(protocol(50)),
+    "esp, up": up_by(protocol(50)),
+    "fragments": Row(fragments),
+    "fragments, up": up_by(fragments),
+    "extension headers": Row(protocol(60, OPTIONS + udp(53, PAYLOAD), DEVICE_V6)),
+    "extension headers, up": up_by(protocol(60, OPTIONS + udp(53, PAYLOAD), DEVICE_V6)),
+    "icmp": Row(protocol(1, b"\x08\0" + bytes(PAYLOAD))),
+    "icmp, up": up_by(protocol(1, b"\0\0" + bytes(PAYLOAD))),
+    "uploads to port 53": flooding(to_port(53)),
+    "uploads to port 67": up_by(to_port(67, 68)),
+    "uploads to port 547": up_by(protocol(17, udp(547, PAYLOAD, 546), DEVICE_V6)),
+    "nine macs": Row(macs(9), own_macs=True),
+    "many macs": Row(macs(4095), own_macs=True),
+    "many macs, up": up_by(macs(4095), own_macs=True),
+    "a new mac every second": Row(mac_every(1), own_macs=True),
+    "a cloned mac, up": Row(cloned, down=False, with_victim=True),
+    "flood of arp": flooding(flood_of(arp(DEVICE, DEVICE_V4), EVERYBODY)),
+    "flood of solicitations": flooding(flood_of(solicitation(DEVICE, DEVICE_V6))),
+    "flood of echo replies": flooding(flood_of(ECHO_REPLY)),
+    "flood of multicast": flooding(flood_of(MULTICAST, GROUP)),
+    "forged udp": forging(forged()),
+    "forged udp, random ports": forging(forged(ports=True)),
+    "forged tcp": forging(forged(tcp=True)),
+    "forged tcp, random ports": forging(forged(tcp=True, ports=True)),
+    "forged udp, fq_codel": forging(forged(ports=True), discipline="fq_codel"),
+    "forged tcp, fq_codel": forging(forged(tcp=True, ports=True), discipline="fq_codel"),
+}
+SHARED_BY_DESIGN = {"a cloned mac, up", "nine macs", "many macs", "many macs, up"}
+"""Rows that are printed and not judged: a MAC address is all that there is to know a station by,
+and without groups each MAC address has a share."""
+
+
+@dataclass
+class Result:
+    """What came of a row."""
+
+    row: str
+    honest_bps: float
+    victim_bps: float | None
+    device_bps: float
+    """What has reached the device, or what of it has left at `wan`. [bit/s]"""
+    names: float | None
+    """Fraction of the names that were resolved."""
+    counted: dict[str, float]
+    """Bytes at the filters over bytes of an own count at `lan`, by direction."""
+    largest: list[str]
+    """Stations with the largest rates, as `status` has them."""
+    warnings: list[str]
+    faults: list[str]
+
+
+def flood(row: Row, seconds: float, next_hop: bytes) -> None:
+    """Send as the device, or as the server; this process has the namespace of that one.
+
+    `next_hop` is the MAC address of its router.
+    """
+    device = Device(row.down)
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+        sender.bind(("up0" if row.down else "wl0", 0))
+        begin_s, sent_bits = time.monotonic(), 0
+        numbers = itertools.count()
+        while (now_s := time.monotonic() - begin_s) < seconds:
+            while sent_bits < row.rate_bps * now_s:
+                (kind, data), mac, to = row.make(device, next(numbers), now_s)
+                source = bytes(6) if row.down else raw(mac)
+                frame = (to or next_hop) + source + struct.pack("!H", kind) + data
+                sent_bits += 8 * len(frame)
+                with suppress(OSError):  # the queue of the interface is full
+                    sender.send(frame)
+            time.sleep(TICK_S)
+
+
+def answer(row: Row, seconds: float) -> None:
+    """Answer as the device who has any of its addresses; this process is where the stations are."""
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as sock:
+        sock.bind(("wl0", 3))
+        attach(sock, QUESTIONS)
+        sock.settimeout(0.2)
+        end_s = time.monotonic() + seconds
+        while time.monotonic() < end_s:
+            try:
+                frame = sock.recv(2048)
+            except TimeoutError:
+                continue
+            is_arp = frame[12:14] == b"\x08\x06"
+            if not is_arp and frame[12:14] + frame[20:21] != b"\x86\xdd\x3a":
+                continue  # it came before the filter
+            target = str(ip_address(frame[38:42] if is_arp else frame[62:78]))
+            number = number_of(target)
+            if number is None:
+                continue
+            mac = invented(number) if row.own_macs and target != DEVICE_V4 else DEVICE
+            if is_arp:
+                kind, data = arp(mac, target, str(ip_address(frame[28:32])), operation=2)
+            else:
+                asker = str(ip_address(frame[22:38]))
+                kind, data = discovery(136, mac, target, asker, target)
+            sock.send(frame[6:12] + raw(mac) + struct.pack("!H", kind) + data)
+
+
+# Classic BPF: ARP requests, and neighbour solicitations. Codes are those of linux/filter.h.
+QUESTIONS = [
+    (0x28, 0, 0, 12),  # Ethernet type
+    (0x15, 0, 2, 0x0806),
+    (0x28, 0, 0, 20),  # operation
+    (0x15, 4, 5, 1),
+    (0x15, 0, 4, 0x86DD),
+    (0x30, 0, 0, 20),  # next header
+    (0x15, 0, 2, 58),
+    (0x30, 0, 0, 54),  # type
+    (0x15, 0, 1, 135),
+    (0x06, 0, 0, 2048),
+    (0x06, 0, 0, 0),
+]
+
+
+def resolve(seconds: float) -> tuple[int, int]:
+    """Ask the server for names as the honest guest; numbers of questions and of answers."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
+        asker.bind((HONEST_V4, 0))
+        asker.settimeout(1 / NAMES_PER_S)
+        end_s, asked, answered = time.monotonic() + seconds, 0, 0
+        while time.monotonic() < end_s:
+            begin_s = time.monotonic()
+            asked += 1
+            asker.sendto(struct.pack("!HHHHHH", asked & 0xFFFF, 0x100, 1, 0, 0, 0), (SERVER_V4, 53))
+            try:
+                asker.recv(512)
+                answered += 1
+            except TimeoutError:
+                pass
+            time.sleep(max(0.0, begin_s + 1 / NAMES_PER_S - time.monotonic()))
+        return asked, answered
+
+
+def answer_names(seconds: float) -> None:
+    """Answer questions for names; this process has the namespace of the server."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind((SERVER_V4, 53))
+        server.settimeout(0.2)
+        end_s = time.monotonic() + seconds
+        while time.monotonic() < end_s:
+            try:
+                data, who = server.recvfrom(2048)
+            except TimeoutError:
+                continue
+            if who[0] == HONEST_V4:
+                server.sendto(data, who)
+
+
+def counters(namespace: str, device: str) -> dict[str, int]:
+    """Bytes at an interface, by direction."""
+    (link,) = json.loads(sh(f"ip -n {namespace} -j -s link show {device}"))
+    return {way: int(link["stats64"][way]["bytes"]) for way in ("rx", "tx")}
+
+
+def count_at_lan(*, bridge: bool) -> None:
+    """Count what is to leave at `lan`, in front of the filters: a leaf may drop it."""
+    families = ("bridge",) if bridge else ("inet", "arp")
+    for family in families:
+        hook = "output" if family == "arp" else "postrouting"
+        chain = f"type filter hook {hook} priority 300; policy accept;"
+        with entered(GATEWAY):
+            sh(
+                f"nft add table {family} own; nft 'add chain {family} own at_lan {{ {chain} }}'; "
+                f"nft 'add rule {family} own at_lan oifname \"lan\" counter'"
+            )
+
+
+def at_lan() -> dict[str, int]:
+    """Bytes that came in at `lan`, and that were to leave there, by direction."""
+    with entered(GATEWAY):
+        listed = json.loads(sh("nft -j list ruleset"))["nftables"]
+    rules = (each["rule"]["expr"] for each in listed if "rule" in each)
+    found = [each["counter"] for rule in rules for each in rule if "counter" in each]
+    left = sum(each["bytes"] + ETHERNET * each["packets"] for each in found)
+    return {"from_stations": counters(GATEWAY, "lan")["rx"], "to_stations": left}
+
+
+def filtered(status: dict[str, Any]) -> dict[str, int]:
+    """Bytes at the filters, by direction."""
+    return {
+        row["direction"]: row["redirected_bytes"]
+        + sum(row["exempt_bytes"].values())
+        + row["unmatched_bytes"]
+        for row in status["filters"]
+    }
+
+
+def status_of(running: Running) -> dict[str, Any]:
+    """What `status` says, with counters of now."""
+    time.sleep(1.1)  # they are a second old at most
+    status = running.status()
+    assert status is not None
+    return status
+
+
+def find_device(running: Running) -> None:
+    """Let the gateway find the device, as an honest guest, before it attacks."""
+
+    def tell() -> bool:
+        with entered(STATIONS), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("wl0", 0))
+            kind, data = arp(DEVICE, DEVICE_V4)
+            sender.send(EVERYBODY + raw(DEVICE) + struct.pack("!H", kind) + data)
+        time.sleep(0.3)
+        status = running.status()
+        return status is not None and any(row["mac"] == DEVICE for row in status["stations"])
+
+    wait_until(tell, "the device is found")
+
+
+def mac_of(namespace: str, device: str) -> bytes:
+    """Return the MAC address of an interface."""
+    (link,) = json.loads(sh(f"ip -n {namespace} -j link show {device}"))
+    return raw(link["address"])
+
+
+def gateway_text(arguments: argparse.Namespace, row: Row) -> str:
+    """The gateway's file."""
+    discipline = row.discipline or arguments.discipline
+    lines = [
+        "[gateway]",
+        'wan = "wan"',
+        'lan = "lan"',
+        'metrics = "off"',
+        f'discipline = "{discipline}"',
+        f'wce.max = "{C_BPS * 1.5 / 1e6:g} Mbps"'
+        if arguments.estimated
+        else f'rate = "{C_BPS / 1e6:g} Mbps"',
+        'discover = { neighbours = true, interval = "1 s", quarantine = "1 s" }',
+        f'station.honest = {{ mac = "{HONEST}", address = "{HONEST_V4}" }}',
+    ]
+    if row.with_victim:
+        lines.append(f'station.victim = {{ mac = "{VICTIM}", address = "{VICTIM_V4}" }}')
+    return "\n".join(lines) + "\n"
+
+
+def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path) -> Result:
+    """Measure a row."""
+    seconds, warm_up = arguments.seconds, arguments.warm_up
+    directory.mkdir()
+    with ExitStack() as stack:
+        stack.enter_context(Air(bridge=arguments.bridge))
+        running = stack.enter_context(up(directory, gateway_text(arguments, row)))
+        total_s = seconds + warm_up
+        # the device answers before, during and for a while after its attack
+        answering = [Child(STATIONS, lambda: answer(row, total_s + ANSWERS_S))]
+        find_device(running)
+        flows = {"honest": [traffic.Flow(HONEST_V4, download=True)]}
+        if row.with_victim:
+            flows["victim"] = [traffic.Flow(VICTIM_V4, download=True)]
+        for each in itertools.chain(*flows.values()):
+            stack.callback(each.close)
+        count_at_lan(bridge=arguments.bridge)
+        before, own_before = filtered(status_of(running)), at_lan()
+        asking = None
+        if row.resolves:
+            answering.append(Child(SERVER, lambda: answer_names(total_s)))
+            asking = Child(STATIONS, lambda: resolve(total_s))
+        router = (ISP, "up0") if arguments.bridge else (GATEWAY, "lan")
+        place, hop = (SERVER, mac_of(ISP, "down0")) if row.down else (STATIONS, mac_of(*router))
+        attacking = Child(place, lambda: flood(row, total_s, hop))
+        at = (STATIONS, "wl0", "rx") if row.down else (GATEWAY, "wan", "tx")
+        traffic.run(list(itertools.chain(*flows.values())), warm_up)
+        begin_s, passed = time.monotonic(), counters(*at[:2])[at[2]]
+        goodputs = traffic.goodputs(flows, seconds, 0)
+        passed_bps = 8 * (counters(*at[:2])[at[2]] - passed) / (time.monotonic() - begin_s)
+        attacking.result()
+        names = asking.result() if asking is not None else None
+        for child in answering:
+            child.result()
+        status = status_of(running)
+        now, own = filtered(status), at_lan()
+        counted = {
+            way: (now[way] - before[way]) / max(own[way] - own_before[way], 1) for way in own
+        }
+        rows = sorted(status["stations"], key=lambda each: -each.get("sent_bytes", 0))
+        largest = [f"{each['name']} {each.get('sent_bytes', 0)}" for each in rows[:3]]
+        # Headers of the downloads are about 4.6 % of them, acknowledgements 2.5 %.
+        honest_bps = (1.046 if row.down else 0.025) * sum(goodputs.values())
+        return Result(
+            name,
+            goodputs["honest"],
+            goodputs.get("victim"),
+            max(passed_bps - honest_bps, 0.0),
+            None if names is None else names[1] / max(names[0], 1),
+            counted,
+            largest,
+            status["warnings"],
+            status["faults"],
+        )
+
+
+def wrong(result: Result, control: Result) -> list[str]:
+    """Return what a row fails in, in words."""
+    found = []
+    if result.row not in SHARED_BY_DESIGN:
+        least_bps = LEAST_SHARE * control.honest_bps
+        for who, bps in (("honest", result.honest_bps), ("victim", result.victim_bps)):
+            if bps is not None and bps < least_bps:
+                found.append(f"{result.row}: {who} has {bps / 1e6:.2f} of {least_bps / 1e6:.2f}")
+    if result.names is not None and result.names < LEAST_SHARE:
+        found.append(f"{result.row}: {result.names:.0%} of the names were resolved")
+    for direction, ratio in result.counted.items():
+        if abs(ratio - 1) > 0.01:
+            found.append(f"{result.row}: the filters count {ratio:.3f} of the bytes {direction}")
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure rows; 1 if any is wrong."""
+    parser = argparse.ArgumentParser(description="attacks of a guest on the gateway")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="rows to measure (all)")
+    parser.add_argument("--list", action="store_true", help="print the names of the rows")
+    parser.add_argument("--seconds", type=float, default=10.0, help="time that counts (10)")
+    parser.add_argument("--warm-up", type=float, default=4.0, help="time before that (4)")
+    parser.add_argument("--bridge", action="store_true", help="let the gateway bridge")
+    parser.add_argument("--estimated", action="store_true", help="estimate C")
+    parser.add_argument("--discipline", default="pfifo", help="queue of leaves (pfifo)")
+    given = parser.parse_args(arguments)
+    if given.list:
+        print("\n".join(ROWS))
+        return 0
+    if unknown := set(given.rows) - set(ROWS):
+        parser.error(f"unknown row {sorted(unknown)[0]}: --list prints the names")
+    names = given.rows or list(ROWS)
+    controls: dict[Row, Result] = {}
+    results, faults = [], []
+    with tempfile.TemporaryDirectory() as directory:
+        numbers = itertools.count()
+        for name in names:
+            row = ROWS[name]
+            for title, each in ((f"control of {name}", row.control), (name, row)):
+                if each in controls:
+                    continue
+                result = measured(title, each, given, Path(directory, str(next(numbers))))
+                if each == row.control:
+                    controls[each] = result
+                results.append(result)
+                faults += wrong(result, controls[row.control])
+                print(line(result), flush=True)
+    out = ROOT / "out"
+    out.mkdir(exist_ok=True)
+    content = {"settings": vars(given), "results": [asdict(each) for each in results]}
+    out.joinpath("attacks.json").write_text(json.dumps(content, indent=1) + "\n")
+    for fault in faults:
+        print(f"wrong: {fault}")
+    return 1 if faults else 0
+
+
+def line(result: Result) -> str:
+    """Return the row of the report."""
+    victim = "-" if result.victim_bps is None else f"{result.victim_bps / 1e6:.2f}"
+    names = "-" if result.names is None else f"{result.names:.0%}"
+    words = [
+        f"{result.row:32}",
+        f"honest {result.honest_bps / 1e6:5.2f}",
+        f"victim {victim:>5}",
+        f"device {result.device_bps / 1e6:5.2f} Mbit/s",
+        f"names {names:>4}",
+        f"filters {', '.join(f'{ratio:.3f}' for ratio in result.counted.values())}",
+        f"largest {result.largest}",
+    ]
+    lines = ["  ".join(words)]
+    lines += [f"    warning: {warning}" for warning in result.warnings]
+    lines += [f"    fault: {fault}" for fault in result.faults]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

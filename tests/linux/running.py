@@ -1,0 +1,68 @@
+"""A gateway in a process of its own, in the gateway's namespace."""
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lab import GATEWAY, Child, entered, leftovers, wait_until
+from lasthop.daemon.state import State
+from lasthop.gateway import config
+from lasthop.gateway.service import Service
+
+
+class Running:
+    """`lasthop gateway up` as a function in a process of its own."""
+
+    def __init__(self, directory: Path, text: str) -> None:
+        self.state = State(directory / "state")
+        self.file = directory / "cafe.toml"
+        self.file.write_text(text)
+        self.log = directory / "said"
+
+        def life() -> tuple[float, int]:
+            said = self.log.open("a", buffering=1)
+            gateway = config.read(self.file)
+            self.state.make()
+            service = Service(
+                gateway, self.state, lambda: gateway, lambda line: print(line, file=said)
+            )
+            service.up()
+            service.run(lambda: None, None)
+            kept = service.down()
+            service.close()
+            assert kept == []
+            used = resource.getrusage(resource.RUSAGE_SELF)
+            return used.ru_utime + used.ru_stime, service.loop.wakings
+
+        self.child = Child(GATEWAY, life)
+
+    def status(self) -> dict[str, Any] | None:
+        return self.state.ask({"do": "status"})
+
+    @property
+    def faults(self) -> list[str]:
+        status = self.status()
+        assert status is not None
+        found: list[str] = status["faults"]
+        return found
+
+    def processor_s(self) -> float:
+        """Processor time so far. [s]"""
+        fields = Path(f"/proc/{self.child.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def up(directory: Path, text: str) -> Iterator[Running]:
+    running = Running(directory, text)
+    try:
+        wait_until(lambda: running.status() is not None, "the gateway is up")
+        yield running
+    finally:
+        running.state.ask({"do": "stop"})
+        running.child.result()
+        with entered(GATEWAY):
+            assert leftovers() == []
