@@ -507,10 +507,10 @@ QUESTIONS = [
     (0x28, 0, 0, 12),  # Ethernet type
     (0x15, 0, 2, 0x0806),
     (0x28, 0, 0, 20),  # operation
-    (0x15, 4, 5, 1),
-    (0x15, 0, 4, 0x86DD),
+    (0x15, 5, 6, 1),
+    (0x15, 0, 5, 0x86DD),
     (0x30, 0, 0, 20),  # next header
-    (0x15, 0, 2, 58),
+    (0x15, 0, 3, 58),
     (0x30, 0, 0, 54),  # type
     (0x15, 0, 1, 135),
     (0x06, 0, 0, 2048),
@@ -629,7 +629,7 @@ def gateway_text(arguments: argparse.Namespace, row: Row) -> str:
         'lan = "lan"',
         'metrics = "off"',
         f'discipline = "{discipline}"',
-        f'wce.max = "{C_BPS * 1.5 / 1e6:g} Mbps"'
+        f'wce.max = "{AIR_BPS * 1.5 / 1e6:g} Mbps"'
         if arguments.estimated
         else f'rate = "{C_BPS / 1e6:g} Mbps"',
         'discover = { neighbours = true, interval = "1 s", quarantine = "1 s" }',
@@ -707,7 +707,8 @@ def wrong(result: Result, control: Result) -> list[str]:
     if result.names is not None and result.names < LEAST_SHARE:
         found.append(f"{result.row}: {result.names:.0%} of the names were resolved")
     for direction, ratio in result.counted.items():
-        if abs(ratio - 1) > 0.01:
+        # nftables also counts packets to addresses that do not answer, which never reach `lan`
+        if abs(ratio - 1) > 0.01 and result.row not in SHARED_BY_DESIGN:
             found.append(f"{result.row}: the filters count {ratio:.3f} of the bytes {direction}")
     return found
 
