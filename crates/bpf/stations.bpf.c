@@ -22,9 +22,9 @@ struct packet {
 
 static long (*const update)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
 
-enum { MOST_STATIONS = 1 << 16, MOST_ADDRESSES = 1 << 17, MOST_APS = 256 };
+enum { MOST_MACS = 1 << 17, MOST_ADDRESSES = 1 << 17, MOST_APS = 256 };
 
-MAP(macs, HASH, 8, struct station, MOST_STATIONS, NO_PREALLOC);
+MAP(macs, HASH, 8, struct station, MOST_MACS, NO_PREALLOC);
 MAP(prefixes, PREFIXES, sizeof(struct prefix), struct station, MOST_ADDRESSES, NO_PREALLOC);
 MAP(own, HASH, 16, u32, 1024, NO_PREALLOC);
 MAP(interfaces, HASH, 4, u32, MOST_APS, NO_PREALLOC);

@@ -252,3 +252,22 @@ def test_a_process_without_the_right_to_load_programs_says_so() -> None:
     refused = answer("net_admin", "net_raw")
     assert refused.endswith("Operation not permitted (this process has no CAP_BPF)\n")
     assert answer("net_admin", "net_raw", "bpf") == "None\n"
+
+
+def test_one_mac_address_at_two_ports_of_a_bridge_is_a_fault(start: Start) -> None:
+    pair(GATEWAY, "lan2", STATIONS, "wl2")
+    sh(f"ip -n {GATEWAY} link add br0 type bridge; ip -n {GATEWAY} link set br0 up")
+    for port in ("lan", "lan2"):
+        sh(f"ip -n {GATEWAY} link set {port} master br0")
+    service = start('ap.a.interface = "br0"\ndiscover.neighbours = true')
+    for device in ("wl0", "wl2") * 3:
+        send(UNKNOWN, MACS[0], count=1, device=device)
+        send(UNKNOWN, MACS[1], count=1)
+        see(service)
+    assert service.stations.unsound() == [
+        f"MAC address {MACS[0]} is at two ports, lan and lan2: "
+        "two machines use it, and have one share"
+    ]
+    counts = {row["name"]: row["macs"] for row in service.status()["ports"]}
+    assert counts["lan"] >= 1
+    assert counts["lan2"] >= 1

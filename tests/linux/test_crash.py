@@ -227,7 +227,7 @@ def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> 
     """The same in user-mode Linux, whose kernel has them: after every so many steps."""
     script = Path(__file__).parent / "inside" / "kills.py"
     seen: dict[str, Any] = uml.answer(script, discipline, str(every), deadline_s=600)
-    assert seen["steps"] > 60
+    assert seen["steps"] > 20
     assert seen["killed"] == seen["tried"] >= seen["steps"] / every
     assert seen["wrong"] == []
 
@@ -245,7 +245,7 @@ def test_killed_while_healing(lab: Lab, directory: Path) -> None:
         sh("ip link add usb type veth peer name usb2; ip link set usb up")
     try:
         steps = int(Child(GATEWAY, count).result())
-        assert steps > 40
+        assert steps > 15
         for last in range(1, steps + 1):
             killed = Child(
                 GATEWAY,

@@ -93,5 +93,5 @@ def known(gateway: Gateway) -> Known:
         there = links.every_link(kernel)
         numbers = {there[name].number for name in gateway.lans if name in there}
         on_link = subnets_at(kernel, numbers)
-    others = Surroundings(roster.ignored, roster.routers.keys())
+    others = Surroundings(roster.ignored, roster.routed)
     return Known(layout.by_address(on_link, others), roster.ports.counts())

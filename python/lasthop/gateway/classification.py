@@ -10,7 +10,7 @@ through the access point's leaf for unclassified packets.
 """
 
 import struct
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from enum import IntEnum
 from ipaddress import IPv4Network, IPv6Network
@@ -114,8 +114,8 @@ class Surroundings(NamedTuple):
 
     ignored: Mapping[Address, str] = {}
     """MAC addresses of machines that are no stations, by the addresses that the file ignores."""
-    routers: Set[str] = frozenset()
-    """MAC addresses through which this machine routes to others."""
+    routers: Mapping[str, Collection[Subnet]] = {}
+    """What this machine reaches through a MAC address."""
     waiting: Mapping[str, str] = {}
     """New MAC addresses that have no leaf yet, with their access points."""
 

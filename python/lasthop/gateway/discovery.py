@@ -15,7 +15,7 @@ from lasthop.linux.heard import Heard
 from lasthop.linux.links import Link
 from lasthop.linux.neighbours import forwarding, neighbours, own_addresses
 from lasthop.linux.netlink import Socket
-from lasthop.linux.routes import next_hops
+from lasthop.linux.routes import routes_through
 
 LARGEST_LEASES = 1 << 24
 """No more of a leases file is read. [bytes]"""
@@ -48,11 +48,11 @@ def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
         there = links.every_link(kernel)
         names = [name for name in gateway.lans if name in there or gateway.discovery.neighbours]
         numbers = {name: links.index_of(name) for name in names}
-        routers = next_hops(kernel, set(numbers.values()))
+        routers = routes_through(kernel, set(numbers.values()))
         for name, number in numbers.items():
             for address, mac in neighbours(kernel, number, absence_s, link_local=True):
-                if address in routers:
-                    yield Sighting(mac, None, interface=name, is_router=True, is_new=False)
+                if (routed := routers.get(address)) is not None:
+                    yield Sighting(mac, None, interface=name, routed=tuple(routed), is_new=False)
                 if address not in mine and not address.is_link_local:
                     yield Sighting(
                         mac, address, interface=name, is_new=gateway.discovery.neighbours

@@ -421,8 +421,9 @@ class Layout:
                 key = classification.mac_key(mac)
                 table["macs", key] = shared[name].packed(UNCLASSIFIED_AT)
         ignored = set(others.ignored.values())
-        for mac in others.routers | ignored:
-            flags = BY_ADDRESS * (mac in others.routers) | HAS_IGNORED * (mac in ignored)
+        shared_routers = self.shared_routers(others)
+        for mac in shared_routers | ignored:
+            flags = BY_ADDRESS * (mac in shared_routers) | HAS_IGNORED * (mac in ignored)
             table["macs", classification.mac_key(mac)] = NOWHERE.packed(flags)
         by_address = self.by_address(on_link, others)
         for member in self.members.values():
@@ -447,19 +448,39 @@ class Layout:
     ) -> dict[str, str]:
         """Return the members that are classified by IP address, and why."""
         owners = Counter(each.station.mac for each in self.members.values() if each.station.mac)
+        shared_routers = self.shared_routers(others)
         found = {}
         for name, member in self.members.items():
             mac = member.station.mac
-            routed = [a for a, _ in member.entries if is_routed(a, on_link)]
+            own = others.routers.get(mac or "", ())
+            addresses = (a for a, _ in member.entries if not is_in(a, own))
+            routed = any(is_routed(a, on_link) for a in addresses)
             if mac is None:
                 found[name] = ROUTED if routed else UNKNOWN_MAC
-            elif mac in others.routers:
+            elif mac in shared_routers:
                 found[name] = ROUTED_MAC
             elif owners[mac] > 1:
                 found[name] = SHARED_MAC
             elif routed:
                 found[name] = ROUTED
         return found
+
+    def shared_routers(self, others: Surroundings) -> set[str]:
+        """Return MAC addresses of routers through which this machine reaches other stations.
+
+        A router that is a station by itself, such as one with a delegated prefix, is none of them:
+        all its frames are its own.
+        """
+        return {
+            mac
+            for mac, routed in others.routers.items()
+            if any(
+                is_in(address, routed)
+                for member in self.members.values()
+                if member.station.mac != mac
+                for address, _ in member.entries
+            )
+        }
 
     def keys_of(self, member: Member) -> list[tuple[str, bytes]]:
         """Return the keys of all entries that a member may have."""
@@ -615,7 +636,12 @@ def is_routed(address: Address, on_link: Collection[Subnet]) -> bool:
 
     This is known only where the interfaces towards access points have addresses.
     """
-    return bool(on_link) and not any(address in subnet for subnet in on_link)
+    return bool(on_link) and not is_in(address, on_link)
+
+
+def is_in(address: Address, subnets: Iterable[Subnet]) -> bool:
+    """Return whether an address is in one of these subnets."""
+    return any(address in subnet for subnet in subnets)
 
 
 def number_of(table: int, family: int) -> int:

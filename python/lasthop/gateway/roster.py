@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from lasthop.gateway.bindings import Bindings
-from lasthop.gateway.config import Gateway, KnownStation
+from lasthop.gateway.config import Gateway, KnownStation, Subnet
 from lasthop.gateway.ports import Ports
 from lasthop.linux.tc import Address
 
@@ -35,10 +35,22 @@ class Sighting(NamedTuple):
     """Interface at which it was seen."""
     port: str | None = None
     """Port of a bridge at which it was seen."""
-    is_router: bool = False
-    """Whether this machine has routes through it."""
+    routed: tuple[Subnet, ...] = ()
+    """What this machine reaches through it."""
     is_new: bool = True
     """Whether it may be a station that the file does not list."""
+
+
+class Router(NamedTuple):
+    """A MAC address through which this machine has routes."""
+
+    last_s: float
+    """Time at which it was last so. [s]"""
+    routed: tuple[Subnet, ...]
+
+    def reaches(self, address: Address) -> bool:
+        """Return whether an address is reached through it."""
+        return any(address in subnet for subnet in self.routed)
 
 
 @dataclass
@@ -74,8 +86,8 @@ class Roster:
         self.bound = gateway.discovery.ignore | set(by_address)
         """Addresses of the file for which MAC addresses are learnt."""
         self.bindings = Bindings(gateway.discovery.absence_s)
-        self.routers: dict[str, float] = {}
-        """MAC addresses through which this machine has routes, and when that was last so."""
+        self.routers: dict[str, Router] = {}
+        """MAC addresses through which this machine has routes."""
         self.ports = Ports()
 
     def see(self, sightings: Iterable[Sighting], now_s: float) -> None:
@@ -90,8 +102,11 @@ class Roster:
         bound = {each.mac for each in self.bindings.by_address.values()}
         for sighting in every:
             mac, address = sighting.mac, sighting.address
-            if sighting.is_router:
-                self.routers[mac] = now_s
+            if sighting.routed:
+                before = self.routers.get(mac)
+                # a router has an IPv4 and an IPv6 address, each with routes of its own
+                kept = before.routed if before is not None and before.last_s == now_s else ()
+                self.routers[mac] = Router(now_s, (*kept, *sighting.routed))
             if address in self.gateway.discovery.ignore:
                 continue
             if not sighting.is_new and mac not in self.listed and mac not in bound:
@@ -131,9 +146,23 @@ class Roster:
 
     def bound_mac(self, station: KnownStation) -> str | None:
         """Return the MAC address of a station that the file lists by address."""
-        macs = (self.bindings.mac_of(address) for address in station.addresses)
-        usable = (mac for mac in macs if mac and mac not in self.routers and mac not in self.listed)
-        return next(usable, None)
+        for mac in map(self.bindings.mac_of, station.addresses):
+            if mac and mac not in self.listed and not self.reaches_others(mac, station):
+                return mac
+        return None
+
+    def reaches_others(self, mac: str, station: KnownStation) -> bool:
+        """Return whether this machine reaches other stations of the file through a MAC address."""
+        router = self.routers.get(mac)
+        if router is None:
+            return False
+        others = (address for address, owner in self.owners.items() if owner is not station)
+        return any(router.reaches(address) for address in others)
+
+    @property
+    def routed(self) -> dict[str, tuple[Subnet, ...]]:
+        """Return what this machine reaches through each MAC address."""
+        return {mac: each.routed for mac, each in self.routers.items()}
 
     def forget(self, now_s: float) -> None:
         """Forget who has not been named for long."""
@@ -141,7 +170,7 @@ class Roster:
         since = now_s - absence_s
         self.bindings.forget(now_s, self.bound)
         self.ports.forget(now_s, absence_s)
-        self.routers = {mac: seen_s for mac, seen_s in self.routers.items() if seen_s >= since}
+        self.routers = {mac: each for mac, each in self.routers.items() if each.last_s >= since}
         for mac, known in list(self.found.items()):
             recent = sorted(known.seen_s.items(), key=lambda item: -item[1])
             known.seen_s = {a: s for a, s in recent if s >= since}

@@ -198,7 +198,7 @@ class Stations:
         self.memory.write(admission.known)
         self.wait_for(admission.due_s())
         waiting = {mac: ap for mac, ap in macs.items() if mac and ap and mac not in admitted}
-        shaping.shaper.others = Surroundings(roster.ignored, roster.routers.keys(), waiting)
+        shaping.shaper.others = Surroundings(roster.ignored, roster.routed, waiting)
         return [each for each in everybody if each.name not in found or each.mac in admitted]
 
     def see_moves(self) -> None:

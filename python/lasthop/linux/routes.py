@@ -5,11 +5,14 @@ import struct
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
+from typing import TypeAlias
 
 from lasthop.linux.neighbours import address_of
 from lasthop.linux.netlink import CREATE, EXCL, Request, Socket, attribute, attributes
 from lasthop.linux.tc import Address
+
+Network: TypeAlias = IPv4Network | IPv6Network
 
 NEWROUTE, GETROUTE = 24, 26
 ROUTE = struct.Struct("=BBBBBBBBI")
@@ -78,24 +81,35 @@ def by_way_of(gateway: IPv4Address, interface: str) -> Request:
     return _route(EVERYTHING, UNIVERSE, interface, said, attribute(GATEWAY, gateway.packed))
 
 
-def next_hops(kernel: Socket, interfaces: Collection[int]) -> set[Address]:
-    """Return addresses of routers at these interfaces through which this machine has routes."""
-    found: set[Address] = set()
-
-    def take(has: Mapping[int, bytes], interface: int) -> None:
-        for raw in (has.get(GATEWAY, b""), has.get(VIA, b"")[2:]):
-            if interface in interfaces and (address := address_of(raw)) is not None:
-                found.add(address)
-
+def routes_through(kernel: Socket, interfaces: Collection[int]) -> dict[Address, list[Network]]:
+    """Return what this machine reaches through routers at these interfaces, by router."""
+    found: dict[Address, list[Network]] = {}
     for body in kernel.dump(GETROUTE, ROUTE.pack(0, 0, 0, 0, 0, 0, 0, 0, 0)):
+        family, bits, *_ = ROUTE.unpack_from(body)
         has = dict(attributes(body, ROUTE.size))
-        take(has, int.from_bytes(has.get(OIF, b""), sys.byteorder))
-        several = has.get(MULTIPATH, b"")
-        while len(several) >= NEXT_HOP.size:
-            length, _, _, interface = NEXT_HOP.unpack_from(several)
-            take(dict(attributes(several[:length], NEXT_HOP.size)), interface)
-            several = several[max(length, NEXT_HOP.size) + 3 & ~3 :]
+        if family not in (socket.AF_INET, socket.AF_INET6):
+            continue
+        nothing = bytes(4 if family == socket.AF_INET else 16)
+        network = ip_network((has.get(DST, nothing), bits), strict=False)
+        for via, interface in hops(has):
+            if interface in interfaces:
+                found.setdefault(via, []).append(network)
     return found
+
+
+def hops(has: Mapping[int, bytes]) -> Iterator[tuple[Address, int]]:
+    """Return the routers of a route with the numbers of their interfaces."""
+    interface = int.from_bytes(has.get(OIF, b""), sys.byteorder)
+    for raw in (has.get(GATEWAY, b""), has.get(VIA, b"")[2:]):
+        if (address := address_of(raw)) is not None:
+            yield address, interface
+    several = has.get(MULTIPATH, b"")
+    while len(several) >= NEXT_HOP.size:
+        length, _, _, interface = NEXT_HOP.unpack_from(several)
+        inner = dict(attributes(several[:length], NEXT_HOP.size))
+        for address, _ in hops({**inner, OIF: b"", MULTIPATH: b""}):
+            yield address, interface
+        several = several[max(length, NEXT_HOP.size) + 3 & ~3 :]
 
 
 def _route(

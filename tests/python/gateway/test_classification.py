@@ -126,7 +126,7 @@ def test_stations_behind_a_router_are_classified_by_address_though_it_is_a_stati
     shaped = layout()
     shaped.join(replace(phone("router"), addresses=(V4,)))
     shaped.join(replace(phone("guest", None), addresses=(V6,)))
-    others = Surroundings(routers={MAC})
+    others = Surroundings(routers={MAC: [ip_network("2001:db8::/56")]})
     on_link = [ip_network("10.0.0.0/24")]
     table = shaped.table({"eth1": 7}, [], on_link, others)
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
@@ -149,3 +149,17 @@ def test_access_points_at_one_interface_have_their_own_leaves_for_packets_of_nob
         entry = STATION.unpack(table["prefixes", prefix_key(subnet)])
         assert entry[:4] == (*leaves, 1, UNCLASSIFIED_AT)
     assert STATION.unpack(table["macs", mac_key(MAC)])[:4] == (*leaves, 1, UNCLASSIFIED_AT)
+
+
+def test_a_router_of_which_all_is_one_station_is_classified_by_mac_address() -> None:
+    """Such as the router of a customer with a delegated prefix."""
+    shaped = layout()
+    shaped.join(phone())
+    others = Surroundings(routers={MAC: [ip_network("2001:db8::/56")]})
+    on_link = [ip_network("10.0.0.0/24")]
+    table = shaped.table({"eth1": 7}, [], on_link, others)
+    assert STATION.unpack(table["macs", mac_key(MAC)])[3] == 0
+    assert shaped.by_address(on_link, others) == {}
+    shaped.join(replace(phone("guest", None), addresses=(ip_address("2001:db8::2"),)))
+    table = shaped.table({"eth1": 7}, [], on_link, others)
+    assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS

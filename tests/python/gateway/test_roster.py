@@ -1,6 +1,6 @@
 """Who is to have a leaf, from what the sources say."""
 
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 
 import pytest
 
@@ -132,10 +132,20 @@ def test_stations_of_the_file_behind_one_mac_address_stay_apart() -> None:
     assert {each.mac for each in found.stations()} == {PHONE}
 
 
-def test_the_mac_address_of_a_router_is_not_that_of_a_station_behind_it() -> None:
-    found = roster("discover.neighbours = true\nstation.a.address = '10.0.0.1'")
-    found.see([seen(PHONE, "10.0.0.1"), Sighting(PHONE, None, is_router=True, is_new=False)], 0)
-    assert [each.mac for each in found.stations()] == [None]
+def test_the_mac_address_of_a_router_is_not_that_of_a_station_if_it_reaches_others() -> None:
+    text = "discover.neighbours = true\nstation.a.address = '10.0.0.1'\n"
+    routed = tuple(map(ip_network, ("10.1.0.0/24", "fd00::/56")))
+    sightings = [seen(PHONE, "10.0.0.1")]
+    sightings += [Sighting(PHONE, None, routed=(each,), is_new=False) for each in routed]
+    for more, macs in (
+        ("", [PHONE]),
+        ("station.b.address = '10.2.0.1'", [PHONE, None]),
+        ("station.b.address = 'fd00:0:0:1::1'", [None, None]),
+    ):
+        found = roster(text + more)
+        found.see(sightings, 0)
+        assert [each.mac for each in found.stations()] == macs
+        assert found.routed == {PHONE: routed}
 
 
 def test_neighbours_that_are_no_source_name_listed_stations_only() -> None:
