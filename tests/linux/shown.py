@@ -21,6 +21,9 @@ SHOWN = (
 NUMBER = re.compile(r" *\d*:")
 """Beginning of the line of an interface that has its number, such as `12:`."""
 
+FLOW = re.compile("class (fq_codel|sfq) ")
+"""Beginning of the line of a flow, which a leaf has while it holds packets of it."""
+
 
 def state() -> str:
     """Return the state of the kernel, without the numbers that it chooses itself."""
@@ -31,7 +34,7 @@ def state() -> str:
     shown = re.sub(r"direct_packets_stat \d+", "", shown)
     shown = re.sub(r"\tindex \d+ ref 1 bind 1.*", "", shown)
     lines = [line for line in link if not NUMBER.match(line)] + shown.splitlines()
-    return "\n".join(sorted(line for line in lines if line.strip()))
+    return "\n".join(sorted(line for line in lines if line.strip() and not FLOW.match(line)))
 
 
 def batch(program: str, lines: Iterable[str]) -> str:
