@@ -181,12 +181,18 @@ INLINE u32 is_udp(struct packet *skb)
 INLINE int classify(struct packet *skb, enum direction direction)
 {
 	u32 interface = skb->ifindex, number, ap, own_class, flags = 0, is_to = direction == TO_STATIONS;
+	struct settings *settings = lookup(&setup, &flags);
 	u32 *at_interface = lookup(&interfaces, &interface);
-	struct station *station = of_mac(skb, is_to ? 0 : 6), *at_address;
+	struct station *station, *at_address;
 	enum kind kind, belongs = STATION;
 	struct access *access;
 	u8 first = 0;
 
+	/* A packet that comes back from the IFB meets the hook towards stations again; the kernel skips the filter's
+	 * action then. It has been counted, perhaps for another class. */
+	if (is_to && settings && skb->ingress_ifindex == settings->ifb)
+		return EVERY;
+	station = of_mac(skb, is_to ? 0 : 6);
 	load_bytes(skb, 0, &first, 1);
 	if (station && !is_to)
 		note_interface(station, interface);
@@ -222,10 +228,6 @@ INLINE int classify(struct packet *skb, enum direction direction)
 		own_class = access->unclassified_class;
 		belongs = UNCLASSIFIED;
 	}
-	/* A packet that comes back from the IFB meets the hook towards stations again; the kernel skips the filter's
-	 * action then. It has been counted. */
-	if (is_to && skb->tc_index && (skb->tc_index == own_class || (access && skb->tc_index == access->multicast_class)))
-		return EVERY;
 	kind = kind_of(skb, direction, first & 1);
 	if (kind == STATION && !is_to && flags & UDP_PASSES && is_udp(skb)) {
 		add(ap, direction, UPLINK_UDP, skb->len);

@@ -42,6 +42,8 @@ struct allowance {
 
 struct settings {
 	struct allowance allowance[KINDS];
+	u32 ifb;
+	u32 unused;
 };
 
 struct count {

@@ -1,6 +1,7 @@
 """Frames at `lan` belong to the station whose MAC address they have, whatever they carry."""
 
 import errno
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,6 +156,30 @@ def test_every_packet_at_lan_is_counted(shaper: Shaper) -> None:
     found = shaper.classified("wlan")
     assert found is not None
     assert [way[Kind.UNMATCHED].packets for way in found] == [0, 0]
+
+
+def test_a_packet_that_waits_while_its_class_changes_is_counted_once(shaper: Shaper) -> None:
+    def to_stations() -> dict[Kind, int]:
+        found = shaper.classified("wlan")
+        assert found is not None
+        return {kind: found[1][kind].packets for kind in REDIRECTED}
+
+    # any interface of the stations would answer for the address
+    sh(f"ip -n {GATEWAY} neigh replace {HERE_V4[0]} lladdr {MACS[0]} dev lan")
+    shaper.set_rate("wlan", 1_000_000)
+    before = to_stations()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for _ in range(COUNT):
+            sender.sendto(bytes(1400), (HERE_V4[0], 5001))
+    shaper.identify("s0", INVENTED)
+    shaper.fill_all()
+    sent = shaper.counters()[shaper.running().members["s0"].leaf].sent_packets
+    shaper.set_rate("wlan", 50_000_000)
+    time.sleep(0.3)
+    now = to_stations()
+    assert sent < COUNT
+    assert now[Kind.STATION] - before[Kind.STATION] == COUNT
+    assert now[Kind.UNCLASSIFIED] == before[Kind.UNCLASSIFIED]
 
 
 def test_without_programs_filters_classify_by_address(

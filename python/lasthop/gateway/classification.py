@@ -152,14 +152,14 @@ def interface_key(number: int) -> bytes:
     return struct.pack("=I", number)
 
 
-def settings(allowances: Mapping[Kind, tuple[int, int]] = ALLOWANCES) -> bytes:
-    """Return the value of the map of settings."""
+def settings(ifb: int = 0, allowances: Mapping[Kind, tuple[int, int]] = ALLOWANCES) -> bytes:
+    """Return the value of the map of settings, with the number of the IFB (struct settings)."""
     value = b""
     for kind in Kind:
         rate_bps, burst_bytes = allowances.get(kind, (0, 0))
         byte_ns = round(8e9 / rate_bps) if rate_bps else 0
         value += COUNT.pack(byte_ns, burst_bytes * byte_ns)
-    return value
+    return value + struct.pack("=II", ifb, 0)
 
 
 class Attachable(Protocol):
@@ -193,7 +193,6 @@ class Programs:
                 self.loaded[name] = program
                 shared = {**program.maps, **shared}
             self.maps = dict(shared)
-            bpf.update(self.maps["setup"], bytes(4), settings())
             self.kept = stack.pop_all()
 
     def __enter__(self) -> Self:

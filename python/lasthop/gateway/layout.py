@@ -411,6 +411,7 @@ class Layout:
         at = {interfaces[name]: k for name, k in first_at.items() if name in interfaces}
         every = [(each.to_class, each.from_class, each.number) for each in shared.values()]
         table = classification.own_addresses(own) | classification.access_points(every, at)
+        table["setup", bytes(4)] = classification.settings(self.ifb.number)
         if len(first_at) < len(order):
             # The interface does not tell the access point, so addresses do.
             for ap in self.gateway.aps:

@@ -13,40 +13,52 @@ PINNED = {"from": "from_stations", "to": "to_stations", "leaf": "leaf"}
 """Names of the programs' functions, by which `bpftool` pins them."""
 
 
+INDEX = "$((i % 256)) $((i / 256 % 256)) $((i / 65536 % 256)) 0"
+"""Bytes of the number of an interface, i, for a shell; the lowest one is the first."""
+IFB_AT = len(settings()) - 8
+"""Place of the number of the IFB in the settings."""
+
+
+def index_of(interface: str) -> str:
+    """Return the command that reads the number of an interface, i."""
+    return f"i=$(ip -o link show dev {interface} | cut -d: -f1)"
+
+
 class Planned:
     """Programs that are not loaded: what is said of them is the command that does it.
 
     Parameters
     ----------
-    name : str
-        Name of the directory in the file system of BPF.
+    ifb : str
+        Name of the IFB, and of the directory in the file system of BPF.
     """
 
-    def __init__(self, name: str) -> None:
-        self.directory = f"/sys/fs/bpf/{name}"
+    def __init__(self, ifb: str) -> None:
+        self.ifb = ifb
+        self.directory = f"/sys/fs/bpf/{ifb}"
 
     def load(self) -> Iterator[str]:
         """Return the commands that load the programs with their maps."""
         pins = f"{self.directory} type classifier pinmaps {self.directory}/maps"
         yield f"bpftool prog loadall {quote(str(OBJECT))} {pins}"
-        yield self.update("setup", shown(bytes(4)), settings())
 
     def fill(self, table: Table, interfaces: dict[int, str]) -> Iterator[str]:
         """Return the commands that fill the maps; interfaces have their numbers from the kernel."""
         for (name, key), value in table.items():
             if name == "interfaces":
                 (number,) = struct.unpack("=I", key)
-                index = f"i=$(ip -o link show dev {interfaces[number]} | cut -d: -f1)"
-                low_first = "$((i % 256)) $((i / 256 % 256)) $((i / 65536 % 256)) 0"
-                yield f"{index}; {self.update(name, low_first, value)}"
+                yield f"{index_of(interfaces[number])}; {self.update(name, INDEX, shown(value))}"
+            elif name == "setup":
+                known = " ".join(f"0x{byte:02x}" for byte in value[:IFB_AT])
+                setup = f"{known} {INDEX} 0 0 0 0"
+                yield f"{index_of(self.ifb)}; {self.update(name, shown(key), setup)}"
             else:
-                yield self.update(name, shown(key), value)
+                yield self.update(name, shown(key), shown(value))
 
-    def update(self, name: str, key: str, value: bytes) -> str:
+    def update(self, name: str, key: str, value: str) -> str:
         """Return the command that gives an entry of a map its value."""
-        return (
-            f"bpftool map update pinned {self.directory}/maps/{name} key {key} value {shown(value)}"
-        )
+        entry = f"key {key} value {value}"
+        return f"bpftool map update pinned {self.directory}/maps/{name} {entry}"
 
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
         """Have a program judge what meets a block, and redirect what it does not let pass."""

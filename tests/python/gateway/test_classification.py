@@ -28,6 +28,9 @@ from lasthop.linux.tc import Device
 MAC, OTHER = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
 V4, V6 = ip_address("10.0.0.1"), ip_address("2001:db8::1")
 
+FIXED = {("aps", interface_key(0)), ("setup", bytes(4))}
+"""Entries that there are without any station."""
+
 
 def layout(more: str = "") -> Layout:
     gateway = config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n')
@@ -42,7 +45,9 @@ def test_a_station_with_a_mac_address_has_one_entry_whatever_its_addresses() -> 
     shaped = layout()
     shaped.join(phone())
     table = shaped.table({"eth1": 7}, [])
-    assert {key for key in table if key[0] not in ("interfaces", "aps")} == {("macs", mac_key(MAC))}
+    assert {key for key in table if key[0] not in ("interfaces", "aps", "setup")} == {
+        ("macs", mac_key(MAC))
+    }
     leaf = shaped.members["phone"].leaf & 0xFFFF
     assert STATION.unpack(table["macs", mac_key(MAC)])[:4] == (leaf, leaf, 0, 0)
 
@@ -71,7 +76,7 @@ def test_without_a_mac_address_a_station_is_known_by_its_addresses() -> None:
     shaped.join(phone(mac=None))
     table = shaped.table({}, [V4])
     wanted = {("prefixes", prefix_key(V4)), ("prefixes", prefix_key(V6)), ("own", own_key(V4))}
-    assert table.keys() == wanted | {("aps", interface_key(0))}
+    assert table.keys() == wanted | FIXED
 
 
 def test_each_access_point_has_leaves_for_packets_of_nobody() -> None:
@@ -95,15 +100,17 @@ def test_who_leaves_has_no_entry_and_gives_its_number_back() -> None:
     shaped = layout()
     shaped.join(phone("a"))
     keys = shaped.keys_of(shaped.members["a"])
-    assert set(shaped.table({}, [])) <= {*keys, ("aps", interface_key(0))}
+    assert set(shaped.table({}, [])) <= {*keys, *FIXED}
     shaped.leave("a")
-    assert shaped.table({}, []).keys() == {("aps", interface_key(0))}
+    assert shaped.table({}, []).keys() == FIXED
     shaped.join(phone("b", OTHER))
     assert shaped.numbers == {"b": 0}
 
 
 def test_allowances_are_times_of_a_byte_and_of_a_burst() -> None:
-    every = list(COUNT.iter_unpack(settings({Kind.DNS: (8000, 500)})))
+    value = settings(7, {Kind.DNS: (8000, 500)})
+    assert value[-8:] == interface_key(7) + bytes(4)
+    every = list(COUNT.iter_unpack(value[:-8]))
     assert every[Kind.DNS] == (1_000_000, 500_000_000)
     assert every[Kind.STATION] == (0, 0)
 

@@ -208,7 +208,7 @@ station.b.address = "10.0.0.2"
         "share/stations.o /sys/fs/bpf/lh-eth1 type classifier pinmaps /sys/fs/bpf/lh-eth1/maps"
     )
     filled = [line.split("/maps/")[1].split()[0] for line in lines if "map update" in line]
-    assert filled == ["setup", "aps", "interfaces", "macs", "prefixes"]
+    assert filled == ["aps", "interfaces", "setup", "macs", "prefixes"]
     (mac,) = (line for line in lines if "/maps/macs " in line)
     assert " key hex 02 00 5e 10 00 01 00 00 value hex 00 01 00 01 " in mac
     assert [line.split("/")[-1].split()[0] for line in lines[-2:]] == [
