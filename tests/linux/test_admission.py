@@ -21,6 +21,9 @@ from lasthop.gateway.classification import Kind
 from lasthop.gateway.discovery import look
 from lasthop.gateway.layout import ROUTED, UNKNOWN_MAC
 from lasthop.gateway.service import Service
+from lasthop.linux import links
+from lasthop.linux.netlink import Socket
+from lasthop.linux.routes import routes_through
 
 FILE = """[gateway]
 wan = "wan"
@@ -68,12 +71,12 @@ def see(service: Service) -> None:
     service.stations.see(look(service.shaping.gateway)[0])
 
 
-def speak(k: int, of: str | None = None, device: str = "wl0") -> None:
+def speak(k: int, of: str | None = None) -> None:
     """Let a station tell its address by ARP, or claim that of another one."""
     mac, target = bytes.fromhex(MACS[k].replace(":", "")), bytes([10, 77, 1, 1])
     own = socket.inet_aton(of or HERE_V4[k])
     arp = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + mac + own + bytes(6) + target
-    send((0x0806, arp + bytes(18)), MACS[k], to=b"\xff" * 6, count=1, device=device)
+    send((0x0806, arp + bytes(18)), MACS[k], to=b"\xff" * 6, count=1)
     time.sleep(0.05)
 
 
@@ -261,13 +264,33 @@ def test_one_mac_address_at_two_ports_of_a_bridge_is_a_fault(start: Start) -> No
         sh(f"ip -n {GATEWAY} link set {port} master br0")
     service = start('ap.a.interface = "br0"\ndiscover.neighbours = true')
     for device in ("wl0", "wl2") * 3:
-        speak(0, device=device)
+        send((0x0806, bytes(46)), INVENTED, to=b"\xff" * 6, count=1, device=device)
         speak(1)
         see(service)
     assert service.stations.unsound() == [
-        f"MAC address {MACS[0]} is at two ports, lan and lan2: "
+        f"MAC address {INVENTED} is at two ports, lan and lan2: "
         "two machines use it, and have one share"
     ]
     counts = {row["name"]: row["macs"] for row in service.status()["ports"]}
     assert counts["lan"] >= 1  # the second one, and that of wl0 itself
     assert counts["lan2"] >= 1
+
+
+def test_routers_at_an_interface_are_known_with_what_they_reach() -> None:
+    with Lab(stations=1, rate_bps=None), entered(GATEWAY):
+        sh(
+            """
+            ip route add 10.9.0.0/16 via 10.77.1.20 dev lan
+            ip route add 10.7.0.0/16 via inet6 fe80::2 dev lan
+            ip route add 10.8.0.0/16 nexthop via 10.77.1.21 dev lan nexthop via 10.78.0.9 dev wan
+            ip -6 route add 2001:db8:1::/56 via fe80::1 dev lan
+            """
+        )
+        with Socket() as kernel:
+            found = routes_through(kernel, {links.index_of("lan")})
+    assert {str(via): list(map(str, each)) for via, each in found.items()} == {
+        "10.77.1.20": ["10.9.0.0/16"],
+        "10.77.1.21": ["10.8.0.0/16"],
+        "fe80::1": ["2001:db8:1::/56"],
+        "fe80::2": ["10.7.0.0/16"],
+    }
