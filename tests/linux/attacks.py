@@ -73,7 +73,7 @@ GATE_V4 = "10.77.1.1"
 NAMES_PER_S = 5
 """Names that the honest guest resolves. [1/s]"""
 ETHERNET = 14
-"""Bytes of a frame's header, which nftables does not count."""
+"""Bytes of a frame's header."""
 TICK_S = 0.005
 """Time between two bursts of the device. [s]"""
 
@@ -575,9 +575,12 @@ def at_lan() -> dict[str, int]:
     """Bytes that came in at `lan`, and that were to leave there, by direction."""
     with entered(GATEWAY):
         listed = json.loads(sh("nft -j list ruleset"))["nftables"]
-    rules = (each["rule"]["expr"] for each in listed if "rule" in each)
-    found = [each["counter"] for rule in rules for each in rule if "counter" in each]
-    left = sum(each["bytes"] + ETHERNET * each["packets"] for each in found)
+    left = 0
+    for rule in (each["rule"] for each in listed if "rule" in each):
+        for count in (part["counter"] for part in rule["expr"] if "counter" in part):
+            # the header of a frame is counted in the family arp only
+            header = 0 if rule["family"] == "arp" else ETHERNET
+            left += count["bytes"] + header * count["packets"]
     return {"from_stations": counters(GATEWAY, "lan")["rx"], "to_stations": left}
 
 
