@@ -6,9 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
+import lasthop as lh
 from lasthop.emulation.datagrams import Datagrams, percentile_99
+from lasthop.emulation.emulate import Emulation
+from lasthop.emulation.greedy import losses
 from lasthop.emulation.lateness import in_time_pps, lateness
-from lasthop.emulation.summary import Seen, classes, loss, of_programs
+from lasthop.emulation.summary import Seen, classes, loss, of_programs, summary
 from lasthop.emulation.user import User
 from lasthop.emulation.web import Counts
 
@@ -132,3 +135,68 @@ def test_a_program_has_the_loss_of_its_own_packets_each_way() -> None:
     [seen] = of_programs(scenario, [row], 2.0)  # type: ignore[arg-type]
     assert seen.quantities == {"loss_probability": 0.25}
     assert (seen.goodput_bps, seen.traffic, seen.existed) == (1200.0, "tcp 80 out", 1.0)
+
+
+def network_lists(flow: str, lost: float, queue: str, dropped: float) -> dict[str, list[object]]:
+    return {
+        "flows": [{"name": flow, "loss_probability": {"mean": lost, "ci95": None}}],
+        "queues": [{"name": queue, "drop_probability": {"mean": dropped, "ci95": None}}],
+        "programs": [],
+    }
+
+
+LOSSY_QUEUE = {"rate": "5 Mbps", "loss": 0.1, "queue": 20}
+VOICE = {"rate": "greedy", "category": "voice"}
+
+
+@pytest.mark.parametrize(
+    ("station", "settings", "queue"),
+    [
+        ({"udp_down": "greedy"}, {}, "ap"),
+        ({"udp_down": "greedy", "udp_up": "64 kbps"}, {}, "ap"),
+        ({"udp_down": VOICE}, {"cell.phy": "802.11n"}, "ap/voice"),
+        ({"udp_down": "greedy"}, {"wire": LOSSY_QUEUE}, "wire/down"),
+        ({"udp_up": "greedy"}, {"b": {"upload": 1}}, "a"),
+        ({"udp_down": "greedy"}, {"b": {"upload": 1}}, None),  # with its ACKs
+        ({"udp_down": "greedy"}, {"b": {"udp_down": "64 kbps"}}, None),
+        ({"udp_up": "greedy", "download": 1}, {}, None),
+        ({"udp_down": "greedy"}, {"vsb": {}}, None),
+    ],
+)
+def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
+    station: dict[str, object], settings: dict[str, object], queue: str | None
+) -> None:
+    rest = dict(settings)
+    stations = {"a": station, "b": rest.pop("b", {})}
+    table = {"duration": "1 s", "cell": {"phy": "802.11g"}, "station": stations}
+    typed = lh.Scenario(table, settings=rest).typed
+    greedy = next(flow.name for flow in typed.udp_flows if flow.udp.arrivals == "greedy")
+    # 10 % are lost before the queue, which drops 40 % of the rest
+    lists = network_lists(greedy, 0.46, queue or "ap", 0.4)
+    found = losses(typed, lists, programs_run=False)
+    assert found == {greedy: pytest.approx(0.1) if queue else None}
+    assert losses(typed, lists, programs_run=True) == {greedy: None}
+    # the excess of a source that started late is not counted as less than nothing
+    lists = network_lists(greedy, 0.4, queue or "ap", 0.4001)
+    assert losses(typed, lists, programs_run=False) == {greedy: 0.0 if queue else None}
+
+
+def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_are_warned_of() -> None:
+    station = {"a": {"udp_down": "greedy"}}
+    scenario = lh.Scenario({"duration": "1 s", "cell": {"phy": "802.11g"}, "station": station})
+    [flow] = scenario.typed.udp_flows
+    source = Datagrams(flow, None, None, ("", 0), 1.0, random.Random(1))  # type: ignore[arg-type]
+    for number in (1, 10):
+        source.count(number)
+    lists = network_lists(flow.name, 0.8, "ap", 0.8)
+
+    def lost(losses: dict[str, float | None]) -> object:
+        found = summary(scenario.typed, [source], lists, 1.0, {}, losses)
+        return found["flows"][0]["loss_probability"]["mean"]
+
+    assert lost({flow.name: 0.0}) == 0.0
+    assert lost({flow.name: None}) == pytest.approx(0.8)
+    answer = Emulation({}, scenario)
+    assert answer.warnings == []
+    answer.with_excess = {flow.name: None}
+    assert answer.warnings[0].startswith("loss of a/udp-down/1: it includes the datagrams that")

@@ -151,6 +151,19 @@ def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named)
         ('link.l = { from = "n", to = "s", back_rate = "3 Mbps" }\nwire.rate = "1 Mbps"', 3e6),
         ("vsb = {}", 11e6),
         ('vsb.rate = "30 Mbps"', 30e6),
+        # After the losses before a link's queue, the excess is their probability; the air, whose
+        # rate is that of frames, needs none.
+        ('wire = { rate = "5 Mbps", loss = 0.1 }', 5e6 * 1.1 / 0.9),
+        ("wire = { rate = { trace = [12, 24] }, loss = 0.2 }", 2e6 * 1.2 / 0.8),
+        ("wire.loss = 0.1", 11e6 / 0.9),
+        (
+            'link.l = { from = "n", to = "s", loss.every = 2 }\n'
+            'wire = { rate = "1 Mbps", loss.every = 5 }',
+            1e6 * 1.6 / 0.4,
+        ),
+        ('link.l = { from = "n", to = "s", loss = 0.5 }\nwire.loss.every = 5', 11e6 / 0.4),
+        ('wire.loss = 0.1\nvsb.rate = "30 Mbps"', 30e6 * 1.1 / 0.9),
+        ('link.l = { from = "n", to = "s", rate = "1 Mbps" }\nwire.loss = 0.5', 1e6),
     ],
 )
 def test_a_greedy_downlink_is_sent_at_the_rate_of_the_first_link_on_its_path(

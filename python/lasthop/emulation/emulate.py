@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from types import MappingProxyType
 from typing import Any
 
 from lasthop import _core
@@ -13,6 +14,8 @@ from lasthop.congestion import loaded
 from lasthop.emulation.capture import Captured, CaptureFile, capture_file, capturing
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import datagrams
+from lasthop.emulation.greedy import losses
+from lasthop.emulation.greedy import warning as greedy_warning
 from lasthop.emulation.lateness import lateness, waiting
 from lasthop.emulation.limits import (
     CONGESTION,
@@ -70,6 +73,8 @@ class Emulation(Answer):
     """Settings of TCP in which the kernel was made to follow the scenario."""
     captured: Captured | None = None
     """What became of a capture of the air, if it was asked for."""
+    with_excess: Mapping[str, None] = MappingProxyType({})
+    """Names, in order, of greedy flows whose loss includes drops of the queue they keep full."""
 
     def __repr__(self) -> str:
         from lasthop.display import emulation_text
@@ -93,6 +98,8 @@ class Emulation(Answer):
             found.append(
                 f"{self.left_out} connections of programs were not in every run, and are left out"
             )
+        if self.with_excess:
+            found.append(greedy_warning(self.with_excess))
         return found
 
     @property
@@ -257,9 +264,11 @@ def emulate(
             lists = run(checked, places, traffic, programs, progress, capture, gro=gro)
         captured = capture.ended(lists.pop("capture", None))
         lists = without(lists, places.ways)
+        lost = losses(known, lists, programs_run=bool(started or ways))
         answer = Emulation(
-            summary(known, flows, lists, traffic.until_s, traffic.processor_wait()), checked
+            summary(known, flows, lists, traffic.until_s, traffic.processor_wait(), lost), checked
         )
+        answer.with_excess = {name: None for name, each in lost.items() if each is None}
         answer.exit_code = programs.exit_code
         answer.followed = tuple(follow)
         answer.refused_law = None if is_preferred else law
