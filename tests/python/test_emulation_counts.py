@@ -11,6 +11,7 @@ from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.emulate import Emulation
 from lasthop.emulation.greedy import losses
 from lasthop.emulation.lateness import in_time_pps, lateness
+from lasthop.emulation.limits import datagrams_per_second, filling_s
 from lasthop.emulation.summary import Seen, classes, loss, of_programs, summary
 from lasthop.emulation.user import User
 from lasthop.emulation.web import Counts
@@ -200,3 +201,32 @@ def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_are_warned_of()
     assert answer.warnings == []
     answer.with_excess = {flow.name: None}
     assert answer.warnings[0].startswith("loss of a/udp-down/1: it includes the datagrams that")
+
+
+@pytest.mark.parametrize(("loss", "queue"), [(0.0, 20), (0.01, 100), (0.5, 100)])
+def test_a_greedy_source_fills_its_queue_at_first_and_keeps_it_full(
+    loss: float, queue: int
+) -> None:
+    wire = {"rate": "5 Mbps", "queue": queue, "loss": loss}
+    station = {"a": {"udp_down": {"rate": "greedy", "start": "3 s"}}}
+    cell = {"phy": "802.11g"}
+    table = {"duration": "9 s", "cell": cell, "wire": wire, "station": station}
+    typed = lh.Scenario(table).typed
+    [flow] = typed.udp_flows
+    gap_s = 1 / datagrams_per_second(flow, typed)
+    gaps = random.Random(1)
+    fills_s = filling_s(flow, typed)
+    source = Datagrams(flow, None, None, ("", 0), gap_s, gaps, fills_s)  # type: ignore[arg-type]
+    lost = random.Random(2)
+    service_s = 8 * 1500 / 5e6
+    source.due_s, before_s, waiting = flow.start_s, flow.start_s, 0.0
+    lengths = []
+    while source.due_s < 9.0:
+        waiting = max(0.0, waiting - (source.due_s - before_s) / service_s)
+        before_s = source.due_s
+        if source.due_s > flow.start_s + 1.2 * fills_s:
+            lengths.append(waiting)
+        if lost.random() >= loss:
+            waiting = min(waiting + 1.0, queue)
+        source.due_s += source.next_gap_s()
+    assert queue - 3 < sum(lengths) / len(lengths) <= queue

@@ -25,6 +25,7 @@ from lasthop.emulation.limits import (
     check_gro,
     check_programs,
     datagrams_per_second,
+    filling_s,
     initial_rto_s,
     unfollowed,
 )
@@ -311,7 +312,9 @@ def make_flows(
         ends = places.ends(index, flow)
         made: Driven
         if isinstance(flow, UdpFlow):
-            made = datagrams(flow, ends, datagrams_per_second(flow, known), known.seed)
+            per_second = datagrams_per_second(flow, known)
+            filling = filling_s(flow, known)
+            made = datagrams(flow, ends, per_second, known.seed, filling)
         elif isinstance(flow, SensorFlow):
             made = reports(flow, ends, algorithms, known.seed)
         elif not isinstance(flow, TcpFlow):

@@ -1,7 +1,8 @@
 """Greedy sources of datagrams in an emulation: the queue that each keeps full, and its rate.
 
 In a simulation such a source sends a datagram whenever the queue has room. A socket cannot see the
-queue, so in an emulation it sends at a constant rate that is above the queue's.
+queue, so in an emulation it sends at a constant rate that is above the queue's. In front of a link
+it starts at twice this rate, which fills the queue.
 """
 
 from collections.abc import Mapping
@@ -30,12 +31,15 @@ class Filled:
         Part of the datagrams that is not lost before the queue. [-]
     on_air : bool
         Whether the rate is that of frames, which the air does not reach.
+    drain_s : float
+        Time in which the full queue of a link with a constant rate drains. [s]
     """
 
     name: str
     rate_bps: float
     passing: float = 1.0
     on_air: bool = False
+    drain_s: float = 0.0
 
     @property
     def needed_bps(self) -> float:
@@ -71,8 +75,10 @@ def filled(flow: UdpFlow, scenario: Typed) -> Filled:
         passing *= 1.0 - link.loss
         if link.rate_bps is not None:
             name = link.name if isinstance(link, Link) else "wire/down"
-            varying = 1 if link.trace is None else VARYING
-            return Filled(name, link.rate_bps * varying, passing)
+            if link.trace is not None:
+                return Filled(name, link.rate_bps * VARYING, passing)
+            drain_s = 8 * flow.udp.packet_bytes * link.queue_packets / link.rate_bps
+            return Filled(name, link.rate_bps, passing, drain_s=drain_s)
     if scenario.vsb is None:
         return Filled(f"ap{category}", station.downlink_rate_bps, passing, on_air=True)
     # Until the bottleneck begins, the queue of the access point is filled.
