@@ -174,12 +174,50 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
     greedy = next(flow.name for flow in typed.udp_flows if flow.udp.arrivals == "greedy")
     # 10 % are lost before the queue, which drops 40 % of the rest
     lists = network_lists(greedy, 0.46, queue or "ap", 0.4)
-    found = losses(typed, lists, programs_run=False)
+    found = losses(typed, lists, {}, programs_run=False)
     assert found == {greedy: pytest.approx(0.1) if queue else None}
-    assert losses(typed, lists, programs_run=True) == {greedy: None}
+    assert losses(typed, lists, {}, programs_run=True) == {greedy: None}
     # the excess of a source that started late is not counted as less than nothing
     lists = network_lists(greedy, 0.4, queue or "ap", 0.4001)
-    assert losses(typed, lists, programs_run=False) == {greedy: 0.0 if queue else None}
+    assert losses(typed, lists, {}, programs_run=False) == {greedy: 0.0 if queue else None}
+
+
+@pytest.mark.parametrize(
+    ("sent", "arrived", "lost", "dropped", "expected"),
+    [
+        # 1000 sent, 200 dropped, 800 enter the queue: 500 have left it, 300 are still in it
+        (1000, 500, 200, 0.2, 0.0),
+        # 100 of 1000 are lost before the queue, which drops 180 of the other 900
+        (1000, 400, 280, 0.2, 0.1),
+        # 80 of the 800 that enter the queue are lost after it
+        (1000, 420, 280, 0.2, 0.1),
+        # the queue has drained: more have arrived than were sent
+        (500, 700, 100, 0.2, 0.0),
+        (1000, 0, 1000, 0.2, 1.0),
+        (0, 0, 1000, 0.2, 1.0),
+    ],
+)
+def test_datagrams_in_a_queue_that_fills_are_not_lost(
+    sent: int, arrived: int, lost: int, dropped: float, expected: float
+) -> None:
+    station = {"a": {"udp_down": "greedy"}}
+    table = {"duration": "1 s", "cell": {"phy": "802.11g"}, "station": station}
+    typed = lh.Scenario(table).typed
+    [flow] = typed.udp_flows
+    lists = network_lists(flow.name, lost / (lost + arrived), "ap", dropped)
+    found = losses(typed, lists, {flow.name: (sent, arrived)}, programs_run=False)
+    assert found == {flow.name: pytest.approx(expected, abs=1e-12)}
+
+
+def test_a_source_counts_datagrams_after_the_warm_up() -> None:
+    station = {"a": {"udp_down": "greedy"}}
+    scenario = lh.Scenario({"duration": "1 s", "cell": {"phy": "802.11g"}, "station": station})
+    [flow] = scenario.typed.udp_flows
+    source = Datagrams(flow, None, None, ("", 0), 1.0, random.Random(1))  # type: ignore[arg-type]
+    source.sent = 7
+    source.begin_to_count()
+    source.sent, source.received_bytes = 12, 4 * flow.udp.payload_bytes
+    assert source.counts == (5, 4)
 
 
 def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_are_warned_of() -> None:

@@ -119,13 +119,17 @@ class Datagrams:
         """The kernel tells nothing of a socket for datagrams."""
 
     @property
+    def counts(self) -> tuple[int, int]:
+        """Datagrams sent and arrived since the end of the warm-up."""
+        return self.sent - self.sent_before, self.received_bytes // self.flow.udp.payload_bytes
+
+    @property
     def is_met(self) -> bool:
         """Whether the source has a rate of its own, and what it asks for."""
         if self.flow.udp.arrivals == "greedy":
             return False
-        sent = self.sent - self.sent_before
+        sent, arrived = self.counts
         if self.first is None or self.last is None:  # none has arrived, or all are too short
-            arrived = self.received_bytes // self.flow.udp.payload_bytes
             return is_met(sent, arrived, sent - arrived, 0, 0.0)
         lost = self.last - self.first + 1 - self.arrived
         expected = fmean(self.delays_s) / self.gap_s if self.delays_s else 0.0
