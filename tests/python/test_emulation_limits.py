@@ -7,7 +7,13 @@ import pytest
 import lasthop as lh
 from lasthop import _core
 from lasthop.cli import main
-from lasthop.emulation.limits import check, check_programs, datagrams_per_second, unfollowed
+from lasthop.emulation.limits import (
+    check,
+    check_programs,
+    datagrams_per_second,
+    filling_s,
+    unfollowed,
+)
 from lasthop.emulation.users import with_users
 
 CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
@@ -177,6 +183,23 @@ def test_a_greedy_downlink_is_sent_at_the_rate_of_the_first_link_on_its_path(
     typed = lh.Scenario(path).typed
     sent = datagrams_per_second(typed.udp_flows[0], typed)
     assert sent == pytest.approx(rate_bps / (8 * 1472))
+
+
+@pytest.mark.parametrize(
+    ("source", "wire", "time_s"),
+    [
+        # 100 packets of 1500 B at 5 Mb/s
+        ("greedy", {"rate": "5 Mbps", "queue": 100, "loss": 0.01}, 0.24),
+        ("greedy", {"rate": {"trace": [2]}, "queue": 100}, 0.0),
+        ("greedy", {}, 0.0),
+        ("64 kbps", {"rate": "5 Mbps", "queue": 100}, 0.0),
+    ],
+)
+def test_a_greedy_downlink_fills_the_queue_of_a_link_while_it_would_drain(source, wire, time_s):
+    station = {"a": {"udp_down": source}}
+    table = {"duration": "1 s", "cell": {"phy": "802.11g"}, "wire": wire, "station": station}
+    typed = lh.Scenario(table).typed
+    assert filling_s(typed.udp_flows[0], typed) == pytest.approx(time_s)
 
 
 def test_programs_have_no_place_on_a_conflict_graph():

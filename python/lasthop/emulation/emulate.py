@@ -13,7 +13,7 @@ from lasthop.caution import cautions
 from lasthop.congestion import loaded
 from lasthop.emulation.capture import Captured, CaptureFile, capture_file, capturing
 from lasthop.emulation.connection import connection
-from lasthop.emulation.datagrams import datagrams
+from lasthop.emulation.datagrams import Datagrams, datagrams
 from lasthop.emulation.greedy import losses
 from lasthop.emulation.greedy import warning as greedy_warning
 from lasthop.emulation.lateness import lateness, waiting
@@ -25,6 +25,7 @@ from lasthop.emulation.limits import (
     check_gro,
     check_programs,
     datagrams_per_second,
+    filling_s,
     initial_rto_s,
     unfollowed,
 )
@@ -264,7 +265,8 @@ def emulate(
             lists = run(checked, places, traffic, programs, progress, capture, gro=gro)
         captured = capture.ended(lists.pop("capture", None))
         lists = without(lists, places.ways)
-        lost = losses(known, lists, programs_run=bool(started or ways))
+        counts = {each.flow.name: each.counts for each in flows if isinstance(each, Datagrams)}
+        lost = losses(known, lists, counts, programs_run=bool(started or ways))
         answer = Emulation(
             summary(known, flows, lists, traffic.until_s, traffic.processor_wait(), lost), checked
         )
@@ -311,7 +313,9 @@ def make_flows(
         ends = places.ends(index, flow)
         made: Driven
         if isinstance(flow, UdpFlow):
-            made = datagrams(flow, ends, datagrams_per_second(flow, known), known.seed)
+            per_second = datagrams_per_second(flow, known)
+            filling = filling_s(flow, known)
+            made = datagrams(flow, ends, per_second, known.seed, filling)
         elif isinstance(flow, SensorFlow):
             made = reports(flow, ends, algorithms, known.seed)
         elif not isinstance(flow, TcpFlow):

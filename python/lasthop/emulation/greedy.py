@@ -1,7 +1,8 @@
 """Greedy sources of datagrams in an emulation: the queue that each keeps full, and its rate.
 
 In a simulation such a source sends a datagram whenever the queue has room. A socket cannot see the
-queue, so in an emulation it sends at a constant rate that is above the queue's.
+queue, so in an emulation it sends at a constant rate that is above the queue's. In front of a link
+it starts at twice this rate, which fills the queue.
 """
 
 from collections.abc import Mapping
@@ -30,12 +31,15 @@ class Filled:
         Part of the datagrams that is not lost before the queue. [-]
     on_air : bool
         Whether the rate is that of frames, which the air does not reach.
+    drain_s : float
+        Time in which the full queue of a link with a constant rate drains. [s]
     """
 
     name: str
     rate_bps: float
     passing: float = 1.0
     on_air: bool = False
+    drain_s: float = 0.0
 
     @property
     def needed_bps(self) -> float:
@@ -71,8 +75,10 @@ def filled(flow: UdpFlow, scenario: Typed) -> Filled:
         passing *= 1.0 - link.loss
         if link.rate_bps is not None:
             name = link.name if isinstance(link, Link) else "wire/down"
-            varying = 1 if link.trace is None else VARYING
-            return Filled(name, link.rate_bps * varying, passing)
+            if link.trace is not None:
+                return Filled(name, link.rate_bps * VARYING, passing)
+            drain_s = 8 * flow.udp.packet_bytes * link.queue_packets / link.rate_bps
+            return Filled(name, link.rate_bps, passing, drain_s=drain_s)
     if scenario.vsb is None:
         return Filled(f"ap{category}", station.downlink_rate_bps, passing, on_air=True)
     # Until the bottleneck begins, the queue of the access point is filled.
@@ -81,17 +87,23 @@ def filled(flow: UdpFlow, scenario: Typed) -> Filled:
 
 
 def losses(
-    scenario: Typed, lists: Mapping[str, Any], *, programs_run: bool
+    scenario: Typed,
+    lists: Mapping[str, Any],
+    counts: Mapping[str, tuple[int, int]],
+    *,
+    programs_run: bool,
 ) -> dict[str, float | None]:
     """Return the loss probability of each greedy flow without the drops of the queue it keeps full.
 
     In a simulation a greedy source does not offer a datagram to a full queue. The drops of that
     queue in an emulation are the excess of the source, not losses.
 
-    If f is the flow's loss probability and d the queue's drop probability, the part
-    (1 - f) / (1 - d) of the datagrams that the queue did not drop has arrived. This holds if no
-    other packets pass the queue, since d is not known by flow. The error is of the order of the
-    queue's length over the number of datagrams.
+    If f is the part of the flow's datagrams that was lost and d the queue's drop probability, the
+    part (1 - f) / (1 - d) of the datagrams that the queue did not drop was not lost. This holds if
+    no other packets pass the queue, since d is not known by flow.
+
+    Both parts are of the datagrams that entered, since d is. While a queue fills, many of them have
+    neither arrived nor been lost, and the flow's loss probability does not count them.
 
     Parameters
     ----------
@@ -99,6 +111,8 @@ def losses(
         The scenario, with users of a conflict graph as flows.
     lists : mapping
         What the network has measured.
+    counts : mapping
+        Datagrams sent and arrived since the end of the warm-up, by the flow's name.
     programs_run : bool
         Whether programs have packets of their own.
 
@@ -118,8 +132,27 @@ def losses(
         if programs_run or dropped is None or dropped >= 1.0 or shares(flow, scenario):
             found[flow.name] = None
         else:
-            found[flow.name] = max(0.0, 1.0 - (1.0 - lost) / (1.0 - dropped))
+            part = lost * decided_part(lost, *counts.get(flow.name, (0, 0)))
+            found[flow.name] = max(0.0, 1.0 - (1.0 - part) / (1.0 - dropped))
     return found
+
+
+def decided_part(lost: float, sent: int, arrived: int) -> float:
+    """Return the part of the datagrams sent that has arrived or was lost, at most 1.
+
+    It is 1 if more have arrived or were lost than were sent, such as while a queue drains.
+
+    Parameters
+    ----------
+    lost : float
+        Loss probability among the datagrams that have arrived or were lost.
+    sent, arrived : int
+        Datagrams sent and arrived.
+    """
+    if lost >= 1.0:
+        return 1.0
+    decided = arrived / (1.0 - lost)
+    return min(1.0, decided / sent) if sent else 1.0
 
 
 def means(items: Any, quantity: str) -> dict[str, float]:

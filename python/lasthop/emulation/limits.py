@@ -171,3 +171,12 @@ def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     """
     rate_bps = filled(flow, scenario).needed_bps if is_greedy(flow) else flow.udp.rate_bps
     return rate_bps / (8 * flow.udp.payload_bytes)
+
+
+def filling_s(flow: UdpFlow, scenario: Typed) -> float:
+    """Return how long a greedy flow sends at twice its rate to fill its queue; 0 for others. [s]
+
+    In the time in which the full queue drains, one half of these datagrams replaces those that
+    leave. The other half fills the queue.
+    """
+    return filled(flow, scenario).drain_s if is_greedy(flow) else 0.0
