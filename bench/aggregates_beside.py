@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from aggregates_cases import STANDARD, Case, Settings
 from equivalence import Agreement, Difference
@@ -18,6 +19,13 @@ FILE = Path(__file__).parent / "cases" / "aggregates.toml"
 RUNS = Runs(OUT / "aggregates.jsonl")
 #: The same goodput.
 SAME = 0.02
+
+
+class Seen(TypedDict):
+    """What a replication of ns-3 gave."""
+
+    goodput_bps: float
+    jain: float | None
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ def parsed(output: str) -> Delivered:
     return Delivered(segments, stations)
 
 
-def peer_run(case: Case, seed: int) -> dict[str, float | None]:
+def peer_run(case: Case, seed: int) -> Seen:
     """One replication of ns-3."""
     generation = case.generation
     words = [str(generation.peer_s), str(generation.peer_warmup_s), str(seed), *case.argv]

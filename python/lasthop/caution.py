@@ -17,6 +17,7 @@ from lasthop.models.reading import (
     SensorFlow,
     Station,
     Tcp,
+    UdpFlow,
     Vbs,
     VbsClass,
 )
@@ -44,7 +45,7 @@ def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
             "`programs`: they run in emulations alone; predictions and simulations leave them out"
         )
     if isinstance(scenario, CellScenario):
-        found += [*_sharing(scenario), *_noise(scenario)]
+        found += [*_sharing(scenario), *_noise(scenario), *_greedy(scenario)]
     elif isinstance(scenario, CsmaScenario):
         found += _conflicts(scenario)
     return [*found, *_marks(scenario)]
@@ -237,6 +238,26 @@ def _longest_frames(scenario: CellScenario, stations: Collection[str]) -> dict[s
         for way, length in packets.items():
             longest[way] = max(longest.get(way, 0), length + around)
     return frames
+
+
+def _greedy(scenario: CellScenario) -> Iterator[str]:
+    """Greedy downlinks, and the flows that find no place in the queue that one keeps full."""
+    if scenario.vsb is not None:  # only until it begins
+        return
+    down = [flow for flow in scenario.flows if isinstance(flow, UdpFlow) and not flow.is_up]
+    greedy = {flow.name: flow.category for flow in down if flow.udp.arrivals == "greedy"}
+    through = [
+        flow.name
+        for flow in scenario.flows
+        if flow.name not in greedy
+        and flow.category in greedy.values()
+        and not (isinstance(flow, UdpFlow) and flow.is_up)
+    ]
+    if greedy and through:
+        yield (
+            f"{listed(list(greedy))}: a greedy source takes each free place of the queue that it "
+            f"keeps full, so that {listed(through)} may get nothing; give it a rate"
+        )
 
 
 def _conflicts(scenario: CsmaScenario) -> Iterator[str]:

@@ -217,7 +217,8 @@ def test_a_small_station_buffer_is_refused(hotspot, refused):
 @pytest.mark.parametrize("discipline", ["pie", "codel"])
 def test_a_managed_queue_is_refused(hotspot, refused, discipline):
     scenario = hotspot((1, 0), (0, 1))
-    scenario["cell"]["ap"]["queue"] = {"discipline": discipline}
+    pie = {"target_s": 0.015, "update_s": 0.015, "alpha_per_s": 0.125, "max_burst_s": 0.15}
+    scenario["cell"]["ap"]["queue"] = {"discipline": discipline, **pie}
     refused(scenario, "a5", f"`cell.ap_queue.{discipline}` manages the queue")
 
 

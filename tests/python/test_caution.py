@@ -242,3 +242,13 @@ def test_a_shared_queue_of_less_than_a_packet_is_named() -> None:
         "`cell.ap_queue.vbs.occupancy`: 1e-09 of 100 packets is 1e-07, less than one"
     )
     assert said(stations, HALVES, occupancy=0.01) == []
+
+
+def test_a_greedy_downlink_that_leaves_no_place_is_named() -> None:
+    [line] = said({"a": {"udp_down": "greedy"}, "b": {"download": 1}, "c": {"udp_up": "1 Mbps"}})
+    assert line.startswith("a/udp-down/1: a greedy source takes each free place")
+    assert "so that b/down/1 may get nothing" in line
+    assert said({"a": {"udp_down": "greedy"}, "b": {"udp_down": "greedy"}}) == []
+    assert said({"a": {"udp_up": "greedy"}, "b": {"download": 1}}) == []
+    voice = {"rate": "100 kbps", "packet": "200 B", "category": "voice"}
+    assert said({"a": {"udp_down": "greedy"}, "b": {"udp_down": voice}}) == []

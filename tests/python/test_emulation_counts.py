@@ -6,9 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
+import lasthop as lh
 from lasthop.emulation.datagrams import Datagrams, percentile_99
+from lasthop.emulation.emulate import Emulation
+from lasthop.emulation.greedy import losses
 from lasthop.emulation.lateness import in_time_pps, lateness
-from lasthop.emulation.summary import Seen, classes, loss, of_programs
+from lasthop.emulation.limits import datagrams_per_second, filling_s
+from lasthop.emulation.summary import Seen, classes, loss, of_programs, summary
 from lasthop.emulation.user import User
 from lasthop.emulation.web import Counts
 
@@ -132,3 +136,135 @@ def test_a_program_has_the_loss_of_its_own_packets_each_way() -> None:
     [seen] = of_programs(scenario, [row], 2.0)  # type: ignore[arg-type]
     assert seen.quantities == {"loss_probability": 0.25}
     assert (seen.goodput_bps, seen.traffic, seen.existed) == (1200.0, "tcp 80 out", 1.0)
+
+
+def network_lists(flow: str, lost: float, queue: str, dropped: float) -> dict[str, list[object]]:
+    return {
+        "flows": [{"name": flow, "loss_probability": {"mean": lost, "ci95": None}}],
+        "queues": [{"name": queue, "drop_probability": {"mean": dropped, "ci95": None}}],
+        "programs": [],
+    }
+
+
+LOSSY_QUEUE = {"rate": "5 Mbps", "loss": 0.1, "queue": 20}
+VOICE = {"rate": "greedy", "category": "voice"}
+
+
+@pytest.mark.parametrize(
+    ("station", "settings", "queue"),
+    [
+        ({"udp_down": "greedy"}, {}, "ap"),
+        ({"udp_down": "greedy", "udp_up": "64 kbps"}, {}, "ap"),
+        ({"udp_down": VOICE}, {"cell.phy": "802.11n"}, "ap/voice"),
+        ({"udp_down": "greedy"}, {"wire": LOSSY_QUEUE}, "wire/down"),
+        ({"udp_up": "greedy"}, {"b": {"upload": 1}}, "a"),
+        ({"udp_down": "greedy"}, {"b": {"upload": 1}}, None),  # with its ACKs
+        ({"udp_down": "greedy"}, {"b": {"udp_down": "64 kbps"}}, None),
+        ({"udp_up": "greedy", "download": 1}, {}, None),
+        ({"udp_down": "greedy"}, {"vsb": {}}, None),
+    ],
+)
+def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
+    station: dict[str, object], settings: dict[str, object], queue: str | None
+) -> None:
+    rest = dict(settings)
+    stations = {"a": station, "b": rest.pop("b", {})}
+    table = {"duration": "1 s", "cell": {"phy": "802.11g"}, "station": stations}
+    typed = lh.Scenario(table, settings=rest).typed
+    greedy = next(flow.name for flow in typed.udp_flows if flow.udp.arrivals == "greedy")
+    # 10 % are lost before the queue, which drops 40 % of the rest
+    lists = network_lists(greedy, 0.46, queue or "ap", 0.4)
+    found = losses(typed, lists, {}, programs_run=False)
+    assert found == {greedy: pytest.approx(0.1) if queue else None}
+    assert losses(typed, lists, {}, programs_run=True) == {greedy: None}
+    # the excess of a source that started late is not counted as less than nothing
+    lists = network_lists(greedy, 0.4, queue or "ap", 0.4001)
+    assert losses(typed, lists, {}, programs_run=False) == {greedy: 0.0 if queue else None}
+
+
+@pytest.mark.parametrize(
+    ("sent", "arrived", "lost", "dropped", "expected"),
+    [
+        # 1000 sent, 200 dropped, 800 enter the queue: 500 have left it, 300 are still in it
+        (1000, 500, 200, 0.2, 0.0),
+        # 100 of 1000 are lost before the queue, which drops 180 of the other 900
+        (1000, 400, 280, 0.2, 0.1),
+        # 80 of the 800 that enter the queue are lost after it
+        (1000, 420, 280, 0.2, 0.1),
+        # the queue has drained: more have arrived than were sent
+        (500, 700, 100, 0.2, 0.0),
+        (1000, 0, 1000, 0.2, 1.0),
+        (0, 0, 1000, 0.2, 1.0),
+    ],
+)
+def test_datagrams_in_a_queue_that_fills_are_not_lost(
+    sent: int, arrived: int, lost: int, dropped: float, expected: float
+) -> None:
+    station = {"a": {"udp_down": "greedy"}}
+    table = {"duration": "1 s", "cell": {"phy": "802.11g"}, "station": station}
+    typed = lh.Scenario(table).typed
+    [flow] = typed.udp_flows
+    lists = network_lists(flow.name, lost / (lost + arrived), "ap", dropped)
+    found = losses(typed, lists, {flow.name: (sent, arrived)}, programs_run=False)
+    assert found == {flow.name: pytest.approx(expected, abs=1e-12)}
+
+
+def test_a_source_counts_datagrams_after_the_warm_up() -> None:
+    station = {"a": {"udp_down": "greedy"}}
+    scenario = lh.Scenario({"duration": "1 s", "cell": {"phy": "802.11g"}, "station": station})
+    [flow] = scenario.typed.udp_flows
+    source = Datagrams(flow, None, None, ("", 0), 1.0, random.Random(1))  # type: ignore[arg-type]
+    source.sent = 7
+    source.begin_to_count()
+    source.sent, source.received_bytes = 12, 4 * flow.udp.payload_bytes
+    assert source.counts == (5, 4)
+
+
+def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_are_warned_of() -> None:
+    station = {"a": {"udp_down": "greedy"}}
+    scenario = lh.Scenario({"duration": "1 s", "cell": {"phy": "802.11g"}, "station": station})
+    [flow] = scenario.typed.udp_flows
+    source = Datagrams(flow, None, None, ("", 0), 1.0, random.Random(1))  # type: ignore[arg-type]
+    for number in (1, 10):
+        source.count(number)
+    lists = network_lists(flow.name, 0.8, "ap", 0.8)
+
+    def lost(losses: dict[str, float | None]) -> object:
+        found = summary(scenario.typed, [source], lists, 1.0, {}, losses)
+        return found["flows"][0]["loss_probability"]["mean"]
+
+    assert lost({flow.name: 0.0}) == 0.0
+    assert lost({flow.name: None}) == pytest.approx(0.8)
+    answer = Emulation({}, scenario)
+    assert answer.warnings == []
+    answer.with_excess = {flow.name: None}
+    assert answer.warnings[0].startswith("loss of a/udp-down/1: it includes the datagrams that")
+
+
+@pytest.mark.parametrize(("loss", "queue"), [(0.0, 20), (0.01, 100), (0.5, 100)])
+def test_a_greedy_source_fills_its_queue_at_first_and_keeps_it_full(
+    loss: float, queue: int
+) -> None:
+    wire = {"rate": "5 Mbps", "queue": queue, "loss": loss}
+    station = {"a": {"udp_down": {"rate": "greedy", "start": "3 s"}}}
+    cell = {"phy": "802.11g"}
+    table = {"duration": "9 s", "cell": cell, "wire": wire, "station": station}
+    typed = lh.Scenario(table).typed
+    [flow] = typed.udp_flows
+    gap_s = 1 / datagrams_per_second(flow, typed)
+    gaps = random.Random(1)
+    fills_s = filling_s(flow, typed)
+    source = Datagrams(flow, None, None, ("", 0), gap_s, gaps, fills_s)  # type: ignore[arg-type]
+    lost = random.Random(2)
+    service_s = 8 * 1500 / 5e6
+    source.due_s, before_s, waiting = flow.start_s, flow.start_s, 0.0
+    lengths = []
+    while source.due_s < 9.0:
+        waiting = max(0.0, waiting - (source.due_s - before_s) / service_s)
+        before_s = source.due_s
+        if source.due_s > flow.start_s + 1.2 * fills_s:
+            lengths.append(waiting)
+        if lost.random() >= loss:
+            waiting = min(waiting + 1.0, queue)
+        source.due_s += source.next_gap_s()
+    assert queue - 3 < sum(lengths) / len(lengths) <= queue

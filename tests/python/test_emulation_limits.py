@@ -7,7 +7,13 @@ import pytest
 import lasthop as lh
 from lasthop import _core
 from lasthop.cli import main
-from lasthop.emulation.limits import check, check_programs, datagrams_per_second, unfollowed
+from lasthop.emulation.limits import (
+    check,
+    check_programs,
+    datagrams_per_second,
+    filling_s,
+    unfollowed,
+)
 from lasthop.emulation.users import with_users
 
 CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
@@ -151,6 +157,19 @@ def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named)
         ('link.l = { from = "n", to = "s", back_rate = "3 Mbps" }\nwire.rate = "1 Mbps"', 3e6),
         ("vsb = {}", 11e6),
         ('vsb.rate = "30 Mbps"', 30e6),
+        # After the losses before a link's queue, the excess is their probability; the air, whose
+        # rate is that of frames, needs none.
+        ('wire = { rate = "5 Mbps", loss = 0.1 }', 5e6 * 1.1 / 0.9),
+        ("wire = { rate = { trace = [12, 24] }, loss = 0.2 }", 2e6 * 1.2 / 0.8),
+        ("wire.loss = 0.1", 11e6 / 0.9),
+        (
+            'link.l = { from = "n", to = "s", loss.every = 2 }\n'
+            'wire = { rate = "1 Mbps", loss.every = 5 }',
+            1e6 * 1.6 / 0.4,
+        ),
+        ('link.l = { from = "n", to = "s", loss = 0.5 }\nwire.loss.every = 5', 11e6 / 0.4),
+        ('wire.loss = 0.1\nvsb.rate = "30 Mbps"', 30e6 * 1.1 / 0.9),
+        ('link.l = { from = "n", to = "s", rate = "1 Mbps" }\nwire.loss = 0.5', 1e6),
     ],
 )
 def test_a_greedy_downlink_is_sent_at_the_rate_of_the_first_link_on_its_path(
@@ -164,6 +183,23 @@ def test_a_greedy_downlink_is_sent_at_the_rate_of_the_first_link_on_its_path(
     typed = lh.Scenario(path).typed
     sent = datagrams_per_second(typed.udp_flows[0], typed)
     assert sent == pytest.approx(rate_bps / (8 * 1472))
+
+
+@pytest.mark.parametrize(
+    ("source", "wire", "time_s"),
+    [
+        # 100 packets of 1500 B at 5 Mb/s
+        ("greedy", {"rate": "5 Mbps", "queue": 100, "loss": 0.01}, 0.24),
+        ("greedy", {"rate": {"trace": [2]}, "queue": 100}, 0.0),
+        ("greedy", {}, 0.0),
+        ("64 kbps", {"rate": "5 Mbps", "queue": 100}, 0.0),
+    ],
+)
+def test_a_greedy_downlink_fills_the_queue_of_a_link_while_it_would_drain(source, wire, time_s):
+    station = {"a": {"udp_down": source}}
+    table = {"duration": "1 s", "cell": {"phy": "802.11g"}, "wire": wire, "station": station}
+    typed = lh.Scenario(table).typed
+    assert filling_s(typed.udp_flows[0], typed) == pytest.approx(time_s)
 
 
 def test_programs_have_no_place_on_a_conflict_graph():

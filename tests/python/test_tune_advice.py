@@ -17,6 +17,7 @@ from lasthop.tune import TUNING_FILES
 from lasthop.tuning import search as searching
 from lasthop.tuning.bounds import Bounds
 from lasthop.tuning.candidates import Candidate, window_pairs
+from lasthop.tuning.delays import elsewhere
 from lasthop.tuning.measures import Samples, favourable, is_beyond
 from lasthop.tuning.objectives import OBJECTIVES
 from lasthop.tuning.parts import Parts, harm, losers
@@ -306,3 +307,17 @@ def test_pifs_for_all_is_for_higher_categories() -> None:
     ap = changed["cell"]["ap"]
     assert (ap["aifsn"], ap["voice"]["aifsn"]) == (1, 1)
     assert ap["background"] == both["cell"]["ap"]["background"]
+
+
+def test_only_a_link_where_calls_wait_is_a_case_for_its_own_queue() -> None:
+    behind = lh.simulate(lh.Scenario(CALL, {"replications": 1}))
+    found = elsewhere(behind)
+    assert found is not None
+    assert (found.queue, found.is_link) == ("wire/up", True)
+    rates = {"wire.rate": "1 Gbps", "wire.back_rate": "1 Gbps", "wire.delay": "0 s"}
+    own = {**rates, "station.phone.upload": 2, "replications": 1}
+    in_air = lh.simulate(lh.Scenario(CALL, own))
+    found = elsewhere(in_air)
+    assert found is not None
+    assert (found.queue, found.is_link) == ("phone", False)
+    assert "lasthop queue" not in found.text

@@ -37,6 +37,8 @@ class Datagrams:
     gap_s: float
     """Mean time between two datagrams."""
     gaps: random.Random
+    filling_s: float = 0.0
+    """Time after the start in which a greedy source sends at twice its rate. [s]"""
     due_s: float = 0.0
     sent: int = 0
     sent_before: int = 0
@@ -66,8 +68,11 @@ class Datagrams:
         return self.flow.udp.arrivals != "poisson"
 
     def next_gap_s(self) -> float:
-        """Time to the next datagram. [s]"""
-        return self.gap_s if self.is_regular else self.gaps.expovariate(1 / self.gap_s)
+        """Return the time to the next datagram. [s]"""
+        if not self.is_regular:
+            return self.gaps.expovariate(1 / self.gap_s)
+        is_filling = self.due_s < self.flow.start_s + self.filling_s
+        return self.gap_s / 2 if is_filling else self.gap_s
 
     def send(self, traffic: Traffic) -> None:
         """Send a datagram; one that the kernel has no room for is lost."""
@@ -114,13 +119,17 @@ class Datagrams:
         """The kernel tells nothing of a socket for datagrams."""
 
     @property
+    def counts(self) -> tuple[int, int]:
+        """Datagrams sent and arrived since the end of the warm-up."""
+        return self.sent - self.sent_before, self.received_bytes // self.flow.udp.payload_bytes
+
+    @property
     def is_met(self) -> bool:
         """Whether the source has a rate of its own, and what it asks for."""
         if self.flow.udp.arrivals == "greedy":
             return False
-        sent = self.sent - self.sent_before
+        sent, arrived = self.counts
         if self.first is None or self.last is None:  # none has arrived, or all are too short
-            arrived = self.received_bytes // self.flow.udp.payload_bytes
             return is_met(sent, arrived, sent - arrived, 0, 0.0)
         lost = self.last - self.first + 1 - self.arrived
         expected = fmean(self.delays_s) / self.gap_s if self.delays_s else 0.0
@@ -153,7 +162,9 @@ def percentile_99(values: Iterable[float]) -> float:
     return ordered[ceil(0.99 * len(ordered)) - 1]
 
 
-def datagrams(flow: UdpFlow, ends: Ends, per_second: float, seed: int) -> Datagrams:
+def datagrams(
+    flow: UdpFlow, ends: Ends, per_second: float, seed: int, filling_s: float = 0.0
+) -> Datagrams:
     """Make the sockets of a flow, each in its namespace.
 
     Parameters
@@ -164,10 +175,12 @@ def datagrams(flow: UdpFlow, ends: Ends, per_second: float, seed: int) -> Datagr
         Datagrams sent in a second, on average. [1/s]
     seed : int
         Seed of the gaps.
+    filling_s : float
+        Time after the start in which a greedy source sends at twice its rate. [s]
     """
     sender, receiver, to = udp_sockets(ends)
     gaps = random.Random(f"{seed} {flow.name}")
-    return Datagrams(flow, sender, receiver, to, 1 / per_second, gaps)
+    return Datagrams(flow, sender, receiver, to, 1 / per_second, gaps, filling_s)
 
 
 def udp_sockets(ends: Ends) -> tuple[socket.socket, socket.socket, tuple[str, int]]:

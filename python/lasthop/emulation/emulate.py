@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from types import MappingProxyType
 from typing import Any
 
 from lasthop import _core
@@ -12,7 +13,9 @@ from lasthop.caution import cautions
 from lasthop.congestion import loaded
 from lasthop.emulation.capture import Captured, CaptureFile, capture_file, capturing
 from lasthop.emulation.connection import connection
-from lasthop.emulation.datagrams import datagrams
+from lasthop.emulation.datagrams import Datagrams, datagrams
+from lasthop.emulation.greedy import losses
+from lasthop.emulation.greedy import warning as greedy_warning
 from lasthop.emulation.lateness import lateness, waiting
 from lasthop.emulation.limits import (
     CONGESTION,
@@ -22,6 +25,7 @@ from lasthop.emulation.limits import (
     check_gro,
     check_programs,
     datagrams_per_second,
+    filling_s,
     initial_rto_s,
     unfollowed,
 )
@@ -70,6 +74,8 @@ class Emulation(Answer):
     """Settings of TCP in which the kernel was made to follow the scenario."""
     captured: Captured | None = None
     """What became of a capture of the air, if it was asked for."""
+    with_excess: Mapping[str, None] = MappingProxyType({})
+    """Names, in order, of greedy flows whose loss includes drops of the queue they keep full."""
 
     def __repr__(self) -> str:
         from lasthop.display import emulation_text
@@ -93,6 +99,8 @@ class Emulation(Answer):
             found.append(
                 f"{self.left_out} connections of programs were not in every run, and are left out"
             )
+        if self.with_excess:
+            found.append(greedy_warning(self.with_excess))
         return found
 
     @property
@@ -257,9 +265,12 @@ def emulate(
             lists = run(checked, places, traffic, programs, progress, capture, gro=gro)
         captured = capture.ended(lists.pop("capture", None))
         lists = without(lists, places.ways)
+        counts = {each.flow.name: each.counts for each in flows if isinstance(each, Datagrams)}
+        lost = losses(known, lists, counts, programs_run=bool(started or ways))
         answer = Emulation(
-            summary(known, flows, lists, traffic.until_s, traffic.processor_wait()), checked
+            summary(known, flows, lists, traffic.until_s, traffic.processor_wait(), lost), checked
         )
+        answer.with_excess = {name: None for name, each in lost.items() if each is None}
         answer.exit_code = programs.exit_code
         answer.followed = tuple(follow)
         answer.refused_law = None if is_preferred else law
@@ -302,7 +313,9 @@ def make_flows(
         ends = places.ends(index, flow)
         made: Driven
         if isinstance(flow, UdpFlow):
-            made = datagrams(flow, ends, datagrams_per_second(flow, known), known.seed)
+            per_second = datagrams_per_second(flow, known)
+            filling = filling_s(flow, known)
+            made = datagrams(flow, ends, per_second, known.seed, filling)
         elif isinstance(flow, SensorFlow):
             made = reports(flow, ends, algorithms, known.seed)
         elif not isinstance(flow, TcpFlow):

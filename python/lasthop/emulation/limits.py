@@ -3,18 +3,17 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from lasthop.congestion import CONTROLS
+from lasthop.emulation.greedy import filled, is_greedy
 from lasthop.emulation.users import with_users
 from lasthop.errors import UserError
 from lasthop.models.reading import (
     Compound,
     CsmaScenario,
     Flow,
-    Link,
     SensorFlow,
     Tcp,
     Udp,
     UdpFlow,
-    Wire,
 )
 from lasthop.models.reading import Scenario as Typed
 from lasthop.scenario import Scenario
@@ -48,9 +47,6 @@ MOST_FLOWS = 4000
 MOST_DATAGRAMS = 10_000
 """Most datagrams that all sources together send in a second."""
 
-GREEDY = 2
-"""Datagrams of a greedy source over those that its link sends: on the air while it never pauses,
-with a trace on average. [-]"""
 MOST_WEB_CONNECTIONS = 500
 """Most web connections that all sources together begin in a second."""
 
@@ -170,25 +166,17 @@ def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
 def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     """Datagrams that a flow sends in a second, on average.
 
-    A greedy source sends payload at the rate of the first queue on its path that has one, more than
-    fits, so that the queue is full. On the air that is the data rate of its frames.
+    A greedy source sends more than fits into the first queue on its path that has a rate, even
+    after the losses before that queue.
     """
-    if flow.udp.arrivals == "greedy" and isinstance(scenario, CsmaScenario):
-        longest = max(user.transport.packet_bytes for user in scenario.csma.flows)
-        return GREEDY * scenario.csma.active_rate_pps(flow.udp.packet_bytes / longest)
-    rate_bps = flow.udp.rate_bps
-    if flow.udp.arrivals == "greedy":
-        station = scenario.station[flow.station]
-        rate_bps = station.rate_bps if flow.is_up else _first_rate_bps(flow, scenario)
+    rate_bps = filled(flow, scenario).needed_bps if is_greedy(flow) else flow.udp.rate_bps
     return rate_bps / (8 * flow.udp.payload_bytes)
 
 
-def _first_rate_bps(flow: UdpFlow, scenario: Typed) -> float:
-    """Rate of the first queue on the path to a station; the bottleneck may have none at first."""
-    links = {link.name: link for link in scenario.links}
-    path: list[Link | Wire] = [links[name] for name in flow.forward]
-    for link in (*path, scenario.wire):
-        if link.rate_bps is not None:
-            return link.rate_bps * (1 if link.trace is None else GREEDY)
-    shared_bps = (scenario.vsb or {}).get("rate_bps") or 0.0
-    return max(scenario.station[flow.station].downlink_rate_bps, shared_bps)
+def filling_s(flow: UdpFlow, scenario: Typed) -> float:
+    """Return how long a greedy flow sends at twice its rate to fill its queue; 0 for others. [s]
+
+    In the time in which the full queue drains, one half of these datagrams replaces those that
+    leave. The other half fills the queue.
+    """
+    return filled(flow, scenario).drain_s if is_greedy(flow) else 0.0

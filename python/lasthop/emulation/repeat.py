@@ -32,6 +32,7 @@ def together(runs: Sequence[Emulation]) -> Emulation:
     answer = Emulation(summary, first.scenario)
     answer.intervals = True
     answer.left_out = len(left_out)
+    answer.with_excess = {name: None for run in runs for name in run.with_excess}
     codes = [run.exit_code for run in runs if run.exit_code is not None]
     answer.exit_code = next((code for code in codes if code != 0), 0) if codes else None
     return answer

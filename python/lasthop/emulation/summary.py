@@ -50,9 +50,10 @@ def summary(
     lists: Mapping[str, Any],
     until_s: float,
     run: Mapping[str, float],
+    losses: Mapping[str, float | None],
 ) -> Item:
     """The result of a run that lasted until `until_s`; `lists` are the network's, `run` is what is
-    known of the whole run beside.
+    known of the whole run beside, `losses` are those of greedy flows, where they are known.
     """
     length_s = max(until_s - scenario.warmup_s, 1e-9)
     programs = list(of_programs(scenario, lists["programs"], length_s))
@@ -60,7 +61,10 @@ def summary(
     total_bps = sum(each.goodput_bps for each in seen)
     measured: dict[str, Mapping[str, Mapping[str, float]]] = {
         "flows": {
-            one.name: share(one.goodput_bps, total_bps) | dict(one.quantities) for one in seen
+            one.name: share(one.goodput_bps, total_bps)
+            | dict(one.quantities)
+            | ({} if (lost := losses.get(one.name)) is None else {"loss_probability": lost})
+            for one in seen
         },
         "stations": stations(scenario, seen, total_bps),
         "cells": {"cell": cell(scenario, seen, total_bps)},

@@ -33,6 +33,20 @@ COMPUTING = (
 )
 UNITS_BPS = {"Mbits/s": 1e6, "Kbits/s": 1e3, "Kbps": 1e3, "Gbits/s": 1e9, "bits/s": 1.0}
 WAYS = {"upload": "up", "download": "down"}
+CATEGORIES = {
+    "BE": "best-effort",
+    "BK": "background",
+    "VI": "video",
+    "EF": "voice",
+    "VO": "voice",
+    **dict.fromkeys(("CS0", "CS3"), "best-effort"),
+    **dict.fromkeys(("CS1", "CS2"), "background"),
+    **dict.fromkeys(("CS4", "CS5"), "video"),
+    **dict.fromkeys(("CS6", "CS7"), "voice"),
+}
+"""Access categories of marks in names. Class selectors are mapped by their precedence (IEEE 802.11,
+table of user priorities and access categories)."""
+MARK = re.compile(r"(?<!\w)(CS[0-7]|BE|BK|VI|VO|EF)\d*(?!\w)")
 VOIP = "VoIP"
 QDISC = re.compile(r"qdisc(?:_stats_(?P<host>.+?)|-stats)(?:::(?P<what>[a-z_]+))?")
 OWN = ("", "localhost", "127.0.0.1", "::1")
@@ -126,7 +140,14 @@ def streams(series: Tree, meta: Tree, notes: list[str]) -> Iterator[Stream]:
             goodput_bps=scale * (rate if rate is not None else mean or 0.0),
             rtt_s=None if trip_ms is None else trip_ms / 1e3,
             transport="udp" if udp else "tcp",
+            category=category_of(name),
         )
+
+
+def category_of(name: str) -> str:
+    """Return the access category that a stream's name tells, such as BK; empty without one."""
+    marks = {CATEGORIES[mark] for mark in MARK.findall(name)}
+    return marks.pop() if len(marks) == 1 else ""
 
 
 def mean_of(series: Tree, least: float = 0.0) -> float | None:

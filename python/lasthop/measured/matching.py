@@ -1,12 +1,13 @@
-"""Which measured stream is which flow of a scenario: by name, else by direction and order, or not.
+"""Which measured stream is which flow of a scenario: by name, direction, category, order, or not.
 
 Nothing is guessed beyond that. A file that is given a name, of a station or of a flow, has that
 one's streams: uploads are its uploads in order, downloads its downloads. A file without a name has
-the whole scenario's, if it has as many up and as many down. TCP and UDP are counted apart. Where
+the whole scenario's, if it has as many up and as many down. TCP and UDP are counted apart. If the
+names of all streams tell their access categories, streams are matched within each category. Where
 counts differ, only sums are compared. Each match is reported in a line.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -45,6 +46,8 @@ class Flow:
     """Rate of its own; 0 if it takes what it can get. [bit/s]"""
     reports: bool = False
     """Whether it is a sensor's, which asks for no share."""
+    category: str = ""
+    """Its access category; empty outside a cell."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,7 @@ def _by_order(
     measurement: Measurement,
     samples: Samples,
 ) -> Iterator[str]:
-    """Match streams with the flows of this name, or with all, in order; tell how."""
+    """Match streams with the flows of this name, or with all; tell how."""
     own = named(flows, name)
     if name and not own:
         known = list(dict.fromkeys(each.station or each.name for each in flows))
@@ -222,11 +225,12 @@ def _by_order(
         if theirs:
             summed += streams
         if len(streams) == len(theirs):
-            for stream, flow in zip(streams, theirs, strict=True):
+            paired, how = _paired(streams, theirs)
+            for stream, flow in paired:
                 for quantity, value in stream.quantities().items():
                     samples["flows", flow.name, quantity].append(value)
-            pairs = [f"{s.name} is {f.name}" for s, f in zip(streams, theirs, strict=True)]
-            yield f"{measurement.source}: {way}: {_listed(pairs)}, by order"
+            pairs = [f"{stream.name} is {flow.name}" for stream, flow in paired]
+            yield f"{measurement.source}: {way}: {_listed(pairs)}, {how}"
             continue
         if not theirs:
             whose = f"{name} has" if name else "the scenario has"
@@ -252,6 +256,24 @@ def _by_order(
         place = ("stations", name) if name and any(f.station == name for f in own) else total
         if place is not None:
             _put_sum(summed, place, samples)
+
+
+def _paired(
+    streams: Sequence[Stream], flows: Sequence[Flow]
+) -> tuple[list[tuple[Stream, Flow]], str]:
+    """Return each stream with its flow, of as many, and how they were matched, in words."""
+    in_order = list(zip(streams, flows, strict=True))
+    told, asked = ([each.category for each in side] for side in (streams, flows))
+    if not all(asked) or (len({*asked}) == 1 and len({*told} - {*asked, ""}) == 0):
+        return in_order, "by order"
+    if not all(told):
+        return in_order, "by order, since not all names of streams tell an access category"
+    if Counter(told) != Counter(asked):
+        return in_order, "by order, since streams and flows have different access categories"
+    left: dict[str, list[Flow]] = defaultdict(list)
+    for flow in flows:
+        left[flow.category].append(flow)
+    return [(stream, left[stream.category].pop(0)) for stream in streams], "by access category"
 
 
 def _kind(flow: Flow) -> tuple[str, str]:

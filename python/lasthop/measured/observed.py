@@ -35,6 +35,8 @@ class Stream:
         Mean one-way delay of its datagrams. [s]
     transport : str
         ``"tcp"`` or ``"udp"``.
+    category : str
+        Access category of its packets; empty if its name does not tell one.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Stream:
     retransmissions: float | None = None
     one_way_delay_s: float | None = None
     transport: str = "tcp"
+    category: str = ""
 
     def quantities(self) -> dict[str, float]:
         """Return the values that are known, by the names of the registry."""

@@ -74,6 +74,7 @@ def flows_of(scenario: Scenario) -> list[Flow]:
             transport_of(each),
             rate_bps=each.udp.rate_bps if isinstance(each, UdpFlow) else 0.0,
             reports=isinstance(each, SensorFlow),
+            category=each.category if isinstance(known, CellScenario) else "",
         )
         for each in known.flows
     ]

@@ -34,6 +34,8 @@ class Elsewhere:
         Mean time in the access point's queue; 0 if the flow does not pass it. [s]
     queues_s : float
         Mean time in all queues on its path. [s]
+    is_link : bool
+        Whether the queue is a link's or the bottleneck's; otherwise it is a station's.
     """
 
     flow: str
@@ -42,6 +44,7 @@ class Elsewhere:
     queue_s: float
     ap_s: float
     queues_s: float
+    is_link: bool
 
     @property
     def text(self) -> str:
@@ -50,8 +53,7 @@ class Elsewhere:
         waits = f"{self.flow}: {waits} of {whole} ms are spent in"
         if self.queues_s < HALF * self.delay_s:
             return f"{waits} {self.queue}, {ap} at the access point, most in no queue"
-        is_link = "/" in self.queue or self.queue == BOTTLENECK
-        return f"{waits} {self.queue}{'; see `lasthop queue`' if is_link else ''}"
+        return f"{waits} {self.queue}{'; see `lasthop queue`' if self.is_link else ''}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values by name, with the sentence."""
@@ -106,7 +108,8 @@ def elsewhere(result: Result) -> Elsewhere | None:
     queues_s = ap_s + sum(waits.values())
     if waits[queue] <= ap_s and queues_s >= HALF * delay_s:
         return None
-    return Elsewhere(flow.name, delay_s, queue, waits[queue], ap_s, queues_s)
+    is_link = queue != queue_name(flow.station, flow.category)
+    return Elsewhere(flow.name, delay_s, queue, waits[queue], ap_s, queues_s, is_link)
 
 
 def call_delays(result: Result) -> list[CallDelay]:

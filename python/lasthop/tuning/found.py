@@ -239,11 +239,12 @@ class Tuning:
     def elsewhere(self) -> Elsewhere | None:
         """The queue in which packets wait longest at present, if it is not the access point's.
 
-        None unless the aim is delay or calls.
+        None unless the aim is delay, or calls that wait at a link: stations' queues are tuned too.
         """
         if self.objective not in ("delay", "calls") or self.present.result is None:
             return None
-        return elsewhere(self.present.result)
+        found = elsewhere(self.present.result)
+        return found if self.objective == "delay" or (found and found.is_link) else None
 
     def judged(self, trial: Trial) -> list[str]:
         """Stations among which fairness is judged with a confirmed setting."""

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+import lasthop as lh
 from lasthop.errors import UserError
+from lasthop.measured.flent import category_of
 from lasthop.measured.observed import Measurement
+from lasthop.measured.of_scenario import measurements
 from lasthop.measured.reading import read as read_all
 
 FLENT: dict[str, Any] = {
@@ -238,3 +241,35 @@ def test_the_rate_at_which_datagrams_were_sent_is_no_goodput(tmp_path: Path) -> 
     streams = {each.name: each for each in read(written(tmp_path, tree)).streams}
     assert streams["UDP upload"].goodput_bps == 20e6
     assert streams["UDP upload"].transport == "udp"
+
+
+@pytest.mark.parametrize(
+    ("name", "category"),
+    [
+        ("TCP upload BE", "best-effort"),
+        ("TCP download BK::2", "background"),
+        ("TCP upload CS5", "video"),
+        ("TCP upload EF", "voice"),
+        ("TCP upload BE2", "best-effort"),
+        ("TCP upload::1", ""),
+        ("TCP upload BEAR", ""),
+    ],
+)
+def test_marks_in_names_are_access_categories(name: str, category: str) -> None:
+    assert category_of(name) == category
+
+
+def test_streams_of_rrul_are_the_flows_of_their_access_categories(tmp_path: Path) -> None:
+    marks = {"BE": 2.0, "BK": 1.0, "CS5": 3.0, "EF": 4.0}
+    series = {f"TCP upload {mark}": [rate, rate] for mark, rate in marks.items()}
+    path = written(tmp_path, {"version": 4, "x_values": [0, 1], "metadata": {}, "results": series})
+    names = {"a": "best-effort", "v": "voice", "k": "background", "d": "video"}
+    stations = {name: {"upload": {"category": own}} for name, own in names.items()}
+    cell = {"phy": "802.11n"}
+    scenario = lh.Scenario({"duration": "1 s", "cell": cell, "station": stations})
+    seen = measurements(scenario, path)
+    assert seen is not None
+    goodputs = {
+        name: each["goodput_bps"]["mean"] / 1e6 for name, each in seen.items("stations").items()
+    }
+    assert goodputs == {"a": 2.0, "v": 4.0, "k": 1.0, "d": 3.0}

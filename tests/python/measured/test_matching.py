@@ -250,3 +250,43 @@ def test_what_names_no_file_is_refused(files: Any) -> None:
 def test_one_file_needs_no_list(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^nofile\.json: no such file"):
         lh.compare(SMALL, measured="nofile.json")
+
+
+ACCESS = {"a": "best-effort", "v": "voice", "k": "background", "d": "video"}
+IN_CLASSES = [Flow(f"{name}/up/1", name, "up", category=own) for name, own in ACCESS.items()]
+
+
+def in_classes(*categories: str) -> Measurement:
+    rates = enumerate(categories, 1)
+    return Measurement(
+        "f", "flent", [Stream(f"s{k}", "up", float(k), category=own) for k, own in rates]
+    )
+
+
+def test_streams_whose_names_tell_their_category_are_flows_of_that_category() -> None:
+    order = ("best-effort", "background", "video", "voice")
+    seen = match(IN_CLASSES, CELL, [("", in_classes(*order))])
+    assert goodputs(seen, "flows") == {"a/up/1": 1, "k/up/1": 2, "d/up/1": 3, "v/up/1": 4}
+    assert seen.told == [
+        "f: up: s1 is a/up/1, s2 is k/up/1, s3 is d/up/1, s4 is v/up/1, by access category"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flows", "categories", "how"),
+    [
+        (IN_CLASSES, ("", "background", "video", "voice"), "not all names of streams tell"),
+        (IN_CLASSES, ("voice", "background", "video", "voice"), "streams and flows have different"),
+        (IN_CLASSES[:1], ("voice",), "streams and flows have different"),
+        (IN_CLASSES[:1], ("",), None),
+        (FLOWS[:1], ("voice",), None),
+    ],
+)
+def test_other_streams_are_matched_by_order_with_the_reason(
+    flows: list[Flow], categories: tuple[str, ...], how: str | None
+) -> None:
+    seen = match(flows, CELL, [("", in_classes(*categories))])
+    rates = {flow.name: float(k) for k, flow in enumerate(flows, 1)}
+    assert goodputs(seen, "flows") == rates
+    [told] = seen.told
+    assert told.endswith("by order") if how is None else f", by order, since {how}" in told
