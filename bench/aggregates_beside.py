@@ -22,7 +22,7 @@ SAME = 0.02
 
 
 class Seen(TypedDict):
-    """What a replication of ns-3 gave."""
+    """Results of one replication of ns-3."""
 
     goodput_bps: float
     jain: float | None

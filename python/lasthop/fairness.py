@@ -26,7 +26,7 @@ MET_PERCENT = 99
 """Part of its datagrams that a flow must deliver for its demand to be met. [%]"""
 
 PILE = 1.5
-"""Datagrams under way that are more than so many times what their mean delay says pile up. [-]"""
+"""Datagrams pile up if more are under way than this many times rate times mean delay. [-]"""
 
 TINIEST = 1e-100
 """Goodput whose square is computed as it is."""
@@ -42,7 +42,7 @@ def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) 
     under_way : int
         Datagrams on the way at its end.
     expected : float
-        What Little's law says of that: their rate times their mean delay. [datagrams]
+        Their mean number by Little's law: their rate times their mean delay. [datagrams]
     """
     decided = arrived + lost
     if not decided:

@@ -74,7 +74,7 @@ def lock_time_s(queue: Queue, limit_packets: int, load: float, packet: tuple[int
     limit_packets : int
         Its limit.
     load : float
-        What arrives over what leaves. [-]
+        Rate of arrivals over rate of departures. [-]
     packet : tuple of int and float
         Length of a packet [bytes], and the time for which it is served [s].
 

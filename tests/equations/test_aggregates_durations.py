@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from lasthop.models.aggregates.durations import (
-    OFDM_RATES,
     Ppdu,
     aggregate_bytes,
     control_ns,
@@ -23,12 +22,14 @@ TABLE = list(
     csv.DictReader(Path(__file__).with_name("ppdu_durations.csv").read_text("utf-8").splitlines())
 )
 NS3 = "ns-3"
+OFDM_RATES_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
+"""IEEE 802.11-2016, table 17-4."""
 
 
 def duration_ns(row: dict[str, str]) -> int:
     mcs, size, band = int(row["mcs"]), int(row["psdu_bytes"]), float(row["band_ghz"])
     if row["format"] == "nonht":
-        return ofdm_ns(size, list(OFDM_RATES)[mcs], band)
+        return ofdm_ns(size, OFDM_RATES_MBPS[mcs], band)
     ppdu = Ppdu(
         row["format"],
         int(row["width_mhz"]),
@@ -162,3 +163,9 @@ def test_one_station_alone_sends_at_the_closed_rate(row):
     cycle_ns = 43_000 + 7.5 * 9000 + 16_000 + control_ns(response, 24)
     cycle_ns += ppdu.duration_ns(aggregate_bytes(standard, 1538, mpdus))
     assert 1e3 * mpdus * 8 * 1472 / cycle_ns == pytest.approx(expected, abs=0.006)
+
+
+def test_a_symbol_has_as_many_bits_as_fit_at_any_rate() -> None:
+    assert ofdm_ns(14, 7.5) == 20_000 + 4000 * 5  # 134 bits, 30 in a symbol
+    assert ofdm_ns(14, 1e-6) == 20_000 + 4000 * 134 * 250_000
+    assert ofdm_ns(14, 1e5) == 20_000 + 4000

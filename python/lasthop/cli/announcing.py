@@ -19,7 +19,7 @@ WRONG = 2.0
 """What takes so many times as long as was said is said again. [-]"""
 
 SHORTER = 4.0
-"""So is what takes at most one part in so many of it. [-]"""
+"""What takes less than one part in this many of what was said is said again, too. [-]"""
 
 SOON_S = 1.0
 """A step that is over by then does not say what it has found first. [s]"""

@@ -477,12 +477,12 @@ def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str
 
 
 def spreads(tuning: Tuning) -> list[str]:
-    """What a gain of Jain's index means, if that is the aim: indices near 1 hide it."""
+    """Return by how much goodputs differ, if Jain's index is the aim: near 1 it hides that."""
     aim = OBJECTIVES[tuning.objective].aim
     if not isinstance(aim, Evenness) or aim.quantity not in tuning.gains:
         return []
     now, then = (100.0 * spread(each[aim.quantity].mean) for each in (tuning.before, tuning.after))
-    told = f"Goodputs of the stations differ by {plain(then)} %, now by {plain(now)} %"
+    told = f"Goodputs differ by {plain(now)} % now and by {plain(then)} % then"
     return [f"{told} (standard deviation over mean).", ""]
 
 

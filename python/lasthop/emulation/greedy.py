@@ -110,7 +110,7 @@ def losses(
     scenario : Scenario
         The scenario, with users of a conflict graph as flows.
     lists : mapping
-        What the network has measured.
+        Quantities measured in the network, by list.
     counts : mapping
         Datagrams sent and arrived since the end of the warm-up, by the flow's name.
     programs_run : bool

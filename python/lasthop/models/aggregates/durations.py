@@ -22,8 +22,6 @@ Standard = Literal["ht", "vht", "he"]
 
 SERVICE_BITS, TAIL_BITS = 16, 6
 """SERVICE field, and tail of each BCC encoder. IEEE 802.11-2016, 19.3.11.2. [bits]"""
-OFDM_RATES = {6: 24, 9: 36, 12: 48, 18: 72, 24: 96, 36: 144, 48: 192, 54: 216}
-"""Bits per symbol of 4 us by rate in Mb/s. IEEE 802.11-2016, table 17-4. [bits]"""
 CONTROL_BYTES = {
     "ack": 14,
     "cts": 14,
@@ -256,35 +254,35 @@ def _ldpc_needs_more(payload: int, available: int, rate: Fraction) -> bool:
     return (punctured > parity / 10 and few_shortened) or punctured > parity * Fraction(3, 10)
 
 
-def control_ns(frame: str, rate_mbps: int, band_ghz: float = 5) -> int:
+def control_ns(frame: str, rate_mbps: float, band_ghz: float = 5) -> int:
     """Duration of a control frame in non-HT OFDM. [ns]
 
     Parameters
     ----------
     frame : str
         A key of :data:`CONTROL_BYTES`.
-    rate_mbps : int
-        6 to 54. [Mb/s]
+    rate_mbps : float
+        Above 0. [Mb/s]
     band_ghz : float
         2.4, 5 or 6. [GHz]
     """
     return ofdm_ns(CONTROL_BYTES[frame], rate_mbps, band_ghz)
 
 
-def ofdm_ns(mac_bytes: int, rate_mbps: int, band_ghz: float = 5) -> int:
+def ofdm_ns(mac_bytes: int, rate_mbps: float, band_ghz: float = 5) -> int:
     """Duration of a frame in non-HT OFDM of 20 MHz. [ns]
 
     Parameters
     ----------
     mac_bytes : int
         MAC frame, FCS included. [bytes]
-    rate_mbps : int
-        6 to 54. [Mb/s]
+    rate_mbps : float
+        6 to 54, or any above 0, at which a symbol has so many bits as fit. [Mb/s]
     band_ghz : float
         2.4, 5 or 6. [GHz]
     """
     bits = SERVICE_BITS + 8 * mac_bytes + TAIL_BITS
-    symbols = -(-bits // OFDM_RATES[rate_mbps])
+    symbols = -(-bits * 250_000 // round(1e6 * rate_mbps))
     return 20_000 + 4000 * symbols + (SIGNAL_EXTENSION_NS if band_ghz == 2.4 else 0)
 
 

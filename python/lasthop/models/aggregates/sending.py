@@ -398,8 +398,7 @@ class Sending:
     def _wait_s(self, *, is_data: bool) -> float:
         """What EIFS adds to AIFS behind a frame. [s]"""
         if self.cell.eifs == "ack":
-            rate_mbps = round(self.cell.eifs_rate_bps / 1e6)
-            response_ns = control_ns("ack", rate_mbps, self.band_ghz)
+            response_ns = control_ns("ack", self.cell.eifs_rate_bps / 1e6, self.band_ghz)
         elif is_data and self.ppdu is not None:
             response_ns = expected_response_ns(mcs=self.ppdu.mcs)
         else:
