@@ -1,7 +1,8 @@
 /* The gateway's classifier: which station a frame at `lan` belongs to, by MAC address, whatever its protocol.
  *
  * `from_stations` and `to_stations` run at the two hooks of `lan` and return 0 for an exempt packet, which passes; the
- * filter redirects all others to the IFB. The class travels in skb->tc_index, which `leaf` returns at the IFB. */
+ * filter redirects all others to the IFB. The number of the leaf travels in skb->tc_index. `leaf` returns it at the IFB,
+ * or the class of the group in which it is; `inside` returns it in the hierarchy of the group. */
 #include "packet.h"
 #include "stations.h"
 
@@ -29,6 +30,7 @@ MAP(prefixes, PREFIXES, sizeof(struct prefix), struct station, MOST_ADDRESSES, N
 MAP(own, HASH, 16, u32, 1024, NO_PREALLOC);
 MAP(interfaces, HASH, 4, u32, MOST_APS, NO_PREALLOC);
 MAP(aps, ARRAY, 4, struct access, MOST_APS, 0);
+MAP(groups, HASH, 4, struct group, 1 << 16, NO_PREALLOC);
 MAP(spent, HASH, 8, u64, 1 << 19, NO_PREALLOC);
 MAP(counters, ARRAY, 4, struct counts, MOST_APS, 0);
 MAP(setup, ARRAY, 4, struct settings, 1, 0);
@@ -261,7 +263,19 @@ int to_stations(struct packet *skb)
 SEC("at_ifb")
 int leaf(struct packet *skb)
 {
-	return MAJOR << 16 | skb->tc_index;
+	u32 number = skb->tc_index;
+	struct group *group = lookup(&groups, &number);
+
+	return MAJOR << 16 | (group ? group->group_class : number);
+}
+
+SEC("at_group")
+int inside(struct packet *skb)
+{
+	u32 number = skb->tc_index;
+	struct group *group = lookup(&groups, &number);
+
+	return group ? group->major << 16 | number : 0;
 }
 
 char terms[] SEC("license") = "Dual MIT/GPL";

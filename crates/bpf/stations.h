@@ -34,6 +34,12 @@ struct access {
 	u32 number;
 };
 
+/* A leaf inside a group: the class of the group, and the number of the hierarchy inside it. */
+struct group {
+	u16 group_class;
+	u16 major;
+};
+
 /* An allowance: the time that one byte uses up, and the burst in time. [ns] */
 struct allowance {
 	u64 byte_ns;

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use lasthop_engine::notation::forms::Form;
-use lasthop_engine::notation::problem::one_line;
+use lasthop_engine::notation::forms::{Form, fault_of_each};
+pub(crate) use lasthop_engine::notation::forms::words;
 
 /// Name of a network interface (Linux: IFNAMSIZ).
 pub(crate) static INTERFACE: Form = Form {
@@ -54,6 +54,13 @@ pub(crate) static SUBNETS: Form = Form {
     allowed: "are subnets such as 192.168.4.0/24, separated by commas",
     fault: |text| fault_of_each(text, |word| subnet(word).err()),
     pattern: r"^\s*[0-9A-Fa-f:.]+/\d+([\s,]+[0-9A-Fa-f:.]+/\d+)*\s*$",
+};
+
+/// MAC addresses, IP addresses, subnets and names of stations, separated by blanks or commas.
+pub(crate) static STATIONS: Form = Form {
+    allowed: "are MAC addresses, IP addresses, subnets and names of listed stations, separated by commas",
+    fault: |text| fault_of_each(text, |word| station(word).err()),
+    pattern: r"^\s*[0-9A-Za-z:._/-]+([\s,]+[0-9A-Za-z:._/-]+)*\s*$",
 };
 
 /// A MAC address of one station.
@@ -118,12 +125,6 @@ pub(crate) static OID: Form = Form {
     pattern: r"^\d+(\.\d+){2,}$",
 };
 
-/// Words of a list.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    let separates = |c: char| c == ',' || c.is_whitespace();
-    text.split(separates).filter(|word| !word.is_empty())
-}
-
 /// An address that one host can have.
 pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     let address: IpAddr = text.parse().map_err(|_| "is no IP address".to_owned())?;
@@ -176,8 +177,51 @@ pub(crate) fn member(text: &str) -> Result<(IpAddr, u32), String> {
     if text.contains('/') {
         return subnet(text);
     }
-    let address = address(text)?;
-    Ok((address, if address.is_ipv4() { 32 } else { 128 }))
+    address(text).map(whole)
+}
+
+/// The subnet of an address alone.
+pub(crate) fn whole(address: IpAddr) -> (IpAddr, u32) {
+    (address, if address.is_ipv4() { 32 } else { 128 })
+}
+
+/// What says which station is meant.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Which {
+    /// Its MAC address.
+    Mac(String),
+    /// A subnet that has its address.
+    Subnet((IpAddr, u32)),
+    /// Its name in the file.
+    Name(String),
+}
+
+/// A MAC address, an address, a subnet or a name.
+pub(crate) fn station(text: &str) -> Result<Which, String> {
+    if let Ok(mac) = mac(text) {
+        return Ok(Which::Mac(mac));
+    }
+    match member(text) {
+        Ok(subnet) => Ok(Which::Subnet(subnet)),
+        Err(fault) if text.contains([':', '.', '/']) => Err(fault),
+        Err(_) => Ok(Which::Name(text.to_owned())),
+    }
+}
+
+/// The stations of a list without fault; none if there is no list.
+pub(crate) fn stations(list: Option<&str>) -> Vec<Which> {
+    let words = words(list.unwrap_or_default());
+    words.filter_map(|word| station(word).ok()).collect()
+}
+
+/// Whether two subnets have an address in common.
+pub(crate) fn overlap(a: (IpAddr, u32), b: (IpAddr, u32)) -> bool {
+    let prefix = |address: IpAddr, length: u32| match address {
+        IpAddr::V4(v4) => u128::from(u32::from(v4).checked_shr(32 - length).unwrap_or(0)),
+        IpAddr::V6(v6) => u128::from(v6).checked_shr(128 - length).unwrap_or(0),
+    };
+    let length = a.1.min(b.1);
+    a.0.is_ipv4() == b.0.is_ipv4() && prefix(a.0, length) == prefix(b.0, length)
 }
 
 /// A MAC address in lower case, with colons.
@@ -201,22 +245,6 @@ pub(crate) fn agent(text: &str) -> Option<SocketAddr> {
     const SNMP: u16 = 161;
     let bare = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, SNMP));
     bare.or_else(|_| text.parse()).ok()
-}
-
-/// The first fault of a list of words; an empty list has one.
-fn fault_of_each(text: &str, fault: impl Fn(&str) -> Option<String>) -> Option<String> {
-    let mut empty = true;
-    for word in words(text) {
-        empty = false;
-        if let Some(fault) = fault(word) {
-            return Some(if word == text {
-                fault
-            } else {
-                format!("has `{}`, which {fault}", one_line(word, 40))
-            });
-        }
-    }
-    empty.then(|| "is empty".to_owned())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod gateway;
 mod interface;
 
 pub use gateway::{
-    AccessPoint, Discovery, Fairness, Gateway, GatewayStation, LeafQueue, ShapedUdp, Snmp,
+    AccessPoint, Discovery, Fairness, Gateway, GatewayStation, Group, LeafQueue, ShapedUdp, Snmp,
 };
 pub use interface::{Interface, Members};
 

@@ -6,7 +6,7 @@ shows whoever did it and however. Below a hierarchy and in a block of filters of
 is meant to be: what is, is removed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from lasthop.linux import tc
@@ -45,7 +45,10 @@ def inside(
             there[thing.name] = (thing.settings, kind, body)
     found = []
     lists = set()
+    majors = {tc.OURS}
     for request in wanted:
+        if request.kind == tc.NEWQDISC and (handle := tc.TCMSG.unpack_from(request.body)[2]):
+            majors.add(handle >> 16)
         thing = described(request.kind, request.body)
         assert thing is not None, request.said
         lists.add(list_of(thing.name))
@@ -58,7 +61,7 @@ def inside(
         found.append(Difference(thing.name, said, repair))
     alien = []
     for name, (_, kind, body) in reversed(there.items()):
-        if is_within(name):
+        if is_within(name, majors):
             whole = name[0] == "filter" and list_of(name) not in lists
             removal = tc.removal(kind, body, whole_list=whole)
             alien.append(Difference(name, in_words(ifb, name, "not ours", spreads), [removal]))
@@ -85,12 +88,15 @@ def is_fq_codel(request: Request, there: Body) -> bool:
     return all(each is not None and each.settings[:1] == ("fq_codel",) for each in (wanted, has))
 
 
-def is_within(name: Name) -> bool:
-    """Whether what is not ours stands among what is: some queues have classes of their own."""
+def is_within(name: Name, majors: Collection[int]) -> bool:
+    """Whether what is not ours stands in one of our hierarchies, which have these numbers.
+
+    Some queues have classes of their own.
+    """
     kind, _, number, *_ = name
     if kind == "class":
         assert isinstance(number, int)
-        return number >> 16 == tc.OURS
+        return number >> 16 in majors
     return kind == "filter"
 
 

@@ -81,11 +81,13 @@ STATION = struct.Struct("=HHHHIII")
 which the program saw it last with the number of changes (struct station)."""
 ACCESS = struct.Struct("=HHI")
 """Leaves for unclassified and multicast packets, number of their allowances (struct access)."""
+GROUP = struct.Struct("=HH")
+"""Class of a group, and number of the hierarchy inside it (struct group)."""
 PREFIX = struct.Struct("=IB16s3x")
 COUNT = struct.Struct("=QQ")
 DIRECTIONS = 2
 COUNTS_BYTES = DIRECTIONS * len(Kind) * COUNT.size
-SECTIONS = {"from": "at_ingress", "to": "at_egress", "leaf": "at_ifb"}
+SECTIONS = {"from": "at_ingress", "to": "at_egress", "leaf": "at_ifb", "inside": "at_group"}
 EVERY_PROTOCOL = struct.unpack("=H", struct.pack("!H", 3))[0]
 
 Table: TypeAlias = dict[tuple[str, bytes], bytes]
@@ -147,6 +149,11 @@ def own_key(address: Address) -> bytes:
     return raw if len(raw) == 16 else bytes(10) + b"\xff\xff" + raw
 
 
+def leaf_key(leaf: int) -> bytes:
+    """Return the key of a leaf inside a group."""
+    return struct.pack("=I", leaf & 0xFFFF)
+
+
 def interface_key(number: int) -> bytes:
     """Return the key of an interface."""
     return struct.pack("=I", number)
@@ -168,8 +175,8 @@ class Attachable(Protocol):
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
         """Have a program judge what meets a block, and redirect what it does not let pass."""
 
-    def at_ifb(self, ifb: Device, major: int) -> Request:
-        """Have a program return the class of each packet at the IFB."""
+    def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
+        """Have a program return the class of each packet in a hierarchy of the IFB."""
 
 
 class Programs:
@@ -244,10 +251,10 @@ class Programs:
         said = f"{self.said(block, name)} action mirred egress redirect dev {ifb.name}"
         return filter_of(body, options, said)
 
-    def at_ifb(self, ifb: Device, major: int) -> Request:
-        """Have a program return the class of each packet at the IFB."""
+    def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
+        """Have a program return the class of each packet in a hierarchy of the IFB."""
         body = ifb.header(1, tc.classid(major, 0), 1 << 16 | EVERY_PROTOCOL)
-        return filter_of(body, self.program("leaf"), self.said(ifb, "leaf", f" parent {major:x}:"))
+        return filter_of(body, self.program(name), self.said(ifb, name, f" parent {major:x}:"))
 
     def program(self, name: str) -> bytes:
         """Return the attributes that name a program."""

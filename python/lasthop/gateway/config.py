@@ -52,6 +52,26 @@ class KnownStation:
     mac: str | None = None
     rate_bps: int | None = None
     """Rate of its frames, for fairness "rate"."""
+    group: str | None = None
+    """Its group; None if it has a share of its own."""
+
+
+UNLISTED = "unlisted"
+"""The group of the stations that the file does not name."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Stations that have one share."""
+
+    name: str
+    share: float
+    """Relative to other groups; a station of no group has a share of 1."""
+    max_bps: int | None
+    """Its largest rate at an access point."""
+    macs: Annotated[frozenset[str], frozenset]
+    subnets: Annotated[tuple[Subnet, ...], subnets_of]
+    """Its stations have an address in these."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +149,7 @@ class Gateway:
     discovery: Discovery
     aps: tuple[AccessPoint, ...]
     stations: tuple[KnownStation, ...]
+    groups: tuple[Group, ...] = ()
 
     @property
     def lans(self) -> tuple[str, ...]:
@@ -140,6 +161,26 @@ class Gateway:
         """Whether stations may come that the file does not list."""
         asked = any(ap.snmp for ap in self.aps)
         return self.discovery.neighbours or self.discovery.leases is not None or asked
+
+    def group_of(self, station: KnownStation, *, is_listed: bool) -> str | None:
+        """The group of a station: as the file says, by its MAC address, by an address.
+
+        A station that the file does not name is in the group for such stations, if there is one.
+        """
+        if station.group is not None:
+            return station.group
+        for group in self.groups:
+            if station.mac in group.macs:
+                return group.name
+        for group in self.groups:
+            if any(a in subnet for subnet in group.subnets for a in station.addresses):
+                return group.name
+        is_unlisted = not is_listed and any(group.name == UNLISTED for group in self.groups)
+        return UNLISTED if is_unlisted else None
+
+    def names(self, mac: str | None) -> bool:
+        """Whether the file names a MAC address in a group."""
+        return any(mac in group.macs for group in self.groups)
 
     def ap(self, name: str) -> AccessPoint:
         """The access point of this name."""

@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 from lasthop.daemon.differences import Body, Difference, inside
 from lasthop.errors import UserError
-from lasthop.gateway.layout import MAJOR, Layout
+from lasthop.gateway.layout import Layout
 from lasthop.gateway.sides import of_ifb, of_side
 from lasthop.linux import links, offload, tc
 from lasthop.linux.counters import GETCLASS, GETFILTER, GETQDISC, Qdisc, qdiscs
@@ -91,8 +91,9 @@ def look(
         wanted += layout.hierarchy(dict(rates))
         bodies = list(hierarchy(kernel, layout))
         has += bodies
-        if not any(TCMSG.unpack_from(body)[2:4] == ROOT for _, body in bodies):
-            parts.add(Part.FILTERS)
+        kept = {TCMSG.unpack_from(body)[2] for kind, body in bodies if kind == tc.NEWQDISC}
+        if not {tc.classid(major, 0) for major in layout.majors} <= kept:
+            parts.add(Part.FILTERS)  # they go with their hierarchy
     wants: dict[Part, Callable[[], Iterable[Request]]] = {
         Part.FILTERS: layout.ifb_filters,
         Part.TO_BLOCK: lambda: layout.block_filters(layout.to_block),
@@ -104,10 +105,6 @@ def look(
             has += filters(kernel, layout, part)
     spreads = {layout.ap_class[ap]: ap for ap in layout.hashing_aps()}
     return [*found, *inside(layout.ifb, wanted, has, spreads)]
-
-
-ROOT = (tc.classid(MAJOR, 0), tc.ROOT)
-"""Number and parent of our hierarchy."""
 
 
 def state_of(
@@ -136,7 +133,8 @@ def filters(kernel: Socket, layout: Layout, part: Part) -> Iterator[Body]:
     ifb, block = layout.ifb, layout.to_block
     match part:
         case Part.FILTERS:
-            parents = [tc.classid(MAJOR, 0), *layout.ap_class.values()]
+            hierarchies = [tc.classid(major, 0) for major in layout.majors]
+            parents = [*hierarchies, *layout.ap_class.values()]
             questions = [ifb.header(parent=parent) for parent in parents]
         case _:
             block = layout.to_block if part is Part.TO_BLOCK else layout.from_block

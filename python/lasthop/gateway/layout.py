@@ -6,6 +6,7 @@ lan --going out, block of filters: TCP and UDP to a station--+
 lan --coming in, block of filters: TCP and UDP from a station+
 IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's leaf
                     +-- 6c68:2  access point 2 ...       +-- 6c68:101  ...
+                                                         +-- 6c68:fffd  a group (`groups`)
 ```
 
 A station's leaf holds its packets of both directions. ICMP passes beside all this, and so does
@@ -35,8 +36,15 @@ from lasthop.gateway.classification import (
     Surroundings,
     Table,
 )
-from lasthop.gateway.config import AccessPoint, Gateway, KnownStation, Subnet
+from lasthop.gateway.config import UNLISTED, AccessPoint, Gateway, Group, KnownStation, Subnet
 from lasthop.gateway.flow_hash import program
+from lasthop.gateway.groups import (
+    Bundle,
+    bundles_of,
+    largest_bps,
+    least_share,
+    longest_turn,
+)
 from lasthop.gateway.leaves import assumed, queue_of
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.netlink import Request
@@ -175,8 +183,9 @@ class Layout:
         self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
         self.free_leaves: list[int] = []
         self.next_leaf = FIRST_LEAF
-        self.last_leaf = LAST_LEAF
-        """Last number of a station's leaf; those above are of packets of no station."""
+        self.bundles = bundles_of(gateway, LAST_LEAF)
+        self.last_leaf = LAST_LEAF - len(self.bundles)
+        """Last number of a station's leaf; those above are of groups and of no station."""
         self.taken: dict[int, set[int]] = {}
         """Numbers in use, by bucket and family."""
         self.programs = programs
@@ -186,12 +195,26 @@ class Layout:
         if programs is not None:
             for ap in gateway.aps:
                 self.last_leaf -= 2
-                minors = (self.last_leaf + 1, self.last_leaf + 2)
-                unclassified, multicast = (tc.classid(MAJOR, minor) for minor in minors)
-                self.shared[ap.name] = unclassified, multicast
+                # What belongs to no station has the share of stations that the file does not name.
+                strangers = self.bundle(ap, UNLISTED)
+                major = MAJOR if strangers is None else strangers.major
+                self.shared[ap.name] = (
+                    tc.classid(major, self.last_leaf + 1),
+                    tc.classid(MAJOR, self.last_leaf + 2),
+                )
+        self.by_leaf = {bundle.major: bundle for bundle in self.bundles.values()}
+        """Groups by the numbers of the hierarchies inside them."""
         self.least_rate_bps, self.largest_rate_bps = range_of_rates(gateway)
+        self.turn_bytes = round(PACKET_BYTES / least_share(gateway))
+        """Turn of a leaf with a share of 1."""
         self.discipline = discipline or assumed(gateway)
-        self.queues = {ap.name: self.queue(ap) for ap in gateway.aps}
+        groups: list[Group | None] = [None, *gateway.groups]
+        self.queues = {
+            (ap.name, None if each is None else each.name): self.queue(ap, each)
+            for ap in gateway.aps
+            for each in groups
+        }
+        """Queues of leaves by the names of access point and group."""
         self.shapes_udp_up = any(ap.udp == "both" for ap in gateway.aps)
 
     @property
@@ -199,13 +222,20 @@ class Layout:
         """Numbers of the blocks that packets meet at the LANs, coming in and going out."""
         return self.from_block.number, self.to_block.number
 
-    def queue(self, ap: AccessPoint) -> leaf_queue.Queue:
-        """The queue of each of an access point's leaves."""
-        turn = self.largest_rate_bps / self.least_rate_bps if ap.fairness == "rate" else 1
+    def bundle(self, ap: AccessPoint, group: str | None) -> Bundle | None:
+        """A group at an access point; None for no group."""
+        return None if group is None else self.bundles.get((ap.name, group))
+
+    def queue(self, ap: AccessPoint, group: Group | None) -> leaf_queue.Queue:
+        """The queue of each of an access point's leaves, those of a group or all others."""
+        turn = longest_turn(self.gateway)
+        if ap.fairness == "rate":
+            turn = self.largest_rate_bps / self.least_rate_bps
         return queue_of(
             self.gateway,
             ap,
             self.discipline,
+            largest_bps=largest_bps(ap, group),
             leaves=len(self.fixed[ap.name]),
             turn_packets=turn,
             packet_bytes=PACKET_BYTES,
@@ -223,14 +253,24 @@ class Layout:
                 count = 0
         return [self.new_leaf() for _ in range(count)]
 
-    def new_leaf(self) -> int:
-        """The number of a class that nobody has."""
+    def new_leaf(self, major: int = MAJOR) -> int:
+        """The number of a class that nobody has; numbers inside a group are nobody else's either."""
         if self.free_leaves:
-            return self.free_leaves.pop()
+            return tc.classid(major, self.free_leaves.pop())
         if self.next_leaf > self.last_leaf:
             raise UserError(f"more than {MOST_LEAVES} leaves: the kernel has no numbers")
         self.next_leaf += 1
-        return tc.classid(MAJOR, self.next_leaf - 1)
+        return tc.classid(major, self.next_leaf - 1)
+
+    @property
+    def majors(self) -> list[int]:
+        """Numbers of all hierarchies: that of the access points, and those inside groups."""
+        return [MAJOR, *self.by_leaf]
+
+    def majors_of(self, member: Member) -> list[int]:
+        """Numbers of the hierarchies that a member's packets pass through."""
+        inside = member.leaf >> 16
+        return [MAJOR] if inside == MAJOR else [MAJOR, inside]
 
     # What is there before any station.
 
@@ -239,24 +279,46 @@ class Layout:
         yield from self.classes(rates)
         yield from self.flow_programs()
         if self.programs is not None:
-            yield self.programs.at_ifb(self.ifb, MAJOR)
+            yield from self.class_programs(self.programs)
             return
         yield from self.ifb_tables()
         yield from self.ifb_links()
 
+    def class_programs(self, programs: Attachable) -> Iterator[Request]:
+        """Have programs return the class of each packet in each hierarchy of the IFB."""
+        yield programs.at_ifb(self.ifb, MAJOR)
+        for major in self.by_leaf:
+            yield programs.at_ifb(self.ifb, major, "inside")
+
     def classes(self, rates: dict[str, int]) -> Iterator[Request]:
         """The hierarchy without stations, its access points at these rates. [bit/s]"""
         # A packet whose class has just gone must not pass beside all classes.
-        unclassified = [leaves[0] & 0xFFFF for leaves in self.shared.values()]
+        unclassified = [self.outer(leaves[0]) & 0xFFFF for leaves in self.shared.values()]
         yield tc.htb_qdisc(self.ifb, MAJOR, DIRECT_PACKETS, *unclassified[:1])
         for ap in self.gateway.aps:
             yield self.rate(ap, rates[ap.name], change=False)
+            for group in self.gateway.groups:
+                yield from self.add_bundle(ap, self.bundles[ap.name, group.name])
             for leaf in self.fixed[ap.name]:
                 yield from self.add_leaf(ap, leaf, PACKET_BYTES)
             for leaf, most_bps in zip(
                 self.shared.get(ap.name, ()), (None, MULTICAST_BPS), strict=False
             ):
-                yield from self.add_leaf(ap, leaf, PACKET_BYTES, most_bps)
+                yield from self.add_leaf(ap, leaf, self.turn_bytes, most_bps)
+
+    def outer(self, leaf: int) -> int:
+        """The class below its access point's through which the packets of a leaf pass."""
+        bundle = self.by_leaf.get(leaf >> 16)
+        return leaf if bundle is None else bundle.leaf
+
+    def add_bundle(self, ap: AccessPoint, bundle: Bundle) -> Iterator[Request]:
+        """The class of a group, and the hierarchy inside it."""
+        group = bundle.group
+        turn_bytes = round(self.turn_bytes * group.share)
+        yield self.leaf_class(bundle.leaf, self.ap_class[ap.name], turn_bytes, largest_bps(ap, group))
+        shared = self.shared.get(ap.name, ())[:1]
+        default = [leaf & 0xFFFF for leaf in shared if leaf >> 16 == bundle.major]
+        yield from bundle.hierarchy(self.ifb, DIRECT_PACKETS, *default or (0,))
 
     def flow_programs(self) -> Iterator[Request]:
         """Spread flows over leaves."""
@@ -266,18 +328,20 @@ class Layout:
 
     def ifb_tables(self) -> Iterator[Request]:
         """The empty tables of the IFB."""
-        for family in FAMILIES:
-            for table in (TO, FROM):
-                yield tc.u32_table(self.ifb, family, number_of(table, family), MAJOR)
+        for major in self.majors:
+            for family in FAMILIES:
+                for table in (TO, FROM):
+                    yield tc.u32_table(self.ifb, family, number_of(table, family), major)
 
     def ifb_links(self) -> Iterator[Request]:
         """Point to the tables of the IFB."""
-        for family in FAMILIES:
-            for table, source in ((TO, False), (FROM, True)):
-                number = number_of(table, family)
-                yield tc.link_table(
-                    self.ifb, family, number, source=source, protocol=None, major=MAJOR
-                )
+        for major in self.majors:
+            for family in FAMILIES:
+                for table, source in ((TO, False), (FROM, True)):
+                    number = number_of(table, family)
+                    yield tc.link_table(
+                        self.ifb, family, number, source=source, protocol=None, major=major
+                    )
 
     def hashing_aps(self) -> list[str]:
         """Access points whose flows a program spreads over leaves."""
@@ -340,7 +404,7 @@ class Layout:
         """All that made the filters of the IFB."""
         yield from self.flow_programs()
         if self.programs is not None:
-            yield self.programs.at_ifb(self.ifb, MAJOR)
+            yield from self.class_programs(self.programs)
             return
         yield from self.ifb_tables()
         for member in self.members.values():
@@ -363,11 +427,13 @@ class Layout:
 
     def inner_entries(self, member: Member, address: Address, node: int) -> Iterator[Request]:
         """Give packets to and from an address of a member to its classes."""
-        for way, flow in ((TO, member.leaf), (FROM, member.uplink)):
+        for way, leaf in ((TO, member.leaf), (FROM, member.uplink)):
             table = number_of(way, address.version)
-            yield tc.u32_entry(
-                self.ifb, table, node, address, source=way == FROM, flow=flow, major=MAJOR
-            )
+            for major in self.majors_of(member):
+                flow = self.outer(leaf) if major == MAJOR else leaf
+                yield tc.u32_entry(
+                    self.ifb, table, node, address, source=way == FROM, flow=flow, major=major
+                )
 
     def outer_tables(self, block: Block, member: Member) -> list[int]:
         """Tables of a block in which a member's addresses stand."""
@@ -439,6 +505,11 @@ class Layout:
                 is_by_mac = own_mac is not None and by_address[name] == ROUTED
                 if not is_by_mac or is_routed(address, on_link):
                     table["prefixes", classification.prefix_key(address)] = place.packed()
+        leaves = [each.leaf for each in self.members.values()]
+        for leaf in (*leaves, *(unclassified for unclassified, _ in self.shared.values())):
+            if (bundle := self.by_leaf.get(leaf >> 16)) is not None:
+                value = classification.GROUP.pack(bundle.leaf & 0xFFFF, bundle.major)
+                table["groups", classification.leaf_key(leaf)] = value
         for address in others.ignored:
             key = classification.prefix_key(address)
             table["prefixes", key] = NOWHERE.packed(HAS_IGNORED)
@@ -488,6 +559,8 @@ class Layout:
         keys = [("prefixes", classification.prefix_key(each)) for each, _ in member.entries]
         if member.station.mac is not None:
             keys.append(("macs", classification.mac_key(member.station.mac)))
+        if member.leaf >> 16 != MAJOR:
+            keys.append(("groups", classification.leaf_key(member.leaf)))
         return keys
 
     # Stations that come and go, rates that change.
@@ -509,18 +582,26 @@ class Layout:
         self, ap: AccessPoint, leaf: int, quantum_bytes: int, most_bps: int | None = None
     ) -> Iterator[Request]:
         """A leaf and its queue; its ceiling is the largest C if no other is given [bit/s]."""
-        largest = min(ap.rate_bps or ap.max_bps, most_bps or LARGEST_CEILING_BPS)
-        yield tc.htb_class(
+        bundle = self.by_leaf.get(leaf >> 16)
+        group = None if bundle is None else bundle.group
+        parent = self.ap_class[ap.name] if bundle is None else bundle.inside
+        largest = min(largest_bps(ap, group), most_bps or LARGEST_CEILING_BPS)
+        yield self.leaf_class(leaf, parent, quantum_bytes, largest)
+        name = None if group is None else group.name
+        yield leaf_queue.add(self.ifb, leaf, self.queues[ap.name, name])
+
+    def leaf_class(self, leaf: int, parent: int, quantum_bytes: int, ceil_bps: int) -> Request:
+        """A class that has its turns of the one above it, up to a ceiling. [bit/s]"""
+        return tc.htb_class(
             self.ifb,
             leaf,
-            self.ap_class[ap.name],
+            parent,
             rate_bps=LEAF_RATE_BPS,
-            ceil_bps=largest,
+            ceil_bps=ceil_bps,
             burst_bytes=LEAF_BURST_BYTES,
-            cburst_bytes=max(LEAF_BURST_BYTES, int(largest / 8 * BURST_S)),
+            cburst_bytes=max(LEAF_BURST_BYTES, int(ceil_bps / 8 * BURST_S)),
             quantum_bytes=quantum_bytes,
         )
-        yield leaf_queue.add(self.ifb, leaf, self.queues[ap.name])
 
     def join(self, station: KnownStation) -> list[Request]:
         """Give a station its place; packets are redirected to it last of all."""
@@ -535,7 +616,8 @@ class Layout:
             case "direction":
                 leaf, uplink = fixed
             case _:
-                leaf = uplink = self.new_leaf()
+                bundle = self.bundle(ap, station.group)
+                leaf = uplink = self.new_leaf(MAJOR if bundle is None else bundle.major)
                 requests += self.add_leaf(ap, leaf, self.quantum(ap, station))
         self.members[station.name] = Member(station, ap, leaf, uplink, ())
         self.numbers[station.name] = (
@@ -550,7 +632,7 @@ class Layout:
     def quantum(self, ap: AccessPoint, station: KnownStation) -> int:
         """Bytes of a station's turn: equal, or in proportion to its rate. [bytes]"""
         if ap.fairness != "rate":
-            return PACKET_BYTES
+            return PACKET_BYTES if self.bundle(ap, station.group) else self.turn_bytes
         rate = station.rate_bps or self.largest_rate_bps
         return round(PACKET_BYTES * rate / self.least_rate_bps)
 
@@ -585,7 +667,8 @@ class Layout:
                     outer.append(tc.del_filter(block, number, node, address))
             for way in (TO, FROM):
                 number = number_of(way, address.version)
-                inner.append(tc.del_filter(self.ifb, number, node, address, MAJOR))
+                for major in self.majors_of(member):
+                    inner.append(tc.del_filter(self.ifb, number, node, address, major))
             self.taken[key_of(address)].discard(node)
         left = tuple(entry for entry in member.entries if entry[0] not in gone)
         self.members[name] = replace(member, entries=left)
@@ -598,7 +681,7 @@ class Layout:
         del self.members[name]
         self.free_numbers.append(self.numbers.pop(name))
         if member.has_own_leaf:
-            self.free_leaves.append(member.leaf)
+            self.free_leaves.append(member.leaf & 0xFFFF)
             requests.append(tc.del_class(self.ifb, member.leaf))
         return requests
 

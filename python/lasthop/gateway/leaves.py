@@ -71,6 +71,7 @@ def queue_of(
     ap: AccessPoint,
     discipline: str,
     *,
+    largest_bps: int,
     leaves: int,
     turn_packets: float,
     packet_bytes: int,
@@ -79,6 +80,8 @@ def queue_of(
 
     Parameters
     ----------
+    largest_bps : int
+        The largest rate of a leaf.
     leaves : int
         Leaves that it has whatever its stations; 0 if each station has its own.
     turn_packets : float
@@ -86,7 +89,6 @@ def queue_of(
     packet_bytes : int
         A full packet. [bytes]
     """
-    largest_bps = ap.rate_bps or ap.max_bps
     sharing = min(leaves or ACTIVE_LEAVES, ACTIVE_LEAVES)
     # No queue is longer than its limit, whatever the turns.
     packets = sharing * min(ROUNDS * turn_packets, gateway.queue_packets)

@@ -50,6 +50,8 @@ def tables(status: dict[str, Any], most: int | None = None, columns: int | None 
     parts += ["", of_stations]
     if len(rows) > len(shown):
         parts.append(f"and {len(rows) - len(shown)} more stations")
+    if status.get("groups"):
+        parts += ["", of_groups(status["groups"], columns)]
     if status.get("filters"):
         parts += ["", of_filters(status["filters"], columns)]
     for port in status.get("ports", ()):
@@ -59,6 +61,24 @@ def tables(status: dict[str, Any], most: int | None = None, columns: int | None 
     parts += [Text(f"warning: {warning}") for warning in status["warnings"]]
     parts += [Text(f"fault: {fault}") for fault in status["faults"]]
     return Group(*parts)
+
+
+def of_groups(rows: Sequence[dict[str, Any]], columns: int | None) -> "Table":
+    """Groups at each access point, as a table."""
+    cells = [
+        [
+            row["name"],
+            row["ap"],
+            f"{row['share']:g}",
+            scaled(row["max_bps"], 1e6, 3),
+            str(row["stations"]),
+            scaled(row.get("rate_bps"), 1e6, 3),
+            scaled(row.get("backlog_packets"), 1, 0),
+        ]
+        for row in rows
+    ]
+    titles = ["group", "at", "share", "max [Mbit/s]", "stations", "rate [Mbit/s]", "backlog"]
+    return fitted(titles, cells, columns, texts=2, drop=["at", "backlog"])
 
 
 def of_filters(rows: Sequence[dict[str, Any]], columns: int | None) -> "Table":

@@ -22,6 +22,13 @@ OF_STATIONS = (
     ("udp_uplink_bytes", "counter", "UDP from the station, estimated from a sample."),
     ("udp_uplink_packets", "counter", "UDP from the station, estimated from a sample."),
 )
+OF_GROUPS = (
+    ("sent_bytes", "counter", "Bytes that have left the group's class, both ways."),
+    ("sent_packets", "counter", "Packets that have left the group's class."),
+    ("backlog_packets", "gauge", "Packets that wait in the group's class."),
+    ("rate_bps", "gauge", "Rate of the last second, both ways, in bytes per second."),
+    ("stations", "gauge", "Stations of the group with a leaf."),
+)
 OF_APS = (
     ("rate_bps", "gauge", "Rate C of the bottleneck, in bytes per second."),
     ("rtt_s", "gauge", "Last round-trip time that the estimator took, in seconds."),
@@ -69,6 +76,8 @@ class Metrics:
         yield from families("ap", ("ap",), OF_APS, [((ap["name"],), ap) for ap in status["aps"]])
         stations = [((row["name"], row["ap"]), row) for row in status["stations"]]
         yield from families("station", ("station", "ap"), OF_STATIONS, stations)
+        groups = [((row["name"], row["ap"]), row) for row in status.get("groups", ())]
+        yield from families("group", ("group", "ap"), OF_GROUPS, groups)
         rows = [
             ((row["ap"], row["direction"], kind), {"filter_bytes": count})
             for row in status.get("filters", ())

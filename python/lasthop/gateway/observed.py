@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from lasthop.gateway.config import Gateway
+from lasthop.gateway.groups import Bundle, Bundles
 from lasthop.gateway.layout import Member
 from lasthop.linux.counters import Counters
 from lasthop.linux.tc import Address
@@ -19,6 +21,16 @@ UDP_MEMORY = 5
 
 
 NOTHING = Counted(0, 0)
+NO_BUNDLES: Bundles = MappingProxyType({})
+
+
+def rate_since(
+    before: Counters | None, now: Counters | None, passed_s: float
+) -> tuple[float, Counters | None]:
+    """Return the rate since the last look [bit/s], and the counters of this one."""
+    if now is None or before is None or passed_s <= 0:
+        return 0.0, now
+    return 8 * (now.sent_bytes - before.sent_bytes) / passed_s, now
 
 
 @dataclass
@@ -29,12 +41,22 @@ class Seen:
     addresses: list[str]
     leaf: int
     mac: str | None = None
+    group: str | None = None
     counters: Counters | None = None
     rate_bps: float = 0.0
     udp: Counted = NOTHING
     udp_bps: float = 0.0
     udp_looks: int = 0
     """Looks for which it is still not pinged."""
+
+
+@dataclass
+class SeenGroup:
+    """What is known of a group at an access point."""
+
+    bundle: Bundle
+    counters: Counters | None = None
+    rate_bps: float = 0.0
 
 
 @dataclass
@@ -46,6 +68,8 @@ class Observed:
 
     gateway: Gateway
     seen: dict[str, Seen] = field(default_factory=dict)
+    groups: dict[tuple[str, str], SeenGroup] = field(default_factory=dict)
+    """Groups by the names of access point and group."""
     active: set[str] = field(default_factory=set)
     udp_senders: set[str] = field(default_factory=set)
     """Stations whose answers wait behind UDP of their own that nothing here slows down."""
@@ -61,6 +85,7 @@ class Observed:
         now_s: float,
         classes: Mapping[str, int],
         met: Collection[Address] = (),
+        bundles: Bundles = NO_BUNDLES,
     ) -> None:
         """Take what the kernel says now, on a clock that never jumps [s]; classes are by AP.
 
@@ -70,6 +95,11 @@ class Observed:
         self.last_s = now_s
         for name in set(self.seen) - set(members):
             del self.seen[name]
+        for key, bundle in bundles.items():
+            group = self.groups.setdefault(key, SeenGroup(bundle))
+            group.rate_bps, group.counters = rate_since(
+                group.counters, counters.get(bundle.leaf), passed
+            )
         busy = self.busy_aps(counters, classes)
         self.active.clear()
         self.udp_senders.clear()
@@ -77,7 +107,7 @@ class Observed:
             known = self.seen.get(name)
             if known is None or known.leaf != member.leaf:
                 known = self.seen[name] = Seen(member.ap.name, [], member.leaf)
-            known.mac = member.station.mac
+            known.mac, known.group = member.station.mac, member.station.group
             known.addresses = [str(address) for address, _ in member.entries]
             if member.has_own_leaf:
                 is_active = self.take_leaf(known, counters.get(member.leaf), passed) > ACTIVE_BYTES
@@ -103,12 +133,12 @@ class Observed:
 
     def take_leaf(self, known: Seen, now: Counters | None, passed: float) -> int:
         """Take a leaf's counters; what it has sent since the last look. [bytes]"""
-        before, known.counters = known.counters, now
+        before = known.counters
         if now is None or before is None or passed <= 0:
+            known.counters = now
             return 0
-        sent = now.sent_bytes - before.sent_bytes
-        known.rate_bps = 8 * sent / passed
-        return sent
+        known.rate_bps, known.counters = rate_since(before, now, passed)
+        return now.sent_bytes - before.sent_bytes
 
     def take_udp(self, known: Seen, counted: list[Counted], passed: float) -> None:
         """Take a station's uplink UDP."""
@@ -119,6 +149,26 @@ class Observed:
         if known.udp_bps > self.gateway.udp_uplink_bps:
             known.udp_looks = UDP_MEMORY
 
+    def of_groups(self) -> list[dict[str, Any]]:
+        """Every group at each access point, for status and metrics."""
+        rows = []
+        for (ap, name), group in self.groups.items():
+            there = [each for each in self.seen.values() if (each.ap, each.group) == (ap, name)]
+            row: dict[str, Any] = {
+                "name": name,
+                "ap": ap,
+                "share": group.bundle.group.share,
+                "max_bps": group.bundle.group.max_bps,
+                "stations": len(there),
+            }
+            if (counters := group.counters) is not None:
+                row["rate_bps"] = group.rate_bps
+                row["sent_bytes"] = counters.sent_bytes
+                row["sent_packets"] = counters.sent_packets
+                row["backlog_packets"] = counters.backlog_packets
+            rows.append(row)
+        return rows
+
     def stations(self) -> list[dict[str, Any]]:
         """Every station, for status and metrics."""
         rows = []
@@ -127,6 +177,7 @@ class Observed:
                 "name": name,
                 "ap": known.ap,
                 "mac": known.mac,
+                "group": known.group,
                 "addresses": known.addresses,
                 "udp_uplink_bps": known.udp_bps,
                 "udp_uplink_packets": known.udp.packets,

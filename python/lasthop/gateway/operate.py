@@ -7,7 +7,7 @@ from typing import NamedTuple
 from lasthop.daemon.sort import Life, Sort
 from lasthop.daemon.state import State, state_of
 from lasthop.errors import UserError
-from lasthop.gateway import config
+from lasthop.gateway import config, groups
 from lasthop.gateway.bypass import bypasses, known
 from lasthop.gateway.cautions import by_address, cautions, without_programs
 from lasthop.gateway.config import Gateway
@@ -80,6 +80,7 @@ def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
 def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
     """What to mind, in words; `leaves` are those that there are, where one knows."""
     found = [*cautions(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
+    found += groups.short_queue(gateway)
     if leaves is not None:
         found += unmanaged(gateway, leaves["discipline"])
     if (leases := gateway.discovery.leases) is not None:

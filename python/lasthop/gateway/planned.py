@@ -9,7 +9,7 @@ from lasthop.linux import tc
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import Block, Device
 
-PINNED = {"from": "from_stations", "to": "to_stations", "leaf": "leaf"}
+PINNED = {"from": "from_stations", "to": "to_stations", "leaf": "leaf", "inside": "inside"}
 """Names of the programs' functions, by which `bpftool` pins them."""
 
 
@@ -65,9 +65,9 @@ class Planned:
         said = f"{self.attached(block, name)} action mirred egress redirect dev {ifb.name}"
         return Request(tc.NEWFILTER, 0, b"", said)
 
-    def at_ifb(self, ifb: Device, major: int) -> Request:
-        """Have a program return the class of each packet at the IFB."""
-        return Request(tc.NEWFILTER, 0, b"", self.attached(ifb, "leaf", f" parent {major:x}:"))
+    def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
+        """Have a program return the class of each packet in a hierarchy of the IFB."""
+        return Request(tc.NEWFILTER, 0, b"", self.attached(ifb, name, f" parent {major:x}:"))
 
     def attached(self, at: Block | Device, name: str, parent: str = "") -> str:
         """Return the command that attaches a program."""

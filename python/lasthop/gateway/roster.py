@@ -210,6 +210,11 @@ class Roster:
                 name = known.name if known.name and known.name not in names else mac
                 names.add(name)
                 there.append(KnownStation(name, self.ap_of(known, addresses), addresses, mac))
+        listed = {station.name for station in self.gateway.stations}
+        group_of = self.gateway.group_of
+        there = [
+            replace(each, group=group_of(each, is_listed=each.name in listed)) for each in there
+        ]
         return without_twins([each for each in there if each.ap is not None and each.addresses])
 
     def ap_of(self, known: Found, addresses: Iterable[Address]) -> str | None:

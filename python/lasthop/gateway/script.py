@@ -92,6 +92,11 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
             "`gateway.discover.leases`: a script finds stations in the table of neighbours alone",
             "gateway.discover.neighbours = true finds whoever has an address at `lan`",
         )
+    if gateway.groups:
+        raise UserError(
+            f"`gateway.group.{gateway.groups[0].name}`: a script has no groups",
+            "the commands of `lasthop gateway plan` have",
+        )
     if len({ap.udp for ap in gateway.aps}) > 1:
         raise UserError(
             "`gateway.ap.NAME.udp`: a script does the same at all access points",
@@ -219,7 +224,7 @@ def of_the_file(gateway: Gateway) -> Layout:
 
 def try_leaf(layout: Layout) -> str:
     """Give a class of the interface on which things are tried the queue of leaves."""
-    device, queue = tc.Device("TRY", 0), layout.queues[layout.gateway.aps[0].name]
+    device, queue = tc.Device("TRY", 0), layout.queues[layout.gateway.aps[0].name, None]
     return quoted(leaf_queue.add(device, TRIED_CLASS, queue).said, {"TRY": '"$TRY"'})
 
 

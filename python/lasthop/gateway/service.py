@@ -272,6 +272,7 @@ class Service:
             "filters": shaping.shaper.filtered(),
             "ports": self.stations.ports(),
             "aps": [self.rates.status(ap) for ap in shaping.gateway.aps],
+            "groups": shaping.observed.of_groups(),
             "stations": stations,
         }
         return self.latest
@@ -279,7 +280,8 @@ class Service:
 
 def same_classes(old: Gateway, new: Gateway) -> bool:
     """Whether only stations and discovery differ, so that nobody else need notice."""
-    return range_of_rates(old) == range_of_rates(new) and all(
+    shares = [[(g.name, g.share, g.max_bps) for g in gateway.groups] for gateway in (old, new)]
+    return shares[0] == shares[1] and range_of_rates(old) == range_of_rates(new) and all(
         getattr(old, name) == getattr(new, name)
         for name in ("wan", "lan", "queue_packets", "discipline", "flow_leaves", "aps")
     )

@@ -187,7 +187,12 @@ class Stations:
         """
         shaping, roster, now = self.shaping, self.roster, time.monotonic()
         everybody = roster.stations()
-        found = {each.name for each in everybody} - {each.name for each in shaping.gateway.stations}
+        listed = {each.name for each in shaping.gateway.stations}
+        found = {
+            each.name
+            for each in everybody
+            if each.name not in listed and not shaping.gateway.names(each.mac)
+        }
         macs = {each.mac: each.ap for each in everybody if each.name in found}
         admission, discovery = self.admission, shaping.gateway.discovery
         admission.quarantine_s = discovery.quarantine_s
@@ -223,6 +228,7 @@ class Stations:
             if name in by_name
             and by_name[name].ap == member.ap.name
             and by_name[name].rate_bps == member.station.rate_bps
+            and by_name[name].group == member.station.group
         }
         refused: list[str] = []
         try:

@@ -46,14 +46,14 @@ def described(kind: int, body: bytes) -> Described | None:
 
 
 def qdisc(body: bytes) -> Described:
-    """A queueing discipline, by where it hangs; the root's number counts, since classes bear it."""
+    """A queueing discipline, by where it hangs; a hierarchy's number counts: classes bear it."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind = text(has.get(KIND, b""))
     name = ("qdisc", index, parent)
     if parent == tc.INGRESS:
         return Described(name, (kind, number(has.get(tc.INGRESS_BLOCK))))
-    major = handle if parent == tc.ROOT else None
+    major = handle if parent == tc.ROOT or kind == "htb" else None
     return Described(name, (kind, major, *queue_options(kind, has.get(OPTIONS, b""))))
 
 

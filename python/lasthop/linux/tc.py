@@ -113,16 +113,19 @@ def del_hooks(device: Device, kind: str = "clsact") -> Request:
     return Request(DELQDISC, 0, body, f"tc qdisc del {device.said()} {kind}")
 
 
-def htb_qdisc(device: Device, major: int, direct_packets: int, default: int = 0) -> Request:
-    """A hierarchy of token buckets at the root.
+def htb_qdisc(
+    device: Device, major: int, direct_packets: int, default: int = 0, *, parent: int = ROOT
+) -> Request:
+    """A hierarchy of token buckets, at the root or as the queue of a class.
 
     What no filter knows passes through the class of the number `default`, or unshaped.
     """
     glob = attribute(HTB_INIT, struct.pack("=IIIII", 3, 10, default, 0, 0))
     options = glob + attribute(HTB_DIRECT_QLEN, struct.pack("=I", direct_packets))
-    body = device.header(classid(major, 0), ROOT)
+    body = device.header(classid(major, 0), parent)
     body += attribute(KIND, b"htb\0") + attribute(OPTIONS, options)
-    said = f"tc qdisc add {device.said()} root handle {major:x}: htb default {default:x}"
+    where = "root" if parent == ROOT else f"parent {shown(parent)}"
+    said = f"tc qdisc add {device.said()} {where} handle {major:x}: htb default {default:x}"
     return Request(NEWQDISC, CREATE | EXCL, body, f"{said} direct_qlen {direct_packets}")
 
 

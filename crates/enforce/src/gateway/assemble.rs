@@ -7,12 +7,12 @@ use lasthop_engine::notation::problem::Refused;
 use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::scenario::{Beside, Station};
 
-use super::checked::{AccessPoint, Discovery, Gateway, GatewayStation, Snmp};
+use super::checked::{AccessPoint, Discovery, Gateway, GatewayStation, Group, Snmp};
 use super::settings::{
     AccessPointTable, BottleneckKeys, DiscoverTable, GatewayStationTable, GatewayTable, GatewayWce,
-    ONLY, SnmpTable,
+    GroupTable, ONLY, SnmpTable,
 };
-use crate::forms;
+use crate::forms::{self, Which};
 
 /// The gateway of a file without problems.
 ///
@@ -33,6 +33,10 @@ pub(crate) fn assemble(gateway: &Section, beside: &Beside) -> Result<Gateway, Re
     for (name, section) in gateway.tables(GatewayTable::station) {
         listed.push(station(name, section, only.as_deref(), stations)?);
     }
+    let mut groups = Vec::new();
+    for (name, section) in gateway.tables(GatewayTable::group) {
+        groups.push(group(name, section, &mut listed)?);
+    }
     Ok(Gateway {
         name: beside.name.to_owned(),
         wan: keys.wan,
@@ -45,6 +49,7 @@ pub(crate) fn assemble(gateway: &Section, beside: &Beside) -> Result<Gateway, Re
         discovery: discovery(gateway)?,
         aps,
         stations: listed,
+        groups,
     })
 }
 
@@ -123,5 +128,33 @@ fn station(
         rate_bps: keys
             .rate_bps
             .or(of_scenario.map(|station| station.rate_bps)),
+        group: keys.group,
+    })
+}
+
+/// A group; the listed stations that it names are told so.
+fn group(
+    name: &str,
+    section: &Section,
+    listed: &mut [GatewayStation],
+) -> Result<Group, Refused> {
+    let keys = GroupTable::read(&Layers(&[section]))?;
+    let (mut macs, mut subnets) = (Vec::new(), Vec::new());
+    for which in forms::stations(keys.stations.as_deref()) {
+        for station in listed.iter_mut().filter(|station| station.is(&which)) {
+            station.group = Some(name.to_owned());
+        }
+        match which {
+            Which::Mac(mac) => macs.push(mac),
+            Which::Subnet(subnet) => subnets.push(subnet),
+            Which::Name(_) => {}
+        }
+    }
+    Ok(Group {
+        name: name.to_owned(),
+        share: keys.share,
+        max_bps: keys.max_bps,
+        macs,
+        subnets,
     })
 }

@@ -7,6 +7,7 @@ use lasthop_engine::kernel::time::Span;
 use serde_json::{Value, json};
 
 use super::settings::{Fairness, LeafQueue, ShapedUdp};
+use crate::forms::{Which, overlap, whole};
 
 /// A virtual shared bottleneck in front of access points.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +34,23 @@ pub struct Gateway {
     pub aps: Vec<AccessPoint>,
     /// Stations that are known beforehand.
     pub stations: Vec<GatewayStation>,
+    /// Groups of stations, each of which has one share.
+    pub groups: Vec<Group>,
+}
+
+/// Stations that have one share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Unique name; `unlisted` has the stations that the file does not name.
+    pub name: String,
+    /// Its share, relative to those of others.
+    pub share: f64,
+    /// Its largest rate at an access point. [bit/s]
+    pub max_bps: Option<u64>,
+    /// MAC addresses of its stations.
+    pub macs: Vec<String>,
+    /// Stations with an address in these are its own.
+    pub subnets: Vec<(IpAddr, u32)>,
 }
 
 /// Where stations are looked for.
@@ -101,6 +119,8 @@ pub struct GatewayStation {
     pub mac: Option<String>,
     /// Rate of its frames. [bit/s]
     pub rate_bps: Option<u64>,
+    /// Its group.
+    pub group: Option<String>,
 }
 
 impl Gateway {
@@ -108,6 +128,7 @@ impl Gateway {
     pub fn to_json(&self) -> Value {
         let aps: Vec<Value> = self.aps.iter().map(AccessPoint::to_json).collect();
         let stations: Vec<Value> = self.stations.iter().map(GatewayStation::to_json).collect();
+        let groups: Vec<Value> = self.groups.iter().map(Group::to_json).collect();
         json!({
             "name": self.name,
             "wan": self.wan,
@@ -128,20 +149,17 @@ impl Gateway {
             },
             "aps": aps,
             "stations": stations,
+            "groups": groups,
         })
     }
 }
 
 impl AccessPoint {
     fn to_json(&self) -> Value {
-        let subnets = self
-            .subnets
-            .iter()
-            .map(|(address, length)| format!("{address}/{length}"));
         json!({
             "name": self.name,
             "interface": self.interface,
-            "subnets": subnets.collect::<Vec<_>>(),
+            "subnets": written(&self.subnets),
             "fairness": self.fairness.name(),
             "udp": self.udp.name(),
             "rate_bps": self.rate_bps,
@@ -158,6 +176,18 @@ impl AccessPoint {
 }
 
 impl GatewayStation {
+    /// Whether these words mean this station.
+    pub(crate) fn is(&self, which: &Which) -> bool {
+        match which {
+            Which::Mac(mac) => self.mac.as_ref() == Some(mac),
+            Which::Name(name) => self.name == *name,
+            Which::Subnet(subnet) => {
+                let mut addresses = self.addresses.iter();
+                addresses.any(|&address| overlap(whole(address), *subnet))
+            }
+        }
+    }
+
     fn to_json(&self) -> Value {
         json!({
             "name": self.name,
@@ -165,6 +195,26 @@ impl GatewayStation {
             "addresses": self.addresses,
             "mac": self.mac,
             "rate_bps": self.rate_bps,
+            "group": self.group,
         })
     }
+}
+
+impl Group {
+    fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "share": self.share,
+            "max_bps": self.max_bps,
+            "macs": self.macs,
+            "subnets": written(&self.subnets),
+        })
+    }
+}
+
+/// Subnets as text.
+fn written(subnets: &[(IpAddr, u32)]) -> Vec<String> {
+    let each = subnets.iter();
+    each.map(|(address, length)| format!("{address}/{length}"))
+        .collect()
 }

@@ -9,10 +9,10 @@ use lasthop_engine::notation::decode::{Entry, Said, Section};
 use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line};
 
 use super::assemble::discovery;
-use super::effect;
+use super::{effect, groups};
 use super::settings::{
     AccessPointTable, BottleneckKeys, DiscoverTable, GatewayStationTable, GatewayTable, GatewayWce,
-    ONLY,
+    GroupTable, ONLY,
 };
 use crate::forms;
 
@@ -20,6 +20,8 @@ use crate::forms;
 const MOST_ACCESS_POINTS: usize = 64;
 /// Most stations in the file; more may be discovered.
 const MOST_STATIONS: usize = 10_000;
+/// Most groups of stations.
+const MOST_GROUPS: usize = 256;
 /// Least rate of a bottleneck: a full packet in twelve seconds. [bit/s]
 const LEAST_BPS: u64 = 1_000;
 
@@ -28,6 +30,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     check_interfaces(gateway, problems);
     check_names(gateway, problems);
     check_stations(gateway, problems);
+    groups::check(gateway, problems);
     check_subnets(gateway, problems);
     check_sources(gateway, problems);
     check_discovery(gateway, problems);
@@ -50,19 +53,28 @@ fn check_rates(gateway: &Section, problems: &mut Problems) {
     for (_, ap) in gateway.tables(GatewayTable::ap) {
         check_rates_of(ap, ap.inside(AccessPointTable::wce), problems);
     }
+    for (_, group) in gateway.tables(GatewayTable::group) {
+        refuse_low(group.said(GroupTable::max_bps), problems);
+    }
 }
 
 fn check_rates_of(bottleneck: &Section, wce: Option<&Section>, problems: &mut Problems) {
     let fixed = bottleneck.said(BottleneckKeys::rate_bps);
     let bounds = [WceKeys::min, GatewayWce::max].map(|key| wce.and_then(|wce| wce.said(key)));
-    for rate in [fixed].into_iter().chain(bounds).flatten() {
-        if rate.value.is_some_and(|bps| bps < LEAST_BPS) {
-            let message = format!(
-                "{} is too low; allowed is 1 kbps up to 100 Gbps",
-                rate.shown
-            );
-            problems.add(rate.origin, &rate.path, message);
-        }
+    for rate in [fixed].into_iter().chain(bounds) {
+        refuse_low(rate, problems);
+    }
+}
+
+fn refuse_low(rate: Option<Said<Option<u64>>>, problems: &mut Problems) {
+    if let Some(rate) = rate
+        && rate.value.is_some_and(|bps| bps < LEAST_BPS)
+    {
+        let message = format!(
+            "{} is too low; allowed is 1 kbps up to 100 Gbps",
+            rate.shown
+        );
+        problems.add(rate.origin, &rate.path, message);
     }
 }
 
@@ -93,12 +105,14 @@ fn check_interfaces(gateway: &Section, problems: &mut Problems) {
 fn check_names(gateway: &Section, problems: &mut Problems) {
     let aps = gateway.tables(GatewayTable::ap);
     let stations = gateway.tables(GatewayTable::station);
-    for (name, section) in aps.iter().chain(stations) {
+    let groups = gateway.tables(GatewayTable::group);
+    for (name, section) in aps.iter().chain(stations).chain(groups) {
         section.check_name(name, problems);
     }
     let limits = [
         (aps, GatewayTable::ap.name(), MOST_ACCESS_POINTS),
         (stations, GatewayTable::station.name(), MOST_STATIONS),
+        (groups, GatewayTable::group.name(), MOST_GROUPS),
     ];
     for (tables, key, most) in limits {
         if let Some((_, last)) = tables.last()
@@ -162,7 +176,7 @@ fn check_subnets(gateway: &Section, problems: &mut Problems) {
     for (k, (_, ap)) in aps.iter().enumerate() {
         for own in subnets(ap) {
             let twin = aps[..k].iter().find_map(|(name, other)| {
-                let found = subnets(other).into_iter().find(|s| overlap(*s, own))?;
+                let found = subnets(other).into_iter().find(|s| forms::overlap(*s, own))?;
                 Some((name, found))
             });
             if let Some((name, (address, length))) = twin
@@ -178,16 +192,6 @@ fn check_subnets(gateway: &Section, problems: &mut Problems) {
             }
         }
     }
-}
-
-/// Whether two subnets have an address in common.
-fn overlap(a: (IpAddr, u32), b: (IpAddr, u32)) -> bool {
-    let prefix = |address: IpAddr, length: u32| match address {
-        IpAddr::V4(v4) => u128::from(u32::from(v4).checked_shr(32 - length).unwrap_or(0)),
-        IpAddr::V6(v6) => u128::from(v6).checked_shr(128 - length).unwrap_or(0),
-    };
-    let length = a.1.min(b.1);
-    a.0.is_ipv4() == b.0.is_ipv4() && prefix(a.0, length) == prefix(b.0, length)
 }
 
 /// Whether a table that names stations, or says where they are, has been refused.

@@ -4,12 +4,13 @@ mod assemble;
 mod checked;
 mod checks;
 mod effect;
+mod groups;
 mod settings;
 
 #[cfg(test)]
 mod tests;
 
-pub use checked::{AccessPoint, Discovery, Gateway, GatewayStation, Snmp};
+pub use checked::{AccessPoint, Discovery, Gateway, GatewayStation, Group, Snmp};
 pub use settings::{Fairness, LeafQueue, ShapedUdp};
 
 pub(crate) use assemble::assemble;

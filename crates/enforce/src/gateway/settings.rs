@@ -3,14 +3,17 @@
 use lasthop_engine::control::WceKeys;
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::notation::setting::{
-    MS, S, count, duration, flag, formed, inner, name, rate, tables, word,
+    MS, S, count, duration, flag, formed, inner, name, number, rate, tables, word,
 };
 use lasthop_engine::{table, words};
 
-use crate::forms::{ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, OID, SUBNETS};
+use crate::forms::{ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, OID, STATIONS, SUBNETS};
 
 /// The access point of a gateway that lists none.
 pub(crate) const ONLY: &str = "wlan";
+
+/// The group of the stations that the file does not name.
+pub(crate) const UNLISTED: &str = "unlisted";
 
 words! {
     /// Queue in each leaf.
@@ -77,6 +80,8 @@ table! {
         key ap: AccessPointTable = tables().depends("one access point, wlan");
         /// Stations that are known beforehand, by name.
         key station: GatewayStationTable = tables().absent("none is listed");
+        /// Stations that share one share, by the name of their group. The group `unlisted` has all stations that the file does not name.
+        key group: GroupTable = tables().absent("each station has a share of its own");
         all_of BottleneckKeys;
     }
 }
@@ -166,8 +171,22 @@ table! {
         mac: Option<String> = formed(&MAC).absent("unknown");
         /// Its access point.
         ap: Option<String> = name().depends("the only access point, or the one that it is found at");
+        /// Its group.
+        group: Option<String> = name().absent("the group that lists it, or none");
         /// Rate of its frames, for fairness = "rate".
         rate_bps as "rate": Option<u64> =
             rate().depends("the rate of the scenario's station of this name, else the highest of all");
+    }
+}
+
+table! {
+    /// Stations that share one share of the bottleneck, such as the devices of one person. Inside a group stations share equally.
+    pub struct GroupTable in "gateway.group" {
+        /// Stations of the group: MAC addresses, IP addresses, subnets, names of listed stations.
+        stations: Option<String> = formed(&STATIONS).absent("those that name the group");
+        /// Share of the group, relative to those of other groups. A station of no group has a share of 1.
+        share: f64 = number(0.01..=100.0).default(1.0);
+        /// Largest rate of the group at each access point.
+        max_bps as "max": Option<u64> = rate().absent("none");
     }
 }

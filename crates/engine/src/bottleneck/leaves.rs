@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use super::{BottleneckFairness, BottleneckSettings, BottleneckUdp};
+use super::{BottleneckFairness, BottleneckGroup, BottleneckSettings, BottleneckUdp};
 use crate::app::{Ends, Flow, Transport};
 use crate::cell::Hotspot;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::link::{FREE, Link, LinkRate, LinkSettings};
 use crate::packet::Direction;
-use crate::queue::{Fair, QueueSetting, Scheduler};
+use crate::queue::{Fair, Party, QueueSetting, Scheduler};
 
 /// A full packet and an ACK. [bytes]
 const FULL_BYTES: u32 = 1500;
@@ -39,10 +39,32 @@ fn airtime(node: u32, hotspot: Hotspot) -> Span {
     data + Span(ack.0 / 2)
 }
 
+/// Who has a share: the groups of `settings`, and each leaf of no group.
+fn parties(settings: &BottleneckSettings, weights: &[f64]) -> Vec<Party> {
+    let group_of = |leaf: usize| {
+        let mut groups = settings.groups.iter();
+        groups.find(|group| group.stations.contains(&leaf))
+    };
+    let mut found = Vec::new();
+    for (leaf, &weight) in weights.iter().enumerate() {
+        let group = group_of(leaf);
+        let is_first = group.is_none_or(|group| group.stations.first() == Some(&leaf));
+        if is_first {
+            let own = |group: &BottleneckGroup| group.stations.iter().map(|&k| k as u32).collect();
+            found.push(Party {
+                share: group.map_or(weight, |group| group.share),
+                max_bps: group.and_then(|group| group.max_bps),
+                leaves: group.map_or(vec![leaf as u32], own),
+            });
+        }
+    }
+    found
+}
+
 /// Leaves of a bottleneck.
 pub(super) struct Leaves {
     names: Vec<String>,
-    weights: Vec<f64>,
+    parties: Vec<Party>,
     /// Leaves of each flow: `[ACKs, data]`.
     of_flow: Vec<[u32; 2]>,
     /// Whose leaves they are.
@@ -84,9 +106,9 @@ impl Leaves {
         });
         Leaves {
             of_flow: of_flow.collect(),
-            settings: *settings,
+            parties: parties(settings, &weights),
+            settings: settings.clone(),
             names,
-            weights,
         }
     }
 
@@ -126,7 +148,7 @@ pub fn link_of(
     bin: Span,
 ) -> Link {
     let leaves = Leaves::new(settings, hotspot);
-    let fair = Fair::new(leaves.of_flow, &leaves.weights, settings.queue_packets);
+    let fair = Fair::of(leaves.of_flow, &leaves.parties, settings.queue_packets);
     let link = LinkSettings {
         rate: LinkRate::Constant(FREE),
         queue: QueueSetting::drop_tail(settings.queue_packets),

@@ -21,15 +21,18 @@
 //! | question | place |
 //! |---|---|
 //! | which flow passes it, through which leaf | `bottleneck/leaves.rs` |
+//! | which stations have one share | `bottleneck/groups.rs` |
 //! | whom to ping, what an answer says, what was measured | here |
 //! | round-trip times of flows, for stations that do not answer pings | `bottleneck/timing.rs` |
 //! | round-trip times to a rate | [`crate::control::wce`] |
 
+mod groups;
 mod leaves;
 mod settings;
 mod timing;
 
 use self::leaves::Leaves;
+pub use self::groups::BottleneckGroup;
 pub use self::leaves::link_of;
 pub use self::settings::{BottleneckFairness, BottleneckSettings, BottleneckUdp};
 use self::timing::Timing;
@@ -95,7 +98,7 @@ impl Bottleneck {
         let leaves = Leaves::new(settings, hotspot);
         let stations = 0..hotspot.stations.len();
         Bottleneck {
-            settings: *settings,
+            settings: settings.clone(),
             // the checks have seen to it that the settings make one
             estimator: match settings.rate_bps {
                 None => Capacity::new(settings.wce, streams.stream("vsb/pings")).ok(),

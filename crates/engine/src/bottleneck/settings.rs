@@ -1,12 +1,13 @@
 //! What a file says of the virtual shared bottleneck.
 
+use super::groups::{BottleneckGroup, GroupTable, Made};
 use crate::control::{BottleneckWce, WceRule, WceSettings};
 use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{
-    FileTable, Json, S, count, duration, flag, inner, rate, size, word,
+    FileTable, Json, S, count, duration, flag, inner, rate, size, tables, word,
 };
 use crate::{table, words};
 
@@ -38,7 +39,7 @@ words! {
 
 table! {
     /// A virtual shared bottleneck between the wire and the access point: TCP and UDP of both directions share its rate fairly; pings pass beside it.
-    pub struct BottleneckSettings: Copy in "vsb" {
+    pub struct BottleneckSettings in "vsb" {
         /// What is shared equally: the bytes of stations; their time on the air; their bytes over their data rate; the bytes of flows; those of all uploads and of all downloads. ACKs count with their flow.
         fairness: BottleneckFairness = word().default(BottleneckFairness::Station);
         /// UDP that passes it: "down", what goes to stations; "both", what comes from them too, such as uploads over QUIC.
@@ -54,6 +55,10 @@ table! {
             WceSettings::new(WceRule::Agreement, WceSettings::MAX_BPS, WceSettings::INTERVAL);
         /// The wireless capacity estimator, which sets the rate.
         key wce: BottleneckWce = inner().depends("the defaults of its keys");
+        /// Groups of stations with one share each.
+        apart groups: Vec<BottleneckGroup> = Vec::new();
+        /// Stations that share one share, by the name of their group. The group `unlisted` has all stations that no other group names.
+        key group: GroupTable = tables().absent("each station has a share of its own");
         /// IP length of a ping and of its answer.
         ping_bytes as "ping": u32 = size(28..=1500).default("84 B");
         /// Stations whose UDP passes beside it are not pinged, and the thresholds follow the base round-trip time.
@@ -66,25 +71,37 @@ impl BottleneckSettings {
     pub(crate) fn of(
         bottleneck: &Section,
         data_rate_bps: u64,
+        made: &Made,
     ) -> Result<BottleneckSettings, Refused> {
         let mut settings = BottleneckSettings::read(&Layers(&[bottleneck]))?;
         let wce = Layers(&[bottleneck]).inside(BottleneckSettings::wce);
         settings.wce = WceSettings::of(&wce.layers(), usual_cap(data_rate_bps))?;
         settings.wce.follows_base = settings.spares_udp;
+        settings.groups = BottleneckGroup::all(bottleneck, made)?;
         Ok(settings)
     }
 
     /// Checks that the settings of a bottleneck make sense together, in a cell of this data rate.
-    pub(crate) fn check(bottleneck: &Section, data_rate_bps: u64, problems: &mut Problems) {
+    pub(crate) fn check(
+        bottleneck: &Section,
+        data_rate_bps: u64,
+        made: &Made,
+        problems: &mut Problems,
+    ) {
+        BottleneckGroup::check(bottleneck, made, problems);
         if let Some(wce) = bottleneck.inside(BottleneckSettings::wce) {
             WceSettings::check(&[wce], usual_cap(data_rate_bps), problems);
         }
     }
 
     /// The settings in the normalised scenario.
-    pub(crate) fn to_json(self) -> Json {
+    pub(crate) fn to_json(&self, stations: &[&str]) -> Json {
         let mut json = self.json();
         json["wce"] = self.wce.json();
+        if !self.groups.is_empty() {
+            let groups = self.groups.iter().map(|group| group.to_json(stations));
+            json["groups"] = groups.collect();
+        }
         json
     }
 }

@@ -34,7 +34,7 @@ table! {
         /// Up to this round-trip time the rate grows linearly, above it falls.
         threshold: Span = duration(1..=10 * S).default("40 ms");
         /// Above this round-trip time the rate falls at once.
-        high: Span = duration(1..=10 * S).default("200 ms");
+        high: Option<Span> = duration(1..=10 * S).depends("100 ms; with rule \"paper\" 200 ms");
         /// With rule "paper": linear step up, each interval.
         increase: Option<u64> = rate().depends("a sixtieth of max in each second");
         /// With rule "paper": linear step down, each interval.
@@ -75,6 +75,10 @@ impl WceKeys {
         };
         let four_times = self.increase.map(|bps| bps.saturating_mul(4));
         let decrease = self.decrease.or(four_times);
+        let high = match self.rule {
+            WceRule::Agreement => 100 * MS,
+            WceRule::Paper => 200 * MS,
+        };
         let least = match self.rule {
             WceRule::Agreement => (max_bps / 30).min(MOST_LEAST_BPS),
             WceRule::Paper => max_bps / 30,
@@ -87,7 +91,7 @@ impl WceKeys {
             thresholds: Thresholds {
                 low: self.low,
                 threshold: self.threshold,
-                high: self.high,
+                high: self.high.unwrap_or(Span(high)),
             },
             increase_bps: self.increase.unwrap_or(in_a_second(max_bps / 60)),
             decrease_bps: decrease.unwrap_or(in_a_second(max_bps / 15)),
@@ -130,8 +134,7 @@ impl WceSettings {
             ascend(tables, (WceKeys::min, MAX), true, problems),
             ascend(tables, steps, true, problems),
             ascend(tables, (WceKeys::low, WceKeys::threshold), false, problems),
-            ascend(tables, (WceKeys::threshold, WceKeys::high), false, problems),
-            ascend(tables, (WceKeys::high, WceKeys::timeout), false, problems),
+            check_high(tables, problems),
         ];
         refuse_steps_without_effect(tables, problems);
         if in_order.contains(&false) {
@@ -141,11 +144,18 @@ impl WceSettings {
             return; // there has been a complaint
         };
         // what is left are values that do not fit a default that follows from others
+        let times = settings.thresholds;
         let (keys, allowed) = if settings.min_bps > settings.max_bps {
             ([WceKeys::min.name(), MAX.name()], "min up to max")
         } else if settings.increase_bps > settings.decrease_bps {
             let steps = [WceKeys::decrease.name(), WceKeys::increase.name()];
             (steps, "increase up to decrease")
+        } else if times.threshold >= times.high {
+            let keys = [WceKeys::threshold.name(), WceKeys::rule.name()];
+            (keys, "threshold below high")
+        } else if times.high >= settings.timeout {
+            let keys = [WceKeys::timeout.name(), WceKeys::rule.name()];
+            (keys, "high below timeout")
         } else {
             return;
         };
@@ -198,6 +208,27 @@ fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
     }
 }
 
+/// The longest threshold, whose default follows from the rule, is between the second and the timeout.
+fn check_high(tables: &[&Section], problems: &mut Problems) -> bool {
+    let layers = Layers(tables);
+    let high = || {
+        named(
+            WceKeys::high.name(),
+            layers.said(WceKeys::high).and_then(Said::present),
+        )
+    };
+    let other = |key: KeyOf<Span>| named(key.name(), layers.said(key));
+    let above = in_order(tables, [other(WceKeys::threshold), high()], false, problems);
+    above && in_order(tables, [high(), other(WceKeys::timeout)], false, problems)
+}
+
+/// A key, and the value that counts.
+type Named<'a, T> = (&'static str, Option<Said<'a, T>>);
+
+fn named<'a, T>(name: &'static str, said: Option<Said<'a, T>>) -> Named<'a, T> {
+    (name, said)
+}
+
 /// Complains if two values of the tables are not in order; returns whether they are. With `may_equal` they
 /// may be equal.
 fn ascend<T: Setting + PartialOrd>(
@@ -206,8 +237,16 @@ fn ascend<T: Setting + PartialOrd>(
     may_equal: bool,
     problems: &mut Problems,
 ) -> bool {
-    let [low, high] = [lower, upper].map(|key| Layers(tables).said(key));
-    let (lower, upper) = (lower.name(), upper.name());
+    let pair = [lower, upper].map(|key| named(key.name(), Layers(tables).said(key)));
+    in_order(tables, pair, may_equal, problems)
+}
+
+fn in_order<T: PartialOrd>(
+    tables: &[&Section],
+    [(lower, low), (upper, high)]: [Named<'_, T>; 2],
+    may_equal: bool,
+    problems: &mut Problems,
+) -> bool {
     let (Some(low), Some(high)) = (low, high) else {
         return true;
     };

@@ -22,6 +22,8 @@ pub struct Served {
     scheduler: Scheduler,
     /// The packet in service, and when it departs.
     in_service: Option<(Time, Packet)>,
+    /// When the scheduler has a packet again, while none is in service.
+    ready: Time,
     counters: QueueCounters,
     busy_ns: u64,
     /// Bytes of the packets that have departed.
@@ -44,12 +46,15 @@ impl Served {
         measured: Range<Time>,
         bin: Option<Span>,
     ) -> Served {
+        let mut scheduler = scheduler;
+        scheduler.set_capped(rate_bps != FREE);
         Served {
             rate_bps,
             propagation: settings.delay,
             losses,
             scheduler,
             in_service: None,
+            ready: Time::NEVER,
             counters: QueueCounters::default(),
             busy_ns: 0,
             sent_bytes: 0,
@@ -106,6 +111,9 @@ impl Served {
             }
             (departs, packet)
         });
+        if self.in_service.is_none() {
+            self.ready = self.scheduler.ready();
+        }
     }
 
     /// Whether data of `flow` finds room that its source could fill.
@@ -113,14 +121,18 @@ impl Served {
         self.rate_bps != FREE && self.scheduler.has_room(flow)
     }
 
-    /// When the packet in service departs.
+    /// When the packet in service departs, or the scheduler has one again.
     pub fn deadline(&self) -> Time {
-        self.in_service.map_or(Time::NEVER, |(departs, _)| departs)
+        self.in_service.map_or(self.ready, |(departs, _)| departs)
     }
 
     /// Lets the packet in service depart if it is due; returns when it arrives at the far end, and the
     /// packet.
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
+        if self.in_service.is_none() && self.ready <= now {
+            self.serve(now);
+            return None;
+        }
         let (departs, packet) = self.in_service.filter(|&(departs, _)| departs <= now)?;
         self.counters.leave(packet.queued, departs);
         self.sent_bytes += u64::from(packet.bytes);
@@ -149,6 +161,7 @@ impl Served {
     /// Sets the rate from the next packet on. [bit/s]
     pub fn set_rate(&mut self, rate_bps: u64) {
         self.rate_bps = rate_bps;
+        self.scheduler.set_capped(rate_bps != FREE);
     }
 
     /// Totals of each leaf of its queue, where there are any.

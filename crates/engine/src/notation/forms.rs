@@ -1,5 +1,7 @@
 //! Forms of text that others define: addresses, interface names, paths.
 
+use super::problem::one_line;
+
 /// A form of text.
 pub struct Form {
     /// What may stand there, as a text that follows the word `allowed`.
@@ -8,4 +10,26 @@ pub struct Form {
     pub fault: fn(&str) -> Option<String>,
     /// What of the form a regular expression can say, for the schema.
     pub pattern: &'static str,
+}
+
+/// Words of a list.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    let separates = |c: char| c == ',' || c.is_whitespace();
+    text.split(separates).filter(|word| !word.is_empty())
+}
+
+/// The first fault of a list of words; an empty list has one.
+pub fn fault_of_each(text: &str, fault: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let mut empty = true;
+    for word in words(text) {
+        empty = false;
+        if let Some(fault) = fault(word) {
+            return Some(if word == text {
+                fault
+            } else {
+                format!("has `{}`, which {fault}", one_line(word, 40))
+            });
+        }
+    }
+    empty.then(|| "is empty".to_owned())
 }

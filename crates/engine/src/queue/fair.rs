@@ -3,17 +3,35 @@
 //! Each leaf is a FIFO of its own. Busy leaves take turns by deficit round robin: what one does not
 //! use goes to the others, and each gets at least its part (leaf rate C/M, ceiling C).
 //!
+//! Leaves of a group take turns inside the turn of the group, which may have a largest rate: the hierarchy inside a
+//! class that the gateway makes of a group.
+//!
 //! Differs from Linux in: HTB meters each leaf by tokens and lends by deficit round robin what is
 //! left; here all is lent. The rate of the whole is the server's. Lengths are those of IP packets.
 
 use std::collections::VecDeque;
 
 use super::QueueCounters;
-use crate::kernel::time::Time;
+use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// What the leaf of least weight may send in a turn: one full Ethernet frame's packet. [bytes]
+/// What the party of least share may send in a turn: one full Ethernet frame's packet. [bytes]
 const QUANTUM: f64 = 1500.0;
+
+/// For how long a party with a largest rate may have sent nothing and still make up for it, at least the time of one
+/// full packet.
+const BURST: Span = Span(1_000_000);
+
+/// A leaf, or a group of leaves, that has a share of its own. Inside a group leaves have equal shares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Party {
+    /// Relative to other parties.
+    pub share: f64,
+    /// Its largest rate. [bit/s]
+    pub max_bps: Option<u64>,
+    /// Numbers of its leaves, in ascending order.
+    pub leaves: Vec<u32>,
+}
 
 /// Leaves of one class.
 #[derive(Clone, Debug)]
@@ -21,8 +39,11 @@ pub struct Fair {
     /// Leaves of each flow: `[ACKs, data]`.
     leaf_of: Vec<[u32; 2]>,
     leaves: Vec<Leaf>,
-    /// Leaves with packets, the one whose turn it is first.
-    busy: VecDeque<u32>,
+    groups: Vec<Group>,
+    /// Turns of the groups.
+    turns: Round,
+    /// Whether largest rates hold.
+    is_capped: bool,
     /// The leaf of the packet in service.
     serving: Option<u32>,
     /// Packets of one leaf, the one in service included.
@@ -33,28 +54,146 @@ pub struct Fair {
 #[derive(Clone, Debug)]
 struct Leaf {
     packets: VecDeque<Packet>,
+    /// Its group, and its place in it.
+    group: u32,
+    place: u32,
+    counters: QueueCounters,
+}
+
+/// A party with what waits in it.
+#[derive(Clone, Debug)]
+struct Group {
+    leaves: Vec<u32>,
+    /// Turns of its leaves; unused where it has one.
+    turns: Round,
+    packets: usize,
+    max_bps: Option<u64>,
+    /// It may send from then on.
+    due: Time,
+}
+
+impl Group {
+    /// Sends `bytes` at `now`.
+    fn send(&mut self, now: Time, bytes: u64) {
+        if let Some(max_bps) = self.max_bps {
+            let burst = BURST.max(Span::to_send(QUANTUM as u64, max_bps));
+            let since = Time(now.0.saturating_sub(burst.0));
+            self.due = self.due.max(since) + Span::to_send(bytes, max_bps);
+        }
+    }
+}
+
+/// Members that take turns by deficit round robin.
+#[derive(Clone, Debug)]
+struct Round {
+    members: Vec<Member>,
+    /// Those with packets, the one whose turn it is first.
+    busy: VecDeque<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Member {
     /// What it may send in a turn. [bytes]
     quantum: i64,
     /// What it may still send; below zero: what it has sent too much. [bytes]
     deficit: i64,
-    counters: QueueCounters,
+}
+
+impl Round {
+    fn new(quanta: impl Iterator<Item = i64>) -> Round {
+        let member = |quantum| Member {
+            quantum,
+            deficit: 0,
+        };
+        Round {
+            members: quanta.map(member).collect(),
+            busy: VecDeque::new(),
+        }
+    }
+
+    /// A member has packets from now on.
+    fn join(&mut self, index: u32) {
+        let member = &mut self.members[index as usize];
+        member.deficit += member.quantum;
+        self.busy.push_back(index);
+    }
+
+    /// Whose turn it is, which is then the first; nobody's if `may_send` of none.
+    fn turn(&mut self, may_send: impl Fn(u32) -> bool) -> Option<u32> {
+        let mut held = 0;
+        while held < self.busy.len() {
+            let index = *self.busy.front()?;
+            if !may_send(index) {
+                held += 1;
+                self.busy.rotate_left(1);
+                continue;
+            }
+            held = 0;
+            let member = &mut self.members[index as usize];
+            if member.deficit > 0 {
+                return Some(index);
+            }
+            member.deficit += member.quantum;
+            self.busy.rotate_left(1);
+        }
+        None
+    }
+
+    /// The first sends `bytes`, and has nothing left if it `is_empty`.
+    fn send(&mut self, index: u32, bytes: i64, is_empty: bool) {
+        let member = &mut self.members[index as usize];
+        member.deficit -= bytes;
+        if is_empty {
+            // going idle saves nothing for later, but a debt stays
+            member.deficit = member.deficit.min(0);
+            self.busy.pop_front();
+        }
+    }
 }
 
 impl Fair {
     /// Empty leaves, one for each of the `weights`, of `limit` packets each. `leaf_of` names for each
     /// flow the leaf of its ACKs and that of its data.
     pub fn new(leaf_of: Vec<[u32; 2]>, weights: &[f64], limit: u32) -> Fair {
-        let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-        let leaf = |weight: &f64| Leaf {
+        let alone = |(leaf, &share): (u32, &f64)| Party {
+            share,
+            max_bps: None,
+            leaves: vec![leaf],
+        };
+        let parties: Vec<Party> = (0..).zip(weights).map(alone).collect();
+        Fair::of(leaf_of, &parties, limit)
+    }
+
+    /// Empty leaves of these parties; each leaf is one party's.
+    pub fn of(leaf_of: Vec<[u32; 2]>, parties: &[Party], limit: u32) -> Fair {
+        let least = parties.iter().map(|party| party.share);
+        let least = least.fold(f64::INFINITY, f64::min);
+        let mut places: Vec<(u32, [u32; 2])> = Vec::new();
+        for (group, party) in (0..).zip(parties) {
+            let inside = (0..).zip(&party.leaves);
+            places.extend(inside.map(|(place, &leaf)| (leaf, [group, place])));
+        }
+        places.sort_unstable();
+        let leaf = |(_, [group, place]): (u32, [u32; 2])| Leaf {
             packets: VecDeque::new(),
-            quantum: (QUANTUM * weight / least).round() as i64,
-            deficit: 0,
+            group,
+            place,
             counters: QueueCounters::default(),
         };
+        let group = |party: &Party| Group {
+            leaves: party.leaves.clone(),
+            turns: Round::new(party.leaves.iter().map(|_| QUANTUM as i64)),
+            packets: 0,
+            max_bps: party.max_bps,
+            due: Time::ZERO,
+        };
+        let quantum = |party: &Party| (QUANTUM * party.share / least).round() as i64;
         Fair {
             leaf_of,
-            leaves: weights.iter().map(leaf).collect(),
-            busy: VecDeque::new(),
+            leaves: places.into_iter().map(leaf).collect(),
+            groups: parties.iter().map(group).collect(),
+            turns: Round::new(parties.iter().map(quantum)),
+            is_capped: true,
             serving: None,
             limit: limit as usize,
             packets: 0,
@@ -64,6 +203,11 @@ impl Fair {
     /// Each leaf holds at most `limit` packets from now on; those that wait stay.
     pub(super) fn set_limit(&mut self, limit: u32) {
         self.limit = limit as usize;
+    }
+
+    /// Whether the largest rates of groups hold.
+    pub(super) fn set_capped(&mut self, is_capped: bool) {
+        self.is_capped = is_capped;
     }
 
     /// Whether the leaf of the data of `flow` has room.
@@ -88,35 +232,48 @@ impl Fair {
             return;
         }
         leaf.counters.enter(packet.queued);
-        if leaf.packets.is_empty() {
-            leaf.deficit += leaf.quantum;
-            self.busy.push_back(index);
+        let group = &mut self.groups[leaf.group as usize];
+        if leaf.packets.is_empty() && group.leaves.len() > 1 {
+            group.turns.join(leaf.place);
+        }
+        if group.packets == 0 {
+            self.turns.join(leaf.group);
         }
         leaf.packets.push_back(packet);
+        group.packets += 1;
         self.packets += 1;
     }
 
-    /// The next packet to send.
-    pub(super) fn dequeue(&mut self) -> Option<Packet> {
-        loop {
-            let index = *self.busy.front()?;
-            let leaf = &mut self.leaves[index as usize];
-            if leaf.deficit <= 0 {
-                leaf.deficit += leaf.quantum;
-                self.busy.rotate_left(1);
-                continue;
-            }
-            let packet = leaf.packets.pop_front()?; // a busy leaf has one
-            leaf.deficit -= i64::from(packet.bytes);
-            if leaf.packets.is_empty() {
-                // going idle saves nothing for later, but a debt stays
-                leaf.deficit = leaf.deficit.min(0);
-                self.busy.pop_front();
-            }
-            self.packets -= 1;
-            self.serving = Some(index);
-            return Some(packet);
+    /// The next packet to send at `now`; none while all that have packets have sent too much for their largest rates.
+    pub(super) fn dequeue(&mut self, now: Time) -> Option<Packet> {
+        let (groups, is_capped) = (&self.groups, self.is_capped);
+        let may_send = |index: u32| !is_capped || groups[index as usize].due <= now;
+        let number = self.turns.turn(may_send)?;
+        let group = &mut self.groups[number as usize];
+        let place = match group.leaves.len() {
+            1 => 0,
+            _ => group.turns.turn(|_| true)?,
+        };
+        let index = group.leaves[place as usize];
+        let leaf = &mut self.leaves[index as usize];
+        let packet = leaf.packets.pop_front()?; // a busy leaf has one
+        let bytes = i64::from(packet.bytes);
+        if group.leaves.len() > 1 {
+            group.turns.send(place, bytes, leaf.packets.is_empty());
         }
+        group.packets -= 1;
+        group.send(now, u64::from(packet.bytes));
+        self.turns.send(number, bytes, group.packets == 0);
+        self.packets -= 1;
+        self.serving = Some(index);
+        Some(packet)
+    }
+
+    /// When some group with packets may send; never if all are empty.
+    pub(super) fn ready(&self) -> Time {
+        let busy = self.turns.busy.iter();
+        let due = busy.map(|&number| self.groups[number as usize].due);
+        due.min().unwrap_or(Time::NEVER)
     }
 
     /// The packet in service has been sent.
@@ -162,7 +319,7 @@ mod tests {
             (0..5).for_each(|_| fair.enqueue(packet(flow as u32, bytes), &mut dropped));
         }
         for _ in 0..count {
-            let Some(packet) = fair.dequeue() else {
+            let Some(packet) = fair.dequeue(Time::ZERO) else {
                 panic!("all are backlogged");
             };
             fair.departed(&packet, Time::ZERO);
@@ -211,7 +368,7 @@ mod tests {
         let mut fair = Fair::new(vec![[0, 0], [1, 1]], &[1.0; 2], 2);
         let mut dropped = Vec::new();
         fair.enqueue(packet(0, 1500), &mut dropped);
-        let served = fair.dequeue();
+        let served = fair.dequeue(Time::ZERO);
         fair.enqueue(packet(0, 1500), &mut dropped);
         fair.enqueue(packet(0, 1500), &mut dropped);
         assert_eq!(dropped.len(), 1);
@@ -243,7 +400,7 @@ mod tests {
                 fair.enqueue(packet(0, bytes), &mut dropped);
             }
             for _ in 0..3 {
-                if let Some(packet) = fair.dequeue() {
+                if let Some(packet) = fair.dequeue(Time::ZERO) {
                     fair.departed(&packet, Time::ZERO);
                     sent[packet.flow as usize] += u64::from(packet.bytes);
                     if packet.flow == 1 {
@@ -256,4 +413,69 @@ mod tests {
         let ratio = sent[0] as f64 / sent[1] as f64;
         assert!(ratio < 1.05, "{ratio}");
     }
+
+    /// Serves leaves that are always full at `rate_bps` for a time; bytes of each flow.
+    fn serve_for(fair: &mut Fair, flows: u32, rate_bps: u64, seconds: u64) -> Vec<u64> {
+        let mut dropped = Vec::new();
+        let mut sent = vec![0; flows as usize];
+        for flow in 0..flows {
+            (0..5).for_each(|_| fair.enqueue(packet(flow, 1500), &mut dropped));
+        }
+        let mut now = Time::ZERO;
+        while now < Time(seconds * 1_000_000_000) {
+            let Some(packet) = fair.dequeue(now) else {
+                let ready = fair.ready();
+                assert!(ready > now, "{ready:?} at {now:?}");
+                now = ready;
+                continue;
+            };
+            now += Span::to_send(u64::from(packet.bytes), rate_bps);
+            fair.departed(&packet, now);
+            sent[packet.flow as usize] += u64::from(packet.bytes);
+            fair.enqueue(packet, &mut dropped);
+        }
+        assert!(dropped.is_empty());
+        sent
+    }
+
+    fn party(leaves: &[u32], share: f64, max_bps: Option<u64>) -> Party {
+        Party {
+            share,
+            max_bps,
+            leaves: leaves.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_group_has_one_share_which_its_leaves_share_equally() {
+        let leaf_of = (0..5).map(|leaf| [leaf, leaf]).collect();
+        let parties = [party(&[0, 2, 4], 1.0, None), party(&[1], 1.0, None), party(&[3], 2.0, None)];
+        let sent = serve_for(&mut Fair::of(leaf_of, &parties, 200), 5, 12_000_000, 20);
+        let share = 12_000_000.0 * 20.0 / 8.0 / 4.0;
+        for (flow, expected) in [1.0 / 3.0, 1.0, 1.0 / 3.0, 2.0, 1.0 / 3.0].into_iter().enumerate() {
+            let error = sent[flow] as f64 / (share * expected) - 1.0;
+            assert!(error.abs() < 1e-3, "flow {flow}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_group_never_exceeds_its_largest_rate_and_the_others_get_what_it_leaves() {
+        let leaf_of = vec![[0, 0], [1, 1], [2, 2]];
+        let parties = [party(&[0, 1], 1.0, Some(2_000_000)), party(&[2], 1.0, None)];
+        let sent = serve_for(&mut Fair::of(leaf_of, &parties, 200), 3, 12_000_000, 20);
+        let megabits: Vec<f64> = sent.iter().map(|&bytes| bytes as f64 * 8e-6 / 20.0).collect();
+        assert!((megabits[0] - 1.0).abs() < 0.005 && (megabits[1] - 1.0).abs() < 0.005, "{megabits:?}");
+        assert!((megabits[2] - 10.0).abs() < 0.01, "{megabits:?}");
+    }
+
+    #[test]
+    fn alone_a_group_with_a_largest_rate_leaves_the_link_idle() {
+        let parties = [party(&[0], 1.0, Some(3_000_000))];
+        let mut fair = Fair::of(vec![[0, 0]], &parties, 200);
+        let megabits = serve_for(&mut fair, 1, 12_000_000, 20)[0] as f64 * 8e-6 / 20.0;
+        assert!((megabits - 3.0).abs() < 0.005, "{megabits}");
+        fair.set_capped(false);
+        assert!(fair.dequeue(Time::ZERO).is_some(), "no rate holds before the start");
+    }
+
 }

@@ -38,7 +38,7 @@ pub use buffer_sharing::{
 pub use codel::CoDelSetting;
 pub use counters::{Passage, QueueCounters};
 pub use dualpi2::{DualPi2, DualPi2Setting, DualScheduler};
-pub use fair::Fair;
+pub use fair::{Fair, Party};
 pub use fifo::Fifo;
 pub use fq_codel::FqCoDelSetting;
 pub use greedy::Greedy;

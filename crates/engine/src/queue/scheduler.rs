@@ -108,7 +108,22 @@ impl Scheduler {
             }
             Kind::FqCoDel(fq) => fq.dequeue(now, dropped),
             Kind::DualPi2(dual) => dual.dequeue(now, dropped),
-            Kind::Fair(fair) => fair.dequeue(),
+            Kind::Fair(fair) => fair.dequeue(now),
+        }
+    }
+
+    /// When it has a packet to send again, if it had none; never if it is empty.
+    pub fn ready(&self) -> Time {
+        match &self.kind {
+            Kind::Fair(fair) => fair.ready(),
+            Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_) => Time::NEVER,
+        }
+    }
+
+    /// Whether the largest rates of its leaves hold.
+    pub fn set_capped(&mut self, is_capped: bool) {
+        if let Kind::Fair(fair) = &mut self.kind {
+            fair.set_capped(is_capped);
         }
     }
 

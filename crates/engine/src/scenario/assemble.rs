@@ -2,7 +2,7 @@
 
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
-use super::stations::member_names;
+use super::stations::{made_stations, member_names};
 use super::{csma, file, flows, greedy, idle, network, opportunities, programs, reach, sharing};
 use crate::echo::Echo;
 use crate::kernel::time::Span;
@@ -43,7 +43,7 @@ pub(super) fn assemble(
         cell,
         wire: Wire::read(&top.inside(RootKeys::wire).layers())?,
         bottleneck: match root.inside(RootKeys::bottleneck) {
-            Some(bottleneck) => Some(BottleneckSettings::of(bottleneck, preset.rate_bps)?),
+            Some(bottleneck) => Some(BottleneckSettings::of(bottleneck, preset.rate_bps, &made_stations(root))?),
             None => None,
         },
         stations: Vec::new(),

@@ -6,7 +6,7 @@ use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, StationFlow, made};
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::sharing;
-use super::stations::{self, shapes};
+use super::stations::{self, made_stations, shapes};
 use super::wired::{FlowTable, Hosts, ShapeLink};
 use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams};
 use crate::kernel::time::Span;
@@ -91,7 +91,8 @@ fn check_bottleneck(root: &Section, problems: &mut Problems) {
         }
         Some(cell) => {
             if let Some(phy) = cell.said(Phy::kind) {
-                BottleneckSettings::check(bottleneck, Preset::of(phy.value).rate_bps, problems);
+                let rate_bps = Preset::of(phy.value).rate_bps;
+                BottleneckSettings::check(bottleneck, rate_bps, &made_stations(root), problems);
             }
         }
     }

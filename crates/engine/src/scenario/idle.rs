@@ -164,7 +164,7 @@ fn check_beacons(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 
 /// Pings come from a bottleneck that estimates its rate.
 fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    let bottleneck = scenario.bottleneck;
+    let bottleneck = scenario.bottleneck.as_ref();
     if bottleneck.is_some_and(|vsb| vsb.rate_bps.is_none()) {
         return;
     }

@@ -58,6 +58,7 @@ impl Scenario {
 
     /// The scenario around its long lists.
     pub(super) fn around(&self, stations: Json, links: Json, flows: Json) -> Json {
+        let names: Vec<&str> = self.stations.iter().map(|one| one.name.as_str()).collect();
         let mut json = json!({
             "name": self.name,
             "duration_s": self.duration.seconds(),
@@ -66,7 +67,7 @@ impl Scenario {
             "seed": self.seed,
             "cell": (!self.stations.is_empty()).then(|| cell(self)),
             "wire": self.wire.to_json(),
-            "vsb": self.bottleneck.map(BottleneckSettings::to_json),
+            "vsb": self.bottleneck.as_ref().map(|vsb| vsb.to_json(&names)),
             "stations": null,
             "links": null,
             "flows": null,

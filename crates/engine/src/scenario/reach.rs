@@ -20,7 +20,7 @@ impl Scenario {
     pub(crate) fn slots(&self) -> usize {
         let links = WIRES + self.links.len() + usize::from(self.bottleneck.is_some());
         let users = self.csma.as_ref().map_or(0, |csma| csma.flows.len());
-        let pings = self.bottleneck.map_or(0, |_| self.stations.len());
+        let pings = self.bottleneck.as_ref().map_or(0, |_| self.stations.len());
         let control = usize::from(self.csma.is_some());
         links + SINGLE_OWNERS + control + 2 * (self.flows.len() + users + pings)
     }

@@ -31,6 +31,13 @@ fn lacks_shape(root: &Section) -> bool {
 /// The access point's name in results and random streams.
 pub(super) const AP_NAME: &str = "ap";
 
+/// Each table of stations with the names of the stations that it makes.
+pub(super) fn made_stations(root: &Section) -> Vec<(String, Vec<String>)> {
+    let tables = root.tables(RootKeys::station).iter();
+    let each = tables.map(|(table, section)| (table.clone(), member_names(table, section)));
+    each.collect()
+}
+
 /// The names of the stations that the table `name` makes.
 pub(super) fn member_names(name: &str, station: &Section) -> Vec<String> {
     members(name, station.value(StationTable::count).flatten())

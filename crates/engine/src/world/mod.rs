@@ -508,7 +508,7 @@ impl<'a> World<'a> {
             cell.change(now, [from.hotspot(), to.hotspot()]);
         }
         self.wires.change(now, [from, to]);
-        let rates = [from, to].map(|one| one.bottleneck.and_then(|own| own.rate_bps));
+        let rates = [from, to].map(|one| one.bottleneck.as_ref().and_then(|own| own.rate_bps));
         if let [before, Some(after)] = rates
             && before != Some(after)
         {

@@ -31,7 +31,7 @@ pub(super) fn in_network(number: u32, scenario: &Scenario) -> Option<usize> {
 /// Number of the bottleneck, if there is one.
 pub(super) fn of_bottleneck(scenario: &Scenario) -> Option<u32> {
     let behind = of_network(scenario.links.len());
-    scenario.bottleneck.map(|_| behind)
+    scenario.bottleneck.as_ref().map(|_| behind)
 }
 
 /// Number of links that are not on air.
@@ -52,7 +52,7 @@ pub(super) fn first_ping(scenario: &Scenario) -> usize {
 
 /// First flow that is a connection's.
 pub(super) fn first_connection(scenario: &Scenario) -> usize {
-    let pinged = scenario.bottleneck.map_or(0, |_| scenario.stations.len());
+    let pinged = scenario.bottleneck.as_ref().map_or(0, |_| scenario.stations.len());
     first_ping(scenario) + pinged
 }
 

@@ -154,7 +154,7 @@ impl Wires {
                 wired.link.change_queue(now, after);
             }
         }
-        let leaves = [from, to].map(|one| one.bottleneck.map(|own| own.queue_packets));
+        let leaves = [from, to].map(|one| one.bottleneck.as_ref().map(|own| own.queue_packets));
         if let (Some(number), [before, Some(after)]) = (self.bottleneck, leaves)
             && before != Some(after)
         {

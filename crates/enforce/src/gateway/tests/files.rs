@@ -129,7 +129,7 @@ fn what_is_wrong_is_said_with_its_line() {
         (
             "fairnes = \"flow\"",
             "cafe.toml:4: `gateway.fairnes`: unknown key; allowed are wan, lan, queue, discipline, \
-             flow_leaves, udp_uplink, metrics, wce, discover, ap, station, fairness, udp, rate\n\
+             flow_leaves, udp_uplink, metrics, wce, discover, ap, station, group, fairness, udp, rate\n\
              hint: did you mean `fairness`?",
         ),
         (
@@ -348,4 +348,82 @@ fn an_access_point_is_judged_by_what_it_changes() {
         "cafe.toml:4: `gateway.ap.a.wce`: threshold \"40 ms\" is not below high \"30 ms\"; allowed is threshold below high"
     );
     assert_eq!(said_of("wce.low = \"50 ms\"\nap.a = {}").lines().count(), 1);
+}
+
+#[test]
+fn groups_have_stations_by_mac_address_by_address_and_by_name() {
+    let groups = r#"
+[gateway.station.laptop]
+mac = "02-00-5E-10-00-01"
+[gateway.station.printer]
+address = "10.0.1.7"
+group = "office"
+[gateway.group.alice]
+stations = "laptop, 02:00:5E:10:00:02, 2001:db8::/64"
+share = 2
+[gateway.group.office]
+stations = "10.0.1.0/24"
+max = "5 Mbps"
+[gateway.group.unlisted]
+"#;
+    let gateway = gateway(&format!("{LEAST}{groups}")).unwrap();
+    let own: Vec<_> = gateway.stations.iter().map(|one| one.group.as_deref()).collect();
+    assert_eq!(own, [Some("alice"), Some("office")]);
+    let [alice, office, unlisted] = &gateway.groups[..] else {
+        panic!("three groups");
+    };
+    assert_eq!((alice.share, alice.max_bps), (2.0, None));
+    assert_eq!(alice.macs, ["02:00:5e:10:00:02"]);
+    assert_eq!(alice.subnets.len(), 1);
+    assert_eq!((office.share, office.max_bps), (1.0, Some(5_000_000)));
+    assert_eq!((unlisted.macs.len(), unlisted.subnets.len()), (0, 0));
+}
+
+#[test]
+fn what_is_wrong_with_groups_is_said() {
+    for (more, expected) in [
+        (
+            "station.a = { mac = \"02:00:00:00:00:01\", group = \"alise\" }\ngroup.alice.stations = \"10.0.0.1\"",
+            "`gateway.station.a.group`: \"alise\" is no group of listed stations; allowed are alice\nhint: did you mean `alice`?",
+        ),
+        (
+            "station.a = { mac = \"02:00:00:00:00:01\", group = \"alice\" }",
+            "`gateway.station.a.group`: \"alice\" is no group; needed is a table [gateway.group.NAME]",
+        ),
+        (
+            "group.alice = {}",
+            "`gateway.group.alice`: has no stations; needed is `stations`, or `group` in a station",
+        ),
+        (
+            "group = { a = { stations = \"10.0.0.1\" }, b = { stations = \"10.0.0.0/24\" } }",
+            "`gateway.group.b.stations`: `10.0.0.0/24` is of `gateway.group.a` too; allowed is one group for each station",
+        ),
+        (
+            "station.s = { mac = \"02:00:00:00:00:01\", address = \"10.0.0.1\" }\n\
+             group = { a = { stations = \"02:00:00:00:00:01\" }, b = { stations = \"10.0.0.0/24\" } }",
+            "`gateway.group.b.stations`: `10.0.0.0/24` is station `s` of group `a`; allowed is one group for each station",
+        ),
+        (
+            "group.a.stations = \"laptop\"",
+            "`gateway.group.a.stations`: `laptop` is no MAC address, IP address, subnet or listed station",
+        ),
+        (
+            "group.a.stations = \"10.0.0.300\"",
+            "`gateway.group.a.stations`: \"10.0.0.300\" is no IP address; allowed are MAC addresses, IP addresses, subnets and names of listed stations, separated by commas",
+        ),
+        (
+            "group.unlisted = { share = 0, stations = \"10.0.0.1\" }",
+            "`gateway.group.unlisted.share`: 0 is too small; allowed is a number from 0.01 to 100\n\
+             `gateway.group.unlisted.stations`: \"10.0.0.1\" has no effect: `unlisted` has all stations that the file does not name; needed is a group of another name",
+        ),
+        (
+            "fairness = \"flow\"\ngroup.unlisted.max = \"10 bps\"",
+            "`gateway.fairness`: \"flow\" cannot be shared by groups; needed beside `gateway.group` is \"station\"\n\
+             `gateway.group.unlisted.max`: \"10 bps\" is too low; allowed is 1 kbps up to 100 Gbps",
+        ),
+    ] {
+        let said = said_of(more);
+        let lines = said.lines().map(|line| line.split_once(": `").map_or(line.to_owned(), |(_, rest)| format!("`{rest}")));
+        assert_eq!(lines.collect::<Vec<_>>().join("\n"), expected, "{more}");
+    }
 }

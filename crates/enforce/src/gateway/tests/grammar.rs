@@ -25,6 +25,19 @@ interface = "eth2"
 address = "192.0.2.2"
 "#;
 
+/// One with groups, which need the fairness of stations.
+const GROUPS: &str = r#"
+[gateway]
+wan = "eth0"
+lan = "eth1"
+[gateway.station.a]
+address = "192.0.2.2"
+[gateway.group.a]
+stations = "02:00:5e:10:00:02"
+[gateway.group.b]
+stations = "02:00:5e:10:00:03"
+"#;
+
 /// Values that are allowed in [`FULL`] and no defaults, by what their path ends in; others follow from
 /// the kind.
 const SAMPLES: &[(&str, &str)] = &[
@@ -57,6 +70,8 @@ const SAMPLES: &[(&str, &str)] = &[
     ("speed_up", "1.5"),
     ("wce.increase", "100 kbps"),
     ("station.a.ap", "b"),
+    ("station.a.group", "b"),
+    ("group.a.stations", "192.0.2.0/24"),
 ];
 
 /// Every key of the gateway with its path in [`FULL`].
@@ -95,11 +110,12 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
     }
 }
 
-fn with(settings: &[(&str, &str)]) -> Result<Gateway, String> {
+fn with(path: &str, settings: &[(&str, &str)]) -> Result<Gateway, String> {
+    let base = if path.contains("group") { GROUPS } else { FULL };
     let owned = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let settings: Vec<_> = settings.iter().map(owned).collect();
     let parsed = parse_gateway(
-        FULL.as_bytes(),
+        base.as_bytes(),
         Format::Toml,
         "x.toml",
         &settings,
@@ -133,8 +149,8 @@ fn every_key_changes_the_gateway() {
             continue;
         };
         let needed: Vec<_> = needed(&path).into_iter().collect();
-        let before = with(&needed).unwrap();
-        let after = with(&[needed, vec![(path.as_str(), value)]].concat());
+        let before = with(&path, &needed).unwrap();
+        let after = with(&path, &[needed, vec![(path.as_str(), value)]].concat());
         let after = after.unwrap_or_else(|said| panic!("{path} = {value}: {said}"));
         assert_ne!(before.to_json(), after.to_json(), "{path} = {value}");
         changed += 1;
@@ -157,7 +173,7 @@ fn every_default_is_a_value_of_its_kind() {
         // it may not fit other values of FULL; such a problem is told of the table
         let own = (path.as_str(), default.as_str());
         let settings: Vec<_> = needed(&path).into_iter().chain([own]).collect();
-        let said = with(&settings).err().unwrap_or_default();
+        let said = with(&path, &settings).err().unwrap_or_default();
         assert!(!said.contains(&format!("`{path}`: ")), "{said}");
     }
 }
@@ -174,6 +190,7 @@ fn the_schema_describes_every_key() {
         "gateway.ap.wce",
         "snmp",
         "gateway.station",
+        "gateway.group",
     ];
     for (path, key) in keys() {
         let described = defined.iter().any(|name| {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | up to 5 ms | grows by 2 %, where it is used |
 //! | up to 40 ms | grows by 2 % a second, where it is used |
-//! | up to 200 ms | falls by 8 % a second |
+//! | up to 100 ms | falls by 8 % a second |
 //! | above | is set by measurement |
 //!
 //! # The measurement
@@ -32,11 +32,10 @@
 //! grown since.
 //!
 //! # Stability margin, for one station
-//! Between 5 and 200 ms the WLAN integrates C less its capacity K, and this integrates the sign of the
+//! Between 5 and 100 ms the WLAN integrates C less its capacity K, and this integrates the sign of the
 //! threshold less the delay, as [`Wce`](crate::control::Wce) does; [`swing`] is its fluid swing with steps in
-//! proportion to C. The margin, 200 ms over the longest queueing delay of the swing, is 3.6 for any K. With half of it,
-//! noise of the delays is taken for a long queue where stations upload, and C is set too low again and again. Above
-//! 200 ms C is K (1 - (d - h) / T) with K measured, a loop of first order: with T = 1 s and a feedback
+//! proportion to C. The margin, 100 ms over the longest queueing delay of the swing, is 1.8 for any K. Above
+//! 100 ms C is K (1 - (d - h) / T) with K measured, a loop of first order: with T = 1 s and a feedback
 //! delay g it is stable as long as g < pi/2 T = 1.6 s, and g is d, at most the buffer's length, and the
 //! time between two requests.
 
@@ -185,17 +184,23 @@ impl Law {
             return Step::Hold;
         };
         let excess_s = (sight.delay - self.thresholds.threshold).seconds();
-        let empties = |least: f64| (1.0 - excess_s / EMPTIES_IN_S).max(least);
+        let empties = |least: f64, in_s: f64| (1.0 - excess_s / in_s).max(least);
         let (capacity_bps, part) = if growth > RISING {
             // half of what may be the delay's own noise is taken off
             let growth = growth - RISING / 2.0;
-            (rate_bps / (1.0 + growth), empties(LEAST_STANDING))
+            (
+                rate_bps / (1.0 + growth),
+                empties(LEAST_STANDING, EMPTIES_IN_S),
+            )
         } else if growth < FALLING {
-            (rate_bps / (1.0 + growth.max(-0.5)), empties(LEAST_FALLING))
+            (
+                rate_bps / (1.0 + growth.max(-0.5)),
+                empties(LEAST_FALLING, EMPTIES_IN_S),
+            )
         } else {
             // whoever is late without a queue must not take C far down at once
             let capacity_bps = rate_bps.clamp(LEAST_STANDING * self.rate_bps, self.rate_bps);
-            (capacity_bps, empties(LEAST_STANDING))
+            (capacity_bps, empties(LEAST_STANDING, EMPTIES_IN_S / 2.0))
         };
         self.decided = Some(now);
         let stands = (FALLING..=RISING).contains(&growth);

@@ -106,3 +106,54 @@ fn it_needs_a_cell() {
         "x.toml:3: `vsb`: it stands in front of an access point; needed is a cell with stations"
     );
 }
+
+/// What is said of groups in front of three stations, of which one table makes two.
+fn said_of_groups(table: &str) -> String {
+    let stations = "[station.pair]\ncount = 2\nupload = 1\n[station.own]\nupload = 1\n";
+    let file = format!("duration = \"9 s\"\ncell = {{ phy = \"802.11b\" }}\n{stations}[vsb]\n{table}");
+    complaints(toml(&file, &[]))
+}
+
+#[test]
+fn a_group_has_stations_and_a_station_one_group() {
+    for (table, expected) in [
+        (
+            "group.a = {}",
+            "vsb.group.a`: has no stations; needed is `stations`",
+        ),
+        (
+            "group.a.stations = \"pear\"",
+            "vsb.group.a.stations`: `pear` is no station",
+        ),
+        (
+            "group = { a = { stations = \"pair\" }, b = { stations = \"own, pair-2\" } }",
+            "vsb.group.b.stations`: `pair-2` is of `vsb.group.a` too; allowed is one group for each station",
+        ),
+        (
+            "group.unlisted.stations = \"own\"",
+            "vsb.group.unlisted.stations`: \"own\" has no effect: `unlisted` has all stations of no other group; needed is a group of another name",
+        ),
+        (
+            "group.a = { stations = \"own\", share = 0 }",
+            "vsb.group.a.share`: 0 is too small; allowed is a number from 0.01 to 100",
+        ),
+        (
+            "fairness = \"flow\"\ngroup.unlisted.share = 2",
+            "vsb.fairness`: \"flow\" cannot be shared by groups; needed beside `vsb.group` is \"station\"",
+        ),
+    ] {
+        let said = said_of_groups(table);
+        let after = said.split_once(": `").map(|(_, rest)| rest.replace('\n', " "));
+        assert_eq!(after.as_deref(), Some(expected), "{table}: {said}");
+    }
+}
+
+#[test]
+fn a_group_has_all_stations_of_a_table_and_unlisted_the_rest() {
+    let stations = "[station.pair]\ncount = 2\nupload = 1\n[station.own]\nupload = 1\n";
+    let groups = "[vsb.group.unlisted]\nmax = \"1 Mbps\"\n[vsb.group.a]\nstations = \"pair\"\n";
+    let file = format!("duration = \"9 s\"\ncell = {{ phy = \"802.11b\" }}\n{stations}{groups}");
+    let found = toml(&file, &[]).unwrap().bottleneck.unwrap().groups;
+    let of: Vec<_> = found.iter().map(|group| (group.name.as_str(), &*group.stations)).collect();
+    assert_eq!(of, [("unlisted", &[2][..]), ("a", &[0, 1])]);
+}

@@ -30,7 +30,7 @@ sensor_down = "1 s"
 "#;
 
 /// Networks, so that every key has a place where it matters.
-const NETWORKS: [&str; 14] = [
+const NETWORKS: [&str; 15] = [
     r#"
 duration = "100 s"
 cell = { phy = "802.11b" }
@@ -38,6 +38,15 @@ vsb = {}
 [station.a]
 upload = 1
 power_save = "100 ms"
+"#,
+    r#"
+duration = "100 s"
+cell = { phy = "802.11b" }
+vsb.group.a.stations = "a"
+[station.a]
+upload = 1
+[station.b]
+upload = 1
 "#,
     r#"
 duration = "100 s"
@@ -245,6 +254,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             "rule" => "paper",
             _ => "poisson",
         },
+        Kind::Formed(_) if path.ends_with("group.a.stations") => "b",
         Kind::Formed(_) => panic!("{path} has a form of its own"),
         Kind::Table(_) | Kind::Shorthand(..) | Kind::Named(_) | Kind::ByPlace(..) => return None,
     })

@@ -1,0 +1,182 @@
+//! What groups of stations must satisfy: each station is in one group, and every group has stations.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use lasthop_engine::notation::decode::{Said, Section};
+use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line};
+
+use super::settings::{
+    BottleneckKeys, Fairness, GatewayStationTable, GatewayTable, GroupTable, UNLISTED,
+};
+use crate::forms::{self, Which};
+
+/// Where a group says that a station is its own.
+struct Claim<'a> {
+    group: &'a str,
+    said: Said<'a, String>,
+}
+
+/// Checks `[gateway.group.NAME]` and `gateway.station.NAME.group`.
+pub(super) fn check(gateway: &Section, problems: &mut Problems) {
+    check_members(gateway, problems);
+    check_listed(gateway, problems);
+    check_fairness(gateway, problems);
+}
+
+/// A station's group must be in the file, and a station in one group.
+fn check_listed(gateway: &Section, problems: &mut Problems) {
+    let groups = gateway.tables(GatewayTable::group);
+    let names: Vec<&str> = groups.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().filter(|name| *name != UNLISTED).collect();
+    for (station, section) in gateway.tables(GatewayTable::station) {
+        let own = section.said(GatewayStationTable::group);
+        let own = own.and_then(Said::present);
+        if let Some(own) = &own
+            && !names.contains(&own.value.as_str())
+            && !gateway.lacks(GatewayTable::group)
+        {
+            let message = match names.as_slice() {
+                [] => format!("{} is no group; needed is a table [gateway.group.NAME]", own.shown),
+                _ => format!(
+                    "{} is no group of listed stations; allowed are {}",
+                    own.shown,
+                    names.join(", ")
+                ),
+            };
+            let hint = did_you_mean(&own.value, names.iter().copied());
+            problems.add_with_hint(own.origin, &own.path, message, hint);
+            continue;
+        }
+        let mut first = own.map(|own| own.value);
+        for claim in claims(gateway) {
+            let mut words = forms::words(&claim.said.value);
+            let Some(word) = words.find(|word| means(word, station, section)) else {
+                continue;
+            };
+            match &first {
+                Some(group) if group != claim.group => {
+                    let message = format!(
+                        "`{}` is station `{}` of group `{}`; allowed is one group for each station",
+                        one_line(word, 40),
+                        one_line(station, 80),
+                        one_line(group, 80)
+                    );
+                    problems.add(claim.said.origin, &claim.said.path, message);
+                }
+                _ => first = Some(claim.group.to_owned()),
+            }
+        }
+    }
+}
+
+/// Every group must have stations, none of which is another group's.
+fn check_members(gateway: &Section, problems: &mut Problems) {
+    let stations = gateway.tables(GatewayTable::station);
+    let listed: Vec<&str> = stations.iter().map(|(name, _)| name.as_str()).collect();
+    for (name, group) in gateway.tables(GatewayTable::group) {
+        let said = group.said(GroupTable::stations).and_then(Said::present);
+        let named = |(_, station): &(String, Section)| {
+            let own = station.said(GatewayStationTable::group);
+            own.and_then(Said::present).is_some_and(|own| own.value == *name)
+        };
+        match said {
+            Some(said) if name == UNLISTED => {
+                let message = format!(
+                    "{} has no effect: `{UNLISTED}` has all stations that the file does not name; needed is a group of another name",
+                    said.shown
+                );
+                problems.add(said.origin, &said.path, message);
+            }
+            None if name != UNLISTED
+                && !group.lacks(GroupTable::stations)
+                && !gateway.lacks(GatewayTable::station)
+                && !stations.iter().any(named) =>
+            {
+                let message = "has no stations; needed is `stations`, or `group` in a station";
+                problems.add(group.origin, &group.path, message.to_owned());
+            }
+            _ => {}
+        }
+    }
+    let mut macs: HashMap<String, &str> = HashMap::new();
+    let mut subnets: Vec<((IpAddr, u32), &str)> = Vec::new();
+    for Claim { group, said } in claims(gateway) {
+        let mut refuse = |message: String, hint: Option<String>| {
+            problems.add_with_hint(said.origin, &said.path, message, hint);
+        };
+        for word in forms::words(&said.value) {
+            let other = match forms::station(word) {
+                Ok(Which::Mac(mac)) => macs.insert(mac, group),
+                Ok(Which::Subnet(subnet)) => {
+                    let mut found = subnets.iter();
+                    let twin = found.find(|(other, _)| forms::overlap(*other, subnet));
+                    let other = twin.map(|(_, group)| *group);
+                    subnets.push((subnet, group));
+                    other
+                }
+                Ok(Which::Name(name)) if !listed.contains(&name.as_str()) => {
+                    let message = format!(
+                        "`{}` is no MAC address, IP address, subnet or listed station",
+                        one_line(word, 40)
+                    );
+                    refuse(message, did_you_mean(&name, listed.iter().copied()));
+                    None
+                }
+                _ => None,
+            };
+            if let Some(other) = other.filter(|other| *other != group) {
+                let message = format!(
+                    "`{}` is of `gateway.group.{}` too; allowed is one group for each station",
+                    one_line(word, 40),
+                    one_line(other, 80)
+                );
+                refuse(message, None);
+            }
+        }
+    }
+}
+
+/// Groups share bytes of stations, so each station must have a leaf of its own.
+fn check_fairness(gateway: &Section, problems: &mut Problems) {
+    if gateway.tables(GatewayTable::group).is_empty() {
+        return;
+    }
+    let aps = gateway.tables(GatewayTable::ap);
+    let bottlenecks = [gateway].into_iter().chain(aps.iter().map(|(_, ap)| ap));
+    for bottleneck in bottlenecks {
+        if let Some(said) = bottleneck.said(BottleneckKeys::fairness)
+            && said.value != Fairness::Station
+        {
+            let message = format!(
+                "{} cannot be shared by groups; needed beside `gateway.group` is \"station\"",
+                said.shown
+            );
+            problems.add(said.origin, &said.path, message);
+        }
+    }
+}
+
+/// All lists of stations, with their groups.
+fn claims(gateway: &Section) -> impl Iterator<Item = Claim<'_>> {
+    let groups = gateway.tables(GatewayTable::group).iter();
+    groups.filter_map(|(group, section)| {
+        let said = section.said(GroupTable::stations).and_then(Said::present)?;
+        Some(Claim { group, said })
+    })
+}
+
+/// Whether a word of a list means this station of the file.
+fn means(word: &str, name: &str, station: &Section) -> bool {
+    let text = |key| station.said(key).and_then(Said::present);
+    match forms::station(word) {
+        Ok(Which::Mac(mac)) => text(GatewayStationTable::mac)
+            .is_some_and(|said| forms::mac(&said.value).is_ok_and(|own| own == mac)),
+        Ok(Which::Subnet(subnet)) => text(GatewayStationTable::address).is_some_and(|said| {
+            let mut addresses = forms::addresses(Some(&said.value)).into_iter();
+            addresses.any(|address| forms::overlap(forms::whole(address), subnet))
+        }),
+        Ok(Which::Name(other)) => other == name,
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,152 @@
+//! Groups of stations that have one share of the bottleneck.
+
+use super::BottleneckFairness;
+use super::settings::BottleneckSettings;
+use crate::notation::decode::{Said, Section};
+use crate::notation::forms::{Form, fault_of_each, words};
+use crate::notation::layers::Layers;
+use crate::notation::problem::{Problems, Refused, did_you_mean, one_line};
+use crate::notation::setting::{FileTable, Json, formed, number, rate};
+use crate::table;
+
+/// The group of the stations that no other group names.
+pub const UNLISTED: &str = "unlisted";
+
+/// Names of stations, separated by blanks or commas.
+static STATIONS: Form = Form {
+    allowed: "are names of stations, separated by commas",
+    fault: |text| fault_of_each(text, |_| None),
+    pattern: r"^\s*[0-9A-Za-z_-]+([\s,]+[0-9A-Za-z_-]+)*\s*$",
+};
+
+table! {
+    /// Stations that share one share of the bottleneck, such as the devices of one person. Inside a group stations share equally.
+    pub struct GroupTable in "vsb.group" {
+        /// Stations of the group, by name.
+        stations: Option<String> = formed(&STATIONS).absent("in `unlisted`, those of no other group");
+        /// Share of the group, relative to those of other groups. A station of no group has a share of 1.
+        share: f64 = number(0.01..=100.0).default(1.0);
+        /// Largest rate of the group.
+        max_bps as "max": Option<u64> = rate().absent("none");
+    }
+}
+
+/// A group with its stations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BottleneckGroup {
+    /// Unique name.
+    pub name: String,
+    /// Its share, relative to those of others.
+    pub share: f64,
+    /// Its largest rate. [bit/s]
+    pub max_bps: Option<u64>,
+    /// Numbers of its stations.
+    pub stations: Vec<usize>,
+}
+
+/// Tables of stations with the names of the stations that each makes, in the order of their numbers.
+pub(crate) type Made = [(String, Vec<String>)];
+
+impl BottleneckGroup {
+    /// The groups of a bottleneck.
+    ///
+    /// # Errors
+    /// A value has been refused.
+    pub(crate) fn all(bottleneck: &Section, made: &Made) -> Result<Vec<BottleneckGroup>, Refused> {
+        let every: Vec<&String> = made.iter().flat_map(|(_, names)| names).collect();
+        let mut found = Vec::new();
+        for (name, section) in bottleneck.tables(BottleneckSettings::group) {
+            let keys = GroupTable::read(&Layers(&[section]))?;
+            let list = keys.stations.unwrap_or_default();
+            let named: Vec<&str> = words(&list).flat_map(|word| members(word, made)).collect();
+            let own = every.iter().enumerate();
+            let own = own.filter(|(_, station)| named.contains(&station.as_str()));
+            found.push(BottleneckGroup {
+                name: name.clone(),
+                share: keys.share,
+                max_bps: keys.max_bps,
+                stations: own.map(|(index, _)| index).collect(),
+            });
+        }
+        let taken: Vec<usize> = found.iter().flat_map(|g| g.stations.clone()).collect();
+        if let Some(unlisted) = found.iter_mut().find(|group| group.name == UNLISTED) {
+            let rest = (0..every.len()).filter(|index| !taken.contains(index));
+            unlisted.stations = rest.collect();
+        }
+        Ok(found)
+    }
+
+    /// Checks the groups of a bottleneck: each station is in one, and each has stations.
+    pub(crate) fn check(bottleneck: &Section, made: &Made, problems: &mut Problems) {
+        let groups = bottleneck.tables(BottleneckSettings::group);
+        let mut owners: Vec<(&str, &str)> = Vec::new();
+        for (name, section) in groups {
+            section.check_name(name, problems);
+            let said = section.said(GroupTable::stations).and_then(Said::present);
+            let Some(said) = said else {
+                if name != UNLISTED && !section.lacks(GroupTable::stations) {
+                    section.refuse("has no stations; needed is `stations`", problems);
+                }
+                continue;
+            };
+            if name == UNLISTED {
+                let fault = format!(
+                    "has no effect: `{UNLISTED}` has all stations of no other group; needed is a group of another name"
+                );
+                said.refuse_value(fault, problems);
+                continue;
+            }
+            for word in words(&said.value) {
+                let stations = members(word, made);
+                if stations.is_empty() {
+                    let message = format!("`{}` is no station", one_line(word, 40));
+                    let tables = made.iter().map(|(table, _)| table.as_str());
+                    let hint = did_you_mean(word, tables);
+                    problems.add_with_hint(said.origin, &said.path, message, hint);
+                }
+                for station in stations {
+                    let owner = owners.iter().find(|(known, _)| *known == station);
+                    match owner {
+                        Some((_, other)) if *other != name => {
+                            let message = format!(
+                                "`{station}` is of `vsb.group.{}` too; allowed is one group for each station",
+                                one_line(other, 80)
+                            );
+                            said.refuse(message, problems);
+                        }
+                        Some(_) => {}
+                        None => owners.push((station, name)),
+                    }
+                }
+            }
+        }
+        if !groups.is_empty()
+            && let Some(said) = bottleneck.said(BottleneckSettings::fairness)
+            && said.value != BottleneckFairness::Station
+        {
+            let fault = "cannot be shared by groups; needed beside `vsb.group` is \"station\"";
+            said.refuse_value(fault, problems);
+        }
+    }
+
+    /// The group in the normalised scenario.
+    pub(crate) fn to_json(&self, names: &[&str]) -> Json {
+        let stations: Vec<&str> = self.stations.iter().map(|&index| names[index]).collect();
+        serde_json::json!({
+            "name": self.name,
+            "share": self.share,
+            "max_bps": self.max_bps,
+            "stations": stations,
+        })
+    }
+}
+
+/// Names of the stations that a word means: those of a table, or one.
+fn members<'a>(word: &str, made: &'a Made) -> Vec<&'a str> {
+    let own = made.iter().find(|(table, _)| table == word);
+    let every = made.iter().flat_map(|(_, names)| names);
+    match own {
+        Some((_, names)) => names.iter().map(String::as_str).collect(),
+        None => every.filter(|name| *name == word).map(String::as_str).collect(),
+    }
+}
