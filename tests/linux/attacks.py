@@ -378,11 +378,13 @@ class Row:
     own_macs: bool = False
     """Whether each address of the device has a MAC address of its own."""
     discipline: str | None = None
+    groups: bool = False
+    """Whether honest guests are in a group, and all others have a largest rate together."""
 
     @property
     def control(self) -> "Row":
         """The row with which this one is compared."""
-        return replace(self, make=plain, resolves=False, own_macs=False)
+        return replace(self, make=plain, resolves=False, own_macs=False, groups=False)
 
 
 GROUP = bytes.fromhex("01005e000001")
@@ -417,6 +419,10 @@ ROWS: dict[str, Row] = {
     "many macs": Row(macs(4095), own_macs=True),
     "many macs, up": up_by(macs(4095), own_macs=True),
     "a new mac every second": Row(mac_every(1), own_macs=True),
+    "nine macs, groups": Row(macs(9), own_macs=True, groups=True),
+    "many macs, groups": Row(macs(4095), own_macs=True, groups=True),
+    "many macs, up, groups": up_by(macs(4095), own_macs=True, groups=True),
+    "a new mac every second, groups": Row(mac_every(1), own_macs=True, groups=True),
     "a cloned mac, up": Row(cloned, down=False, with_victim=True),
     "flood of arp": flooding(flood_of(arp(DEVICE, DEVICE_V4), EVERYBODY)),
     "flood of solicitations": flooding(flood_of(solicitation(DEVICE, DEVICE_V6))),
@@ -432,6 +438,8 @@ ROWS: dict[str, Row] = {
 SHARED_BY_DESIGN = {"a cloned mac, up", "nine macs", "many macs", "many macs, up"}
 """Rows that are printed and not judged: a MAC address is all that there is to know a station by,
 and without groups each MAC address has a share."""
+OTHERS_BPS = 6_000_000
+"""Largest rate of the stations that the file does not list. [bit/s]"""
 
 
 @dataclass
@@ -638,6 +646,10 @@ def gateway_text(arguments: argparse.Namespace, row: Row) -> str:
         'discover = { neighbours = true, interval = "1 s", quarantine = "1 s" }',
         f'station.honest = {{ mac = "{HONEST}", address = "{HONEST_V4}" }}',
     ]
+    honest = "honest, victim" if row.with_victim else "honest"
+    if row.groups:
+        lines.append(f'group.guests = {{ stations = "{honest}" }}')
+        lines.append(f'group.unlisted = {{ max = "{OTHERS_BPS / 1e6:g} Mbps" }}')
     if row.with_victim:
         lines.append(f'station.victim = {{ mac = "{VICTIM}", address = "{VICTIM_V4}" }}')
     return "\n".join(lines) + "\n"

@@ -18,6 +18,7 @@ NUMBER = r'"(a\d|assumption \d+|(?:section|table|remark|eq\.|appendices) [^"]+|c
 
 WARNED_OF = {
     "airtime": set(),
+    "bottleneck": set(),
     "aggregates": set(),
     "dcf": set(),
     "hotspot": set(),

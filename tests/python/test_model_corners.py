@@ -66,6 +66,14 @@ OWN: dict[str, tuple[str, dict[str, Any]]] = {
         CELL | {"cell": AGGREGATING, "station": {"a": {**UP, "error": 0.1}, "b": UP}},
     ),
     "alone": ("aggregates", CELL | {"cell": AGGREGATING, "station": {"a": {**UP, "error": 0.1}}}),
+    "shares": (
+        "bottleneck",
+        CELL
+        | {
+            "vsb": {"rate": "2 Mbps", "group": {"g": {"stations": "a", "share": 2}}},
+            "station": {"a": {"count": 2, "upload": 1}, "b": {"download": 2, **UP}},
+        },
+    ),
     "saturated": (
         "dcf",
         CELL | {"station": {"a": {"count": 3, **UP}, "b": {**UP, "udp_down": "greedy"}}},

@@ -43,7 +43,7 @@ class Model:
 
 MODELS: Mapping[str, Model] = {
     name: Model(name)
-    for name in ("airtime", "aggregates", "dcf", "edca", "vbs", "hotspot", "red", "acsma")
+    for name in ("bottleneck", "airtime", "aggregates", "dcf", "edca", "vbs", "hotspot", "red", "acsma")
 }
 """Models by name, in the order in which they are asked whether a scenario suits them."""
 
@@ -51,6 +51,7 @@ MODELS: Mapping[str, Model] = {
 def choose(scenario: Readable) -> str:
     """Name of the model that suits a scenario.
 
+    For a cell behind a virtual shared bottleneck ``bottleneck``.
     For cells of 802.11n, ac and ax, which no other model knows, ``airtime`` behind mac80211's
     queue, and where the access point alone sends, datagrams to several stations, else
     ``aggregates``.

@@ -1,0 +1,76 @@
+"""What the model of the bottleneck assumes, and what of a scenario breaks it."""
+
+from collections.abc import Iterator
+
+from lasthop.models.dcf.airtime import aifs_s, exchange_s
+from lasthop.models.errors import Doubt
+from lasthop.models.reading import (
+    AggregatingCell,
+    CellScenario,
+    Flow,
+    SensorFlow,
+    Station,
+    TcpFlow,
+    UdpFlow,
+)
+
+ASSUMPTIONS = {
+    "assumption 1": "that the rate of the bottleneck is fixed",
+    "assumption 2": "that the WLAN carries this rate, so that packets wait in the bottleneck only",
+    "assumption 3": "that flows are long-lived TCP connections or sources of datagrams",
+    "assumption 4": "that windows of TCP are large enough to fill a share",
+    "assumption 5": "that stations have equal shares, or shares by group",
+}
+"""What follows on "the assumption", by number."""
+
+
+def broken(scenario: CellScenario) -> Iterator[Doubt]:
+    """What of a scenario the model does not know."""
+    vsb = scenario.vsb
+    assert vsb is not None
+    if vsb["rate_bps"] is None:
+        yield "assumption 1", "the rate is estimated; `vsb.rate` fixes it"
+    if vsb["start_s"] > 0.0:
+        yield "assumption 1", "the bottleneck begins later, `vsb.start`"
+    if vsb["fairness"] != "station":
+        yield "assumption 5", f'`vsb.fairness` is "{vsb["fairness"]}"'
+    if isinstance(scenario.cell, AggregatingCell):
+        yield "assumption 2", f"a cell of {scenario.cell.phy} sends several packets in one exchange"
+    for flow in scenario.flows:
+        if isinstance(flow, SensorFlow) or (isinstance(flow, TcpFlow) and flow.web is not None):
+            yield "assumption 3", f"flow {flow.name} comes and goes"
+        elif isinstance(flow, UdpFlow) and flow.is_up and vsb["udp"] == "down":
+            yield "assumption 3", f"flow {flow.name} passes beside the bottleneck"
+        if not flow.station or flow.forward or flow.back:
+            yield "assumption 2", f"flow {flow.name} runs over links beyond the cell's wire"
+    if scenario.wire.rate_bps is not None or scenario.wire.loss > 0.0:
+        yield "assumption 2", "the wire has a rate or loses packets"
+    for station in scenario.stations:
+        if station.power_save_s is not None:
+            yield "assumption 2", f"`{station.table}.power_save` keeps packets back"
+        if station.channel_changes or scenario.cell.rate_control != "fixed":
+            yield "assumption 2", f"the rate of station {station.name} changes"
+        errors = (station.error_up, station.error_down, station.ack_error_up)
+        if any(error > 0.0 for error in (*errors, station.ack_error_down)):
+            yield "assumption 2", f"station {station.name} loses frames to the channel"
+
+
+def airtime(scenario: CellScenario, flow: Flow, goodput_bps: float) -> float:
+    """Part of the time that a flow's exchanges take, without backoff and collisions. [-]"""
+    station = next(one for one in scenario.stations if one.name == flow.station)
+    carried = flow.transport
+    packets = goodput_bps / (8.0 * carried.payload_bytes)
+    total = packets * taken_s(scenario, station, carried.packet_bytes, is_up=flow.is_up)
+    if isinstance(flow, TcpFlow):
+        acks = packets / flow.tcp.segments_per_ack
+        total += acks * taken_s(scenario, station, flow.tcp.header_bytes, is_up=not flow.is_up)
+    return total
+
+
+def taken_s(
+    scenario: CellScenario, station: Station, packet_bytes: int, *, is_up: bool
+) -> float:
+    """Time of a packet's exchange with its AIFS, to a station or from it. [s]"""
+    rate_bps = station.rate_bps if is_up else station.downlink_rate_bps
+    control = station.uplink_control_bps if is_up else station.downlink_control_bps
+    return exchange_s(scenario.cell, packet_bytes, rate_bps, *control) + aifs_s(scenario.cell, 2)

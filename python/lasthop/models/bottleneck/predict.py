@@ -1,0 +1,144 @@
+"""From a scenario with a virtual shared bottleneck to what stations get."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+from lasthop.models.answer import Quantities, cell_item, estimate, prediction
+from lasthop.models.bottleneck.assumptions import ASSUMPTIONS, airtime, broken
+from lasthop.models.bottleneck.shares import Party, of_flows, shared
+from lasthop.models.errors import Doubt, ModelError, refuse
+from lasthop.models.reading import CellScenario, Flow, Readable, Scenario, TcpFlow, UdpFlow, read
+
+MOST_AIRTIME = 0.8
+"""Airtime without backoff beyond which the WLAN may not carry the rate. [-]"""
+
+
+def suits(scenario: Scenario) -> bool:
+    """Whether a virtual shared bottleneck stands in front of the cell, which no other model has."""
+    return isinstance(scenario, CellScenario) and bool(scenario.vsb)
+
+
+def predict(scenario: Readable) -> Quantities:
+    """Predict the goodput of flows, stations and the cell behind a bottleneck of fixed rate.
+
+    Parameters
+    ----------
+    scenario : Scenario or Mapping
+        Normalised scenario, read or to be read.
+
+    Returns
+    -------
+    dict
+        A result of kind ``"prediction"``: of each flow and station ``goodput_bps`` [bit/s] and
+        ``goodput_share`` [-]; of the cell ``goodput_bps``, ``jain`` and ``updown_ratio``; the lists
+        ``assumptions`` and ``warnings``.
+
+    Raises
+    ------
+    ModelError
+        The scenario breaks an assumption of the model.
+    """
+    known = read(scenario)
+    if not isinstance(known, CellScenario) or not known.vsb:
+        raise ModelError("assumption 1", "there is no `vsb`")
+    refuse(broken(known))
+    vsb = known.vsb
+    rates = _rates(known, vsb)
+    goodputs = {
+        flow.name: rates[flow.name] * flow.transport.payload_bytes / _bytes(flow)
+        for flow in known.flows
+    }
+    busy = sum(airtime(known, flow, goodputs[flow.name]) for flow in known.flows)
+    if busy > 1.0:
+        what = f"the exchanges of these shares would take {busy:.2f} of the time"
+        raise ModelError("assumption 2", what)
+    warnings: list[Doubt] = list(_limited(known, rates))
+    if busy > MOST_AIRTIME:
+        what = f"the exchanges take {busy:.2f} of the time, without backoff and collisions"
+        warnings.append(("assumption 2", what))
+    total = sum(goodputs.values())
+    flows = [
+        _item(flow.name, goodputs[flow.name], total) | {"direction": flow.direction}
+        for flow in known.flows
+    ]
+    stations = []
+    for station in known.stations:
+        own = [goodputs[flow.name] for flow in known.flows if flow.station == station.name]
+        if own:
+            stations.append(_item(station.name, sum(own), total))
+    lists = {
+        "flows": flows,
+        "stations": stations,
+        "cells": [cell_item(total, len(stations), stations, flows)],
+    }
+    return prediction("bottleneck", known, lists, assumptions=ASSUMPTIONS, warnings=warnings)
+
+
+def _limited(scenario: CellScenario, rates: dict[str, float]) -> list[Doubt]:
+    """Connections whose windows are too small for what they would get."""
+    round_trip_s = 2.0 * scenario.wire.delay_s
+    found = []
+    for flow in scenario.tcp_flows:
+        most_bits = 8.0 * flow.tcp.window_packets * flow.tcp.packet_bytes
+        if most_bits < rates[flow.name] * round_trip_s:
+            found.append(("assumption 4", f"flow {flow.name} is limited by `window`"))
+    return found
+
+
+def _item(name: str, goodput_bps: float, total_bps: float) -> Quantities:
+    item: Quantities = {"name": name, "goodput_bps": estimate(goodput_bps)}
+    if total_bps > 0.0:
+        item["goodput_share"] = estimate(goodput_bps / total_bps)
+    return item
+
+
+def _bytes(flow: Flow) -> float:
+    """Bytes in the bottleneck for each packet of a flow: ACKs count with their flow. [bytes]"""
+    size = float(flow.transport.packet_bytes)
+    if isinstance(flow, TcpFlow):
+        size += flow.tcp.header_bytes / flow.tcp.segments_per_ack
+    return size
+
+
+def _demand_bps(flow: Flow) -> float:
+    """What a flow would send without limit, headers included; infinite for TCP. [bit/s]"""
+    if isinstance(flow, UdpFlow) and flow.udp.arrivals != "greedy":
+        return flow.udp.rate_bps * flow.udp.packet_bytes / flow.udp.payload_bytes
+    return inf
+
+
+def _rates(scenario: CellScenario, vsb: Any) -> dict[str, float]:
+    """What each flow gets of the bottleneck, headers and ACKs included. [bit/s]"""
+    flows_of = {
+        station.name: [flow for flow in scenario.flows if flow.station == station.name]
+        for station in scenario.stations
+    }
+    stations = [name for name, flows in flows_of.items() if flows]
+    demand = {name: sum(map(_demand_bps, flows_of[name])) for name in stations}
+    members, parties = _parties(vsb, stations, demand)
+    found: dict[str, float] = {}
+    for names, rates in zip(members, shared(vsb["rate_bps"], parties), strict=True):
+        for name, rate in zip(names, rates, strict=True):
+            own = flows_of[name]
+            parts = of_flows(rate, [_demand_bps(flow) for flow in own])
+            found.update(zip((flow.name for flow in own), parts, strict=True))
+    return found
+
+
+def _parties(
+    vsb: Any, stations: Sequence[str], demand: dict[str, float]
+) -> tuple[list[list[str]], list[Party]]:
+    """Stations of each group and of none, and what they have together."""
+    groups = vsb.get("groups", ())
+    members = [[name for name in group["stations"] if name in demand] for group in groups]
+    named = {name for names in members for name in names}
+    parties = [
+        Party(group["share"], group["max_bps"] or inf, [demand[name] for name in names])
+        for group, names in zip(groups, members, strict=True)
+    ]
+    alone = [name for name in stations if name not in named]
+    members += [[name] for name in alone]
+    parties += [Party(1.0, inf, [demand[name]]) for name in alone]
+    kept = [k for k, names in enumerate(members) if names]
+    return [members[k] for k in kept], [parties[k] for k in kept]

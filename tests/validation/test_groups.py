@@ -1,0 +1,31 @@
+"""Groups of a virtual shared bottleneck: simulation against the fluid of shares."""
+
+from typing import Any
+
+import lasthop as lh
+import pytest
+
+CELL: dict[str, Any] = {
+    "duration": "30 s",
+    "warmup": "10 s",
+    "replications": 2,
+    "cell": {"phy": "802.11g", "ap_queue": 100},
+    "wire": {"delay": "5 ms"},
+    "tcp": {"sack": True, "window": 300},
+    "station": {"family": {"count": 3, "download": 2}, "guest": {"upload": 1}, "own": {"download": 1}},
+}
+GROUPS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "family": {"family": {"stations": "family"}},
+    "share": {"family": {"stations": "family", "share": 2}},
+    "max": {"family": {"stations": "family"}, "unlisted": {"max": "2 Mbps"}},
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_stations_get_what_their_groups_have(name: str) -> None:
+    scenario = CELL | {"vsb": {"rate": "8 Mbps", "group": GROUPS[name]}}
+    simulated = lh.simulate(scenario).stations["goodput_bps"]
+    predicted = lh.predict(scenario).stations["goodput_bps"]
+    for station in predicted.index:
+        assert simulated[station] == pytest.approx(predicted[station], rel=0.04), station
