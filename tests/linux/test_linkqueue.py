@@ -259,6 +259,7 @@ HARM = (
     "tc qdisc del dev wan parent 6c68:1",
     "tc filter del dev wan parent 6c68:",
     "tc qdisc del dev wan root",
+    "tc qdisc del dev wan parent 6c67:1",
     "ip link set wan gso_max_segs 9",
 )
 

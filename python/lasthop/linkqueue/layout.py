@@ -1,7 +1,8 @@
 """What the kernel is to have at an interface: a shaper, a queue, a program in front of it. Pure.
 
 A hierarchy of token buckets with one class lets packets leave at the rate; the class's queue is the
-scenario's. The kernel's queues count what waits, a scenario's limit the packet in service too: what
+scenario's. In front of it a token bucket that holds nothing back splits packets of merged segments,
+such as those of a virtual machine, so that the queue counts segments. The kernel's queues count what waits, a scenario's limit the packet in service too: what
 HTB has let go and not yet paid for.
 """
 
@@ -17,6 +18,9 @@ from lasthop.linux.netlink import Request
 from lasthop.linux.tc import DIRECT_PACKETS, PACKET_BYTES
 
 ROOT, ONLY = tc.classid(tc.OURS, 0), 1
+SPLITTER = tc.classid(tc.SPLITTER, 0)
+FRAME_BYTES = 100
+"""Longest header of a frame, with room for tags."""
 CLASS = tc.classid(tc.OURS, ONLY)
 LEAST_PACKETS = 2
 """One that is in service, and one that waits."""
@@ -37,15 +41,23 @@ class Layout:
         The interface.
     program : int, optional
         Descriptor of the program in front of the queue, if there is one.
+    mtu_bytes : int, optional
+        The longest IP packet of the interface.
     """
 
     wanted: LinkQueue
     device: tc.Device
     program: int | None = None
+    mtu_bytes: int = 1500
 
     def root(self) -> Request:
+        """What splits merged packets: two full segments are longer than this."""
+        return tc.splitter(self.device, self.mtu_bytes + FRAME_BYTES)
+
+    def tree(self) -> Request:
         """The hierarchy: what no filter knows passes through its only class."""
-        return tc.htb_qdisc(self.device, tc.OURS, DIRECT_PACKETS, ONLY)
+        inside = tc.classid(tc.SPLITTER, 1)
+        return tc.htb_qdisc(self.device, tc.OURS, DIRECT_PACKETS, ONLY, parent=inside)
 
     def shaper(self, *, change: bool = False) -> Request:
         """The class with the rate."""
@@ -67,6 +79,7 @@ class Layout:
 
     def inside(self) -> Iterator[Request]:
         """What hangs below the root, in order."""
+        yield self.tree()
         yield self.shaper()
         yield self.queue()
 

@@ -14,7 +14,7 @@ from lasthop.daemon.sort import Life
 from lasthop.errors import UserError
 from lasthop.linkqueue import config, pi
 from lasthop.linkqueue.config import LinkQueue
-from lasthop.linkqueue.layout import cautions
+from lasthop.linkqueue.layout import FRAME_BYTES, cautions
 from lasthop.linkqueue.pi import Pi
 from lasthop.linkqueue.shaped import Shaped, same_kind
 from lasthop.linkqueue.sharing import PART, ClassState
@@ -24,8 +24,6 @@ from lasthop.linux.counters import Counters
 
 COUNTED_S = 1.0
 """Time between two readings of the counters. [s]"""
-FRAME_BYTES = 100
-"""Room for the headers of links before an IP packet, and for tags."""
 LOOKED_S = 30.0
 """Time between two looks at everything: of `gso_max_segs` no event tells. [s]"""
 

@@ -2,13 +2,14 @@
 
 import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from enum import Enum, auto
 from typing import Any, Self
 
 from lasthop.daemon.differences import Body, Difference, inside
 from lasthop.errors import UserError
 from lasthop.linkqueue.config import LinkQueue
-from lasthop.linkqueue.layout import CLASS, ROOT, Layout, discipline_of, has_program
+from lasthop.linkqueue.layout import CLASS, ROOT, SPLITTER, Layout, discipline_of, has_program
 from lasthop.linkqueue.pi import Pi
 from lasthop.linkqueue.sharing import Sharing
 from lasthop.linux import disciplines, links, offload, tc
@@ -117,12 +118,12 @@ class Shaped:
         device = self.device()
         self.program = self.load(device)
         program = None if self.program is None else self.program.descriptor
-        layout = Layout(self.wanted, device, program)
+        layout = Layout(self.wanted, device, program, links.longest_packet(device.name))
         for name in self.wanted.incoming:
             self.changes.stop_merging(tc.Device(name, links.index_of(name)))
         self.changes.set_segments(device, ONE_SEGMENT)
-        self.changes.add_root(device, layout.root())
-        self.changes.carry_out([layout.shaper()])
+        self.add_root(layout)
+        self.changes.carry_out([layout.tree(), layout.shaper()])
         self.add_queue(layout)
         self.changes.carry_out(list(layout.filters()))
         self.layout = layout
@@ -136,6 +137,15 @@ class Shaped:
             case "pi":
                 return Pi(self.wanted)
         return None
+
+    def add_root(self, layout: Layout) -> None:
+        """Put what splits merged packets at the root; it is named by its option if it lacks."""
+        try:
+            self.changes.add_root(layout.device, layout.root())
+        except KernelError as error:
+            if error.number != errno.ENOENT:
+                raise
+            raise UserError("this kernel has no tbf (CONFIG_NET_SCH_TBF)") from None
 
     def add_queue(self, layout: Layout) -> None:
         """Give the class its queue; one that the kernel lacks is named by its option."""
@@ -159,7 +169,7 @@ class Shaped:
     def apply(self, wanted: LinkQueue) -> None:
         """Let another file be in force in the place of one that differs in values alone."""
         layout = self.running()
-        new = Layout(wanted, layout.device, layout.program)
+        new = replace(layout, wanted=wanted)
         self.changes.carry_out([new.shaper(change=True), tc.changing(new.queue())])
         if self.program is not None:
             self.program.apply(wanted)
@@ -265,12 +275,13 @@ class Shaped:
 
     def differences_inside(self, device: tc.Device, parts: Set[Any]) -> list[Difference]:
         """What is not as it ought to be of queue and program."""
+        found: list[Difference] = []
         layout = self.running()
         if layout.device != device:  # the interface went and came: nothing of ours is at it
-            self.layout = layout = Layout(layout.wanted, device, layout.program)
+            self.layout = layout = replace(layout, device=device)
             parts = ALL
         roots = [each for each in qdiscs(self.kernel, device.number) if each.parent == tc.ROOT]
-        if not any((each.kind, each.handle) == ("htb", ROOT) for each in roots):
+        if not any((each.kind, each.handle) == ("tbf", SPLITTER) for each in roots):
             said = f"the queue of {device.name} is gone"
             if any(each.handle for each in roots):
                 alien = f"{said}: there is a {roots[0].kind} {tc.shown(roots[0].handle)}"
@@ -278,6 +289,11 @@ class Shaped:
             rest = (*layout.inside(), *layout.filters())
             repair: list[Repair] = [Root(device, layout.root()), *rest]
             return [Difference(("root", device.name), said, repair)]
+        if (mtu_bytes := links.longest_packet(device.name)) != layout.mtu_bytes:
+            # The kernel does not tell the longest packet that the splitter lets pass.
+            self.layout = layout = replace(layout, mtu_bytes=mtu_bytes)
+            said = f"interface {device.name} sends packets of another length"
+            found.append(Difference(("mtu", device.name), said, [tc.changing(layout.root())]))
         wanted: list[Request] = []
         has: list[Body] = []
         if Part.QUEUE in parts:
@@ -287,7 +303,7 @@ class Shaped:
             wanted += layout.filters()
             question = device.header(parent=ROOT)
             has += [(tc.NEWFILTER, body) for body in self.kernel.dump(GETFILTER, question)]
-        return inside(device, wanted, has, {})
+        return found + inside(device, wanted, has, {})
 
     def hierarchy(self, device: tc.Device) -> Iterator[Body]:
         """Queueing disciplines and classes below our root."""
@@ -295,7 +311,7 @@ class Shaped:
         for asked, kind in ((GETQDISC, tc.NEWQDISC), (GETCLASS, tc.NEWCLASS)):
             for body in self.kernel.dump(asked, question):
                 _, index, handle, parent, _ = TCMSG.unpack_from(body)
-                ours = ROOT in (handle, parent) or parent == CLASS or handle >> 16 == tc.OURS
+                ours = parent in (ROOT, CLASS) or handle >> 16 in (tc.OURS, tc.SPLITTER)
                 if index == device.number and ours:
                     yield kind, body
 

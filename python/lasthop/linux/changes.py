@@ -54,6 +54,8 @@ class Segments(NamedTuple):
     most: int
 
 
+OUR_ROOTS = (("tbf", tc.SPLITTER), ("htb", tc.OURS))
+"""Kinds and numbers of what these changes put at a root, now and in earlier versions."""
 Repair: TypeAlias = Request | Hooks | Merging | Root | Segments
 """A change that puts something right."""
 
@@ -209,7 +211,7 @@ def undo(kernel: Socket, record: Record) -> None:
         case {"kind": "root"}:
             device = device_of(record)
             for qdisc in [] if device is None else qdiscs(kernel, device.number):
-                ours = (qdisc.kind, qdisc.handle) == ("htb", tc.classid(tc.OURS, 0))
+                ours = (qdisc.kind, qdisc.handle >> 16) in OUR_ROOTS
                 if device is not None and qdisc.parent == tc.ROOT and ours:
                     remove(kernel, tc.del_qdisc(device))
         case {"kind": "segments", "segments": int(before)}:

@@ -64,6 +64,8 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
             has = dict(attributes(options))
             _, r2q, default, _, _ = struct.unpack_from("=IIIII", has[tc.HTB_INIT])
             return r2q, default, number(has.get(tc.HTB_DIRECT_QLEN))
+        case "tbf":
+            return (number(dict(attributes(options)).get(tc.TBF_RATE64)),)
         case "pfifo" | "bfifo":
             return struct.unpack_from("=I", options)
         case "codel" | "fq_codel":

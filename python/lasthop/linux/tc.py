@@ -19,6 +19,8 @@ TCMSG = struct.Struct("=BxxxiIII")
 KIND, OPTIONS, CHAIN, INGRESS_BLOCK, EGRESS_BLOCK = 1, 2, 11, 13, 14
 OURS = 0x6C68
 """Number of hierarchies of ours: "lh"."""
+SPLITTER = 0x6C67
+"""Number of the discipline in front of a hierarchy that splits merged packets."""
 INGRESS = 0xFFFFFFF1
 ROOT = 0xFFFFFFFF
 BLOCK_INDEX = -1
@@ -38,6 +40,10 @@ timer is late. [s]
 """
 DIRECT_PACKETS = 1000
 """Packets that may wait in a hierarchy beside all classes."""
+SPLIT_BPS = 100_000_000_000
+"""Rate of the splitter, beyond that of any interface: it never holds a packet back. [bit/s]"""
+SPLIT_LIMIT_BYTES = 1 << 20
+TBF_PARMS, TBF_RATE64, TBF_BURST = 1, 4, 6
 HTB_INIT, HTB_PARMS, HTB_DIRECT_QLEN, HTB_RATE64, HTB_CEIL64 = 2, 1, 5, 6, 7
 LARGEST_RATE32 = 0xFFFFFFFF
 """Largest rate that needs no attribute of its own. [byte/s]"""
@@ -127,6 +133,28 @@ def htb_qdisc(
     where = "root" if parent == ROOT else f"parent {shown(parent)}"
     said = f"tc qdisc add {device.said()} {where} handle {major:x}: htb default {default:x}"
     return Request(NEWQDISC, CREATE | EXCL, body, f"{said} direct_qlen {direct_packets}")
+
+
+def splitter(device: Device, longest_bytes: int) -> Request:
+    """A token bucket at the root that passes everything at once, one packet at a time.
+
+    The kernel's TBF splits a packet of merged segments that is longer than its bucket. It drops
+    other packets of this kind, so `longest_bytes` is at least the longest frame.
+    """
+    rate = SPLIT_BPS // 8
+    spec = RATESPEC.pack(0, ETHERNET, 0, -1, 0, min(rate, LARGEST_RATE32))
+    parameters = spec + bytes(RATESPEC.size)
+    parameters += struct.pack("=III", SPLIT_LIMIT_BYTES, ticks(longest_bytes, rate), 0)
+    options = attribute(TBF_PARMS, parameters)
+    options += attribute(TBF_RATE64, struct.pack("=Q", rate))
+    options += attribute(TBF_BURST, struct.pack("=I", longest_bytes))
+    body = device.header(classid(SPLITTER, 0), ROOT)
+    body += attribute(KIND, b"tbf\0") + attribute(OPTIONS, options)
+    said = (
+        f"tc qdisc add {device.said()} root handle {SPLITTER:x}: tbf rate {SPLIT_BPS}bit "
+        f"burst {longest_bytes}b limit {SPLIT_LIMIT_BYTES}b"
+    )
+    return Request(NEWQDISC, CREATE | EXCL, body, said)
 
 
 def del_qdisc(device: Device, parent: int = ROOT) -> Request:

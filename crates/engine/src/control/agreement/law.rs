@@ -100,6 +100,9 @@ pub struct Law {
     measured: Option<(Time, f64)>,
     /// Steps of growth in a row.
     grown: u32,
+    /// C before a queue whose server's capacity was not known was taken to stand, and what its fall has shown of the
+    /// capacity since. [bit/s]
+    stood: Option<(f64, Option<f64>)>,
 }
 
 impl Law {
@@ -116,6 +119,7 @@ impl Law {
             decided: None,
             measured: None,
             grown: 0,
+            stood: None,
         }
     }
 
@@ -142,6 +146,7 @@ impl Law {
         } = self.thresholds;
         let grown = self.grown;
         self.grown = 0;
+        self.watch_fall(now, sight);
         let step = if sight.delay <= low {
             self.grown = grown + 1;
             self.measured = None;
@@ -205,8 +210,36 @@ impl Law {
         self.decided = Some(now);
         let stands = (FALLING..=RISING).contains(&growth);
         self.measured = (!stands).then_some((now, capacity_bps));
+        self.stood = match self.stood {
+            _ if !stands => None,
+            None => Some((self.rate_bps, None)),
+            known => known,
+        };
         self.set(now, (capacity_bps * part).max(self.rate_bps / 4.0));
         Step::Measure
+    }
+
+    /// Measures the capacity while a queue that has stood falls below what counts as long; once it is short, C is that
+    /// capacity, and no more than before.
+    fn watch_fall(&mut self, now: Time, sight: Sight) {
+        let Some((before_bps, seen_bps)) = self.stood else {
+            return;
+        };
+        let decided = self.decided.unwrap_or(Time::ZERO);
+        let mut fresh = self.sights.iter().filter(|one| one.sent >= decided);
+        let first = fresh.find(|one| sight.sent.since(one.sent) >= MEASURED_OVER);
+        let fall = first.map(|one| pace(*one, sight));
+        let fall = fall.filter(|&(_, growth)| growth < FALLING);
+        let capacity_bps = fall.map(|(rate_bps, growth)| rate_bps / (1.0 + growth.max(-0.5)));
+        let seen_bps = capacity_bps.or(seen_bps);
+        self.stood = Some((before_bps, seen_bps));
+        if sight.delay <= self.thresholds.threshold {
+            let back_bps = seen_bps.map_or(self.rate_bps, |capacity_bps| capacity_bps.min(before_bps));
+            self.stood = None;
+            if back_bps > self.rate_bps {
+                self.set(now, back_bps);
+            }
+        }
     }
 
     fn known(&self, now: Time) -> Option<f64> {
