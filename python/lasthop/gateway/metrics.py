@@ -77,7 +77,8 @@ class Metrics:
         stations = [((row["name"], row["ap"]), row) for row in status["stations"]]
         yield from families("station", ("station", "ap"), OF_STATIONS, stations)
         groups = [((row["name"], row["ap"]), row) for row in status.get("groups", ())]
-        yield from families("group", ("group", "ap"), OF_GROUPS, groups)
+        if groups:
+            yield from families("group", ("group", "ap"), OF_GROUPS, groups)
         rows = [
             ((row["ap"], row["direction"], kind), {"filter_bytes": count})
             for row in status.get("filters", ())

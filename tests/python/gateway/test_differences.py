@@ -132,7 +132,7 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
     # the number of flows of FQ-CoDel cannot be set again
     made = layout(discipline="fq_codel")
     requests = wanted(made)
-    other = leaf_queue.add(IFB, leaf, made.queues["wlan"]._replace(flows=7))
+    other = leaf_queue.add(IFB, leaf, made.queues["wlan", None]._replace(flows=7))
     fifo = leaf_queue.add(IFB, leaf, leaf_queue.Queue("pfifo", 200))
     for has_now, kinds in ((other, [tc.DELQDISC, tc.NEWQDISC]), (fifo, [tc.NEWQDISC])):
         has = [has_now if " fq_codel " in r.said and "6c68:100 " in r.said else r for r in requests]

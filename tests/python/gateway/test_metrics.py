@@ -36,6 +36,19 @@ STATUS = {
         }
     ],
     "ports": [{"name": "lan", "macs": 12, "waiting": 3}],
+    "groups": [
+        {
+            "name": "guests",
+            "ap": "wlan",
+            "share": 1.0,
+            "max_bps": 5_000_000,
+            "stations": 3,
+            "rate_bps": 1600.0,
+            "sent_bytes": 9000,
+            "sent_packets": 6,
+            "backlog_packets": 2,
+        }
+    ],
     "stations": [
         {
             "name": "till",
@@ -106,8 +119,9 @@ def test_the_rules_find_what_they_are_for() -> None:
 def test_names_are_as_prometheus_wants_them() -> None:
     text = pages(lambda: STATUS)().decode()
     assert faults(text) == []
-    assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 17
+    assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 22
     assert 'lasthop_ap_rate_bytes_per_second{ap="wlan"} 1e+06\n' in text
+    assert 'lasthop_group_rate_bytes_per_second{ap="wlan",group="guests"} 200.0\n' in text
     assert 'lasthop_station_rate_bytes_per_second{ap="wlan",station="till"} 100.0\n' in text
     assert 'lasthop_station_sent_bytes_total{ap="wlan",station="till"} 3000.0\n' in text
     assert 'lasthop_ap_rtt_seconds{ap="wlan"} 0.02\n' in text
