@@ -5,7 +5,7 @@
 //! | up to 5 ms | grows by 2 %, where it is used |
 //! | up to 40 ms | grows by 2 % a second, where it is used |
 //! | up to 100 ms | falls by 8 % a second |
-//! | above | is set by measurement |
+//! | above 200 ms, or above 100 ms for 0.2 s | is set by measurement |
 //!
 //! # The measurement
 //! A FIFO that never runs empty delivers between two answers what entered it between the two requests. Of
@@ -26,6 +26,11 @@
 //!
 //! which empties the queue in about a second. The next measurement begins with a request sent after this
 //! one was carried out. Once a queue is measured, C follows K down to the threshold, and is K there.
+//!
+//! # What a fall shows
+//! A queue that neither rises nor falls tells no capacity, so C is cut by a part that is too large as a rule. The fall
+//! of the queue then measures K. As soon as the queue is short C is K, and no more than before the cut. Without that, C
+//! would come back by 2 % a second, while stations that upload need the same capacity as before.
 //!
 //! # What grew is taken back
 //! The answer that ends a growth left when C was less. C returns to what it was then, since the queue has
@@ -66,6 +71,8 @@ const MEASURED_OVER: Span = Span(150_000_000);
 const REMEMBERED: Span = Span(600_000_000);
 /// A measured capacity is good for so long.
 const GOOD_FOR: Span = Span(1_000_000_000);
+/// A delay that is long, but less than twice as long, counts as long after this time.
+const STANDS_FOR: Span = Span(200_000_000);
 /// C may grow if this part of it has left the bottleneck.
 const USED: f64 = 0.75;
 /// Steps of growth after which what has grown is taken back.
@@ -103,6 +110,8 @@ pub struct Law {
     /// C before a queue whose server's capacity was not known was taken to stand, and what its fall has shown of the
     /// capacity since. [bit/s]
     stood: Option<(f64, Option<f64>)>,
+    /// Since when delays have been long.
+    long_since: Option<Time>,
 }
 
 impl Law {
@@ -120,6 +129,7 @@ impl Law {
             measured: None,
             grown: 0,
             stood: None,
+            long_since: None,
         }
     }
 
@@ -131,6 +141,7 @@ impl Law {
     /// Sets C to a rate that it had before. [bit/s]
     pub fn go_back_to(&mut self, now: Time, rate_bps: u64) {
         self.measured = None;
+        self.stood = None;
         self.decided = Some(now);
         self.set(now, rate_bps as f64);
     }
@@ -144,6 +155,7 @@ impl Law {
             threshold,
             high,
         } = self.thresholds;
+        let is_long = self.is_long(sight, high);
         let grown = self.grown;
         self.grown = 0;
         self.watch_fall(now, sight);
@@ -151,7 +163,7 @@ impl Law {
             self.grown = grown + 1;
             self.measured = None;
             self.grow(now, is_used, SPEED_UP, Step::SpeedUp)
-        } else if sight.delay > high || in_doubt {
+        } else if is_long || in_doubt {
             self.measure(now, sight)
         } else if let Some(capacity_bps) = self.known(now) {
             self.follow(now, sight.delay, capacity_bps)
@@ -166,6 +178,16 @@ impl Law {
         };
         self.sights.push_back(sight);
         step
+    }
+
+    /// Whether a delay counts as long.
+    fn is_long(&mut self, sight: Sight, high: Span) -> bool {
+        if sight.delay <= high {
+            self.long_since = None;
+            return false;
+        }
+        let since = *self.long_since.get_or_insert(sight.sent);
+        sight.delay > Span(2 * high.0) || sight.sent.since(since) >= STANDS_FOR
     }
 
     fn grow(&mut self, now: Time, is_used: bool, part: f64, step: Step) -> Step {
