@@ -141,6 +141,8 @@ class Result(Answer):
     def track(self, list_name: str, name: str, quantity: str) -> tuple[list[float], list[float]]:
         """Times and values of one time series of the first replication.
 
+        A value is None where there is none: a flow has no window before it begins.
+
         Parameters
         ----------
         list_name, name, quantity : str
