@@ -85,7 +85,7 @@ class Counting:
             shaping.wrong(error)
             return
         members, observed = layout.members, shaping.observed
-        known = {a for each in members.values() for a, _ in each.entries}
+        known = {a for each in members.values() for a in each.addresses}
         udp = self.udp.look(known)
         met = self.met(layout, known)
         was_active = bool(observed.active)

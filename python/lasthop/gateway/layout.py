@@ -46,6 +46,7 @@ from lasthop.gateway.groups import (
     longest_turn,
 )
 from lasthop.gateway.leaves import assumed, queue_of
+from lasthop.gateway.tables import Classes, Key, Tables
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import BURST_S, DIRECT_PACKETS, PACKET_BYTES, Address, Block, Device
@@ -54,8 +55,6 @@ MAJOR = tc.OURS
 FIRST_LEAF = 0x100
 LAST_LEAF = 0xFFFF
 MOST_LEAVES = LAST_LEAF - FIRST_LEAF + 1
-MOST_ALIKE = 0xFFF
-"""Addresses of one bucket of a table, those that end alike."""
 LEAF_RATE_BPS = 96
 """Rate that a leaf has of its own: a full packet in two minutes. [bit/s]"""
 MOST_TURNS = 10_000
@@ -79,16 +78,9 @@ ROUTED = "a router is between `lan` and its address"
 LONGEST_NAME = 15
 """Characters that the kernel takes for an interface's name."""
 
-TO, FROM = 1, 2
-"""Hash tables of IPv4 addresses on the IFB; those of IPv6 are two further."""
-STATIONS = 1
-"""Hash table of IPv4 addresses in a block; that of IPv6 is two further."""
-SENDERS = 5
-"""Hash table of IPv4 addresses whose UDP is shaped too; that of IPv6 is two further."""
-FAMILIES = (4, 6)
-DNS, DHCP = 53, {4: 67, 6: 547}
-"""Ports to which UDP is never shaped: without names and addresses nothing works."""
-
+ECHO_BPS = 128_000
+"""Rate of the class of echo requests and replies where filters classify. [bit/s]"""
+ECHO_PACKETS = 50
 
 def ifb_name(gateway: Gateway) -> str:
     """Name of the gateway's IFB, of 15 characters at most; one that is cut ends in a checksum."""
@@ -143,8 +135,7 @@ class Member:
     """Class of its packets to it; with fairness "direction" shared by all."""
     uplink: int
     """Class of its packets from it."""
-    entries: tuple[tuple[Address, int], ...]
-    """Its addresses with their numbers in the buckets of the tables."""
+    addresses: tuple[Address, ...]
 
     @property
     def has_own_leaf(self) -> bool:
@@ -177,6 +168,8 @@ class Layout:
         self.ifb = ifb
         self.to_block, self.from_block = blocks_of(gateway.lan)
         self.members: dict[str, Member] = {}
+        self.owners: dict[str | None, set[str]] = {}
+        """Members by MAC address."""
         self.numbers: dict[str, int] = {}
         """Numbers under which allowances of members are counted."""
         self.free_numbers: list[int] = []
@@ -186,22 +179,19 @@ class Layout:
         self.bundles = bundles_of(gateway, LAST_LEAF)
         self.last_leaf = LAST_LEAF - len(self.bundles)
         """Last number of a station's leaf; those above are of groups and of no station."""
-        self.taken: dict[int, set[int]] = {}
-        """Numbers in use, by bucket and family."""
         self.programs = programs
         self.shared: dict[str, tuple[int, int]] = {}
         """Leaves of each access point for unclassified and for multicast packets."""
         self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
-        if programs is not None:
-            for ap in gateway.aps:
-                self.last_leaf -= 2
-                # What belongs to no station has the share of stations that the file does not name.
-                strangers = self.bundle(ap, UNLISTED)
-                major = MAJOR if strangers is None else strangers.major
-                self.shared[ap.name] = (
-                    tc.classid(major, self.last_leaf + 1),
-                    tc.classid(MAJOR, self.last_leaf + 2),
-                )
+        for ap in gateway.aps:
+            self.last_leaf -= 2
+            # What belongs to no station has the share of stations that the file does not name.
+            strangers = self.bundle(ap, UNLISTED)
+            major = MAJOR if strangers is None else strangers.major
+            self.shared[ap.name] = (
+                tc.classid(major, self.last_leaf + 1),
+                tc.classid(MAJOR, self.last_leaf + 2),
+            )
         self.by_leaf = {bundle.major: bundle for bundle in self.bundles.values()}
         """Groups by the numbers of the hierarchies inside them."""
         self.least_rate_bps, self.largest_rate_bps = range_of_rates(gateway)
@@ -215,7 +205,13 @@ class Layout:
             for each in groups
         }
         """Queues of leaves by the names of access point and group."""
-        self.shapes_udp_up = any(ap.udp == "both" for ap in gateway.aps)
+        self.tables: Tables | None = None
+        """Filters that classify; None where programs do."""
+        self.echoes = tc.classid(MAJOR, self.last_leaf)
+        """Class of echo requests and replies, where filters classify."""
+        if programs is None:
+            self.last_leaf -= 1
+            self.tables = Tables(ifb, MAJOR, list(self.by_leaf), self.outer)
 
     @property
     def hooks(self) -> tuple[int, int]:
@@ -267,22 +263,21 @@ class Layout:
         """Numbers of all hierarchies: that of the access points, and those inside groups."""
         return [MAJOR, *self.by_leaf]
 
-    def majors_of(self, member: Member) -> list[int]:
-        """Numbers of the hierarchies that a member's packets pass through."""
-        inside = member.leaf >> 16
-        return [MAJOR] if inside == MAJOR else [MAJOR, inside]
-
     # What is there before any station.
 
     def foundation(self, rates: dict[str, int]) -> Iterator[Request]:
         """The hierarchy with the access points at these rates [bit/s], and the IFB's tables."""
         yield from self.classes(rates)
         yield from self.flow_programs()
+        yield from self.classifiers()
+
+    def classifiers(self) -> Iterator[Request]:
+        """What returns the class of each packet at the IFB, without stations."""
         if self.programs is not None:
             yield from self.class_programs(self.programs)
-            return
-        yield from self.ifb_tables()
-        yield from self.ifb_links()
+        elif self.tables is not None:
+            multicast = self.shared[self.gateway.aps[0].name][1]
+            yield from self.tables.frames(self.echoes, multicast)
 
     def class_programs(self, programs: Attachable) -> Iterator[Request]:
         """Have programs return the class of each packet in each hierarchy of the IFB."""
@@ -305,6 +300,21 @@ class Layout:
                 self.shared.get(ap.name, ()), (None, MULTICAST_BPS), strict=False
             ):
                 yield from self.add_leaf(ap, leaf, self.turn_bytes, most_bps)
+        if self.tables is not None:
+            yield from self.add_echoes()
+
+    def add_echoes(self) -> Iterator[Request]:
+        """The class of echo requests and replies, which wait for nothing else."""
+        yield tc.htb_class(
+            self.ifb,
+            self.echoes,
+            tc.classid(MAJOR, 0),
+            rate_bps=ECHO_BPS,
+            ceil_bps=ECHO_BPS,
+            burst_bytes=LEAF_BURST_BYTES,
+            quantum_bytes=PACKET_BYTES,
+        )
+        yield leaf_queue.add(self.ifb, self.echoes, leaf_queue.Queue("pfifo", ECHO_PACKETS))
 
     def outer(self, leaf: int) -> int:
         """The class below its access point's through which the packets of a leaf pass."""
@@ -326,69 +336,14 @@ class Layout:
             code = program(self.fixed[ap][0], len(self.fixed[ap]))
             yield tc.bpf_filter(self.ifb, self.ap_class[ap], code)
 
-    def ifb_tables(self) -> Iterator[Request]:
-        """The empty tables of the IFB."""
-        for major in self.majors:
-            for family in FAMILIES:
-                for table in (TO, FROM):
-                    yield tc.u32_table(self.ifb, family, number_of(table, family), major)
-
-    def ifb_links(self) -> Iterator[Request]:
-        """Point to the tables of the IFB."""
-        for major in self.majors:
-            for family in FAMILIES:
-                for table, source in ((TO, False), (FROM, True)):
-                    number = number_of(table, family)
-                    yield tc.link_table(
-                        self.ifb, family, number, source=source, protocol=None, major=major
-                    )
-
     def hashing_aps(self) -> list[str]:
         """Access points whose flows a program spreads over leaves."""
         return [name for name, leaves in self.fixed.items() if len(leaves) > 2]
 
-    def block_tables(self) -> Iterator[Request]:
-        """The empty tables of both blocks, which nothing points to yet."""
-        if self.programs is not None:
-            return
-        for block in (self.to_block, self.from_block):
-            yield from self.tables_of(block)
-
-    def tables_of(self, block: Block) -> Iterator[Request]:
-        """The empty tables of a block."""
-        tables = [STATIONS]
-        if block == self.from_block and self.shapes_udp_up:
-            tables.append(SENDERS)
-        for family in FAMILIES:
-            for table in tables:
-                yield tc.u32_table(block, family, number_of(table, family))
-
     def start(self) -> Iterator[Request]:
-        """Point to the tables of both blocks: from now on packets of stations are redirected."""
-        if self.programs is not None:
-            yield from self.block_filters(self.from_block)
-            yield from self.block_filters(self.to_block)
-            return
-        yield from self.from_links()
-        yield from self.to_links()
-
-    def from_links(self) -> Iterator[Request]:
-        """Point to the tables of the block from stations."""
-        for family in FAMILIES:
-            number = number_of(STATIONS, family)
-            yield tc.link_table(self.from_block, family, number, source=True, protocol=tc.TCP)
-            if self.shapes_udp_up:
-                for port in (DNS, DHCP[family]):
-                    yield tc.u32_pass(self.from_block, family, tc.UDP, port)
-                number = number_of(SENDERS, family)
-                yield tc.link_table(self.from_block, family, number, source=True, protocol=tc.UDP)
-
-    def to_links(self) -> Iterator[Request]:
-        """Point to the tables of the block towards stations."""
-        for family in FAMILIES:
-            number = number_of(STATIONS, family)
-            for protocol in (tc.TCP, tc.UDP):
-                yield tc.link_table(self.to_block, family, number, source=False, protocol=protocol)
+        """Redirect packets at both hooks, from now on."""
+        yield from self.block_filters(self.from_block)
+        yield from self.block_filters(self.to_block)
 
     # What is there once it has started.
 
@@ -403,47 +358,22 @@ class Layout:
     def ifb_filters(self) -> Iterator[Request]:
         """All that made the filters of the IFB."""
         yield from self.flow_programs()
-        if self.programs is not None:
-            yield from self.class_programs(self.programs)
-            return
-        yield from self.ifb_tables()
-        for member in self.members.values():
-            for address, node in member.entries:
-                yield from self.inner_entries(member, address, node)
-        yield from self.ifb_links()
+        yield from self.classifiers()
+        if self.tables is not None:
+            yield from self.tables.everybody()
 
     def block_filters(self, block: Block) -> Iterator[Request]:
         """All that made the filters of a block."""
         if self.programs is not None:
             name = "to" if block == self.to_block else "from"
             yield self.programs.at_block(block, name, self.ifb)
-            return
-        yield from self.tables_of(block)
-        for member in self.members.values():
-            for address, node in member.entries:
-                for table in self.outer_tables(block, member):
-                    yield self.outer_entry(block, table, address, node)
-        yield from self.to_links() if block == self.to_block else self.from_links()
-
-    def inner_entries(self, member: Member, address: Address, node: int) -> Iterator[Request]:
-        """Give packets to and from an address of a member to its classes."""
-        for way, leaf in ((TO, member.leaf), (FROM, member.uplink)):
-            table = number_of(way, address.version)
-            for major in self.majors_of(member):
-                flow = self.outer(leaf) if major == MAJOR else leaf
-                yield tc.u32_entry(
-                    self.ifb, table, node, address, source=way == FROM, flow=flow, major=major
-                )
-
-    def outer_tables(self, block: Block, member: Member) -> list[int]:
-        """Tables of a block in which a member's addresses stand."""
-        sends_shaped = block == self.from_block and member.ap.udp == "both"
-        return [STATIONS, SENDERS] if sends_shaped else [STATIONS]
-
-    def outer_entry(self, block: Block, table: int, address: Address, node: int) -> Request:
-        """Redirect packets to an address, or from it, as a block looks at them."""
-        number, source = number_of(table, address.version), block == self.from_block
-        return tc.u32_entry(block, number, node, address, source=source, redirect=self.ifb)
+        elif self.tables is not None:
+            yield from self.tables.hook(
+                block,
+                self.gateway.discovery.ignore,
+                from_stations=block == self.from_block,
+                spares_udp=all(ap.udp == "down" for ap in self.gateway.aps),
+            )
 
     # Entries of the maps of the programs.
 
@@ -501,7 +431,7 @@ class Layout:
                 flags = HAS_IGNORED * (own_mac in ignored)
                 flags |= BY_ADDRESS * (by_address.get(name) in (SHARED_MAC, ROUTED_MAC))
                 table["macs", classification.mac_key(own_mac)] = place.packed(flags)
-            for address, _ in member.entries if name in by_address else ():
+            for address in member.addresses if name in by_address else ():
                 is_by_mac = own_mac is not None and by_address[name] == ROUTED
                 if not is_by_mac or is_routed(address, on_link):
                     table["prefixes", classification.prefix_key(address)] = place.packed()
@@ -525,7 +455,7 @@ class Layout:
         for name, member in self.members.items():
             mac = member.station.mac
             own = others.routers.get(mac or "", ())
-            addresses = (a for a, _ in member.entries if not is_in(a, own))
+            addresses = (a for a in member.addresses if not is_in(a, own))
             routed = any(is_routed(a, on_link) for a in addresses)
             if mac is None:
                 found[name] = ROUTED if routed else UNKNOWN_MAC
@@ -550,13 +480,13 @@ class Layout:
                 is_in(address, routed)
                 for member in self.members.values()
                 if member.station.mac != mac
-                for address, _ in member.entries
+                for address in member.addresses
             )
         }
 
     def keys_of(self, member: Member) -> list[tuple[str, bytes]]:
         """Return the keys of all entries that a member may have."""
-        keys = [("prefixes", classification.prefix_key(each)) for each, _ in member.entries]
+        keys = [("prefixes", classification.prefix_key(each)) for each in member.addresses]
         if member.station.mac is not None:
             keys.append(("macs", classification.mac_key(member.station.mac)))
         if member.leaf >> 16 != MAJOR:
@@ -604,7 +534,7 @@ class Layout:
         )
 
     def join(self, station: KnownStation) -> list[Request]:
-        """Give a station its place; packets are redirected to it last of all."""
+        """Give a station its place; its packets are its own last of all."""
         assert station.ap is not None
         assert station.name not in self.members
         ap = self.gateway.ap(station.ap)
@@ -620,11 +550,12 @@ class Layout:
                 leaf = uplink = self.new_leaf(MAJOR if bundle is None else bundle.major)
                 requests += self.add_leaf(ap, leaf, self.quantum(ap, station))
         self.members[station.name] = Member(station, ap, leaf, uplink, ())
+        self.owners.setdefault(station.mac, set()).add(station.name)
         self.numbers[station.name] = (
             self.free_numbers.pop() if self.free_numbers else len(self.numbers)
         )
         try:
-            return requests + self.add_addresses(station.name, station.addresses)
+            return requests + self.readdress(station.name, station.addresses)
         except UserError:
             self.leave(station.name)
             raise
@@ -636,75 +567,56 @@ class Layout:
         rate = station.rate_bps or self.largest_rate_bps
         return round(PACKET_BYTES * rate / self.least_rate_bps)
 
-    def add_addresses(self, name: str, addresses: Iterable[Address]) -> list[Request]:
-        """Take further addresses of a member."""
+    def readdress(self, name: str, addresses: Iterable[Address]) -> list[Request]:
+        """Let exactly these be a member's addresses."""
         member = self.members[name]
-        known = {address for address, _ in member.entries}
-        wanted = [address for address in addresses if address not in known]
-        new = self.new_nodes(wanted) if self.programs is None else [(a, 0) for a in wanted]
-        inner: list[Request] = []
-        outer: list[Request] = []
-        for address, node in new if self.programs is None else ():
-            inner += self.inner_entries(member, address, node)
-            for block in (self.to_block, self.from_block):
-                for table in self.outer_tables(block, member):
-                    outer.append(self.outer_entry(block, table, address, node))
-        self.members[name] = replace(member, entries=(*member.entries, *new))
-        return inner + outer
+        self.members[name] = replace(member, addresses=tuple(addresses))
+        try:
+            return self.place(name)
+        except UserError:
+            self.members[name] = member
+            raise
 
-    def remove_addresses(self, name: str, addresses: Iterable[Address]) -> list[Request]:
-        """Give up addresses of a member: first nothing is redirected, then nothing classified."""
-        member, gone = self.members[name], set(addresses)
-        inner, outer = [], []
-        for address, node in member.entries:
-            if address not in gone:
-                continue
-            if self.programs is not None:
-                continue
-            for block in (self.to_block, self.from_block):
-                for table in self.outer_tables(block, member):
-                    number = number_of(table, address.version)
-                    outer.append(tc.del_filter(block, number, node, address))
-            for way in (TO, FROM):
-                number = number_of(way, address.version)
-                for major in self.majors_of(member):
-                    inner.append(tc.del_filter(self.ifb, number, node, address, major))
-            self.taken[key_of(address)].discard(node)
-        left = tuple(entry for entry in member.entries if entry[0] not in gone)
-        self.members[name] = replace(member, entries=left)
-        return outer + inner
+    def identify(self, name: str, mac: str | None) -> list[Request]:
+        """Give a member another MAC address, which concerns those that had the same."""
+        member = self.members[name]
+        before = member.station.mac
+        self.owners.get(before, set()).discard(name)
+        self.owners.setdefault(mac, set()).add(name)
+        self.members[name] = replace(member, station=replace(member.station, mac=mac))
+        requests = self.place(name)
+        for other in self.owners.get(before, set()) if before is not None else ():
+            requests += self.place(other)
+        return requests
+
+    def place(self, name: str) -> list[Request]:
+        """Let the filters know a member, and again those that share its MAC address."""
+        if self.tables is None:
+            return []
+        requests: list[Request] = []
+        mac = self.members[name].station.mac
+        owners = {name} if mac is None else self.owners[mac]
+        for each in sorted(owners):
+            member = self.members[each]
+            keys: list[Key] = list(member.addresses)
+            if mac is not None and len(owners) == 1:
+                keys = [mac]
+            requests += self.tables.place(each, Classes(member.leaf, member.uplink), keys)
+        return requests
 
     def leave(self, name: str) -> list[Request]:
         """Take a station's place away."""
-        member = self.members[name]
-        requests = self.remove_addresses(name, [address for address, _ in member.entries])
-        del self.members[name]
+        member = self.members.pop(name)
+        requests = [] if self.tables is None else self.tables.leave(name)
+        owners = self.owners.get(member.station.mac, set())
+        owners.discard(name)
+        for other in owners if member.station.mac is not None else ():
+            requests += self.place(other)
         self.free_numbers.append(self.numbers.pop(name))
         if member.has_own_leaf:
             self.free_leaves.append(member.leaf & 0xFFFF)
             requests.append(tc.del_class(self.ifb, member.leaf))
         return requests
-
-    def new_nodes(self, addresses: Iterable[Address]) -> list[tuple[Address, int]]:
-        """Numbers for all these addresses, or for none."""
-        new: list[tuple[Address, int]] = []
-        try:
-            for address in addresses:
-                new.append((address, self.new_node(address)))
-        except UserError:
-            for address, node in new:
-                self.taken[key_of(address)].discard(node)
-            raise
-        return new
-
-    def new_node(self, address: Address) -> int:
-        """A number in the address's bucket that nobody has."""
-        taken = self.taken.setdefault(key_of(address), set())
-        if len(taken) == MOST_ALIKE:
-            raise UserError(f"more than {MOST_ALIKE} addresses end like {address}")
-        node = next(k for k in range(1, MOST_ALIKE + 1) if k not in taken)
-        taken.add(node)
-        return node
 
 
 def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation]) -> None:
@@ -726,13 +638,3 @@ def is_routed(address: Address, on_link: Collection[Subnet]) -> bool:
 def is_in(address: Address, subnets: Iterable[Subnet]) -> bool:
     """Return whether an address is in one of these subnets."""
     return any(address in subnet for subnet in subnets)
-
-
-def number_of(table: int, family: int) -> int:
-    """Number of a hash table for addresses of a family."""
-    return table + (family == 6) * 2
-
-
-def key_of(address: Address) -> int:
-    """Bucket and family of an address."""
-    return tc.bucket(address) | (address.version == 6) << 8

@@ -108,15 +108,15 @@ class Observed:
             if known is None or known.leaf != member.leaf:
                 known = self.seen[name] = Seen(member.ap.name, [], member.leaf)
             known.mac, known.group = member.station.mac, member.station.group
-            known.addresses = [str(address) for address, _ in member.entries]
+            known.addresses = [str(address) for address in member.addresses]
             if member.has_own_leaf:
                 is_active = self.take_leaf(known, counters.get(member.leaf), passed) > ACTIVE_BYTES
             else:
-                has_met = any(address in met for address, _ in member.entries)
+                has_met = any(address in met for address in member.addresses)
                 is_active = has_met and member.ap.name in busy
             if is_active:
                 self.active.add(name)
-            self.take_udp(known, [udp.get(a, NOTHING) for a, _ in member.entries], passed)
+            self.take_udp(known, [udp.get(a, NOTHING) for a in member.addresses], passed)
             if known.udp_looks and member.ap.udp == "down":
                 self.udp_senders.add(name)
 

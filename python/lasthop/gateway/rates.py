@@ -95,8 +95,8 @@ class Rates:
         observed = self.shaping.observed
         for name in sorted(observed.active - observed.udp_senders):
             member = members.get(name)
-            if member is not None and member.ap.name == ap and member.entries:
-                addresses = (address for address, _ in member.entries)
+            if member is not None and member.ap.name == ap and member.addresses:
+                addresses = member.addresses
                 yield Candidate(name, tuple(sorted(addresses, key=lambda one: one.version)))
 
     def take_answers(self) -> None:

@@ -7,9 +7,7 @@ file a script cannot do is refused.
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib.resources import files
-from ipaddress import ip_address
 from math import ceil
 from shlex import quote
 
@@ -17,6 +15,7 @@ from lasthop.errors import UserError
 from lasthop.gateway.config import AccessPoint, Gateway, KnownStation
 from lasthop.gateway.layout import FIRST_LEAF, MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.shaper import plan
+from lasthop.gateway.tables import Classes
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.changes import mac_of
 
@@ -35,8 +34,8 @@ IDLE_S = 60
 RUN = "/var/run"
 """Where the script's directory is made: in memory, on OpenWrt."""
 
-EXAMPLE = {4: ip_address("192.0.2.99"), 6: ip_address("2001:db8::99")}
-"""Addresses whose messages are taken as patterns."""
+EXAMPLE = "02:00:5e:12:34:99"
+"""MAC address whose messages are taken as a pattern."""
 TRIED_CLASS = tc.classid(1, 1)
 EXAMPLE_BPS = 87_654_321 * 8
 EXAMPLE_QUANTUM = 7_654_321
@@ -170,9 +169,9 @@ def functions(gateway: Gateway) -> Iterator[str]:
     yield function("set_rate", [set_rate(gateway)])
     yield function("add_leaf", cases(gateway))
     yield function("remove_leaf", [remove_leaf(gateway)])
-    add, remove = zip(*(addresses(gateway, family) for family in (4, 6)), strict=True)
-    yield function("add_address", by_family(add))
-    yield function("remove_address", by_family(remove))
+    add, remove = entries(gateway)
+    yield function("add_mac", [" &&\n        ".join(add)])
+    yield function("remove_mac", [" &&\n        ".join(remove)])
     yield printing("listed", list(listed(layout)))
     yield printing("known", list(known(gateway, layout)))
     yield printing("estimated", list(estimated(layout)))
@@ -261,50 +260,34 @@ def remove_leaf(gateway: Gateway) -> str:
     return quoted(tc.del_class(layout.ifb, leaf).said, {tc.shown(leaf): '"$1"'})
 
 
-def addresses(gateway: Gateway, family: int) -> tuple[list[str], list[str]]:
-    """Take an address (2) into a bucket (3) with a number (4), for classes (5, 6); and give it up.
-
-    What is given up has bucket (2) and number (3). The family (1) is looked at elsewhere.
+def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
+    """Let a MAC address (1; its last byte 2, first words 3 and 4, last words 5 and 6) with a number
+    in its bucket (7) have classes (8, 9); and remove the one of a bucket (1) and number (2).
     """
     layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
-    example = EXAMPLE[family]
-    station = KnownStation("example", gateway.aps[0].name, (example,))
-    layout.join(station)
-    member = layout.members["example"]
+    assert layout.tables is not None
     leaf, uplink = (tc.classid(MAJOR, EXAMPLE_LEAF - k) for k in (0, 1))
-    layout.members["example"] = member = replace(member, leaf=leaf, uplink=uplink)
-    node = member.entries[0][1]
-    bucket = f"{tc.bucket(example):x}"
-    add = [*layout.inner_entries(member, example, node)]
-    for block in (layout.to_block, layout.from_block):
-        for table in layout.outer_tables(block, member):
-            add.append(layout.outer_entry(block, table, example, node))
-    remove = layout.remove_addresses("example", [example])
+    add = layout.tables.place("example", Classes(leaf, uplink), [EXAMPLE])
+    remove = layout.tables.leave("example")
+    last = f"{tc.mac_bytes(EXAMPLE)[-1]:x}"
+    words_of = [f"0x{each.value:08x}" for way in (True, False) for each in tc.mac_matches(EXAMPLE, way)]
+    variables = dict(zip(words_of, ('"$3"', '"$4"', '"$5"', '"$6"'), strict=True))
+    variables |= {tc.shown(leaf): '"$8"', tc.shown(uplink): '"$9"'}
 
-    def places(said: str, bucket_is: int) -> dict[str, str]:
-        found = {tc.shown(leaf): '"$5"', tc.shown(uplink): '"$6"'}
+    def places(said: str, bucket: int, node: int) -> dict[str, str]:
+        found = dict(variables)
         for word in words(said):
             table, *rest = word.split(":")
-            if rest == [bucket, f"{node:x}"]:
-                found[word] = f'"{table}:${bucket_is}:${bucket_is + 1}"'
-            elif rest == [bucket, ""]:
-                found[word] = f'"{table}:${bucket_is}:"'
-            elif word.startswith(f"{example}/"):
-                found[word] = f'"$2{word.removeprefix(str(example))}"'
+            if rest == [last, "1"]:
+                found[word] = f'"{table}:${bucket}:${node}"'
+            elif rest == [last, ""]:
+                found[word] = f'"{table}:${bucket}:"'
         return found
 
     return (
-        [quoted(each.said, places(each.said, 3)) for each in add],
-        [quoted(each.said, places(each.said, 2)) for each in remove],
+        [quoted(each.said, places(each.said, 2, 7)) for each in add],
+        [quoted(each.said, places(each.said, 1, 2)) for each in remove],
     )
-
-
-def by_family(commands: Sequence[Sequence[str]]) -> list[str]:
-    """Commands for IPv4 or, else, for IPv6; the first that fails is the last."""
-    lines = []
-    for opening, each in zip(('if [ "$1" = 4 ]; then', "else"), commands, strict=True):
-        lines += [opening, "    " + " &&\n            ".join(each)]
-    return [*lines, "fi"]
 
 
 # -- tables --------------------------------------------------------------------------------------
@@ -318,9 +301,8 @@ def listed(layout: Layout) -> Iterator[str]:
             continue
         ap = tc.shown(layout.ap_class[member.ap.name])
         classes = f"{int(member.has_own_leaf)} {tc.shown(member.leaf)} {tc.shown(member.uplink)}"
-        for address, node in member.entries:
-            bucket = f"{tc.bucket(address):x}"
-            yield f"{number} {ap} {classes} {address.version} {address} {bucket} {node:x} 0 1"
+        for address in member.addresses:
+            yield f"{number} {ap} {classes} {address.version} {address} - - 0 1"
 
 
 def enumerate_names(gateway: Gateway) -> Iterable[tuple[str, str]]:
@@ -341,9 +323,18 @@ def known(gateway: Gateway, layout: Layout) -> Iterator[str]:
             ap_is = gateway.ap(station.ap) if station.ap is not None else gateway.aps[0]
             number = tc.shown(layout.ap_class[station.ap]) if station.ap is not None else "-"
             quantum = layout.quantum(ap_is, station)
-            yield f"K {station.mac} {numbers[station.name]} {number} {quantum}"
+            place = place_of(layout, station)
+            yield f"K {station.mac} {numbers[station.name]} {number} {quantum} {place}"
     for address in sorted(map(str, gateway.discovery.ignore)):
         yield f"I {address}"
+
+
+def place_of(layout: Layout, station: KnownStation) -> str:
+    """Bucket and number of a station's MAC address in the tables; dashes where it is in none."""
+    assert layout.tables is not None
+    _, known = layout.tables.placed.get(station.name, (None, {}))
+    node = known.get(station.mac or "")
+    return "- -" if node is None else f"{tc.mac_bytes(station.mac or '')[-1]:x} {node:x}"
 
 
 def classes_of(layout: Layout, ap: AccessPoint) -> tuple[int, str, str]:

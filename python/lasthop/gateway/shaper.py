@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Set
 from contextlib import suppress
-from dataclasses import replace
+from itertools import groupby
 from typing import Any, Self
 
 from lasthop.daemon.differences import Difference, told
@@ -28,6 +28,10 @@ from lasthop.linux.counters import Counters, class_counter, class_counters, leaf
 from lasthop.linux.neighbours import own_addresses, subnets_at
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
+
+
+REMOVALS = (tc.DELFILTER, tc.DELCLASS)
+"""Messages that remove something."""
 
 
 class Shaper:
@@ -116,7 +120,6 @@ class Shaper:
             self.changes.stop_merging(device)
         for lan in lans:
             self.changes.add_hooks(lan, layout.hooks)
-        self.changes.carry_out(list(layout.block_tables()))
         joins: list[Request] = []
         for station in stations:
             with suppress(UserError):  # for want of numbers; the others are shaped
@@ -213,7 +216,7 @@ class Shaper:
         layout = self.running()
         requests = layout.join(station)
         try:
-            self.changes.carry_out(requests)
+            self.carry(requests)
             if fill:
                 self.fill(layout)
         except (KernelError, BpfError):
@@ -225,20 +228,15 @@ class Shaper:
         layout = self.running()
         if self.programs is not None:
             self.programs.remove(layout.keys_of(layout.members[name]))
-        self.remove(layout.leave(name))
+        self.carry(layout.leave(name))
 
     def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
         """Give a member exactly these addresses; the programs know it after the next `fill_all`."""
-        layout, wanted = self.running(), set(addresses)
-        has = {address for address, _ in layout.members[name].entries}
-        self.remove(layout.remove_addresses(name, has - wanted))
-        self.changes.carry_out(layout.add_addresses(name, wanted - has))
+        self.carry(self.running().readdress(name, addresses))
 
     def identify(self, name: str, mac: str | None) -> None:
         """Give a member another MAC address; the programs know it after the next `fill_all`."""
-        members = self.running().members
-        station = replace(members[name].station, mac=mac)
-        members[name] = replace(members[name], station=station)
+        self.carry(self.running().identify(name, mac))
 
     def set_rate(self, ap: str, rate_bps: int) -> None:
         """Give an access point's bottleneck a rate: one message. [bit/s]"""
@@ -273,6 +271,14 @@ class Shaper:
         """Put right what can be; `UserError` for the first that is refused, after all others."""
         self.changes.mend([repair for difference in found for repair in difference.repair])
         self.fill_all()
+
+    def carry(self, requests: list[Request]) -> None:
+        """Carry requests out in their order; what is to be removed may be gone already."""
+        for is_removal, some in groupby(requests, lambda each: each.kind in REMOVALS):
+            if is_removal:
+                self.remove(list(some))
+            else:
+                self.changes.carry_out(list(some))
 
     def remove(self, requests: list[Request]) -> None:
         """Remove things one by one; what is gone already is well."""
@@ -334,7 +340,7 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
     devices = [tc.Device(name, 0) for name in (gateway.wan, *gateway.lans)]
     lines += [offload.said(device.name, False) for device in devices]
     lines += [tc.hooks(device, *layout.hooks).said for device in devices[1:]]
-    requests = list(layout.block_tables())
+    requests: list[Request] = []
     for station in gateway.stations:
         if station.ap is not None and station.addresses:
             requests += layout.join(station)

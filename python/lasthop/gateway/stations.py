@@ -237,7 +237,7 @@ class Stations:
                 self.left(name)
             # Addresses that move from one station to another are given up first.
             for name in stays:
-                has = {address for address, _ in members[name].entries}
+                has = set(members[name].addresses)
                 left = has & set(by_name[name].addresses)
                 if left != has:
                     shaper.readdress(name, left)
@@ -247,7 +247,7 @@ class Stations:
                 try:
                     if name not in stays:
                         shaper.join(station, fill=False)
-                    elif {a for a, _ in members[name].entries} != set(station.addresses):
+                    elif set(members[name].addresses) != set(station.addresses):
                         shaper.readdress(name, station.addresses)
                 except KernelError:
                     raise

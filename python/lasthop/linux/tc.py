@@ -55,8 +55,12 @@ ACT_KIND, ACT_OPTIONS, MIRRED_PARMS = 1, 2, 2
 NESTED = 0x8000
 STOLEN, EGRESS_REDIRECT = 4, 1
 
-PROTOCOLS = {4: ("ip", 0x0800), 6: ("ipv6", 0x86DD)}
-TCP, UDP = 6, 17
+ANY = 0
+"""In the place of a family: frames of every protocol."""
+PROTOCOLS = {ANY: ("all", 0x0003), 4: ("ip", 0x0800), 6: ("ipv6", 0x86DD)}
+ICMP, TCP, UDP, ICMP6 = 1, 6, 17, 58
+ECHOES = {4: (8, 0), 6: (128, 129)}
+"""Types of ICMP that ask for an answer, and that answer (RFC 792, RFC 4443)."""
 BUCKETS = 256
 
 
@@ -220,10 +224,13 @@ def del_class(device: Device, number: int) -> Request:
     return Request(DELCLASS, 0, device.header(number), said)
 
 
-def u32_table(at: Device | Block, family: int, table: int, major: int = 0) -> Request:
-    """A hash table of 256 buckets."""
+def u32_table(
+    at: Device | Block, family: int, table: int, major: int = 0, *, order: int = 1
+) -> Request:
+    """A hash table of 256 buckets; `order` is the preference of its list of filters."""
     options = attribute(U32_DIVISOR, struct.pack("=I", BUCKETS))
-    return u32(at, family, major, table << 20, options, f"handle {table:x}: u32 divisor {BUCKETS}")
+    said = f"handle {table:x}: u32 divisor {BUCKETS}"
+    return u32(at, family, major, table << 20, options, said, order=order)
 
 
 def link_table(
@@ -234,6 +241,7 @@ def link_table(
     source: bool,
     protocol: int | None,
     major: int = 0,
+    order: int = 1,
 ) -> Request:
     """Look packets of this protocol up in a hash table, by the last byte of an address."""
     hashed = last_word(family, source)
@@ -241,7 +249,7 @@ def link_table(
     selector = selector_of([match], flags=0, hash_mask=0xFF, hash_offset=hashed)
     options = attribute(U32_LINK, struct.pack("=I", table << 20)) + selector
     said = f"u32 {match_said(match)} hashkey mask 0x000000ff at {hashed} link {table:x}:"
-    return u32(at, family, major, 0, options, said)
+    return u32(at, family, major, 0, options, said, order=order)
 
 
 def protocol_match(family: int, protocol: int | None) -> Match:
@@ -281,6 +289,7 @@ def u32_entry(
     redirect: Device | None = None,
     flow: int = 0,
     major: int = 0,
+    order: int = 1,
 ) -> Request:
     """A host in a hash table: redirect its packets to an interface, or give them to a class."""
     handle = entry_handle(table, node, address)
@@ -296,20 +305,109 @@ def u32_entry(
     else:
         options += attribute(U32_ACT, attribute(1, mirred(redirect)))
         said += f" action mirred egress redirect dev {redirect.name}"
-    return u32(at, address.version, major, handle, options, said)
+    return u32(at, address.version, major, handle, options, said, order=order)
 
 
-def u32_pass(at: Block, family: int, protocol: int, port: int) -> Request:
-    """Let packets of this transport protocol to a port pass, whatever filters say behind.
+def u32_passes(at: Block, family: int, protocol: int, *, order: int) -> Request:
+    """Let packets of this transport protocol pass, whatever filters say behind."""
+    match = protocol_match(family, protocol)
+    target = at.number & 0xFFFF0000
+    options = selector_of([match], flags=U32_TERMINAL)
+    options += attribute(U32_CLASSID, struct.pack("=I", target))
+    said = f"u32 {match_said(match)} flowid {shown(target)}"
+    return u32(at, family, 0, 0, options, said, order=order)
 
-    The header of IPv4 has no options, that of IPv6 no extensions.
-    """
-    to_port = Match(20 if family == 4 else 40, 0xFFFF, port)
-    matches = [protocol_match(family, protocol), to_port]
+
+def u32_echo(device: Device, family: int, kind: int, flow: int, *, order: int, major: int) -> Request:
+    """Give echo requests or replies to a class; headers have no options."""
+    protocol = ICMP if family == 4 else ICMP6
+    to_type = Match(20 if family == 4 else 40, 0xFF000000, kind << 24)
+    matches = [protocol_match(family, protocol), to_type]
     options = selector_of(matches, flags=U32_TERMINAL)
-    options += attribute(U32_CLASSID, struct.pack("=I", at.number & 0xFFFF0000))
-    said = " ".join(["u32", *map(match_said, matches), "flowid", shown(at.number & 0xFFFF0000)])
-    return u32(at, family, 0, 0, options, said)
+    options += attribute(U32_CLASSID, struct.pack("=I", flow))
+    said = " ".join(["u32", *map(match_said, matches), "flowid", shown(flow)])
+    return u32(device, family, major, 0, options, said, order=order)
+
+
+def u32_host_passes(at: Block, address: Address, *, source: bool, order: int) -> Request:
+    """Let packets from an address, or to it, pass, whatever filters say behind."""
+    matches = address_matches(address, source)
+    target = at.number & 0xFFFF0000
+    options = selector_of(matches, flags=U32_TERMINAL)
+    options += attribute(U32_CLASSID, struct.pack("=I", target))
+    said = " ".join(["u32", *map(match_said, matches), "flowid", shown(target)])
+    return u32(at, address.version, 0, 0, options, said, order=order)
+
+
+def u32_redirect(at: Block, device: Device, *, order: int) -> Request:
+    """Redirect all that no filter has let pass to an interface."""
+    everything = Match(0, 0, 0)
+    options = selector_of([everything], flags=U32_TERMINAL)
+    options += attribute(U32_ACT, attribute(1, mirred(device)))
+    said = f"u32 {match_said(everything)} action mirred egress redirect dev {device.name}"
+    return u32(at, ANY, 0, 0, options, said, order=order)
+
+
+def u32_group(device: Device, flow: int, *, order: int, major: int) -> Request:
+    """Give frames to a group address, multicast and broadcast, to a class."""
+    match = Match(-16, 0x00000100, 0x00000100)
+    options = selector_of([match], flags=U32_TERMINAL)
+    options += attribute(U32_CLASSID, struct.pack("=I", flow))
+    return u32(
+        device, ANY, major, 0, options, f"u32 {match_said(match)} flowid {shown(flow)}", order=order
+    )
+
+
+# Hosts by MAC address. The header of a frame stands in front of that of its packet, at -14.
+
+
+def mac_bytes(mac: str) -> bytes:
+    """The bytes of a MAC address."""
+    return bytes.fromhex(mac.replace(":", ""))
+
+
+def mac_matches(mac: str, source: bool) -> list[Match]:
+    """The words in front of the packet that hold a MAC address."""
+    raw = mac_bytes(mac)
+    if source:
+        first, last = struct.unpack("!IH", raw)
+        return [Match(-8, 0xFFFFFFFF, first), Match(-4, 0xFFFF0000, last << 16)]
+    first, last = struct.unpack("!HI", raw)
+    return [Match(-16, 0x0000FFFF, first), Match(-12, 0xFFFFFFFF, last)]
+
+
+def link_macs(device: Device, table: int, *, source: bool, order: int, major: int) -> Request:
+    """Look frames up in a hash table by the last byte of a MAC address."""
+    mask, hashed = (0x00FF0000, -4) if source else (0x000000FF, -12)
+    everything = Match(0, 0, 0)
+    selector = selector_of([everything], flags=0, hash_mask=mask, hash_offset=hashed)
+    options = attribute(U32_LINK, struct.pack("=I", table << 20)) + selector
+    said = f"u32 {match_said(everything)} hashkey mask 0x{mask:08x} at {hashed} link {table:x}:"
+    return u32(device, ANY, major, 0, options, said, order=order)
+
+
+def mac_entry(
+    device: Device, table: int, node: int, mac: str, *, source: bool, flow: int, order: int, major: int
+) -> Request:
+    """A MAC address in a hash table: give its frames to a class."""
+    last = mac_bytes(mac)[-1]
+    matches = mac_matches(mac, source)
+    handle = table << 20 | last << 12 | node
+    options = selector_of(matches, flags=U32_TERMINAL)
+    options += attribute(U32_HASH, struct.pack("=I", handle & 0xFFFFF000))
+    options += attribute(U32_CLASSID, struct.pack("=I", flow))
+    where = f"{table:x}:{last:x}"
+    words = " ".join(map(match_said, matches))
+    said = f"handle {where}:{node:x} u32 ht {where}: {words} flowid {shown(flow)}"
+    return u32(device, ANY, major, handle, options, said, order=order)
+
+
+def del_mac(device: Device, table: int, node: int, mac: str, *, order: int, major: int) -> Request:
+    """Remove a MAC address from a hash table."""
+    last = mac_bytes(mac)[-1]
+    handle = table << 20 | last << 12 | node
+    said = f"handle {table:x}:{last:x}:{node:x} u32"
+    return u32(device, ANY, major, handle, None, said, order=order)
 
 
 def entry_handle(table: int, node: int, address: Address) -> int:
@@ -318,12 +416,12 @@ def entry_handle(table: int, node: int, address: Address) -> int:
 
 
 def del_filter(
-    at: Device | Block, table: int, node: int, address: Address, major: int = 0
+    at: Device | Block, table: int, node: int, address: Address, major: int = 0, *, order: int = 1
 ) -> Request:
     """Remove a host from a hash table."""
     handle = entry_handle(table, node, address)
     said = f"handle {table:x}:{bucket(address):x}:{node:x} u32"
-    return u32(at, address.version, major, handle, None, said)
+    return u32(at, address.version, major, handle, None, said, order=order)
 
 
 def mirred(device: Device) -> bytes:
@@ -351,11 +449,17 @@ def match_said(match: Match) -> str:
 
 
 def u32(
-    at: Device | Block, family: int, major: int, handle: int, options: bytes | None, said: str
+    at: Device | Block,
+    family: int,
+    major: int,
+    handle: int,
+    options: bytes | None,
+    said: str,
+    *,
+    order: int,
 ) -> Request:
     """A message about a u32 filter; without options, its removal."""
     name, protocol = PROTOCOLS[family]
-    order = 1 if family == 4 else 2
     info = order << 16 | struct.unpack("=H", struct.pack("!H", protocol))[0]
     if isinstance(at, Block):
         body = TCMSG.pack(0, BLOCK_INDEX, handle, at.number, info)

@@ -114,7 +114,7 @@ def test_the_quantum_of_a_leaf_counts_and_that_of_a_bottleneck_does_not() -> Non
             assert body != request.body
             has = [*requests[:k], request._replace(body=body), *requests[k + 1 :]]
             said += told(found(as_kernel(has)))
-    leaves = [made.members[name].leaf for name in ("s0", "s1")]
+    leaves = [*made.shared["wlan"], *(made.members[name].leaf for name in ("s0", "s1"))]
     assert said == [f"class {tc.shown(leaf)} of lh-lan is changed" for leaf in leaves]
 
 
@@ -141,7 +141,7 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
     requests = wanted(layout())
     # a station's packets to another's leaf
     entry = tc.u32_entry(
-        IFB, 1, 1, ip_address("10.0.0.1"), source=False, flow=leaf + 1, major=MAJOR
+        IFB, 1, 1, ip_address("10.0.0.1"), source=False, flow=leaf + 1, major=MAJOR, order=4
     )
     has = [entry if r.said.startswith(entry.said.partition(" flowid")[0]) else r for r in requests]
     (difference,) = found(as_kernel(has))

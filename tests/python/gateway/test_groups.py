@@ -112,7 +112,7 @@ def test_a_number_that_was_free_can_be_used_in_another_group() -> None:
     assert (leaf >> 16, leaf & 0xFFFF) == (made.bundles["wlan", "unlisted"].major, minor)
 
 
-def test_without_programs_addresses_are_looked_up_in_both_hierarchies() -> None:
+def test_without_programs_mac_addresses_are_looked_up_in_both_hierarchies() -> None:
     stations = found((PHONE, "10.0.0.2"))
     made = layout({}, with_programs=False)
     said = [request.said for request in made.join(stations[PHONE])]

@@ -12,20 +12,24 @@ from lasthop.gateway.layout import (
     FIRST_LEAF,
     LAST_LEAF,
     MAJOR,
-    MOST_ALIKE,
     Layout,
     ifb_name,
-    key_of,
     refuse_what_does_not_fit,
     short_queue,
 )
 from lasthop.gateway.shaper import plan
+from lasthop.gateway.tables import MOST_ALIKE, Tables, bucket_of
 from lasthop.linux import tc
 from lasthop.linux.tc import PACKET_BYTES, Device
 
 
 def gateway(more: str = "") -> Gateway:
     return config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n')
+
+
+def tables_of(layout: Layout) -> Tables:
+    assert layout.tables is not None
+    return layout.tables
 
 
 def station(k: int, rate_bps: int | None = None) -> KnownStation:
@@ -108,12 +112,14 @@ def test_numbers_of_those_who_leave_are_given_again() -> None:
         layout.join(station(k % 100))
         layout.leave(f"s{k % 100}")
     assert layout.next_leaf == 0x101
-    assert all(not taken for taken in layout.taken.values())
+    assert all(not taken for taken in tables_of(layout).taken.values())
+    assert tables_of(layout).placed == {}
 
 
 def test_there_are_leaves_for_65000_stations_and_then_a_clear_word() -> None:
     layout = Layout(gateway(), Device("lh", 1))
-    layout.next_leaf = LAST_LEAF
+    assert layout.last_leaf == LAST_LEAF - 3  # unclassified, multicast, echoes
+    layout.next_leaf = layout.last_leaf
     layout.join(station(1))
     with pytest.raises(UserError, match="the kernel has no numbers"):
         layout.join(station(2))
@@ -121,19 +127,51 @@ def test_there_are_leaves_for_65000_stations_and_then_a_clear_word() -> None:
 
 def test_who_finds_no_number_leaves_nothing_behind() -> None:
     layout = Layout(gateway(), Device("lh", 1))
+    taken = tables_of(layout).taken
     full = ip_address("10.0.0.7")
-    layout.taken[key_of(full)] = set(range(1, MOST_ALIKE + 1))
+    taken[bucket_of(full)] = set(range(1, MOST_ALIKE + 1))
     other = ip_address("10.0.0.8")
     with pytest.raises(UserError, match=r"more than 4095 addresses end like 10\.0\.0\.7"):
         layout.join(KnownStation("late", "wlan", (other, full)))
     assert layout.members == {}
-    assert layout.taken[key_of(other)] == set()
+    assert taken[bucket_of(other)] == set()
     assert layout.new_leaf() == tc.classid(MAJOR, FIRST_LEAF)
     layout.join(KnownStation("there", "wlan", (other,)))
     with pytest.raises(UserError, match="end like"):
-        layout.add_addresses("there", [ip_address("10.0.0.9"), full])
-    assert [address for address, _ in layout.members["there"].entries] == [other]
-    assert layout.taken[key_of(ip_address("10.0.0.9"))] == set()
+        layout.readdress("there", [ip_address("10.0.0.9"), full])
+    assert layout.members["there"].addresses == (other,)
+    assert taken[bucket_of(ip_address("10.0.0.9"))] == set()
+    assert list(tables_of(layout).placed["there"][1]) == [other]
+
+
+MAC = "02:00:5e:10:00:0a"
+
+
+def test_a_station_with_a_mac_address_has_one_entry_each_way_whatever_its_addresses() -> None:
+    layout = Layout(gateway(), Device("lh", 1))
+    addresses = (ip_address("10.0.0.1"), ip_address("2001:db8::1"))
+    said = [each.said for each in layout.join(KnownStation("a", "wlan", addresses, MAC))]
+    entries = [line for line in said if "tc filter add" in line]
+    assert [line.split(" u32 ht ")[1] for line in entries] == [
+        "7:a: match u32 0x00000200 0x0000ffff at -16 match u32 0x5e10000a 0xffffffff at -12 "
+        "flowid 6c68:100",
+        "8:a: match u32 0x02005e10 0xffffffff at -8 match u32 0x000a0000 0xffff0000 at -4 "
+        "flowid 6c68:100",
+    ]
+    assert layout.readdress("a", (*addresses, ip_address("10.0.0.2"))) == []
+
+
+def test_stations_with_one_mac_address_are_told_apart_by_their_ip_addresses() -> None:
+    layout = Layout(gateway(), Device("lh", 1))
+    first, second = ip_address("10.0.0.1"), ip_address("10.0.0.2")
+    layout.join(KnownStation("a", "wlan", (first,), MAC))
+    layout.join(KnownStation("b", "wlan", (second,), MAC))
+    placed = tables_of(layout).placed
+    assert [list(placed[name][1]) for name in "ab"] == [[first], [second]]
+    layout.leave("a")
+    assert list(placed["b"][1]) == [MAC]
+    layout.identify("b", None)
+    assert list(placed["b"][1]) == [second]
 
 
 def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
@@ -144,57 +182,52 @@ def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
     assert request.said.startswith("tc class change dev lh parent 6c68: classid 6c68:1 htb rate 3")
 
 
-def test_nothing_is_redirected_but_tcp_and_downlink_udp() -> None:
-    text = 'udp = "down"\nstation.a.address = "10.0.0.1, 2001:db8::1"'
-    lines = plan(gateway(text), by_mac=False)
-    (hooks,) = [line.split() for line in lines if line.endswith(" clsact")]
-    lan, wan = int(hooks[6]), int(hooks[8])
-    links = [line for line in lines if " hashkey " in line]
-    of_wan = [line for line in links if f"block {wan} " in line]
-    of_lan = [line for line in links if f"block {lan} " in line]
-    # IPv4: the protocol is the second byte of the word at 8; IPv6: the third of that at 4
-    tcp, udp = ("0x00060000", "0x00000600"), ("0x00110000", "0x00001100")
-    assert [line.split("match u32 ")[1].split()[0] for line in of_lan] == list(tcp)
-    assert sorted(line.split("match u32 ")[1].split()[0] for line in of_wan) == sorted(tcp + udp)
-    assert len(links) == len(of_wan) + len(of_lan) + 4  # and those of the IFB itself
-
-
-def test_uplink_udp_is_redirected_where_it_is_shaped_and_names_pass() -> None:
-    more = """ap.a = { rate = "5 Mbps" }
-ap.b = { udp = "down", rate = "5 Mbps" }
-station.x = { address = "10.0.0.1, 2001:db8::1", ap = "a" }
-station.y = { address = "10.0.0.2", ap = "b" }
+def test_all_is_redirected_by_the_last_commands_but_udp_that_is_spared_and_ignored_machines() -> None:
+    more = """udp = "down"
+discover = { neighbours = true, ignore = "10.0.0.9, 2001:db8::9" }
+station.a.address = "10.0.0.1"
 """
     lines = plan(gateway(more), by_mac=False)
-    (lan,) = (int(line.split()[6]) for line in lines if line.endswith(" clsact"))
-    of_lan = [line for line in lines if f"filter add block {lan} " in line]
-    udp = [line for line in of_lan if "0x00110000" in line or "0x00001100" in line]
-    # IPv4 has its header of 20 bytes before the ports, IPv6 one of 40
-    for line, (port, at) in zip(
-        [line for line in udp if "flowid" in line],
-        [(53, 20), (67, 20), (53, 40), (547, 40)],
-        strict=True,
-    ):
-        assert f"match u32 0x{port:08x} 0x0000ffff at {at} flowid 6c68:" in line
-    kinds = ["flowid" if "flowid" in line else "link" for line in udp]
-    assert kinds == ["flowid", "flowid", "link"] * 2
-    assert [line.split(" link ")[1] for line in udp if " link " in line] == ["5:", "7:"]
-    entries = [line for line in of_lan if "redirect" in line]
-    assert [line.split(" u32 ht ")[1].split(" action")[0] for line in entries] == [
-        "1:1: match ip src 10.0.0.1/32",
-        "5:1: match ip src 10.0.0.1/32",
-        "3:1: match ip6 src 2001:db8::1/128",
-        "7:1: match ip6 src 2001:db8::1/128",
-        "1:2: match ip src 10.0.0.2/32",
+    (hooks,) = [line.split() for line in lines if line.endswith(" clsact")]
+    lan, wan = int(hooks[6]), int(hooks[8])
+    said = [[line for line in lines if f"add block {number} " in line] for number in (lan, wan)]
+    assert lines[-len(said[0]) - len(said[1]) :] == [*said[0], *said[1]]
+    for of_block in said:
+        assert of_block[-1].endswith(
+            "protocol all pref 3 u32 match u32 0x00000000 0x00000000 at 0 action mirred egress "
+            "redirect dev lh-eth1"
+        )
+        assert all(" flowid 6c68:" in line for line in of_block[:-1])
+    words = [[line.split(" match u32 ")[1].split()[0] for line in each[:-1]] for each in said]
+    assert words == [
+        ["0x0a000009", "0x20010db8", "0x00110000", "0x00001100"],
+        ["0x0a000009", "0x20010db8"],
     ]
 
 
-def test_packets_are_redirected_by_the_last_commands() -> None:
+def test_uplink_udp_is_spared_only_where_all_access_points_spare_it() -> None:
+    more = 'ap.a = { rate = "5 Mbps", interface = "eth1" }\n'
+    more += 'ap.b = { udp = "down", rate = "5 Mbps", interface = "eth2" }\n'
+    lines = plan(gateway(more), by_mac=False)
+    assert not any("0x00110000" in line for line in lines)
+
+
+def test_lists_of_filters_at_the_ifb_have_an_order() -> None:
+    """Echoes before stations, MAC addresses before IP addresses, group addresses last."""
     lines = plan(gateway('station.a.address = "10.0.0.1"'), by_mac=False)
-    starts = [k for k, line in enumerate(lines) if "block" in line and " link " in line]
-    assert len(starts) == 8
-    between = [lines[k] for k in range(starts[0], len(lines)) if k not in starts]
-    assert all(line.endswith(" flowid 6c68:") for line in between)
+    at_ifb = [line for line in lines if "tc filter add dev lh-eth1 " in line]
+    found = {tuple(line.split(" protocol ")[1].split()[:3:2]) for line in at_ifb}
+    assert sorted(found, key=lambda each: each[1]) == [
+        ("ip", "1"),
+        ("ipv6", "2"),
+        ("all", "3"),
+        ("ip", "4"),
+        ("ipv6", "5"),
+        ("all", "6"),
+    ]
+    (default,) = (line for line in lines if "root handle 6c68:" in line)
+    layout = Layout(gateway(), Device("lh", 1))
+    assert f"default {layout.shared['wlan'][0] & 0xFFFF:x} " in default
 
 
 def test_a_plan_classifies_by_mac_address_and_redirects_by_the_last_commands() -> None:

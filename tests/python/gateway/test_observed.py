@@ -32,7 +32,7 @@ class Watched:
         member = self.layout.members[of]
         leaves = {member.leaf, self.layout.ap_class["wlan"]}
         counters = {leaf: Counters(sent, sent // 1000, 0, 0, 0) for leaf in leaves}
-        address = member.entries[0][0]
+        address = member.addresses[0]
         counted = {address: Counted(udp // 1000, udp)} if udp else {address: NOTHING}
         classes = self.layout.ap_class
         met = {address} if sent else set()

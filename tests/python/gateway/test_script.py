@@ -120,7 +120,17 @@ def test_packages_are_those_that_the_file_needs() -> None:
     assert "kmod-sched-bpf" not in made(LEAST + 'fairness = "flow"\ndiscipline = "fq_codel"\n')
 
 
-def test_uplink_udp_is_redirected_where_the_file_says_so() -> None:
-    for word, times in (("both", 1), ("down", 0)):
-        add = made(LEAST + f'udp = "{word}"\n').split("add_address() {")[1].split("\n}\n")[0]
-        assert add.count('"5:$3:$4"') == times
+def test_a_station_that_is_found_is_added_and_removed_by_its_mac_address() -> None:
+    text = made(KINDS["found"])
+    add = text.split("add_mac() {\n")[1].split("\n}\n")[0]
+    assert add.count("tc filter add dev lh-eth1 parent 6c68: protocol all pref 3") == 2
+    for words in (
+        '"7:$2:$7" u32 ht "7:$2:" match u32 "$5" 0x0000ffff at -16 match u32 "$6" 0xffffffff at -12 '
+        'flowid "$8"',
+        '"8:$2:$7" u32 ht "8:$2:" match u32 "$3" 0xffffffff at -8 match u32 "$4" 0xffff0000 at -4 '
+        'flowid "$9"',
+    ):
+        assert words in add
+    remove = text.split("remove_mac() {\n")[1].split("\n}\n")[0]
+    assert remove.count("tc filter del dev lh-eth1 parent 6c68: protocol all pref 3 handle") == 2
+    assert '"7:$1:$2"' in remove and '"8:$1:$2"' in remove

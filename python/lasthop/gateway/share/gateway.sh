@@ -15,11 +15,11 @@
 #   is used. Above it falls by @DECREASE@; the second time above `high`, to @BACK_OFF@ of what passed. While the delay
 #   falls by itself, it holds. `lasthop gateway run` asks ten times a second and measures the
 #   capacity: it grows five times in seconds, this in 40 s. `wce.interval`, `wce.timeout` have no effect.
-# - Packets are classified by IP address, TCP and UDP only, since classification by MAC address takes a BPF program,
-#   which needs bpftool and a tc with libbpf (packages bpftool-minimal and tc-bpf). What is missing:
-#   a guest can bypass this with other protocols, forged or new addresses; there is no leaf for unclassified packets, no
-#   allowance for DNS and DHCP, no wait for new MAC addresses, and bytes that pass are not counted. A router with these
-#   packages can run the commands of `lasthop gateway plan`, which classify by MAC address.
+# - Packets are classified by MAC address, whatever their protocol, by filters instead of a BPF program, which needs bpftool
+#   and a tc with libbpf (packages bpftool-minimal and tc-bpf). What is missing: ARP, DNS and DHCP have no allowance
+#   and wait in the leaf of their station, where fq_codel lets them go first; pings of all stations share
+#   128 kbit/s; new MAC addresses do not wait for a leaf; a machine in `discover.ignore` is known by its IP address
+#   alone; bytes that pass are not counted. A router with these packages can run the commands of `lasthop gateway plan`.
 # - One station alone is believed, however late it is.
 # - Stations are found in the table of neighbours alone.
 # - Uplink UDP is not counted, nothing is mended, and there are no metrics. If the IFB goes, this ends.
@@ -135,7 +135,8 @@ can_clsact() {
 #
 # $DIR/stations has a line for each address:
 #   station, class of its access point, whether it has a leaf of its own, classes to it and from it,
-#   family, address, bucket, number in the bucket, when it was seen, whether the file has it
+#   family, address, bucket of its MAC address, number in the bucket, when it was seen, whether the file has it
+# Bucket and number are - for a station of the file, whose entries stay.
 
 heard_at() { ip neigh show dev "$2" 2>/dev/null | awk -v ap="$1" '{ print "N", ap, $0 }'; }
 
@@ -146,16 +147,18 @@ discover() {
         neighbours
     } | awk -v now="${now%.*}" -v absence="$ABSENCE" -v first="$FIRST_LEAF" \
         -v file="$DIR/stations.new" '
-        function place(family, address,    parts, n) {
-            if (family == 4) {
-                split(address, parts, ".")
-                return sprintf("%x", parts[4])
-            }
-            n = split(address, parts, ":")
-            address = "0" parts[n]
-            address = substr(address, length(address) - 1)
-            sub(/^0/, "", address)
-            return address == "" ? "0" : address
+        function add_mac(id, mac, down, up,    m, bucket, node) {
+            split(mac, m, ":")
+            bucket = m[6]
+            sub(/^0/, "", bucket)
+            node = 1
+            while ((bucket, sprintf("%x", node)) in taken) node++
+            node = sprintf("%x", node)
+            taken[bucket, node] = 1
+            in_bucket[id] = bucket
+            in_place[id] = node
+            print "add_mac", mac, bucket, "0x" m[1] m[2] m[3] m[4], "0x" m[5] m[6] "0000", \
+                "0x0000" m[1] m[2], "0x" m[3] m[4] m[5] m[6], node, down, up
         }
         function free_leaf() {
             while (first in used_leaf) first++
@@ -181,10 +184,17 @@ discover() {
             owner[$8] = $2
             leaf[$2] = $5
             used_leaf[number(substr($5, 6))] = used_leaf[number(substr($6, 6))] = 1
-            taken[$7, $9, $10] = 1
+            if ($9 != "-") {
+                taken[$9, $10] = 1
+                in_bucket[$2] = $9
+                in_place[$2] = $10
+            }
         }
         $1 == "A" { own[$2] = $3; to[$2] = $4; from[$2] = $5; quantum[$2] = $6; open[$2] = $7 }
-        $1 == "K" { name[$2] = $3; its_ap[$3] = $4; its_quantum[$3] = $5 }
+        $1 == "K" {
+            name[$2] = $3; its_ap[$3] = $4; its_quantum[$3] = $5
+            if ($6 != "-") { taken[$6, $7] = 1; in_bucket[$3] = "-" }
+        }
         $1 == "I" { ignored[$2] = 1 }
         $1 == "N" && $NF ~ /^(REACHABLE|STALE|DELAY|PROBE|PERMANENT)$/ {
             mac = ""
@@ -196,34 +206,49 @@ discover() {
             else if ($3 ~ /^[0-9a-f:]+$/ && $3 !~ /^(fe[89ab]|ff)/)
                 family = 6
             if (!family) next
+            heard[++hears] = mac " " $2 " " family " " $3
+            # A station of the file that has this address has all others of its MAC address too.
+            if (listed[$3] && !(mac in name)) name[mac] = owner[$3]
+            else if (listed[$3] && name[mac] != owner[$3]) routes[mac] = 1
+        }
+        function meet(mac, at, family, address,    id, ap) {
             id = (mac in name) ? name[mac] : mac
-            if (!(mac in name) && !open[$2]) next
-            if ($3 in owner) {
-                if (listed[$3]) next
-                if (owner[$3] == id) { seen[$3] = now; next }
-                seen[$3] = -absence - 1 # it is another station now
+            if (!(mac in name) && !open[at]) return
+            if (mac in routes) return
+            if (address in owner) {
+                if (listed[address]) return
+                if (owner[address] == id) { seen[address] = now; return }
+                seen[address] = -absence - 1 # it is another station now
             }
-            ap = (id in its_ap && its_ap[id] != "-") ? its_ap[id] : $2
-            new[++coming] = id " " ap " " family " " $3
+            ap = (id in its_ap && its_ap[id] != "-") ? its_ap[id] : at
+            new[++coming] = id " " ap " " family " " address " " mac
         }
         END {
             printf "" >file
+            for (k = 1; k <= hears; k++) {
+                split(heard[k], f, " ")
+                meet(f[1], f[2], f[3], f[4])
+            }
             for (k = 1; k <= count; k++) {
                 address = order[k]
                 if (listed[address] || seen[address] >= now - absence) { keep(address); continue }
                 split(lines[address], f, " ")
-                print "remove_address", f[6], f[8], f[9]
-                delete taken[f[6], f[8], f[9]]
                 gone[f[1]] = f[3] ? f[4] : ""
             }
-            for (id in gone) if (!has[id] && gone[id] != "") {
+            for (id in gone) if (!has[id]) {
+                if (in_bucket[id] != "-") {
+                    print "remove_mac", in_bucket[id], in_place[id]
+                    delete taken[in_bucket[id], in_place[id]]
+                    delete in_bucket[id]
+                }
+                if (gone[id] == "") continue
                 print "remove_leaf", gone[id]
                 delete leaf[id]
                 delete used_leaf[number(substr(gone[id], 6))]
             }
             for (k = 1; k <= coming; k++) {
                 split(new[k], f, " ")
-                id = f[1]; ap = f[2]; family = f[3]; address = f[4]
+                id = f[1]; ap = f[2]; family = f[3]; address = f[4]; mac = f[5]
                 if (has[id] >= 16 || !(ap in own) || (address in placed)) continue
                 placed[address] = 1
                 if (!own[ap]) { down = to[ap]; up = from[ap] }
@@ -234,21 +259,17 @@ discover() {
                     }
                     down = up = leaf[id]
                 }
-                bucket = place(family, address)
-                node = 1
-                while ((family, bucket, sprintf("%x", node)) in taken) node++
-                node = sprintf("%x", node)
-                taken[family, bucket, node] = 1
-                print "add_address", family, address, bucket, node, down, up
-                print id, ap, own[ap], down, up, family, address, bucket, node, now, 0 >file
+                if (!(id in in_bucket)) add_mac(id, mac, down, up)
+                node = in_bucket[id] == "-" ? "-" : in_place[id]
+                print id, ap, own[ap], down, up, family, address, in_bucket[id], node, now, 0 >file
                 has[id]++
             }
         }' >"$DIR/deeds"
-    while read -r deed a b c d e f; do
+    while read -r deed a b c d e f g h i; do
         case $deed in
         add_leaf) add_leaf "$a" "$b" "$c" ;;
-        add_address) add_address "$a" "$b" "$c" "$d" "$e" "$f" ;;
-        remove_address) remove_address "$a" "$b" "$c" ;;
+        add_mac) add_mac "$a" "$b" "$c" "$d" "$e" "$f" "$g" "$h" "$i" ;;
+        remove_mac) remove_mac "$a" "$b" ;;
         remove_leaf) remove_leaf "$a" ;;
         esac || say "refused: $deed $a $b"
     done <"$DIR/deeds"

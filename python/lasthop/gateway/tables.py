@@ -1,0 +1,225 @@
+"""Classification by u32 filters where no BPF program can be loaded, as in a script.
+
+Both hooks redirect all frames to the IFB. There a frame is looked up by its MAC addresses: the
+source is that of a station that sends, the destination that of one that receives. Stations without
+a MAC address of their own are looked up by IP address. What belongs to nobody passes through the
+hierarchy's default class. Echo requests and replies have a small class, since the estimator must
+not wait in a leaf.
+
+What this cannot do is to allow each station some ARP, DNS and DHCP beside its leaf.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from lasthop.errors import UserError
+from lasthop.linux import tc
+from lasthop.linux.netlink import Request
+from lasthop.linux.tc import Address, Block, Device
+
+Key: TypeAlias = str | Address
+"""A MAC address or an IP address."""
+
+FAMILIES = (4, 6)
+MOST_ALIKE = 0xFFF
+"""Entries of one bucket of a table, those that end alike."""
+TO, FROM = 1, 2
+"""Hash tables of IPv4 addresses; those of IPv6 are two further."""
+MACS_TO, MACS_FROM = 7, 8
+"""Hash tables of MAC addresses."""
+ECHOES, OF_MACS, OF_ADDRESSES, OF_GROUPS = {4: 1, 6: 2}, 3, {4: 4, 6: 5}, 6
+"""Preferences of lists of filters on the IFB, the first ones first."""
+PASSING, REDIRECTING = {4: 1, 6: 2}, 3
+"""Preferences of lists of filters at the hooks."""
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Classes of a station's packets, to it and from it."""
+
+    to: int
+    up: int
+
+
+class Tables:
+    """Filters of the IFB and of both hooks.
+
+    Parameters
+    ----------
+    ifb : Device
+    major : int
+        Number of the hierarchy of access points.
+    majors : sequence of int
+        Numbers of the hierarchies inside groups.
+    outer : callable
+        The class of the first hierarchy through which the packets of a leaf pass.
+    """
+
+    def __init__(
+        self, ifb: Device, major: int, majors: Sequence[int], outer: Callable[[int], int]
+    ) -> None:
+        self.ifb = ifb
+        self.major = major
+        self.majors = [major, *majors]
+        self.outer = outer
+        self.taken: dict[tuple[object, int], set[int]] = {}
+        """Numbers in use, by kind of table and bucket."""
+        self.placed: dict[str, tuple[Classes, dict[Key, int]]] = {}
+        """Where each station is, with the numbers of its entries in the buckets."""
+
+    # What does not depend on stations.
+
+    def frames(self, echoes: int, groups: int) -> Iterator[Request]:
+        """The empty tables, and what points to them; classes of echoes and of group addresses."""
+        for family in FAMILIES:
+            for kind in tc.ECHOES[family]:
+                yield tc.u32_echo(
+                    self.ifb, family, kind, echoes, order=ECHOES[family], major=self.major
+                )
+        for major in self.majors:
+            yield from self.tables(major)
+        yield tc.u32_group(self.ifb, groups, order=OF_GROUPS, major=self.major)
+
+    def tables(self, major: int) -> Iterator[Request]:
+        """The empty tables of a hierarchy, and what points to them."""
+        for table in (MACS_TO, MACS_FROM):
+            yield tc.u32_table(self.ifb, tc.ANY, table, major, order=OF_MACS)
+        for table in (MACS_TO, MACS_FROM):
+            source = table == MACS_FROM
+            yield tc.link_macs(self.ifb, table, source=source, order=OF_MACS, major=major)
+        for family in FAMILIES:
+            order = OF_ADDRESSES[family]
+            for way in (TO, FROM):
+                yield tc.u32_table(self.ifb, family, number_of(way, family), major, order=order)
+            for way in (TO, FROM):
+                yield tc.link_table(
+                    self.ifb,
+                    family,
+                    number_of(way, family),
+                    source=way == FROM,
+                    protocol=None,
+                    major=major,
+                    order=order,
+                )
+
+    def hook(
+        self, block: Block, ignored: Iterable[Address], *, from_stations: bool, spares_udp: bool
+    ) -> Iterator[Request]:
+        """Redirect all that meets a hook, but packets of machines that are no stations."""
+        for address in sorted(ignored, key=lambda each: (each.version, int(each))):
+            order = PASSING[address.version]
+            yield tc.u32_host_passes(block, address, source=from_stations, order=order)
+        if from_stations and spares_udp:
+            for family in FAMILIES:
+                yield tc.u32_passes(block, family, tc.UDP, order=PASSING[family])
+        yield tc.u32_redirect(block, self.ifb, order=REDIRECTING)
+
+    # Stations.
+
+    def place(self, name: str, place: Classes, wanted: Collection[Key]) -> list[Request]:
+        """Let exactly these addresses be a station's: first the old ones go."""
+        before, known = self.placed.get(name, (place, {}))
+        stays = {key for key in known if key in wanted and before == place}
+        new = self.new_nodes(key for key in wanted if key not in stays)
+        requests: list[Request] = []
+        for key, node in known.items():
+            if key not in stays:
+                requests += self.free(before, key, node)
+        for key, node in new.items():
+            requests += self.entries(place, key, node)
+        self.placed[name] = place, {key: known[key] for key in stays} | new
+        return requests
+
+    def leave(self, name: str) -> list[Request]:
+        """Give up all addresses of a station."""
+        place, known = self.placed.pop(name, (Classes(0, 0), {}))
+        return [request for key, node in known.items() for request in self.free(place, key, node)]
+
+    def everybody(self) -> Iterator[Request]:
+        """Entries of all stations."""
+        for place, known in self.placed.values():
+            for key, node in known.items():
+                yield from self.entries(place, key, node)
+
+    def entries(self, place: Classes, key: Key, node: int) -> Iterator[Request]:
+        """Give frames to and from an address to its classes, in each hierarchy that they pass."""
+        for major in self.majors_of(place):
+            for way, leaf in ((TO, place.to), (FROM, place.up)):
+                flow = self.outer(leaf) if major == self.major else leaf
+                if isinstance(key, str):
+                    yield tc.mac_entry(
+                        self.ifb,
+                        MACS_FROM if way == FROM else MACS_TO,
+                        node,
+                        key,
+                        source=way == FROM,
+                        flow=flow,
+                        order=OF_MACS,
+                        major=major,
+                    )
+                else:
+                    yield tc.u32_entry(
+                        self.ifb,
+                        number_of(way, key.version),
+                        node,
+                        key,
+                        source=way == FROM,
+                        flow=flow,
+                        major=major,
+                        order=OF_ADDRESSES[key.version],
+                    )
+
+    def free(self, place: Classes, key: Key, node: int) -> list[Request]:
+        """Remove an address from the tables."""
+        self.taken[bucket_of(key)].discard(node)
+        found = []
+        for major in self.majors_of(place):
+            for way in (TO, FROM):
+                if isinstance(key, str):
+                    table = MACS_FROM if way == FROM else MACS_TO
+                    found.append(
+                        tc.del_mac(self.ifb, table, node, key, order=OF_MACS, major=major)
+                    )
+                else:
+                    table, order = number_of(way, key.version), OF_ADDRESSES[key.version]
+                    found.append(tc.del_filter(self.ifb, table, node, key, major, order=order))
+        return found
+
+    def majors_of(self, place: Classes) -> list[int]:
+        """Numbers of the hierarchies that a station's packets pass through."""
+        inside = place.to >> 16
+        return [self.major] if inside == self.major else [self.major, inside]
+
+    def new_nodes(self, keys: Iterable[Key]) -> dict[Key, int]:
+        """Numbers for all these addresses, or for none."""
+        new: dict[Key, int] = {}
+        try:
+            for key in keys:
+                new[key] = self.new_node(key)
+        except UserError:
+            for key, node in new.items():
+                self.taken[bucket_of(key)].discard(node)
+            raise
+        return new
+
+    def new_node(self, key: Key) -> int:
+        """A number in an address's bucket that nobody has."""
+        taken = self.taken.setdefault(bucket_of(key), set())
+        if len(taken) == MOST_ALIKE:
+            raise UserError(f"more than {MOST_ALIKE} addresses end like {key}")
+        node = next(k for k in range(1, MOST_ALIKE + 1) if k not in taken)
+        taken.add(node)
+        return node
+
+
+def number_of(table: int, family: int) -> int:
+    """Number of a hash table for addresses of a family."""
+    return table + (family == 6) * 2
+
+
+def bucket_of(key: Key) -> tuple[object, int]:
+    """Kind of table and bucket of an address."""
+    if isinstance(key, str):
+        return "mac", tc.mac_bytes(key)[-1]
+    return key.version, tc.bucket(key)
