@@ -5,6 +5,7 @@ from math import inf
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from lasthop.models.bottleneck.shares import Party, filled, of_flows, shared
 
 CAPACITY_BPS = 12e6
@@ -34,7 +35,9 @@ shares = st.floats(0.01, 100.0)
 def test_shares_are_those_of_rates_that_grow_together(parties: list[tuple[float, float]]) -> None:
     demands, weights = [each[0] for each in parties], [each[1] for each in parties]
     found = filled(CAPACITY_BPS, demands, weights)
-    assert found == pytest.approx(raised(CAPACITY_BPS, demands, weights), rel=1e-3, abs=2 * CAPACITY_BPS / STEPS)
+    assert found == pytest.approx(
+        raised(CAPACITY_BPS, demands, weights), rel=1e-3, abs=2 * CAPACITY_BPS / STEPS
+    )
     assert sum(found) == pytest.approx(min(CAPACITY_BPS, sum(demands)))
 
 

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-import lasthop as lh
 import pytest
+
+import lasthop as lh
 
 CELL: dict[str, Any] = {
     "duration": "30 s",
@@ -12,7 +13,11 @@ CELL: dict[str, Any] = {
     "cell": {"phy": "802.11g", "ap_queue": 100},
     "wire": {"delay": "5 ms"},
     "tcp": {"sack": True, "window": 300},
-    "station": {"family": {"count": 3, "download": 2}, "guest": {"upload": 1}, "own": {"download": 1}},
+    "station": {
+        "family": {"count": 3, "download": 2},
+        "guest": {"upload": 1},
+        "own": {"download": 1},
+    },
 }
 GROUPS: dict[str, dict[str, Any]] = {
     "none": {},

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use lasthop_engine::notation::forms::{Form, fault_of_each};
 pub(crate) use lasthop_engine::notation::forms::words;
+use lasthop_engine::notation::forms::{Form, fault_of_each};
 
 /// Name of a network interface (Linux: IFNAMSIZ).
 pub(crate) static INTERFACE: Form = Form {

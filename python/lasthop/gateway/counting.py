@@ -89,7 +89,9 @@ class Counting:
         udp = self.udp.look(known)
         met = self.met(layout, known)
         was_active = bool(observed.active)
-        observed.take(members, counters, udp, time.monotonic(), layout.ap_class, met, layout.bundles)
+        observed.take(
+            members, counters, udp, time.monotonic(), layout.ap_class, met, layout.bundles
+        )
         self.still = 0 if observed.active or observed.udp_senders else self.still + 1
         if observed.active and not was_active:
             self.loop.at(time.monotonic(), self.ping)

@@ -82,6 +82,7 @@ ECHO_BPS = 128_000
 """Rate of the class of echo requests and replies where filters classify. [bit/s]"""
 ECHO_PACKETS = 50
 
+
 def ifb_name(gateway: Gateway) -> str:
     """Name of the gateway's IFB, of 15 characters at most; one that is cut ends in a checksum."""
     name = f"lh-{gateway.lan}"
@@ -250,7 +251,7 @@ class Layout:
         return [self.new_leaf() for _ in range(count)]
 
     def new_leaf(self, major: int = MAJOR) -> int:
-        """The number of a class that nobody has; numbers inside a group are nobody else's either."""
+        """The number of a class that nobody has; numbers in groups are unique too."""
         if self.free_leaves:
             return tc.classid(major, self.free_leaves.pop())
         if self.next_leaf > self.last_leaf:
@@ -325,7 +326,9 @@ class Layout:
         """The class of a group, and the hierarchy inside it."""
         group = bundle.group
         turn_bytes = round(self.turn_bytes * group.share)
-        yield self.leaf_class(bundle.leaf, self.ap_class[ap.name], turn_bytes, largest_bps(ap, group))
+        yield self.leaf_class(
+            bundle.leaf, self.ap_class[ap.name], turn_bytes, largest_bps(ap, group)
+        )
         shared = self.shared.get(ap.name, ())[:1]
         default = [leaf & 0xFFFF for leaf in shared if leaf >> 16 == bundle.major]
         yield from bundle.hierarchy(self.ifb, DIRECT_PACKETS, *default or (0,))

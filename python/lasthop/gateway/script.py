@@ -270,7 +270,9 @@ def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
     add = layout.tables.place("example", Classes(leaf, uplink), [EXAMPLE])
     remove = layout.tables.leave("example")
     last = f"{tc.mac_bytes(EXAMPLE)[-1]:x}"
-    words_of = [f"0x{each.value:08x}" for way in (True, False) for each in tc.mac_matches(EXAMPLE, way)]
+    words_of = [
+        f"0x{each.value:08x}" for way in (True, False) for each in tc.mac_matches(EXAMPLE, way)
+    ]
     variables = dict(zip(words_of, ('"$3"', '"$4"', '"$5"', '"$6"'), strict=True))
     variables |= {tc.shown(leaf): '"$8"', tc.shown(uplink): '"$9"'}
 

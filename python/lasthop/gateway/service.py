@@ -281,9 +281,13 @@ class Service:
 def same_classes(old: Gateway, new: Gateway) -> bool:
     """Whether only stations and discovery differ, so that nobody else need notice."""
     shares = [[(g.name, g.share, g.max_bps) for g in gateway.groups] for gateway in (old, new)]
-    return shares[0] == shares[1] and range_of_rates(old) == range_of_rates(new) and all(
-        getattr(old, name) == getattr(new, name)
-        for name in ("wan", "lan", "queue_packets", "discipline", "flow_leaves", "aps")
+    return (
+        shares[0] == shares[1]
+        and range_of_rates(old) == range_of_rates(new)
+        and all(
+            getattr(old, name) == getattr(new, name)
+            for name in ("wan", "lan", "queue_packets", "discipline", "flow_leaves", "aps")
+        )
     )
 
 

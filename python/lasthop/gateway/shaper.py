@@ -29,7 +29,6 @@ from lasthop.linux.neighbours import own_addresses, subnets_at
 from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
 from lasthop.linux.undo import UndoLog
 
-
 REMOVALS = (tc.DELFILTER, tc.DELCLASS)
 """Messages that remove something."""
 

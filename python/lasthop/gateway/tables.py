@@ -178,9 +178,7 @@ class Tables:
             for way in (TO, FROM):
                 if isinstance(key, str):
                     table = MACS_FROM if way == FROM else MACS_TO
-                    found.append(
-                        tc.del_mac(self.ifb, table, node, key, order=OF_MACS, major=major)
-                    )
+                    found.append(tc.del_mac(self.ifb, table, node, key, order=OF_MACS, major=major))
                 else:
                     table, order = number_of(way, key.version), OF_ADDRESSES[key.version]
                     found.append(tc.del_filter(self.ifb, table, node, key, major, order=order))

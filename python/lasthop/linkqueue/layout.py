@@ -2,8 +2,8 @@
 
 A hierarchy of token buckets with one class lets packets leave at the rate; the class's queue is the
 scenario's. In front of it a token bucket that holds nothing back splits packets of merged segments,
-such as those of a virtual machine, so that the queue counts segments. The kernel's queues count what waits, a scenario's limit the packet in service too: what
-HTB has let go and not yet paid for.
+such as those of a virtual machine, so that the queue counts segments. The kernel's queues count
+what waits, a scenario's limit the packet in service too: what HTB has let go and not yet paid for.
 """
 
 from collections.abc import Iterator

@@ -318,7 +318,9 @@ def u32_passes(at: Block, family: int, protocol: int, *, order: int) -> Request:
     return u32(at, family, 0, 0, options, said, order=order)
 
 
-def u32_echo(device: Device, family: int, kind: int, flow: int, *, order: int, major: int) -> Request:
+def u32_echo(
+    device: Device, family: int, kind: int, flow: int, *, order: int, major: int
+) -> Request:
     """Give echo requests or replies to a class; headers have no options."""
     protocol = ICMP if family == 4 else ICMP6
     to_type = Match(20 if family == 4 else 40, 0xFF000000, kind << 24)
@@ -387,7 +389,15 @@ def link_macs(device: Device, table: int, *, source: bool, order: int, major: in
 
 
 def mac_entry(
-    device: Device, table: int, node: int, mac: str, *, source: bool, flow: int, order: int, major: int
+    device: Device,
+    table: int,
+    node: int,
+    mac: str,
+    *,
+    source: bool,
+    flow: int,
+    order: int,
+    major: int,
 ) -> Request:
     """A MAC address in a hash table: give its frames to a class."""
     last = mac_bytes(mac)[-1]

@@ -43,7 +43,17 @@ class Model:
 
 MODELS: Mapping[str, Model] = {
     name: Model(name)
-    for name in ("bottleneck", "airtime", "aggregates", "dcf", "edca", "vbs", "hotspot", "red", "acsma")
+    for name in (
+        "bottleneck",
+        "airtime",
+        "aggregates",
+        "dcf",
+        "edca",
+        "vbs",
+        "hotspot",
+        "red",
+        "acsma",
+    )
 }
 """Models by name, in the order in which they are asked whether a scenario suits them."""
 

@@ -68,13 +68,19 @@ def test_leaves_of_a_group_stand_in_its_own_hierarchy_and_others_beside_it() -> 
     made = layout(found((LAPTOP, "10.0.0.1"), (PHONE, "10.0.0.2"), (GUEST, "10.0.0.3")))
     majors = {name: member.leaf >> 16 for name, member in made.members.items()}
     alice, unlisted = (made.bundles["wlan", name] for name in ("alice", "unlisted"))
-    assert majors == {"laptop": alice.major, PHONE: alice.major, GUEST: unlisted.major, "till": MAJOR}
+    assert majors == {
+        "laptop": alice.major,
+        PHONE: alice.major,
+        GUEST: unlisted.major,
+        "till": MAJOR,
+    }
     minors = {member.leaf & 0xFFFF for member in made.members.values()}
     assert len(minors) == len(made.members)
     said = [request.said for request in made.hierarchy({"wlan": 12_000_000})]
     classes = [line for line in said if f"classid {tc.shown(alice.leaf)} htb" in line]
     (unit,) = (line for line in said if f"classid {tc.shown(made.members['till'].leaf)} " in line)
-    assert f"quantum {2 * PACKET_BYTES}" in classes[0] and f"quantum {PACKET_BYTES}" in unit
+    assert f"quantum {2 * PACKET_BYTES}" in classes[0]
+    assert f"quantum {PACKET_BYTES}" in unit
     (strangers,) = (line for line in said if f"classid {tc.shown(unlisted.leaf)} htb" in line)
     assert "ceil 5000000bit" in strangers
 
@@ -120,14 +126,17 @@ def test_without_programs_mac_addresses_are_looked_up_in_both_hierarchies() -> N
     inner = [line for line in said if "flowid" in line]
     for major, flow in ((MAJOR, alice.leaf), (alice.major, made.members[PHONE].leaf)):
         own = [line for line in inner if f"parent {major:x}: " in line]
-        assert len(own) == 2 and all(f"flowid {tc.shown(flow)}" in line for line in own)
+        assert len(own) == 2
+        assert all(f"flowid {tc.shown(flow)}" in line for line in own)
     removed = [request.said for request in made.leave(PHONE)]
     assert sum("tc filter del dev lh " in line for line in removed) == len(inner)
 
 
 def test_a_turn_that_is_longer_than_a_queue_is_told() -> None:
     assert short_queue(gateway()) == []
-    far = TABLES.replace("share = 2", "share = 100").replace("unlisted.max", "unlisted.share = 0.1#")
+    far = TABLES.replace("share = 2", "share = 100").replace(
+        "unlisted.max", "unlisted.share = 0.1#"
+    )
     assert "the largest turn is 1000 packets" in short_queue(gateway(far))[0]
 
 

@@ -182,7 +182,9 @@ def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
     assert request.said.startswith("tc class change dev lh parent 6c68: classid 6c68:1 htb rate 3")
 
 
-def test_all_is_redirected_by_the_last_commands_but_udp_that_is_spared_and_ignored_machines() -> None:
+def test_all_is_redirected_by_the_last_commands_but_udp_that_is_spared_and_ignored_machines() -> (
+    None
+):
     more = """udp = "down"
 discover = { neighbours = true, ignore = "10.0.0.9, 2001:db8::9" }
 station.a.address = "10.0.0.1"

@@ -133,4 +133,5 @@ def test_a_station_that_is_found_is_added_and_removed_by_its_mac_address() -> No
         assert words in add
     remove = text.split("remove_mac() {\n")[1].split("\n}\n")[0]
     assert remove.count("tc filter del dev lh-eth1 parent 6c68: protocol all pref 3 handle") == 2
-    assert '"7:$1:$2"' in remove and '"8:$1:$2"' in remove
+    assert '"7:$1:$2"' in remove
+    assert '"8:$1:$2"' in remove

@@ -133,11 +133,7 @@ fn station(
 }
 
 /// A group; the listed stations that it names are told so.
-fn group(
-    name: &str,
-    section: &Section,
-    listed: &mut [GatewayStation],
-) -> Result<Group, Refused> {
+fn group(name: &str, section: &Section, listed: &mut [GatewayStation]) -> Result<Group, Refused> {
     let keys = GroupTable::read(&Layers(&[section]))?;
     let (mut macs, mut subnets) = (Vec::new(), Vec::new());
     for which in forms::stations(keys.stations.as_deref()) {

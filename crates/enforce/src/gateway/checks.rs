@@ -9,11 +9,11 @@ use lasthop_engine::notation::decode::{Entry, Said, Section};
 use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line};
 
 use super::assemble::discovery;
-use super::{effect, groups};
 use super::settings::{
     AccessPointTable, BottleneckKeys, DiscoverTable, GatewayStationTable, GatewayTable, GatewayWce,
     GroupTable, ONLY,
 };
+use super::{effect, groups};
 use crate::forms;
 
 /// Most access points of a gateway.
@@ -176,7 +176,9 @@ fn check_subnets(gateway: &Section, problems: &mut Problems) {
     for (k, (_, ap)) in aps.iter().enumerate() {
         for own in subnets(ap) {
             let twin = aps[..k].iter().find_map(|(name, other)| {
-                let found = subnets(other).into_iter().find(|s| forms::overlap(*s, own))?;
+                let found = subnets(other)
+                    .into_iter()
+                    .find(|s| forms::overlap(*s, own))?;
                 Some((name, found))
             });
             if let Some((name, (address, length))) = twin

@@ -37,7 +37,10 @@ fn check_listed(gateway: &Section, problems: &mut Problems) {
             && !gateway.lacks(GatewayTable::group)
         {
             let message = match names.as_slice() {
-                [] => format!("{} is no group; needed is a table [gateway.group.NAME]", own.shown),
+                [] => format!(
+                    "{} is no group; needed is a table [gateway.group.NAME]",
+                    own.shown
+                ),
                 _ => format!(
                     "{} is no group of listed stations; allowed are {}",
                     own.shown,
@@ -78,7 +81,8 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
         let said = group.said(GroupTable::stations).and_then(Said::present);
         let named = |(_, station): &(String, Section)| {
             let own = station.said(GatewayStationTable::group);
-            own.and_then(Said::present).is_some_and(|own| own.value == *name)
+            own.and_then(Said::present)
+                .is_some_and(|own| own.value == *name)
         };
         match said {
             Some(said) if name == UNLISTED => {

@@ -7,7 +7,9 @@ use lasthop_engine::notation::setting::{
 };
 use lasthop_engine::{table, words};
 
-use crate::forms::{ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, OID, STATIONS, SUBNETS};
+use crate::forms::{
+    ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, OID, STATIONS, SUBNETS,
+};
 
 /// The access point of a gateway that lists none.
 pub(crate) const ONLY: &str = "wlan";

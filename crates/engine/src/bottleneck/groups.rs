@@ -147,6 +147,9 @@ fn members<'a>(word: &str, made: &'a Made) -> Vec<&'a str> {
     let every = made.iter().flat_map(|(_, names)| names);
     match own {
         Some((_, names)) => names.iter().map(String::as_str).collect(),
-        None => every.filter(|name| *name == word).map(String::as_str).collect(),
+        None => every
+            .filter(|name| *name == word)
+            .map(String::as_str)
+            .collect(),
     }
 }

@@ -31,8 +31,8 @@ mod leaves;
 mod settings;
 mod timing;
 
-use self::leaves::Leaves;
 pub use self::groups::BottleneckGroup;
+use self::leaves::Leaves;
 pub use self::leaves::link_of;
 pub use self::settings::{BottleneckFairness, BottleneckSettings, BottleneckUdp};
 use self::timing::Timing;

@@ -449,10 +449,17 @@ mod tests {
     #[test]
     fn a_group_has_one_share_which_its_leaves_share_equally() {
         let leaf_of = (0..5).map(|leaf| [leaf, leaf]).collect();
-        let parties = [party(&[0, 2, 4], 1.0, None), party(&[1], 1.0, None), party(&[3], 2.0, None)];
+        let parties = [
+            party(&[0, 2, 4], 1.0, None),
+            party(&[1], 1.0, None),
+            party(&[3], 2.0, None),
+        ];
         let sent = serve_for(&mut Fair::of(leaf_of, &parties, 200), 5, 12_000_000, 20);
         let share = 12_000_000.0 * 20.0 / 8.0 / 4.0;
-        for (flow, expected) in [1.0 / 3.0, 1.0, 1.0 / 3.0, 2.0, 1.0 / 3.0].into_iter().enumerate() {
+        for (flow, expected) in [1.0 / 3.0, 1.0, 1.0 / 3.0, 2.0, 1.0 / 3.0]
+            .into_iter()
+            .enumerate()
+        {
             let error = sent[flow] as f64 / (share * expected) - 1.0;
             assert!(error.abs() < 1e-3, "flow {flow}: {error}");
         }
@@ -463,8 +470,14 @@ mod tests {
         let leaf_of = vec![[0, 0], [1, 1], [2, 2]];
         let parties = [party(&[0, 1], 1.0, Some(2_000_000)), party(&[2], 1.0, None)];
         let sent = serve_for(&mut Fair::of(leaf_of, &parties, 200), 3, 12_000_000, 20);
-        let megabits: Vec<f64> = sent.iter().map(|&bytes| bytes as f64 * 8e-6 / 20.0).collect();
-        assert!((megabits[0] - 1.0).abs() < 0.005 && (megabits[1] - 1.0).abs() < 0.005, "{megabits:?}");
+        let megabits: Vec<f64> = sent
+            .iter()
+            .map(|&bytes| bytes as f64 * 8e-6 / 20.0)
+            .collect();
+        assert!(
+            (megabits[0] - 1.0).abs() < 0.005 && (megabits[1] - 1.0).abs() < 0.005,
+            "{megabits:?}"
+        );
         assert!((megabits[2] - 10.0).abs() < 0.01, "{megabits:?}");
     }
 
@@ -475,7 +488,9 @@ mod tests {
         let megabits = serve_for(&mut fair, 1, 12_000_000, 20)[0] as f64 * 8e-6 / 20.0;
         assert!((megabits - 3.0).abs() < 0.005, "{megabits}");
         fair.set_capped(false);
-        assert!(fair.dequeue(Time::ZERO).is_some(), "no rate holds before the start");
+        assert!(
+            fair.dequeue(Time::ZERO).is_some(),
+            "no rate holds before the start"
+        );
     }
-
 }

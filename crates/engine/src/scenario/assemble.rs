@@ -43,7 +43,11 @@ pub(super) fn assemble(
         cell,
         wire: Wire::read(&top.inside(RootKeys::wire).layers())?,
         bottleneck: match root.inside(RootKeys::bottleneck) {
-            Some(bottleneck) => Some(BottleneckSettings::of(bottleneck, preset.rate_bps, &made_stations(root))?),
+            Some(bottleneck) => Some(BottleneckSettings::of(
+                bottleneck,
+                preset.rate_bps,
+                &made_stations(root),
+            )?),
             None => None,
         },
         stations: Vec::new(),

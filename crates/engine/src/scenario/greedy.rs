@@ -46,7 +46,11 @@ impl<'a> Path<'a> {
                 return path;
             }
         }
-        if let Some(shared) = scenario.bottleneck.as_ref().filter(|own| own.redirects(flow)) {
+        if let Some(shared) = scenario
+            .bottleneck
+            .as_ref()
+            .filter(|own| own.redirects(flow))
+        {
             path.on_air = shared.start > Span::ZERO;
             path.link = Some(("vsb", shared.rate_bps, None));
         }

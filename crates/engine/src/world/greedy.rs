@@ -82,7 +82,10 @@ impl GreedyFlows {
     /// Returns empty lists of members for the `queues` of the radio.
     pub(super) fn new(scenario: &Scenario, queues: usize) -> GreedyFlows {
         let number = numbers::of_bottleneck(scenario);
-        let starts = scenario.bottleneck.as_ref().map(|own| Time::ZERO + own.start);
+        let starts = scenario
+            .bottleneck
+            .as_ref()
+            .map(|own| Time::ZERO + own.start);
         GreedyFlows {
             air: vec![VecDeque::new(); queues],
             links: Vec::new(),

@@ -52,7 +52,10 @@ pub(super) fn first_ping(scenario: &Scenario) -> usize {
 
 /// First flow that is a connection's.
 pub(super) fn first_connection(scenario: &Scenario) -> usize {
-    let pinged = scenario.bottleneck.as_ref().map_or(0, |_| scenario.stations.len());
+    let pinged = scenario
+        .bottleneck
+        .as_ref()
+        .map_or(0, |_| scenario.stations.len());
     first_ping(scenario) + pinged
 }
 

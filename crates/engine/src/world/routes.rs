@@ -241,7 +241,10 @@ impl Routes {
     fn lay(&mut self, flow: &Flow, data: bool, scenario: &Scenario, cell: Option<&Cell>) -> Way {
         let network = if data { &flow.forward } else { &flow.back };
         let network = network.iter().map(|&link| of_network(link as usize));
-        let passes = scenario.bottleneck.as_ref().is_some_and(|own| own.redirects(flow));
+        let passes = scenario
+            .bottleneck
+            .as_ref()
+            .is_some_and(|own| own.redirects(flow));
         let shared = numbers::of_bottleneck(scenario).filter(|_| passes);
         let (first, last, links) = match flow.ends {
             Ends::Wired => (WIRED, WIRED, network.collect()),

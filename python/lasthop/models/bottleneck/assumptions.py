@@ -67,9 +67,7 @@ def airtime(scenario: CellScenario, flow: Flow, goodput_bps: float) -> float:
     return total
 
 
-def taken_s(
-    scenario: CellScenario, station: Station, packet_bytes: int, *, is_up: bool
-) -> float:
+def taken_s(scenario: CellScenario, station: Station, packet_bytes: int, *, is_up: bool) -> float:
     """Time of a packet's exchange with its AIFS, to a station or from it. [s]"""
     rate_bps = station.rate_bps if is_up else station.downlink_rate_bps
     control = station.uplink_control_bps if is_up else station.downlink_control_bps

@@ -367,7 +367,11 @@ max = "5 Mbps"
 [gateway.group.unlisted]
 "#;
     let gateway = gateway(&format!("{LEAST}{groups}")).unwrap();
-    let own: Vec<_> = gateway.stations.iter().map(|one| one.group.as_deref()).collect();
+    let own: Vec<_> = gateway
+        .stations
+        .iter()
+        .map(|one| one.group.as_deref())
+        .collect();
     assert_eq!(own, [Some("alice"), Some("office")]);
     let [alice, office, unlisted] = &gateway.groups[..] else {
         panic!("three groups");
@@ -423,7 +427,10 @@ fn what_is_wrong_with_groups_is_said() {
         ),
     ] {
         let said = said_of(more);
-        let lines = said.lines().map(|line| line.split_once(": `").map_or(line.to_owned(), |(_, rest)| format!("`{rest}")));
+        let lines = said.lines().map(|line| {
+            line.split_once(": `")
+                .map_or(line.to_owned(), |(_, rest)| format!("`{rest}"))
+        });
         assert_eq!(lines.collect::<Vec<_>>().join("\n"), expected, "{more}");
     }
 }

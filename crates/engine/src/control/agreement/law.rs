@@ -256,7 +256,8 @@ impl Law {
         let seen_bps = capacity_bps.or(seen_bps);
         self.stood = Some((before_bps, seen_bps));
         if sight.delay <= self.thresholds.threshold {
-            let back_bps = seen_bps.map_or(self.rate_bps, |capacity_bps| capacity_bps.min(before_bps));
+            let back_bps =
+                seen_bps.map_or(self.rate_bps, |capacity_bps| capacity_bps.min(before_bps));
             self.stood = None;
             if back_bps > self.rate_bps {
                 self.set(now, back_bps);

@@ -110,7 +110,8 @@ fn it_needs_a_cell() {
 /// What is said of groups in front of three stations, of which one table makes two.
 fn said_of_groups(table: &str) -> String {
     let stations = "[station.pair]\ncount = 2\nupload = 1\n[station.own]\nupload = 1\n";
-    let file = format!("duration = \"9 s\"\ncell = {{ phy = \"802.11b\" }}\n{stations}[vsb]\n{table}");
+    let file =
+        format!("duration = \"9 s\"\ncell = {{ phy = \"802.11b\" }}\n{stations}[vsb]\n{table}");
     complaints(toml(&file, &[]))
 }
 
@@ -143,7 +144,9 @@ fn a_group_has_stations_and_a_station_one_group() {
         ),
     ] {
         let said = said_of_groups(table);
-        let after = said.split_once(": `").map(|(_, rest)| rest.replace('\n', " "));
+        let after = said
+            .split_once(": `")
+            .map(|(_, rest)| rest.replace('\n', " "));
         assert_eq!(after.as_deref(), Some(expected), "{table}: {said}");
     }
 }
@@ -154,6 +157,9 @@ fn a_group_has_all_stations_of_a_table_and_unlisted_the_rest() {
     let groups = "[vsb.group.unlisted]\nmax = \"1 Mbps\"\n[vsb.group.a]\nstations = \"pair\"\n";
     let file = format!("duration = \"9 s\"\ncell = {{ phy = \"802.11b\" }}\n{stations}{groups}");
     let found = toml(&file, &[]).unwrap().bottleneck.unwrap().groups;
-    let of: Vec<_> = found.iter().map(|group| (group.name.as_str(), &*group.stations)).collect();
+    let of: Vec<_> = found
+        .iter()
+        .map(|group| (group.name.as_str(), &*group.stations))
+        .collect();
     assert_eq!(of, [("unlisted", &[2][..]), ("a", &[0, 1])]);
 }
