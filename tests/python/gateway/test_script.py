@@ -124,13 +124,14 @@ def test_a_station_that_is_found_is_added_and_removed_by_its_mac_address() -> No
     text = made(KINDS["found"])
     add = text.split("add_mac() {\n")[1].split("\n}\n")[0]
     assert add.count("tc filter add dev lh-eth1 parent 6c68: protocol all pref 3") == 2
-    for words in (
-        '"7:$2:$7" u32 ht "7:$2:" match u32 "$5" 0x0000ffff at -16 match u32 "$6" 0xffffffff at -12 '
+    for said in (
+        'u32 ht "7:$2:" match u32 "$5" 0x0000ffff at -16 match u32 "$6" 0xffffffff at -12',
+        'u32 ht "8:$2:" match u32 "$3" 0xffffffff at -8 match u32 "$4" 0xffff0000 at -4',
+        'handle "7:$2:$7"',
         'flowid "$8"',
-        '"8:$2:$7" u32 ht "8:$2:" match u32 "$3" 0xffffffff at -8 match u32 "$4" 0xffff0000 at -4 '
         'flowid "$9"',
     ):
-        assert words in add
+        assert said in add
     remove = text.split("remove_mac() {\n")[1].split("\n}\n")[0]
     assert remove.count("tc filter del dev lh-eth1 parent 6c68: protocol all pref 3 handle") == 2
     assert '"7:$1:$2"' in remove

@@ -41,7 +41,8 @@ def test_a_plan_is_what_tc_would_be_told() -> None:
         "ethtool -K br0 gro off",
         "ethtool -K wlan0 gro off",
         "ip link set eth0 gso_max_segs 1",
-        "tc qdisc add dev eth0 root handle 6c67: tbf rate 100000000000bit burst 1600b limit 1048576b",
+        "tc qdisc add dev eth0 root handle 6c67: tbf rate 100000000000bit burst 1600b "
+        "limit 1048576b",
         "tc qdisc add dev eth0 parent 6c67:1 handle 6c68: htb default 1 direct_qlen 1000",
         "tc class add dev eth0 parent 6c68: classid 6c68:1 htb rate 10000000bit ceil 10000000bit "
         "burst 1514b cburst 1514b quantum 1514",
