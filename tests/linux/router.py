@@ -15,11 +15,6 @@ from pathlib import Path
 
 from lab import GATEWAY, sh, wait_until
 
-BY_ADDRESS = (
-    "lasthop: classified by IP address only: bpftool and a program for MAC addresses are missing: "
-    "a guest can bypass this\n"
-)
-"""What a script says once it is set up."""
 APPLETS = ["awk", "cat", "grep", "id", "kill", "mkdir", "mv", "ping", "rm", "sed", "sh", "sleep"]
 PROGRAMS = ("ip", "tc", "dash", "flock")
 HIDE = 'ip() { /sbin/ip "$@"; }; tc() { /sbin/tc "$@"; }; . /gateway.sh'

@@ -51,7 +51,7 @@ def shaper(tmp_path: Path) -> Iterator[Shaper]:
             address(STATIONS, f"g{k}", [f"{HERE_V4[k]}/16"])
         with entered(GATEWAY), Shaper(gateway, log_in(tmp_path)) as shaper:
             shaper.up(gateway.stations)
-            assert shaper.programs is not None, shaper.why_by_address
+            assert shaper.programs is not None, shaper.why_filters
             yield shaper
             assert shaper.faults() == []
             assert shaper.down() == []
@@ -182,7 +182,7 @@ def test_a_packet_that_waits_while_its_class_changes_is_counted_once(shaper: Sha
     assert now[Kind.UNCLASSIFIED] == before[Kind.UNCLASSIFIED]
 
 
-def test_without_programs_filters_classify_by_address(
+def test_without_programs_filters_classify(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: object) -> None:
@@ -199,6 +199,6 @@ def test_without_programs_filters_classify_by_address(
         assert shaper.faults() == []
         assert shaper.classified("wlan") is None
         assert shaper.filtered() == []
-        (warning,) = without_programs(shaper.why_by_address)
-        assert "Operation not permitted: a guest can bypass the gateway" in warning
+        (warning,) = without_programs(shaper.why_filters)
+        assert "Operation not permitted: ARP, DNS and DHCP wait in the leaves" in warning
         assert shaper.down() == []

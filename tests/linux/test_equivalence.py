@@ -33,7 +33,7 @@ KINDS = {
 def test_plan_and_up_leave_the_same_where_filters_classify(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(Shaper, "classifies_by_mac", lambda _: False)
+    monkeypatch.setattr(Shaper, "has_programs", lambda _: False)
     gateway = config.read(gateway_text(3, KINDS[kind]))
 
     def by_up() -> str:

@@ -96,12 +96,12 @@ def by_address(stations: Mapping[str, str]) -> list[str]:
 
 
 def without_programs(why: str | None) -> list[str]:
-    """Return a warning if no packets are classified by MAC address."""
+    """Return a warning if filters classify packets instead of programs."""
     if why is None:
         return []
     return [
-        f"{why}: a guest can bypass the gateway with other protocols or forged addresses: the "
-        "process must have CAP_BPF, and the kernel CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_BPF"
+        f"{why}: ARP, DNS and DHCP wait in the leaves, and bytes at the filters are not counted: "
+        "the process must have CAP_BPF, and the kernel CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_BPF"
     ]
 
 

@@ -155,7 +155,7 @@ class Layout:
     discipline : str, optional
         Queue of leaves; where no kernel was asked, what the file says or the best of all.
     programs : Attachable, optional
-        BPF programs that classify by MAC address. Without them filters classify by IP address.
+        BPF programs that classify. Without them filters do.
     """
 
     def __init__(

@@ -53,7 +53,7 @@ def check(gateway: Gateway) -> Checked:
         leaves = {"discipline": discipline, "why": why(gateway)}
         found += unmanaged(gateway, discipline)
     if (refused := rights.bpf_refused()) is not None:
-        found += without_programs(f"classified by IP address only: {refused}")
+        found += without_programs(f"filters classify instead of a BPF program: {refused}")
     if faults := bypasses(gateway).faults:
         raise UserError(faults[0])
     state = state_of(gateway.lan, None)

@@ -264,7 +264,7 @@ class Service:
             "warnings": [
                 *self.stations.warnings,
                 *self.stations.cautions(),
-                *without_programs(shaping.shaper.why_by_address),
+                *without_programs(shaping.shaper.why_filters),
                 *(unmanaged(shaping.gateway, discipline) if discipline is not None else ()),
                 *self.rates.warnings(),
             ],

@@ -53,8 +53,8 @@ class Shaper:
         self.changes = Changes(self.kernel, log)
         self.rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
         self.programs: Programs | None = None
-        self.why_by_address: str | None = None
-        """Why packets are classified by IP address only, if they are."""
+        self.why_filters: str | None = None
+        """Why filters classify packets instead of programs, if they do."""
         self.others = Surroundings()
         """MAC addresses that are not simply that of one station, as the stations' sources say."""
         self.on_link: list[Subnet] = []
@@ -112,7 +112,7 @@ class Shaper:
         lans = [tc.Device(name, links.index_of(name)) for name in gateway.lans]
         ifb = self.changes.add_ifb(ifb_name(gateway), tc.DIRECT_PACKETS)
         chosen = leaf_queue.best(self.kernel, ifb) if is_chosen(gateway) else gateway.discipline
-        self.classifies_by_mac()
+        self.has_programs()
         layout = Layout(gateway, ifb, chosen, self.programs)
         self.changes.carry_out(list(layout.foundation(self.rates)))
         for device in (wan, *lans):
@@ -135,14 +135,14 @@ class Shaper:
         self.unload_programs()
         return kept
 
-    def classifies_by_mac(self) -> bool:
+    def has_programs(self) -> bool:
         """Return whether programs classify by MAC address; load them if nothing is set up."""
         if self.programs is None and self.layout is None:
             try:
                 self.programs = Programs()
-                self.why_by_address = None
+                self.why_filters = None
             except BpfError as error:
-                self.why_by_address = f"classified by IP address only: {error}"
+                self.why_filters = f"filters classify instead of a BPF program: {error}"
         return self.programs is not None
 
     def unload_programs(self) -> None:
@@ -320,8 +320,8 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
     ----------
     gateway : Gateway
     by_mac : bool, optional
-        Whether a BPF program classifies by MAC address, as in `up`. Without it filters classify by
-        IP address, as in `up` where the kernel refuses the program.
+        Whether a BPF program classifies, as in `up`. Without it filters do, as in `up` where the
+        kernel refuses the program.
     """
     ifb = tc.Device(ifb_name(gateway), 0)
     programs = Planned(ifb.name) if by_mac else None

@@ -180,11 +180,7 @@ class Stations:
         self.settle(self.wanted())
 
     def wanted(self) -> list[KnownStation]:
-        """Return the stations that are to have a leaf now.
-
-        Where packets are classified by IP address only, there is no leaf for unclassified packets,
-        so nobody waits.
-        """
+        """Return the stations that are to have a leaf now."""
         shaping, roster, now = self.shaping, self.roster, time.monotonic()
         everybody = roster.stations()
         listed = {each.name for each in shaping.gateway.stations}
@@ -197,8 +193,6 @@ class Stations:
         admission, discovery = self.admission, shaping.gateway.discovery
         admission.quarantine_s = discovery.quarantine_s
         admission.max_new_leaves = discovery.new_per_minute
-        if not shaping.shaper.classifies_by_mac():
-            return everybody
         admitted = admission.see((mac for mac in macs if mac is not None), now)
         self.memory.write(admission.known)
         self.wait_for(admission.due_s())

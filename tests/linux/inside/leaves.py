@@ -60,7 +60,7 @@ def main(word: str, more: str) -> dict[str, object]:
 
 def without_programs(gateway: Gateway, directory: Path, seen: dict[str, object]) -> list[str]:
     """Set up what a plan without `bpftool` sets up, and take it down; what is left, in words."""
-    refuse = mock.patch.object(Shaper, "classifies_by_mac", return_value=False)
+    refuse = mock.patch.object(Shaper, "has_programs", return_value=False)
     with refuse, Shaper(gateway, log_in(directory)) as shaper:
         shaper.up(gateway.stations)
         seen["by_address"] = state()

@@ -232,7 +232,7 @@ def test_lists_of_filters_at_the_ifb_have_an_order() -> None:
     assert f"default {layout.shared['wlan'][0] & 0xFFFF:x} " in default
 
 
-def test_a_plan_classifies_by_mac_address_and_redirects_by_the_last_commands() -> None:
+def test_a_plan_has_programs_address_and_redirects_by_the_last_commands() -> None:
     more = """discover.neighbours = true
 station.a = { mac = "02:00:5e:10:00:01", address = "10.0.0.1" }
 station.b.address = "10.0.0.2"

@@ -43,7 +43,7 @@ class Unshaped:
     def __init__(self, *, by_mac: bool = False) -> None:
         self.by_mac = by_mac
 
-    def classifies_by_mac(self) -> bool:
+    def has_programs(self) -> bool:
         return self.by_mac
 
     def by_address(self) -> dict[str, str]:

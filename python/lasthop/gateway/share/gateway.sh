@@ -478,7 +478,6 @@ start() {
     : >"$DIR/memory"
     listed >"$DIR/stations"
     set_up
-    say "classified by IP address only: bpftool and a program for MAC addresses are missing: a guest can bypass this"
     : >"$DIR/up"
     look=0
     while :; do
