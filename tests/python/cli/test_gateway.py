@@ -39,8 +39,7 @@ def test_plan_writes_a_script(lasthop: Lasthop, cafe: Path) -> None:
         is_shared = "6c68:fff" in line or "htb default" in line  # leaves of packets of nobody
         assert not is_of_classes or is_shared or f"    try {line}\n" in done.stdout
     # what is missing on a small router
-    assert "# - Packets are classified by IP address" in done.stdout
-    assert 'say "classified by IP address only' in done.stdout
+    assert "What is missing: ARP, DNS and DHCP have no allowance" in done.stdout
 
 
 def test_a_script_that_cannot_be_is_refused_in_one_line(lasthop: Lasthop, cafe: Path) -> None:

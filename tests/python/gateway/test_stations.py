@@ -40,12 +40,6 @@ class Unshaped:
     layout: Layout | None = None
     others = Surroundings()
 
-    def __init__(self, *, by_mac: bool = False) -> None:
-        self.by_mac = by_mac
-
-    def has_programs(self) -> bool:
-        return self.by_mac
-
     def by_address(self) -> dict[str, str]:
         return {}
 
@@ -123,8 +117,7 @@ class Accepting(Unshaped):
 
     layout: Layout
 
-    def __init__(self, layout: Layout, *, by_mac: bool = False) -> None:
-        super().__init__(by_mac=by_mac)
+    def __init__(self, layout: Layout) -> None:
         self.layout = layout
 
     def running(self) -> Layout:
@@ -142,7 +135,7 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
     discovery = replace(shaping.gateway.discovery, quarantine_s=10.0, new_per_minute=1)
     shaping.gateway = replace(shaping.gateway, discovery=discovery)
     layout = Layout(shaping.gateway, Device("lh", 1))
-    shaper = Accepting(layout, by_mac=True)
+    shaper = Accepting(layout)
     shaping.shaper = cast(Shaper, shaper)
     some.admission.known = {"02:00:00:00:00:01": None}
     due: list[float] = []
@@ -157,10 +150,6 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
     assert due[-1] == some.admission.admitted_s[0] + 60
     (warning,) = some.cautions()
     assert warning.startswith("new MAC addresses without a leaf: 1; 1 got one in the last minute")
-    # without a leaf for them, nobody waits
-    shaper.by_mac = False
-    some.see(there)
-    assert len(layout.members) == 3
 
 
 @pytest.mark.slow
