@@ -266,7 +266,8 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
     assert {line[6] for line in lines} == {"10.77.1.10", "10.77.1.11", "fd77:1::a"}
     assert len({line[0] for line in lines}) == 1  # one machine, by its MAC address
     same = "".join(f"{line[6]}, " for line in lines).strip(", ")
-    gateway = config.read(gateway_text(0) + f'station.s = {{ address = "{same}" }}\n')
+    mac = lines[0][0]
+    gateway = config.read(text + f'[gateway.station.s]\nmac = "{mac}"\naddress = "{same}"\n')
     found = Child(GATEWAY, state).result()
 
     def forgotten() -> bool:
