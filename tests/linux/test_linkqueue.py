@@ -161,7 +161,7 @@ def test_another_file_is_taken_over_or_refused(directory: Path, programs: None) 
         code, said = lasthop("queue", "up", file)
         assert code == 0, said
         with entered(GATEWAY):
-            assert "lasthop_sharing direct-action" in sh("tc filter show dev wan")
+            assert "lasthop_sharing direct-action" in sh("tc filter show dev wan parent 6c68:")
         written(directory, THRESHOLD.replace('"wan"', '"lan"').replace('from = "lan"\n', ""))
         code, said = lasthop("queue", "up", file)
         assert code == 2
@@ -396,7 +396,7 @@ def is_whole() -> bool:
     return (
         "limit 200p" in sh("tc qdisc show dev wan")
         and "rate 50Mbit" in sh("tc class show dev wan")
-        and "lasthop_sharing" in sh("tc filter show dev wan")
+        and "lasthop_sharing" in sh("tc filter show dev wan parent 6c68:")
         and segments == 1
     )
 

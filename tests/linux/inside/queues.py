@@ -40,7 +40,7 @@ def wrong_with(queue: str, directory: Path) -> list[str]:
         wrong += shaped.down()
     in_batches(plan(wanted))
     by_tc = state("qdisc del dev wan root")
-    pairs = zip_longest(by_us.splitlines(), by_tc.splitlines())
+    pairs = zip_longest(sorted(by_us.splitlines()), sorted(by_tc.splitlines()))
     return wrong + [f"{ours} | {theirs}" for ours, theirs in pairs if ours != theirs]
 
 
