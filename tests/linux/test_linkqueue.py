@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -170,6 +171,31 @@ def test_another_file_is_taken_over_or_refused(directory: Path, programs: None) 
         assert status["queue"] == "vbs"
     finally:
         lasthop("queue", "down", file)
+
+
+def test_merged_packets_are_split_in_front_of_the_queue(directory: Path) -> None:
+    """Those of containers on the same machine come as one packet of many segments."""
+    file = written(directory, THRESHOLD.replace('from = "lan"\n', ""))  # GRO stays on
+    sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 65535")
+    flows = [Flow(station_v4(k), download=False) for k in range(2)]
+    sending = Thread(target=run, args=(flows, 2.0))
+    assert lasthop("queue", "up", file)[0] == 0
+    try:
+        sending.start()
+        longest = 0
+        while sending.is_alive():
+            with entered(GATEWAY):
+                shown = json.loads(sh("tc -s -j qdisc show dev wan"))
+            (queue,) = (each for each in shown if each["kind"] == "pfifo")
+            longest = max(longest, queue["backlog"])
+        assert queue["drops"] > 0
+        assert 0 < longest <= 14 * 1514
+    finally:
+        sending.join()
+        for flow in flows:
+            flow.close()
+        lasthop("queue", "down", file)
+        sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 1")
 
 
 def test_an_interface_has_one_owner(directory: Path) -> None:
