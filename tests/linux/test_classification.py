@@ -182,9 +182,7 @@ def test_a_packet_that_waits_while_its_class_changes_is_counted_once(shaper: Sha
     assert now[Kind.UNCLASSIFIED] == before[Kind.UNCLASSIFIED]
 
 
-def test_without_programs_filters_classify(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_programs_filters_classify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: object) -> None:
         raise BpfError(errno.EPERM, "BPF program lasthop_from")
 
