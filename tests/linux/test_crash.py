@@ -41,7 +41,7 @@ from lasthop.linux.undo import UndoLog
 from traffic import transfers
 
 LISTED = 2
-GUEST = KnownStation("guest", "wlan", (ip_address(station_v4(LISTED)),))
+GUEST = KnownStation("guest", "wlan", (ip_address(station_v4(LISTED)),), group="unlisted")
 Hook = Callable[[], None]
 Make = Callable[..., Shaper]
 
@@ -175,6 +175,10 @@ KINDS = {
     "flow": ('fairness = "flow"\nflow_leaves = 3', "pfifo"),
     "direction": ('fairness = "direction"', "best"),
     "down": ('udp = "down"', "best"),
+    "groups": (
+        'group.one = { stations = "s0", share = 2 }\ngroup.unlisted.max = "3 Mbps"',
+        "pfifo",
+    ),
 }
 """What differs in what is sent to the kernel: settings of the file and queue of leaves.
 
