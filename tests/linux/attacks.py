@@ -4,6 +4,7 @@
     .venv/bin/python tests/linux/attacks.py gre "many macs"     only these
     .venv/bin/python tests/linux/attacks.py --list              names of the rows
     .venv/bin/python tests/linux/attacks.py --bridge --estimated --discipline fq_codel
+    .venv/bin/python tests/linux/attacks.py --filters           without a BPF program
 
 ```text
 SERVER --- ISP --- wan GATEWAY lan --- AP (bridge, 20 Mbit/s per direction) --- STATIONS
@@ -22,6 +23,7 @@ seconds.
 """
 
 import argparse
+import errno
 import itertools
 import json
 import random
@@ -37,6 +39,7 @@ from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import traffic
 from frames import ipv4, ipv6, udp
@@ -57,6 +60,8 @@ from lab import (
     sh,
     wait_until,
 )
+from lasthop.gateway.classification import Programs
+from lasthop.linux.bpf import BpfError
 from lasthop.linux.packets import attach
 from running import Running, up
 
@@ -692,7 +697,9 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
         status = status_of(running)
         now, own = filtered(status), at_lan()
         counted = {
-            way: (now[way] - before[way]) / max(own[way] - own_before[way], 1) for way in own
+            way: (now[way] - before[way]) / max(own[way] - own_before[way], 1)
+            for way in own
+            if way in now
         }
         rows = sorted(status["stations"], key=lambda each: -each.get("sent_bytes", 0))
         largest = [f"{each['name']} {each.get('sent_bytes', 0)}" for each in rows[:3]]
@@ -728,6 +735,11 @@ def wrong(result: Result, control: Result) -> list[str]:
     return found
 
 
+def refuse(_: object) -> None:
+    """Refuse to load a program, as a kernel without BPF does."""
+    raise BpfError(errno.EPERM, "a BPF program")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure rows; 1 if any is wrong."""
     parser = argparse.ArgumentParser(description="attacks of a guest on the gateway")
@@ -738,7 +750,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--bridge", action="store_true", help="let the gateway bridge")
     parser.add_argument("--estimated", action="store_true", help="estimate C")
     parser.add_argument("--discipline", default="pfifo", help="queue of leaves (pfifo)")
+    parser.add_argument("--filters", action="store_true", help="classify without a BPF program")
     given = parser.parse_args(arguments)
+    if given.filters:
+        mock.patch.object(Programs, "__init__", refuse).start()
     if given.list:
         print("\n".join(ROWS))
         return 0
