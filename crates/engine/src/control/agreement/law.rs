@@ -52,6 +52,8 @@ use crate::kernel::time::{Span, Time};
 
 /// Growth in each interval while no queue stands.
 const SPEED_UP: f64 = 0.02;
+/// Sights in a row without a queue before C grows fast: one of them may be chance.
+const SURE: u32 = 2;
 /// Growth in a second while a short queue stands. [1/s]
 const INCREASE: f64 = 0.02;
 /// Fall in a second while a longer one stands. [1/s]
@@ -59,7 +61,7 @@ const DECREASE: f64 = 0.08;
 /// Time in which the measured law empties a queue. [s]
 const EMPTIES_IN_S: f64 = 1.0;
 /// Least part of the measured capacity that C is set to while the delay falls, and while it does not.
-const LEAST_FALLING: f64 = 0.8;
+const LEAST_FALLING: f64 = 0.75;
 const LEAST_STANDING: f64 = 0.7;
 /// Growth of the delay over time above which two answers are enough to measure. [s/s]
 const RISING: f64 = 0.4;
@@ -162,7 +164,11 @@ impl Law {
         let step = if sight.delay <= low {
             self.grown = grown + 1;
             self.measured = None;
-            self.grow(now, is_used, SPEED_UP, Step::SpeedUp)
+            if grown < SURE {
+                self.grow(now, is_used, INCREASE * self.interval_s, Step::Increase)
+            } else {
+                self.grow(now, is_used, SPEED_UP, Step::SpeedUp)
+            }
         } else if is_long || in_doubt {
             self.measure(now, sight)
         } else if let Some(capacity_bps) = self.known(now) {
