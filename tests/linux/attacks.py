@@ -61,6 +61,7 @@ from lab import (
     wait_until,
 )
 from lasthop.gateway.classification import Programs
+from lasthop.linux import rights
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.packets import attach
 from running import Running, up
@@ -766,6 +767,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         numbers = itertools.count()
         for name in names:
             row = ROWS[name]
+            if (missing := rights.tried(row.discipline or given.discipline).missing) is not None:
+                print(f"{name:32}  not measured: this machine has {missing}")
+                continue
             for title, each in ((f"control of {name}", row.control), (name, row)):
                 if each in controls:
                     continue
