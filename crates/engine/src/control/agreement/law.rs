@@ -61,10 +61,12 @@ const DECREASE: f64 = 0.08;
 /// Time in which the measured law empties a queue. [s]
 const EMPTIES_IN_S: f64 = 1.0;
 /// Least part of the measured capacity that C is set to while the delay falls, and while it does not.
-const LEAST_FALLING: f64 = 0.75;
+const LEAST_FALLING: f64 = 0.8;
 const LEAST_STANDING: f64 = 0.7;
 /// Growth of the delay over time above which two answers are enough to measure. [s/s]
 const RISING: f64 = 0.4;
+/// Growth above which a delay counts as long at once: the capacity has fallen by half. [s/s]
+const RISING_FAST: f64 = 1.0;
 /// Growth below which the delay falls. [s/s]
 const FALLING: f64 = -0.03;
 /// Time that a slower growth, or a fall, is measured over.
@@ -193,7 +195,10 @@ impl Law {
             return false;
         }
         let since = *self.long_since.get_or_insert(sight.sent);
-        sight.delay > Span(2 * high.0) || sight.sent.since(since) >= STANDS_FOR
+        let apart = |one: &&Sight| sight.sent.since(one.sent).seconds() >= self.interval_s / 2.0;
+        let earlier = self.sights.iter().rfind(apart);
+        let rises = earlier.is_some_and(|one| pace(*one, sight).1 > RISING_FAST);
+        rises || sight.delay > Span(2 * high.0) || sight.sent.since(since) >= STANDS_FOR
     }
 
     fn grow(&mut self, now: Time, is_used: bool, part: f64, step: Step) -> Step {
