@@ -239,12 +239,12 @@ long-rust: build
 
 long-python: build packages $(VENV)/.documenting
 	@$(LONG) begin python
-	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" $(QUICK) tests/determinism
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/python tests/determinism
 	@$(LONG) passed python
 
 long-validation: build packages $(VENV)/.documenting
 	@$(LONG) begin validation
-	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/validation
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/validation tests/equations
 	@$(LONG) passed validation
 
 # Measured tests run one at a time, or in pairs if each needs less than a processor
