@@ -252,7 +252,7 @@ long-validation: build packages $(VENV)/.documenting
 long-kernel: build packages $(VENV)/.documenting
 	@$(LONG) begin kernel
 	@$(STAGE) "$@, slow" $(PYTEST) --numprocesses 4 --dist worksteal -m "slow and not measured" $(LINUX)
-	@$(STAGE) "$@, measured" $(PYTEST) --numprocesses 2 --dist worksteal -m measured $(LINUX)
+	@$(STAGE) "$@, measured" $(PYTEST) --durations=20 --numprocesses 2 --dist worksteal -m measured $(LINUX)
 	@$(LONG) passed kernel
 
 # Compares Linux's TCP with the engine's; points that have been run before are not run again.
