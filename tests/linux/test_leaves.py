@@ -19,8 +19,8 @@ FULL_LEAF_S = 200 * 1514 * 8 / 12e6
 """How long a full leaf of 200 packets lasts at half of 24 Mbit/s. [s]"""
 SHORT = 0.25
 """The part of it that a datagram waits at most where CoDel holds the leaf short. In a FIFO TCP
-keeps more than half of it. The bound was 20 ms before, from the machine on which it was set
-(16 ms); another had 28 to 35 ms with the same code, and 108 ms with a FIFO."""
+keeps more than half of it. The bound was 20 ms before, from a machine that had 16 ms, and 108 ms
+with a FIFO. Another machine had 28 to 35 ms in five runs, so the bound was set anew."""
 
 
 def seen(discipline: str, more: str = "") -> dict[str, Any]:
