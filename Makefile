@@ -239,12 +239,12 @@ long-rust: build
 
 long-python: build packages $(VENV)/.documenting
 	@$(LONG) begin python
-	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" $(QUICK) tests/determinism
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/python tests/determinism
 	@$(LONG) passed python
 
 long-validation: build packages $(VENV)/.documenting
 	@$(LONG) begin validation
-	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/validation
+	@$(STAGE) $@ $(PYTEST) $(WORKERS) -m "slow or smoke" tests/validation tests/equations
 	@$(LONG) passed validation
 
 # Measured tests run one at a time, or in pairs if each needs less than a processor
@@ -252,7 +252,7 @@ long-validation: build packages $(VENV)/.documenting
 long-kernel: build packages $(VENV)/.documenting
 	@$(LONG) begin kernel
 	@$(STAGE) "$@, slow" $(PYTEST) --numprocesses 4 --dist worksteal -m "slow and not measured" $(LINUX)
-	@$(STAGE) "$@, measured" $(PYTEST) --numprocesses 2 --dist worksteal -m measured $(LINUX)
+	@$(STAGE) "$@, measured" $(PYTEST) --durations=20 --numprocesses 2 --dist worksteal -m measured $(LINUX)
 	@$(LONG) passed kernel
 
 # Compares Linux's TCP with the engine's; points that have been run before are not run again.

@@ -43,10 +43,9 @@ COVERS = {
         *PYTHON,
         *TESTS,
         "tests/python",
-        "tests/equations",
         "tests/determinism",
     ),
-    "validation": (*PYTHON, *TESTS, "tests/validation"),
+    "validation": (*PYTHON, *TESTS, "tests/validation", "tests/equations"),
     "kernel": (*PYTHON, *TESTS, "tests/linux"),
     "tcp": (
         *ENGINE,

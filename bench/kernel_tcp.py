@@ -136,7 +136,9 @@ def windows_of(result: lh.Result) -> dict[str, Any]:
     """Windows of a simulation's first replication over time."""
     sampled = [each for each in result.tracks if each[0] == "flows" and each[2] == "cwnd_packets"]
     tracks = [result.track(*each) for each in sampled]
-    windows = [list(sample) for sample in zip(*(values for _, values in tracks), strict=True)]
+    samples = zip(*(values for _, values in tracks), strict=True)
+    # A flow has no window before it begins; the kernel's are 0 then.
+    windows = [[each or 0.0 for each in sample] for sample in samples]
     return track(tracks[0][0], windows)
 
 

@@ -14,7 +14,13 @@ DEADLINE_S = 120.0
 MEASURING_S = 600.0
 """Time of the host for one measurement of 43 s inside. [s]"""
 NEAR_S = 0.02
-"""How much later a datagram may be beside the station's own downloads. [s]"""
+"""How much later a ping may be beside the station's own downloads. [s]"""
+FULL_LEAF_S = 200 * 1514 * 8 / 12e6
+"""How long a full leaf of 200 packets lasts at half of 24 Mbit/s. [s]"""
+SHORT = 0.25
+"""The part of it that a datagram waits at most where CoDel holds the leaf short. In a FIFO TCP
+keeps more than half of it. The bound was 20 ms before, from a machine that had 16 ms, and 108 ms
+with a FIFO. Another machine had 28 to 35 ms in five runs, so the bound was set anew."""
 
 
 def seen(discipline: str, more: str = "") -> dict[str, Any]:
@@ -83,6 +89,6 @@ def test_a_station_does_not_wait_behind_its_own_downloads(discipline: str, is_ne
         for name in found[probe]
     }
     own = medians["echo", "heavy"] - medians["echo", "idle"]
-    assert (own < NEAR_S) == is_near, found
+    assert (own < SHORT * FULL_LEAF_S) == is_near, found
     # pings pass beside the leaves
     assert medians["ping", "heavy"] - medians["ping", "idle"] < NEAR_S, found
