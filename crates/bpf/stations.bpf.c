@@ -22,12 +22,13 @@ struct packet {
 };
 
 static long (*const update)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
+static long (*const store_bytes)(void *skb, u32 offset, const void *from, u32 length, u64 flags) = (void *)9;
 
-enum { MOST_MACS = 1 << 17, MOST_ADDRESSES = 1 << 17, MOST_APS = 256 };
+enum { MOST_MACS = 1 << 17, MOST_ADDRESSES = 1 << 17, MOST_APS = 256, STRANGERS = 16 };
 
 MAP(macs, HASH, 8, struct station, MOST_MACS, NO_PREALLOC);
 MAP(prefixes, PREFIXES, sizeof(struct prefix), struct station, MOST_ADDRESSES, NO_PREALLOC);
-MAP(own, HASH, 16, u32, 1024, NO_PREALLOC);
+MAP(own, HASH, 16, u32, 1 << 14, NO_PREALLOC);
 MAP(interfaces, HASH, 4, u32, MOST_APS, NO_PREALLOC);
 MAP(aps, ARRAY, 4, struct access, MOST_APS, 0);
 MAP(groups, HASH, 4, struct group, 1 << 16, NO_PREALLOC);
@@ -36,7 +37,7 @@ MAP(counters, ARRAY, 4, struct counts, MOST_APS, 0);
 MAP(setup, ARRAY, 4, struct settings, 1, 0);
 
 #define SWAPPED(n) (((n) << 8 | (n) >> 8) & 0xffff)
-enum { IPV4 = SWAPPED(0x0800), IPV6 = SWAPPED(0x86dd), IS_ARP = SWAPPED(0x0806) };
+enum { IPV4 = SWAPPED(0x0800), IPV6 = SWAPPED(0x86dd), IS_ARP = SWAPPED(0x0806), EAPOL = SWAPPED(0x888e) };
 enum { ETHERNET = 14, ICMP = 1, UDP = 17, ICMP6 = 58, MAJOR = 0x6c68, EVERY = -1 };
 
 INLINE struct station *of_mac(struct packet *skb, u32 at)
@@ -82,13 +83,13 @@ INLINE u32 is_own(struct packet *skb, u32 at, u32 is_v6)
 
 /* The exempt kind of a packet, or STATION. A later fragment has no ports, and a packet with extension headers is exempt
  * from nothing. */
-INLINE enum kind kind_of(struct packet *skb, enum direction direction, u32 is_group)
+INLINE enum kind kind_of(struct packet *skb, enum direction direction, u32 is_group, u32 is_control)
 {
 	u32 is_v6 = skb->protocol == IPV6, to = direction == TO_STATIONS, header = 40, own_at;
 	u8 begin[40], ports[4];
 	u16 port, other;
 
-	if (skb->protocol == IS_ARP)
+	if (skb->protocol == IS_ARP || skb->protocol == EAPOL || is_control)
 		return ARP;
 	if (!is_v6 && skb->protocol != IPV4)
 		return is_group ? MULTICAST : STATION;
@@ -128,24 +129,89 @@ INLINE enum kind kind_of(struct packet *skb, enum direction direction, u32 is_gr
 	return is_group ? MULTICAST : STATION;
 }
 
-/* Whether a packet is within its sender's allowance of its kind (a token bucket, as virtual scheduling). */
-INLINE u32 is_allowed(u32 number, enum kind kind, enum direction direction, u32 bytes)
+/* Takes a packet out of an allowance, a token bucket as virtual scheduling. Returns whether it had room. */
+INLINE u32 take(u64 number, struct allowance *allowance, u32 slot, u32 bytes)
 {
-	u32 first = 0;
-	struct settings *settings = lookup(&setup, &first);
-	u64 now = clock_ns(), key = (u64)number << 8 | kind << 1 | direction, fresh, *due;
+	u64 now = clock_ns(), key = number << 8 | slot, fresh, *due;
 
-	if (!settings || kind >= KINDS || !settings->allowance[kind].byte_ns)
+	if (!allowance->byte_ns)
 		return 0;
 	due = lookup(&spent, &key);
-	if (due && *due > now + settings->allowance[kind].burst_ns)
+	if (due && *due > now + allowance->burst_ns)
 		return 0;
-	fresh = (due && *due > now ? *due : now) + bytes * settings->allowance[kind].byte_ns;
+	fresh = (due && *due > now ? *due : now) + bytes * allowance->byte_ns;
 	if (due) {
 		*due = fresh;
 		return 1;
 	}
 	return update(&spent, &key, &fresh, 0) == 0;
+}
+
+/* Whether a packet is within the allowances of its station: that of its kind, and that of all kinds together; and within
+ * that of the station's group. */
+INLINE u32 is_allowed(u32 number, u32 own_class, enum kind kind, enum direction direction, u32 bytes)
+{
+	u32 first = 0;
+	struct settings *settings = lookup(&setup, &first);
+	struct group *group = lookup(&groups, &own_class);
+
+	if (!settings || kind >= KINDS)
+		return 0;
+	if (!take(number, &settings->allowance[kind], kind << 1 | direction, bytes))
+		return 0;
+	if (kind == MULTICAST)
+		return 1;
+	if (!take(number, &settings->allowance[STATION], direction, bytes))
+		return 0;
+	return !group || take(1ULL << 32 | group->group_class, &settings->allowance[UNCLASSIFIED], direction, bytes);
+}
+
+/* Whether a packet of ARP (RFC 826) or of IPv6 neighbour discovery (RFC 4861) names another MAC address as its sender's
+ * than the frame does. The neighbours of this machine, and so its stations, would be what one guest invents. Such a
+ * packet is made void: hosts ignore an operation of 0, and an ICMPv6 message whose checksum is wrong. */
+INLINE u32 is_forged(struct packet *skb)
+{
+	u8 ethernet[12], named[6], option[2], type = 0;
+	u32 at = ETHERNET + 8, k, void_at = ETHERNET + 6;
+
+	if (load_bytes(skb, 0, ethernet, 12))
+		return 0;
+	if (skb->protocol == IPV6) {
+		if (load_bytes(skb, ETHERNET + 6, &type, 1) || type != ICMP6)
+			return 0;
+		if (load_bytes(skb, ETHERNET + 40, &type, 1))
+			return 0;
+		/* a router solicitation has 8 bytes before its options, solicitations and advertisements have 24 */
+		at = ETHERNET + 40 + (type == 133 ? 8 : 24);
+		if (type != 133 && type != 135 && type != 136)
+			return 0;
+		void_at = ETHERNET + 42;
+		for (k = 0; k < 4; k++) {
+			if (load_bytes(skb, at, option, 2) || !option[1])
+				return 0;
+			if (option[0] == (type == 136 ? 2 : 1))
+				break;
+			at += option[1] * 8;
+		}
+		if (k == 4)
+			return 1;
+		at += 2;
+	} else if (skb->protocol != IS_ARP) {
+		return 0;
+	}
+	if (load_bytes(skb, at, named, 6))
+		return 0;
+	for (k = 0; k < 6; k++)
+		if (named[k] != ethernet[6 + k])
+			break;
+	if (k == 6)
+		return 0;
+	/* An ARP packet has the operation at byte 6, and an ICMPv6 message its checksum at byte 2. */
+	load_bytes(skb, void_at, option, 2);
+	option[0] = skb->protocol == IPV6 ? ~option[0] : 0;
+	option[1] = skb->protocol == IPV6 ? option[1] : 0;
+	store_bytes(skb, void_at, option, 2, 0);
+	return 1;
 }
 
 INLINE void add(u32 ap, enum direction direction, enum kind kind, u32 bytes)
@@ -183,26 +249,30 @@ INLINE u32 is_udp(struct packet *skb)
 INLINE int classify(struct packet *skb, enum direction direction)
 {
 	u32 interface = skb->ifindex, number, ap, own_class, flags = 0, is_to = direction == TO_STATIONS;
+	u32 stranger, is_control;
 	struct settings *settings = lookup(&setup, &flags);
 	u32 *at_interface = lookup(&interfaces, &interface);
-	struct station *station, *at_address;
+	struct station *station, *at_address, *machine = 0;
 	enum kind kind, belongs = STATION;
 	struct access *access;
-	u8 first = 0;
+	u8 macs[12];
 
 	/* A packet that comes back from the IFB meets the hook towards stations again; the kernel skips the filter's
 	 * action then. It has been counted, perhaps for another class. */
 	if (is_to && settings && skb->ingress_ifindex == settings->ifb)
 		return EVERY;
+	if (load_bytes(skb, 0, macs, 12))
+		return 0;
 	station = of_mac(skb, is_to ? 0 : 6);
-	load_bytes(skb, 0, &first, 1);
 	if (station && !is_to)
 		note_interface(station, interface);
 	if (!station || station->flags & (BY_ADDRESS | HAS_IGNORED)) {
 		at_address = of_address(skb, direction);
+		if (station && station->flags & HAS_IGNORED)
+			machine = station;
 		if (at_address && at_address->flags & HAS_IGNORED) {
 			/* The address can be forged, so the MAC address must be that of its machine. */
-			if (station && station->flags & HAS_IGNORED) {
+			if (machine && machine->number == at_address->number) {
 				add(at_interface ? *at_interface : 0, direction, IGNORED, skb->len);
 				return 0;
 			}
@@ -210,6 +280,10 @@ INLINE int classify(struct packet *skb, enum direction direction)
 		}
 		if (!station || station->flags & BY_ADDRESS || !station->to_class)
 			station = at_address;
+	}
+	if (!is_to && !(station && station->flags & BY_ADDRESS) && is_forged(skb)) {
+		add(station ? station->ap : at_interface ? *at_interface : 0, direction, FORGED, skb->len);
+		return 0;
 	}
 	if (station && !(station->flags & UNCLASSIFIED_AT)) {
 		number = station->number;
@@ -226,20 +300,23 @@ INLINE int classify(struct packet *skb, enum direction direction)
 		access = lookup(&aps, &ap);
 		if (!access)
 			return 0;
-		number = access->number;
+		stranger = is_to ? macs[5] ^ macs[4] : macs[11] ^ macs[10];
+		number = machine ? machine->number : access->number + (stranger & (STRANGERS - 1));
 		own_class = access->unclassified_class;
 		belongs = UNCLASSIFIED;
 	}
-	kind = kind_of(skb, direction, first & 1);
+	/* 01:80:c2:00:00:0x: control frames of a link, such as those of spanning trees (IEEE 802.1Q, 8.6.3) */
+	is_control = macs[0] == 1 && macs[1] == 0x80 && macs[2] == 0xc2 && !macs[3] && !macs[4] && macs[5] < 16;
+	kind = kind_of(skb, direction, macs[0] & 1, is_control);
 	if (kind == STATION && !is_to && flags & UDP_PASSES && is_udp(skb)) {
 		add(ap, direction, UPLINK_UDP, skb->len);
 		return 0;
 	}
-	if (kind != STATION && kind != MULTICAST && is_allowed(number, kind, direction, skb->len)) {
+	if (kind != STATION && kind != MULTICAST && is_allowed(number, own_class, kind, direction, skb->len)) {
 		add(ap, direction, kind, skb->len);
 		return 0;
 	}
-	if ((first & 1) && access && (is_to || is_allowed(number, MULTICAST, direction, skb->len))) {
+	if ((macs[0] & 1) && access && (is_to || is_allowed(number, own_class, MULTICAST, direction, skb->len))) {
 		own_class = access->multicast_class;
 		belongs = MULTICAST;
 	}
@@ -266,7 +343,8 @@ int leaf(struct packet *skb)
 	u32 number = skb->tc_index;
 	struct group *group = lookup(&groups, &number);
 
-	return MAJOR << 16 | (group ? group->group_class : number);
+	/* Without a class the hierarchy's default applies; 0 would pass past all leaves. */
+	return number ? MAJOR << 16 | (group ? group->group_class : number) : 0;
 }
 
 SEC("at_group")

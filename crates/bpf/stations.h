@@ -5,13 +5,28 @@
 #include "kernel.h"
 
 /* Exempt kinds of packets. The first slot of the counters is that of packets that belong to a station's leaf. */
-enum kind { STATION, UNCLASSIFIED, MULTICAST, ARP, NEIGHBOURS, PINGS, DNS, DHCP, UPLINK_UDP, IGNORED, UNMATCHED, KINDS };
+enum kind {
+	STATION,
+	UNCLASSIFIED,
+	MULTICAST,
+	ARP,
+	NEIGHBOURS,
+	PINGS,
+	DNS,
+	DHCP,
+	UPLINK_UDP,
+	IGNORED,
+	UNMATCHED,
+	FORGED,
+	KINDS
+};
 enum direction { FROM_STATIONS, TO_STATIONS, DIRECTIONS };
 
 /* Station flags.
  * BY_ADDRESS: classify by address, since a router or several stations have this MAC address.
  * UDP_PASSES: do not shape uplink UDP.
- * HAS_IGNORED: some addresses of this MAC address are ignored; also the flag of such an address.
+ * HAS_IGNORED: some addresses of this MAC address are ignored; also the flag of such an address. Both have the same
+ * number.
  * UNCLASSIFIED_AT: no station, but it is known at which access point. */
 enum { BY_ADDRESS = 1, UDP_PASSES = 2, HAS_IGNORED = 4, UNCLASSIFIED_AT = 8 };
 
@@ -27,7 +42,8 @@ struct station {
 	u32 moves;
 };
 
-/* Leaves of an access point, and the number under which allowances of packets of no station are counted. */
+/* Leaves of an access point, and the first of STRANGERS numbers under which allowances of packets of no station are
+ * counted. */
 struct access {
 	u16 unclassified_class;
 	u16 multicast_class;
@@ -46,6 +62,8 @@ struct allowance {
 	u64 burst_ns;
 };
 
+/* Allowances of each kind. That of STATION is the sum of all kinds for a station, that of UNCLASSIFIED the sum of all
+ * kinds and stations for a group. */
 struct settings {
 	struct allowance allowance[KINDS];
 	u32 ifb;

@@ -138,7 +138,9 @@ class Result(Answer):
         ]
         return pd.DataFrame(rows, columns=columns)
 
-    def track(self, list_name: str, name: str, quantity: str) -> tuple[list[float], list[float]]:
+    def track(
+        self, list_name: str, name: str, quantity: str
+    ) -> tuple[list[float], list[float | None]]:
         """Times and values of one time series of the first replication.
 
         A value is None where there is none: a flow has no window before it begins.

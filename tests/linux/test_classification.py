@@ -200,3 +200,40 @@ def test_without_programs_filters_classify(tmp_path: Path, monkeypatch: pytest.M
         (warning,) = without_programs(shaper.why_filters)
         assert "Operation not permitted: ARP, DNS and DHCP wait in the leaves" in warning
         assert shaper.down() == []
+
+
+@pytest.mark.parametrize("has_programs", [True, False], ids=["programs", "filters"])
+def test_a_station_behind_a_router_has_its_subnets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_programs: bool
+) -> None:
+    def refuse(_: object) -> None:
+        raise BpfError(errno.EPERM, "BPF program lasthop_from")
+
+    if not has_programs:
+        monkeypatch.setattr("lasthop.gateway.classification.Programs.__init__", refuse)
+    gateway = config.read(FILE + 'station.routed.address = "10.78.4.0/22, 2001:db8:7::/64"\n')
+    with (
+        Lab(stations=1, rate_bps=None),
+        entered(GATEWAY),
+        Shaper(gateway, log_in(tmp_path)) as shaper,
+    ):
+        shaper.up(gateway.stations)
+        for source, leaf in (
+            ("10.78.4.0", "routed"),
+            ("10.78.7.255", "routed"),
+            ("10.78.8.0", "unclassified"),
+            ("10.78.3.255", "unclassified"),
+            ("2001:db8:7::1", "routed"),
+            ("2001:db8:7:0:ffff:ffff:ffff:ffff", "routed"),
+            ("2001:db8:7:1::", "unclassified"),
+        ):
+            before = passed(shaper)
+            packet = ipv6 if ":" in source else ipv4
+            send(packet(17, udp(4433), source), INVENTED)
+            assert growth(shaper, before) == {leaf: COUNT}, source
+        # A station's own MAC address counts, whatever the source.
+        before = passed(shaper)
+        send(ipv4(17, udp(4433), "10.78.4.1"), MACS[0])
+        assert growth(shaper, before) == {"s0": COUNT}
+        assert shaper.faults() == []
+        assert shaper.down() == []

@@ -24,6 +24,7 @@ KINDS = {
     "flow": 'fairness = "flow"\nflow_leaves = 7',
     "direction": 'fairness = "direction"',
     "udp": 'udp = "down"',
+    "subnets": 'station.routed.address = "10.78.0.0/22, 2001:db8:7::/50, 10.77.1.96"',
     "groups": 'group.a = { stations = "s0, s1", share = 2 }\ngroup.unlisted.max = "3 Mbps"',
     "20-Mbps": 'ap.a = { rate = "20 Mbps" }',
     "40-Gbps": 'ap.a = { rate = "40 Gbps" }',
@@ -53,7 +54,7 @@ def test_plan_and_up_leave_the_same_where_filters_classify(
 
 
 @pytest.mark.skipif(shutil.which("bpftool") is None, reason="needs bpftool")
-@pytest.mark.parametrize("kind", ["station", "flow", "groups"])
+@pytest.mark.parametrize("kind", ["station", "subnets", "flow", "groups"])
 def test_plan_and_up_leave_the_same_programs_and_maps(tmp_path: Path, kind: str) -> None:
     more = f"{KINDS[kind]}\nstation.m = {{ mac = '02:00:5e:10:00:01', address = '10.77.1.97' }}"
     gateway = config.read(gateway_text(3, more))

@@ -185,6 +185,19 @@ pub(crate) fn whole(address: IpAddr) -> (IpAddr, u32) {
     (address, if address.is_ipv4() { 32 } else { 128 })
 }
 
+/// Addresses of a subnet: whether they are IPv4 addresses, the first and the last one as numbers.
+pub(crate) type Range = (bool, u128, u128);
+
+/// The range of a subnet.
+pub(crate) fn range((address, length): (IpAddr, u32)) -> Range {
+    let (first, bits) = match address {
+        IpAddr::V4(v4) => (u128::from(u32::from(v4)), 32),
+        IpAddr::V6(v6) => (u128::from(v6), 128),
+    };
+    let others = 1_u128.checked_shl(bits - length).map_or(u128::MAX, |count| count - 1);
+    (address.is_ipv4(), first, first | others)
+}
+
 /// What says which station is meant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Which {

@@ -16,10 +16,10 @@ LONG_S = 5.0
 """What takes less is not announced. [s]"""
 
 WRONG = 2.0
-"""What takes so many times as long as was said is said again. [-]"""
+"""Repeat the estimate if a step takes this many times longer. [-]"""
 
 SHORTER = 4.0
-"""What takes less than one part in this many of what was said is said again, too. [-]"""
+"""Repeat the estimate if a step takes this many times less. [-]"""
 
 SOON_S = 1.0
 """A step that is over by then does not say what it has found first. [s]"""

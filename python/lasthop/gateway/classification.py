@@ -17,11 +17,10 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
-from lasthop.gateway.config import Subnet
 from lasthop.linux import bpf, tc
 from lasthop.linux.classifier import Classifier
 from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
-from lasthop.linux.tc import Address, Block, Device
+from lasthop.linux.tc import Address, Block, Device, Subnet
 
 OBJECT = Path(__file__).parent / "share" / "stations.o"
 """The programs as the compiler has written them."""

@@ -1,19 +1,25 @@
 """The gateway as the engine's grammar checked it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from lasthop import _core
-from lasthop.linux.tc import Address
+from lasthop.linux.tc import Address, Subnet
 from lasthop.scenario import companion
 from lasthop.typed import read_as
 
 Fairness: TypeAlias = Literal["station", "rate", "flow", "direction"]
 ShapedUdp: TypeAlias = Literal["down", "both"]
-Subnet: TypeAlias = IPv4Network | IPv6Network
 
 
 def addresses_of(texts: Sequence[str]) -> tuple[Address, ...]:
@@ -29,6 +35,20 @@ def address_set(texts: Sequence[str]) -> frozenset[Address]:
 def subnets_of(texts: Sequence[str]) -> tuple[Subnet, ...]:
     """Subnets in JSON."""
     return tuple(map(ip_network, texts))
+
+
+def is_in(address: Address | Subnet, subnets: Iterable[Subnet]) -> bool:
+    """Return whether an address, or a whole subnet, is in one of these subnets."""
+    return any(contains(subnet, address) for subnet in subnets)
+
+
+def contains(subnet: Subnet, address: Address | Subnet) -> bool:
+    """Return whether a subnet contains an address or another subnet."""
+    if isinstance(address, (IPv4Address, IPv6Address)):
+        return address in subnet
+    if isinstance(subnet, IPv4Network):
+        return isinstance(address, IPv4Network) and address.subnet_of(subnet)
+    return isinstance(address, IPv6Network) and address.subnet_of(subnet)
 
 
 def path_of(text: str | None) -> Path | None:
@@ -54,6 +74,23 @@ class KnownStation:
     """Rate of its frames, for fairness "rate"."""
     group: str | None = None
     """Its group; None if it has a share of its own."""
+    subnets: Annotated[tuple[Subnet, ...], subnets_of] = ()
+    """Subnets all of whose addresses are its own."""
+
+    @property
+    def can_be_placed(self) -> bool:
+        """Whether its access point and an address or a subnet are known, so that it can have a leaf."""
+        return self.ap is not None and bool(self.addresses or self.subnets)
+
+    def owns(self, address: Address) -> bool:
+        """Return whether an address is one of its own."""
+        return address in self.addresses or is_in(address, self.subnets)
+
+    def is_in(self, subnet: Subnet) -> bool:
+        """Return whether one of its addresses, or part of its subnets, is in a subnet."""
+        if any(address in subnet for address in self.addresses):
+            return True
+        return any(subnet.overlaps(own) for own in self.subnets)
 
 
 UNLISTED = "unlisted"
@@ -173,7 +210,7 @@ class Gateway:
             if station.mac in group.macs:
                 return group.name
         for group in self.groups:
-            if any(a in subnet for subnet in group.subnets for a in station.addresses):
+            if any(station.is_in(subnet) for subnet in group.subnets):
                 return group.name
         is_unlisted = not is_listed and any(group.name == UNLISTED for group in self.groups)
         return UNLISTED if is_unlisted else None

@@ -1,22 +1,22 @@
 """Classes and filters of a virtual shared bottleneck (paper 002, section 4.2 and appendix V).
 
 ```text
-lan --going out, block of filters: TCP and UDP to a station--+
-                                                             +--> IFB: HTB --> on its way
-lan --coming in, block of filters: TCP and UDP from a station+
+lan --going out, block of filters: packets to stations---+
+                                                         +--> IFB: HTB --> on their way
+lan --coming in, block of filters: packets from stations-+
 IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's leaf
                     +-- 6c68:2  access point 2 ...       +-- 6c68:101  ...
                                                          +-- 6c68:fffd  a group (`groups`)
 ```
 
-A station's leaf holds its packets of both directions. ICMP passes beside all this, and so does
-uplink UDP that asks for names and addresses (DNS, DHCP), or all of it with `udp = "down"`.
+A station's leaf holds its packets of both directions. Every packet passes a leaf, unless it is
+exempt (`classification`). Uplink UDP bypasses the leaves with `udp = "down"`.
 
-C stands in the access point's class alone; a leaf has a small constant rate, a ceiling of the
+Only the access point's class has the rate C. A leaf has a small constant rate, a ceiling of the
 largest C and a quantum, so that a change of C is one message whatever the number of stations. The
-paper's leaves have C/M; as the tests show, TCP cannot tell the difference.
+paper's leaves have C/M. As the tests show, TCP gets the same shares.
 
-Everything here is a pure function of the stations so far: it says what to do and does nothing.
+Everything here is a pure function of the stations so far. It returns requests and sends none.
 """
 
 from collections import Counter
@@ -36,7 +36,14 @@ from lasthop.gateway.classification import (
     Surroundings,
     Table,
 )
-from lasthop.gateway.config import UNLISTED, AccessPoint, Gateway, Group, KnownStation, Subnet
+from lasthop.gateway.config import (
+    UNLISTED,
+    AccessPoint,
+    Gateway,
+    Group,
+    KnownStation,
+    is_in,
+)
 from lasthop.gateway.flow_hash import program
 from lasthop.gateway.groups import (
     Bundle,
@@ -49,7 +56,7 @@ from lasthop.gateway.leaves import assumed, queue_of
 from lasthop.gateway.tables import Classes, Key, Tables
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.netlink import Request
-from lasthop.linux.tc import BURST_S, DIRECT_PACKETS, PACKET_BYTES, Address, Block, Device
+from lasthop.linux.tc import BURST_S, DIRECT_PACKETS, PACKET_BYTES, Address, Block, Device, Subnet
 
 MAJOR = tc.OURS
 FIRST_LEAF = 0x100
@@ -137,6 +144,11 @@ class Member:
     uplink: int
     """Class of its packets from it."""
     addresses: tuple[Address, ...]
+
+    @property
+    def keys(self) -> tuple[Address | Subnet, ...]:
+        """Its addresses and subnets."""
+        return (*self.addresses, *self.station.subnets)
 
     @property
     def has_own_leaf(self) -> bool:
@@ -434,7 +446,7 @@ class Layout:
                 flags = HAS_IGNORED * (own_mac in ignored)
                 flags |= BY_ADDRESS * (by_address.get(name) in (SHARED_MAC, ROUTED_MAC))
                 table["macs", classification.mac_key(own_mac)] = place.packed(flags)
-            for address in member.addresses if name in by_address else ():
+            for address in member.keys if name in by_address else ():
                 is_by_mac = own_mac is not None and by_address[name] == ROUTED
                 if not is_by_mac or is_routed(address, on_link):
                     table["prefixes", classification.prefix_key(address)] = place.packed()
@@ -458,10 +470,10 @@ class Layout:
         for name, member in self.members.items():
             mac = member.station.mac
             own = others.routers.get(mac or "", ())
-            addresses = (a for a in member.addresses if not is_in(a, own))
-            routed = any(is_routed(a, on_link) for a in addresses)
+            keys = (key for key in member.keys if not is_in(key, own))
+            routed = any(is_routed(key, on_link) for key in keys)
             if mac is None:
-                found[name] = ROUTED if routed else UNKNOWN_MAC
+                found[name] = ROUTED if routed or member.station.subnets else UNKNOWN_MAC
             elif mac in shared_routers:
                 found[name] = ROUTED_MAC
             elif owners[mac] > 1:
@@ -483,13 +495,13 @@ class Layout:
                 is_in(address, routed)
                 for member in self.members.values()
                 if member.station.mac != mac
-                for address in member.addresses
+                for address in member.keys
             )
         }
 
     def keys_of(self, member: Member) -> list[tuple[str, bytes]]:
         """Return the keys of all entries that a member may have."""
-        keys = [("prefixes", classification.prefix_key(each)) for each in member.addresses]
+        keys = [("prefixes", classification.prefix_key(each)) for each in member.keys]
         if member.station.mac is not None:
             keys.append(("macs", classification.mac_key(member.station.mac)))
         if member.leaf >> 16 != MAJOR:
@@ -601,7 +613,7 @@ class Layout:
         owners = {name} if mac is None else self.owners[mac]
         for each in sorted(owners):
             member = self.members[each]
-            keys: list[Key] = list(member.addresses)
+            keys: list[Key] = list(member.keys)
             if mac is not None and len(owners) == 1:
                 keys = [mac]
             requests += self.tables.place(each, Classes(member.leaf, member.uplink), keys)
@@ -626,18 +638,13 @@ def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation])
     """`UserError` if there are not numbers enough for these stations, known where each belongs."""
     layout = Layout(gateway, Device(ifb_name(gateway), 0))
     for station in stations:
-        if station.ap is not None and station.addresses:
+        if station.can_be_placed:
             layout.join(station)
 
 
-def is_routed(address: Address, on_link: Collection[Subnet]) -> bool:
+def is_routed(address: Address | Subnet, on_link: Collection[Subnet]) -> bool:
     """Whether packets of an address come through a router.
 
     This is known only where the interfaces towards access points have addresses.
     """
     return bool(on_link) and not is_in(address, on_link)
-
-
-def is_in(address: Address, subnets: Iterable[Subnet]) -> bool:
-    """Return whether an address is in one of these subnets."""
-    return any(address in subnet for subnet in subnets)

@@ -108,7 +108,7 @@ class Observed:
             if known is None or known.leaf != member.leaf:
                 known = self.seen[name] = Seen(member.ap.name, [], member.leaf)
             known.mac, known.group = member.station.mac, member.station.group
-            known.addresses = [str(address) for address in member.addresses]
+            known.addresses = [str(each) for each in member.keys]
             if member.has_own_leaf:
                 is_active = self.take_leaf(known, counters.get(member.leaf), passed) > ACTIVE_BYTES
             else:

@@ -4,14 +4,14 @@ A pure function of sightings and time, without I/O.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from lasthop.gateway.bindings import Bindings
-from lasthop.gateway.config import Gateway, KnownStation, Subnet
+from lasthop.gateway.config import Gateway, KnownStation, is_in
 from lasthop.gateway.ports import Ports
-from lasthop.linux.tc import Address
+from lasthop.linux.tc import Address, Subnet
 
 MOST_ADDRESSES = 1 << 16
 """Addresses of all found stations that are kept. Hosts make up new ones for IPv6, so beyond that
@@ -48,9 +48,9 @@ class Router(NamedTuple):
     """Time at which it was last so. [s]"""
     routed: tuple[Subnet, ...]
 
-    def reaches(self, address: Address) -> bool:
-        """Return whether an address is reached through it."""
-        return any(address in subnet for subnet in self.routed)
+    def is_within(self, subnets: Collection[Subnet]) -> bool:
+        """Return whether all that is reached through it is in these subnets."""
+        return bool(self.routed) and all(is_in(each, subnets) for each in self.routed)
 
 
 @dataclass
@@ -82,6 +82,7 @@ class Roster:
         """MAC address of a station that lost addresses the last time, since too many are known."""
         self.listed = {station.mac: station for station in gateway.stations if station.mac}
         self.owners = {a: station for station in gateway.stations for a in station.addresses}
+        self.with_subnets = [station for station in gateway.stations if station.subnets]
         by_address = (a for each in gateway.stations if not each.mac for a in each.addresses)
         self.bound = gateway.discovery.ignore | set(by_address)
         """Addresses of the file for which MAC addresses are learnt."""
@@ -134,6 +135,13 @@ class Roster:
                 if address in self.gateway.discovery.ignore:
                     del found.seen_s[address]
 
+    def owner(self, address: Address) -> KnownStation | None:
+        """Return the station of the file that has an address."""
+        found = self.owners.get(address)
+        if found is None and self.with_subnets:
+            found = next((each for each in self.with_subnets if each.owns(address)), None)
+        return found
+
     def knows(self, mac: str) -> bool:
         """Whether a machine is listed, or has been found."""
         return mac in self.found or mac in self.listed
@@ -149,6 +157,9 @@ class Roster:
         for mac in map(self.bindings.mac_of, station.addresses):
             if mac and mac not in self.listed and not self.reaches_others(mac, station):
                 return mac
+        for mac, router in self.routers.items():
+            if mac not in self.listed and router.is_within(station.subnets):
+                return mac
         return None
 
     def reaches_others(self, mac: str, station: KnownStation) -> bool:
@@ -156,8 +167,8 @@ class Roster:
         router = self.routers.get(mac)
         if router is None:
             return False
-        others = (address for address, owner in self.owners.items() if owner is not station)
-        return any(router.reaches(address) for address in others)
+        others = (each for each in self.gateway.stations if each is not station)
+        return any(each.is_in(subnet) for each in others for subnet in router.routed)
 
     @property
     def routed(self) -> dict[str, tuple[Subnet, ...]]:
@@ -192,19 +203,20 @@ class Roster:
         there = []
         macs = {each.name: each.mac or self.bound_mac(each) for each in self.gateway.stations}
         owners = Counter(mac for mac in macs.values() if mac)
+        inside = self.seen_inside()
         for station in self.gateway.stations:
             mac = macs[station.name]
             known = self.found.get(mac or "", Found())
             # Several stations of one MAC address are told apart by the addresses of the file.
             seen = sorted_(known.seen_s) if mac and owners[mac] == 1 else []
-            every = dict.fromkeys((*station.addresses, *seen))
-            free = tuple(a for a in every if self.owners.get(a, station) is station)
-            ap = station.ap or self.ap_of(known, free)
+            every = dict.fromkeys((*station.addresses, *seen, *inside.get(station.name, ())))
+            free = tuple(a for a in every if self.owner(a) in (None, station))
+            ap = station.ap or self.ap_of(known, (*free, *station.subnets))
             there.append(replace(station, ap=ap, addresses=free, mac=mac))
         names = {station.name for station in there}
         if self.gateway.finds_stations:
             for mac, known in self.found.items():
-                addresses = tuple(a for a in sorted_(known.seen_s) if a not in self.owners)
+                addresses = tuple(a for a in sorted_(known.seen_s) if self.owner(a) is None)
                 if owners[mac] == 1 or mac in self.listed or not addresses:
                     continue
                 name = known.name if known.name and known.name not in names else mac
@@ -215,9 +227,18 @@ class Roster:
         there = [
             replace(each, group=group_of(each, is_listed=each.name in listed)) for each in there
         ]
-        return without_twins([each for each in there if each.ap is not None and each.addresses])
+        return without_twins([each for each in there if each.can_be_placed])
 
-    def ap_of(self, known: Found, addresses: Iterable[Address]) -> str | None:
+    def seen_inside(self) -> dict[str, list[Address]]:
+        """Return addresses that were seen in subnets of listed stations, by station."""
+        found: dict[str, list[Address]] = {}
+        every = (a for known in self.found.values() for a in known.seen_s)
+        for address in every if self.with_subnets else ():
+            if address not in self.owners and (owner := self.owner(address)) is not None:
+                found.setdefault(owner.name, []).append(address)
+        return {name: sorted_(addresses) for name, addresses in found.items()}
+
+    def ap_of(self, known: Found, addresses: Iterable[Address | Subnet]) -> str | None:
         """The access point of a station: the only one, as told, by its interface or subnet."""
         aps = self.gateway.aps
         if len(aps) == 1:
@@ -225,7 +246,7 @@ class Roster:
         if known.ap in [ap.name for ap in aps]:  # another file may have given it another name
             return known.ap
         for ap in aps:
-            if any(address in subnet for subnet in ap.subnets for address in addresses):
+            if any(is_in(address, ap.subnets) for address in addresses):
                 return ap.name
         here = [ap.name for ap in aps if ap.interface == known.interface]
         return here[0] if len(here) == 1 else None
@@ -243,6 +264,6 @@ def without_twins(stations: list[KnownStation]) -> list[KnownStation]:
     for station in stations:
         addresses = tuple(a for a in station.addresses if a not in taken)
         taken.update(addresses)
-        if addresses:
+        if addresses or station.subnets:
             kept.append(replace(station, addresses=addresses))
     return kept

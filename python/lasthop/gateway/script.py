@@ -216,7 +216,7 @@ def of_the_file(gateway: Gateway) -> Layout:
     """The layout with the stations that `plan` sets up."""
     layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
     for station in gateway.stations:
-        if station.ap is not None and station.addresses:
+        if station.can_be_placed:
             layout.join(station)
     return layout
 

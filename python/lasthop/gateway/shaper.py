@@ -16,7 +16,7 @@ from lasthop.gateway.classification import (
     Programs,
     Surroundings,
 )
-from lasthop.gateway.config import Gateway, KnownStation, Subnet
+from lasthop.gateway.config import Gateway, KnownStation
 from lasthop.gateway.inspection import ALL, Part, look
 from lasthop.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.leaves import assumed, is_chosen
@@ -57,7 +57,7 @@ class Shaper:
         """Why filters classify packets instead of programs, if they do."""
         self.others = Surroundings()
         """MAC addresses that are not simply that of one station, as the stations' sources say."""
-        self.on_link: list[Subnet] = []
+        self.on_link: list[tc.Subnet] = []
         """Subnets of the interfaces towards access points, at the last look."""
         self.layout: Layout | None = None
         """None while nothing is set up."""
@@ -341,7 +341,7 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
     lines += [tc.hooks(device, *layout.hooks).said for device in devices[1:]]
     requests: list[Request] = []
     for station in gateway.stations:
-        if station.ap is not None and station.addresses:
+        if station.can_be_placed:
             requests += layout.join(station)
     lines += [request.said for request in requests]
     if programs is not None:

@@ -222,6 +222,7 @@ class Stations:
             if name in by_name
             and by_name[name].ap == member.ap.name
             and by_name[name].rate_bps == member.station.rate_bps
+            and by_name[name].subnets == member.station.subnets
             and by_name[name].group == member.station.group
         }
         refused: list[str] = []

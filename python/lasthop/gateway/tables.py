@@ -11,15 +11,16 @@ What this cannot do is to allow each station some ARP, DNS and DHCP beside its l
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
 from typing import TypeAlias
 
 from lasthop.errors import UserError
 from lasthop.linux import tc
 from lasthop.linux.netlink import Request
-from lasthop.linux.tc import Address, Block, Device
+from lasthop.linux.tc import Address, Block, Device, Subnet
 
-Key: TypeAlias = str | Address
-"""A MAC address or an IP address."""
+Key: TypeAlias = str | Address | Subnet
+"""A MAC address, an IP address or a subnet."""
 
 FAMILIES = (4, 6)
 MOST_ALIKE = 0xFFF
@@ -28,6 +29,8 @@ TO, FROM = 1, 2
 """Hash tables of IPv4 addresses; those of IPv6 are two further."""
 MACS_TO, MACS_FROM = 7, 8
 """Hash tables of MAC addresses."""
+SUBNETS = 8
+"""Tables of subnets follow this number, in the order of those of addresses."""
 ECHOES, OF_MACS, OF_ADDRESSES, OF_GROUPS = {4: 1, 6: 2}, 3, {4: 4, 6: 5}, 6
 """Preferences of lists of filters on the IFB, the first ones first."""
 PASSING, REDIRECTING = {4: 1, 6: 2}, 3
@@ -90,18 +93,21 @@ class Tables:
             yield tc.link_macs(self.ifb, table, source=source, order=OF_MACS, major=major)
         for family in FAMILIES:
             order = OF_ADDRESSES[family]
-            for way in (TO, FROM):
-                yield tc.u32_table(self.ifb, family, number_of(way, family), major, order=order)
-            for way in (TO, FROM):
-                yield tc.link_table(
-                    self.ifb,
-                    family,
-                    number_of(way, family),
-                    source=way == FROM,
-                    protocol=None,
-                    major=major,
-                    order=order,
-                )
+            for first, hash_mask in ((0, 0xFF), (SUBNETS, 0)):
+                for way in (TO, FROM):
+                    table = first + number_of(way, family)
+                    yield tc.u32_table(self.ifb, family, table, major, order=order)
+                for way in (TO, FROM):
+                    yield tc.link_table(
+                        self.ifb,
+                        family,
+                        first + number_of(way, family),
+                        source=way == FROM,
+                        protocol=None,
+                        major=major,
+                        order=order,
+                        hash_mask=hash_mask,
+                    )
 
     def hook(
         self, block: Block, ignored: Iterable[Address], *, from_stations: bool, spares_udp: bool
@@ -161,7 +167,7 @@ class Tables:
                 else:
                     yield tc.u32_entry(
                         self.ifb,
-                        number_of(way, key.version),
+                        table_of(way, key),
                         node,
                         key,
                         source=way == FROM,
@@ -180,7 +186,7 @@ class Tables:
                     table = MACS_FROM if way == FROM else MACS_TO
                     found.append(tc.del_mac(self.ifb, table, node, key, order=OF_MACS, major=major))
                 else:
-                    table, order = number_of(way, key.version), OF_ADDRESSES[key.version]
+                    table, order = table_of(way, key), OF_ADDRESSES[key.version]
                     found.append(tc.del_filter(self.ifb, table, node, key, major, order=order))
         return found
 
@@ -216,8 +222,14 @@ def number_of(table: int, family: int) -> int:
     return table + (family == 6) * 2
 
 
+def table_of(way: int, key: Address | Subnet) -> int:
+    """Return the number of the table of an address or a subnet."""
+    first = SUBNETS if isinstance(key, IPv4Network | IPv6Network) else 0
+    return first + number_of(way, key.version)
+
+
 def bucket_of(key: Key) -> tuple[object, int]:
     """Kind of table and bucket of an address."""
     if isinstance(key, str):
         return "mac", tc.mac_bytes(key)[-1]
-    return key.version, tc.bucket(key)
+    return table_of(TO, key), tc.bucket(key)

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from lasthop import _core
+from lasthop.linux.tc import Subnet
 from lasthop.scenario import companion
 from lasthop.typed import named, read_as
-
-Subnet: TypeAlias = IPv4Network | IPv6Network
 
 
 def subnets_of(texts: Sequence[str]) -> tuple[Subnet, ...]:

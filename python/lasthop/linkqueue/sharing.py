@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lasthop.linkqueue.config import LinkQueue, Members, Subnet
+from lasthop.linkqueue.config import LinkQueue, Members
 from lasthop.linkqueue.program import Program
 from lasthop.linux import bpf
 from lasthop.linux.links import ETHERNET

@@ -4,12 +4,12 @@ import os
 import struct
 import sys
 from collections.abc import Collection, Iterator
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_network
 from math import inf
 from typing import NamedTuple
 
 from lasthop.linux.netlink import Socket, attributes
-from lasthop.linux.tc import Address
+from lasthop.linux.tc import Address, Subnet
 
 GETNEIGH, GETADDR = 30, 22
 ENTRY = struct.Struct("=BxxxiHBB")
@@ -91,7 +91,7 @@ def addresses_at(kernel: Socket, interface: int) -> set[Address]:
     return {each for index, each in every if index == interface and not each.is_link_local}
 
 
-def subnets_at(kernel: Socket, interfaces: Collection[int]) -> list[IPv4Network | IPv6Network]:
+def subnets_at(kernel: Socket, interfaces: Collection[int]) -> list[Subnet]:
     """Subnets of the addresses of these interfaces; link-local ones are left out."""
     found = []
     for body in kernel.dump(GETADDR, OWN.pack(0, 0, 0, 0, 0)):

@@ -6,12 +6,20 @@ are those of linux/pkt_sched.h, linux/pkt_cls.h and linux/tc_act/tc_mirred.h.
 
 import struct
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
 from typing import NamedTuple, TypeAlias
 
 from lasthop.linux.netlink import CREATE, EXCL, REPLACE, Request, attribute, attributes
 
 Address: TypeAlias = IPv4Address | IPv6Address
+Subnet: TypeAlias = IPv4Network | IPv6Network
 
 NEWQDISC, DELQDISC, NEWCLASS, DELCLASS, NEWFILTER, DELFILTER = 36, 37, 40, 41, 44, 45
 TCMSG = struct.Struct("=BxxxiIII")
@@ -242,13 +250,14 @@ def link_table(
     protocol: int | None,
     major: int = 0,
     order: int = 1,
+    hash_mask: int = 0xFF,
 ) -> Request:
     """Look packets of this protocol up in a hash table, by the last byte of an address."""
     hashed = last_word(family, source)
     match = protocol_match(family, protocol)
-    selector = selector_of([match], flags=0, hash_mask=0xFF, hash_offset=hashed)
+    selector = selector_of([match], flags=0, hash_mask=hash_mask, hash_offset=hashed)
     options = attribute(U32_LINK, struct.pack("=I", table << 20)) + selector
-    said = f"u32 {match_said(match)} hashkey mask 0x000000ff at {hashed} link {table:x}:"
+    said = f"u32 {match_said(match)} hashkey mask 0x{hash_mask:08x} at {hashed} link {table:x}:"
     return u32(at, family, major, 0, options, said, order=order)
 
 
@@ -266,24 +275,27 @@ def last_word(family: int, source: bool) -> int:
     return 20 if source else 36
 
 
-def address_matches(address: Address, source: bool) -> list[Match]:
-    """The words of the header that hold an address."""
-    raw = address.packed
+def address_matches(address: Address | Subnet, source: bool) -> list[Match]:
+    """Return the words of the header that hold an address or the prefix of a subnet."""
+    subnet = ip_network(address)
+    raw, mask = subnet.network_address.packed, subnet.netmask.packed
     start = last_word(address.version, source) - len(raw) + 4
-    words = struct.unpack(f"!{len(raw) // 4}I", raw)
-    return [Match(start + 4 * k, 0xFFFFFFFF, word) for k, word in enumerate(words)]
+    form = f"!{len(raw) // 4}I"
+    words = zip(struct.unpack(form, raw), struct.unpack(form, mask), strict=True)
+    every = [Match(start + 4 * k, bits, word) for k, (word, bits) in enumerate(words)]
+    return [each for each in every if each.mask] or [Match(start, 0, 0)]
 
 
-def bucket(address: Address) -> int:
-    """The bucket in which an address stands."""
-    return address.packed[-1]
+def bucket(address: Address | Subnet) -> int:
+    """Return the bucket of an address, its last byte; all subnets are in the first bucket."""
+    return address.packed[-1] if isinstance(address, IPv4Address | IPv6Address) else 0
 
 
 def u32_entry(
     at: Device | Block,
     table: int,
     node: int,
-    address: Address,
+    address: Address | Subnet,
     *,
     source: bool,
     redirect: Device | None = None,
@@ -291,14 +303,13 @@ def u32_entry(
     major: int = 0,
     order: int = 1,
 ) -> Request:
-    """A host in a hash table: redirect its packets to an interface, or give them to a class."""
+    """A host or a subnet in a table: redirect its packets to an interface, or give them to a class."""
     handle = entry_handle(table, node, address)
     options = selector_of(address_matches(address, source), flags=U32_TERMINAL)
     options += attribute(U32_HASH, struct.pack("=I", handle & 0xFFFFF000))
     where = f"{table:x}:{bucket(address):x}"
-    way, length = ("src" if source else "dst"), 32 if address.version == 4 else 128
-    name = "ip" if address.version == 4 else "ip6"
-    said = f"handle {where}:{node:x} u32 ht {where}: match {name} {way} {address}/{length}"
+    way, name = ("src" if source else "dst"), "ip" if address.version == 4 else "ip6"
+    said = f"handle {where}:{node:x} u32 ht {where}: match {name} {way} {ip_network(address)}"
     if redirect is None:
         options += attribute(U32_CLASSID, struct.pack("=I", flow))
         said += f" flowid {shown(flow)}"
@@ -420,15 +431,21 @@ def del_mac(device: Device, table: int, node: int, mac: str, *, order: int, majo
     return u32(device, ANY, major, handle, None, said, order=order)
 
 
-def entry_handle(table: int, node: int, address: Address) -> int:
-    """The number of a host in a hash table."""
+def entry_handle(table: int, node: int, address: Address | Subnet) -> int:
+    """Return the number of a host or a subnet in a hash table."""
     return table << 20 | bucket(address) << 12 | node
 
 
 def del_filter(
-    at: Device | Block, table: int, node: int, address: Address, major: int = 0, *, order: int = 1
+    at: Device | Block,
+    table: int,
+    node: int,
+    address: Address | Subnet,
+    major: int = 0,
+    *,
+    order: int = 1,
 ) -> Request:
-    """Remove a host from a hash table."""
+    """Remove a host or a subnet from a hash table."""
     handle = entry_handle(table, node, address)
     said = f"handle {table:x}:{bucket(address):x}:{node:x} u32"
     return u32(at, address.version, major, handle, None, said, order=order)

@@ -22,7 +22,7 @@ from lasthop.gateway.classification import (
     settings,
 )
 from lasthop.gateway.config import KnownStation
-from lasthop.gateway.layout import ROUTED_MAC, UNKNOWN_MAC, Layout
+from lasthop.gateway.layout import ROUTED, ROUTED_MAC, UNKNOWN_MAC, Layout
 from lasthop.linux.tc import Device
 
 MAC, OTHER = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
@@ -170,3 +170,20 @@ def test_a_router_of_which_all_is_one_station_is_classified_by_mac_address() -> 
     shaped.join(replace(phone("guest", None), addresses=(ip_address("2001:db8::2"),)))
     table = shaped.table({"eth1": 7}, [], on_link, others)
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
+
+
+def test_subnets_of_a_station_are_entries_unless_a_mac_address_says_it_all() -> None:
+    shaped = layout()
+    subnet = ip_network("2001:db8:7::/64")
+    home = KnownStation("home", "wlan", (), subnets=(subnet,))
+    shaped.join(home)
+    key = ("prefixes", prefix_key(subnet))
+    assert key in shaped.table({"eth1": 7}, [])
+    assert shaped.by_address() == {"home": ROUTED}
+    assert key in shaped.keys_of(shaped.members["home"])
+    shaped.identify("home", MAC)
+    assert key not in shaped.table({"eth1": 7}, [])
+    # The router also reaches others, so addresses decide.
+    shaped.join(replace(phone("guest", None), addresses=(ip_address("2001:db8:8::2"),)))
+    others = Surroundings(routers={MAC: [ip_network("2001:db8::/32")]})
+    assert key in shaped.table({"eth1": 7}, [], [], others)

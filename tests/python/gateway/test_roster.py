@@ -148,6 +148,31 @@ def test_the_mac_address_of_a_router_is_not_that_of_a_station_if_it_reaches_othe
         assert found.routed == {PHONE: routed}
 
 
+def test_a_station_with_a_subnet_has_all_addresses_in_it() -> None:
+    found = roster("discover.neighbours = true\nstation.home.address = '2001:db8:7::/64'")
+    assert [(each.name, each.mac) for each in found.stations()] == [("home", None)]
+    found.see([seen(PHONE, "2001:db8:7::9"), seen(LAPTOP, "2001:db8:8::9")], 0)
+    assert names(found.stations()) == {"home": ["2001:db8:7::9"], LAPTOP: ["2001:db8:8::9"]}
+
+
+@pytest.mark.parametrize(
+    ("routed", "mac"),
+    [
+        (("2001:db8:7::/64",), PHONE),
+        (("2001:db8:7:0:8000::/65", "2001:db8:7::7/128"), PHONE),
+        (("2001:db8:7::/64", "10.1.0.0/24"), None),
+        (("2001:db8::/32",), None),
+    ],
+)
+def test_a_router_that_reaches_nothing_but_a_stations_subnets_is_that_station(
+    routed: tuple[str, ...], mac: str | None
+) -> None:
+    found = roster("station.home.address = '2001:db8:7::/64'")
+    networks = tuple(map(ip_network, routed))
+    found.see([Sighting(PHONE, None, routed=networks, is_new=False)], 0)
+    assert [each.mac for each in found.stations()] == [mac]
+
+
 def test_neighbours_that_are_no_source_name_listed_stations_only() -> None:
     found = roster(f"station.till.mac = '{PHONE}'\nstation.a.address = '10.0.0.2'")
     hints = [

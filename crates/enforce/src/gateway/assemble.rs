@@ -124,6 +124,7 @@ fn station(
         name: name.to_owned(),
         ap: keys.ap.or(only.map(str::to_owned)),
         addresses: forms::addresses(keys.address.as_deref()),
+        subnets: forms::subnets(keys.address.as_deref()),
         mac: keys.mac.and_then(|mac| forms::mac(&mac).ok()),
         rate_bps: keys
             .rate_bps

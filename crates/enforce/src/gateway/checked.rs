@@ -115,6 +115,8 @@ pub struct GatewayStation {
     pub ap: Option<String>,
     /// Its addresses.
     pub addresses: Vec<IpAddr>,
+    /// Subnets all of whose addresses are its own.
+    pub subnets: Vec<(IpAddr, u32)>,
     /// Its MAC address, in lower case with colons.
     pub mac: Option<String>,
     /// Rate of its frames. [bit/s]
@@ -182,8 +184,9 @@ impl GatewayStation {
             Which::Mac(mac) => self.mac.as_ref() == Some(mac),
             Which::Name(name) => self.name == *name,
             Which::Subnet(subnet) => {
-                let mut addresses = self.addresses.iter();
-                addresses.any(|&address| overlap(whole(address), *subnet))
+                let addresses = self.addresses.iter().map(|&address| whole(address));
+                let mut own = addresses.chain(self.subnets.iter().copied());
+                own.any(|own| overlap(own, *subnet))
             }
         }
     }
@@ -193,6 +196,7 @@ impl GatewayStation {
             "name": self.name,
             "ap": self.ap,
             "addresses": self.addresses,
+            "subnets": written(&self.subnets),
             "mac": self.mac,
             "rate_bps": self.rate_bps,
             "group": self.group,

@@ -1,6 +1,7 @@
 //! What several values of the table must satisfy together. A value that was refused is not judged
 //! again.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
@@ -14,7 +15,7 @@ use super::settings::{
     GroupTable, ONLY,
 };
 use super::{effect, groups};
-use crate::forms;
+use crate::forms::{self, Range};
 
 /// Most access points of a gateway.
 const MOST_ACCESS_POINTS: usize = 64;
@@ -127,7 +128,9 @@ fn check_names(gateway: &Section, problems: &mut Problems) {
 
 fn check_stations(gateway: &Section, problems: &mut Problems) {
     let aps = ap_names(gateway);
+    let mut lists: Vec<(&str, Said<'_, String>)> = Vec::new();
     let mut owners: HashMap<String, &str> = HashMap::new();
+    let mut claims: Vec<(Range, Claim<'_>)> = Vec::new();
     for (name, station) in gateway.tables(GatewayTable::station) {
         let ap = station.said(GatewayStationTable::ap);
         if let Some(ap) = ap.and_then(Said::present)
@@ -147,22 +150,59 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
             let message = "has neither address nor mac; needed is one of them";
             problems.add(station.origin, &station.path, message.to_owned());
         }
-        for said in known.into_iter().flatten() {
-            for word in forms::words(&said.value) {
-                let same = forms::address(word)
-                    .map(|a| a.to_string())
-                    .or_else(|_| forms::mac(word));
-                let Ok(same) = same else { continue };
-                if let Some(other) = owners.insert(same, name) {
-                    let message = format!(
-                        "`{}` is of `gateway.station.{}` too; allowed is one station for each",
-                        one_line(word, 40),
-                        one_line(other, 80)
-                    );
-                    problems.add(said.origin, &said.path, message);
-                }
+        lists.extend(known.into_iter().flatten().map(|said| (name, said)));
+    }
+    for (name, said) in &lists {
+        for word in forms::words(&said.value) {
+            let claim = Claim { name, said, word };
+            if let Ok(member) = forms::member(word) {
+                claims.push((forms::range(member), claim));
+            } else if let Ok(mac) = forms::mac(word)
+                && let Some(other) = owners.insert(mac, name)
+            {
+                claim.refuse(other, problems);
             }
         }
+    }
+    check_overlaps(claims, problems);
+}
+
+/// A word of a station's list.
+struct Claim<'a> {
+    name: &'a str,
+    said: &'a Said<'a, String>,
+    word: &'a str,
+}
+
+impl Claim<'_> {
+    /// Adds the problem that another station has the same address.
+    fn refuse(&self, other: &str, problems: &mut Problems) {
+        let message = format!(
+            "`{}` is of `gateway.station.{}` too; allowed is one station for each",
+            one_line(self.word, 40),
+            one_line(other, 80)
+        );
+        problems.add(self.said.origin, &self.said.path, message);
+    }
+}
+
+/// Refuses addresses and subnets of two stations that overlap. The later one in the file is refused.
+fn check_overlaps(claims: Vec<(Range, Claim<'_>)>, problems: &mut Problems) {
+    let mut sorted: Vec<(Range, usize)> = claims.iter().map(|claim| claim.0).zip(0..).collect();
+    // A subnet comes before what is in it.
+    sorted.sort_by_key(|&((is_v4, first, last), order)| (is_v4, first, Reverse(last), order));
+    let mut around: Vec<(Range, usize)> = Vec::new();
+    let mut twins: Vec<(usize, usize)> = Vec::new();
+    for (range, order) in sorted {
+        while around.pop_if(|(outer, _)| outer.0 != range.0 || outer.2 < range.1).is_some() {}
+        let others = around.iter().map(|&(_, other)| other);
+        let twin = others.filter(|&other| claims[other].1.name != claims[order].1.name);
+        twins.extend(twin.last().map(|other| (order.max(other), order.min(other))));
+        around.push((range, order));
+    }
+    twins.sort_unstable();
+    for (later, earlier) in twins {
+        claims[later].1.refuse(claims[earlier].1.name, problems);
     }
 }
 

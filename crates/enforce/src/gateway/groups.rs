@@ -177,8 +177,8 @@ fn means(word: &str, name: &str, station: &Section) -> bool {
         Ok(Which::Mac(mac)) => text(GatewayStationTable::mac)
             .is_some_and(|said| forms::mac(&said.value).is_ok_and(|own| own == mac)),
         Ok(Which::Subnet(subnet)) => text(GatewayStationTable::address).is_some_and(|said| {
-            let mut addresses = forms::addresses(Some(&said.value)).into_iter();
-            addresses.any(|address| forms::overlap(forms::whole(address), subnet))
+            let own = forms::words(&said.value).filter_map(|word| forms::member(word).ok());
+            own.into_iter().any(|own| forms::overlap(own, subnet))
         }),
         Ok(Which::Name(other)) => other == name,
         Err(_) => false,

@@ -8,7 +8,7 @@ use lasthop_engine::notation::setting::{
 use lasthop_engine::{table, words};
 
 use crate::forms::{
-    ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, OID, STATIONS, SUBNETS,
+    ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, MEMBERS, OID, STATIONS, SUBNETS,
 };
 
 /// The access point of a gateway that lists none.
@@ -167,8 +167,8 @@ table! {
 table! {
     /// A station that is known beforehand.
     pub struct GatewayStationTable in "gateway.station" {
-        /// Its addresses.
-        address: Option<String> = formed(&ADDRESSES).depends("found by mac");
+        /// Its IP addresses, and subnets that a router delegates to it.
+        address: Option<String> = formed(&MEMBERS).depends("found by mac");
         /// Its MAC address; addresses found with it are added.
         mac: Option<String> = formed(&MAC).absent("unknown");
         /// Its access point.

@@ -31,6 +31,8 @@ CONTROL_BYTES = {
     "block_ack_256": 56,
 }
 """Control frames, FCS included. IEEE 802.11-2020, 9.3.1. [bytes]"""
+OFDM_SYMBOL_NS = 4000
+"""Symbol of non-HT OFDM at 20 MHz. IEEE 802.11-2016, table 17-5. [ns]"""
 SIGNAL_EXTENSION_NS = 6000
 """Silence behind each frame in the 2.4 GHz band. IEEE 802.11-2020, 18.3.2.4. [ns]"""
 
@@ -277,13 +279,13 @@ def ofdm_ns(mac_bytes: int, rate_mbps: float, band_ghz: float = 5) -> int:
     mac_bytes : int
         MAC frame, FCS included. [bytes]
     rate_mbps : float
-        6 to 54, or any above 0, at which a symbol has so many bits as fit. [Mb/s]
+        6 to 54 in the standard; any rate above 0 is accepted. [Mb/s]
     band_ghz : float
         2.4, 5 or 6. [GHz]
     """
     bits = SERVICE_BITS + 8 * mac_bytes + TAIL_BITS
-    symbols = -(-bits * 250_000 // round(1e6 * rate_mbps))
-    return 20_000 + 4000 * symbols + (SIGNAL_EXTENSION_NS if band_ghz == 2.4 else 0)
+    symbols = -(-bits * 10**9 // (OFDM_SYMBOL_NS * round(1e6 * rate_mbps)))
+    return 20_000 + OFDM_SYMBOL_NS * symbols + (SIGNAL_EXTENSION_NS if band_ghz == 2.4 else 0)
 
 
 def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int:

@@ -152,6 +152,22 @@ fn what_is_wrong_is_said_with_its_line() {
              is one station for each",
         ),
         (
+            "station.a.address = \"2001:db8::/32\"\nstation.b.address = \"10.0.0.1, 2001:db8:7::1\"",
+            "cafe.toml:5: `gateway.station.b.address`: `2001:db8:7::1` is of `gateway.station.a` too; \
+             allowed is one station for each",
+        ),
+        (
+            "station.a.address = \"10.0.0.1\"\nstation.b.address = \"10.0.0.0/30\"",
+            "cafe.toml:5: `gateway.station.b.address`: `10.0.0.0/30` is of `gateway.station.a` too; \
+             allowed is one station for each",
+        ),
+        (
+            "station.a.address = \"10.0.0.1/30\"",
+            "cafe.toml:4: `gateway.station.a.address`: \"10.0.0.1/30\" has `10.0.0.1/30`, which has \
+             bits behind its prefix; allowed are IP addresses and subnets such as 192.168.4.0/24, \
+             separated by commas",
+        ),
+        (
             "wce.max = \"1 Mbps\"\nwce.min = \"2 Mbps\"",
             "cafe.toml:5: `gateway.wce`: min \"2 Mbps\" is above max \"1 Mbps\"; allowed is min up to max",
         ),
