@@ -1,8 +1,8 @@
-/* The gateway's classifier: which station a frame at `lan` belongs to, by MAC address, whatever its protocol.
+/* Classifier of the gateway: finds the station of a frame at `lan` by its MAC address, whatever its protocol.
  *
- * `from_stations` and `to_stations` run at the two hooks of `lan` and return 0 for an exempt packet, which passes; the
- * filter redirects all others to the IFB. The number of the leaf travels in skb->tc_index. `leaf` returns it at the IFB,
- * or the class of the group in which it is; `inside` returns it in the hierarchy of the group. */
+ * `from_stations` and `to_stations` run at the two hooks of `lan`. They return 0 for an exempt packet, which passes.
+ * The filter redirects all other packets to the IFB, with the number of the leaf in skb->tc_index. At the IFB, `leaf`
+ * returns that number, or the class of the leaf's group. `inside` returns the number in the hierarchy of the group. */
 #include "packet.h"
 #include "stations.h"
 
@@ -69,7 +69,7 @@ INLINE struct station *of_address(struct packet *skb, enum direction direction)
 	return lookup(&prefixes, &prefix);
 }
 
-/* Whether an address is the gateway's; an IPv4 address is mapped (RFC 4291, 2.5.5.2). */
+/* Returns whether an address is one of this machine. An IPv4 address is mapped (RFC 4291, 2.5.5.2). */
 INLINE u32 is_own(struct packet *skb, u32 at, u32 is_v6)
 {
 	u8 address[16];
@@ -81,8 +81,8 @@ INLINE u32 is_own(struct packet *skb, u32 at, u32 is_v6)
 	return lookup(&own, address) != 0;
 }
 
-/* The exempt kind of a packet, or STATION. A later fragment has no ports, and a packet with extension headers is exempt
- * from nothing. */
+/* Returns the exempt kind of a packet, MULTICAST or STATION. Later fragments, which have no ports, and packets with
+ * extension headers are never exempt. */
 INLINE enum kind kind_of(struct packet *skb, enum direction direction, u32 is_group, u32 is_control)
 {
 	u32 is_v6 = skb->protocol == IPV6, to = direction == TO_STATIONS, header = 40, own_at;
@@ -234,7 +234,7 @@ INLINE void note_interface(struct station *station, u32 interface)
 	station->interface = interface;
 }
 
-/* Whether this is UDP; IPv6 packets with extension headers are not. */
+/* Returns whether this is UDP. IPv6 packets with extension headers do not count. */
 INLINE u32 is_udp(struct packet *skb)
 {
 	u8 transport = 0;
@@ -257,8 +257,8 @@ INLINE int classify(struct packet *skb, enum direction direction)
 	struct access *access;
 	u8 macs[12];
 
-	/* A packet that comes back from the IFB meets the hook towards stations again; the kernel skips the filter's
-	 * action then. It has been counted, perhaps for another class. */
+	/* A packet that comes back from the IFB passes the hook towards stations again, where the kernel skips the action
+	 * of the filter. It has been counted before, possibly for another class. */
 	if (is_to && settings && skb->ingress_ifindex == settings->ifb)
 		return EVERY;
 	if (load_bytes(skb, 0, macs, 12))

@@ -4,7 +4,7 @@
 
 #include "kernel.h"
 
-/* Exempt kinds of packets. The first slot of the counters is that of packets that belong to a station's leaf. */
+/* Kinds of packets. Packets of STATION, UNCLASSIFIED and MULTICAST pass through a leaf; the others are exempt. */
 enum kind {
 	STATION,
 	UNCLASSIFIED,
@@ -27,11 +27,11 @@ enum direction { FROM_STATIONS, TO_STATIONS, DIRECTIONS };
  * UDP_PASSES: do not shape uplink UDP.
  * HAS_IGNORED: some addresses of this MAC address are ignored; also the flag of such an address. Both have the same
  * number.
- * UNCLASSIFIED_AT: no station, but it is known at which access point. */
+ * UNCLASSIFIED_AT: belongs to no station, but its access point is known. */
 enum { BY_ADDRESS = 1, UDP_PASSES = 2, HAS_IGNORED = 4, UNCLASSIFIED_AT = 8 };
 
-/* A station: its classes, the number under which its allowances are counted, and the interface at which the program saw
- * it last, with how often that changed. Classes are 0 for a MAC address of which only ignored addresses are known. */
+/* A station: its classes, the number under which its allowances are counted, and the interface at which the program
+ * last saw it, with the number of changes. Classes are 0 if only ignored addresses of a MAC address are known. */
 struct station {
 	u16 to_class;
 	u16 from_class;

@@ -143,7 +143,7 @@ class Result(Answer):
     ) -> tuple[list[float], list[float | None]]:
         """Times and values of one time series of the first replication.
 
-        A value is None where there is none: a flow has no window before it begins.
+        A missing value is None: for example, a flow has no window before it begins.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ STEPS = 2_000
 
 
 def raised(capacity_bps: float, demands: list[float], weights: list[float]) -> list[float]:
-    """Shares by small steps: all whose demand is not met grow in proportion to their weights."""
+    """Return shares by small steps: rates below their demands grow in proportion to weights."""
     got = [0.0] * len(demands)
     step = capacity_bps / STEPS
     while True:

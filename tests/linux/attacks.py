@@ -10,10 +10,11 @@
 SERVER --- ISP --- wan GATEWAY lan --- AP (bridge, 20 Mbit/s per direction) --- STATIONS
 ```
 
-An honest guest downloads by TCP. The device next to it asks the server for 18 Mbit/s, or sends as
-much. It chooses MAC addresses, IP addresses and protocols at will: all its frames are made here,
-and it answers questions for any of its addresses. C is 12 Mbit/s, or estimated. The honest guest
-and the victim are listed with their MAC addresses. The device is found, and has waited.
+An honest guest downloads by TCP. The device next to it receives 18 Mbit/s from the server, or sends
+as much. It uses any MAC addresses, IP addresses and protocols: this script makes all its frames,
+and answers ARP and neighbour solicitations for all its addresses. C is 12 Mbit/s, or estimated. The
+honest guest and the victim are listed with their MAC addresses. The device has been found, and its
+quarantine is over.
 
 A row fails if an honest guest gets less than 90 % of what it gets in the control row, where the
 device uses plain UDP in the same direction and at the same rate. In rows with floods the honest
@@ -88,7 +89,7 @@ ANSWERS_S = 8.0
 
 Packet = tuple[int, bytes]
 Maker = Callable[["Device", int, float], "Sent"]
-"""Makes a frame from its number and the time since the begin. [s]"""
+"""Function that makes a frame from its number and the time since the start. [s]"""
 
 
 # -- the lab -------------------------------------------------------------------------------------
@@ -184,7 +185,7 @@ class Air:
 
 @dataclass
 class Device:
-    """What the attacker, or the server that it has asked, sends at a time."""
+    """Sender of the attack: the device, or the server that it has asked."""
 
     down: bool
     """Whether the server sends to the device."""
@@ -255,7 +256,7 @@ def number_of(own: str) -> int | None:
 
 
 def arp(mac: str, own: str, asked: str = GATE_V4, *, operation: int = 1) -> Packet:
-    """Return a question for an address, or an answer, which tells the own one (RFC 826)."""
+    """Return an ARP request or reply, which announces the own address (RFC 826)."""
     head = struct.pack("!HHBBH", 1, 0x0800, 6, 4, operation)
     own_bytes, asked_bytes = socket.inet_aton(own), socket.inet_aton(asked)
     return 0x0806, head + raw(mac) + own_bytes + bytes(6) + asked_bytes + bytes(18)
@@ -273,12 +274,12 @@ def discovery(kind: int, mac: str, own: str, to: str, target: str) -> Packet:
 
 
 def solicitation(mac: str, own: str, asked: str = "fd77:1::1") -> Packet:
-    """Return a question for an IPv6 address, which tells the own one."""
+    """Return a neighbour solicitation, which announces the own address."""
     return discovery(135, mac, own, asked, asked)
 
 
 def plain(device: Device, k: int, now_s: float) -> Sent:
-    """UDP of the device's address."""
+    """Return UDP of the device's address."""
     return Sent(device.ip(17, udp(4433, PAYLOAD), DEVICE_V4))
 
 
@@ -302,7 +303,7 @@ def to_port(port: int, source_port: int = 5000) -> Maker:
 
 
 def fragments(device: Device, k: int, now_s: float) -> Sent:
-    """First and later fragments in turn."""
+    """Return first and later fragments in turn."""
     offset = 0x2000 if k % 2 == 0 else 0x2000 | PAYLOAD // 8
     return Sent(device.ip(17, udp(53, PAYLOAD - 8), DEVICE_V4, fragment=offset))
 
@@ -318,7 +319,7 @@ def last_of(count: int) -> Maker:
 
 
 def privacy(device: Device, k: int, now_s: float) -> Sent:
-    """The last of 20 temporary addresses; the others are given up (RFC 8981)."""
+    """Return UDP of the last of 20 temporary addresses; the others are deleted (RFC 8981)."""
     return Sent(device.ip(17, udp(4433, PAYLOAD), v6(min(int(now_s / 0.1), 19))))
 
 
@@ -343,7 +344,7 @@ def mac_every(period_s: float) -> Maker:
 
 
 def cloned(device: Device, k: int, now_s: float) -> Sent:
-    """UDP with the MAC address of the victim."""
+    """Return UDP with the MAC address of the victim."""
     return Sent(device.ip(17, udp(4433, PAYLOAD), DEVICE_V4), VICTIM)
 
 
@@ -442,25 +443,25 @@ ROWS: dict[str, Row] = {
     "forged tcp, fq_codel": forging(forged(tcp=True, ports=True), discipline="fq_codel"),
 }
 SHARED_BY_DESIGN = {"a cloned mac, up", "nine macs", "many macs", "many macs, up"}
-"""Rows that are printed and not judged: a MAC address is all that there is to know a station by,
-and without groups each MAC address has a share."""
+"""Rows that are printed but not judged: a station is identified only by its MAC address, and
+without groups each MAC address has a share."""
 OTHERS_BPS = 6_000_000
 """Largest rate of the stations that the file does not list. [bit/s]"""
 
 
 @dataclass
 class Result:
-    """What came of a row."""
+    """Measurements of a row."""
 
     row: str
     honest_bps: float
     victim_bps: float | None
     device_bps: float
-    """What has reached the device, or what of it has left at `wan`. [bit/s]"""
+    """Rate that has reached the device, or that it has sent beyond `wan`. [bit/s]"""
     names: float | None
     """Fraction of the names that were resolved."""
     counted: dict[str, float]
-    """Bytes at the filters over bytes of an own count at `lan`, by direction."""
+    """Ratio of bytes at the filters to bytes that nftables counts at `lan`, by direction."""
     largest: list[str]
     """Stations with the largest rates, as `status` has them."""
     warnings: list[str]
@@ -468,9 +469,9 @@ class Result:
 
 
 def flood(row: Row, seconds: float, next_hop: bytes) -> None:
-    """Send as the device, or as the server; this process has the namespace of that one.
+    """Send as the device, or as the server, in the namespace of the sender.
 
-    `next_hop` is the MAC address of its router.
+    `next_hop` is the MAC address of the sender's router.
     """
     device = Device(row.down)
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
@@ -489,7 +490,7 @@ def flood(row: Row, seconds: float, next_hop: bytes) -> None:
 
 
 def answer(row: Row, seconds: float) -> None:
-    """Answer as the device who has any of its addresses; this process is where the stations are."""
+    """Answer ARP and solicitations for the device, in the namespace of the stations."""
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as sock:
         sock.bind(("wl0", 3))
         attach(sock, QUESTIONS)
@@ -533,7 +534,7 @@ QUESTIONS = [
 
 
 def resolve(seconds: float) -> tuple[int, int]:
-    """Ask the server for names as the honest guest; numbers of questions and of answers."""
+    """Ask the server for names as the honest guest. Return the numbers of questions and answers."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
         asker.bind((HONEST_V4, 0))
         asker.settimeout(1 / NAMES_PER_S)
@@ -552,7 +553,7 @@ def resolve(seconds: float) -> tuple[int, int]:
 
 
 def answer_names(seconds: float) -> None:
-    """Answer questions for names; this process has the namespace of the server."""
+    """Answer questions for names, in the namespace of the server."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind((SERVER_V4, 53))
         server.settimeout(0.2)
@@ -573,7 +574,7 @@ def counters(namespace: str, device: str) -> dict[str, int]:
 
 
 def count_at_lan(*, bridge: bool) -> None:
-    """Count what is to leave at `lan`, in front of the filters: a leaf may drop it."""
+    """Count packets that are to leave at `lan`, before the filters, since a leaf may drop them."""
     families = ("bridge",) if bridge else ("inet", "arp")
     for family in families:
         hook = "output" if family == "arp" else "postrouting"
@@ -720,7 +721,7 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
 
 
 def wrong(result: Result, control: Result) -> list[str]:
-    """Return what a row fails in, in words."""
+    """Return the reasons why a row fails, in words."""
     found = []
     if result.row not in SHARED_BY_DESIGN:
         least_bps = LEAST_SHARE * control.honest_bps
@@ -742,7 +743,7 @@ def refuse(_: object) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure rows; 1 if any is wrong."""
+    """Measure rows. Return 1 if any fails."""
     parser = argparse.ArgumentParser(description="attacks of a guest on the gateway")
     parser.add_argument("rows", nargs="*", metavar="ROW", help="rows to measure (all)")
     parser.add_argument("--list", action="store_true", help="print the names of the rows")

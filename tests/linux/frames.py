@@ -1,4 +1,4 @@
-"""Frames that stations send as of any MAC address, and the leaves that they pass through."""
+"""Frames with any MAC address, and the leaves that they pass through."""
 
 import json
 import socket
@@ -18,7 +18,7 @@ COUNT = 20
 
 
 def lan() -> dict[str, Any]:
-    """What the kernel says of the gateway's interface `lan`."""
+    """Return the kernel's description of the gateway's interface `lan`."""
     (link,) = json.loads(sh(f"ip -n {GATEWAY} -j -s link show lan"))
     assert isinstance(link, dict)
     return link
@@ -31,13 +31,13 @@ def mac_of_lan() -> bytes:
 def ipv4(
     protocol: int, payload: bytes, source: str, *, fragment: int = 0, to: str = THERE_V4
 ) -> tuple[int, bytes]:
-    """An IPv4 packet; its checksum is wrong, which classification does not mind."""
+    """Return an IPv4 packet. Its checksum is wrong, which does not matter for classification."""
     header = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(payload), 1, fragment, 64, protocol, 0)
     return 0x0800, header + ip_address(source).packed + ip_address(to).packed + payload
 
 
 def ipv6(following: int, payload: bytes, source: str, *, to: str = THERE_V6) -> tuple[int, bytes]:
-    """An IPv6 packet."""
+    """Return an IPv6 packet."""
     header = struct.pack("!IHBB", 6 << 28, len(payload), following, 64)
     return 0x86DD, header + ip_address(source).packed + ip_address(to).packed + payload
 
@@ -54,7 +54,7 @@ def send(
     count: int = COUNT,
     device: str = "wl0",
 ) -> None:
-    """Send frames from stations, as of this MAC address."""
+    """Send frames with this MAC address from the namespace of the stations."""
     kind, data = packet
     raw = bytes.fromhex(mac.replace(":", ""))
     frame = (to or mac_of_lan()) + raw + struct.pack("!H", kind) + data
@@ -68,7 +68,7 @@ def send(
 
 
 def passed(shaper: Shaper) -> dict[str, int]:
-    """Packets that each leaf has let go."""
+    """Return the number of packets that each leaf has sent."""
     layout, counters = shaper.running(), shaper.counters()
     leaves = {name: member.leaf for name, member in layout.members.items()}
     leaves["unclassified"], leaves["multicast"] = next(iter(layout.shared.values()))
@@ -76,7 +76,7 @@ def passed(shaper: Shaper) -> dict[str, int]:
 
 
 def growth(shaper: Shaper, before: dict[str, int]) -> dict[str, int]:
-    """Leaves that have let packets go since; hosts send multicast packets (MLD) at any time."""
+    """Return the packets that leaves have sent since, without a few multicast packets (MLD)."""
     time.sleep(0.15)
     now = passed(shaper)
     grown = {name: now[name] - before[name] for name in now if now[name] != before[name]}

@@ -22,7 +22,7 @@ NUMBER = re.compile(r" *\d*:")
 """Beginning of the line of an interface that has its number, such as `12:`."""
 
 FLOW = re.compile("class (fq_codel|sfq) ")
-"""Beginning of the line of a flow, which a leaf has while it holds packets of it."""
+"""Start of the line of a flow, which exists while a leaf holds packets of the flow."""
 
 
 def state() -> str:

@@ -38,7 +38,7 @@ Start = Callable[[str], Service]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Start a gateway beside two stations with MAC addresses of their own; each ends the last."""
+    """Start a gateway with two stations that have their own MAC addresses, instead of the last."""
     with Lab(stations=1, rate_bps=None), ExitStack() as stack:
         for k, mac in enumerate(MACS):
             sh(f"ip -n {STATIONS} link add g{k} link wl0 address {mac} type macvlan mode bridge")
@@ -67,12 +67,12 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def see(service: Service) -> None:
-    """Let all sources say who is there."""
+    """Ask all sources for stations."""
     service.stations.see(look(service.shaping.gateway)[0])
 
 
 def speak(k: int, of: str | None = None) -> None:
-    """Let a station tell its address by ARP, or claim that of another one."""
+    """Let a station announce its address by ARP, or claim that of another station."""
     mac, target = bytes.fromhex(MACS[k].replace(":", "")), bytes([10, 77, 1, 1])
     own = socket.inet_aton(of or HERE_V4[k])
     arp = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + mac + own + bytes(6) + target
@@ -102,7 +102,7 @@ def test_a_new_mac_address_is_unclassified_until_its_quarantine_is_over(start: S
     before = passed(shaper)
     send(UNKNOWN, MACS[0])
     assert growth(shaper, before) == {MACS[0]: 20}
-    assert any("new MAC addresses without a leaf: 1" in w for w in service.status()["warnings"])
+    assert any("in the last minute, 1 wait" in w for w in service.status()["warnings"])
     # The next run knows it, and only it.
     service = start(text)
     assert names(service) == {MACS[0]}
@@ -130,7 +130,7 @@ def test_a_station_listed_by_address_is_classified_by_the_mac_address_that_it_ha
     send(ipv4(17, udp(4433), HERE_V4[0]), INVENTED)
     service.counting.count()
     (warning,) = (w for w in service.status()["warnings"] if "by IP address" in w)
-    assert warning.startswith("classified by IP address, since no MAC address is known: till: ")
+    assert warning.startswith("station till: classified by IP address, since no MAC address is ")
     speak(0)
     see(service)
     assert not any("by IP address" in w for w in service.status()["warnings"])
@@ -139,7 +139,7 @@ def test_a_station_listed_by_address_is_classified_by_the_mac_address_that_it_ha
     send(UNKNOWN, MACS[0])
     send(ipv4(17, udp(4433), HERE_V4[0]), INVENTED)  # a forged address
     assert growth(shaper, before) == {"till": 20, "unclassified": 20}
-    # who claims the address does not get the leaf
+    # a station that claims the address does not get the leaf
     speak(1, of=HERE_V4[0])
     see(service)
     before = passed(shaper)
@@ -238,7 +238,7 @@ def test_check_says_who_is_classified_by_address_and_how_many_mac_addresses_ther
     assert found.by_address == {"b": ROUTED, "c": UNKNOWN_MAC}
     said = [warning for warning in operate.check(gateway).warnings if "by IP address" in warning]
     assert len(said) == 1
-    assert f"since {ROUTED}: b: " in said[0]
+    assert said[0].startswith(f"station b: classified by IP address, since {ROUTED}: ")
     assert found.ports == {"lan": 2}
 
 

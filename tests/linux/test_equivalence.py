@@ -110,7 +110,7 @@ def in_a_new_gateway(function: Callable[[], str], *, mounts: bool = False) -> st
 
 
 def with_own_mounts(function: Callable[[], str]) -> Callable[[], str]:
-    """Return the function with mounts of its own: what it pins goes with its process."""
+    """Return the function with mounts of its own, so that its pins end with its process."""
 
     def apart() -> str:
         rights.unshare(CLONE_NEWNS)

@@ -1,4 +1,4 @@
-"""Groups of stations in the kernel: damages are mended, a file with other groups is taken over."""
+"""Groups of stations in the kernel: damages are repaired."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,6 +57,6 @@ def test_damages_of_groups_are_mended(
 
 
 def of_groups() -> list[str]:
-    """Filters inside groups, without numbers that the kernel draws."""
+    """Return the filters inside groups, without numbers that the kernel chooses."""
     shown = sh("tc filter show dev lh-lan parent 1:; tc filter show dev lh-lan parent 2:")
     return [line.split(" id ")[0].split("fh 8")[0] for line in shown.splitlines()]

@@ -61,7 +61,7 @@ def test_a_gateway_has_them_mends_them_and_plans_them(
     assert changed == [[f"{said} changed"]] * len(changed)
     assert gone == [f"{said} gone"]
     assert found["mended"] == [True] * len(found["damaged"])
-    # the access point's class, two leaves, and those of packets of nobody; no flows
+    # the access point's class, two leaves of stations, and two for other packets; no flows
     assert found["counted"] == 5
 
 

@@ -174,7 +174,7 @@ def test_another_file_is_taken_over_or_refused(directory: Path, programs: None) 
 
 
 def test_merged_packets_are_split_in_front_of_the_queue(directory: Path) -> None:
-    """Those of containers on the same machine come as one packet of many segments."""
+    """Containers on the same machine send one packet of many segments."""
     file = written(directory, THRESHOLD.replace('from = "lan"\n', ""))  # GRO stays on
     sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 65535")
     flows = [Flow(station_v4(k), download=False) for k in range(2)]

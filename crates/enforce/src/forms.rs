@@ -180,15 +180,15 @@ pub(crate) fn member(text: &str) -> Result<(IpAddr, u32), String> {
     address(text).map(whole)
 }
 
-/// The subnet of an address alone.
+/// Returns the subnet that contains only this address.
 pub(crate) fn whole(address: IpAddr) -> (IpAddr, u32) {
     (address, if address.is_ipv4() { 32 } else { 128 })
 }
 
-/// Addresses of a subnet: whether they are IPv4 addresses, the first and the last one as numbers.
+/// Address range of a subnet: whether it is IPv4, its first and its last address as numbers.
 pub(crate) type Range = (bool, u128, u128);
 
-/// The range of a subnet.
+/// Returns the address range of a subnet.
 pub(crate) fn range((address, length): (IpAddr, u32)) -> Range {
     let (first, bits) = match address {
         IpAddr::V4(v4) => (u128::from(u32::from(v4)), 32),
@@ -198,18 +198,18 @@ pub(crate) fn range((address, length): (IpAddr, u32)) -> Range {
     (address.is_ipv4(), first, first | others)
 }
 
-/// What says which station is meant.
+/// Reference to a station in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Which {
     /// Its MAC address.
     Mac(String),
-    /// A subnet that has its address.
+    /// A subnet that contains one of its addresses.
     Subnet((IpAddr, u32)),
     /// Its name in the file.
     Name(String),
 }
 
-/// A MAC address, an address, a subnet or a name.
+/// Reads a reference to a station: a MAC address, an IP address, a subnet or a name.
 pub(crate) fn station(text: &str) -> Result<Which, String> {
     if let Ok(mac) = mac(text) {
         return Ok(Which::Mac(mac));
@@ -221,13 +221,13 @@ pub(crate) fn station(text: &str) -> Result<Which, String> {
     }
 }
 
-/// The stations of a list without fault; none if there is no list.
+/// Returns the valid references of a list; none if there is no list.
 pub(crate) fn stations(list: Option<&str>) -> Vec<Which> {
     let words = words(list.unwrap_or_default());
     words.filter_map(|word| station(word).ok()).collect()
 }
 
-/// Whether two subnets have an address in common.
+/// Returns whether two subnets overlap.
 pub(crate) fn overlap(a: (IpAddr, u32), b: (IpAddr, u32)) -> bool {
     let prefix = |address: IpAddr, length: u32| match address {
         IpAddr::V4(v4) => u128::from(u32::from(v4).checked_shr(32 - length).unwrap_or(0)),

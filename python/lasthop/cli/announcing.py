@@ -19,7 +19,7 @@ WRONG = 2.0
 """Repeat the estimate if a step takes this many times longer. [-]"""
 
 SHORTER = 4.0
-"""Repeat the estimate if a step takes this many times less. [-]"""
+"""Repeat the estimate if a step is this many times shorter. [-]"""
 
 SOON_S = 1.0
 """A step that is over by then does not say what it has found first. [s]"""

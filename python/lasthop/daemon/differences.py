@@ -89,7 +89,7 @@ def is_fq_codel(request: Request, there: Body) -> bool:
 
 
 def is_within(name: Name, majors: Collection[int]) -> bool:
-    """Whether what is not ours stands in one of our hierarchies, which have these numbers.
+    """Return whether an object of others is in one of our hierarchies, which have these numbers.
 
     Some queues have classes of their own.
     """

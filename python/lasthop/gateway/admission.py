@@ -1,7 +1,8 @@
 """Admission of new MAC addresses: a quarantine, and a limit of new leaves per minute.
 
-A guest can invent MAC addresses. Each would get a leaf, and with it a share, so a new MAC address
-first stays in its access point's leaf for unclassified packets. A pure function of time.
+A guest can invent MAC addresses. Each would get a leaf, and with it a share. A new MAC address
+therefore first shares the leaf of its access point for unclassified packets. Admission is a pure
+function of the MAC addresses and of time.
 """
 
 import math
@@ -16,17 +17,17 @@ from lasthop.errors import UserError
 QUARANTINE_S = 10.0
 """Time that a new MAC address stays without a leaf of its own. [s]"""
 MAX_NEW_LEAVES = 30
-"""MAC addresses that get a leaf within one minute. [-]"""
+"""Largest number of MAC addresses that get a leaf within one minute. [-]"""
 WINDOW_S = 60.0
 FILE = "stations"
 """Name of the file with the admitted MAC addresses in the state directory."""
 MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 MOST_KNOWN = 1 << 14
-"""MAC addresses that stay admitted; beyond that those that were absent for longest wait again."""
+"""Largest number of admitted MAC addresses. Beyond it, those absent for longest wait again."""
 
 
 class Memory:
-    """MAC addresses that outlive the process: nothing is kept, unless a subclass does."""
+    """MAC addresses that outlive the process. This class keeps none, subclasses may."""
 
     def read(self) -> list[str]:
         """Return the MAC addresses that the last run has admitted."""
@@ -48,7 +49,7 @@ class Remembered(Memory):
     state: State
     written: frozenset[str] = frozenset()
     fault: str | None = None
-    """Why they could not be written, in words."""
+    """Reason why they could not be written; None if they were."""
 
     def read(self) -> list[str]:
         """Return the MAC addresses that the last run has admitted."""
@@ -64,7 +65,7 @@ class Remembered(Memory):
         try:
             self.state.write(FILE, "".join(f"{mac}\n" for mac in macs))
         except UserError as error:
-            self.fault = f"admitted MAC addresses are not kept: {error}"
+            self.fault = f"admitted MAC addresses: cannot be saved for the next run: {error}"
         else:
             self.written, self.fault = wanted, None
 
@@ -84,7 +85,7 @@ class Admission:
     """
 
     known: dict[str, None] = field(default_factory=dict)
-    """MAC addresses that were admitted; the one that was present last is the last one."""
+    """Admitted MAC addresses, in the order in which they were last present."""
     quarantine_s: float = QUARANTINE_S
     max_new_leaves: int = MAX_NEW_LEAVES
     first_s: dict[str, float] = field(default_factory=dict)

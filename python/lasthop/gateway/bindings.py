@@ -1,9 +1,9 @@
 """MAC addresses that are learnt for IP addresses of the file.
 
 The file may list a station, or ignore a machine, by its IP address only. Frames are classified by
-MAC address, so the address is bound to the MAC address that is seen with it first. Another MAC
-address that claims the address has no effect until the first one has been absent: a guest can claim
-any address by ARP.
+MAC address, so the IP address is bound to the MAC address that is first seen with it. A guest can
+claim any IP address by ARP, so other MAC addresses have no effect until the first one has been
+absent.
 """
 
 from collections.abc import Collection
@@ -25,7 +25,7 @@ class Binding:
 
 @dataclass
 class Bindings:
-    """Bindings of the addresses of the file. A pure function of sightings and time.
+    """Bindings of the addresses of the file: a pure function of sightings and time.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Bindings:
     by_address: dict[Address, Binding] = field(default_factory=dict)
 
     def see(self, address: Address, mac: str, now_s: float) -> None:
-        """Take that a MAC address was seen with an address."""
+        """Note that a MAC address was seen with an IP address."""
         known = self.by_address.get(address)
         if known is None or now_s - known.last_s > self.absence_s:
             self.by_address[address] = Binding(mac, now_s)
@@ -47,21 +47,21 @@ class Bindings:
             known.claimant = mac
 
     def forget(self, now_s: float, addresses: Collection[Address]) -> None:
-        """End old bindings, and those of other addresses than these."""
+        """Remove old bindings, and bindings of addresses that are not in `addresses`."""
         for address, known in list(self.by_address.items()):
             if address not in addresses or now_s - known.last_s > self.absence_s:
                 del self.by_address[address]
 
     def mac_of(self, address: Address) -> str | None:
-        """Return the MAC address of an address."""
+        """Return the MAC address that is bound to an IP address."""
         known = self.by_address.get(address)
         return known.mac if known is not None else None
 
     def warnings(self) -> list[str]:
-        """Return the addresses that a second MAC address claims, in words."""
+        """Return a warning for each address that a second MAC address claims."""
         return [
             f"address {address}: {known.claimant} claims it, but {known.mac} had it first: "
-            f"it counts as that of {known.mac} until that is absent"
+            f"it stays with {known.mac} until that has been absent for `discover.absence`"
             for address, known in self.by_address.items()
             if known.claimant is not None
         ]

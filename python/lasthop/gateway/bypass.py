@@ -1,4 +1,4 @@
-"""What passes the gateway without being classified: flowtables, and stations known by address."""
+"""Detection of traffic that can bypass the classifier: flowtables, stations known by IP address."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -19,16 +19,16 @@ from lasthop.linux.tc import Device
 
 
 class Bypasses(NamedTuple):
-    """Flowtables that contain an interface towards access points, in words."""
+    """Messages about flowtables that contain an interface towards access points."""
 
     faults: list[str]
-    """Those of the network card: neither filters nor counters see the packets."""
+    """Messages about hardware flowtables, whose packets neither filters nor counters see."""
     warnings: list[str]
-    """Those of the kernel."""
+    """Messages about other flowtables."""
 
 
 def bypasses(gateway: Gateway) -> Bypasses:
-    """Return the flowtables of this machine through which packets of stations can pass."""
+    """Return messages about the flowtables of this machine that stations can pass through."""
     found = flowtables()
     if not found:
         return Bypasses([], [])
@@ -37,7 +37,7 @@ def bypasses(gateway: Gateway) -> Bypasses:
 
 
 def among(tables: Iterable[Flowtable], lans: Iterable[str], there: Mapping[str, Link]) -> Bypasses:
-    """Return those of these flowtables that contain an interface or a device below it."""
+    """Return messages about the flowtables that contain an interface or a device below it."""
     found = Bypasses([], [])
     devices = [name for lan in lans for name in below(lan, there)]
     for table in tables:
@@ -73,16 +73,16 @@ def below(lan: str, there: Mapping[str, Link]) -> list[str]:
 
 
 class Known(NamedTuple):
-    """What a look at this machine has found out about the stations of the file."""
+    """Stations and ports as this machine sees them now."""
 
     by_address: dict[str, str]
-    """Stations that would be classified by IP address, and why."""
+    """Stations that would be classified by IP address, with the reasons."""
     ports: dict[str, int]
-    """MAC addresses at each port."""
+    """Number of MAC addresses at each port."""
 
 
 def known(gateway: Gateway) -> Known:
-    """Return what the tables of neighbours and of bridges say now; nothing is changed."""
+    """Return what the tables of neighbours and of bridges show now. Change nothing."""
     roster, layout = Roster(gateway), Layout(gateway, Device("lh", 0))
     seen: list[Sighting] = [*of_neighbours(gateway), *of_bridges(gateway)]
     roster.see(seen, 0.0)

@@ -10,7 +10,7 @@ from lasthop.linux.neighbours import addresses_at
 from lasthop.linux.netlink import Socket
 
 NAMED = 3
-"""Stations that a warning names."""
+"""Largest number of stations that a warning names."""
 
 
 def cautions(gateway: Gateway) -> list[str]:
@@ -87,10 +87,11 @@ def by_address(stations: Mapping[str, str]) -> list[str]:
         by_reason.setdefault(reason, []).append(name)
     found = []
     for reason, names in by_reason.items():
+        noun = "stations" if len(names) > 1 else "station"
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         found.append(
-            f"classified by IP address, since {reason}: {', '.join(names[:NAMED])}{more}: "
-            "a guest can forge such an address, and new addresses are unclassified"
+            f"{noun} {', '.join(names[:NAMED])}{more}: classified by IP address, since "
+            f"{reason}: a guest can forge such an address, and new addresses are unclassified"
         )
     return found
 

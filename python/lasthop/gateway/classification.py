@@ -1,12 +1,12 @@
 """Classification of frames at `lan` by MAC address: the BPF program, its maps, its counters.
 
 The program is `crates/bpf/stations.bpf.c`. It runs at both hooks of `lan`, sets the class of every
-packet and lets exempt packets pass; the filter that asks it redirects all others to the IFB.
+packet and lets exempt packets pass. The filter that runs it redirects all others to the IFB.
 
 A frame belongs to the station whose MAC address is its source (coming in) or destination (going
-out). Frames of a MAC address that several stations share, such as that of a router between `lan`
-and the stations, belong to the station of their IP address. All others belong to nobody, and pass
-through the access point's leaf for unclassified packets.
+out). If several stations share a MAC address, such as that of a router between `lan` and the
+stations, the frame belongs to the station of its IP address. All other frames are unclassified, and
+pass through the leaf of the access point for such packets.
 """
 
 import struct
@@ -23,11 +23,11 @@ from lasthop.linux.netlink import CREATE, EXCL, Request, attribute
 from lasthop.linux.tc import Address, Block, Device, Subnet
 
 OBJECT = Path(__file__).parent / "share" / "stations.o"
-"""The programs as the compiler has written them."""
+"""Compiled BPF programs."""
 
 
 class Kind(IntEnum):
-    """What becomes of a packet, and why (enum kind of stations.h)."""
+    """Kind of a packet, which decides its path (enum kind of stations.h)."""
 
     STATION = 0
     """Redirected to the leaf of its station."""
@@ -76,8 +76,8 @@ Packets beyond that go through the leaf of the station."""
 BY_ADDRESS, UDP_PASSES, HAS_IGNORED, UNCLASSIFIED_AT = 1, 2, 4, 8
 """Flags of a station (stations.h)."""
 STATION = struct.Struct("=HHHHIII")
-"""Class to it, class from it, access point, flags, number of its allowances, and the interface at
-which the program saw it last with the number of changes (struct station)."""
+"""Class to it, class from it, access point, flags, number of its allowances, interface at which it
+was last seen, number of changes of that interface (struct station)."""
 ACCESS = struct.Struct("=HHI")
 """Leaves for unclassified and multicast packets, number of their allowances (struct access)."""
 GROUP = struct.Struct("=HH")
@@ -94,7 +94,7 @@ Table: TypeAlias = dict[tuple[str, bytes], bytes]
 
 
 class Place(NamedTuple):
-    """Where the packets of a station go."""
+    """Classes, access point and allowances of a station."""
 
     to_class: int
     from_class: int
@@ -104,19 +104,19 @@ class Place(NamedTuple):
     udp_passes: bool = False
 
     def packed(self, flags: int = 0) -> bytes:
-        """Return the value of a map, with these flags."""
+        """Return the map value of the station, with these flags."""
         flags |= UDP_PASSES * self.udp_passes
         minors = (self.to_class & 0xFFFF, self.from_class & 0xFFFF)
         return STATION.pack(*minors, self.ap, flags, self.number, 0, 0)
 
 
 class Surroundings(NamedTuple):
-    """MAC addresses at `lan` that are not simply that of one station."""
+    """MAC addresses at `lan` other than those of single stations."""
 
     ignored: Mapping[Address, str] = {}
     """MAC addresses of machines that are no stations, by the addresses that the file ignores."""
     routers: Mapping[str, Collection[Subnet]] = {}
-    """What this machine reaches through a MAC address."""
+    """Subnets that this machine reaches through each MAC address."""
     waiting: Mapping[str, str] = {}
     """New MAC addresses that have no leaf yet, with their access points."""
 
@@ -172,10 +172,10 @@ class Attachable(Protocol):
     """Programs that can be attached as filters."""
 
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
-        """Have a program judge what meets a block, and redirect what it does not let pass."""
+        """Return the request for a filter that redirects packets unless a program exempts them."""
 
     def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
-        """Have a program return the class of each packet in a hierarchy of the IFB."""
+        """Return the request for a filter that classifies in a hierarchy of the IFB."""
 
 
 class Programs:
@@ -212,7 +212,7 @@ class Programs:
         self.kept.close()
 
     def apply(self, wanted: Table) -> None:
-        """Let the maps have exactly these entries."""
+        """Write these entries to the maps, and remove all others."""
         for (name, key), value in wanted.items():
             if self.table.get((name, key)) != value:
                 bpf.update(self.maps[name], key, value)
@@ -236,7 +236,7 @@ class Programs:
         return [dict(zip(Kind, every[k * size :], strict=False)) for k in range(DIRECTIONS)]
 
     def moves(self, mac: str) -> int:
-        """Return how often the interface has changed at which a MAC address sends."""
+        """Return how often a MAC address has changed its interface."""
         try:
             value = bpf.entry(self.maps["macs"], mac_key(mac), STATION.size)
         except FileNotFoundError:
@@ -244,14 +244,14 @@ class Programs:
         return int(STATION.unpack(value)[-1])
 
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
-        """Have a program judge what meets a block, and redirect what it does not let pass."""
+        """Return the request for a filter that redirects packets unless a program exempts them."""
         options = attribute(tc.BPF_ACT, attribute(1, tc.mirred(ifb))) + self.program(name)
         body = tc.TCMSG.pack(0, tc.BLOCK_INDEX, 1, block.number, 1 << 16 | EVERY_PROTOCOL)
         said = f"{self.said(block, name)} action mirred egress redirect dev {ifb.name}"
         return filter_of(body, options, said)
 
     def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
-        """Have a program return the class of each packet in a hierarchy of the IFB."""
+        """Return the request for a filter that classifies in a hierarchy of the IFB."""
         body = ifb.header(1, tc.classid(major, 0), 1 << 16 | EVERY_PROTOCOL)
         return filter_of(body, self.program(name), self.said(ifb, name, f" parent {major:x}:"))
 
@@ -262,7 +262,7 @@ class Programs:
         return options + attribute(tc.BPF_NAME, loaded.name.encode() + b"\0")
 
     def said(self, at: Block | Device, name: str, parent: str = "") -> str:
-        """Return the command that does the same."""
+        """Return the `tc` command that adds the filter of a program."""
         where = f"{at.said()}{parent} protocol all pref 1 handle 1"
         return f"tc filter add {where} bpf object-file stations.o section {SECTIONS[name]}"
 
@@ -274,7 +274,7 @@ def filter_of(body: bytes, options: bytes, said: str) -> Request:
 
 
 def access_points(places: Iterable[tuple[int, int, int]], interfaces: Mapping[int, int]) -> Table:
-    """Return the entries of access points: their leaves, and which one has an interface.
+    """Return the entries of access points: their leaves, and the access point of each interface.
 
     Parameters
     ----------

@@ -75,11 +75,11 @@ class KnownStation:
     group: str | None = None
     """Its group; None if it has a share of its own."""
     subnets: Annotated[tuple[Subnet, ...], subnets_of] = ()
-    """Subnets all of whose addresses are its own."""
+    """Subnets that belong to it."""
 
     @property
     def can_be_placed(self) -> bool:
-        """Whether its access point and an address or a subnet are known, so that it can have a leaf."""
+        """Whether it can have a leaf: its access point and an address or a subnet are known."""
         return self.ap is not None and bool(self.addresses or self.subnets)
 
     def owns(self, address: Address) -> bool:
@@ -99,16 +99,16 @@ UNLISTED = "unlisted"
 
 @dataclass(frozen=True)
 class Group:
-    """Stations that have one share."""
+    """A group of stations with one share."""
 
     name: str
     share: float
-    """Relative to other groups; a station of no group has a share of 1."""
+    """Share, relative to other groups; a station without a group has a share of 1."""
     max_bps: int | None
     """Its largest rate at an access point."""
     macs: Annotated[frozenset[str], frozenset]
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
-    """Its stations have an address in these."""
+    """Subnets of its stations."""
 
 
 @dataclass(frozen=True)
@@ -200,9 +200,9 @@ class Gateway:
         return self.discovery.neighbours or self.discovery.leases is not None or asked
 
     def group_of(self, station: KnownStation, *, is_listed: bool) -> str | None:
-        """The group of a station: as the file says, by its MAC address, by an address.
+        """Return the group of a station: its own key, else by its MAC address, else by an address.
 
-        A station that the file does not name is in the group for such stations, if there is one.
+        A station that the file does not list is in the group `unlisted`, if there is one.
         """
         if station.group is not None:
             return station.group
@@ -216,7 +216,7 @@ class Gateway:
         return UNLISTED if is_unlisted else None
 
     def names(self, mac: str | None) -> bool:
-        """Whether the file names a MAC address in a group."""
+        """Return whether a group of the file lists a MAC address."""
         return any(mac in group.macs for group in self.groups)
 
     def ap(self, name: str) -> AccessPoint:

@@ -60,9 +60,9 @@ def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
 
 
 def of_bridges(gateway: Gateway) -> Iterator[Sighting]:
-    """Hosts in the forwarding tables of bridges at the interfaces towards access points.
+    """Yield the hosts in the forwarding tables of bridges at the interfaces towards access points.
 
-    They tell the port of each MAC address, not its IP address.
+    These tables have the port of each MAC address, but no IP addresses.
     """
     with Socket() as kernel:
         there = links.every_link(kernel)
@@ -86,7 +86,7 @@ def bridge_number(name: str, there: Mapping[str, Link]) -> int:
 
 
 def bridge_ports(gateway: Gateway) -> list[str]:
-    """Interfaces behind which the machine has no neighbours."""
+    """Return the interfaces that are ports of bridges, at which the kernel has no neighbours."""
     with Socket() as kernel:
         there = links.every_link(kernel)
     return [name for name in gateway.lans if bridge_of(name, there)]

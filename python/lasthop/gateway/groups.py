@@ -23,7 +23,7 @@ from lasthop.linux.tc import PACKET_BYTES, Device
 FIRST_MAJOR = 1
 """Number of the first hierarchy inside a group, on the IFB, where all numbers are ours."""
 INSIDE_MINOR = 1
-"""Class of the stations inside a group."""
+"""Minor number of the class above the leaves inside a group."""
 INSIDE_BPS = 1_000_000_000_000
 """Rate inside a group, beyond that of any interface: it never holds a packet back. [bit/s]"""
 INSIDE_BURST_BYTES = 1 << 20
@@ -44,7 +44,7 @@ class Bundle(NamedTuple):
         return tc.classid(self.major, INSIDE_MINOR)
 
     def hierarchy(self, ifb: Device, direct_packets: int, default: int) -> Iterator[Request]:
-        """The hierarchy inside it without stations; `default` is for what no filter knows."""
+        """Yield the hierarchy inside it, without stations; other packets are in class `default`."""
         yield tc.htb_qdisc(ifb, self.major, direct_packets, default, parent=self.leaf)
         yield tc.htb_class(
             ifb,
@@ -87,9 +87,9 @@ def short_queue(gateway: Gateway) -> list[str]:
     if turn <= gateway.queue_packets:
         return []
     return [
-        f"`gateway.group`: the largest turn is {turn} packets, since shares differ so much, and "
-        f"`gateway.queue` holds {gateway.queue_packets}: where a queue runs empty within a turn, "
-        "that group gets less"
+        f"`gateway.group`: the largest turn is {turn} packets, since shares differ so much, but "
+        f"`gateway.queue` holds {gateway.queue_packets}: a group whose queue runs empty within its "
+        "turn gets less than its share"
     ]
 
 

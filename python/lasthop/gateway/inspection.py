@@ -93,7 +93,7 @@ def look(
         has += bodies
         kept = {TCMSG.unpack_from(body)[2] for kind, body in bodies if kind == tc.NEWQDISC}
         if not {tc.classid(major, 0) for major in layout.majors} <= kept:
-            parts.add(Part.FILTERS)  # they go with their hierarchy
+            parts.add(Part.FILTERS)  # filters are removed with their hierarchy
     wants: dict[Part, Callable[[], Iterable[Request]]] = {
         Part.FILTERS: layout.ifb_filters,
         Part.TO_BLOCK: lambda: layout.block_filters(layout.to_block),

@@ -74,13 +74,13 @@ FIRST_AP_NUMBER = 1 << 17
 """Number under which allowances of packets of no station are counted, at the first access point."""
 NOTHING_ELSE = Surroundings()
 NOWHERE = Place(0, 0, 0, 0)
-"""What is known of a MAC address or an address that has no leaf."""
+"""Map value of a MAC address or an IP address without a leaf."""
 MOST_WAITING = 4096
 """Largest number of waiting MAC addresses whose access points the program knows."""
 UNKNOWN_MAC = "no MAC address is known"
 SHARED_MAC = "several stations have one MAC address"
-ROUTED_MAC = "its MAC address is that of a router"
-ROUTED = "a router is between `lan` and its address"
+ROUTED_MAC = "the MAC address is that of a router"
+ROUTED = "a router is between `lan` and the address"
 """Reasons for which a station is classified by its IP addresses."""
 LONGEST_NAME = 15
 """Characters that the kernel takes for an interface's name."""
@@ -191,14 +191,14 @@ class Layout:
         self.next_leaf = FIRST_LEAF
         self.bundles = bundles_of(gateway, LAST_LEAF)
         self.last_leaf = LAST_LEAF - len(self.bundles)
-        """Last number of a station's leaf; those above are of groups and of no station."""
+        """Last number for leaves of stations. Higher numbers are for groups and for no station."""
         self.programs = programs
         self.shared: dict[str, tuple[int, int]] = {}
         """Leaves of each access point for unclassified and for multicast packets."""
         self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
         for ap in gateway.aps:
             self.last_leaf -= 2
-            # What belongs to no station has the share of stations that the file does not name.
+            # Packets of no station have the share of the group `unlisted`.
             strangers = self.bundle(ap, UNLISTED)
             major = MAJOR if strangers is None else strangers.major
             self.shared[ap.name] = (
@@ -209,7 +209,7 @@ class Layout:
         """Groups by the numbers of the hierarchies inside them."""
         self.least_rate_bps, self.largest_rate_bps = range_of_rates(gateway)
         self.turn_bytes = round(PACKET_BYTES / least_share(gateway))
-        """Turn of a leaf with a share of 1."""
+        """Turn of a leaf with a share of 1. [bytes]"""
         self.discipline = discipline or assumed(gateway)
         groups: list[Group | None] = [None, *gateway.groups]
         self.queues = {
@@ -232,11 +232,11 @@ class Layout:
         return self.from_block.number, self.to_block.number
 
     def bundle(self, ap: AccessPoint, group: str | None) -> Bundle | None:
-        """A group at an access point; None for no group."""
+        """Return a group at an access point; None for no group."""
         return None if group is None else self.bundles.get((ap.name, group))
 
     def queue(self, ap: AccessPoint, group: Group | None) -> leaf_queue.Queue:
-        """The queue of each of an access point's leaves, those of a group or all others."""
+        """Return the queue of the leaves of a group, or of no group, at an access point."""
         turn = longest_turn(self.gateway)
         if ap.fairness == "rate":
             turn = self.largest_rate_bps / self.least_rate_bps
@@ -263,7 +263,7 @@ class Layout:
         return [self.new_leaf() for _ in range(count)]
 
     def new_leaf(self, major: int = MAJOR) -> int:
-        """The number of a class that nobody has; numbers in groups are unique too."""
+        """Return a free class number. Numbers are unique across groups."""
         if self.free_leaves:
             return tc.classid(major, self.free_leaves.pop())
         if self.next_leaf > self.last_leaf:
@@ -285,7 +285,7 @@ class Layout:
         yield from self.classifiers()
 
     def classifiers(self) -> Iterator[Request]:
-        """What returns the class of each packet at the IFB, without stations."""
+        """Yield the classifiers of the IFB, without stations."""
         if self.programs is not None:
             yield from self.class_programs(self.programs)
         elif self.tables is not None:
@@ -293,14 +293,14 @@ class Layout:
             yield from self.tables.frames(self.echoes, multicast)
 
     def class_programs(self, programs: Attachable) -> Iterator[Request]:
-        """Have programs return the class of each packet in each hierarchy of the IFB."""
+        """Yield the filters that run programs in each hierarchy of the IFB."""
         yield programs.at_ifb(self.ifb, MAJOR)
         for major in self.by_leaf:
             yield programs.at_ifb(self.ifb, major, "inside")
 
     def classes(self, rates: dict[str, int]) -> Iterator[Request]:
         """The hierarchy without stations, its access points at these rates. [bit/s]"""
-        # A packet whose class has just gone must not pass beside all classes.
+        # A packet whose class was just removed must not bypass all classes.
         unclassified = [self.outer(leaves[0]) & 0xFFFF for leaves in self.shared.values()]
         yield tc.htb_qdisc(self.ifb, MAJOR, DIRECT_PACKETS, *unclassified[:1])
         for ap in self.gateway.aps:
@@ -317,7 +317,7 @@ class Layout:
             yield from self.add_echoes()
 
     def add_echoes(self) -> Iterator[Request]:
-        """The class of echo requests and replies, which wait for nothing else."""
+        """Yield the class of echo requests and replies, and its queue."""
         yield tc.htb_class(
             self.ifb,
             self.echoes,
@@ -330,12 +330,12 @@ class Layout:
         yield leaf_queue.add(self.ifb, self.echoes, leaf_queue.Queue("pfifo", ECHO_PACKETS))
 
     def outer(self, leaf: int) -> int:
-        """The class below its access point's through which the packets of a leaf pass."""
+        """Return the class of a leaf below that of its access point: the leaf, or its group's."""
         bundle = self.by_leaf.get(leaf >> 16)
         return leaf if bundle is None else bundle.leaf
 
     def add_bundle(self, ap: AccessPoint, bundle: Bundle) -> Iterator[Request]:
-        """The class of a group, and the hierarchy inside it."""
+        """Yield the class of a group, and the hierarchy inside it."""
         group = bundle.group
         turn_bytes = round(self.turn_bytes * group.share)
         yield self.leaf_class(
@@ -356,7 +356,7 @@ class Layout:
         return [name for name, leaves in self.fixed.items() if len(leaves) > 2]
 
     def start(self) -> Iterator[Request]:
-        """Redirect packets at both hooks, from now on."""
+        """Yield the filters that redirect packets at both hooks."""
         yield from self.block_filters(self.from_block)
         yield from self.block_filters(self.to_block)
 
@@ -408,9 +408,9 @@ class Layout:
         own : iterable of Address
             Addresses of this machine, whose pings are exempt.
         on_link : collection of networks
-            Subnets of the interfaces towards access points. Frames of an address outside them have
-            the MAC address of a router, so they are classified by address; if there are none, all
-            addresses are on the link, as at the port of a bridge.
+            Subnets of the interfaces towards access points. Frames of other addresses have the MAC
+            address of a router, so they are classified by IP address. Without subnets, as at the
+            port of a bridge, all addresses are on the link.
         others : Surroundings
         """
         order = {ap.name: k for k, ap in enumerate(self.gateway.aps)}
@@ -424,7 +424,7 @@ class Layout:
         table = classification.own_addresses(own) | classification.access_points(every, at)
         table["setup", bytes(4)] = classification.settings(self.ifb.number)
         if len(first_at) < len(order):
-            # The interface does not tell the access point, so addresses do.
+            # The interface does not identify the access point, so addresses do.
             for ap in self.gateway.aps:
                 for subnet in ap.subnets:
                     key = classification.prefix_key(subnet)
@@ -463,7 +463,7 @@ class Layout:
     def by_address(
         self, on_link: Collection[Subnet] = (), others: Surroundings = NOTHING_ELSE
     ) -> dict[str, str]:
-        """Return the members that are classified by IP address, and why."""
+        """Return the members that are classified by IP address, with the reasons."""
         owners = Counter(each.station.mac for each in self.members.values() if each.station.mac)
         shared_routers = self.shared_routers(others)
         found = {}
@@ -485,8 +485,8 @@ class Layout:
     def shared_routers(self, others: Surroundings) -> set[str]:
         """Return MAC addresses of routers through which this machine reaches other stations.
 
-        A router that is a station by itself, such as one with a delegated prefix, is none of them:
-        all its frames are its own.
+        A router that reaches no other station is not one of them: all its frames belong to it. An
+        example is a router with a delegated prefix.
         """
         return {
             mac
@@ -526,7 +526,7 @@ class Layout:
     def add_leaf(
         self, ap: AccessPoint, leaf: int, quantum_bytes: int, most_bps: int | None = None
     ) -> Iterator[Request]:
-        """A leaf and its queue; its ceiling is the largest C if no other is given [bit/s]."""
+        """Yield a leaf and its queue. The ceiling is the largest C, or `most_bps` if lower."""
         bundle = self.by_leaf.get(leaf >> 16)
         group = None if bundle is None else bundle.group
         parent = self.ap_class[ap.name] if bundle is None else bundle.inside
@@ -536,7 +536,7 @@ class Layout:
         yield leaf_queue.add(self.ifb, leaf, self.queues[ap.name, name])
 
     def leaf_class(self, leaf: int, parent: int, quantum_bytes: int, ceil_bps: int) -> Request:
-        """A class that has its turns of the one above it, up to a ceiling. [bit/s]"""
+        """Return the request for a class below `parent`, with a ceiling. [bit/s]"""
         return tc.htb_class(
             self.ifb,
             leaf,
@@ -549,7 +549,7 @@ class Layout:
         )
 
     def join(self, station: KnownStation) -> list[Request]:
-        """Give a station its place; its packets are its own last of all."""
+        """Give a station its place. Filters for its packets come last."""
         assert station.ap is not None
         assert station.name not in self.members
         ap = self.gateway.ap(station.ap)
@@ -583,7 +583,7 @@ class Layout:
         return round(PACKET_BYTES * rate / self.least_rate_bps)
 
     def readdress(self, name: str, addresses: Iterable[Address]) -> list[Request]:
-        """Let exactly these be a member's addresses."""
+        """Set the addresses of a member."""
         member = self.members[name]
         self.members[name] = replace(member, addresses=tuple(addresses))
         try:
@@ -593,7 +593,7 @@ class Layout:
             raise
 
     def identify(self, name: str, mac: str | None) -> list[Request]:
-        """Give a member another MAC address, which concerns those that had the same."""
+        """Set the MAC address of a member. Update members that shared the old one."""
         member = self.members[name]
         before = member.station.mac
         self.owners.get(before, set()).discard(name)
@@ -605,7 +605,7 @@ class Layout:
         return requests
 
     def place(self, name: str) -> list[Request]:
-        """Let the filters know a member, and again those that share its MAC address."""
+        """Update the filters of a member, and of those that share its MAC address."""
         if self.tables is None:
             return []
         requests: list[Request] = []
@@ -643,8 +643,8 @@ def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation])
 
 
 def is_routed(address: Address | Subnet, on_link: Collection[Subnet]) -> bool:
-    """Whether packets of an address come through a router.
+    """Return whether packets of an address come through a router.
 
-    This is known only where the interfaces towards access points have addresses.
+    This is known only if the interfaces towards access points have addresses.
     """
     return bool(on_link) and not is_in(address, on_link)

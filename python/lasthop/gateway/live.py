@@ -64,7 +64,7 @@ def tables(status: dict[str, Any], most: int | None = None, columns: int | None 
 
 
 def of_groups(rows: Sequence[dict[str, Any]], columns: int | None) -> "Table":
-    """Groups at each access point, as a table."""
+    """Return the groups at each access point, as a table."""
     cells = [
         [
             row["name"],
@@ -82,7 +82,7 @@ def of_groups(rows: Sequence[dict[str, Any]], columns: int | None) -> "Table":
 
 
 def of_filters(rows: Sequence[dict[str, Any]], columns: int | None) -> "Table":
-    """Bytes at the filters, as a table."""
+    """Return the bytes at the filters, as a table."""
     cells = []
     for row in rows:
         kinds = {kind: count for kind, count in row["exempt_bytes"].items() if count}
@@ -92,7 +92,7 @@ def of_filters(rows: Sequence[dict[str, Any]], columns: int | None) -> "Table":
         counts.insert(2, sum(kinds.values()))
         direction = row["direction"].replace("_", " ")
         cells.append([row["ap"], direction, *(f"{n / 1e6:.3f}" for n in counts), by_kind])
-    titles = ["filters", "direction", "to leaves [MB]", "unclassified [MB]", "exempt [MB]"]
+    titles = ["filters at", "direction", "to leaves [MB]", "unclassified [MB]", "exempt [MB]"]
     titles += ["unmatched [MB]", "exempt by kind [MB]"]
     return fitted(titles, cells, columns, texts=2, drop=["exempt by kind [MB]"])
 

@@ -52,7 +52,7 @@ class Seen:
 
 @dataclass
 class SeenGroup:
-    """What is known of a group at an access point."""
+    """Counters and rate of a group at an access point."""
 
     bundle: Bundle
     counters: Counters | None = None
@@ -150,7 +150,7 @@ class Observed:
             known.udp_looks = UDP_MEMORY
 
     def of_groups(self) -> list[dict[str, Any]]:
-        """Every group at each access point, for status and metrics."""
+        """Return every group at each access point, for status and metrics."""
         rows = []
         for (ap, name), group in self.groups.items():
             there = [each for each in self.seen.values() if (each.ap, each.group) == (ap, name)]

@@ -53,7 +53,7 @@ def check(gateway: Gateway) -> Checked:
         leaves = {"discipline": discipline, "why": why(gateway)}
         found += unmanaged(gateway, discipline)
     if (refused := rights.bpf_refused()) is not None:
-        found += without_programs(f"filters classify instead of a BPF program: {refused}")
+        found += without_programs(f"BPF program: refused, u32 filters classify instead: {refused}")
     if faults := bypasses(gateway).faults:
         raise UserError(faults[0])
     state = state_of(gateway.lan, None)

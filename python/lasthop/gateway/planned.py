@@ -14,9 +14,9 @@ PINNED = {"from": "from_stations", "to": "to_stations", "leaf": "leaf", "inside"
 
 
 INDEX = "$((i % 256)) $((i / 256 % 256)) $((i / 65536 % 256)) 0"
-"""Bytes of the number of an interface, i, for a shell; the lowest one is the first."""
+"""Shell expression for the bytes of an interface number, i, in little-endian order."""
 IFB_AT = len(settings()) - 8
-"""Place of the number of the IFB in the settings."""
+"""Offset of the number of the IFB in the settings. [bytes]"""
 
 
 def index_of(interface: str) -> str:
@@ -25,7 +25,7 @@ def index_of(interface: str) -> str:
 
 
 class Planned:
-    """Programs that are not loaded: what is said of them is the command that does it.
+    """Programs that are not loaded. Their requests have only the commands that load them.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Planned:
         yield f"bpftool prog loadall {quote(str(OBJECT))} {pins}"
 
     def fill(self, table: Table, interfaces: dict[int, str]) -> Iterator[str]:
-        """Return the commands that fill the maps; interfaces have their numbers from the kernel."""
+        """Return the commands that fill the maps. The shell reads the interface numbers."""
         for (name, key), value in table.items():
             if name == "interfaces":
                 (number,) = struct.unpack("=I", key)
@@ -61,12 +61,12 @@ class Planned:
         return f"bpftool map update pinned {self.directory}/maps/{name} {entry}"
 
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
-        """Have a program judge what meets a block, and redirect what it does not let pass."""
+        """Return the request for a filter that redirects packets unless a program exempts them."""
         said = f"{self.attached(block, name)} action mirred egress redirect dev {ifb.name}"
         return Request(tc.NEWFILTER, 0, b"", said)
 
     def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
-        """Have a program return the class of each packet in a hierarchy of the IFB."""
+        """Return the request for a filter that classifies in a hierarchy of the IFB."""
         return Request(tc.NEWFILTER, 0, b"", self.attached(ifb, name, f" parent {major:x}:"))
 
     def attached(self, at: Block | Device, name: str, parent: str = "") -> str:

@@ -7,13 +7,13 @@ from typing import NamedTuple
 MOST_MOVES = 4
 """A MAC address that changes its port this often within `WINDOW_S` is at two ports. [-]"""
 WINDOW_S = 60.0
-"""A station that roams changes its port less often. [s]"""
+"""Time within which changes are counted. A station that roams has fewer. [s]"""
 MOST_MACS = 1 << 16
-"""MAC addresses whose ports are kept."""
+"""Largest number of MAC addresses whose ports are kept."""
 
 
 class Seen(NamedTuple):
-    """Where a MAC address was seen."""
+    """Last sighting of a MAC address."""
 
     port: str
     last_s: float
@@ -22,7 +22,7 @@ class Seen(NamedTuple):
 
 @dataclass
 class Ports:
-    """Ports of MAC addresses. A pure function of sightings and time.
+    """Ports of MAC addresses: a pure function of sightings and time.
 
     A port is an interface towards access points, or a port of the bridge there.
     """
@@ -33,10 +33,10 @@ class Ports:
     """Changes of ports: time, MAC address, the port before, the port after."""
 
     def see(self, mac: str, port: str, now_s: float, *, is_exact: bool) -> None:
-        """Take that a MAC address was seen at a port.
+        """Note that a MAC address was seen at a port.
 
-        A port is exact if a bridge has said it. The tables of neighbours of several interfaces can
-        have one station at a time that roams, so they count as no change.
+        A port is exact if it is from the forwarding table of a bridge. Only changes from an exact
+        port count: a roaming station can be a neighbour at several interfaces simultaneously.
         """
         before = self.at.pop(mac, None)
         if before is not None and before.is_exact and not is_exact:
@@ -62,7 +62,7 @@ class Ports:
         return dict(Counter(seen.port for seen in self.at.values()))
 
     def faults(self) -> list[str]:
-        """Return the MAC addresses that are at two ports, in words."""
+        """Return a fault for each MAC address that is at two ports."""
         counts = Counter(mac for _, mac, _, _ in self.moves)
         between = {mac: (before, after) for _, mac, before, after in self.moves}
         return [

@@ -14,8 +14,8 @@ from lasthop.gateway.ports import Ports
 from lasthop.linux.tc import Address, Subnet
 
 MOST_ADDRESSES = 1 << 16
-"""Addresses of all found stations that are kept. Hosts make up new ones for IPv6, so beyond that
-the station with most addresses loses its oldest ones."""
+"""Largest number of addresses that are kept, of all found stations. Hosts often change their IPv6
+addresses. Beyond the limit, the station with the most addresses loses its oldest ones."""
 
 MOST_FOUND = 1 << 16
 """Machines that are known at once, more than there are leaves; who comes later waits until one has
@@ -36,7 +36,7 @@ class Sighting(NamedTuple):
     port: str | None = None
     """Port of a bridge at which it was seen."""
     routed: tuple[Subnet, ...] = ()
-    """What this machine reaches through it."""
+    """Subnets that this machine reaches through it."""
     is_new: bool = True
     """Whether it may be a station that the file does not list."""
 
@@ -45,11 +45,11 @@ class Router(NamedTuple):
     """A MAC address through which this machine has routes."""
 
     last_s: float
-    """Time at which it was last so. [s]"""
+    """Time at which a route through it was last seen. [s]"""
     routed: tuple[Subnet, ...]
 
     def is_within(self, subnets: Collection[Subnet]) -> bool:
-        """Return whether all that is reached through it is in these subnets."""
+        """Return whether all subnets that it reaches are in these subnets."""
         return bool(self.routed) and all(is_in(each, subnets) for each in self.routed)
 
 
@@ -125,7 +125,7 @@ class Roster:
         self.forget(now_s)
 
     def take_bindings(self, other: "Roster") -> None:
-        """Take what another file's roster has learnt of the addresses of this file."""
+        """Take over what another roster has learnt about the addresses of this file."""
         for address, known in other.bindings.by_address.items():
             if address in self.bound:
                 self.bindings.by_address[address] = known
@@ -172,7 +172,7 @@ class Roster:
 
     @property
     def routed(self) -> dict[str, tuple[Subnet, ...]]:
-        """Return what this machine reaches through each MAC address."""
+        """Subnets that this machine reaches through each MAC address."""
         return {mac: each.routed for mac, each in self.routers.items()}
 
     def forget(self, now_s: float) -> None:
@@ -207,7 +207,7 @@ class Roster:
         for station in self.gateway.stations:
             mac = macs[station.name]
             known = self.found.get(mac or "", Found())
-            # Several stations of one MAC address are told apart by the addresses of the file.
+            # Stations that share a MAC address are distinguished by the addresses of the file.
             seen = sorted_(known.seen_s) if mac and owners[mac] == 1 else []
             every = dict.fromkeys((*station.addresses, *seen, *inside.get(station.name, ())))
             free = tuple(a for a in every if self.owner(a) in (None, station))

@@ -93,8 +93,8 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
         )
     if gateway.groups:
         raise UserError(
-            f"`gateway.group.{gateway.groups[0].name}`: a script has no groups",
-            "the commands of `lasthop gateway plan` have",
+            f"`gateway.group.{gateway.groups[0].name}`: a script does not support groups",
+            "run the commands of `lasthop gateway plan`, which set up groups",
         )
     if len({ap.udp for ap in gateway.aps}) > 1:
         raise UserError(
@@ -261,8 +261,11 @@ def remove_leaf(gateway: Gateway) -> str:
 
 
 def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
-    """Let a MAC address (1; its last byte 2, first words 3 and 4, last words 5 and 6) with a number
-    in its bucket (7) have classes (8, 9); and remove the one of a bucket (1) and number (2).
+    """Return the commands that add and that remove a MAC address.
+
+    Arguments to add: the MAC address (1), its last byte (2), its words as source (3, 4) and as
+    destination (5, 6), its number in the bucket (7), its classes (8, 9). Arguments to remove: its
+    bucket (1) and its number (2).
     """
     layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
     assert layout.tables is not None
@@ -332,7 +335,7 @@ def known(gateway: Gateway, layout: Layout) -> Iterator[str]:
 
 
 def place_of(layout: Layout, station: KnownStation) -> str:
-    """Bucket and number of a station's MAC address in the tables; dashes where it is in none."""
+    """Return bucket and number of a station's MAC address in the tables; dashes if it has none."""
     assert layout.tables is not None
     _, known = layout.tables.placed.get(station.name, (None, {}))
     node = known.get(station.mac or "")

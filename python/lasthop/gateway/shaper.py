@@ -54,9 +54,9 @@ class Shaper:
         self.rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
         self.programs: Programs | None = None
         self.why_filters: str | None = None
-        """Why filters classify packets instead of programs, if they do."""
+        """Reason why u32 filters classify instead of programs; None if programs do."""
         self.others = Surroundings()
-        """MAC addresses that are not simply that of one station, as the stations' sources say."""
+        """MAC addresses other than those of single stations, as the sources report them."""
         self.on_link: list[tc.Subnet] = []
         """Subnets of the interfaces towards access points, at the last look."""
         self.layout: Layout | None = None
@@ -142,7 +142,7 @@ class Shaper:
                 self.programs = Programs()
                 self.why_filters = None
             except BpfError as error:
-                self.why_filters = f"filters classify instead of a BPF program: {error}"
+                self.why_filters = f"BPF program: refused, u32 filters classify instead: {error}"
         return self.programs is not None
 
     def unload_programs(self) -> None:
@@ -152,12 +152,12 @@ class Shaper:
             self.programs = None
 
     def fill_all(self) -> None:
-        """Let the programs' maps have the entries of all members."""
+        """Write the entries of all members to the programs' maps."""
         if self.layout is not None:
             self.fill(self.layout)
 
     def fill(self, layout: Layout) -> None:
-        """Let the programs' maps have the entries of a layout."""
+        """Write the entries of a layout to the programs' maps."""
         if self.programs is None:
             return
         there = links.every_link(self.kernel)
@@ -167,13 +167,13 @@ class Shaper:
         self.programs.apply(layout.table(numbers, own, self.on_link, self.others))
 
     def by_address(self) -> dict[str, str]:
-        """Return the stations that are classified by IP address, and why."""
+        """Return the stations that are classified by IP address, with the reasons."""
         if self.layout is None or self.programs is None:
             return {}
         return self.layout.by_address(self.on_link, self.others)
 
     def moves(self) -> dict[str, int]:
-        """Return how often the interface has changed at which each member's MAC address sends."""
+        """Return how often the MAC address of each member has changed its interface."""
         if self.layout is None or self.programs is None or len(self.gateway.lans) < 2:
             return {}
         macs = {each.station.mac for each in self.layout.members.values()}
@@ -199,7 +199,7 @@ class Shaper:
     def classified(self, ap: str) -> list[dict[Kind, Counted]] | None:
         """Return packets and bytes at the classifier by kind, from and to stations.
 
-        None if the kernel has no programs of ours.
+        Return None if no program is loaded.
         """
         self.running()
         if self.programs is None:
@@ -208,7 +208,7 @@ class Shaper:
         return self.programs.counts(names.index(ap))
 
     def join(self, station: KnownStation, *, fill: bool = True) -> None:
-        """Give a station its place; if the kernel refuses, it stays without.
+        """Give a station its place. If the kernel refuses, the station has none.
 
         Without `fill` its packets are unclassified until the next `fill_all`.
         """
@@ -272,7 +272,7 @@ class Shaper:
         self.fill_all()
 
     def carry(self, requests: list[Request]) -> None:
-        """Carry requests out in their order; what is to be removed may be gone already."""
+        """Carry out requests in order. Objects that are to be removed may already be gone."""
         for is_removal, some in groupby(requests, lambda each: each.kind in REMOVALS):
             if is_removal:
                 self.remove(list(some))

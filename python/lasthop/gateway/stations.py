@@ -31,7 +31,7 @@ from lasthop.linux.tc import Address
 MEETING_S = 1.0
 """Least time between two looks, however many come. [s]"""
 MOST_MOVES = 10
-"""A MAC address whose frames change their interface this often between two looks is at two. [-]"""
+"""Changes of interface between two looks from which a MAC address is at two interfaces. [-]"""
 MOST_MET = 1000
 """Neighbours that are remembered as met."""
 
@@ -60,11 +60,11 @@ class Stations:
         self.memory = memory or Memory()
         self.admission = Admission()
         self.wait_for: Callable[[float], None] = lambda _: None
-        """Takes the time at which the next MAC address may be admitted. [s]"""
+        """Function to call with the time at which the next MAC address may be admitted. [s]"""
         self.moves: dict[str, int] = {}
-        """How often the interface of each MAC address had changed at the last look."""
+        """Number of changes of each MAC address's interface, at the last look. [-]"""
         self.moving: dict[str, float] = {}
-        """MAC addresses that are at two interfaces, and when that was last so."""
+        """MAC addresses that are at two interfaces, with the time of the last such look. [s]"""
         self.roster = Roster(shaping.gateway)
         self.heard = Heard(())
         self.looking: Future[Found] | None = None
@@ -81,7 +81,7 @@ class Stations:
         """What is wrong with the sources of the last look, in words."""
         self.warnings: list[str] = []
         self.bypassed: list[str] = []
-        """Flowtables of hardware that contain an interface towards stations, in words."""
+        """Faults about hardware flowtables that contain an interface towards stations."""
         self.refused: list[str] = []
         """Stations that have no place, or not all their addresses, and why."""
 
@@ -261,8 +261,8 @@ class Stations:
             told.append(f"not shaped: {self.refused[0]}{more}")
         if self.roster.dropped is not None:
             told.append(
-                f"more than {MOST_ADDRESSES} addresses are known: station {self.roster.dropped} "
-                "lost its oldest ones"
+                f"station {self.roster.dropped}: its oldest addresses were dropped: at most "
+                f"{MOST_ADDRESSES} addresses are kept for all stations"
             )
         if self.roster.is_full:
             told.append(f"more than {MOST_FOUND} machines are found: later ones are not shaped")
@@ -292,10 +292,10 @@ class Stations:
         found = list(self.roster.bindings.warnings())
         if (queue := len(self.admission.admitted_s)) >= self.admission.max_new_leaves:
             found.append(
-                f"new MAC addresses without a leaf: {self.admission.waiting}; {queue} got one "
-                "in the last minute (`discover.new_per_minute`): list stations that must not wait"
+                f"`discover.new_per_minute`: reached: {queue} new MAC addresses got a leaf in the "
+                f"last minute, {self.admission.waiting} wait: list the stations that must not wait"
             )
-        # A station that has sent nothing yet has no MAC address to be learnt.
+        # The MAC address of a station that has sent nothing yet cannot be learnt.
         silent = {
             name
             for name, seen in self.shaping.observed.seen.items()

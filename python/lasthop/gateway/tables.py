@@ -1,12 +1,11 @@
 """Classification by u32 filters where no BPF program can be loaded, as in a script.
 
-Both hooks redirect all frames to the IFB. There a frame is looked up by its MAC addresses: the
-source is that of a station that sends, the destination that of one that receives. Stations without
-a MAC address of their own are looked up by IP address. What belongs to nobody passes through the
-hierarchy's default class. Echo requests and replies have a small class, since the estimator must
-not wait in a leaf.
+Both hooks redirect all frames to the IFB. There a frame is looked up by its source (a station that
+sends) and its destination (a station that receives). Stations without a MAC address of their own
+are looked up by IP address. Unclassified packets pass through the default class of the hierarchy.
+Echo requests and replies have a small class, since pings of the estimator must not wait in a leaf.
 
-What this cannot do is to allow each station some ARP, DNS and DHCP beside its leaf.
+These filters cannot give each station an allowance for ARP, DNS and DHCP.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -24,17 +23,17 @@ Key: TypeAlias = str | Address | Subnet
 
 FAMILIES = (4, 6)
 MOST_ALIKE = 0xFFF
-"""Entries of one bucket of a table, those that end alike."""
+"""Largest number of entries in one bucket, whose last bytes are equal."""
 TO, FROM = 1, 2
-"""Hash tables of IPv4 addresses; those of IPv6 are two further."""
+"""Numbers of the hash tables of IPv4 addresses; those of IPv6 are higher by 2."""
 MACS_TO, MACS_FROM = 7, 8
-"""Hash tables of MAC addresses."""
+"""Numbers of the hash tables of MAC addresses."""
 SUBNETS = 8
-"""Tables of subnets follow this number, in the order of those of addresses."""
+"""Offset of the numbers of tables of subnets from those of tables of addresses."""
 ECHOES, OF_MACS, OF_ADDRESSES, OF_GROUPS = {4: 1, 6: 2}, 3, {4: 4, 6: 5}, 6
-"""Preferences of lists of filters on the IFB, the first ones first."""
+"""Preferences of the filters on the IFB, in ascending order."""
 PASSING, REDIRECTING = {4: 1, 6: 2}, 3
-"""Preferences of lists of filters at the hooks."""
+"""Preferences of the filters at the hooks."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Tables:
     majors : sequence of int
         Numbers of the hierarchies inside groups.
     outer : callable
-        The class of the first hierarchy through which the packets of a leaf pass.
+        Returns the class of a leaf in the hierarchy of access points.
     """
 
     def __init__(
@@ -69,12 +68,12 @@ class Tables:
         self.taken: dict[tuple[object, int], set[int]] = {}
         """Numbers in use, by kind of table and bucket."""
         self.placed: dict[str, tuple[Classes, dict[Key, int]]] = {}
-        """Where each station is, with the numbers of its entries in the buckets."""
+        """Classes of each station, and the numbers of its entries in the buckets."""
 
     # What does not depend on stations.
 
     def frames(self, echoes: int, groups: int) -> Iterator[Request]:
-        """The empty tables, and what points to them; classes of echoes and of group addresses."""
+        """Yield the filters without stations: for echoes, empty tables with links, multicast."""
         for family in FAMILIES:
             for kind in tc.ECHOES[family]:
                 yield tc.u32_echo(
@@ -85,7 +84,7 @@ class Tables:
         yield tc.u32_group(self.ifb, groups, order=OF_GROUPS, major=self.major)
 
     def tables(self, major: int) -> Iterator[Request]:
-        """The empty tables of a hierarchy, and what points to them."""
+        """Yield the empty tables of a hierarchy, and the filters that link to them."""
         for table in (MACS_TO, MACS_FROM):
             yield tc.u32_table(self.ifb, tc.ANY, table, major, order=OF_MACS)
         for table in (MACS_TO, MACS_FROM):
@@ -112,7 +111,7 @@ class Tables:
     def hook(
         self, block: Block, ignored: Iterable[Address], *, from_stations: bool, spares_udp: bool
     ) -> Iterator[Request]:
-        """Redirect all that meets a hook, but packets of machines that are no stations."""
+        """Yield the filters of a hook: redirect all packets except those of ignored machines."""
         for address in sorted(ignored, key=lambda each: (each.version, int(each))):
             order = PASSING[address.version]
             yield tc.u32_host_passes(block, address, source=from_stations, order=order)
@@ -124,7 +123,7 @@ class Tables:
     # Stations.
 
     def place(self, name: str, place: Classes, wanted: Collection[Key]) -> list[Request]:
-        """Let exactly these addresses be a station's: first the old ones go."""
+        """Set the addresses of a station. Old ones are removed first."""
         before, known = self.placed.get(name, (place, {}))
         stays = {key for key in known if key in wanted and before == place}
         new = self.new_nodes(key for key in wanted if key not in stays)
@@ -138,18 +137,18 @@ class Tables:
         return requests
 
     def leave(self, name: str) -> list[Request]:
-        """Give up all addresses of a station."""
+        """Remove all addresses of a station."""
         place, known = self.placed.pop(name, (Classes(0, 0), {}))
         return [request for key, node in known.items() for request in self.free(place, key, node)]
 
     def everybody(self) -> Iterator[Request]:
-        """Entries of all stations."""
+        """Yield the entries of all stations."""
         for place, known in self.placed.values():
             for key, node in known.items():
                 yield from self.entries(place, key, node)
 
     def entries(self, place: Classes, key: Key, node: int) -> Iterator[Request]:
-        """Give frames to and from an address to its classes, in each hierarchy that they pass."""
+        """Yield the entries of an address, in each hierarchy that its frames pass through."""
         for major in self.majors_of(place):
             for way, leaf in ((TO, place.to), (FROM, place.up)):
                 flow = self.outer(leaf) if major == self.major else leaf
@@ -191,12 +190,12 @@ class Tables:
         return found
 
     def majors_of(self, place: Classes) -> list[int]:
-        """Numbers of the hierarchies that a station's packets pass through."""
+        """Return the numbers of the hierarchies that a station's packets pass through."""
         inside = place.to >> 16
         return [self.major] if inside == self.major else [self.major, inside]
 
     def new_nodes(self, keys: Iterable[Key]) -> dict[Key, int]:
-        """Numbers for all these addresses, or for none."""
+        """Return numbers for all these addresses. If one has none, reserve none."""
         new: dict[Key, int] = {}
         try:
             for key in keys:
@@ -208,7 +207,7 @@ class Tables:
         return new
 
     def new_node(self, key: Key) -> int:
-        """A number in an address's bucket that nobody has."""
+        """Return a free number in the bucket of an address."""
         taken = self.taken.setdefault(bucket_of(key), set())
         if len(taken) == MOST_ALIKE:
             raise UserError(f"more than {MOST_ALIKE} addresses end like {key}")
@@ -218,7 +217,7 @@ class Tables:
 
 
 def number_of(table: int, family: int) -> int:
-    """Number of a hash table for addresses of a family."""
+    """Return the number of a hash table for addresses of a family."""
     return table + (family == 6) * 2
 
 
@@ -229,7 +228,7 @@ def table_of(way: int, key: Address | Subnet) -> int:
 
 
 def bucket_of(key: Key) -> tuple[object, int]:
-    """Kind of table and bucket of an address."""
+    """Return the kind of table and the bucket of an address."""
     if isinstance(key, str):
         return "mac", tc.mac_bytes(key)[-1]
     return table_of(TO, key), tc.bucket(key)

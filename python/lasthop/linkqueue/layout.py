@@ -1,9 +1,10 @@
 """What the kernel is to have at an interface: a shaper, a queue, a program in front of it. Pure.
 
 A hierarchy of token buckets with one class lets packets leave at the rate; the class's queue is the
-scenario's. In front of it a token bucket that holds nothing back splits packets of merged segments,
-such as those of a virtual machine, so that the queue counts segments. The kernel's queues count
-what waits, a scenario's limit the packet in service too: what HTB has let go and not yet paid for.
+scenario's. A token bucket in front of it splits packets of merged segments, such as those of a
+virtual machine, so that the queue counts segments. It never delays a packet. The kernel's queues
+count what waits, a scenario's limit the packet in service too: what HTB has let go and not yet paid
+for.
 """
 
 from collections.abc import Iterator
@@ -51,11 +52,11 @@ class Layout:
     mtu_bytes: int = 1500
 
     def root(self) -> Request:
-        """What splits merged packets: two full segments are longer than this."""
+        """Return the request for the splitter, whose bucket is shorter than two full segments."""
         return tc.splitter(self.device, self.mtu_bytes + FRAME_BYTES)
 
     def tree(self) -> Request:
-        """The hierarchy: what no filter knows passes through its only class."""
+        """Return the request for the hierarchy, whose only class is the default."""
         inside = tc.classid(tc.SPLITTER, 1)
         return tc.htb_qdisc(self.device, tc.OURS, DIRECT_PACKETS, ONLY, parent=inside)
 

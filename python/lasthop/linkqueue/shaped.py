@@ -139,7 +139,7 @@ class Shaped:
         return None
 
     def add_root(self, layout: Layout) -> None:
-        """Put what splits merged packets at the root; it is named by its option if it lacks."""
+        """Put the splitter at the root. If the kernel has none, name the option that is missing."""
         try:
             self.changes.add_root(layout.device, layout.root())
         except KernelError as error:
@@ -290,9 +290,9 @@ class Shaped:
             repair: list[Repair] = [Root(device, layout.root()), *rest]
             return [Difference(("root", device.name), said, repair)]
         if (mtu_bytes := links.longest_packet(device.name)) != layout.mtu_bytes:
-            # The kernel does not tell the longest packet that the splitter lets pass.
+            # The kernel does not report the length of the splitter's bucket.
             self.layout = layout = replace(layout, mtu_bytes=mtu_bytes)
-            said = f"interface {device.name} sends packets of another length"
+            said = f"the MTU of interface {device.name} has changed"
             found.append(Difference(("mtu", device.name), said, [tc.changing(layout.root())]))
         wanted: list[Request] = []
         has: list[Body] = []

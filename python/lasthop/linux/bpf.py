@@ -42,8 +42,10 @@ MAP_INSTRUCTION, PSEUDO_MAP = 0x18, 1
 
 
 UPDATES, REFILL_S = 20, 0.005
-"""The kernel keeps few free entries of a map and adds more at its next interrupt; until then it
-refuses an update (ENOMEM). Number of attempts, and the time between two. [s]"""
+"""Number of attempts of an update, and the time between two. [-, s]
+
+The kernel keeps few free entries of a map. Until it adds more, at its next interrupt, it refuses an
+update (ENOMEM)."""
 
 
 class BpfError(OSError):

@@ -55,7 +55,7 @@ class Segments(NamedTuple):
 
 
 OUR_ROOTS = (("tbf", tc.SPLITTER), ("htb", tc.OURS))
-"""Kinds and numbers of what these changes put at a root, now and in earlier versions."""
+"""Kinds and numbers of our root disciplines, of this version and of earlier ones."""
 Repair: TypeAlias = Request | Hooks | Merging | Root | Segments
 """A change that puts something right."""
 

@@ -46,7 +46,7 @@ def described(kind: int, body: bytes) -> Described | None:
 
 
 def qdisc(body: bytes) -> Described:
-    """A queueing discipline, by where it hangs; a hierarchy's number counts: classes bear it."""
+    """Return a queueing discipline, named by its parent. The handle of a hierarchy counts too."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind = text(has.get(KIND, b""))

@@ -1,4 +1,4 @@
-"""Flowtables of nftables: connections whose packets pass past the hooks of traffic control.
+"""Flowtables of nftables, whose connections bypass the hooks of traffic control.
 
 Structures are those of linux/netfilter/nf_tables.h. A kernel without nftables has none.
 """
@@ -27,13 +27,13 @@ class Flowtable(NamedTuple):
     table: str
     name: str
     devices: tuple[str, ...]
-    """Names of its interfaces; one that ends in `*` stands for all that begin so."""
+    """Names of its interfaces. A final `*` matches any rest of a name."""
     is_hardware: bool
     """Whether the network card forwards packets without the kernel."""
 
     @property
     def words(self) -> str:
-        """Return what `nft` calls it."""
+        """Name of the flowtable, as `nft` prints it."""
         return f"{self.family} {self.table} {self.name}"
 
     def has(self, interface: str) -> bool:

@@ -37,7 +37,7 @@ class Link(NamedTuple):
     segments: int = 0
     """Most segments that a sender on this machine hands over as one packet; 0: not known."""
     lower: int = 0
-    """Number of the interface of this namespace on which it is, such as that of a VLAN; else 0."""
+    """Number of the interface below it, such as that of a VLAN; 0 if there is none here."""
 
 
 def index_of(name: str) -> int:
@@ -101,7 +101,7 @@ def every_link(kernel: Socket) -> dict[str, Link]:
         kind = text(dict(attributes(has.get(LINKINFO, b""))).get(KIND, b""))
         master = struct.unpack("=I", has[MASTER])[0] if MASTER in has else 0
         segments = struct.unpack("=I", has[GSO_MAX_SEGS])[0] if GSO_MAX_SEGS in has else 0
-        # That of a virtual Ethernet is its peer.
+        # For a veth device, IFLA_LINK is its peer.
         is_on = kind != "veth" and LINK in has and LINK_NAMESPACE not in has
         lower = struct.unpack("=I", has[LINK])[0] if is_on else 0
         link = Link(

@@ -40,8 +40,8 @@ def neighbours(
 ) -> list[Neighbour]:
     """Return hosts that the kernel has heard of at an interface.
 
-    A stale entry does not count if it was neither used nor confirmed within `absence_s`. [s]
-    Link-local addresses are included only if that is asked for.
+    A stale entry counts only if it was used, confirmed or updated within `absence_s`. [s]
+    Link-local addresses are included only with `link_local`.
     """
     found = []
     for body in kernel.dump(GETNEIGH, ENTRY.pack(0, interface, 0, 0, 0)):
@@ -60,7 +60,7 @@ def neighbours(
 
 
 def forwarding(kernel: Socket, bridges: Collection[int]) -> Iterator[tuple[str, int]]:
-    """Return hosts in the forwarding tables of bridges: MAC address and number of the port.
+    """Yield the hosts in the forwarding tables of bridges: MAC address and number of the port.
 
     Entries of the bridges' own addresses are left out.
     """
@@ -75,7 +75,7 @@ def forwarding(kernel: Socket, bridges: Collection[int]) -> Iterator[tuple[str, 
 
 
 def idle_s(entry: bytes) -> float:
-    """Time since an entry was used, confirmed or updated; 0 if the kernel does not say. [s]"""
+    """Return the time since an entry was used, confirmed or updated; 0 if unknown. [s]"""
     ages = dict(attributes(entry, ENTRY.size)).get(CACHE_INFO, b"")
     return min(AGES.unpack_from(ages)) / USER_HZ if len(ages) >= AGES.size else 0.0
 
@@ -92,7 +92,7 @@ def addresses_at(kernel: Socket, interface: int) -> set[Address]:
 
 
 def subnets_at(kernel: Socket, interfaces: Collection[int]) -> list[Subnet]:
-    """Subnets of the addresses of these interfaces; link-local ones are left out."""
+    """Return the subnets of the addresses of these interfaces, without link-local ones."""
     found = []
     for body in kernel.dump(GETADDR, OWN.pack(0, 0, 0, 0, 0)):
         _, length, _, _, index = OWN.unpack_from(body)

@@ -78,7 +78,7 @@ class Socket:
     after_message : callable, optional
         Called after every message, each then in a system call of its own: where a test breaks in.
     protocol : int, optional
-        Part of the kernel that is talked to; by default routing (NETLINK_ROUTE).
+        Netlink protocol; by default NETLINK_ROUTE.
     """
 
     def __init__(self, after_message: Callable[[], None] | None = None, protocol: int = 0) -> None:

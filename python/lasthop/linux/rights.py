@@ -45,9 +45,9 @@ def lacking() -> str | None:
 
 
 def bpf_refused() -> str | None:
-    """Return why programs cannot classify packets here, in words; None if they can.
+    """Return the reason why programs cannot classify packets here; None if they can.
 
-    A program and each kind of map are tried; nothing stays.
+    A program and each kind of map are tried, and removed again.
     """
     from lasthop.linux import bpf
 

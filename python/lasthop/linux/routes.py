@@ -82,7 +82,7 @@ def by_way_of(gateway: IPv4Address, interface: str) -> Request:
 
 
 def routes_through(kernel: Socket, interfaces: Collection[int]) -> dict[Address, list[Network]]:
-    """Return what this machine reaches through routers at these interfaces, by router."""
+    """Return the networks that this machine reaches through routers at these interfaces."""
     found: dict[Address, list[Network]] = {}
     for body in kernel.dump(GETROUTE, ROUTE.pack(0, 0, 0, 0, 0, 0, 0, 0, 0)):
         family, bits, *_ = ROUTE.unpack_from(body)

@@ -28,7 +28,7 @@ KIND, OPTIONS, CHAIN, INGRESS_BLOCK, EGRESS_BLOCK = 1, 2, 11, 13, 14
 OURS = 0x6C68
 """Number of hierarchies of ours: "lh"."""
 SPLITTER = 0x6C67
-"""Number of the discipline in front of a hierarchy that splits merged packets."""
+"""Number of the discipline that splits merged packets, in front of a hierarchy."""
 INGRESS = 0xFFFFFFF1
 ROOT = 0xFFFFFFFF
 BLOCK_INDEX = -1
@@ -64,11 +64,11 @@ NESTED = 0x8000
 STOLEN, EGRESS_REDIRECT = 4, 1
 
 ANY = 0
-"""In the place of a family: frames of every protocol."""
+"""Value of a family that matches frames of every protocol."""
 PROTOCOLS = {ANY: ("all", 0x0003), 4: ("ip", 0x0800), 6: ("ipv6", 0x86DD)}
 ICMP, TCP, UDP, ICMP6 = 1, 6, 17, 58
 ECHOES = {4: (8, 0), 6: (128, 129)}
-"""Types of ICMP that ask for an answer, and that answer (RFC 792, RFC 4443)."""
+"""ICMP types of echo requests and echo replies (RFC 792, RFC 4443)."""
 BUCKETS = 256
 
 
@@ -134,9 +134,9 @@ def del_hooks(device: Device, kind: str = "clsact") -> Request:
 def htb_qdisc(
     device: Device, major: int, direct_packets: int, default: int = 0, *, parent: int = ROOT
 ) -> Request:
-    """A hierarchy of token buckets, at the root or as the queue of a class.
+    """Return the request for a hierarchy of token buckets, at the root or in a class.
 
-    What no filter knows passes through the class of the number `default`, or unshaped.
+    Packets that no filter matches pass through the class `default`, or unshaped if it is 0.
     """
     glob = attribute(HTB_INIT, struct.pack("=IIIII", 3, 10, default, 0, 0))
     options = glob + attribute(HTB_DIRECT_QLEN, struct.pack("=I", direct_packets))
@@ -148,10 +148,10 @@ def htb_qdisc(
 
 
 def splitter(device: Device, longest_bytes: int) -> Request:
-    """A token bucket at the root that passes everything at once, one packet at a time.
+    """Return the request for a token bucket at the root that splits packets, without delay.
 
     The kernel's TBF splits a packet of merged segments that is longer than its bucket. It drops
-    other packets of this kind, so `longest_bytes` is at least the longest frame.
+    other packets that are longer, so `longest_bytes` must be at least the longest frame.
     """
     rate = SPLIT_BPS // 8
     spec = RATESPEC.pack(0, ETHERNET, 0, -1, 0, min(rate, LARGEST_RATE32))
@@ -235,7 +235,7 @@ def del_class(device: Device, number: int) -> Request:
 def u32_table(
     at: Device | Block, family: int, table: int, major: int = 0, *, order: int = 1
 ) -> Request:
-    """A hash table of 256 buckets; `order` is the preference of its list of filters."""
+    """Return the request for a hash table of 256 buckets, with the preference `order`."""
     options = attribute(U32_DIVISOR, struct.pack("=I", BUCKETS))
     said = f"handle {table:x}: u32 divisor {BUCKETS}"
     return u32(at, family, major, table << 20, options, said, order=order)
@@ -303,7 +303,7 @@ def u32_entry(
     major: int = 0,
     order: int = 1,
 ) -> Request:
-    """A host or a subnet in a table: redirect its packets to an interface, or give them to a class."""
+    """Return the request for a table entry that redirects or classifies packets of an address."""
     handle = entry_handle(table, node, address)
     options = selector_of(address_matches(address, source), flags=U32_TERMINAL)
     options += attribute(U32_HASH, struct.pack("=I", handle & 0xFFFFF000))
@@ -320,7 +320,7 @@ def u32_entry(
 
 
 def u32_passes(at: Block, family: int, protocol: int, *, order: int) -> Request:
-    """Let packets of this transport protocol pass, whatever filters say behind."""
+    """Let packets of this transport protocol pass without later filters."""
     match = protocol_match(family, protocol)
     target = at.number & 0xFFFF0000
     options = selector_of([match], flags=U32_TERMINAL)
@@ -332,7 +332,7 @@ def u32_passes(at: Block, family: int, protocol: int, *, order: int) -> Request:
 def u32_echo(
     device: Device, family: int, kind: int, flow: int, *, order: int, major: int
 ) -> Request:
-    """Give echo requests or replies to a class; headers have no options."""
+    """Classify echo requests or replies whose headers have no options."""
     protocol = ICMP if family == 4 else ICMP6
     to_type = Match(20 if family == 4 else 40, 0xFF000000, kind << 24)
     matches = [protocol_match(family, protocol), to_type]
@@ -343,7 +343,7 @@ def u32_echo(
 
 
 def u32_host_passes(at: Block, address: Address, *, source: bool, order: int) -> Request:
-    """Let packets from an address, or to it, pass, whatever filters say behind."""
+    """Let packets from an address, or to it, pass without later filters."""
     matches = address_matches(address, source)
     target = at.number & 0xFFFF0000
     options = selector_of(matches, flags=U32_TERMINAL)
@@ -353,7 +353,7 @@ def u32_host_passes(at: Block, address: Address, *, source: bool, order: int) ->
 
 
 def u32_redirect(at: Block, device: Device, *, order: int) -> Request:
-    """Redirect all that no filter has let pass to an interface."""
+    """Redirect all packets that no earlier filter has matched to an interface."""
     everything = Match(0, 0, 0)
     options = selector_of([everything], flags=U32_TERMINAL)
     options += attribute(U32_ACT, attribute(1, mirred(device)))
@@ -362,7 +362,7 @@ def u32_redirect(at: Block, device: Device, *, order: int) -> Request:
 
 
 def u32_group(device: Device, flow: int, *, order: int, major: int) -> Request:
-    """Give frames to a group address, multicast and broadcast, to a class."""
+    """Classify frames to a group address: multicast and broadcast."""
     match = Match(-16, 0x00000100, 0x00000100)
     options = selector_of([match], flags=U32_TERMINAL)
     options += attribute(U32_CLASSID, struct.pack("=I", flow))
@@ -371,16 +371,16 @@ def u32_group(device: Device, flow: int, *, order: int, major: int) -> Request:
     )
 
 
-# Hosts by MAC address. The header of a frame stands in front of that of its packet, at -14.
+# Hosts by MAC address. The header of a frame begins 14 bytes before that of its packet.
 
 
 def mac_bytes(mac: str) -> bytes:
-    """The bytes of a MAC address."""
+    """Return the bytes of a MAC address."""
     return bytes.fromhex(mac.replace(":", ""))
 
 
 def mac_matches(mac: str, source: bool) -> list[Match]:
-    """The words in front of the packet that hold a MAC address."""
+    """Return the words before the packet that hold a MAC address."""
     raw = mac_bytes(mac)
     if source:
         first, last = struct.unpack("!IH", raw)
@@ -410,7 +410,7 @@ def mac_entry(
     order: int,
     major: int,
 ) -> Request:
-    """A MAC address in a hash table: give its frames to a class."""
+    """Return the request for a hash table entry that classifies frames of a MAC address."""
     last = mac_bytes(mac)[-1]
     matches = mac_matches(mac, source)
     handle = table << 20 | last << 12 | node

@@ -61,7 +61,7 @@ MODELS: Mapping[str, Model] = {
 def choose(scenario: Readable) -> str:
     """Name of the model that suits a scenario.
 
-    For a cell behind a virtual shared bottleneck ``bottleneck``.
+    For a cell behind a virtual shared bottleneck it is ``bottleneck``.
     For cells of 802.11n, ac and ax, which no other model knows, ``airtime`` behind mac80211's
     queue, and where the access point alone sends, datagrams to several stations, else
     ``aggregates``.

@@ -1,4 +1,4 @@
-"""New MAC addresses wait, and only so many per minute get a leaf."""
+"""New MAC addresses wait, and a limited number per minute get a leaf."""
 
 from math import inf
 from pathlib import Path
@@ -77,4 +77,4 @@ def test_admitted_addresses_outlive_the_process(tmp_path: Path) -> None:
     gone = Remembered(State(tmp_path / "gone"))
     gone.write(macs)
     assert gone.fault is not None
-    assert gone.fault.startswith("admitted MAC addresses are not kept: ")
+    assert gone.fault.startswith("admitted MAC addresses: cannot be saved for the next run: ")

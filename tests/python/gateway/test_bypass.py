@@ -1,4 +1,4 @@
-"""What passes the gateway without being classified."""
+"""Detection of traffic that can bypass the classifier."""
 
 import struct
 
@@ -27,7 +27,7 @@ THERE = {
 
 
 def message(devices: bytes, flags: int) -> bytes:
-    """A message of the kernel, as linux/netfilter/nf_tables.h has it."""
+    """Return a message of the kernel (linux/netfilter/nf_tables.h)."""
     hook = attribute(1, struct.pack("!I", 0)) + attribute(2, struct.pack("!i", 0))
     hook += attribute(3 | 0x8000, devices)
     body = struct.pack("!BBH", 1, 0, 7)
@@ -81,8 +81,8 @@ def test_check_fails_if_hardware_bypasses_the_classifier(monkeypatch: pytest.Mon
 def test_stations_classified_by_address_are_told_by_reason() -> None:
     stations = {f"s{k}": "no MAC address is known" for k in range(5)} | {"till": "x"}
     assert by_address(stations) == [
-        "classified by IP address, since no MAC address is known: s0, s1, s2 and 2 more: "
+        "stations s0, s1, s2 and 2 more: classified by IP address, since no MAC address is known: "
         "a guest can forge such an address, and new addresses are unclassified",
-        "classified by IP address, since x: till: "
+        "station till: classified by IP address, since x: "
         "a guest can forge such an address, and new addresses are unclassified",
     ]

@@ -1,4 +1,4 @@
-"""Entries of the classifier's maps: by MAC address, and by address where that says nothing."""
+"""Entries of the classifier's maps, by MAC address or by IP address."""
 
 from dataclasses import replace
 from ipaddress import ip_address, ip_network
@@ -29,7 +29,7 @@ MAC, OTHER = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
 V4, V6 = ip_address("10.0.0.1"), ip_address("2001:db8::1")
 
 FIXED = {("aps", interface_key(0)), ("setup", bytes(4))}
-"""Entries that there are without any station."""
+"""Entries that exist without any station."""
 
 
 def layout(more: str = "") -> Layout:
@@ -159,7 +159,7 @@ def test_access_points_at_one_interface_have_their_own_leaves_for_packets_of_nob
 
 
 def test_a_router_of_which_all_is_one_station_is_classified_by_mac_address() -> None:
-    """Such as the router of a customer with a delegated prefix."""
+    """An example is the router of a customer with a delegated prefix."""
     shaped = layout()
     shaped.join(phone())
     others = Surroundings(routers={MAC: [ip_network("2001:db8::/56")]})

@@ -1,4 +1,4 @@
-"""Groups of stations: who is in which, and the classes of a group."""
+"""Groups of stations: their members and their classes."""
 
 from dataclasses import replace
 from ipaddress import ip_address
@@ -141,5 +141,5 @@ def test_a_turn_that_is_longer_than_a_queue_is_told() -> None:
 
 
 def test_a_script_has_no_groups() -> None:
-    with pytest.raises(UserError, match=r"`gateway.group.alice`: a script has no groups"):
+    with pytest.raises(UserError, match=r"`gateway.group.alice`: a script does not support groups"):
         script(replace(gateway(), discovery=replace(gateway().discovery, neighbours=True)))

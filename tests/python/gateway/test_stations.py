@@ -149,7 +149,7 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
     assert list(layout.members) == ["02:00:00:00:00:01", stranger]
     assert due[-1] == some.admission.admitted_s[0] + 60
     (warning,) = some.cautions()
-    assert warning.startswith("new MAC addresses without a leaf: 1; 1 got one in the last minute")
+    assert "1 new MAC addresses got a leaf in the last minute, 1 wait" in warning
 
 
 @pytest.mark.slow

@@ -133,7 +133,7 @@ fn station(
     })
 }
 
-/// A group; the listed stations that it names are told so.
+/// Returns a group, and sets it in the listed stations that it names.
 fn group(name: &str, section: &Section, listed: &mut [GatewayStation]) -> Result<Group, Refused> {
     let keys = GroupTable::read(&Layers(&[section]))?;
     let (mut macs, mut subnets) = (Vec::new(), Vec::new());

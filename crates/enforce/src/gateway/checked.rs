@@ -38,18 +38,18 @@ pub struct Gateway {
     pub groups: Vec<Group>,
 }
 
-/// Stations that have one share.
+/// A group of stations with one share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// Unique name; `unlisted` has the stations that the file does not name.
     pub name: String,
-    /// Its share, relative to those of others.
+    /// Its share, relative to other groups.
     pub share: f64,
     /// Its largest rate at an access point. [bit/s]
     pub max_bps: Option<u64>,
     /// MAC addresses of its stations.
     pub macs: Vec<String>,
-    /// Stations with an address in these are its own.
+    /// Subnets of its stations.
     pub subnets: Vec<(IpAddr, u32)>,
 }
 
@@ -115,7 +115,7 @@ pub struct GatewayStation {
     pub ap: Option<String>,
     /// Its addresses.
     pub addresses: Vec<IpAddr>,
-    /// Subnets all of whose addresses are its own.
+    /// Subnets that belong to it.
     pub subnets: Vec<(IpAddr, u32)>,
     /// Its MAC address, in lower case with colons.
     pub mac: Option<String>,
@@ -178,7 +178,7 @@ impl AccessPoint {
 }
 
 impl GatewayStation {
-    /// Whether these words mean this station.
+    /// Returns whether a reference means this station.
     pub(crate) fn is(&self, which: &Which) -> bool {
         match which {
             Which::Mac(mac) => self.mac.as_ref() == Some(mac),
@@ -216,7 +216,7 @@ impl Group {
     }
 }
 
-/// Subnets as text.
+/// Returns subnets as text.
 fn written(subnets: &[(IpAddr, u32)]) -> Vec<String> {
     let each = subnets.iter();
     each.map(|(address, length)| format!("{address}/{length}"))

@@ -167,7 +167,7 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
     check_overlaps(claims, problems);
 }
 
-/// A word of a station's list.
+/// An address, a subnet or a MAC address that the file gives to a station.
 struct Claim<'a> {
     name: &'a str,
     said: &'a Said<'a, String>,
@@ -186,7 +186,7 @@ impl Claim<'_> {
     }
 }
 
-/// Refuses addresses and subnets of two stations that overlap. The later one in the file is refused.
+/// Refuses overlapping addresses and subnets of two stations, at the later station in the file.
 fn check_overlaps(claims: Vec<(Range, Claim<'_>)>, problems: &mut Problems) {
     let mut sorted: Vec<(Range, usize)> = claims.iter().map(|claim| claim.0).zip(0..).collect();
     // A subnet comes before what is in it.

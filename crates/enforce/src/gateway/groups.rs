@@ -1,4 +1,4 @@
-//! What groups of stations must satisfy: each station is in one group, and every group has stations.
+//! Checks of groups: a station is in one group at most, and every group has stations.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use super::settings::{
 };
 use crate::forms::{self, Which};
 
-/// Where a group says that a station is its own.
+/// The list of stations of a group.
 struct Claim<'a> {
     group: &'a str,
     said: Said<'a, String>,
@@ -24,7 +24,7 @@ pub(super) fn check(gateway: &Section, problems: &mut Problems) {
     check_fairness(gateway, problems);
 }
 
-/// A station's group must be in the file, and a station in one group.
+/// Checks that the group of a station exists, and that a listed station is in one group at most.
 fn check_listed(gateway: &Section, problems: &mut Problems) {
     let groups = gateway.tables(GatewayTable::group);
     let names: Vec<&str> = groups.iter().map(|(name, _)| name.as_str()).collect();
@@ -38,11 +38,11 @@ fn check_listed(gateway: &Section, problems: &mut Problems) {
         {
             let message = match names.as_slice() {
                 [] => format!(
-                    "{} is no group; needed is a table [gateway.group.NAME]",
+                    "{} is no group: expected the name of a table [gateway.group.NAME]",
                     own.shown
                 ),
                 _ => format!(
-                    "{} is no group of listed stations; allowed are {}",
+                    "{} is no group of listed stations: must be one of {}",
                     own.shown,
                     names.join(", ")
                 ),
@@ -60,7 +60,7 @@ fn check_listed(gateway: &Section, problems: &mut Problems) {
             match &first {
                 Some(group) if group != claim.group => {
                     let message = format!(
-                        "`{}` is station `{}` of group `{}`; allowed is one group for each station",
+                        "`{}` means station `{}`, which is in group `{}`: a station must be in one group only",
                         one_line(word, 40),
                         one_line(station, 80),
                         one_line(group, 80)
@@ -73,7 +73,7 @@ fn check_listed(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Every group must have stations, none of which is another group's.
+/// Checks that every group has stations, and that no two groups have the same one.
 fn check_members(gateway: &Section, problems: &mut Problems) {
     let stations = gateway.tables(GatewayTable::station);
     let listed: Vec<&str> = stations.iter().map(|(name, _)| name.as_str()).collect();
@@ -87,7 +87,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
         match said {
             Some(said) if name == UNLISTED => {
                 let message = format!(
-                    "{} has no effect: `{UNLISTED}` has all stations that the file does not name; needed is a group of another name",
+                    "{} has no effect, since `{UNLISTED}` has all stations that the file does not name: expected a group with another name",
                     said.shown
                 );
                 problems.add(said.origin, &said.path, message);
@@ -97,7 +97,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
                 && !gateway.lacks(GatewayTable::station)
                 && !stations.iter().any(named) =>
             {
-                let message = "has no stations; needed is `stations`, or `group` in a station";
+                let message = "has no stations: expected `stations`, or `group` in a station";
                 problems.add(group.origin, &group.path, message.to_owned());
             }
             _ => {}
@@ -131,7 +131,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
             };
             if let Some(other) = other.filter(|other| *other != group) {
                 let message = format!(
-                    "`{}` is of `gateway.group.{}` too; allowed is one group for each station",
+                    "`{}` is also in `gateway.group.{}`: a station must be in one group only",
                     one_line(word, 40),
                     one_line(other, 80)
                 );
@@ -141,7 +141,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Groups share bytes of stations, so each station must have a leaf of its own.
+/// Checks the fairness: groups share bytes of stations, so each station needs its own leaf.
 fn check_fairness(gateway: &Section, problems: &mut Problems) {
     if gateway.tables(GatewayTable::group).is_empty() {
         return;
@@ -153,7 +153,7 @@ fn check_fairness(gateway: &Section, problems: &mut Problems) {
             && said.value != Fairness::Station
         {
             let message = format!(
-                "{} cannot be shared by groups; needed beside `gateway.group` is \"station\"",
+                "{} does not support groups: must be \"station\" with `gateway.group`",
                 said.shown
             );
             problems.add(said.origin, &said.path, message);
@@ -161,7 +161,7 @@ fn check_fairness(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// All lists of stations, with their groups.
+/// Returns the list of stations of each group that has one.
 fn claims(gateway: &Section) -> impl Iterator<Item = Claim<'_>> {
     let groups = gateway.tables(GatewayTable::group).iter();
     groups.filter_map(|(group, section)| {
@@ -170,7 +170,7 @@ fn claims(gateway: &Section) -> impl Iterator<Item = Claim<'_>> {
     })
 }
 
-/// Whether a word of a list means this station of the file.
+/// Returns whether a word of a list means this station of the file.
 fn means(word: &str, name: &str, station: &Section) -> bool {
     let text = |key| station.said(key).and_then(Said::present);
     match forms::station(word) {

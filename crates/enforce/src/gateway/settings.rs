@@ -82,7 +82,7 @@ table! {
         key ap: AccessPointTable = tables().depends("one access point, wlan");
         /// Stations that are known beforehand, by name.
         key station: GatewayStationTable = tables().absent("none is listed");
-        /// Stations that share one share, by the name of their group. The group `unlisted` has all stations that the file does not name.
+        /// Groups of stations, by name. The stations of a group have one share together. The group `unlisted` has all stations that the file does not name.
         key group: GroupTable = tables().absent("each station has a share of its own");
         all_of BottleneckKeys;
     }
@@ -130,7 +130,7 @@ table! {
         interval: Span = duration(100 * MS..=3_600 * S).default("5 s");
         /// A station leaves when no source has named it for so long.
         absence: Span = duration(S..=86_400 * S).default("300 s");
-        /// Time that a new MAC address shares the leaf for unclassified packets before it gets a leaf of its own. Stations of the file and those of the last run do not wait.
+        /// Time for which a new MAC address shares the leaf for unclassified packets, before it gets a leaf of its own. Stations of the file and of the last run do not wait.
         quarantine: Span = duration(0..=3_600 * S).default("10 s");
         /// Largest number of new MAC addresses that get a leaf of their own within one minute.
         new_per_minute: u64 = count(1..=10_000).default(30);
@@ -167,7 +167,7 @@ table! {
 table! {
     /// A station that is known beforehand.
     pub struct GatewayStationTable in "gateway.station" {
-        /// Its IP addresses, and subnets that a router delegates to it.
+        /// Its IP addresses, and the subnets behind it, such as a delegated prefix.
         address: Option<String> = formed(&MEMBERS).depends("found by mac");
         /// Its MAC address; addresses found with it are added.
         mac: Option<String> = formed(&MAC).absent("unknown");
@@ -182,11 +182,11 @@ table! {
 }
 
 table! {
-    /// Stations that share one share of the bottleneck, such as the devices of one person. Inside a group stations share equally.
+    /// Stations that have one share of the bottleneck together, such as the devices of one person. Inside a group, stations share equally.
     pub struct GroupTable in "gateway.group" {
         /// Stations of the group: MAC addresses, IP addresses, subnets, names of listed stations.
         stations: Option<String> = formed(&STATIONS).absent("those that name the group");
-        /// Share of the group, relative to those of other groups. A station of no group has a share of 1.
+        /// Share of the group, relative to other groups. A station without a group has a share of 1.
         share: f64 = number(0.01..=100.0).default(1.0);
         /// Largest rate of the group at each access point.
         max_bps as "max": Option<u64> = rate().absent("none");

@@ -20,11 +20,11 @@ static STATIONS: Form = Form {
 };
 
 table! {
-    /// Stations that share one share of the bottleneck, such as the devices of one person. Inside a group stations share equally.
+    /// Stations that have one share of the bottleneck together, such as the devices of one person. Inside a group, stations share equally.
     pub struct GroupTable in "vsb.group" {
         /// Stations of the group, by name.
-        stations: Option<String> = formed(&STATIONS).absent("in `unlisted`, those of no other group");
-        /// Share of the group, relative to those of other groups. A station of no group has a share of 1.
+        stations: Option<String> = formed(&STATIONS).absent("none; in `unlisted` all that are in no other group");
+        /// Share of the group, relative to other groups. A station without a group has a share of 1.
         share: f64 = number(0.01..=100.0).default(1.0);
         /// Largest rate of the group.
         max_bps as "max": Option<u64> = rate().absent("none");
@@ -36,19 +36,19 @@ table! {
 pub struct BottleneckGroup {
     /// Unique name.
     pub name: String,
-    /// Its share, relative to those of others.
+    /// Its share, relative to other groups.
     pub share: f64,
     /// Its largest rate. [bit/s]
     pub max_bps: Option<u64>,
-    /// Numbers of its stations.
+    /// Indices of its stations.
     pub stations: Vec<usize>,
 }
 
-/// Tables of stations with the names of the stations that each makes, in the order of their numbers.
+/// Tables of stations, each with the names of its stations, in the order of their indices.
 pub(crate) type Made = [(String, Vec<String>)];
 
 impl BottleneckGroup {
-    /// The groups of a bottleneck.
+    /// Returns the groups of a bottleneck.
     ///
     /// # Errors
     /// A value has been refused.
@@ -76,7 +76,7 @@ impl BottleneckGroup {
         Ok(found)
     }
 
-    /// Checks the groups of a bottleneck: each station is in one, and each has stations.
+    /// Checks that a station is in one group at most, and that every group has stations.
     pub(crate) fn check(bottleneck: &Section, made: &Made, problems: &mut Problems) {
         let groups = bottleneck.tables(BottleneckSettings::group);
         let mut owners: Vec<(&str, &str)> = Vec::new();
@@ -85,13 +85,13 @@ impl BottleneckGroup {
             let said = section.said(GroupTable::stations).and_then(Said::present);
             let Some(said) = said else {
                 if name != UNLISTED && !section.lacks(GroupTable::stations) {
-                    section.refuse("has no stations; needed is `stations`", problems);
+                    section.refuse("has no stations: expected `stations`", problems);
                 }
                 continue;
             };
             if name == UNLISTED {
                 let fault = format!(
-                    "has no effect: `{UNLISTED}` has all stations of no other group; needed is a group of another name"
+                    "has no effect, since `{UNLISTED}` has all stations that are in no other group: expected a group with another name"
                 );
                 said.refuse_value(fault, problems);
                 continue;
@@ -99,7 +99,10 @@ impl BottleneckGroup {
             for word in words(&said.value) {
                 let stations = members(word, made);
                 if stations.is_empty() {
-                    let message = format!("`{}` is no station", one_line(word, 40));
+                    let message = format!(
+                        "`{}` is no station: expected a station or a table of stations",
+                        one_line(word, 40)
+                    );
                     let tables = made.iter().map(|(table, _)| table.as_str());
                     let hint = did_you_mean(word, tables);
                     problems.add_with_hint(said.origin, &said.path, message, hint);
@@ -109,7 +112,7 @@ impl BottleneckGroup {
                     match owner {
                         Some((_, other)) if *other != name => {
                             let message = format!(
-                                "`{station}` is of `vsb.group.{}` too; allowed is one group for each station",
+                                "`{station}` is also in `vsb.group.{}`: a station must be in one group only",
                                 one_line(other, 80)
                             );
                             said.refuse(message, problems);
@@ -124,12 +127,12 @@ impl BottleneckGroup {
             && let Some(said) = bottleneck.said(BottleneckSettings::fairness)
             && said.value != BottleneckFairness::Station
         {
-            let fault = "cannot be shared by groups; needed beside `vsb.group` is \"station\"";
+            let fault = "does not support groups: must be \"station\" with `vsb.group`";
             said.refuse_value(fault, problems);
         }
     }
 
-    /// The group in the normalised scenario.
+    /// Returns the group as JSON of the normalised scenario.
     pub(crate) fn to_json(&self, names: &[&str]) -> Json {
         let stations: Vec<&str> = self.stations.iter().map(|&index| names[index]).collect();
         serde_json::json!({
@@ -141,7 +144,7 @@ impl BottleneckGroup {
     }
 }
 
-/// Names of the stations that a word means: those of a table, or one.
+/// Returns the names of the stations that a word means: those of a table, or a single one.
 fn members<'a>(word: &str, made: &'a Made) -> Vec<&'a str> {
     let own = made.iter().find(|(table, _)| table == word);
     let every = made.iter().flat_map(|(_, names)| names);

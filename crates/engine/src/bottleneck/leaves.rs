@@ -39,7 +39,7 @@ fn airtime(node: u32, hotspot: Hotspot) -> Span {
     data + Span(ack.0 / 2)
 }
 
-/// Who has a share: the groups of `settings`, and each leaf of no group.
+/// Returns the parties that have a share: the groups of `settings`, and each leaf without a group.
 fn parties(settings: &BottleneckSettings, weights: &[f64]) -> Vec<Party> {
     let group_of = |leaf: usize| {
         let mut groups = settings.groups.iter();

@@ -57,7 +57,7 @@ table! {
         key wce: BottleneckWce = inner().depends("the defaults of its keys");
         /// Groups of stations with one share each.
         apart groups: Vec<BottleneckGroup> = Vec::new();
-        /// Stations that share one share, by the name of their group. The group `unlisted` has all stations that no other group names.
+        /// Groups of stations, by name. The stations of a group have one share together. The group `unlisted` has all stations that are in no other group.
         key group: GroupTable = tables().absent("each station has a share of its own");
         /// IP length of a ping and of its answer.
         ping_bytes as "ping": u32 = size(28..=1500).default("84 B");

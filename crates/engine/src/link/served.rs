@@ -22,7 +22,7 @@ pub struct Served {
     scheduler: Scheduler,
     /// The packet in service, and when it departs.
     in_service: Option<(Time, Packet)>,
-    /// When the scheduler has a packet again, while none is in service.
+    /// Time at which the scheduler has a packet again, while none is in service.
     ready: Time,
     counters: QueueCounters,
     busy_ns: u64,
@@ -121,7 +121,7 @@ impl Served {
         self.rate_bps != FREE && self.scheduler.has_room(flow)
     }
 
-    /// When the packet in service departs, or the scheduler has one again.
+    /// Returns the time at which the packet in service departs, or the scheduler has one again.
     pub fn deadline(&self) -> Time {
         self.in_service.map_or(self.ready, |(departs, _)| departs)
     }

@@ -17,8 +17,8 @@ use crate::world::FlowCounters;
 /// Part of its datagrams that a flow must deliver for its demand to be met. [%]
 const MET_PERCENT: u64 = 99;
 
-/// Ratio of the datagrams under way to the number expected from their mean delay (Little's law), above which they
-/// pile up. [-]
+/// Ratio of the datagrams under way to the number that their mean delay explains (Little's law).
+/// Above it they pile up. [-]
 const PILE: f64 = 1.5;
 
 /// Whether a flow competes for its share, by its counters at the two ends of the time that is measured, and by how

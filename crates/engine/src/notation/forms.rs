@@ -12,13 +12,13 @@ pub struct Form {
     pub pattern: &'static str,
 }
 
-/// Words of a list.
+/// Returns the words of a list, which blanks or commas separate.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     let separates = |c: char| c == ',' || c.is_whitespace();
     text.split(separates).filter(|word| !word.is_empty())
 }
 
-/// The first fault of a list of words; an empty list has one.
+/// Returns the first fault of a list of words. An empty list is a fault.
 pub fn fault_of_each(text: &str, fault: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut empty = true;
     for word in words(text) {

@@ -3,8 +3,8 @@
 //! Each leaf is a FIFO of its own. Busy leaves take turns by deficit round robin: what one does not
 //! use goes to the others, and each gets at least its part (leaf rate C/M, ceiling C).
 //!
-//! Leaves of a group take turns inside the turn of the group, which may have a largest rate: the hierarchy inside a
-//! class that the gateway makes of a group.
+//! Leaves of a group take turns inside the turn of the group, which may have a largest rate. This
+//! models the hierarchy inside the class of a group of the gateway.
 //!
 //! Differs from Linux in: HTB meters each leaf by tokens and lends by deficit round robin what is
 //! left; here all is lent. The rate of the whole is the server's. Lengths are those of IP packets.
@@ -15,17 +15,16 @@ use super::QueueCounters;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// What the party of least share may send in a turn: one full Ethernet frame's packet. [bytes]
+/// Quantum of the party with the least share: the packet of one full Ethernet frame. [bytes]
 const QUANTUM: f64 = 1500.0;
 
-/// For how long a party with a largest rate may have sent nothing and still make up for it, at least the time of one
-/// full packet.
+/// Idle time that a party with a largest rate can make up for; at least the time of a full packet.
 const BURST: Span = Span(1_000_000);
 
-/// A leaf, or a group of leaves, that has a share of its own. Inside a group leaves have equal shares.
+/// A leaf, or a group of leaves, with a share of its own. Inside a group, leaves have equal shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Party {
-    /// Relative to other parties.
+    /// Its share, relative to other parties.
     pub share: f64,
     /// Its largest rate. [bit/s]
     pub max_bps: Option<u64>,
@@ -40,9 +39,9 @@ pub struct Fair {
     leaf_of: Vec<[u32; 2]>,
     leaves: Vec<Leaf>,
     groups: Vec<Group>,
-    /// Turns of the groups.
+    /// Deficit round robin of the groups.
     turns: Round,
-    /// Whether largest rates hold.
+    /// Whether largest rates are enforced.
     is_capped: bool,
     /// The leaf of the packet in service.
     serving: Option<u32>,
@@ -54,26 +53,27 @@ pub struct Fair {
 #[derive(Clone, Debug)]
 struct Leaf {
     packets: VecDeque<Packet>,
-    /// Its group, and its place in it.
+    /// Its group.
     group: u32,
+    /// Its index in the group.
     place: u32,
     counters: QueueCounters,
 }
 
-/// A party with what waits in it.
+/// State of a party.
 #[derive(Clone, Debug)]
 struct Group {
     leaves: Vec<u32>,
-    /// Turns of its leaves; unused where it has one.
+    /// Deficit round robin of its leaves; unused if it has only one.
     turns: Round,
     packets: usize,
     max_bps: Option<u64>,
-    /// It may send from then on.
+    /// Time from which it may send.
     due: Time,
 }
 
 impl Group {
-    /// Sends `bytes` at `now`.
+    /// Charges `bytes` that are sent at `now` to its largest rate.
     fn send(&mut self, now: Time, bytes: u64) {
         if let Some(max_bps) = self.max_bps {
             let burst = BURST.max(Span::to_send(QUANTUM as u64, max_bps));
@@ -87,7 +87,7 @@ impl Group {
 #[derive(Clone, Debug)]
 struct Round {
     members: Vec<Member>,
-    /// Those with packets, the one whose turn it is first.
+    /// Members with packets; the first one has its turn.
     busy: VecDeque<u32>,
 }
 
@@ -111,14 +111,14 @@ impl Round {
         }
     }
 
-    /// A member has packets from now on.
+    /// Adds a member, which has packets from now on.
     fn join(&mut self, index: u32) {
         let member = &mut self.members[index as usize];
         member.deficit += member.quantum;
         self.busy.push_back(index);
     }
 
-    /// Whose turn it is, which is then the first; nobody's if `may_send` of none.
+    /// Returns the member whose turn it is, and makes it the first; none if no member may send.
     fn turn(&mut self, may_send: impl Fn(u32) -> bool) -> Option<u32> {
         let mut held = 0;
         while held < self.busy.len() {
@@ -139,7 +139,7 @@ impl Round {
         None
     }
 
-    /// The first sends `bytes`, and has nothing left if it `is_empty`.
+    /// Charges `bytes` to the first member, and removes it if it `is_empty`.
     fn send(&mut self, index: u32, bytes: i64, is_empty: bool) {
         let member = &mut self.members[index as usize];
         member.deficit -= bytes;
@@ -164,7 +164,7 @@ impl Fair {
         Fair::of(leaf_of, &parties, limit)
     }
 
-    /// Empty leaves of these parties; each leaf is one party's.
+    /// Returns empty leaves of these parties. Each leaf belongs to one party.
     pub fn of(leaf_of: Vec<[u32; 2]>, parties: &[Party], limit: u32) -> Fair {
         let least = parties.iter().map(|party| party.share);
         let least = least.fold(f64::INFINITY, f64::min);
@@ -205,7 +205,7 @@ impl Fair {
         self.limit = limit as usize;
     }
 
-    /// Whether the largest rates of groups hold.
+    /// Sets whether the largest rates of groups are enforced.
     pub(super) fn set_capped(&mut self, is_capped: bool) {
         self.is_capped = is_capped;
     }
@@ -244,7 +244,7 @@ impl Fair {
         self.packets += 1;
     }
 
-    /// The next packet to send at `now`; none while all that have packets have sent too much for their largest rates.
+    /// Returns the next packet to send at `now`; none while largest rates hold back all packets.
     pub(super) fn dequeue(&mut self, now: Time) -> Option<Packet> {
         let (groups, is_capped) = (&self.groups, self.is_capped);
         let may_send = |index: u32| !is_capped || groups[index as usize].due <= now;
@@ -269,7 +269,7 @@ impl Fair {
         Some(packet)
     }
 
-    /// When some group with packets may send; never if all are empty.
+    /// Returns the time from which some group with packets may send; never if all are empty.
     pub(super) fn ready(&self) -> Time {
         let busy = self.turns.busy.iter();
         let due = busy.map(|&number| self.groups[number as usize].due);
@@ -414,7 +414,7 @@ mod tests {
         assert!(ratio < 1.05, "{ratio}");
     }
 
-    /// Serves leaves that are always full at `rate_bps` for a time; bytes of each flow.
+    /// Serves leaves that are always full for a time, and returns the bytes of each flow.
     fn serve_for(fair: &mut Fair, flows: u32, rate_bps: u64, seconds: u64) -> Vec<u64> {
         let mut dropped = Vec::new();
         let mut sent = vec![0; flows as usize];
@@ -490,7 +490,7 @@ mod tests {
         fair.set_capped(false);
         assert!(
             fair.dequeue(Time::ZERO).is_some(),
-            "no rate holds before the start"
+            "largest rates are not enforced before the start"
         );
     }
 }

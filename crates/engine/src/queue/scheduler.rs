@@ -112,7 +112,7 @@ impl Scheduler {
         }
     }
 
-    /// When it has a packet to send again, if it had none; never if it is empty.
+    /// Returns the time from which it has a packet to send; never if it is empty.
     pub fn ready(&self) -> Time {
         match &self.kind {
             Kind::Fair(fair) => fair.ready(),
@@ -120,7 +120,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether the largest rates of its leaves hold.
+    /// Sets whether the largest rates of its leaves are enforced.
     pub fn set_capped(&mut self, is_capped: bool) {
         if let Kind::Fair(fair) = &mut self.kind {
             fair.set_capped(is_capped);

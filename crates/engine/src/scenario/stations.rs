@@ -31,7 +31,7 @@ fn lacks_shape(root: &Section) -> bool {
 /// The access point's name in results and random streams.
 pub(super) const AP_NAME: &str = "ap";
 
-/// Each table of stations with the names of the stations that it makes.
+/// Returns each table of stations with the names of its stations.
 pub(super) fn made_stations(root: &Section) -> Vec<(String, Vec<String>)> {
     let tables = root.tables(RootKeys::station).iter();
     let each = tables.map(|(table, section)| (table.clone(), member_names(table, section)));

@@ -15,11 +15,12 @@
 #   is used. Above it falls by @DECREASE@; the second time above `high`, to @BACK_OFF@ of what passed. While the delay
 #   falls by itself, it holds. `lasthop gateway run` asks ten times a second and measures the
 #   capacity: it grows five times in seconds, this in 40 s. `wce.interval`, `wce.timeout` have no effect.
-# - Packets are classified by MAC address, whatever their protocol, by filters instead of a BPF program, which needs bpftool
-#   and a tc with libbpf (packages bpftool-minimal and tc-bpf). What is missing: ARP, DNS and DHCP have no allowance
-#   and wait in the leaf of their station, where fq_codel lets them go first; pings of all stations share
-#   128 kbit/s; new MAC addresses do not wait for a leaf; a machine in `discover.ignore` is known by its IP address
-#   alone; bytes that pass are not counted. A router with these packages can run the commands of `lasthop gateway plan`.
+# - u32 filters classify packets by MAC address. The BPF program of `lasthop gateway run` needs bpftool and a tc with
+#   libbpf (packages bpftool-minimal and tc-bpf). A router that has them can run the commands of `lasthop gateway plan`.
+# - ARP, DNS and DHCP have no allowance and wait in the leaf of their station, where fq_codel serves them first.
+# - Pings of all stations share 128 kbit/s, and bytes that bypass the leaves are not counted.
+# - New MAC addresses do not wait for a leaf.
+# - A machine in `discover.ignore` is identified only by its IP address.
 # - One station alone is believed, however late it is.
 # - Stations are found in the table of neighbours alone.
 # - Uplink UDP is not counted, nothing is mended, and there are no metrics. If the IFB goes, this ends.
@@ -135,8 +136,9 @@ can_clsact() {
 #
 # $DIR/stations has a line for each address:
 #   station, class of its access point, whether it has a leaf of its own, classes to it and from it,
-#   family, address, bucket of its MAC address, number in the bucket, when it was seen, whether the file has it
-# Bucket and number are - for a station of the file, whose entries stay.
+#   family, address, bucket of its MAC address, number in the bucket, time when it was last seen,
+#   whether the file has it
+# Bucket and number are "-" for a station of the file, whose entries stay.
 
 heard_at() { ip neigh show dev "$2" 2>/dev/null | awk -v ap="$1" '{ print "N", ap, $0 }'; }
 

@@ -1,8 +1,8 @@
-"""The virtual shared bottleneck with a fixed rate: what each station and each group gets.
+"""Shares of stations and groups behind a virtual shared bottleneck with a fixed rate.
 
-The rate is shared by weighted max-min fairness between groups and stations of no group, equally
-inside a group, and between the flows of a station. The fluid of the hierarchy of paper 002, section
-4.2, with the groups of the gateway.
+Groups and stations without a group share the rate by weighted max-min fairness. The stations of a
+group share equally, and so do the flows of a station. The model is a fluid of the hierarchy of
+paper 002, section 4.2, with the groups of the gateway.
 """
 
 from lasthop.models.bottleneck.assumptions import ASSUMPTIONS

@@ -1,4 +1,4 @@
-"""What the model of the bottleneck assumes, and what of a scenario breaks it."""
+"""Assumptions of the model of the bottleneck, and the parts of a scenario that break them."""
 
 from collections.abc import Iterator
 
@@ -18,36 +18,36 @@ ASSUMPTIONS = {
     "assumption 1": "that the rate of the bottleneck is fixed",
     "assumption 2": "that the WLAN carries this rate, so that packets wait in the bottleneck only",
     "assumption 3": "that flows are long-lived TCP connections or sources of datagrams",
-    "assumption 4": "that windows of TCP are large enough to fill a share",
+    "assumption 4": "that TCP windows are large enough to fill a share",
     "assumption 5": "that stations have equal shares, or shares by group",
 }
-"""What follows on "the assumption", by number."""
+"""Assumptions by number, as they follow "the assumption" in messages."""
 
 
 def broken(scenario: CellScenario) -> Iterator[Doubt]:
-    """What of a scenario the model does not know."""
+    """Yield the reasons why a scenario breaks an assumption."""
     vsb = scenario.vsb
     assert vsb is not None
     if vsb["rate_bps"] is None:
-        yield "assumption 1", "the rate is estimated; `vsb.rate` fixes it"
+        yield "assumption 1", "the rate is estimated, since `vsb.rate` is missing"
     if vsb["start_s"] > 0.0:
-        yield "assumption 1", "the bottleneck begins later, `vsb.start`"
+        yield "assumption 1", "the bottleneck is not there from the start: `vsb.start` must be 0 s"
     if vsb["fairness"] != "station":
         yield "assumption 5", f'`vsb.fairness` is "{vsb["fairness"]}"'
     if isinstance(scenario.cell, AggregatingCell):
         yield "assumption 2", f"a cell of {scenario.cell.phy} sends several packets in one exchange"
     for flow in scenario.flows:
         if isinstance(flow, SensorFlow) or (isinstance(flow, TcpFlow) and flow.web is not None):
-            yield "assumption 3", f"flow {flow.name} comes and goes"
+            yield "assumption 3", f"flow {flow.name} does not send all the time"
         elif isinstance(flow, UdpFlow) and flow.is_up and vsb["udp"] == "down":
-            yield "assumption 3", f"flow {flow.name} passes beside the bottleneck"
+            yield "assumption 3", f'flow {flow.name} bypasses the bottleneck: `vsb.udp` is "down"'
         if not flow.station or flow.forward or flow.back:
-            yield "assumption 2", f"flow {flow.name} runs over links beyond the cell's wire"
+            yield "assumption 2", f"flow {flow.name} uses links other than the cell's wire"
     if scenario.wire.rate_bps is not None or scenario.wire.loss > 0.0:
         yield "assumption 2", "the wire has a rate or loses packets"
     for station in scenario.stations:
         if station.power_save_s is not None:
-            yield "assumption 2", f"`{station.table}.power_save` keeps packets back"
+            yield "assumption 2", f"`{station.table}.power_save` delays packets"
         if station.channel_changes or scenario.cell.rate_control != "fixed":
             yield "assumption 2", f"the rate of station {station.name} changes"
         errors = (station.error_up, station.error_down, station.ack_error_up)
@@ -56,7 +56,7 @@ def broken(scenario: CellScenario) -> Iterator[Doubt]:
 
 
 def airtime(scenario: CellScenario, flow: Flow, goodput_bps: float) -> float:
-    """Part of the time that a flow's exchanges take, without backoff and collisions. [-]"""
+    """Return the share of time that a flow's exchanges take, without backoff and collisions. [-]"""
     station = next(one for one in scenario.stations if one.name == flow.station)
     carried = flow.transport
     packets = goodput_bps / (8.0 * carried.payload_bytes)
@@ -68,7 +68,7 @@ def airtime(scenario: CellScenario, flow: Flow, goodput_bps: float) -> float:
 
 
 def taken_s(scenario: CellScenario, station: Station, packet_bytes: int, *, is_up: bool) -> float:
-    """Time of a packet's exchange with its AIFS, to a station or from it. [s]"""
+    """Return the time of a packet's exchange with its AIFS, to or from a station. [s]"""
     rate_bps = station.rate_bps if is_up else station.downlink_rate_bps
     control = station.uplink_control_bps if is_up else station.downlink_control_bps
     return exchange_s(scenario.cell, packet_bytes, rate_bps, *control) + aifs_s(scenario.cell, 2)

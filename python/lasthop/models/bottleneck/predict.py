@@ -1,4 +1,4 @@
-"""From a scenario with a virtual shared bottleneck to what stations get."""
+"""Prediction for a scenario with a virtual shared bottleneck."""
 
 from collections.abc import Sequence
 from math import inf
@@ -11,11 +11,11 @@ from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.reading import CellScenario, Flow, Readable, Scenario, TcpFlow, UdpFlow, read
 
 MOST_AIRTIME = 0.8
-"""Airtime without backoff beyond which the WLAN may not carry the rate. [-]"""
+"""Share of airtime, without backoff, above which the WLAN may not carry the rate. [-]"""
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a virtual shared bottleneck stands in front of the cell, which no other model has."""
+    """Return whether a scenario has a cell with a virtual shared bottleneck in front of it."""
     return isinstance(scenario, CellScenario) and bool(scenario.vsb)
 
 
@@ -41,7 +41,7 @@ def predict(scenario: Readable) -> Quantities:
     """
     known = read(scenario)
     if not isinstance(known, CellScenario) or not known.vsb:
-        raise ModelError("assumption 1", "there is no `vsb`")
+        raise ModelError("assumption 1", "the scenario has no `[vsb]`")
     refuse(broken(known))
     vsb = known.vsb
     rates = _rates(known, vsb)
@@ -51,11 +51,11 @@ def predict(scenario: Readable) -> Quantities:
     }
     busy = sum(airtime(known, flow, goodputs[flow.name]) for flow in known.flows)
     if busy > 1.0:
-        what = f"the exchanges of these shares would take {busy:.2f} of the time"
+        what = f"the exchanges of these shares would take {100 * busy:.0f} % of the time"
         raise ModelError("assumption 2", what)
     warnings: list[Doubt] = list(_limited(known, rates))
     if busy > MOST_AIRTIME:
-        what = f"the exchanges take {busy:.2f} of the time, without backoff and collisions"
+        what = f"the exchanges take {100 * busy:.0f} % of the time, without backoff and collisions"
         warnings.append(("assumption 2", what))
     total = sum(goodputs.values())
     flows = [
@@ -76,7 +76,7 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def _limited(scenario: CellScenario, rates: dict[str, float]) -> list[Doubt]:
-    """Connections whose windows are too small for what they would get."""
+    """Return warnings about connections whose windows are too small for their shares."""
     round_trip_s = 2.0 * scenario.wire.delay_s
     found = []
     for flow in scenario.tcp_flows:
@@ -94,7 +94,7 @@ def _item(name: str, goodput_bps: float, total_bps: float) -> Quantities:
 
 
 def _bytes(flow: Flow) -> float:
-    """Bytes in the bottleneck for each packet of a flow: ACKs count with their flow. [bytes]"""
+    """Return the bytes in the bottleneck per packet of a flow, with those of its ACKs. [bytes]"""
     size = float(flow.transport.packet_bytes)
     if isinstance(flow, TcpFlow):
         size += flow.tcp.header_bytes / flow.tcp.segments_per_ack
@@ -102,14 +102,14 @@ def _bytes(flow: Flow) -> float:
 
 
 def _demand_bps(flow: Flow) -> float:
-    """What a flow would send without limit, headers included; infinite for TCP. [bit/s]"""
+    """Return the demand of a flow, headers included; infinite for TCP. [bit/s]"""
     if isinstance(flow, UdpFlow) and flow.udp.arrivals != "greedy":
         return flow.udp.rate_bps * flow.udp.packet_bytes / flow.udp.payload_bytes
     return inf
 
 
 def _rates(scenario: CellScenario, vsb: Any) -> dict[str, float]:
-    """What each flow gets of the bottleneck, headers and ACKs included. [bit/s]"""
+    """Return the rate of each flow in the bottleneck, headers and ACKs included. [bit/s]"""
     flows_of = {
         station.name: [flow for flow in scenario.flows if flow.station == station.name]
         for station in scenario.stations
@@ -129,7 +129,7 @@ def _rates(scenario: CellScenario, vsb: Any) -> dict[str, float]:
 def _parties(
     vsb: Any, stations: Sequence[str], demand: dict[str, float]
 ) -> tuple[list[list[str]], list[Party]]:
-    """Stations of each group and of none, and what they have together."""
+    """Return the stations of each party, and the parties: groups and single stations."""
     groups = vsb.get("groups", ())
     members = [[name for name in group["stations"] if name in demand] for group in groups]
     named = {name for names in members for name in names}

@@ -1,4 +1,4 @@
-"""Weighted max-min shares of a rate, in two levels: groups, and what is in a group."""
+"""Weighted max-min shares of a rate, in two levels: groups, and stations in a group."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,11 @@ class Party:
     Attributes
     ----------
     share : float
-        Relative to other parties.
+        Share, relative to other parties.
     max_bps : float
         Its largest rate. [bit/s]
     demands_bps : sequence of float
-        What each of its stations would send without limit; infinite if it takes whatever it gets.
-        [bit/s]
+        Demand of each of its stations; infinite if it has no limit. [bit/s]
     """
 
     share: float
@@ -26,32 +25,32 @@ class Party:
 
     @property
     def demand_bps(self) -> float:
-        """What it takes at most. [bit/s]"""
+        """Largest rate that it can use. [bit/s]"""
         return min(self.max_bps, sum(self.demands_bps))
 
 
 def filled(
     capacity_bps: float, demands_bps: Sequence[float], weights: Sequence[float]
 ) -> list[float]:
-    """Weighted max-min shares: nobody gets more than it demands, and the rest is in proportion.
+    """Return weighted max-min shares: none above its demand, the others in proportion.
 
     Parameters
     ----------
     capacity_bps : float
-        What is shared. [bit/s]
+        Rate that is shared. [bit/s]
     demands_bps : sequence of float
-        What each takes at most. [bit/s]
+        Largest rate that each can use. [bit/s]
     weights : sequence of float
         Relative shares.
 
     Returns
     -------
     list of float
-        What each gets. [bit/s]
+        Rate of each. [bit/s]
     """
     got = [0.0] * len(demands_bps)
     left_bps = capacity_bps
-    # Whoever has the smallest demand for its weight is satisfied first.
+    # The smallest demand per weight is satisfied first.
     order = sorted(range(len(got)), key=lambda k: demands_bps[k] / weights[k])
     weight = sum(weights)
     for k in order:
@@ -62,7 +61,7 @@ def filled(
 
 
 def shared(capacity_bps: float, parties: Sequence[Party]) -> list[list[float]]:
-    """What each station of each party gets. [bit/s]
+    """Return the rate of each station of each party. [bit/s]
 
     Parameters
     ----------
@@ -79,12 +78,12 @@ def shared(capacity_bps: float, parties: Sequence[Party]) -> list[list[float]]:
 
 
 def of_flows(rate_bps: float, demands_bps: Sequence[float]) -> list[float]:
-    """What each flow of a station gets: datagrams do not slow down, TCP shares what they leave.
+    """Return the rate of each flow of a station. Datagrams come first, TCP flows share the rest.
 
     Parameters
     ----------
     rate_bps : float
-        What the station gets. [bit/s]
+        Rate of the station. [bit/s]
     demands_bps : sequence of float
         Rates of sources of datagrams; infinite for TCP. [bit/s]
     """

@@ -404,24 +404,24 @@ fn what_is_wrong_with_groups_is_said() {
     for (more, expected) in [
         (
             "station.a = { mac = \"02:00:00:00:00:01\", group = \"alise\" }\ngroup.alice.stations = \"10.0.0.1\"",
-            "`gateway.station.a.group`: \"alise\" is no group of listed stations; allowed are alice\nhint: did you mean `alice`?",
+            "`gateway.station.a.group`: \"alise\" is no group of listed stations: must be one of alice\nhint: did you mean `alice`?",
         ),
         (
             "station.a = { mac = \"02:00:00:00:00:01\", group = \"alice\" }",
-            "`gateway.station.a.group`: \"alice\" is no group; needed is a table [gateway.group.NAME]",
+            "`gateway.station.a.group`: \"alice\" is no group: expected the name of a table [gateway.group.NAME]",
         ),
         (
             "group.alice = {}",
-            "`gateway.group.alice`: has no stations; needed is `stations`, or `group` in a station",
+            "`gateway.group.alice`: has no stations: expected `stations`, or `group` in a station",
         ),
         (
             "group = { a = { stations = \"10.0.0.1\" }, b = { stations = \"10.0.0.0/24\" } }",
-            "`gateway.group.b.stations`: `10.0.0.0/24` is of `gateway.group.a` too; allowed is one group for each station",
+            "`gateway.group.b.stations`: `10.0.0.0/24` is also in `gateway.group.a`: a station must be in one group only",
         ),
         (
             "station.s = { mac = \"02:00:00:00:00:01\", address = \"10.0.0.1\" }\n\
              group = { a = { stations = \"02:00:00:00:00:01\" }, b = { stations = \"10.0.0.0/24\" } }",
-            "`gateway.group.b.stations`: `10.0.0.0/24` is station `s` of group `a`; allowed is one group for each station",
+            "`gateway.group.b.stations`: `10.0.0.0/24` means station `s`, which is in group `a`: a station must be in one group only",
         ),
         (
             "group.a.stations = \"laptop\"",
@@ -434,11 +434,11 @@ fn what_is_wrong_with_groups_is_said() {
         (
             "group.unlisted = { share = 0, stations = \"10.0.0.1\" }",
             "`gateway.group.unlisted.share`: 0 is too small; allowed is a number from 0.01 to 100\n\
-             `gateway.group.unlisted.stations`: \"10.0.0.1\" has no effect: `unlisted` has all stations that the file does not name; needed is a group of another name",
+             `gateway.group.unlisted.stations`: \"10.0.0.1\" has no effect, since `unlisted` has all stations that the file does not name: expected a group with another name",
         ),
         (
             "fairness = \"flow\"\ngroup.unlisted.max = \"10 bps\"",
-            "`gateway.fairness`: \"flow\" cannot be shared by groups; needed beside `gateway.group` is \"station\"\n\
+            "`gateway.fairness`: \"flow\" does not support groups: must be \"station\" with `gateway.group`\n\
              `gateway.group.unlisted.max`: \"10 bps\" is too low; allowed is 1 kbps up to 100 Gbps",
         ),
     ] {

@@ -25,7 +25,7 @@ interface = "eth2"
 address = "192.0.2.2"
 "#;
 
-/// One with groups, which need the fairness of stations.
+/// A file with groups, which need `fairness = "station"`.
 const GROUPS: &str = r#"
 [gateway]
 wan = "eth0"

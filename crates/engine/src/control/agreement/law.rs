@@ -28,9 +28,9 @@
 //! one was carried out. Once a queue is measured, C follows K down to the threshold, and is K there.
 //!
 //! # What a fall shows
-//! A queue that neither rises nor falls tells no capacity, so C is cut by a part that is too large as a rule. The fall
-//! of the queue then measures K. As soon as the queue is short C is K, and no more than before the cut. Without that, C
-//! would come back by 2 % a second, while stations that upload need the same capacity as before.
+//! K cannot be measured while a queue neither rises nor falls. C is then cut, usually by too much.
+//! The fall of the queue after the cut measures K. As soon as the queue is short, C is set to K,
+//! but not above its value before the cut. Otherwise C would only return by 2 % per second.
 //!
 //! # What grew is taken back
 //! The answer that ends a growth left when C was less. C returns to what it was then, since the queue has
@@ -52,7 +52,7 @@ use crate::kernel::time::{Span, Time};
 
 /// Growth in each interval while no queue stands.
 const SPEED_UP: f64 = 0.02;
-/// Sights in a row without a queue before C grows fast: one of them may be chance.
+/// Observations in a row without a queue before C grows fast, since one of them may be chance.
 const SURE: u32 = 2;
 /// Growth in a second while a short queue stands. [1/s]
 const INCREASE: f64 = 0.02;
@@ -65,7 +65,7 @@ const LEAST_FALLING: f64 = 0.8;
 const LEAST_STANDING: f64 = 0.7;
 /// Growth of the delay over time above which two answers are enough to measure. [s/s]
 const RISING: f64 = 0.4;
-/// Growth above which a delay counts as long at once: the capacity has fallen by half. [s/s]
+/// Growth above which a delay counts as long immediately: the capacity has halved. [s/s]
 const RISING_FAST: f64 = 1.0;
 /// Growth below which the delay falls. [s/s]
 const FALLING: f64 = -0.03;
@@ -75,7 +75,7 @@ const MEASURED_OVER: Span = Span(150_000_000);
 const REMEMBERED: Span = Span(600_000_000);
 /// A measured capacity is good for so long.
 const GOOD_FOR: Span = Span(1_000_000_000);
-/// A delay that is long, but less than twice as long, counts as long after this time.
+/// Time after which a delay between one and two times `high` counts as long.
 const STANDS_FOR: Span = Span(200_000_000);
 /// C may grow if this part of it has left the bottleneck.
 const USED: f64 = 0.75;
@@ -111,10 +111,10 @@ pub struct Law {
     measured: Option<(Time, f64)>,
     /// Steps of growth in a row.
     grown: u32,
-    /// C before a queue whose server's capacity was not known was taken to stand, and what its fall has shown of the
-    /// capacity since. [bit/s]
+    /// C before it was cut for a standing queue, and the capacity that the fall of the queue has
+    /// shown since. [bit/s]
     stood: Option<(f64, Option<f64>)>,
-    /// Since when delays have been long.
+    /// Time since which delays have been long.
     long_since: Option<Time>,
 }
 
@@ -188,7 +188,7 @@ impl Law {
         step
     }
 
-    /// Whether a delay counts as long.
+    /// Returns whether a delay counts as long, and notes since when.
     fn is_long(&mut self, sight: Sight, high: Span) -> bool {
         if sight.delay <= high {
             self.long_since = None;
@@ -252,8 +252,8 @@ impl Law {
         Step::Measure
     }
 
-    /// Measures the capacity while a queue that has stood falls below what counts as long; once it is short, C is that
-    /// capacity, and no more than before.
+    /// Measures the capacity while a standing queue falls. Once it is short, C is set to this
+    /// capacity, but not above its value before the cut.
     fn watch_fall(&mut self, now: Time, sight: Sight) {
         let Some((before_bps, seen_bps)) = self.stood else {
             return;

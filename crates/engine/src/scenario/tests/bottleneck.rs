@@ -107,7 +107,7 @@ fn it_needs_a_cell() {
     );
 }
 
-/// What is said of groups in front of three stations, of which one table makes two.
+/// Returns the problems of a file with groups and three stations, two of which are of one table.
 fn said_of_groups(table: &str) -> String {
     let stations = "[station.pair]\ncount = 2\nupload = 1\n[station.own]\nupload = 1\n";
     let file =
@@ -120,19 +120,19 @@ fn a_group_has_stations_and_a_station_one_group() {
     for (table, expected) in [
         (
             "group.a = {}",
-            "vsb.group.a`: has no stations; needed is `stations`",
+            "vsb.group.a`: has no stations: expected `stations`",
         ),
         (
             "group.a.stations = \"pear\"",
-            "vsb.group.a.stations`: `pear` is no station",
+            "vsb.group.a.stations`: `pear` is no station: expected a station or a table of stations",
         ),
         (
             "group = { a = { stations = \"pair\" }, b = { stations = \"own, pair-2\" } }",
-            "vsb.group.b.stations`: `pair-2` is of `vsb.group.a` too; allowed is one group for each station",
+            "vsb.group.b.stations`: `pair-2` is also in `vsb.group.a`: a station must be in one group only",
         ),
         (
             "group.unlisted.stations = \"own\"",
-            "vsb.group.unlisted.stations`: \"own\" has no effect: `unlisted` has all stations of no other group; needed is a group of another name",
+            "vsb.group.unlisted.stations`: \"own\" has no effect, since `unlisted` has all stations that are in no other group: expected a group with another name",
         ),
         (
             "group.a = { stations = \"own\", share = 0 }",
@@ -140,7 +140,7 @@ fn a_group_has_stations_and_a_station_one_group() {
         ),
         (
             "fairness = \"flow\"\ngroup.unlisted.share = 2",
-            "vsb.fairness`: \"flow\" cannot be shared by groups; needed beside `vsb.group` is \"station\"",
+            "vsb.fairness`: \"flow\" does not support groups: must be \"station\" with `vsb.group`",
         ),
     ] {
         let said = said_of_groups(table);
