@@ -24,7 +24,7 @@ struct packet {
 static long (*const update)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
 static long (*const store_bytes)(void *skb, u32 offset, const void *from, u32 length, u64 flags) = (void *)9;
 
-enum { MOST_MACS = 1 << 17, MOST_ADDRESSES = 1 << 17, MOST_APS = 256, STRANGERS = 16 };
+enum { MOST_MACS = 1 << 17, MOST_ADDRESSES = 1 << 17, MOST_APS = 256, STRANGERS = 16, MOST_HEADERS = 4 };
 
 MAP(macs, HASH, 8, struct station, MOST_MACS, NO_PREALLOC);
 MAP(prefixes, PREFIXES, sizeof(struct prefix), struct station, MOST_ADDRESSES, NO_PREALLOC);
@@ -166,51 +166,68 @@ INLINE u32 is_allowed(u32 number, u32 own_class, enum kind kind, enum direction 
 	return !group || take(1ULL << 32 | group->group_class, &settings->allowance[UNCLASSIFIED], direction, bytes);
 }
 
+/* Whether an IPv6 header is followed by another one: hop-by-hop options, routing, destination options (RFC 8200, 4). */
+INLINE u32 is_extension(u8 type)
+{
+	return type == 0 || type == 43 || type == 60;
+}
+
 /* Whether a packet of ARP (RFC 826) or of IPv6 neighbour discovery (RFC 4861) names another MAC address as its sender's
  * than the frame does. The neighbours of this machine, and so its stations, would be what one guest invents. Such a
  * packet is made void: hosts ignore an operation of 0, and an ICMPv6 message whose checksum is wrong. */
 INLINE u32 is_forged(struct packet *skb)
 {
-	u8 ethernet[12], named[6], option[2], type = 0;
-	u32 at = ETHERNET + 8, k, void_at = ETHERNET + 6;
+	u8 ethernet[12], named[6], bytes[2], type = 0;
+	u32 at = ETHERNET + 8, void_at = ETHERNET + 6, k;
 
 	if (load_bytes(skb, 0, ethernet, 12))
 		return 0;
 	if (skb->protocol == IPV6) {
-		if (load_bytes(skb, ETHERNET + 6, &type, 1) || type != ICMP6)
+		if (load_bytes(skb, ETHERNET + 6, &type, 1))
 			return 0;
-		if (load_bytes(skb, ETHERNET + 40, &type, 1))
+		at = ETHERNET + 40;
+		for (k = 0; k < MOST_HEADERS && is_extension(type); k++) {
+			if (load_bytes(skb, at, bytes, 2))
+				return 0;
+			type = bytes[0];
+			at += (bytes[1] + 1) * 8;
+		}
+		/* what is after so many headers is not looked at: an IP version that does not exist */
+		void_at = ETHERNET;
+		if (is_extension(type))
+			goto forged;
+		if (type != ICMP6 || load_bytes(skb, at, &type, 1))
 			return 0;
-		/* a router solicitation has 8 bytes before its options, solicitations and advertisements have 24 */
-		at = ETHERNET + 40 + (type == 133 ? 8 : 24);
 		if (type != 133 && type != 135 && type != 136)
 			return 0;
-		void_at = ETHERNET + 42;
-		for (k = 0; k < 4; k++) {
-			if (load_bytes(skb, at, option, 2) || !option[1])
+		void_at = at + 2;
+		/* a router solicitation has 8 bytes before its options, solicitations and advertisements have 24 */
+		at += type == 133 ? 8 : 24;
+		for (k = 0; k < MOST_HEADERS; k++) {
+			if (load_bytes(skb, at, bytes, 2) || !bytes[1])
 				return 0;
-			if (option[0] == (type == 136 ? 2 : 1))
+			if (bytes[0] == (type == 136 ? 2 : 1))
 				break;
-			at += option[1] * 8;
+			at += bytes[1] * 8;
 		}
-		if (k == 4)
-			return 1;
+		if (k == MOST_HEADERS)
+			goto forged;
 		at += 2;
 	} else if (skb->protocol != IS_ARP) {
 		return 0;
 	}
 	if (load_bytes(skb, at, named, 6))
 		return 0;
-	for (k = 0; k < 6; k++)
-		if (named[k] != ethernet[6 + k])
-			break;
+	for (k = 0; k < 6 && named[k] == ethernet[6 + k]; k++)
+		;
 	if (k == 6)
 		return 0;
-	/* An ARP packet has the operation at byte 6, and an ICMPv6 message its checksum at byte 2. */
-	load_bytes(skb, void_at, option, 2);
-	option[0] = skb->protocol == IPV6 ? ~option[0] : 0;
-	option[1] = skb->protocol == IPV6 ? option[1] : 0;
-	store_bytes(skb, void_at, option, 2, 0);
+forged:
+	if (load_bytes(skb, void_at, bytes, 2))
+		return 0;
+	bytes[0] = skb->protocol == IPV6 ? ~bytes[0] : 0;
+	bytes[1] = skb->protocol == IPV6 ? bytes[1] : 0;
+	store_bytes(skb, void_at, bytes, 2, 0);
 	return 1;
 }
 

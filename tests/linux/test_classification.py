@@ -4,6 +4,7 @@ import errno
 import socket
 import time
 from collections.abc import Iterator
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
@@ -237,3 +238,55 @@ def test_a_station_behind_a_router_has_its_subnets(
         assert growth(shaper, before) == {"s0": COUNT}
         assert shaper.faults() == []
         assert shaper.down() == []
+
+
+def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> None:
+    """A guest that speaks for others would choose the stations that the gateway knows."""
+    own, other = (bytes.fromhex(mac.replace(":", "")) for mac in MACS)
+    here, there = socket.inet_aton("10.77.1.200"), socket.inet_aton("10.77.1.1")
+
+    def arp(mac: bytes) -> tuple[int, bytes]:
+        head = b"\0\1\x08\0\6\4\0\1"
+        return 0x0806, head + mac + here + bytes(6) + there
+
+    def known() -> str:
+        return sh(f"ip -n {GATEWAY} neigh show dev lan to 10.77.1.200")
+
+    counted = shaper.classified("wlan")
+    assert counted is not None
+    before = counted[0]
+    send(arp(other), MACS[0], count=3)
+    assert known() == ""
+    now = shaper.classified("wlan")
+    assert now is not None
+    assert now[0][Kind.FORGED].packets - before[Kind.FORGED].packets == 3
+    solicitation = discovery(other, HERE_V6[0])
+    send(solicitation, MACS[0], count=2)
+    now = shaper.classified("wlan")
+    assert now is not None
+    assert now[0][Kind.FORGED].packets - before[Kind.FORGED].packets == 5
+    send(discovery(own, HERE_V6[0]), MACS[0], count=2)
+    send(arp(own), MACS[0], count=1)
+    assert MACS[0] in known()
+    last = shaper.classified("wlan")
+    assert last is not None
+    assert last[0][Kind.FORGED].packets == now[0][Kind.FORGED].packets
+
+
+def discovery(mac: bytes, source: str) -> tuple[int, bytes]:
+    """Return a solicitation that names a MAC address after another option (RFC 4861)."""
+    body = b"\x87\0\0\0" + bytes(4) + ip_address("fd77:1::1").packed
+    return ipv6(58, body + b"\x0e\1" + bytes(6) + b"\1\1" + mac, source, to="fd77:1::1")
+
+
+def test_all_kinds_together_have_one_allowance(shaper: Shaper) -> None:
+    """A guest that uses all of them gains no more than 48 kbit/s."""
+    before = passed(shaper)
+    for _ in range(3):
+        for packet in EXEMPT_PACKETS.values():
+            send(packet, MACS[0], count=100)
+    now = shaper.classified("wlan")
+    assert now is not None
+    exempt = sum(now[0][kind].bytes for kind in EXEMPT_PACKETS)
+    assert 8_000 < exempt < 12_000 + 1_500 + 48_000 / 8 * 3
+    assert growth(shaper, before)["s0"] > 100

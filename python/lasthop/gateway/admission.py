@@ -8,11 +8,15 @@ function of the MAC addresses and of time.
 import math
 import re
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import NamedTuple
 
 from lasthop.daemon.state import State
 from lasthop.errors import UserError
+from lasthop.linux.tc import Address
 
 QUARANTINE_S = 10.0
 """Time that a new MAC address stays without a leaf of its own. [s]"""
@@ -20,26 +24,35 @@ MAX_NEW_LEAVES = 30
 """Largest number of MAC addresses that get a leaf within one minute. [-]"""
 WINDOW_S = 60.0
 FILE = "stations"
-"""Name of the file with the admitted MAC addresses in the state directory."""
+"""Name of the file of the state directory that keeps MAC addresses."""
 MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 MOST_KNOWN = 1 << 14
 """Largest number of admitted MAC addresses. Beyond it, those absent for longest wait again."""
 
 
 class Memory:
-    """MAC addresses that outlive the process. This class keeps none, subclasses may."""
+    """What outlives the process: nothing is kept, unless a subclass does."""
 
-    def read(self) -> list[str]:
-        """Return the MAC addresses that the last run has admitted."""
-        return []
+    def read(self) -> "Kept":
+        """Return what the last run has kept."""
+        return Kept()
 
-    def write(self, macs: Collection[str]) -> None:
-        """Keep these MAC addresses."""
+    def write(self, kept: "Kept") -> None:
+        """Keep this."""
+
+
+class Kept(NamedTuple):
+    """What one run keeps for the next."""
+
+    admitted: Collection[str] = ()
+    """MAC addresses that were admitted."""
+    ignored: Mapping[Address, str] = {}
+    """MAC addresses of machines that the file ignores, by IP address."""
 
 
 @dataclass
 class Remembered(Memory):
-    """MAC addresses in a file of the state directory.
+    """A file of the state directory, with a MAC address per line, or an IP address after it.
 
     Parameters
     ----------
@@ -49,21 +62,31 @@ class Remembered(Memory):
     state: State
     written: frozenset[str] = frozenset()
     fault: str | None = None
-    """Reason why they could not be written; None if they were."""
+    """Why the file could not be written, in words."""
 
-    def read(self) -> list[str]:
-        """Return the MAC addresses that the last run has admitted."""
-        found = self.state.read(FILE).split()
-        macs = [mac for mac in found[:MOST_KNOWN] if MAC.fullmatch(mac)]
-        self.written = frozenset(macs)
-        return macs
+    def read(self) -> Kept:
+        """Return what the last run has kept."""
+        admitted, ignored = [], {}
+        lines = self.state.read(FILE).splitlines()
+        for line in lines:
+            mac, *rest = line.split() or [""]
+            if MAC.fullmatch(mac) is None:
+                continue
+            if not rest:
+                admitted.append(mac)
+                continue
+            with suppress(ValueError):
+                ignored[ip_address(rest[0])] = mac
+        self.written = frozenset(lines)
+        return Kept(admitted[-MOST_KNOWN:], ignored)
 
-    def write(self, macs: Collection[str]) -> None:
-        """Keep these MAC addresses, if they have changed."""
-        if (wanted := frozenset(macs)) == self.written:
+    def write(self, kept: Kept) -> None:
+        """Keep this, if it has changed."""
+        lines = [*kept.admitted, *(f"{mac} {address}" for address, mac in kept.ignored.items())]
+        if (wanted := frozenset(lines)) == self.written:
             return
         try:
-            self.state.write(FILE, "".join(f"{mac}\n" for mac in macs))
+            self.state.write(FILE, "".join(f"{line}\n" for line in lines))
         except UserError as error:
             self.fault = f"admitted MAC addresses: cannot be saved for the next run: {error}"
         else:

@@ -6,7 +6,7 @@ claim any IP address by ARP, so other MAC addresses have no effect until the fir
 absent.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from lasthop.linux.tc import Address
@@ -31,26 +31,40 @@ class Bindings:
     ----------
     absence_s : float
         Time after which a binding ends if its MAC address was not seen with the address. [s]
+    lasting : collection of addresses
+        Addresses whose bindings never end, since packets of their machines are not shaped. A guest
+        that sends ARP replies faster than the machine itself makes that seem absent.
     """
 
     absence_s: float
+    lasting: Collection[Address] = ()
     by_address: dict[Address, Binding] = field(default_factory=dict)
 
     def see(self, address: Address, mac: str, now_s: float) -> None:
         """Note that a MAC address was seen with an IP address."""
         known = self.by_address.get(address)
-        if known is None or now_s - known.last_s > self.absence_s:
+        if known is None or self.is_over(address, known, now_s):
             self.by_address[address] = Binding(mac, now_s)
         elif known.mac == mac:
             known.last_s = now_s
         else:
             known.claimant = mac
 
+    def restore(self, macs: Mapping[Address, str], now_s: float) -> None:
+        """Take lasting bindings of the last run."""
+        for address, mac in macs.items():
+            if address in self.lasting:
+                self.by_address[address] = Binding(mac, now_s)
+
     def forget(self, now_s: float, addresses: Collection[Address]) -> None:
         """Remove old bindings, and bindings of addresses that are not in `addresses`."""
         for address, known in list(self.by_address.items()):
-            if address not in addresses or now_s - known.last_s > self.absence_s:
+            if address not in addresses or self.is_over(address, known, now_s):
                 del self.by_address[address]
+
+    def is_over(self, address: Address, known: Binding, now_s: float) -> bool:
+        """Return whether a binding has ended."""
+        return address not in self.lasting and now_s - known.last_s > self.absence_s
 
     def mac_of(self, address: Address) -> str | None:
         """Return the MAC address that is bound to an IP address."""
@@ -61,7 +75,12 @@ class Bindings:
         """Return a warning for each address that a second MAC address claims."""
         return [
             f"address {address}: {known.claimant} claims it, but {known.mac} had it first: "
-            f"it stays with {known.mac} until that has been absent for `discover.absence`"
+            + (
+                "after a change of the machine, remove the address from `discover.ignore`, reload, "
+                "and add it again"
+                if address in self.lasting
+                else f"it stays with {known.mac} until that has been absent for `discover.absence`"
+            )
             for address, known in self.by_address.items()
             if known.claimant is not None
         ]

@@ -1,14 +1,19 @@
 """What to mind about a gateway though it can be set up: warnings of `check`, `up` and `status`."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from lasthop.errors import UserError
+from lasthop.gateway.bypass import below
 from lasthop.gateway.config import Gateway
 from lasthop.linux import links
 from lasthop.linux.links import Link
 from lasthop.linux.neighbours import addresses_at
 from lasthop.linux.netlink import Socket
+from lasthop.linux.tc import PACKET_BYTES
 
+MAX_PACKET_BYTES = PACKET_BYTES - 14
+"""Longest packet of which a leaf sends one per turn, without its Ethernet header. [bytes]"""
 NAMED = 3
 """Largest number of stations that a warning names."""
 
@@ -22,6 +27,7 @@ def cautions(gateway: Gateway) -> list[str]:
             *out_of_service(gateway, there),
             *not_forwarding(gateway, there, kernel),
             *without_address(gateway, there, kernel),
+            *with_long_frames(gateway, there),
         ]
 
 
@@ -80,6 +86,19 @@ def without_address(gateway: Gateway, there: dict[str, Link], kernel: Socket) ->
     return list(dict.fromkeys(found))
 
 
+def with_long_frames(gateway: Gateway, there: dict[str, Link]) -> list[str]:
+    """Return warnings about interfaces whose packets are longer than a turn of a leaf."""
+    found = []
+    for name in gateway.lans:
+        with suppress(OSError):  # it is gone by now
+            if name in there and (longest := links.longest_packet(name)) > MAX_PACKET_BYTES:
+                found.append(
+                    f"interface {name} has an MTU of {longest} bytes: shares are equal up to "
+                    f"{MAX_PACKET_BYTES}: ip link set {name} mtu {MAX_PACKET_BYTES}"
+                )
+    return found
+
+
 def by_address(stations: Mapping[str, str]) -> list[str]:
     """Return warnings about stations that are classified by IP address, by name and reason."""
     by_reason: dict[str, list[str]] = {}
@@ -113,6 +132,23 @@ def bridge_of(name: str, there: dict[str, Link]) -> str | None:
         if link is not None and bridge.number == link.master and bridge.kind == "bridge":
             return other
     return None
+
+
+def refuse_unsuitable(gateway: Gateway, there: dict[str, Link]) -> None:
+    """Refuse interfaces at which frames cannot be classified by MAC address, or would be twice."""
+    for name in gateway.lans:
+        link = there.get(name)
+        if link is not None and link.hardware != links.ETHERNET:
+            raise UserError(
+                f"interface {name}: its packets have no MAC addresses: "
+                "expected an Ethernet or WLAN interface"
+            )
+        lower = next((each for each in below(name, there)[1:] if each in gateway.lans), None)
+        if lower is not None:
+            raise UserError(
+                f"interface {name}: its frames also pass {lower}, so that they would be counted "
+                "twice: expected interfaces of which none is above another"
+            )
 
 
 def refuse_bridges(gateway: Gateway, there: dict[str, Link]) -> None:

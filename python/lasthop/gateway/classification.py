@@ -48,6 +48,8 @@ class Kind(IntEnum):
     """From or to a machine of `discover.ignore`."""
     UNMATCHED = 10
     """Passed without any classification."""
+    FORGED = 11
+    """ARP or neighbour discovery that names another MAC address than its frame has; made void."""
 
 
 EXEMPT = (
@@ -58,20 +60,24 @@ EXEMPT = (
     Kind.DHCP,
     Kind.UPLINK_UDP,
     Kind.IGNORED,
+    Kind.FORGED,
 )
 REDIRECTED = (Kind.STATION, Kind.UNCLASSIFIED, Kind.MULTICAST)
 
 ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
     Kind.MULTICAST: (64_000, 8_000),
     Kind.ARP: (8_000, 1_500),
-    Kind.NEIGHBOURS: (16_000, 3_000),
-    Kind.PINGS: (64_000, 3_000),
-    Kind.DNS: (64_000, 8_000),
-    Kind.DHCP: (16_000, 3_000),
+    Kind.NEIGHBOURS: (8_000, 3_000),
+    Kind.PINGS: (16_000, 3_000),
+    Kind.DNS: (32_000, 8_000),
+    Kind.DHCP: (8_000, 3_000),
+    Kind.STATION: (48_000, 12_000),
+    Kind.UNCLASSIFIED: (192_000, 48_000),
 }
 """Rate [bit/s] and burst [bytes] that each station may send, and receive, of each exempt kind.
 
-Packets beyond that go through the leaf of the station."""
+That of STATION is for the sum of all kinds but multicast, and that of UNCLASSIFIED for the sum over
+the stations of a group. Packets beyond that go through the leaf of the station."""
 
 BY_ADDRESS, UDP_PASSES, HAS_IGNORED, UNCLASSIFIED_AT = 1, 2, 4, 8
 """Flags of a station (stations.h)."""
@@ -212,14 +218,12 @@ class Programs:
         self.kept.close()
 
     def apply(self, wanted: Table) -> None:
-        """Write these entries to the maps, and remove all others."""
+        """Let the maps have exactly these entries."""
         for (name, key), value in wanted.items():
             if self.table.get((name, key)) != value:
                 bpf.update(self.maps[name], key, value)
-        for name, key in self.table.keys() - wanted.keys():
-            with suppress(FileNotFoundError):
-                bpf.delete(self.maps[name], key)
-        self.table = dict(wanted)
+                self.table[name, key] = value
+        self.remove(self.table.keys() - wanted.keys())
 
     def remove(self, keys: Iterable[tuple[str, bytes]]) -> None:
         """Remove these entries, if they exist."""

@@ -46,6 +46,7 @@ from lasthop.gateway.config import (
 )
 from lasthop.gateway.flow_hash import program
 from lasthop.gateway.groups import (
+    INSIDE_BPS,
     Bundle,
     bundles_of,
     largest_bps,
@@ -71,7 +72,11 @@ MULTICAST_BPS = 1_000_000
 """Ceiling of the leaf for multicast and broadcast packets. [bit/s]"""
 LARGEST_CEILING_BPS = 1 << 62
 FIRST_AP_NUMBER = 1 << 17
-"""Number under which allowances of packets of no station are counted, at the first access point."""
+"""First number of allowances of packets of no station, at the first access point."""
+STRANGERS = 16
+"""Numbers of each access point, over which MAC addresses of no station are spread. [-]"""
+FIRST_IGNORED_NUMBER = 1 << 18
+"""First number of allowances of machines in `discover.ignore`."""
 NOTHING_ELSE = Surroundings()
 NOWHERE = Place(0, 0, 0, 0)
 """Map value of a MAC address or an IP address without a leaf."""
@@ -415,8 +420,8 @@ class Layout:
         """
         order = {ap.name: k for k, ap in enumerate(self.gateway.aps)}
         shared = {
-            ap.name: Place(*self.shared[ap.name], order[ap.name], FIRST_AP_NUMBER + order[ap.name])
-            for ap in self.gateway.aps
+            ap.name: Place(*self.shared[ap.name], k, FIRST_AP_NUMBER + STRANGERS * k)
+            for k, ap in enumerate(self.gateway.aps)
         }
         first_at = {ap.interface: order[ap.name] for ap in reversed(self.gateway.aps)}
         at = {interfaces[name]: k for name, k in first_at.items() if name in interfaces}
@@ -432,21 +437,28 @@ class Layout:
             for mac, name in islice(others.waiting.items(), MOST_WAITING):
                 key = classification.mac_key(mac)
                 table["macs", key] = shared[name].packed(UNCLASSIFIED_AT)
-        ignored = set(others.ignored.values())
+        owner_of = {m.station.mac: name for name, m in self.members.items() if m.station.mac}
+        numbers = {
+            mac: self.numbers[owner_of[mac]] if mac in owner_of else FIRST_IGNORED_NUMBER + k
+            for k, mac in enumerate(sorted(set(others.ignored.values())))
+        }
         shared_routers = self.shared_routers(others)
-        for mac in shared_routers | ignored:
-            flags = BY_ADDRESS * (mac in shared_routers) | HAS_IGNORED * (mac in ignored)
-            table["macs", classification.mac_key(mac)] = NOWHERE.packed(flags)
+        for mac in shared_routers | numbers.keys():
+            flags = BY_ADDRESS * (mac in shared_routers) | HAS_IGNORED * (mac in numbers)
+            entry = NOWHERE._replace(number=numbers.get(mac, 0))
+            table["macs", classification.mac_key(mac)] = entry.packed(flags)
         by_address = self.by_address(on_link, others)
         for member in self.members.values():
             name, own_mac = member.station.name, member.station.mac
             k, passes = order[member.ap.name], member.ap.udp == "down"
             place = Place(member.leaf, member.uplink, k, self.numbers[name], passes)
             if own_mac is not None:
-                flags = HAS_IGNORED * (own_mac in ignored)
+                flags = HAS_IGNORED * (own_mac in numbers)
                 flags |= BY_ADDRESS * (by_address.get(name) in (SHARED_MAC, ROUTED_MAC))
                 table["macs", classification.mac_key(own_mac)] = place.packed(flags)
-            for address in member.keys if name in by_address else ():
+            for subnet in member.station.subnets:
+                table["prefixes", classification.prefix_key(subnet)] = place.packed()
+            for address in member.addresses if name in by_address else ():
                 is_by_mac = own_mac is not None and by_address[name] == ROUTED
                 if not is_by_mac or is_routed(address, on_link):
                     table["prefixes", classification.prefix_key(address)] = place.packed()
@@ -457,7 +469,8 @@ class Layout:
                 table["groups", classification.leaf_key(leaf)] = value
         for address in others.ignored:
             key = classification.prefix_key(address)
-            table["prefixes", key] = NOWHERE.packed(HAS_IGNORED)
+            entry = NOWHERE._replace(number=numbers[others.ignored[address]])
+            table["prefixes", key] = entry.packed(HAS_IGNORED)
         return table
 
     def by_address(
@@ -530,7 +543,11 @@ class Layout:
         bundle = self.by_leaf.get(leaf >> 16)
         group = None if bundle is None else bundle.group
         parent = self.ap_class[ap.name] if bundle is None else bundle.inside
-        largest = min(largest_bps(ap, group), most_bps or LARGEST_CEILING_BPS)
+        # Inside a group only the class of the group holds packets back.
+        largest = min(
+            largest_bps(ap, group) if bundle is None else INSIDE_BPS,
+            most_bps or LARGEST_CEILING_BPS,
+        )
         yield self.leaf_class(leaf, parent, quantum_bytes, largest)
         name = None if group is None else group.name
         yield leaf_queue.add(self.ifb, leaf, self.queues[ap.name, name])
@@ -615,7 +632,7 @@ class Layout:
             member = self.members[each]
             keys: list[Key] = list(member.keys)
             if mac is not None and len(owners) == 1:
-                keys = [mac]
+                keys = [mac, *member.station.subnets]
             requests += self.tables.place(each, Classes(member.leaf, member.uplink), keys)
         return requests
 

@@ -107,7 +107,7 @@ def station(row: dict[str, Any]) -> list[str]:
     return [
         row["name"],
         row["ap"],
-        row["addresses"][0] + (" ..." if len(row["addresses"]) > 1 else ""),
+        (row["addresses"] or ["-"])[0] + (" ..." if len(row["addresses"]) > 1 else ""),
         scaled(row.get("rate_bps"), 1e6, 3),
         scaled(row.get("backlog_packets"), 1, 0),
         scaled(row.get("dropped_packets"), 1, 0),

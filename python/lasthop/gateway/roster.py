@@ -22,6 +22,10 @@ MOST_FOUND = 1 << 16
 been absent. Anybody can make up MAC addresses."""
 
 
+MAX_SEEN_INSIDE = 4
+"""Addresses that are pinged in the subnets of a listed station. [-]"""
+
+
 class Sighting(NamedTuple):
     """What a source says of a station."""
 
@@ -82,14 +86,21 @@ class Roster:
         """MAC address of a station that lost addresses the last time, since too many are known."""
         self.listed = {station.mac: station for station in gateway.stations if station.mac}
         self.owners = {a: station for station in gateway.stations for a in station.addresses}
-        self.with_subnets = [station for station in gateway.stations if station.subnets]
+        self.lengths: dict[tuple[int, int], dict[int, KnownStation]] = {}
+        """Stations with subnets, by version and prefix length, and by prefix."""
+        for station in gateway.stations:
+            for subnet in station.subnets:
+                prefixes = self.lengths.setdefault((subnet.version, subnet.prefixlen), {})
+                prefixes[prefix_of(subnet.network_address, subnet.prefixlen)] = station
         by_address = (a for each in gateway.stations if not each.mac for a in each.addresses)
         self.bound = gateway.discovery.ignore | set(by_address)
         """Addresses of the file for which MAC addresses are learnt."""
-        self.bindings = Bindings(gateway.discovery.absence_s)
+        self.bindings = Bindings(gateway.discovery.absence_s, gateway.discovery.ignore)
         self.routers: dict[str, Router] = {}
         """MAC addresses through which this machine has routes."""
         self.ports = Ports()
+        self.addresses: set[Address] = set()
+        """Addresses of the machines that were found."""
 
     def see(self, sightings: Iterable[Sighting], now_s: float) -> None:
         """Take what the sources say now."""
@@ -138,8 +149,9 @@ class Roster:
     def owner(self, address: Address) -> KnownStation | None:
         """Return the station of the file that has an address."""
         found = self.owners.get(address)
-        if found is None and self.with_subnets:
-            found = next((each for each in self.with_subnets if each.owns(address)), None)
+        for (version, length), prefixes in self.lengths.items():
+            if found is None and version == address.version:
+                found = prefixes.get(prefix_of(address, length))
         return found
 
     def knows(self, mac: str) -> bool:
@@ -188,6 +200,7 @@ class Roster:
             if known.last_s < since:
                 del self.found[mac]
         self.dropped = None
+        self.addresses = {a for known in self.found.values() for a in known.seen_s}
         excess = sum(len(known.seen_s) for known in self.found.values()) - MOST_ADDRESSES
         while excess > 0:
             by_count = sorted(self.found.items(), key=lambda item: -len(item[1].seen_s))
@@ -199,71 +212,94 @@ class Roster:
             self.dropped = mac
 
     def stations(self) -> list[KnownStation]:
-        """Everybody who is to have a leaf, with an access point and at least one address."""
-        there = []
+        """Return the stations that are to have a leaf, with an access point.
+
+        Each of them has an address or a subnet, or a MAC address that is present.
+        """
+        present = []
         macs = {each.name: each.mac or self.bound_mac(each) for each in self.gateway.stations}
         owners = Counter(mac for mac in macs.values() if mac)
-        inside = self.seen_inside()
+        inside, holder = self.seen_inside(), self.holders()
         for station in self.gateway.stations:
             mac = macs[station.name]
             known = self.found.get(mac or "", Found())
             # Stations that share a MAC address are distinguished by the addresses of the file.
             seen = sorted_(known.seen_s) if mac and owners[mac] == 1 else []
-            every = dict.fromkeys((*station.addresses, *seen, *inside.get(station.name, ())))
+            held = (a for a in seen if holder[a] == mac)
+            every = dict.fromkeys((*station.addresses, *held, *inside.get(station.name, ())))
             free = tuple(a for a in every if self.owner(a) in (None, station))
             ap = station.ap or self.ap_of(known, (*free, *station.subnets))
-            there.append(replace(station, ap=ap, addresses=free, mac=mac))
-        names = {station.name for station in there}
+            present.append(replace(station, ap=ap, addresses=free, mac=mac))
+        names = {station.name for station in present}
         if self.gateway.finds_stations:
             for mac, known in self.found.items():
-                addresses = tuple(a for a in sorted_(known.seen_s) if self.owner(a) is None)
-                if owners[mac] == 1 or mac in self.listed or not addresses:
+                seen = [a for a in sorted_(known.seen_s) if self.owner(a) is None]
+                if owners[mac] == 1 or mac in self.listed or not seen:
                     continue
+                held = tuple(a for a in seen if holder[a] == mac)
                 name = known.name if known.name and known.name not in names else mac
                 names.add(name)
-                there.append(KnownStation(name, self.ap_of(known, addresses), addresses, mac))
+                present.append(KnownStation(name, self.ap_of(known, held), held, mac))
         listed = {station.name for station in self.gateway.stations}
         group_of = self.gateway.group_of
-        there = [
-            replace(each, group=group_of(each, is_listed=each.name in listed)) for each in there
+        present = [
+            replace(each, group=group_of(each, is_listed=each.name in listed)) for each in present
         ]
-        return without_twins([each for each in there if each.can_be_placed])
+        return [each for each in present if each.can_be_placed or (each.ap and self.is_seen(each))]
+
+    def is_seen(self, station: KnownStation) -> bool:
+        """Return whether the MAC address of a station was seen with any IP address."""
+        known = self.found.get(station.mac or "")
+        return known is not None and bool(known.seen_s)
+
+    def holders(self) -> dict[Address, str]:
+        """Return the MAC address that was last seen with each address, such as after a lease."""
+        newest: dict[Address, tuple[float, str]] = {}
+        for mac, known in self.found.items():
+            for address, seen_s in known.seen_s.items():
+                if address not in newest or seen_s > newest[address][0]:
+                    newest[address] = seen_s, mac
+        return {address: mac for address, (_, mac) in newest.items()}
 
     def seen_inside(self) -> dict[str, list[Address]]:
-        """Return addresses that were seen in subnets of listed stations, by station."""
-        found: dict[str, list[Address]] = {}
-        every = (a for known in self.found.values() for a in known.seen_s)
-        for address in every if self.with_subnets else ():
-            if address not in self.owners and (owner := self.owner(address)) is not None:
-                found.setdefault(owner.name, []).append(address)
-        return {name: sorted_(addresses) for name, addresses in found.items()}
+        """Return the newest addresses that were seen in subnets of listed stations, by station."""
+        if not self.lengths:
+            return {}
+        found: dict[str, dict[Address, float]] = {}
+        for known in self.found.values():
+            for address, seen_s in known.seen_s.items():
+                if address not in self.owners and (owner := self.owner(address)) is not None:
+                    found.setdefault(owner.name, {})[address] = seen_s
+        return {
+            name: sorted_(sorted(seen, key=lambda address: -seen[address])[:MAX_SEEN_INSIDE])
+            for name, seen in found.items()
+        }
 
     def ap_of(self, known: Found, addresses: Iterable[Address | Subnet]) -> str | None:
-        """The access point of a station: the only one, as told, by its interface or subnet."""
+        """Return the access point of a station.
+
+        It is the only one, or the one that a source names, or the only one at the station's
+        interface, or one of those at the interface by subnet.
+        """
         aps = self.gateway.aps
         if len(aps) == 1:
             return aps[0].name
         if known.ap in [ap.name for ap in aps]:  # another file may have given it another name
             return known.ap
-        for ap in aps:
+        here = [ap for ap in aps if ap.interface == known.interface] or aps
+        if len(here) == 1:
+            return here[0].name
+        for ap in here:
             if any(is_in(address, ap.subnets) for address in addresses):
                 return ap.name
-        here = [ap.name for ap in aps if ap.interface == known.interface]
-        return here[0] if len(here) == 1 else None
+        return None
+
+
+def prefix_of(address: Address, length: int) -> int:
+    """Return the first bits of an address as a number."""
+    return int(address) >> (address.max_prefixlen - length)
 
 
 def sorted_(addresses: Iterable[Address]) -> list[Address]:
     """Addresses in an order that does not depend on when they were seen."""
     return sorted(addresses, key=lambda address: (address.version, int(address)))
-
-
-def without_twins(stations: list[KnownStation]) -> list[KnownStation]:
-    """Leave an address to the first station that has it, as after a change of a MAC address."""
-    taken: set[Address] = set()
-    kept = []
-    for station in stations:
-        addresses = tuple(a for a in station.addresses if a not in taken)
-        taken.update(addresses)
-        if addresses or station.subnets:
-            kept.append(replace(station, addresses=addresses))
-    return kept

@@ -13,7 +13,7 @@ from shlex import quote
 
 from lasthop.errors import UserError
 from lasthop.gateway.config import AccessPoint, Gateway, KnownStation
-from lasthop.gateway.layout import FIRST_LEAF, MAJOR, Layout, blocks_of, ifb_name
+from lasthop.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.shaper import plan
 from lasthop.gateway.tables import Classes
 from lasthop.linux import leaf_queue, tc
@@ -145,7 +145,7 @@ def settings(gateway: Gateway) -> Iterator[str]:
         "LEAF": layout.discipline,
         "DISCOVER": str(interval) if finds else "",
         "ABSENCE": str(ceil(gateway.discovery.absence_s)),
-        "FIRST_LEAF": str(FIRST_LEAF),
+        "FIRST_LEAF": str(layout.next_leaf),
         "ESTIMATES": "yes" if is_estimated else "",
         "PAUSE": str(1 if is_estimated else interval if finds else IDLE_S),
         "ASKED": str(ASKED),
@@ -163,7 +163,12 @@ def functions(gateway: Gateway) -> Iterator[str]:
     names = dict.fromkeys((gateway.wan, *gateway.lans))
     yield function("check_interfaces", [f"is_there {quote(name)}" for name in names])
     yield function(
-        "set_up", [tried(line) for line in plan(gateway, by_mac=False) if line[0] != "#"]
+        "set_up",
+        [
+            tried(line)
+            for line in plan(gateway, by_mac=False)
+            if line[0] != "#" and "gso_max_segs" not in line
+        ],
     )
     yield function(f"can_{layout.discipline}", [try_leaf(layout)])
     yield function("set_rate", [set_rate(gateway)])

@@ -1,13 +1,14 @@
 """Carries a layout out on this machine, and takes it back."""
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
 from itertools import groupby
 from typing import Any, Self
 
 from lasthop.daemon.differences import Difference, told
 from lasthop.errors import UserError
-from lasthop.gateway.cautions import refuse_bridges
+from lasthop.gateway.bypass import below
+from lasthop.gateway.cautions import refuse_bridges, refuse_unsuitable
 from lasthop.gateway.classification import (
     EXEMPT,
     REDIRECTED,
@@ -88,6 +89,7 @@ class Shaper:
                     refuse_of_another(device.name, qdisc.blocks[0], there)
                     check_hooks_are_free(self.kernel, device)
         refuse_bridges(self.gateway, there)
+        refuse_unsuitable(self.gateway, there)
         name = ifb_name(self.gateway)
         if name in there and not is_up:
             raise UserError(
@@ -115,9 +117,10 @@ class Shaper:
         self.has_programs()
         layout = Layout(gateway, ifb, chosen, self.programs)
         self.changes.carry_out(list(layout.foundation(self.rates)))
-        for device in (wan, *lans):
+        for device in self.receiving((wan, *lans)):
             self.changes.stop_merging(device)
         for lan in lans:
+            self.changes.set_segments(lan, links.ONE_SEGMENT)
             self.changes.add_hooks(lan, layout.hooks)
         joins: list[Request] = []
         for station in stations:
@@ -127,6 +130,12 @@ class Shaper:
         self.fill(layout)
         self.changes.carry_out(list(layout.start()))
         self.layout = layout
+
+    def receiving(self, devices: Sequence[tc.Device]) -> list[tc.Device]:
+        """Return devices with those below them, which merge what they receive: VLANs, bridges."""
+        present = links.every_link(self.kernel)
+        names = dict.fromkeys(name for each in devices for name in below(each.name, present))
+        return [tc.Device(name, present[name].number) for name in names if name in present]
 
     def down(self) -> list[str]:
         """Take everything back; what could not be, in words."""
@@ -338,6 +347,7 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
     ]
     devices = [tc.Device(name, 0) for name in (gateway.wan, *gateway.lans)]
     lines += [offload.said(device.name, False) for device in devices]
+    lines += [links.set_segments(device.name, links.ONE_SEGMENT).said for device in devices[1:]]
     lines += [tc.hooks(device, *layout.hooks).said for device in devices[1:]]
     requests: list[Request] = []
     for station in gateway.stations:

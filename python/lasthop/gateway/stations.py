@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from lasthop.daemon.loop import Loop
 from lasthop.errors import UserError
-from lasthop.gateway.admission import Admission, Memory
+from lasthop.gateway.admission import Admission, Kept, Memory
 from lasthop.gateway.bypass import bypasses
 from lasthop.gateway.cautions import by_address, cautions
 from lasthop.gateway.classification import Surroundings
@@ -87,7 +87,9 @@ class Stations:
 
     def look_now(self) -> None:
         """Look around, and wait for it."""
-        self.admission.known = dict.fromkeys(self.memory.read())
+        kept = self.memory.read()
+        self.admission.known = dict.fromkeys(kept.admitted)
+        self.roster.bindings.restore(kept.ignored, time.monotonic())
         self.found = look(self.shaping.gateway)
         seen, self.faults = self.found
         self.roster.see(seen, time.monotonic())
@@ -145,8 +147,7 @@ class Stations:
     def are_new(self, addresses: Iterable[Address]) -> bool:
         """Whether somebody is among these whom the last looks have not found."""
         roster = self.roster
-        known = {address for found in roster.found.values() for address in found.seen_s}
-        new = set(addresses) - known - self.met - roster.bindings.by_address.keys()
+        new = set(addresses) - roster.addresses - self.met - roster.bindings.by_address.keys()
         self.met = (self.met if len(self.met) < MOST_MET else set()) | new
         return bool(new)
 
@@ -194,7 +195,7 @@ class Stations:
         admission.quarantine_s = discovery.quarantine_s
         admission.max_new_leaves = discovery.new_per_minute
         admitted = admission.see((mac for mac in macs if mac is not None), now)
-        self.memory.write(admission.known)
+        self.memory.write(Kept(admission.known, roster.ignored))
         self.wait_for(admission.due_s())
         waiting = {mac: ap for mac, ap in macs.items() if mac and ap and mac not in admitted}
         shaping.shaper.others = Surroundings(roster.ignored, roster.routed, waiting)

@@ -34,8 +34,6 @@ from lasthop.linux.netlink import KernelError, Request, Socket
 from lasthop.linux.tc import TCMSG
 from lasthop.linux.undo import UndoLog
 
-ONE_SEGMENT = 1
-
 
 class Part(Enum):
     """What is looked at as a whole."""
@@ -121,7 +119,7 @@ class Shaped:
         layout = Layout(self.wanted, device, program, links.longest_packet(device.name))
         for name in self.wanted.incoming:
             self.changes.stop_merging(tc.Device(name, links.index_of(name)))
-        self.changes.set_segments(device, ONE_SEGMENT)
+        self.changes.set_segments(device, links.ONE_SEGMENT)
         self.add_root(layout)
         self.changes.carry_out([layout.tree(), layout.shaper()])
         self.add_queue(layout)
@@ -267,9 +265,9 @@ class Shaped:
         if link is None:
             return found
         device = tc.Device(self.wanted.interface, link.number)
-        if link.segments not in (0, ONE_SEGMENT):
+        if link.segments not in (0, links.ONE_SEGMENT):
             said = f"interface {device.name} takes several segments as one packet"
-            one = Segments(device, ONE_SEGMENT)
+            one = Segments(device, links.ONE_SEGMENT)
             found.append(Difference(("segments", device.name), said, [one]))
         return found + self.differences_inside(device, parts)
 
@@ -349,6 +347,6 @@ def plan(wanted: LinkQueue) -> list[str]:
     device = tc.Device(wanted.interface, 0)
     layout = Layout(wanted, device, 0 if has_program(wanted) else None)
     lines = [offload.said(name, False) for name in wanted.incoming]
-    lines.append(links.set_segments(device.name, ONE_SEGMENT).said)
+    lines.append(links.set_segments(device.name, links.ONE_SEGMENT).said)
     lines += [request.said for request in (*layout.hierarchy(), *layout.filters())]
     return lines

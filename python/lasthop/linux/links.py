@@ -79,6 +79,10 @@ def set_up(name: str) -> Request:
     return Request(NEWLINK, 0, body, f"ip link set {name} up")
 
 
+ONE_SEGMENT = 1
+"""Segments that a sender hands over as one packet, so that queues share bytes, not packets. [-]"""
+
+
 def set_segments(name: str, segments: int) -> Request:
     """Let a sender on this machine hand over so many segments as one packet at most."""
     body = INFO.pack(0, 0, 0, 0, 0) + attribute(IFNAME, name.encode() + b"\0")

@@ -124,9 +124,12 @@ def test_a_machine_that_is_ignored_passes_with_its_mac_and_ip_address_only() -> 
     leaf = shaped.members["a"].leaf & 0xFFFF
     found = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
     assert found[MAC][:4] == (0, 0, 0, HAS_IGNORED)
+    assert found[MAC][4] != found[OTHER][4] == shaped.numbers["a"]
     # other addresses of the machine are those of a station
     assert found[OTHER][:4] == (leaf, leaf, 0, HAS_IGNORED)
-    assert STATION.unpack(table["prefixes", prefix_key(printer)])[3] == HAS_IGNORED
+    entry = STATION.unpack(table["prefixes", prefix_key(printer)])
+    # The address passes only with the MAC address of its own machine.
+    assert (entry[3], entry[4]) == (HAS_IGNORED, found[MAC][4])
 
 
 def test_stations_behind_a_router_are_classified_by_address_though_it_is_a_station() -> None:
@@ -172,7 +175,7 @@ def test_a_router_of_which_all_is_one_station_is_classified_by_mac_address() -> 
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
 
 
-def test_subnets_of_a_station_are_entries_unless_a_mac_address_says_it_all() -> None:
+def test_subnets_of_a_station_are_entries() -> None:
     shaped = layout()
     subnet = ip_network("2001:db8:7::/64")
     home = KnownStation("home", "wlan", (), subnets=(subnet,))
@@ -182,8 +185,5 @@ def test_subnets_of_a_station_are_entries_unless_a_mac_address_says_it_all() -> 
     assert shaped.by_address() == {"home": ROUTED}
     assert key in shaped.keys_of(shaped.members["home"])
     shaped.identify("home", MAC)
-    assert key not in shaped.table({"eth1": 7}, [])
-    # The router also reaches others, so addresses decide.
-    shaped.join(replace(phone("guest", None), addresses=(ip_address("2001:db8:8::2"),)))
-    others = Surroundings(routers={MAC: [ip_network("2001:db8::/32")]})
-    assert key in shaped.table({"eth1": 7}, [], [], others)
+    assert key in shaped.table({"eth1": 7}, [])
+    assert shaped.by_address() == {}

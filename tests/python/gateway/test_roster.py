@@ -148,6 +148,32 @@ def test_the_mac_address_of_a_router_is_not_that_of_a_station_if_it_reaches_othe
         assert found.routed == {PHONE: routed}
 
 
+def test_a_guest_that_claims_the_addresses_of_others_first_takes_no_leaf_from_them() -> None:
+    found = roster()
+    found.see([seen(PHONE, f"10.0.0.{k}") for k in range(1, 100)], 0)
+    found.see([seen(LAPTOP, "10.0.0.50")], 10)
+    there = names(found.stations())
+    assert there[LAPTOP] == ["10.0.0.50"]
+    assert "10.0.0.50" not in there[PHONE]
+    # It has its leaf even while the other one has claimed the address again.
+    found.see([seen(PHONE, "10.0.0.50")], 20)
+    assert names(found.stations())[LAPTOP] == []
+
+
+def test_the_machine_of_an_ignored_address_stays_the_first_one_for_good() -> None:
+    found = roster("discover = { neighbours = true, ignore = '10.0.0.9', absence = '10 s' }")
+    found.see([seen(PHONE, "10.0.0.9")], 0)
+    for now in range(1, 60):
+        found.see([seen(LAPTOP, "10.0.0.9")], now)
+    assert found.ignored == {ip_address("10.0.0.9"): PHONE}
+    (warning,) = found.bindings.warnings()
+    assert LAPTOP in warning
+    again = roster("discover = { neighbours = true, ignore = '10.0.0.9' }")
+    again.bindings.restore(found.ignored, 0)
+    again.see([seen(LAPTOP, "10.0.0.9")], 1)
+    assert again.ignored == found.ignored
+
+
 def test_a_station_with_a_subnet_has_all_addresses_in_it() -> None:
     found = roster("discover.neighbours = true\nstation.home.address = '2001:db8:7::/64'")
     assert [(each.name, each.mac) for each in found.stations()] == [("home", None)]

@@ -156,6 +156,12 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
         for word in forms::words(&said.value) {
             let claim = Claim { name, said, word };
             if let Ok(member) = forms::member(word) {
+                if member.1 == 0 {
+                    let message = format!(
+                        "`{word}` has every address; expected addresses and subnets of one station"
+                    );
+                    problems.add(said.origin, &said.path, message);
+                }
                 claims.push((forms::range(member), claim));
             } else if let Ok(mac) = forms::mac(word)
                 && let Some(other) = owners.insert(mac, name)
