@@ -258,7 +258,7 @@ long-kernel: build packages $(VENV)/.documenting
 # Compares Linux's TCP with the engine's; points that have been run before are not run again.
 long-tcp: build
 	@$(LONG) begin tcp
-	@$(STAGE) $@ $(BIN)/python bench/kernel_tcp.py --long-part --budget-minutes 20
+	@$(STAGE) $@ $(BIN)/python bench/kernel_tcp.py --long-part --budget-minutes 15
 	@$(LONG) passed tcp
 
 bench: build
