@@ -366,6 +366,11 @@ def flood_of(packet: Packet, to: bytes | None = None) -> Maker:
     return lambda device, k, now_s: Sent(packet, to=to)
 
 
+def in_turn(*makers: Maker) -> Maker:
+    """Return a maker that uses other makers in turn."""
+    return lambda device, k, now_s: makers[k % len(makers)](device, k, now_s)
+
+
 # -- rows ----------------------------------------------------------------------------------------
 
 
@@ -422,6 +427,15 @@ ROWS: dict[str, Row] = {
     "uploads to port 53": flooding(to_port(53)),
     "uploads to port 67": up_by(to_port(67, 68)),
     "uploads to port 547": up_by(protocol(17, udp(547, PAYLOAD, 546), DEVICE_V6)),
+    "exempt kinds in turn, up": flooding(
+        in_turn(
+            to_port(53),
+            to_port(67, 68),
+            flood_of(ECHO_REPLY),
+            flood_of(arp(DEVICE, DEVICE_V4)),
+            flood_of(solicitation(DEVICE, DEVICE_V6)),
+        )
+    ),
     "nine macs": Row(macs(9), own_macs=True),
     "many macs": Row(macs(4095), own_macs=True),
     "many macs, up": up_by(macs(4095), own_macs=True),
@@ -435,6 +449,9 @@ ROWS: dict[str, Row] = {
     "flood of solicitations": flooding(flood_of(solicitation(DEVICE, DEVICE_V6))),
     "flood of echo replies": flooding(flood_of(ECHO_REPLY)),
     "flood of multicast": flooding(flood_of(MULTICAST, GROUP)),
+    "arp as the victim": forging(
+        in_turn(plain, flood_of(arp(VICTIM, DEVICE_V4)), flood_of(arp(VICTIM, HONEST_V4)))
+    ),
     "forged udp": forging(forged()),
     "forged udp, random ports": forging(forged(ports=True)),
     "forged tcp": forging(forged(tcp=True)),

@@ -194,7 +194,9 @@ pub(crate) fn range((address, length): (IpAddr, u32)) -> Range {
         IpAddr::V4(v4) => (u128::from(u32::from(v4)), 32),
         IpAddr::V6(v6) => (u128::from(v6), 128),
     };
-    let others = 1_u128.checked_shl(bits - length).map_or(u128::MAX, |count| count - 1);
+    let others = 1_u128
+        .checked_shl(bits - length)
+        .map_or(u128::MAX, |count| count - 1);
     (address.is_ipv4(), first, first | others)
 }
 

@@ -150,7 +150,12 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
             let message = "has neither address nor mac; needed is one of them";
             problems.add(station.origin, &station.path, message.to_owned());
         }
-        lists.extend(known.into_iter().flatten().map(|said| (name, said)));
+        lists.extend(
+            known
+                .into_iter()
+                .flatten()
+                .map(|said| (name.as_str(), said)),
+        );
     }
     for (name, said) in &lists {
         for word in forms::words(&said.value) {
@@ -200,10 +205,16 @@ fn check_overlaps(claims: Vec<(Range, Claim<'_>)>, problems: &mut Problems) {
     let mut around: Vec<(Range, usize)> = Vec::new();
     let mut twins: Vec<(usize, usize)> = Vec::new();
     for (range, order) in sorted {
-        while around.pop_if(|(outer, _)| outer.0 != range.0 || outer.2 < range.1).is_some() {}
+        while around
+            .pop_if(|(outer, _)| outer.0 != range.0 || outer.2 < range.1)
+            .is_some()
+        {}
         let others = around.iter().map(|&(_, other)| other);
-        let twin = others.filter(|&other| claims[other].1.name != claims[order].1.name);
-        twins.extend(twin.last().map(|other| (order.max(other), order.min(other))));
+        let mut twin = others.filter(|&other| claims[other].1.name != claims[order].1.name);
+        twins.extend(
+            twin.next_back()
+                .map(|other| (order.max(other), order.min(other))),
+        );
         around.push((range, order));
     }
     twins.sort_unstable();

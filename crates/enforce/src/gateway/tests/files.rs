@@ -162,9 +162,13 @@ fn what_is_wrong_is_said_with_its_line() {
              allowed is one station for each",
         ),
         (
+            "station.a.address = \"10.0.0.1, ::/0\"",
+            "cafe.toml:4: `gateway.station.a.address`: `::/0` has every address; expected addresses \
+             and subnets of one station",
+        ),
+        (
             "station.a.address = \"10.0.0.1/30\"",
-            "cafe.toml:4: `gateway.station.a.address`: \"10.0.0.1/30\" has `10.0.0.1/30`, which has \
-             bits behind its prefix; allowed are IP addresses and subnets such as 192.168.4.0/24, \
+            "cafe.toml:4: `gateway.station.a.address`: \"10.0.0.1/30\" has bits behind its prefix; allowed are IP addresses and subnets such as 192.168.4.0/24, \
              separated by commas",
         ),
         (
