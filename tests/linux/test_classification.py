@@ -97,7 +97,7 @@ def test_frames_of_nobody_pass_through_the_leaf_for_them(shaper: Shaper) -> None
 EXEMPT_PACKETS = {
     Kind.DNS: ipv4(17, udp(53, 100), HERE_V4[0]),
     Kind.DHCP: ipv4(17, udp(67, 300, 68), HERE_V4[0]),
-    Kind.ARP: (0x0806, bytes(46)),
+    Kind.ARP: (0x888E, bytes(46)),
     Kind.NEIGHBOURS: ipv6(58, b"\x87\0" + bytes(22), HERE_V6[0]),
     Kind.PINGS: ipv4(1, b"\0\0" + bytes(56), HERE_V4[0], to="10.77.1.1"),
 }

@@ -1,5 +1,6 @@
 """`plan` is the exact equivalent of `up`: both leave the kernel in the same state."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -61,7 +62,9 @@ def test_plan_and_up_leave_the_same_programs_and_maps(tmp_path: Path, kind: str)
     maps = ("aps", "groups", "interfaces", "macs", "prefixes", "setup")
 
     def shown(which: dict[str, str]) -> str:
-        dumps = [sh(f"bpftool -j map dump {which[name]}") for name in maps]
+        # The order of a hash table's entries is random.
+        entries = (json.loads(sh(f"bpftool -j map dump {which[name]}")) for name in maps)
+        dumps = [json.dumps(sorted(each, key=lambda entry: entry["key"])) for each in entries]
         return re.sub(r"(filter .* bpf .*) \S+ not_in_hw .*", r"\1", state()) + "\n".join(dumps)
 
     def by_up() -> str:

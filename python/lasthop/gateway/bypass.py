@@ -39,7 +39,7 @@ def bypasses(gateway: Gateway) -> Bypasses:
 def among(tables: Iterable[Flowtable], lans: Iterable[str], there: Mapping[str, Link]) -> Bypasses:
     """Return messages about the flowtables that contain an interface or a device below it."""
     found = Bypasses([], [])
-    devices = [name for lan in lans for name in below(lan, there)]
+    devices = [name for lan in lans for name in links.below(lan, there)]
     for table in tables:
         has = sorted({name for name in devices if table.has(name)})
         if not has:
@@ -56,19 +56,6 @@ def among(tables: Iterable[Flowtable], lans: Iterable[str], there: Mapping[str, 
                 f"flowtable {table.words} contains {names}: its packets may pass without being "
                 f"classified: {remove}"
             )
-    return found
-
-
-def below(lan: str, there: Mapping[str, Link]) -> list[str]:
-    """Return an interface, and the devices below it: ports of a bridge, a VLAN's device."""
-    found = [lan]
-    for name in found:
-        link = there.get(name)
-        if link is None:
-            continue
-        parts = [each for each, other in there.items() if other.master == link.number]
-        lower = [each for each, other in there.items() if other.number == link.lower]
-        found += [each for each in (*parts, *lower) if each not in found]
     return found
 
 

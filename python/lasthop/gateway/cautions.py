@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from lasthop.errors import UserError
-from lasthop.gateway.bypass import below
 from lasthop.gateway.config import Gateway
 from lasthop.linux import links
 from lasthop.linux.links import Link
@@ -143,7 +142,7 @@ def refuse_unsuitable(gateway: Gateway, there: dict[str, Link]) -> None:
                 f"interface {name}: its packets have no MAC addresses: "
                 "expected an Ethernet or WLAN interface"
             )
-        lower = next((each for each in below(name, there)[1:] if each in gateway.lans), None)
+        lower = next((each for each in links.below(name, there)[1:] if each in gateway.lans), None)
         if lower is not None:
             raise UserError(
                 f"interface {name}: its frames also pass {lower}, so that they would be counted "

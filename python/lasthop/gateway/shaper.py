@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from lasthop.daemon.differences import Difference, told
 from lasthop.errors import UserError
-from lasthop.gateway.bypass import below
 from lasthop.gateway.cautions import refuse_bridges, refuse_unsuitable
 from lasthop.gateway.classification import (
     EXEMPT,
@@ -134,7 +133,7 @@ class Shaper:
     def receiving(self, devices: Sequence[tc.Device]) -> list[tc.Device]:
         """Return devices with those below them, which merge what they receive: VLANs, bridges."""
         present = links.every_link(self.kernel)
-        names = dict.fromkeys(name for each in devices for name in below(each.name, present))
+        names = dict.fromkeys(name for each in devices for name in links.below(each.name, present))
         return [tc.Device(name, present[name].number) for name in names if name in present]
 
     def down(self) -> list[str]:

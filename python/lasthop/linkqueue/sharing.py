@@ -11,6 +11,7 @@ from lasthop.linkqueue.config import LinkQueue, Members
 from lasthop.linkqueue.program import Program
 from lasthop.linux import bpf
 from lasthop.linux.links import ETHERNET
+from lasthop.linux.tc import Subnet
 
 LAWS = {"corrected": 0, "printed": 1, "regulated": 2}
 HELD = 3

@@ -3,6 +3,7 @@
 import fcntl
 import socket
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,6 +113,19 @@ def every_link(kernel: Socket) -> dict[str, Link]:
             index, kind, has.get(ADDRESS, b""), bool(flags & UP), master, hardware, segments, lower
         )
         found[text(has.get(IFNAME, b""))] = link
+    return found
+
+
+def below(lan: str, there: Mapping[str, Link]) -> list[str]:
+    """Return an interface, and the devices below it: ports of a bridge, a VLAN's device."""
+    found = [lan]
+    for name in found:
+        link = there.get(name)
+        if link is None:
+            continue
+        parts = [each for each, other in there.items() if other.master == link.number]
+        lower = [each for each, other in there.items() if other.number == link.lower]
+        found += [each for each in (*parts, *lower) if each not in found]
     return found
 
 

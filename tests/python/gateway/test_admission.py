@@ -1,5 +1,6 @@
 """New MAC addresses wait, and a limited number per minute get a leaf."""
 
+from ipaddress import ip_address
 from math import inf
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from lasthop.daemon.state import State
 from lasthop.gateway import admission as module
-from lasthop.gateway.admission import Admission, Remembered
+from lasthop.gateway.admission import Admission, Kept, Remembered
 
 
 def test_known_addresses_do_not_wait_and_new_ones_do() -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from lasthop.errors import UserError
 from lasthop.gateway import bypass, config, operate
-from lasthop.gateway.bypass import among, below
+from lasthop.gateway.bypass import among
 from lasthop.gateway.cautions import by_address
 from lasthop.linux.flowtables import Flowtable, flowtable
-from lasthop.linux.links import Link
+from lasthop.linux.links import Link, below
 from lasthop.linux.netlink import attribute
 
 

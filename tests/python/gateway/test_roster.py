@@ -110,15 +110,14 @@ def test_a_station_listed_by_address_has_the_mac_address_that_is_seen_with_it() 
 
 
 def test_the_first_mac_address_keeps_an_address_of_the_file_until_it_is_absent() -> None:
-    found = roster("discover = { neighbours = true, absence = '300 s', ignore = '10.0.0.9' }")
+    found = roster("station.till.address = '10.0.0.9'")
     found.see([seen(PHONE, "10.0.0.9")], 0)
     found.see([seen(LAPTOP, "10.0.0.9")], 1)
-    assert found.ignored == {ip_address("10.0.0.9"): PHONE}
+    assert [each.mac for each in found.stations()] == [PHONE]
     (warning,) = found.bindings.warnings()
     assert warning.startswith(f"address 10.0.0.9: {LAPTOP} claims it, but {PHONE} had it first")
-    assert found.stations() == []
     found.see([seen(LAPTOP, "10.0.0.9")], 302)
-    assert found.ignored == {ip_address("10.0.0.9"): LAPTOP}
+    assert [each.mac for each in found.stations()] == [LAPTOP]
     assert found.bindings.warnings() == []
 
 
@@ -258,10 +257,11 @@ def test_what_is_ignored_is_no_station() -> None:
 def test_an_address_that_moves_to_another_machine_has_one_owner() -> None:
     found = roster()
     found.see([seen(PHONE, "10.0.0.1"), seen(LAPTOP, "10.0.0.1")], 0)
-    assert names(found.stations()) == {PHONE: ["10.0.0.1"]}
+    # Packets are classified by MAC address, so both have a leaf.
+    assert names(found.stations()) == {PHONE: ["10.0.0.1"], LAPTOP: []}
 
 
-def test_access_points_are_told_by_word_subnet_and_interface() -> None:
+def test_the_access_point_is_that_of_a_source_or_of_the_interface() -> None:
     found = roster(
         """ap.a.subnets = "10.1.0.0/16"
 ap.b.interface = "eth2"
@@ -279,7 +279,27 @@ discover.neighbours = true
         0,
     )
     assert [(each.name[-2:], each.ap) for each in found.stations()] == [
-        ("01", "a"),
+        ("01", "c"),
         ("02", "b"),
         ("03", "c"),
     ]
+
+
+def test_access_points_at_one_interface_have_stations_by_subnet() -> None:
+    found = roster(
+        """ap.a.subnets = "10.1.0.0/16"
+ap.b.subnets = "10.2.0.0/16"
+ap.c = { interface = "eth3", subnets = "10.3.0.0/16" }
+discover.neighbours = true
+"""
+    )
+    found.see(
+        [
+            seen(PHONE, "10.2.0.1", interface="eth1"),
+            # an address of another interface's access point does not move a station there
+            seen(LAPTOP, "10.3.0.1", interface="eth1"),
+            seen(LAPTOP, "10.1.0.1", interface="eth1"),
+        ],
+        0,
+    )
+    assert {each.name[-2:]: each.ap for each in found.stations()} == {"01": "b", "02": "a"}

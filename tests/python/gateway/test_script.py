@@ -43,7 +43,7 @@ def set_up(text: str) -> list[list[str]]:
 def test_it_sets_up_by_the_commands_of_plan(kind: str) -> None:
     commands = set_up(made(KINDS[kind]))
     planned = plan(config.read(KINDS[kind]), by_mac=False)
-    expected = [words(line) for line in planned if not line.startswith("#")]
+    expected = [words(line) for line in planned if line[0] != "#" and "gso_max_segs" not in line]
     plain = [
         each[1:] if each[0] == "try" else ["ethtool", "-K", each[1], "gro", "off"]
         for each in commands
