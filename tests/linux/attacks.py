@@ -69,7 +69,8 @@ from running import Running, up
 
 ROOT = Path(__file__).parents[2]
 AIR_BPS, C_BPS, SENT_BPS = 20_000_000, 12_000_000, 18_000_000
-AIR_PACKETS = 75
+AIR_PACKETS, LONG_AIR_PACKETS = 75, 250
+"""Packets that wait for the air. The estimator sees a queue from 40 ms on, and 75 last 45 ms."""
 LEAST_SHARE = 0.9
 PAYLOAD = 1400
 """Bytes behind the IP header of most frames."""
@@ -98,7 +99,8 @@ Maker = Callable[["Device", int, float], "Sent"]
 class Air:
     """The namespaces. Frames of both directions share the air."""
 
-    def __init__(self, *, bridge: bool) -> None:
+    def __init__(self, *, bridge: bool, packets: int = AIR_PACKETS) -> None:
+        self.packets = packets
         clean_up()
         for name in (SERVER, ISP, GATEWAY, AP, STATIONS):
             sh(f"ip netns add {name}; ip -n {name} link set lo up")
@@ -154,7 +156,7 @@ class Air:
                 ip -n {AP} link set {device} master br0
                 tc -n {AP} qdisc add dev {device} root handle 1: htb default 1
                 tc -n {AP} class add dev {device} parent 1: classid 1:1 htb rate {AIR_BPS}
-                tc -n {AP} qdisc add dev {device} parent 1:1 pfifo limit {AIR_PACKETS}
+                tc -n {AP} qdisc add dev {device} parent 1:1 pfifo limit {self.packets}
                 """
             )
 
@@ -684,7 +686,8 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
     seconds, warm_up = arguments.seconds, arguments.warm_up
     directory.mkdir()
     with ExitStack() as stack:
-        stack.enter_context(Air(bridge=arguments.bridge))
+        packets = LONG_AIR_PACKETS if arguments.estimated else AIR_PACKETS
+        stack.enter_context(Air(bridge=arguments.bridge, packets=packets))
         running = stack.enter_context(up(directory, gateway_text(arguments, row)))
         total_s = seconds + warm_up
         # the device answers before, during and for a while after its attack

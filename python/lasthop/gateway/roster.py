@@ -225,8 +225,8 @@ class Roster:
             known = self.found.get(mac or "", Found())
             # Stations that share a MAC address are distinguished by the addresses of the file.
             seen = sorted_(known.seen_s) if mac and owners[mac] == 1 else []
-            held = (a for a in seen if holder[a] == mac)
-            every = dict.fromkeys((*station.addresses, *held, *inside.get(station.name, ())))
+            own = (a for a in seen if holder[a] == mac)
+            every = dict.fromkeys((*station.addresses, *own, *inside.get(station.name, ())))
             free = tuple(a for a in every if self.owner(a) in (None, station))
             ap = station.ap or self.ap_of(known, (*free, *station.subnets))
             present.append(replace(station, ap=ap, addresses=free, mac=mac))
