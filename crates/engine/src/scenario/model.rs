@@ -5,7 +5,9 @@ pub use crate::app::{
     Arrivals, Carrier, Ends, Flow, Gaps, ReportSettings, Transport, UdpSettings, WebArrivals,
     WebSettings,
 };
-pub use crate::bottleneck::{BottleneckFairness, BottleneckSettings, BottleneckUdp};
+pub use crate::bottleneck::{
+    BottleneckFairness, BottleneckGroup, BottleneckSettings, BottleneckUdp,
+};
 use crate::cell::Hotspot;
 pub use crate::channel::{Channel, ChannelChange, Quality};
 pub use crate::conflict::{

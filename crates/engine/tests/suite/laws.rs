@@ -346,6 +346,25 @@ fn wire() -> impl Strategy<Value = Wire> {
     })
 }
 
+/// Two groups of stations, or none. Those whose stations the scenario does not have are left out later.
+fn groups() -> impl Strategy<Value = Vec<BottleneckGroup>> {
+    let group = || (0.05..20.0_f64, prop::option::of(50_000..4_000_000_u64));
+    let named = |name: &str, (share, max_bps): (f64, Option<u64>), stations: &[usize]| {
+        let (name, stations) = (name.to_owned(), stations.to_vec());
+        BottleneckGroup {
+            name,
+            share,
+            max_bps,
+            stations,
+        }
+    };
+    prop::option::of((group(), group())).prop_map(move |both| {
+        both.map_or_else(Vec::new, |(one, other)| {
+            vec![named("one", one, &[0]), named("other", other, &[1, 2])]
+        })
+    })
+}
+
 /// A bottleneck, mostly none, that begins late or at once with a rate of its own or an estimated one.
 fn bottleneck() -> impl Strategy<Value = Option<BottleneckSettings>> {
     let fairness = prop::sample::select(vec![
@@ -365,32 +384,38 @@ fn bottleneck() -> impl Strategy<Value = Option<BottleneckSettings>> {
         28..1500_u32,
         any::<bool>(),
         prop_oneof![Just(WceRule::Agreement), Just(WceRule::Paper)],
-        prop_oneof![Just(BottleneckUdp::Down), Just(BottleneckUdp::Both)],
+        (
+            prop_oneof![Just(BottleneckUdp::Down), Just(BottleneckUdp::Both)],
+            groups(),
+        ),
     );
-    let settings =
-        settings.prop_map(|settings| {
-            let (
-                fairness,
-                queue_packets,
-                rate_bps,
-                start,
-                interval,
-                ping_bytes,
-                spares_udp,
-                rule,
-                udp,
-            ) = settings;
-            BottleneckSettings {
-                fairness,
-                udp,
-                queue_packets,
-                rate_bps,
-                start: Span(start * MS),
-                wce: WceSettings::new(rule, WceSettings::MAX_BPS, Span(interval * MS)),
-                ping_bytes,
-                spares_udp,
-            }
-        });
+    let settings = settings.prop_map(|settings| {
+        let (
+            fairness,
+            queue_packets,
+            rate_bps,
+            start,
+            interval,
+            ping_bytes,
+            spares_udp,
+            rule,
+            (udp, mut groups),
+        ) = settings;
+        if fairness != BottleneckFairness::Station {
+            groups.clear();
+        }
+        BottleneckSettings {
+            fairness,
+            udp,
+            queue_packets,
+            rate_bps,
+            start: Span(start * MS),
+            wce: WceSettings::new(rule, WceSettings::MAX_BPS, Span(interval * MS)),
+            ping_bytes,
+            spares_udp,
+            groups,
+        }
+    });
     prop_oneof![2 => Just(None), 1 => settings.prop_map(Some)]
 }
 
@@ -491,6 +516,13 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             scenario.cell.ack_timeout = ack_timeout.map(|us| Span(us * 1000));
             (scenario.wire, scenario.bottleneck) = wire;
             scenario.stations = stations;
+            if let Some(bottleneck) = &mut scenario.bottleneck {
+                let present = scenario.stations.len();
+                for group in &mut bottleneck.groups {
+                    group.stations.retain(|&station| station < present);
+                }
+                bottleneck.groups.retain(|group| !group.stations.is_empty());
+            }
             scenario.flows = flows;
             scenario.record.series_interval = series.then_some(Span(10 * MS));
             scenario.record.frames = series.then_some(200);
