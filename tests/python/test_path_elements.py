@@ -224,6 +224,9 @@ SHARED = {"vsb.rate": SLOW, "vsb.queue": 40}
 VSB = {
     "rate": Element({"vsb.rate": SLOW}, limited),
     "queue": Element({"vsb.queue": 2}, shorter, on="data", base=SHARED),
+    "group": Element(
+        {"vsb.group.one": {"stations": "a", "max": SLOW}}, limited, base={"vsb.rate": "20 Mbps"}
+    ),
     "start": Element({"vsb.start": "2 s"}, lambda _, after: after["goodput"] > 600e3, base=SHARED),
 }
 SLOW_AIR = {"station.a.rate": "1 Mbps"}

@@ -7,8 +7,9 @@ import pytest
 import lasthop as lh
 
 CELL: dict[str, Any] = {
-    "duration": "30 s",
-    "warmup": "10 s",
+    # Segments that wait for a lost one at the end of the warm-up count after it: 400 kB here.
+    "duration": "220 s",
+    "warmup": "20 s",
     "replications": 2,
     "cell": {"phy": "802.11g", "ap_queue": 100},
     "wire": {"delay": "5 ms"},
@@ -29,8 +30,9 @@ GROUPS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", GROUPS)
 def test_stations_get_what_their_groups_have(name: str) -> None:
-    scenario = CELL | {"vsb": {"rate": "8 Mbps", "group": GROUPS[name]}}
+    groups = {"group": GROUPS[name]} if GROUPS[name] else {}
+    scenario = CELL | {"vsb": {"rate": "8 Mbps", **groups}}
     simulated = lh.simulate(scenario).stations["goodput_bps"]
     predicted = lh.predict(scenario).stations["goodput_bps"]
     for station in predicted.index:
-        assert simulated[station] == pytest.approx(predicted[station], rel=0.04), station
+        assert simulated[station] == pytest.approx(predicted[station], rel=0.02), station

@@ -35,7 +35,7 @@ def test_plan_writes_a_script(lasthop: Lasthop, cafe: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("#!/bin/sh\n")
     for line in lasthop("gateway", "plan", cafe).stdout.splitlines()[1:]:
-        is_of_classes = line.startswith(("ip link", "tc class", "tc qdisc"))
+        is_of_classes = line.startswith(("ip link add", "tc class", "tc qdisc"))
         is_shared = "6c68:fff" in line or "htb default" in line  # leaves for unclassified packets
         assert not is_of_classes or is_shared or f"    try {line}\n" in done.stdout
     # a difference from `lasthop gateway run`
@@ -63,7 +63,7 @@ def test_a_bad_file_is_refused_by_every_command(lasthop: Lasthop, cafe: Path, ve
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f'error: {cafe}:4: `gateway.station.till.address`: "10.0.0" is no IP address; allowed are '
-        "IPv4 and IPv6 addresses, separated by commas\n"
+        "IP addresses and subnets such as 192.168.4.0/24, separated by commas\n"
     )
 
 
