@@ -406,6 +406,8 @@ EVERYBODY = b"\xff" * 6
 OPTIONS = b"\x11\0\x01\x04\0\0\0\0"
 """Destination options in front of UDP."""
 ECHO_REPLY = summed(ipv4(1, b"\0\0" + bytes(PAYLOAD), DEVICE_V4, to=GATE_V4))
+ECHO = b"\x08\0" + checksum(b"\x08\0" + bytes(PAYLOAD)) + bytes(PAYLOAD - 2)
+"""An ICMP echo request (RFC 792). The gateway answers it, so that both directions are used."""
 MULTICAST = summed(ipv4(17, udp(5353, PAYLOAD), DEVICE_V4, to="224.0.0.1"))
 up_by = partial(Row, down=False)
 flooding = partial(Row, down=False, resolves=True)
@@ -437,6 +439,9 @@ ROWS: dict[str, Row] = {
             flood_of(arp(DEVICE, DEVICE_V4)),
             flood_of(solicitation(DEVICE, DEVICE_V6)),
         )
+    ),
+    "echo requests to the gateway, up": up_by(
+        flood_of(summed(ipv4(1, ECHO, DEVICE_V4, to=GATE_V4)))
     ),
     "nine macs": Row(macs(9), own_macs=True),
     "many macs": Row(macs(4095), own_macs=True),
