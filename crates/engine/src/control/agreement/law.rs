@@ -2,7 +2,7 @@
 //!
 //! | queueing delay behind the bottleneck | what C does |
 //! |---|---|
-//! | up to 5 ms | grows by 2 %, where it is used |
+//! | up to 5 ms, twice in a row | grows by 2 %, where it is used |
 //! | up to 40 ms | grows by 2 % a second, where it is used |
 //! | up to 100 ms | falls by 8 % a second |
 //! | above 200 ms, or above 100 ms for 0.2 s | is set by measurement |
@@ -53,7 +53,7 @@ use crate::kernel::time::{Span, Time};
 /// Growth in each interval while no queue stands.
 const SPEED_UP: f64 = 0.02;
 /// Observations in a row without a queue before C grows fast, since one of them may be chance.
-const SURE: u32 = 2;
+const SURE: u32 = 1;
 /// Growth in a second while a short queue stands. [1/s]
 const INCREASE: f64 = 0.02;
 /// Fall in a second while a longer one stands. [1/s]
