@@ -37,7 +37,8 @@ MAP(counters, ARRAY, 4, struct counts, MOST_APS, 0);
 MAP(setup, ARRAY, 4, struct settings, 1, 0);
 
 #define SWAPPED(n) (((n) << 8 | (n) >> 8) & 0xffff)
-enum { IPV4 = SWAPPED(0x0800), IPV6 = SWAPPED(0x86dd), IS_ARP = SWAPPED(0x0806), EAPOL = SWAPPED(0x888e) };
+enum { IPV4 = SWAPPED(0x0800), IPV6 = SWAPPED(0x86dd), IS_ARP = SWAPPED(0x0806), EAPOL = SWAPPED(0x888e), VLAN = SWAPPED(0x8100) };
+enum { SERVICE_VLAN = SWAPPED(0x88a8) };
 enum { ETHERNET = 14, ICMP = 1, UDP = 17, ICMP6 = 58, MAJOR = 0x6c68, EVERY = -1 };
 
 INLINE struct station *of_mac(struct packet *skb, u32 at)
@@ -174,60 +175,81 @@ INLINE u32 is_extension(u8 type)
 
 /* Whether a packet of ARP (RFC 826) or of IPv6 neighbour discovery (RFC 4861) names another MAC address as its sender's
  * than the frame does. The neighbours of this machine, and so its stations, would be what one guest invents. Such a
- * packet is made void: hosts ignore an operation of 0, and an ICMPv6 message whose checksum is wrong. */
+ * packet is made void: hosts ignore an ARP operation of 0, an ICMPv6 type of 255, and an EtherType of 0. It passes through
+ * the leaf of its sender. */
 INLINE u32 is_forged(struct packet *skb)
 {
-	u8 ethernet[12], named[6], bytes[2], type = 0;
-	u32 at = ETHERNET + 8, void_at = ETHERNET + 6, k;
+	u8 macs[12], named[6], option[2], type = 0;
+	u32 base = ETHERNET - 2, at, void_at, k;
+	u16 protocol = 0;
 
-	if (load_bytes(skb, 0, ethernet, 12))
+	if (load_bytes(skb, 0, macs, 12))
 		return 0;
-	if (skb->protocol == IPV6) {
-		if (load_bytes(skb, ETHERNET + 6, &type, 1))
+	/* the kernel takes away tags of VLAN 0, one after another */
+	for (k = 0; k < MOST_HEADERS; k++) {
+		if (load_bytes(skb, base, &protocol, 2))
 			return 0;
-		at = ETHERNET + 40;
+		if (protocol != VLAN && protocol != SERVICE_VLAN)
+			break;
+		base += 4;
+	}
+	void_at = base;
+	if (k == MOST_HEADERS)
+		goto forged;
+	base += 2;
+	if (protocol == IPV6) {
+		if (load_bytes(skb, base + 6, &type, 1))
+			return 0;
+		at = base + 40;
 		for (k = 0; k < MOST_HEADERS && is_extension(type); k++) {
-			if (load_bytes(skb, at, bytes, 2))
+			if (load_bytes(skb, at, option, 2))
 				return 0;
-			type = bytes[0];
-			at += (bytes[1] + 1) * 8;
+			type = option[0];
+			at += (option[1] + 1) * 8;
 		}
-		/* what is after so many headers is not looked at: an IP version that does not exist */
-		void_at = ETHERNET;
+		/* what is after so many headers is not looked at: an IP version of 0 */
+		void_at = base;
 		if (is_extension(type))
 			goto forged;
 		if (type != ICMP6 || load_bytes(skb, at, &type, 1))
 			return 0;
-		if (type != 133 && type != 135 && type != 136)
+		if (type < 133 || type > 137)
 			return 0;
-		void_at = at + 2;
-		/* a router solicitation has 8 bytes before its options, solicitations and advertisements have 24 */
-		at += type == 133 ? 8 : 24;
+		void_at = at;
+		/* bytes before the options (RFC 4861, 4.1 to 4.5) */
+		at += type == 133 ? 8 : type == 134 ? 16 : type == 137 ? 40 : 24;
 		for (k = 0; k < MOST_HEADERS; k++) {
-			if (load_bytes(skb, at, bytes, 2) || !bytes[1])
+			if (load_bytes(skb, at, option, 2) || !option[1])
 				return 0;
-			if (bytes[0] == (type == 136 ? 2 : 1))
+			if (option[0] == (type >= 136 ? 2 : 1))
 				break;
-			at += bytes[1] * 8;
+			at += option[1] * 8;
 		}
 		if (k == MOST_HEADERS)
 			goto forged;
 		at += 2;
-	} else if (skb->protocol != IS_ARP) {
+	} else if (protocol == IS_ARP) {
+		at = base + 8;
+		void_at = base + 6;
+	} else {
 		return 0;
 	}
 	if (load_bytes(skb, at, named, 6))
 		return 0;
-	for (k = 0; k < 6 && named[k] == ethernet[6 + k]; k++)
+	for (k = 0; k < 6 && named[k] == macs[6 + k]; k++)
 		;
 	if (k == 6)
 		return 0;
 forged:
-	if (load_bytes(skb, void_at, bytes, 2))
-		return 0;
-	bytes[0] = skb->protocol == IPV6 ? ~bytes[0] : 0;
-	bytes[1] = skb->protocol == IPV6 ? bytes[1] : 0;
-	store_bytes(skb, void_at, bytes, 2, 0);
+	if (void_at > base) {
+		option[0] = protocol == IPV6 ? 255 : 0;
+		store_bytes(skb, void_at, option, 1, 0);
+		if (protocol != IPV6)
+			store_bytes(skb, void_at + 1, option, 1, 0);
+	} else {
+		option[0] = option[1] = 0;
+		store_bytes(skb, void_at, option, 2, 0);
+	}
 	return 1;
 }
 
@@ -266,7 +288,7 @@ INLINE u32 is_udp(struct packet *skb)
 INLINE int classify(struct packet *skb, enum direction direction)
 {
 	u32 interface = skb->ifindex, number, ap, own_class, flags = 0, is_to = direction == TO_STATIONS;
-	u32 stranger, is_control;
+	u32 stranger, is_control, by_address = 0;
 	struct settings *settings = lookup(&setup, &flags);
 	u32 *at_interface = lookup(&interfaces, &interface);
 	struct station *station, *at_address, *machine = 0;
@@ -283,6 +305,8 @@ INLINE int classify(struct packet *skb, enum direction direction)
 	station = of_mac(skb, is_to ? 0 : 6);
 	if (station && !is_to)
 		note_interface(station, interface);
+	if (station)
+		by_address = station->flags & BY_ADDRESS;
 	if (!station || station->flags & (BY_ADDRESS | HAS_IGNORED)) {
 		at_address = of_address(skb, direction);
 		if (station && station->flags & HAS_IGNORED)
@@ -297,10 +321,6 @@ INLINE int classify(struct packet *skb, enum direction direction)
 		}
 		if (!station || station->flags & BY_ADDRESS || !station->to_class)
 			station = at_address;
-	}
-	if (!is_to && !(station && station->flags & BY_ADDRESS) && is_forged(skb)) {
-		add(station ? station->ap : at_interface ? *at_interface : 0, direction, FORGED, skb->len);
-		return 0;
 	}
 	if (station && !(station->flags & UNCLASSIFIED_AT)) {
 		number = station->number;
@@ -325,6 +345,10 @@ INLINE int classify(struct packet *skb, enum direction direction)
 	/* 01:80:c2:00:00:0x: control frames of a link, such as those of spanning trees (IEEE 802.1Q, 8.6.3) */
 	is_control = macs[0] == 1 && macs[1] == 0x80 && macs[2] == 0xc2 && !macs[3] && !macs[4] && macs[5] < 16;
 	kind = kind_of(skb, direction, macs[0] & 1, is_control);
+	if (!is_to && !by_address && is_forged(skb)) {
+		kind = STATION;
+		belongs = FORGED;
+	}
 	if (kind == STATION && !is_to && flags & UDP_PASSES && is_udp(skb)) {
 		add(ap, direction, UPLINK_UDP, skb->len);
 		return 0;
@@ -333,7 +357,7 @@ INLINE int classify(struct packet *skb, enum direction direction)
 		add(ap, direction, kind, skb->len);
 		return 0;
 	}
-	if ((macs[0] & 1) && access && (is_to || is_allowed(number, own_class, MULTICAST, direction, skb->len))) {
+	if ((macs[0] & 1) && belongs != FORGED && access && (is_to || is_allowed(number, own_class, MULTICAST, direction, skb->len))) {
 		own_class = access->multicast_class;
 		belongs = MULTICAST;
 	}

@@ -18,6 +18,8 @@ OF_PAGES: Mapping[str, Tables] = {
     "papers/acsma.md": {"assumptions": assumed("acsma"), **acsma.TABLES},
     "papers/aggregates.md": {"assumptions": assumed("aggregates")},
     "papers/airtime.md": {"assumptions": assumed("airtime")},
+    "papers/bottleneck.md": {"assumptions": assumed("bottleneck")},
+    "papers/dcf.md": {"assumptions": assumed("dcf")},
     "papers/red.md": {"assumptions": assumed("red"), **red.TABLES},
     "papers/ax.md": ax.TABLES,
     "validation.md": validation.TABLES,

@@ -24,6 +24,11 @@ GROUPS: dict[str, dict[str, Any]] = {
     "none": {},
     "family": {"family": {"stations": "family"}},
     "share": {"family": {"stations": "family", "share": 2}},
+    "max below its part": {"family": {"stations": "family", "share": 3, "max": "4.5 Mbps"}},
+    "max of a small share": {
+        "family": {"stations": "family", "share": 4},
+        "unlisted": {"share": 0.1, "max": "150 kbps"},
+    },
     "max": {"family": {"stations": "family"}, "unlisted": {"max": "2 Mbps"}},
 }
 

@@ -60,9 +60,8 @@ EXEMPT = (
     Kind.DHCP,
     Kind.UPLINK_UDP,
     Kind.IGNORED,
-    Kind.FORGED,
 )
-REDIRECTED = (Kind.STATION, Kind.UNCLASSIFIED, Kind.MULTICAST)
+REDIRECTED = (Kind.STATION, Kind.UNCLASSIFIED, Kind.MULTICAST, Kind.FORGED)
 
 ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
     Kind.MULTICAST: (64_000, 8_000),

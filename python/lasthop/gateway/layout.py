@@ -193,6 +193,7 @@ class Layout:
         self.free_numbers: list[int] = []
         self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
         self.free_leaves: list[int] = []
+        self.listed_macs = {each.name: each.mac for each in gateway.stations if each.mac}
         self.next_leaf = FIRST_LEAF
         self.bundles = bundles_of(gateway, LAST_LEAF)
         self.last_leaf = LAST_LEAF - len(self.bundles)
@@ -456,7 +457,7 @@ class Layout:
                 flags = HAS_IGNORED * (own_mac in numbers)
                 flags |= BY_ADDRESS * (by_address.get(name) in (SHARED_MAC, ROUTED_MAC))
                 table["macs", classification.mac_key(own_mac)] = place.packed(flags)
-            for subnet in member.station.subnets:
+            for subnet in () if self.is_by_mac_only(name) else member.station.subnets:
                 table["prefixes", classification.prefix_key(subnet)] = place.packed()
             for address in member.addresses if name in by_address else ():
                 is_by_mac = own_mac is not None and by_address[name] == ROUTED
@@ -483,7 +484,8 @@ class Layout:
         for name, member in self.members.items():
             mac = member.station.mac
             own = others.routers.get(mac or "", ())
-            keys = (key for key in member.keys if not is_in(key, own))
+            every = member.addresses if self.is_by_mac_only(name) else member.keys
+            keys = (key for key in every if not is_in(key, own))
             routed = any(is_routed(key, on_link) for key in keys)
             if mac is None:
                 found[name] = ROUTED if routed or member.station.subnets else UNKNOWN_MAC
@@ -494,6 +496,16 @@ class Layout:
             elif routed:
                 found[name] = ROUTED
         return found
+
+    def is_by_mac_only(self, name: str) -> bool:
+        """Return whether only frames of a MAC address belong to a station, as the file lists it.
+
+        Without a listed MAC address, its subnets also are its own if the frame has the MAC address
+        of no station.
+        """
+        listed = self.listed_macs.get(name)
+        owners = self.owners.get(listed, set())
+        return listed is not None and len(owners) == 1
 
     def shared_routers(self, others: Surroundings) -> set[str]:
         """Return MAC addresses of routers through which this machine reaches other stations.
@@ -561,7 +573,8 @@ class Layout:
             rate_bps=LEAF_RATE_BPS,
             ceil_bps=ceil_bps,
             burst_bytes=LEAF_BURST_BYTES,
-            cburst_bytes=max(LEAF_BURST_BYTES, int(ceil_bps / 8 * BURST_S)),
+            # A class with a ceiling must be able to use a whole turn after the turns of all others.
+            cburst_bytes=max(LEAF_BURST_BYTES, int(ceil_bps / 8 * BURST_S), 2 * quantum_bytes),
             quantum_bytes=quantum_bytes,
         )
 
@@ -632,7 +645,7 @@ class Layout:
             member = self.members[each]
             keys: list[Key] = list(member.keys)
             if mac is not None and len(owners) == 1:
-                keys = [mac, *member.station.subnets]
+                keys = [mac] if self.is_by_mac_only(each) else [mac, *member.station.subnets]
             requests += self.tables.place(each, Classes(member.leaf, member.uplink), keys)
         return requests
 

@@ -48,10 +48,11 @@ OF_FILTERS = (
 
 def kinds_of(row: dict[str, Any]) -> Iterator[tuple[str, int]]:
     """Return the counters of an access point and direction by kind. [bytes]"""
-    others = row["unclassified_bytes"] + row["multicast_bytes"]
+    others = row["unclassified_bytes"] + row["multicast_bytes"] + row["forged_bytes"]
     yield "station", row["redirected_bytes"] - others
     yield "unclassified", row["unclassified_bytes"]
     yield "multicast", row["multicast_bytes"]
+    yield "forged", row["forged_bytes"]
     yield from row["exempt_bytes"].items()
     yield "unmatched", row["unmatched_bytes"]
 

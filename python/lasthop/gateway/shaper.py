@@ -200,6 +200,7 @@ class Shaper:
                 row["exempt_bytes"] = {kind.name.lower(): found[kind].bytes for kind in EXEMPT}
                 row["unclassified_bytes"] = found[Kind.UNCLASSIFIED].bytes
                 row["multicast_bytes"] = found[Kind.MULTICAST].bytes
+                row["forged_bytes"] = found[Kind.FORGED].bytes
                 row["unmatched_bytes"] = found[Kind.UNMATCHED].bytes
                 rows.append(row)
         return rows

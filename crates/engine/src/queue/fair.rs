@@ -18,7 +18,7 @@ use crate::packet::Packet;
 /// Quantum of the party with the least share: the packet of one full Ethernet frame. [bytes]
 const QUANTUM: f64 = 1500.0;
 
-/// Idle time that a party with a largest rate can make up for; at least the time of a full packet.
+/// Idle time that a party with a largest rate can make up for at least.
 const BURST: Span = Span(1_000_000);
 
 /// A leaf, or a group of leaves, with a share of its own. Inside a group, leaves have equal shares.
@@ -68,6 +68,9 @@ struct Group {
     turns: Round,
     packets: usize,
     max_bps: Option<u64>,
+    /// What it can make up for after a wait: two of its turns, since a round of all parties may take longer than the
+    /// time of one packet at its largest rate. [bytes]
+    burst_bytes: u64,
     /// Time from which it may send.
     due: Time,
 }
@@ -76,7 +79,7 @@ impl Group {
     /// Charges `bytes` that are sent at `now` to its largest rate.
     fn send(&mut self, now: Time, bytes: u64) {
         if let Some(max_bps) = self.max_bps {
-            let burst = BURST.max(Span::to_send(QUANTUM as u64, max_bps));
+            let burst = BURST.max(Span::to_send(self.burst_bytes, max_bps));
             let since = Time(now.0.saturating_sub(burst.0));
             self.due = self.due.max(since) + Span::to_send(bytes, max_bps);
         }
@@ -180,14 +183,15 @@ impl Fair {
             place,
             counters: QueueCounters::default(),
         };
+        let quantum = |party: &Party| (QUANTUM * party.share / least).round() as i64;
         let group = |party: &Party| Group {
             leaves: party.leaves.clone(),
             turns: Round::new(party.leaves.iter().map(|_| QUANTUM as i64)),
             packets: 0,
             max_bps: party.max_bps,
+            burst_bytes: 2 * quantum(party) as u64,
             due: Time::ZERO,
         };
-        let quantum = |party: &Party| (QUANTUM * party.share / least).round() as i64;
         Fair {
             leaf_of,
             leaves: places.into_iter().map(leaf).collect(),
