@@ -454,6 +454,8 @@ ROWS: dict[str, Row] = {
     "a cloned mac, up": Row(cloned, down=False, with_victim=True),
     "flood of arp": flooding(flood_of(arp(DEVICE, DEVICE_V4), EVERYBODY)),
     "flood of solicitations": flooding(flood_of(solicitation(DEVICE, DEVICE_V6))),
+    "flood of forged arp": flooding(flood_of(arp(HONEST, DEVICE_V4), EVERYBODY)),
+    "flood of forged solicitations": flooding(flood_of(solicitation(HONEST, DEVICE_V6))),
     "flood of echo replies": flooding(flood_of(ECHO_REPLY)),
     "flood of multicast": flooding(flood_of(MULTICAST, GROUP)),
     "arp as the victim": forging(
