@@ -65,7 +65,7 @@ def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
     """Keep what some studies gave, and judge the claims that rest on them; the others stay."""
     was, some = load(), kept.keep(studies, runs, ())
     whole = {
-        "runs": samples() | some["runs"],
+        "runs": with_what_others_read(samples(), some["runs"]),
         "studies": was["studies"] | some["studies"],
         "claims": was["claims"],
     }
@@ -85,6 +85,34 @@ def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
         before[claim.id] = {**result.to_json(), "statement": claim.text}
     whole["claims"] = [before[claim.id] for claim in every.claims]
     _put(whole, {"apart": was.get("apart", {}) | {key: _now() for key in sorted(rerun)}}, was)
+
+
+def with_what_others_read(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return runs as they are now, with what other studies had read of the same runs before.
+
+    Raises
+    ------
+    SystemExit
+        If such a run has changed: the studies that share it are to be repeated too.
+    """
+    found = dict(old)
+    for key, run in new.items():
+        both, differs = _filled(old.get(key, {}), run)
+        if differs and both != run:
+            raise SystemExit(
+                f"run {key} has changed, and other studies read more of it: repeat all"
+            )
+        found[key] = both
+    return found
+
+
+def _filled(old: Any, new: Any) -> tuple[Any, bool]:
+    """Return a tree with what only the old one has, and whether what both have differs."""
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        return new, old != new
+    parts = {key: _filled(old[key], new[key]) for key in old.keys() & new.keys()}
+    whole = {key: parts[key][0] if key in parts else new[key] for key in new}
+    return old | whole, any(differs for _, differs in parts.values())
 
 
 def _others(why: str, rerun: set[str]) -> Iterator[str]:

@@ -344,8 +344,13 @@ class Layout:
         """Yield the class of a group, and the hierarchy inside it."""
         group = bundle.group
         turn_bytes = round(self.turn_bytes * group.share)
+        # It must be able to use a whole turn after a round of all others, which its `max` has to allow.
         yield self.leaf_class(
-            bundle.leaf, self.ap_class[ap.name], turn_bytes, largest_bps(ap, group)
+            bundle.leaf,
+            self.ap_class[ap.name],
+            turn_bytes,
+            largest_bps(ap, group),
+            burst_bytes=2 * turn_bytes,
         )
         shared = self.shared.get(ap.name, ())[:1]
         default = [leaf & 0xFFFF for leaf in shared if leaf >> 16 == bundle.major]
@@ -564,8 +569,13 @@ class Layout:
         name = None if group is None else group.name
         yield leaf_queue.add(self.ifb, leaf, self.queues[ap.name, name])
 
-    def leaf_class(self, leaf: int, parent: int, quantum_bytes: int, ceil_bps: int) -> Request:
-        """Return the request for a class below `parent`, with a ceiling. [bit/s]"""
+    def leaf_class(
+        self, leaf: int, parent: int, quantum_bytes: int, ceil_bps: int, burst_bytes: int = 0
+    ) -> Request:
+        """Return the request for a class below `parent`, with a ceiling. [bit/s]
+
+        At its ceiling it can send `burst_bytes` at once.
+        """
         return tc.htb_class(
             self.ifb,
             leaf,
@@ -573,8 +583,7 @@ class Layout:
             rate_bps=LEAF_RATE_BPS,
             ceil_bps=ceil_bps,
             burst_bytes=LEAF_BURST_BYTES,
-            # A class with a ceiling must be able to use a whole turn after the turns of all others.
-            cburst_bytes=max(LEAF_BURST_BYTES, int(ceil_bps / 8 * BURST_S), 2 * quantum_bytes),
+            cburst_bytes=max(LEAF_BURST_BYTES, int(ceil_bps / 8 * BURST_S), burst_bytes),
             quantum_bytes=quantum_bytes,
         )
 
