@@ -344,7 +344,7 @@ class Layout:
         """Yield the class of a group, and the hierarchy inside it."""
         group = bundle.group
         turn_bytes = round(self.turn_bytes * group.share)
-        # It must be able to use a whole turn after a round of all others, which its `max` has to allow.
+        # Its `max` must allow it a whole turn after a round of all others.
         yield self.leaf_class(
             bundle.leaf,
             self.ap_class[ap.name],
