@@ -55,8 +55,8 @@ def test_what_the_page_weighs(built_page: Path) -> None:
     page = sum(len(gzip.compress(path.read_bytes(), 9)) for path in rest)
     # 480 kB was the aim; a quarter is what reads and checks scenarios, whose messages are kept.
     # The queue of a Linux access point, DualPI2, DCTCP and Prague are 23 kB of the rest.
-    # Aggregation by category, greedy downlinks and counting by cohort are 12 kB.
-    assert engine <= 560_000
+    # Aggregation by category, greedy downlinks and counting by cohort are 12 kB, groups 6 kB.
+    assert engine <= 570_000
     assert page <= 220_000
 
 
