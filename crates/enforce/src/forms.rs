@@ -155,7 +155,15 @@ pub(crate) fn subnet(text: &str) -> Result<(IpAddr, u32), String> {
         (1 << behind) - 1
     };
     if bits & mask != 0 {
-        return Err("has bits behind its prefix".to_owned());
+        let network = match address {
+            IpAddr::V4(_) => {
+                IpAddr::from(u32::try_from(bits & !mask).map_or([0; 4], u32::to_be_bytes))
+            }
+            IpAddr::V6(_) => IpAddr::from((bits & !mask).to_be_bytes()),
+        };
+        return Err(format!(
+            "has bits behind its prefix, write {network}/{length}"
+        ));
     }
     Ok((address, length))
 }
@@ -201,7 +209,7 @@ pub(crate) fn range((address, length): (IpAddr, u32)) -> Range {
 }
 
 /// Reference to a station in a list.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Which {
     /// Its MAC address.
     Mac(String),
@@ -218,9 +226,18 @@ pub(crate) fn station(text: &str) -> Result<Which, String> {
     }
     match member(text) {
         Ok(subnet) => Ok(Which::Subnet(subnet)),
+        Err(_) if is_like_mac(text) => mac(text).map(Which::Mac),
         Err(fault) if text.contains([':', '.', '/']) => Err(fault),
         Err(_) => Ok(Which::Name(text.to_owned())),
     }
+}
+
+/// Returns whether a text resembles a MAC address: six parts, or colons only and no `::`.
+fn is_like_mac(text: &str) -> bool {
+    let is_hex = |text: &str| text.chars().all(|c| c.is_ascii_hexdigit());
+    let has_six_parts = text.split([':', '-']).count() == 6;
+    let has_colons = text.contains(':') && !text.contains("::");
+    (has_six_parts || has_colons) && text.split([':', '-']).all(is_hex)
 }
 
 /// Returns the valid references of a list; none if there is no list.
@@ -299,6 +316,26 @@ mod tests {
         assert!(subnet("0.0.0.0/0").is_ok() && subnet("2001:db8::/64").is_ok());
         for bad in ["192.168.4.1/24", "192.168.4.0", "192.168.4.0/33", "x/8"] {
             assert!(subnet(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_reference_is_named_by_what_it_resembles() {
+        for bad in ["02:00:5e:10:0:02", "02:00:5e:10:00", "02-00-5e-10-0-2"] {
+            assert_eq!(station(bad), Err("is no MAC address".to_owned()), "{bad}");
+        }
+        let group = "is no address of one station";
+        assert_eq!(station("ff:ff:ff:ff:ff:ff"), Err(group.to_owned()));
+        assert_eq!(station("fe80:::1"), Err("is no IP address".to_owned()));
+        let host_bits = [
+            ("10.0.0.1/24", "write 10.0.0.0/24"),
+            ("2001:db8::7/32", "write 2001:db8::/32"),
+        ];
+        for (bad, remedy) in host_bits {
+            assert_eq!(
+                station(bad),
+                Err(format!("has bits behind its prefix, {remedy}"))
+            );
         }
     }
 

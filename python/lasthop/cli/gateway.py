@@ -97,8 +97,9 @@ def plan(
 ) -> None:
     """Print the commands that do what `up` does, and do nothing.
 
-    They are the exact equivalent, for the stations whose addresses the file has; `up` talks to the
-    kernel itself and needs neither ip nor tc nor ethtool.
+    They are the exact equivalent for the stations whose IP addresses the file has. Stations and
+    members of groups that it lists by MAC address only are added by `up`, when they are found. `up`
+    talks to the kernel itself and needs none of the programs ip, tc, bpftool and ethtool.
     """
     if as_script:
         if as_json:

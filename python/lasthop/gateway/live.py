@@ -112,7 +112,7 @@ def station(row: dict[str, Any]) -> list[str]:
         scaled(row.get("backlog_packets"), 1, 0),
         scaled(row.get("dropped_packets"), 1, 0),
         scaled(row["udp_uplink_bps"], 1e6, 3),
-        pinged if row["pinged"] else "no",
+        pinged if row["pinged"] else "no" if "silent" in row else "-",
     ]
 
 

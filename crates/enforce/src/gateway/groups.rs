@@ -1,13 +1,14 @@
 //! Checks of groups: a station is in one group at most, and every group has stations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
 use lasthop_engine::notation::decode::{Said, Section};
-use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line};
+use lasthop_engine::notation::problem::{Origin, Problems, did_you_mean, one_line};
 
 use super::settings::{
-    BottleneckKeys, Fairness, GatewayStationTable, GatewayTable, GroupTable, UNLISTED,
+    BottleneckKeys, DiscoverTable, Fairness, GatewayStationTable, GatewayTable, GroupTable,
+    UNLISTED,
 };
 use crate::forms::{self, Which};
 
@@ -22,6 +23,7 @@ pub(super) fn check(gateway: &Section, problems: &mut Problems) {
     check_members(gateway, problems);
     check_listed(gateway, problems);
     check_fairness(gateway, problems);
+    check_largest_rates(gateway, problems);
 }
 
 /// Checks that the group of a station exists, and that a listed station is in one group at most.
@@ -103,12 +105,17 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
             _ => {}
         }
     }
+    let ignored = gateway
+        .inside(GatewayTable::discover)
+        .and_then(|discover| discover.said(DiscoverTable::ignore)?.present());
+    let ignored = forms::addresses(ignored.as_ref().map(|said| said.value.as_str()));
     let mut macs: HashMap<String, &str> = HashMap::new();
     let mut subnets: Vec<((IpAddr, u32), &str)> = Vec::new();
     for Claim { group, said } in claims(gateway) {
         let mut refuse = |message: String, hint: Option<String>| {
             problems.add_with_hint(said.origin, &said.path, message, hint);
         };
+        let mut seen = HashSet::new();
         for word in forms::words(&said.value) {
             let other = match forms::station(word) {
                 Ok(Which::Mac(mac)) => macs.insert(mac, group),
@@ -129,6 +136,20 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
                 }
                 _ => None,
             };
+            if forms::station(word).is_ok_and(|which| !seen.insert(which)) {
+                let message = format!(
+                    "`{}` is listed twice: expected each station once",
+                    one_line(word, 40)
+                );
+                refuse(message, None);
+            }
+            if forms::address(word).is_ok_and(|address| ignored.contains(&address)) {
+                let message = format!(
+                    "`{}` is in `gateway.discover.ignore`, which bypasses the leaves: must be in one of the two only",
+                    one_line(word, 40)
+                );
+                refuse(message, None);
+            }
             if let Some(other) = other.filter(|other| *other != group) {
                 let message = format!(
                     "`{}` is also in `gateway.group.{}`: a station must be in one group only",
@@ -154,6 +175,41 @@ fn check_fairness(gateway: &Section, problems: &mut Problems) {
         {
             let message = format!(
                 "{} does not support groups: must be \"station\" with `gateway.group`",
+                said.shown
+            );
+            problems.add(said.origin, &said.path, message);
+        }
+    }
+}
+
+/// Checks that the largest rate of a group is below the fixed rate of some access point.
+///
+/// A fixed rate that was set over the file does not make the file wrong.
+fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
+    let aps = gateway.tables(GatewayTable::ap);
+    let layers: Vec<Vec<&Section>> = match aps {
+        [] => vec![vec![gateway]],
+        _ => aps.iter().map(|(_, ap)| vec![ap, gateway]).collect(),
+    };
+    let mut largest_bps = 0;
+    for tables in &layers {
+        let said = tables
+            .iter()
+            .find_map(|table| table.said(BottleneckKeys::rate_bps));
+        match said {
+            Some(said) if !matches!(said.origin, Origin::Setting(_)) => match said.value {
+                Some(rate_bps) => largest_bps = largest_bps.max(rate_bps),
+                None => return,
+            },
+            _ => return,
+        }
+    }
+    for (_, group) in gateway.tables(GatewayTable::group) {
+        if let Some(said) = group.said(GroupTable::max_bps)
+            && said.value.is_some_and(|max_bps| max_bps >= largest_bps)
+        {
+            let message = format!(
+                "{} has no effect, since it is not below `gateway.rate`: expected a lower rate, or none",
                 said.shown
             );
             problems.add(said.origin, &said.path, message);

@@ -168,7 +168,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "station.a.address = \"10.0.0.1/30\"",
-            "cafe.toml:4: `gateway.station.a.address`: \"10.0.0.1/30\" has bits behind its prefix; allowed are IP addresses and subnets such as 192.168.4.0/24, \
+            "cafe.toml:4: `gateway.station.a.address`: \"10.0.0.1/30\" has bits behind its prefix, write 10.0.0.0/30; allowed are IP addresses and subnets such as 192.168.4.0/24, \
              separated by commas",
         ),
         (
@@ -300,6 +300,8 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
         "ap.a.interface = \"eth2\"\nap.b = { interface = \"eth3\", fairness = \"flow\" }\nflow_leaves = 9",
         "udp_uplink = \"1 Mbps\"\nap.a.udp = \"down\"",
         "fairness = \"flow\"\ndiscipline = \"codel\"\nflow_leaves = 300",
+        "rate = \"5 Mbps\"\nap.a.interface = \"eth2\"\nap.b = { interface = \"eth3\", rate = \"9 Mbps\" }\n\
+         group.unlisted.max = \"6 Mbps\"",
         "ap.a.fairness = \"rate\"\nstation.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
         "station.a.mac = \"02:00:5e:10:00:01\"\ndiscover.absence = \"2 s\"",
         "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"", // its MAC address is looked for
@@ -417,6 +419,22 @@ fn what_is_wrong_with_groups_is_said() {
         (
             "group.alice = {}",
             "`gateway.group.alice`: has no stations: expected `stations`, or `group` in a station",
+        ),
+        (
+            "group.a.stations = \"02-00-00-00-00-01, 02:00:00:00:00:01\"",
+            "`gateway.group.a.stations`: `02:00:00:00:00:01` is listed twice: expected each station once",
+        ),
+        (
+            "discover.ignore = \"10.0.0.1\"\ngroup.a.stations = \"10.0.0.1\"",
+            "`gateway.group.a.stations`: `10.0.0.1` is in `gateway.discover.ignore`, which bypasses the leaves: must be in one of the two only",
+        ),
+        (
+            "rate = \"5 Mbps\"\ngroup.unlisted.max = \"5 Mbps\"",
+            "`gateway.group.unlisted.max`: \"5 Mbps\" has no effect, since it is not below `gateway.rate`: expected a lower rate, or none",
+        ),
+        (
+            "group.a.stations = \"02:00:00:00:0:01\"",
+            "`gateway.group.a.stations`: \"02:00:00:00:0:01\" is no MAC address; allowed are MAC addresses, IP addresses, subnets and names of listed stations, separated by commas",
         ),
         (
             "group = { a = { stations = \"10.0.0.1\" }, b = { stations = \"10.0.0.0/24\" } }",
