@@ -187,7 +187,7 @@ with `udp = "down"`. What fq_codel and codel are sent is tried in user-mode Linu
 """
 
 
-KINDS_DRAWN, STEPS_DRAWN = 3, 4
+KINDS_DRAWN, STEPS_DRAWN = 2, 4
 """Numbers of kinds, and of steps of each kind, that `make test` draws."""
 
 

@@ -269,7 +269,8 @@ class Shaped:
             said = f"interface {device.name} takes several segments as one packet"
             one = Segments(device, links.ONE_SEGMENT)
             found.append(Difference(("segments", device.name), said, [one]))
-        return found + self.differences_inside(device, parts)
+        # Repairs are carried out in this order: a splitter without a queue drops every packet.
+        return self.differences_inside(device, parts) + found
 
     def differences_inside(self, device: tc.Device, parts: Set[Any]) -> list[Difference]:
         """What is not as it ought to be of queue and program."""
