@@ -17,7 +17,7 @@
 #define NO_CLASS MOST_CLASSES
 
 /* "held": probabilities stay as they are set from outside. */
-enum law { CORRECTED = 0, PRINTED = 1, REGULATED = 2, HELD = 3 };
+enum law { CORRECTED = 0, PRINTED = 1, REGULATED = 2, PARTITION = 3, HELD = 4 };
 
 struct class {
 	/* Part of what all classes together are to have. [2^-32] */
@@ -151,12 +151,18 @@ APART u32 see(struct shared *shared, u32 number, u64 now_ns)
 	return 0;
 }
 
+/* What a class holds of the queue. [2^-24 packets] */
+INLINE u64 held(const struct class *class, const struct seen *seen)
+{
+	return (seen->backlog * length(class) << PACKET_BITS) / larger(seen->whole, 1);
+}
+
 /* The regulator's next probability for a class that is to have `target` of what all classes have. Its gain is
  * pi / (6 sqrt(beta)) sqrt(p) / V, its gain times its pole pi / 3 p / (V c B). */
 INLINE void regulate(struct class *class, u64 target, u64 occupancy, const struct seen *seen)
 {
 	u64 wanted = times(target, occupancy);
-	u64 has = (seen->backlog * length(class) << PACKET_BITS) / larger(seen->whole, 1);
+	u64 has = held(class, seen);
 	u64 buffer = larger(wanted, 1 << PACKET_BITS), slow = larger(class->integral, LEAST_INTEGRAL);
 	u32 down = has < wanted;
 	u64 excess = down ? wanted - has : has - wanted;
@@ -179,6 +185,11 @@ APART u32 judge(struct shared *shared, u32 number, u64 now_ns)
 	of = is_present(class, now_ns) ? shared->seen.present : ONE;
 	if (shared->setting.law == REGULATED)
 		regulate(class, ratio(class->target, of), shared->setting.occupancy, &shared->seen);
+	else if (shared->setting.law == PARTITION)
+		class->blocking = held(class, &shared->seen) >=
+						  times(ratio(class->target, of), shared->setting.occupancy)
+					  ? ONE
+					  : 0;
 	else if (shared->setting.law == CORRECTED && shared->seen.backlog << PACKET_BITS < shared->setting.occupancy)
 		class->blocking = 0;
 	else /* length / whole >= target / of */
@@ -199,7 +210,7 @@ APART u32 step(struct shared *shared, u64 now_ns)
 	far >>= PACKET_BITS - 16;
 	if (shared->setting.law == HELD)
 		return 0;
-	if (shared->setting.law != REGULATED && far * far <= shared->setting.tolerance)
+	if (shared->setting.law <= PRINTED && far * far <= shared->setting.tolerance)
 		return 0;
 	shared->seen.whole = shared->seen.present = 0;
 	for (k = 0; k < MOST_CLASSES && k < shared->setting.classes; k++)

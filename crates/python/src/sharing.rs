@@ -11,8 +11,8 @@ const ROUNDING: f64 = 1e-9;
 /// queue holds `occupancy_packets` and each class its part `targets` of them.
 ///
 /// Call `step` at every arrival or at regular instants, and refuse packets of each class with the
-/// probability that it returns. `algorithm` is "corrected", "printed" or "regulated", as in
-/// `cell.ap_queue.vbs`. What makes no sense raises ValueError.
+/// probability that it returns. `algorithm` is "corrected", "printed", "regulated" or "partition", as
+/// in `cell.ap_queue.vbs`. What makes no sense raises ValueError.
 #[pyclass(module = "lasthop._core")]
 pub struct Vbs {
     controller: Controller,

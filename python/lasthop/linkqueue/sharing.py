@@ -13,8 +13,8 @@ from lasthop.linux import bpf
 from lasthop.linux.links import ETHERNET
 from lasthop.linux.tc import Subnet
 
-LAWS = {"corrected": 0, "printed": 1, "regulated": 2}
-HELD = 3
+LAWS = {"corrected": 0, "printed": 1, "regulated": 2, "partition": 3}
+HELD = 4
 """Probabilities stay as they are set from outside."""
 PART = 1 << 32
 """One, in parts and probabilities."""

@@ -82,7 +82,7 @@ class Vbs(Queue):
     occupancy: float
     """Part of the limit that is kept filled. [-]"""
     share_of: Literal["queue", "service"]
-    algorithm: Literal["corrected", "printed", "regulated"]
+    algorithm: Literal["corrected", "printed", "regulated", "partition"]
 
 
 class Mac80211(Queue):

@@ -8,6 +8,8 @@
 //!   and h_i >= h_i*, else 0; within the tolerance p_i stays as it is.
 //! - [`Law::Printed`], Algorithm 1 as printed: p_i = 1 if h_i >= h_i*, even if the queue is short.
 //! - [`Law::Regulated`], a proportional-integral controller of each class's virtual buffer.
+//! - [`Law::Partition`], a drop-tail buffer for each class: p_i = 1 if Q h_i >= h_i* cB, else 0
+//!   ("logical buffer partitioning", section II-C; "mimics a small DropTail buffer", section V).
 //!
 //! Targets are taken among the classes that are present: what an absent class leaves goes to the
 //! others in proportion.
@@ -31,6 +33,9 @@ use crate::words;
 /// Part of its window that TCP gives up at a loss. [-]
 const BETA: f64 = 0.5;
 
+/// Packets by which products of shares and backlogs may be too small through rounding. [packets]
+const ROUNDING: f64 = 1e-9;
+
 /// Least blocking probability from which gains are computed: that of a window of 45 packets. [-]
 const LEAST_PROBABILITY: f64 = 0.001;
 
@@ -43,6 +48,8 @@ words! {
         Printed = "printed",
         /// A proportional-integral controller for each class.
         Regulated = "regulated",
+        /// A drop-tail buffer for each class.
+        Partition = "partition",
     }
 }
 
@@ -131,7 +138,8 @@ impl Controller {
             .filter(|&(_, &present)| present)
             .map(|(target, _)| target)
             .sum();
-        if self.law != Law::Regulated && self.is_near(seen.backlog_packets) {
+        let rests = matches!(self.law, Law::Corrected | Law::Printed);
+        if rests && self.is_near(seen.backlog_packets) {
             return &self.blocking;
         }
         for class in 0..self.targets.len() {
@@ -147,6 +155,10 @@ impl Controller {
                 }
                 Law::Printed => f64::from(seen.shares[class] >= target),
                 Law::Regulated => self.regulated(class, target, seen),
+                Law::Partition => {
+                    let held_packets = seen.backlog_packets * seen.shares[class];
+                    f64::from(held_packets >= target * self.occupancy - ROUNDING)
+                }
             };
         }
         &self.blocking
@@ -204,6 +216,25 @@ mod tests {
         let mut printed = Controller::new(Law::Printed, 60.0, 1e-4, vec![0.5, 0.5]);
         assert_eq!(step(&mut printed, 1.0, &[1.0, 0.0]), [1.0, 0.0]);
         assert_eq!(step(&mut printed, 2.0, &[0.5, 0.5]), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_partition_is_a_drop_tail_buffer_of_each_class() {
+        let mut partition = Controller::new(Law::Partition, 60.0, 25.0, vec![0.5, 0.5]);
+        assert_eq!(step(&mut partition, 33.0, &[29.0 / 33.0, 4.0 / 33.0]), [0.0, 0.0]);
+        assert_eq!(step(&mut partition, 34.0, &[30.0 / 34.0, 4.0 / 34.0]), [1.0, 0.0]);
+        // it is blocked below the occupancy too, and within the tolerance around it
+        assert_eq!(step(&mut partition, 60.0, &[0.5, 0.5]), [1.0, 1.0]);
+        // a class alone has the room of all
+        let alone = Observation {
+            backlog_packets: 59.0,
+            shares: &[1.0, 0.0],
+            present: &[true, false],
+            served_packets: 1.0,
+        };
+        assert_eq!(partition.step(&alone)[0], 0.0);
+        let full = Observation { backlog_packets: 60.0, ..alone };
+        assert_eq!(partition.step(&full)[0], 1.0);
     }
 
     #[test]

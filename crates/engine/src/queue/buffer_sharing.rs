@@ -52,9 +52,9 @@ table! {
         occupancy: f64 = number(0.0..=1.0).default(0.6);
         /// What shares are parts of. "queue": the packets in the queue; "service": the data segments that the air carries, both ways.
         share_of: ShareOf = word().default(ShareOf::Queue);
-        /// "corrected": blocks a class that has its share while the queue holds its part; "printed": Algorithm 1 to the letter, which blocks it with a short queue too; "regulated": a proportional-integral controller for each class.
+        /// "corrected": blocks a class that has its share while the queue holds its part; "printed": Algorithm 1 to the letter, which blocks it with a short queue too; "regulated": a proportional-integral controller for each class; "partition": a drop-tail buffer for each class, of its share of the part of the limit.
         algorithm: Law = word().default(Law::Corrected);
-        /// Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing; with "regulated" it has no effect but on the measured settling_s.
+        /// Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing; with "regulated" and "partition" it has no effect but on the measured settling_s.
         tol: f64 = number(0.0..=1_000_000_000_000.0).depends("1/limit^2"), by tolerance;
         /// Time between steps of the algorithm; "packet": one at every arrival.
         update: Option<Span> = duration(US..=10 * S).or("packet").default("packet");
@@ -153,6 +153,15 @@ impl SharingSetting {
         {
             let fault = "is no part of the queue's limit; allowed is a number above 0 and below 1";
             occupancy.refuse_value(fault, problems);
+        }
+        if let Some(law) = sharing.said(SharingSetting::algorithm)
+            && law.value == Law::Partition
+            && let Some(of) = sharing.said(SharingSetting::share_of)
+            && of.value == ShareOf::Service
+        {
+            let fault = "does not fit algorithm = \"partition\", whose buffers hold packets of the \
+                         queue; must be \"queue\"";
+            of.refuse_value(fault, problems);
         }
         let classes = sharing.tables(SharingSetting::class);
         match sharing.said(SharingSetting::by) {

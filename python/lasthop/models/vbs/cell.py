@@ -107,6 +107,8 @@ class Cell:
     regulated : bool
         A controller holds that part on average, by random drops; else, as by Algorithm 1, it is
         filled like a drop-tail buffer.
+    partitioned : bool
+        Each target is a drop-tail buffer of its own, of :math:`c\\,h_i^* B_{ap}` packets.
     names : tuple of str
         Names of the classes that `targets` are of, for messages.
     """
@@ -121,6 +123,7 @@ class Cell:
     targets: tuple[float, ...] = ()
     occupancy: float = 0.6
     regulated: bool = False
+    partitioned: bool = False
     names: tuple[str, ...] = ()
 
     @property

@@ -93,15 +93,17 @@ class _State:
     overflow: Floats
     occupancy: float
     swing: float  # packets by which the queue varies, so that timers allow for it
-    own: float  # losses of a flow's own growth in an episode, per packet by which it grows
+    own: Floats  # losses of a flow's own growth in an episode, per packet by which it grows
     spread: Floats  # losses of any packet in an episode, per packet that arrives
     rates: Floats  # of losses, by group
+    held: Floats  # packets of each group in the queue, of partitions alone
 
     def moved(self, other: "_State", buffer: int) -> float:
         ours, theirs = vars(self), vars(other)
         names = ("shares", "replies", "overflow", "spread")
         most = max(float(np.abs(ours[name] - theirs[name]).max()) for name in names)
-        return max(most, abs(self.occupancy - other.occupancy) / buffer)
+        held = float(np.abs(self.held - other.held).max())
+        return max(most, held / buffer, abs(self.occupancy - other.occupancy) / buffer)
 
     def towards(self, other: "_State", step: float) -> "_State":
         """A part of the way to the other; rates are guesses, and are taken over."""
@@ -138,6 +140,7 @@ class _Components:
                 [k for k, one in enumerate(cell.classes) if one.sharing == index]
                 for index, _ in enumerate(cell.targets)
             ]
+        self.rooms = _rooms(cell)
 
     def round(self, at: _State) -> tuple[_State, Solution]:
         cell, counts = self.cell, self.counts
@@ -157,7 +160,8 @@ class _Components:
             one = flow(k, rate) if times is rtt else self._flow(k, rate, at, mac, times)
             return self._accepted(k, one, at, mac, rate) / float(times[k])
 
-        for index, (group, target) in enumerate(zip(self.groups, self.targets, strict=True)):
+        targets = at.held / at.held.sum() if cell.partitioned else np.array(self.targets)
+        for index, (group, target) in enumerate(zip(self.groups, targets, strict=True)):
 
             def excess(
                 rate: float, times: Floats = rtt, group: list[int] = group, part: float = target
@@ -165,14 +169,19 @@ class _Components:
                 arriving = [arrivals(k, rate, times) for k in group]
                 return float(counts[group] @ np.array(arriving)) - part * mac.service_rate
 
-            room_s = (cell.buffer_packets - at.occupancy) / mac.service_rate
-            overflows = bool(cell.targets) or excess(0.0, rtt + room_s) > 0.0
+            if cell.partitioned:
+                room = self.rooms[index] - at.held[index]
+                full = self.rooms[index] / (at.occupancy + room)
+                overflows = excess(0.0, rtt + room / mac.service_rate, part=full) > 0.0
+            else:
+                room_s = (cell.buffer_packets - at.occupancy) / mac.service_rate
+                overflows = bool(cell.targets) or excess(0.0, rtt + room_s) > 0.0
             try:
                 rate = loss_rate(excess, float(at.rates[index])) if overflows else 0.0
             except ConvergenceError as error:
                 raise ConvergenceError(self._cannot_hold(index, str(error))) from None
             rates[index] = rate
-            if rate == 0.0 and cell.targets:
+            if rate == 0.0 and cell.targets and not cell.partitioned:
                 arriving = excess(0.0) + target * mac.service_rate
                 held = arriving / mac.service_rate * at.occupancy
                 self.unfilled = self._cannot_fill(index, held, mac)
@@ -223,7 +232,7 @@ class _Components:
         elif self.losses == "independent":
             hazard = independent(self.levels[k], discard, _probability(rate))
         else:
-            episodes = Episodes(rate, at.own, float(at.spread[k]))
+            episodes = Episodes(rate, float(at.own[k]), float(at.spread[k]))
             hazard = in_episodes(self.levels[k], growth, discard, episodes)
         rto_s = max(one.min_rto_s, float(rtt[k]) + at.swing / mac.service_rate)
         again = float(discard + (0.0 if one.upload else at.overflow[k]))
@@ -260,16 +269,27 @@ class _Components:
         with np.errstate(divide="ignore"):  # nothing passes a channel that loses every frame
             replies = np.where(self.uploads, self.segments / passing, replies)
         occupancy, swing = self.limit, 0.5 * VARIATION * self.limit
-        own, spread = float(np.exp(-mac.contending)), np.zeros(len(counts))
+        held, targets = self.rooms, self.rooms / self.rooms.sum()
+        leaving = np.ones(len(counts))
+        if self.cell.partitioned:  # only a packet of the same partition makes room
+            for group in self.groups:
+                leaving[group] = at.shares[group].sum()
+        own, spread = np.exp(-mac.contending * leaving), np.zeros(len(counts))
         weights = np.ones(len(counts))
         if self.far:
             weights = mac.no_departure
         if self.losses == "bursts":
-            own, spread, swing, depth = self._overflows(at, mac, flows, rates, own, weights)
-            occupancy -= depth
+            own, spread, swing, depths = self._overflows(at, mac, flows, rates, own, weights)
+            occupancy -= float(depths.sum())
             if rates.any():
                 occupancy = max(occupancy - mac.contending, 1.0)
-        if not self.cell.targets and rates[0] == 0.0:
+                held = np.maximum(held - depths - mac.contending * targets, 1.0)
+        if self.cell.partitioned:
+            arriving = np.array([float(counts[k] @ accepted[k]) for k in self.groups])
+            natural = arriving / mac.service_rate * at.occupancy
+            held = np.where(rates > 0.0, held, np.clip(natural, 1e-3, self.rooms))
+            occupancy = float(held.sum())
+        elif not self.cell.targets and rates[0] == 0.0:
             # nothing overflows: the queue is what the windows leave for it
             offered = float(counts @ accepted) / mac.service_rate
             occupancy = min(max(at.occupancy * offered, 1e-3), float(self.cell.buffer_packets))
@@ -282,6 +302,7 @@ class _Components:
             own=own,
             spread=spread,
             rates=rates,
+            held=held,
         )
 
     def _overflows(
@@ -290,12 +311,15 @@ class _Components:
         mac: Contention,
         flows: Sequence[Response],
         rates: Floats,
-        own: float,
+        own: Floats,
         weights: Floats,
-    ) -> tuple[float, Floats, float, float]:
-        """Whom episodes meet, the swing they make, and how far the queue is below its limit."""
+    ) -> tuple[Floats, Floats, float, Floats]:
+        """Return whom episodes meet, their swing, and packets that each group is below its limit.
+
+        One queue that all groups fill is below its limit by the sum.
+        """
         counts = self.counts
-        spread = np.zeros(len(counts))
+        own, spread = own.copy(), np.zeros(len(counts))
         freed, squares = np.zeros(len(rates)), np.zeros(len(rates))
         growth = np.array(
             [counts[k] * one.growing * self._growth(k, at, mac, one) for k, one in enumerate(flows)]
@@ -304,9 +328,9 @@ class _Components:
             growing = growth[group].sum()
             arriving = sum(counts[k] * flows[k].sent * weights[k] for k in group)
             if self.far:
-                own = growing / (growing + arriving)
-            # what the others grow by meets whoever is above its share
-            spill = growth.sum() - own * growing
+                own[group] = growing / (growing + arriving)
+            # what the others grow by meets whoever is above its share, unless each has a buffer
+            spill = (growing if self.cell.partitioned else growth.sum()) - own[group[0]] * growing
             spread[group] = spill * weights[group] / arriving
             if rate > 0.0:
                 each = counts[group] * np.array([flows[k].freed for k in group]) / rate
@@ -314,12 +338,18 @@ class _Components:
                 whole = sum(counts[k] * flows[k].freed_squared for k in group) / rate
                 variance = whole - (each**2 / counts[group]).sum()
                 squares[index] = freed[index] ** 2 + max(variance, 0.0)
+        depths = np.zeros(len(rates))
         if not freed.any():
-            return own, spread, 0.0, 0.0
+            return own, spread, 0.0, depths
+        if self.cell.partitioned:
+            full = freed > 0.0
+            depths[full] = 0.5 * np.maximum(1.0 - rates[full], 0.0) * squares[full] / freed[full]
+            return own, spread, float(np.sqrt((freed**2).sum())), depths
         # one queue, which all fill again whatever class an episode has met
         swing = float(rates @ freed / rates.sum())
         depth = 0.5 * np.prod(np.maximum(1.0 - rates, 0.0)) * (rates @ squares) / (rates @ freed)
-        return own, spread, swing, float(depth)
+        depths[0] = depth
+        return own, spread, swing, depths
 
     def _growth(self, k: int, at: _State, mac: Contention, flow: Response) -> float:
         window = np.array([min(flow.cwnd, float(self.cell.classes[k].law.limit))])
@@ -395,6 +425,13 @@ def _probability(rate: float) -> float:
     return min(rate, 0.999)
 
 
+def _rooms(cell: Cell) -> Floats:
+    """Packets of each group that a partition has room for, or the buffer without targets."""
+    targets = np.array(cell.targets or (1.0,))
+    part = cell.occupancy if cell.targets else 1.0
+    return np.asarray(targets / targets.sum() * part * cell.buffer_packets)
+
+
 def starts(cell: Cell) -> Iterator[_State]:
     """Starting points: all connections alike, then most of the queue with one class."""
     counts = cell.counts
@@ -406,9 +443,10 @@ def starts(cell: Cell) -> Iterator[_State]:
         overflow=np.full(size, 0.01),
         occupancy=0.9 * cell.buffer_packets,
         swing=0.3 * cell.buffer_packets,
-        own=0.4,
+        own=np.full(size, 0.4),
         spread=np.full(size, 0.05),
         rates=np.full(groups, 0.1),
+        held=0.9 * _rooms(cell),
     )
     yield equal
     for favoured in range(min(size, STARTED)):
@@ -444,7 +482,7 @@ def scattered(cell: Cell, count: int, seed: int = 1) -> Iterator[_State]:
             overflow=10.0 ** draw.uniform(-4.0, -0.3, len(cell.counts)),
             occupancy=draw.uniform(0.05, 1.0) * cell.buffer_packets,
             swing=draw.uniform(0.0, 0.5) * cell.buffer_packets,
-            own=draw.uniform(0.0, 1.0),
+            own=np.full(len(cell.counts), draw.uniform(0.0, 1.0)),
             spread=10.0 ** draw.uniform(-3.0, 0.0, len(cell.counts)),
             rates=10.0 ** draw.uniform(-3.0, 0.0, len(first.rates)),
         )

@@ -100,6 +100,7 @@ def picture_of(scenario: CellScenario) -> Picture:
             names=tuple(one.name for one in cell.vbs_classes) if shared else (),
             occupancy=shared.occupancy if shared else NO_SHARING,
             regulated=shared is not None and shared.algorithm == "regulated",
+            partitioned=shared is not None and shared.algorithm == "partition",
         ),
         class_of,
         station_of,

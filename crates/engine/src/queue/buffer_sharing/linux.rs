@@ -73,7 +73,7 @@ fn class(name: usize, share: f64, whole: f64) -> SharingClass {
 impl Trace {
     /// An empty queue of random settings, and how the C is told of them.
     fn draw(stream: &mut Stream, events: &mut Vec<Event>) -> Trace {
-        let law = [Law::Corrected, Law::Printed, Law::Regulated][stream.up_to(2) as usize];
+        let law = Law::ALL[stream.up_to(3) as usize];
         let limit = 8 + stream.up_to(200);
         let setting = SharingSetting {
             // both sides know the occupancy to the last bit
@@ -189,8 +189,12 @@ impl Trace {
     fn is_tied(&self) -> bool {
         let (present, shares) = (&self.queue.present, &self.queue.shares);
         let targets = self.queue.controller.targets_among(present);
-        self.law != Law::Regulated
-            && (targets.zip(shares)).any(|(target, share)| (target - share).abs() < TIE)
+        let (backlog, occupancy) = (self.inside.len() as f64, self.queue.area.target);
+        targets.zip(shares).any(|(target, share)| match self.law {
+            Law::Corrected | Law::Printed => (target - share).abs() < TIE,
+            Law::Partition => (target * occupancy - share * backlog).abs() < APART,
+            Law::Regulated => false,
+        })
     }
 }
 
