@@ -5,7 +5,8 @@
 ``reference/claims-samples.json.gz``, what measures read of every run. Finished runs are kept in
 ``out/claims``; after Ctrl-C it goes on from there. ``python docs/claims.py SUBJECT`` repeats one
 subject and leaves the others as they are kept. ``python docs/claims.py --study red-fig17 --study
-red-fig19`` repeats these studies, and judges the claims that rest on them once more.
+red-fig19`` repeats these studies, and judges the claims that rest on them once more. ``python
+docs/claims.py --judge`` simulates nothing and judges all claims by the values that are kept.
 """
 
 import argparse
@@ -80,11 +81,33 @@ def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
         if rerun.isdisjoint(f"{claim.subject}-{name}" for name in claim.studies()):
             continue
         new = [each[claim.id] for each in found if claim.id in each]
-        old = _others(before[claim.id]["why"], rerun)
+        why = before[claim.id]["why"] if claim.id in before else ""
+        old = _others(why, rerun)
         result = claim.result(values[claim.subject], every.rules, findings=[*old, *new])
         before[claim.id] = {**result.to_json(), "statement": claim.text}
-    whole["claims"] = [before[claim.id] for claim in every.claims]
+    whole["claims"] = [before[claim.id] for claim in every.claims if claim.id in before]
     _put(whole, {"apart": was.get("apart", {}) | {key: _now() for key in sorted(rerun)}}, was)
+
+
+def judge() -> None:
+    """Judge all claims by the values that are kept, with the findings that are kept."""
+    was = {**load(), "runs": samples()}
+    values, every = kept.values_of(was), ledger.load()
+    before = {one["id"]: one for one in was["claims"]}
+    judged = []
+    for claim in every.claims:
+        why = before[claim.id]["why"] if claim.id in before else ""
+        found = [*_others(why, set())]
+        result = claim.result(values[claim.subject], every.rules, findings=found)
+        judged.append({**result.to_json(), "statement": claim.text})
+    whole = {key: was[key] for key in ("runs", "studies")}
+    _put({**whole, "claims": judged}, {"apart": was.get("apart", {})}, was)
+
+
+def messages(whole: Any) -> list[dict[str, Any]]:
+    """Judge the papers' messages by the values that are kept."""
+    values, every = kept.values_of(whole), ledger.load()
+    return [each.to_json(values.get(each.subject, {}), every.rules) for each in every.messages]
 
 
 def with_what_others_read(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
@@ -128,6 +151,7 @@ def _now() -> dict[str, str]:
 
 
 def _put(whole: dict[str, Any], apart: dict[str, Any], was: Any = None) -> None:
+    whole = {"studies": whole["studies"], "messages": messages(whole), **whole}
     runs = json.dumps(whole.pop("runs"), ensure_ascii=False, sort_keys=True)
     SAMPLES.write_bytes(gzip.compress(runs.encode(), mtime=0))
     head = _now() if was is None else {key: was[key] for key in _now()}
@@ -142,9 +166,14 @@ def main() -> None:
     every = {study.key: study for module in modules for study in module.STUDIES}
     parser.add_argument("subject", nargs="?", choices=SUBJECTS_STUDIED)
     parser.add_argument("--study", action="append", choices=every, metavar="KEY")
+    parser.add_argument("--judge", action="store_true")
     asked = parser.parse_args()
-    if asked.subject and asked.study:
-        parser.error("a subject and --study: expected one of the two")
+    if sum(map(bool, (asked.subject, asked.study, asked.judge))) > 1:
+        parser.error("a subject, --study and --judge: expected one of them")
+    if asked.judge:
+        judge()
+        print(KEPT, SAMPLES, sep="\n")
+        return
     if asked.study:
         studies = [every[key] for key in dict.fromkeys(asked.study)]
         with batch_bar("reproducing") as progress:

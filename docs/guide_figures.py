@@ -257,32 +257,48 @@ def measured(text: str) -> str:
     return str(file)
 
 
+OVER_PAPER = (0.5, 2.0)
+"""Range of the axis of simulated over stated values; those beyond are drawn at its ends. [-]"""
+
+
 def reproduced() -> Figure:
-    """All numbers that papers state, and what lasthop simulates, from the kept run."""
-    shown: dict[str, list[tuple[float, float]]] = {}
+    """All numbers that papers state, and how close lasthop comes, from the kept run."""
+    shown: dict[str, dict[tuple[str, str], tuple[float, float]]] = {}
     for claim in claims.load()["claims"]:
+        subject = claim["id"].rpartition("-")[0]
         for check in claim["checks"]:
-            paper, simulated = check["paper"], check["simulated"]
-            if isinstance(paper, float) and paper > 0.0 and simulated is not None:
-                shown.setdefault(check["verdict"], []).append((paper, simulated))
-    with house_style(78.0) as figure:
+            paper, off = check["paper"], check["off"]
+            if subject != "ax" and isinstance(paper, float) and paper > 0.0 and off is not None:
+                place = (check["value"], str(paper))
+                shown.setdefault(subject, {})[place] = (paper, 1.0 + off)
+    with house_style(70.0) as figure:
         axes = figure.subplots()
-        least, most = 1e-3, 1e4
-        axes.plot([least, most], [least, most], color=QUIET, linestyle="--", linewidth=0.8)
-        for verdict, color, marker in (
-            ("open", QUIET, "s"),
-            ("deviates", MODEL, "D"),
-            ("reproduced", EMULATION, "o"),
-        ):
-            points = [(x, y) for x, y in shown.get(verdict, []) if least <= x <= most and y > 0.0]
-            if points:
-                label = f"{verdict} ({len(points)})"
-                axes.plot(*zip(*points, strict=True), marker, color=color, label=label, alpha=0.7)
+        axes.axhline(1.0, color=QUIET, linewidth=0.8)
+        for band, style in ((0.05, "--"), (0.15, ":")):
+            for edge in (1.0 - band, 1.0 + band):
+                axes.axhline(edge, color=QUIET, linestyle=style, linewidth=0.8)
+            axes.annotate(
+                f"{100 * band:.0f} %",
+                (1.0, 1.0 + band),
+                xycoords=("axes fraction", "data"),
+                xytext=(3, 0),
+                textcoords="offset points",
+                verticalalignment="center",
+            )
+        beyond = 0
+        for k, (subject, points) in enumerate(shown.items()):
+            inside = [(x, min(max(y, OVER_PAPER[0]), OVER_PAPER[1])) for x, y in points.values()]
+            beyond += sum(not OVER_PAPER[0] <= y <= OVER_PAPER[1] for _, y in points.values())
+            label = f"{subject} ({len(points)})"
+            axes.plot(*zip(*inside, strict=True), "osD^v"[k], label=label, alpha=0.6)
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.set_ylim(OVER_PAPER[0] / 1.05, OVER_PAPER[1] * 1.05)
+        axes.set_yticks([0.5, 0.7, 1.0, 1.4, 2.0], ["0.5", "0.7", "1", "1.4", "2"])
+        axes.set_yticks([], minor=True)
         axes.set_xlabel("value in the paper, in its own unit")
-        axes.set_ylabel("simulated")
-        axes.legend()
+        axes.set_ylabel(f"simulated over stated [-]\n({beyond} beyond the axis, at its ends)")
+        axes.legend(ncols=2)
     return figure
 
 

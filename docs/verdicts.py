@@ -11,6 +11,7 @@ import claims
 import two_classes_page
 
 from lasthop.digits import estimate, plain
+from lasthop.studies import ledger, messages
 
 Tree = Mapping[str, Any]
 
@@ -27,22 +28,48 @@ def claims_page() -> str:
     lines = [
         "# All claims and their verdicts",
         "",
-        "Every checkable statement of the five papers, and what becomes of them in a cell of today",
+        *messages_table(kept, "../papers/"),
+        "![Stated numbers and simulated values, with lines at 5 and 15 %](../images/claims.png)",
+        "",
+        "## Claims",
+        "",
+        "All checkable statements of the five papers, and the same questions in a modern cell",
         "(subject `ax`), judged by a run of `lasthop reproduce` without arguments:",
         f"version {kept['version']}, {kept['date']}{_apart(kept)}. `python docs/claims.py`",
-        "repeats it. [Repeating the papers](../guide/reproduce.md) tells how a verdict is made;",
-        "the checks with their values, what stands beside them and the causes are on the",
-        "[pages of the papers](../papers/index.md).",
+        "repeats it. [Repeating the papers](../guide/reproduce.md) explains verdicts and marks.",
+        "The [pages of the papers](../papers/index.md) have the values of each check, and the causes.",
         "",
         *_sums(kept["claims"]),
         "",
-        "| claim | statement | verdict | checks that hold | beside |",
-        "|---|---|---|---|---|",
+        "| claim | statement | mark | verdict | checks that hold | beside |",
+        "|---|---|---|---|---|---|",
         *(_claim_row(claim) for claim in kept["claims"]),
         "",
         *emulated(two_classes_page.load()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def messages_table(kept: Tree, papers: str) -> Iterator[str]:
+    """The papers' messages: sums in a sentence, then a row for each.
+
+    Parameters
+    ----------
+    kept : mapping
+        The kept run.
+    papers : str
+        Path from the page to the pages of the papers.
+    """
+    of_papers = [claim for claim in kept["claims"] if _subject(claim) != "ax"]
+    yield messages.summary(kept["messages"], of_papers, ledger.CAUSES)
+    count = messages.closeness(of_papers).orders_with_margin
+    yield f"With a margin of 5 % for bounds that a paper states, {count} orders and shapes hold."
+    yield ""
+    yield f"| {' | '.join(messages.HEADER)} |"
+    yield f"|{'---|' * len(messages.HEADER)}"
+    for subject, *cells in messages.rows(kept["messages"], of_papers):
+        yield f"| [{subject}]({papers}{subject}.md) | {' | '.join(map(_cell, cells))} |"
+    yield ""
 
 
 def _apart(kept: Tree) -> str:
@@ -99,13 +126,21 @@ def _subject(claim: Tree) -> str:
     return name.rpartition("-")[0]
 
 
+MARKS = tuple(mark.value for mark in ledger.Mark)
+
+
 def _sums(judged: Sequence[Tree]) -> Iterator[str]:
-    yield "| subject | claims | " + " | ".join(VERDICTS) + " |"
-    yield "|---|---|---|---|---|"
+    names = (*MARKS, "orders and shapes", *messages.HEADER[4:7], *VERDICTS)
+    yield "| subject | claims | " + " | ".join(names) + " |"
+    yield "|" + "---|" * (len(names) + 2)
     rows = {name: [one for one in judged if _subject(one) == name] for name in SUBJECTS}
     for name, some in {**rows, "all": list(judged)}.items():
         counts = Counter(one["verdict"] for one in some)
-        cells = " | ".join(str(counts[verdict]) for verdict in VERDICTS)
+        marks = Counter(one["mark"] for one in some)
+        close = messages.closeness(some)
+        each = [*(marks[mark] for mark in MARKS), close.orders, *close.numbers]
+        each += [counts[verdict] for verdict in VERDICTS]
+        cells = " | ".join(map(str, each))
         place = name if name == "all" else f"[{name}](../papers/{name}.md)"
         yield f"| {place} | {len(some)} | {cells} |"
 
@@ -115,7 +150,7 @@ def _claim_row(claim: Tree) -> str:
     beside = "; ".join(f"{each['title']}: {each['verdict']}" for each in claim["beside"])
     verdict = _marked(claim["verdict"], claim["verdict"])
     return (
-        f"| {claim['id']} | {_cell(claim['statement'])} | {verdict} "
+        f"| {claim['id']} | {_cell(claim['statement'])} | {claim['mark']} | {verdict} "
         f"| {held} of {len(claim['checks'])} | {_cell(beside)} |"
     )
 

@@ -6,6 +6,8 @@ A page has a place for each of its tables, between two comments; `filled` brings
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+import claims
+import verdicts
 from tables import acsma, ax, edca, hotspot, red, validation, vbs
 from tables.assumed import assumed
 
@@ -22,6 +24,7 @@ OF_PAGES: Mapping[str, Tables] = {
     "papers/dcf.md": {"assumptions": assumed("dcf")},
     "papers/red.md": {"assumptions": assumed("red"), **red.TABLES},
     "papers/ax.md": ax.TABLES,
+    "papers/index.md": {"messages": lambda: verdicts.messages_table(claims.load(), "")},
     "validation.md": validation.TABLES,
 }
 """What writes the lines of each table, by page and name."""

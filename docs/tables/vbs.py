@@ -11,7 +11,7 @@ from tables.cells import Values, listed, table
 VBS = Values("vbs")
 
 CLASSES = ("1", "2")
-LAWS = {"vbs": "Algorithm 1", "regulated": "regulator"}
+LAWS = {"vbs": "Algorithm 1", "regulated": "regulator", "partition": "partition"}
 
 
 def _off(name: str) -> str:
@@ -88,22 +88,30 @@ def controller() -> Iterator[str]:
         "mean queue, target 60 [packets]": (
             ["fig14.occupancy_two_classes"],
             ["fig14.occupancy_regulated"],
+            ["fig14.occupancy_partition"],
         ),
-        "class ratio, p_w = 0.3": (["fig15.ratio_0_3"], ["fig15.ratio_regulated_0_3"]),
+        "class ratio, p_w = 0.3": (
+            ["fig15.ratio_0_3"],
+            ["fig15.ratio_regulated_0_3"],
+            ["fig15.ratio_partition_0_3"],
+        ),
         "ratio 1.11 with 5:5, 7:5, 5:7 users, 8 attempts": (
             [f"fig18.{name}" for name in ratios],
             [f"fig18.regulated_{name}" for name in ratios],
+            [f"fig18.partition_{name}" for name in ratios],
         ),
         **{
             f"uploads over downloads, p_w = 0.2, room {room}": (
                 [f"fig17.ratio_vbs_{room}"],
                 [f"fig17.ratio_regulated_{room}"],
+                [f"fig17.ratio_partition_{room}"],
             )
             for room in (50, 100, 150)
         },
         "blocked of class 1, class 2, p_w = 0.3 [%]": (
             [f"fig15.blocked_{number}_vbs_0_3" for number in CLASSES],
             [f"fig15.blocked_{number}_regulated_0_3" for number in CLASSES],
+            [f"fig15.blocked_{number}_partition_0_3" for number in CLASSES],
         ),
     }
     yield from table(

@@ -1,12 +1,16 @@
 """The claims ledger as plain text, readable at 80 columns and without colour."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import indent, wrap
+
+from typing import Any
 
 import typer
 
 from lasthop.cli.screen import screen_width
-from lasthop.studies.ledger import CheckResult, ClaimResult
+from lasthop.studies.ledger import CAUSES, CheckResult
+from lasthop.studies.messages import BANDS, answer, of_message, summary, where_not
+from lasthop.studies.reproduction import Reproduction
 from lasthop.studies.report import paper_value, predicted, simulated, tally
 
 WIDTH = 78
@@ -14,10 +18,11 @@ WIDTH = 78
 HEADER = ("verdict", "paper", "predicted", "simulated", "check")
 
 
-def print_ledger(results: Sequence[ClaimResult]) -> None:
-    """Print every claim with its verdict, its checks and the reason, then the count of verdicts."""
+def print_ledger(found: Reproduction) -> None:
+    """Print every claim with its verdict, its checks and the reason, the messages, then the sums."""
+    results = found.results
     for result in results:
-        typer.echo(f"{result.claim.id}: {result.verdict.value}")
+        typer.echo(f"{result.claim.id}: {result.verdict.value} ({result.mark.value})")
         typer.echo("\n".join(_wrapped(result.claim.text)))
         _print_checks(result.checks)
         for line in result.why.splitlines():
@@ -28,7 +33,25 @@ def print_ledger(results: Sequence[ClaimResult]) -> None:
             typer.echo("\n".join(_wrapped(title)))
             _print_checks(each.checks)
         typer.echo()
+    claims = [result.to_json() for result in results]
+    for message in found.messages:
+        _print_message(message, claims)
     typer.echo(tally(results))
+    typer.echo("\n".join(wrap(summary(found.messages, claims, CAUSES), _width())))
+
+
+def _print_message(message: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> None:
+    """Print a message, whether it holds, and how close the claims that carry it are."""
+    count = of_message(message, claims)
+    typer.echo(f"{message['subject']}: {answer(message)}")
+    typer.echo("\n".join(_wrapped(message["text"])))
+    numbers = ", ".join(
+        f"{each} within {100 * band:.0f} %" for each, band in zip(count.numbers, BANDS, strict=True)
+    )
+    typer.echo("\n".join(_wrapped(f"orders and shapes: {count.orders}; numbers: {numbers}")))
+    if why := where_not(message, claims):
+        typer.echo("\n".join(_wrapped(f"where not, and why: {why}")))
+    typer.echo()
 
 
 def _width() -> int:

@@ -65,5 +65,5 @@ def reproduce(
         if as_json:
             typer.echo(json.dumps(reproduction.to_dict(), indent=2, ensure_ascii=False))
         else:
-            print_ledger(reproduction.results)
+            print_ledger(reproduction)
     tell("report", report, as_json=as_json)

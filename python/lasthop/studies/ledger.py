@@ -15,11 +15,13 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from importlib import resources
 from itertools import compress
 from typing import Any
 
 from lasthop.studies.findings import Finding
+from lasthop.studies.messages import Message
 from lasthop.studies.rules import (
     Judge,
     Number,
@@ -32,6 +34,17 @@ from lasthop.studies.rules import (
     is_key,
     worst,
 )
+
+
+KINDS = ("message", "detail")
+CAUSES = {
+    "paper": "the paper contradicts itself or its own settings",
+    "unstated": "a setting that the paper does not state decides",
+    "number": "order and shape hold, and a number is off",
+    "rule": "our rule differs from the paper's words",
+    "ours": "lasthop may be wrong",
+}
+"""Why a check is not reproduced."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +66,9 @@ class CheckResult:
     softer: str
     reading: str
     series: str
+    value: str | None
+    off: float | None
+    verdict_with_margin: Verdict
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of ``reproduce --json``."""
@@ -63,7 +79,57 @@ class CheckResult:
             "verdict": self.verdict.value,
             **{name: getattr(self, name) for name in more},
             "model_verdict": None if self.model_verdict is None else self.model_verdict.value,
+            "inequality": self.inequality,
+            "value": self.value,
+            "off": self.off,
+            "verdict_with_margin": self.verdict_with_margin.value,
         }
+
+
+class Mark(Enum):
+    """What holds of a claim."""
+
+    HOLDS = "holds"
+    NUMBER_OFF = "number off"
+    FAILS = "does not hold"
+    OPEN = "open"
+
+
+def mark_of(checks: Sequence[CheckResult]) -> Mark:
+    """Return what holds: orders and shapes first, a bound of the paper with its margin."""
+    orders = [each.verdict_with_margin for each in checks if each.inequality]
+    numbers = [each.verdict for each in checks if not each.inequality]
+    if Verdict.DEVIATES in orders:
+        return Mark.FAILS
+    if Verdict.DEVIATES in numbers:
+        return Mark.NUMBER_OFF
+    return Mark.OPEN if Verdict.OPEN in (*orders, *numbers) else Mark.HOLDS
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Why checks of a claim are not reproduced.
+
+    Parameters
+    ----------
+    checks : tuple of str
+        What they say, or the rows that they are of.
+    because : str
+        One of `CAUSES`.
+    run : str
+        The run that shows it.
+    reason : str
+        A sentence.
+    """
+
+    checks: tuple[str, ...]
+    because: str
+    run: str
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of ``reproduce --json``."""
+        return {**vars(self), "checks": list(self.checks)}
 
 
 @dataclass(frozen=True)
@@ -87,7 +153,10 @@ class BesideResult:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """One claim with the verdicts of its checks and the reason for its own."""
+    """One claim with the verdicts of its checks and the reason for its own.
+
+    `mark` says whether its orders and shapes hold, whether only a number is off, or neither.
+    """
 
     claim: "Claim"
     verdict: Verdict
@@ -95,10 +164,18 @@ class ClaimResult:
     checks: tuple[CheckResult, ...]
     beside: tuple[BesideResult, ...]
 
+    @property
+    def mark(self) -> Mark:
+        """What holds of the claim."""
+        return mark_of(self.checks)
+
     def to_json(self) -> dict[str, Any]:
         """Return the object of ``reproduce --json``."""
         return {
             "id": self.claim.id,
+            "kind": self.claim.kind,
+            "mark": self.mark.value,
+            "differences": [each.to_json() for each in self.claim.differences],
             "verdict": self.verdict.value,
             "why": self.why,
             "checks": [check.to_json() for check in self.checks],
@@ -120,6 +197,8 @@ class Check:
         How they were read where they leave it open.
     series : str
         What a row of such checks is called, "eta, X = 1, 2, 3": the same for all of them.
+    bound : bool
+        The plain numbers of its inequalities are bounds that the paper states.
     """
 
     what: str
@@ -130,6 +209,7 @@ class Check:
     softer: str = ""
     reading: str = ""
     series: str = ""
+    bound: bool = False
 
     def studies(self) -> set[str]:
         """Return the names of the studies that measure its values."""
@@ -142,6 +222,8 @@ class Check:
         # What was measured stands in the answer as it is, not as a quick run widens it.
         shown = self.rule.judge(Judge(values, model=False, quick=False, rules=rules))
         judged = model if self.by_model else simulation
+        slack = rules.bound_margin if self.bound else 0.0
+        widened = Judge(values, model=self.by_model, quick=quick, rules=rules, slack=slack)
         detail = model.detail if self.by_model else shown.detail
         if not self.by_model and simulation.verdict is not shown.verdict:
             detail += ": too close for a quick run"
@@ -162,6 +244,9 @@ class Check:
             softer=self.softer,
             reading=self.reading,
             series=self.series,
+            value=self.rule.value if isinstance(self.rule, Number) else None,
+            off=self.rule.off(judged.value) if isinstance(self.rule, Number) else None,
+            verdict_with_margin=self.rule.judge(widened).verdict,
         )
 
 
@@ -190,6 +275,9 @@ class Claim:
     figure: str
     checks: tuple[Check, ...]
     beside: tuple[Beside, ...] = ()
+    kind: str = "detail"
+    """Whether it carries a message of the paper, "message", or is a "detail"."""
+    differences: tuple[Difference, ...] = ()
 
     def studies(self) -> set[str]:
         """Return the names of the studies, within its subject, that it rests on."""
@@ -258,6 +346,8 @@ class Ledger:
     claims: tuple[Claim, ...]
     texts: Mapping[str, str] = field(default_factory=dict)
     """The rules of each claim as the file has them."""
+    messages: tuple[Message, ...] = ()
+    """What each paper wants its readers to remember."""
 
     def select(self, names: Sequence[str]) -> tuple[Claim, ...]:
         """Return the claims of the named subjects and ids, all if none is named.
@@ -286,7 +376,7 @@ _COMMON_KEYS = {
 _ALLOWED = {
     "number": {*_COMMON_KEYS, "value", "paper", "range", "about"},
     "trend": {*_COMMON_KEYS, "larger", "smaller"},
-    "shape": {*_COMMON_KEYS, "holds"},
+    "shape": {*_COMMON_KEYS, "holds", "bound"},
 }
 
 
@@ -306,7 +396,19 @@ def load(text: str | None = None) -> Ledger:
     twice = {claim.id for claim in claims if [c.id for c in claims].count(claim.id) > 1}
     if twice:
         raise RuleError(f"claims given twice: {', '.join(sorted(twice))}")
-    return Ledger(Rules(**tree["rules"]), subjects, claims, texts_of(text))
+    messages = tuple(_message(entry, claims) for entry in tree.get("message", ()))
+    return Ledger(Rules(**tree["rules"]), subjects, claims, texts_of(text), messages)
+
+
+def _message(entry: Mapping[str, Any], claims: Sequence[Claim]) -> Message:
+    """Return a message, which refers to claims of its subject that carry it."""
+    carriers = {claim.id for claim in claims if claim.kind == "message"}
+    subject, text = entry["subject"], entry["text"]
+    for name in entry["claims"]:
+        if name not in carriers or name.rpartition("-")[0] != subject:
+            raise RuleError(f'message "{text}": {name} is no claim of {subject} of kind "message"')
+    holds = Shape.parse(entry["holds"])
+    return Message(subject, text, entry.get("condition", ""), tuple(entry["claims"]), holds)
 
 
 def texts_of(text: str) -> dict[str, str]:
@@ -329,9 +431,27 @@ def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:
             for each in entry.get("beside", ())
         )
         checks = _all_checks(entry["check"])
+        differences = tuple(_difference(each, checks) for each in entry.get("difference", ()))
+        kind = entry["kind"]
+        if kind not in KINDS:
+            raise RuleError(f"kind: {kind!r} is none of {', '.join(KINDS)}")
     except (RuleError, KeyError) as error:
         raise RuleError(f"{entry['id']}: {error}") from error
-    return Claim(entry["id"], subject, entry["text"], entry["figure"], checks, beside)
+    return Claim(
+        entry["id"], subject, entry["text"], entry["figure"], checks, beside, kind, differences
+    )
+
+
+def _difference(entry: Mapping[str, Any], checks: Sequence[Check]) -> Difference:
+    """Return a difference, which refers to checks of its claim."""
+    known = {name for check in checks for name in (check.what, check.series)}
+    named = tuple(entry["checks"])
+    for name in named:
+        if name not in known:
+            raise RuleError(f"difference: no check is called {name!r}")
+    if entry["because"] not in CAUSES:
+        raise RuleError(f"because: {entry['because']!r} is none of {', '.join(CAUSES)}")
+    return Difference(named, entry["because"], entry["run"], entry["reason"])
 
 
 def _all_checks(tables: Sequence[Mapping[str, Any]]) -> tuple[Check, ...]:
@@ -357,6 +477,7 @@ def _checks(table: Mapping[str, Any]) -> list[Check]:
             softer=table.get("softer", ""),
             reading=table.get("reading", ""),
             series=table["what"].replace("{}", ", ".join(map(in_words, places))),
+            bound=bool(table.get("bound", False)),
         )
         for place, paper in zip(places, papers, strict=True)
     ]

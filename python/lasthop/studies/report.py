@@ -5,10 +5,12 @@ scenarios and the rule that it rests on; then the figures.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 from urllib.parse import quote
 
 from lasthop.digits import estimate, plain
-from lasthop.studies.ledger import BesideResult, CheckResult, Claim, ClaimResult
+from lasthop.studies.ledger import CAUSES, BesideResult, CheckResult, Claim, ClaimResult
+from lasthop.studies.messages import HEADER, rows, summary
 from lasthop.studies.rules import Verdict
 
 STYLE = """
@@ -57,6 +59,7 @@ def page(
     subjects: Mapping[str, str],
     rules: Mapping[str, str],
     provenance: str,
+    messages: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return the report as HTML.
 
@@ -72,9 +75,14 @@ def page(
         The text of the rule that judges each claim.
     provenance : str
         Version, runs and seeds the verdicts rest on.
+    messages : sequence of mapping
+        The papers' messages, and whether they hold.
     """
+    claims = [result.to_json() for result in results]
     body = [
         "<h1>Claims ledger</h1>",
+        f"<p>{escape(summary(messages, claims, CAUSES))}</p>",
+        _messages(messages, claims),
         f"<p>{escape(tally(results))}. {escape(provenance)}</p>",
         _overview(results),
     ]
@@ -131,13 +139,29 @@ def stands_in(figure: str) -> str:
     return f"figure {figure} of the paper" if figure[:1].isdigit() else f"{figure} of the paper"
 
 
+def _messages(
+    messages: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]]
+) -> str:
+    """The table of messages; nothing if there are none."""
+    if not messages:
+        return ""
+    head = "".join(f"<th>{escape(title)}</th>" for title in HEADER)
+    lines = (
+        "".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows(messages, claims)
+    )
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
 def _overview(results: Sequence[ClaimResult]) -> str:
-    rows = "".join(
+    lines = "".join(
         f'<tr><td><a href="#{result.claim.id}">{result.claim.id}</a></td>'
-        f"<td>{escape(result.claim.text)}</td><td>{_verdict(result.verdict)}</td></tr>"
+        f"<td>{escape(result.claim.text)}</td><td>{result.mark.value}</td>"
+        f"<td>{_verdict(result.verdict)}</td></tr>"
         for result in results
     )
-    return f"<table><tr><th>claim</th><th>statement</th><th>verdict</th></tr>{rows}</table>"
+    titles = "<tr><th>claim</th><th>statement</th><th></th><th>verdict</th></tr>"
+    return f"<table>{titles}{lines}</table>"
 
 
 def _verdict(verdict: Verdict) -> str:

@@ -20,6 +20,7 @@ from lasthop.source import as_toml
 from lasthop.studies import findings
 from lasthop.studies.findings import Finding
 from lasthop.studies.ledger import Claim, ClaimResult, Ledger, load
+from lasthop.studies.messages import Message
 from lasthop.studies.report import Ran, page
 from lasthop.studies.rules import Measured
 from lasthop.studies.runner import Plan
@@ -55,6 +56,8 @@ class Reproduction:
     studies: tuple[Study, ...]
     runs: dict[str, Runs]
     quick: bool
+    messages: tuple[dict[str, Any], ...] = ()
+    """The messages all of whose claims are here, and whether they hold."""
 
     def __repr__(self) -> str:
         counts = Counter(result.verdict.value for result in self.results)
@@ -68,7 +71,8 @@ class Reproduction:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``reproduce --json`` prints."""
-        return {"claims": [result.to_json() for result in self.results]}
+        claims = [result.to_json() for result in self.results]
+        return {"messages": list(self.messages), "claims": claims}
 
     def save(self, directory: Path) -> Path:
         """Write ``report.html``, scenarios and figures into `directory`; return the page's path."""
@@ -80,7 +84,12 @@ class Reproduction:
         ]
         report = directory / REPORT
         text = page(
-            self.results, studies, self.ledger.subjects, self.ledger.texts, self._provenance()
+            self.results,
+            studies,
+            self.ledger.subjects,
+            self.ledger.texts,
+            self._provenance(),
+            self.messages,
         )
         write_atomically(report, text_writer(text))
         return report
@@ -209,7 +218,17 @@ class Task:
             )
             for claim in self.claims
         )
-        return Reproduction(self.ledger, results, self.studies, runs, self.quick)
+        messages = tuple(
+            each.to_json(values.get(each.subject, {}), self.ledger.rules, quick=self.quick)
+            for each in carried_by(self.ledger, self.claims)
+        )
+        return Reproduction(self.ledger, results, self.studies, runs, self.quick, messages)
+
+
+def carried_by(ledger: Ledger, claims: Sequence[Claim]) -> list[Message]:
+    """Return the messages all of whose claims are among these."""
+    names = {claim.id for claim in claims}
+    return [each for each in ledger.messages if names.issuperset(each.claims)]
 
 
 def task(names: Sequence[str], *, quick: bool) -> Task:
@@ -222,7 +241,8 @@ def task(names: Sequence[str], *, quick: bool) -> Task:
     """
     ledger = load()
     claims = select(ledger, names)
-    needed = {(claim.subject, study) for claim in claims for study in claim.studies()}
+    every = [*claims, *carried_by(ledger, claims)]
+    needed = {(each.subject, study) for each in every for study in each.studies()}
     studies = tuple(
         study
         for subject in SUBJECTS_STUDIED

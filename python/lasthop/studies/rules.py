@@ -60,6 +60,7 @@ class Rules:
     band_about: float
     half_width_about: float
     quick_margin: float
+    bound_margin: float
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,17 @@ def _percent(fraction: float) -> str:
 
 @dataclass(frozen=True)
 class Judge:
-    """How values are read: simulated or predicted, and how strictly."""
+    """How values are read: simulated or predicted, and how strictly.
+
+    `slack` is the part by which plain numbers of inequalities may be missed, since they are bounds
+    that the paper states. [-]
+    """
 
     values: Values
     model: bool
     quick: bool
     rules: Rules
+    slack: float = 0.0
 
     @property
     def margin(self) -> float:
@@ -197,6 +203,17 @@ class Number:
             return Judged(Verdict.OPEN, mean, half, detail)
         return Judged(Verdict.REPRODUCED, mean, half, detail)
 
+    def off(self, value: float | None) -> float | None:
+        """Return how far a value is from what the paper states, relative to that; None of a model.
+
+        Within a stated range it is 0.
+        """
+        if self.span is None or value is None:
+            return None
+        low, high = self.span
+        nearest = min(max(value, low), high)
+        return (value - nearest) / abs(nearest) if nearest else None
+
     def _limits(self, rules: Rules) -> tuple[float, float]:
         if self.about:
             return rules.band_about, rules.half_width_about
@@ -264,6 +281,9 @@ def _below(left: Term, right: Term, judge: Judge) -> Judged:
     if a is None or b is None or a.mean is None or b.mean is None:
         return _undecided([a, b])
     gap = b.mean - a.mean
+    for term in (left, right):
+        if term.key is None:
+            gap += judge.slack * abs(term.factor)
     if a.half is None or b.half is None:
         return Judged(Verdict.OPEN, gap, None, "no interval: fewer than two replications")
     reach = a.half + b.half

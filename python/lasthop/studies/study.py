@@ -189,6 +189,21 @@ class Run:
 Runs = Mapping[str, Run]
 
 
+class OutsideRegimeError(RuntimeError):
+    """A study's runs are not in the regime that the paper names, so that they settle nothing."""
+
+
+def require(condition: bool, message: str) -> None:
+    """Require what the paper says of its own runs, such as that nothing is dropped.
+
+    Raises
+    ------
+    OutsideRegimeError
+    """
+    if not condition:
+        raise OutsideRegimeError(message)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """What one figure, table or sentence of a paper takes to be settled.
@@ -212,6 +227,9 @@ class Study:
     findings : callable
         What runs of this study isolate, in a sentence with their figures, by the claim it bears
         on; where that claim deviates, the finding is its cause.
+    regime : callable
+        From the runs to nothing; raises `OutsideRegimeError` unless they are in the regime that the
+        paper names.
     model : str, optional
         The model that predicts the points; by default, for each, the one that suits it.
     quick : Study, optional
@@ -225,6 +243,7 @@ class Study:
     shown: Callable[[Runs], Mapping[str, Quantity]] = lambda _: {}
     draw: Callable[[Runs], Figure] | None = None
     findings: Callable[[Runs], Mapping[str, str]] = lambda _: {}
+    regime: Callable[[Runs], None] = lambda _: None
     model: str | None = None
     quick: "Study | None" = None
 
@@ -239,7 +258,17 @@ class Study:
         return self.key.partition("-")[2]
 
     def values(self, runs: Runs) -> dict[str, Measured]:
-        """Return what the study measured, under the names that ``claims.toml`` uses."""
+        """Return what the study measured, under the names that ``claims.toml`` uses.
+
+        Raises
+        ------
+        OutsideRegimeError
+            The runs are not in the regime that the paper names.
+        """
+        try:
+            self.regime(runs)
+        except OutsideRegimeError as error:
+            raise OutsideRegimeError(f"{self.key}: {error}") from None
         found = {**self.measure(runs), **self.shown(runs)}
         return {f"{self.name}.{name}": each.measured() for name, each in found.items()}
 

@@ -29,6 +29,7 @@ STUDIES: tuple[Study, ...] = (
     shared.FIG15,
     updown.FIG16,
     updown.FIG17,
+    updown.OPPOSITE,
     fig18.STUDY,
     sensor.STUDY,
     contenders.STUDY,

@@ -48,10 +48,19 @@ def shares(
     return {"limit": BUFFER, "vbs": {"class": classes, **more}}
 
 
-LAWS: Mapping[str, Tree] = {"vbs": {}, "regulated": {"algorithm": "regulated"}}
-"""Algorithm 1 as it must be meant, and the regulator."""
+LAWS: Mapping[str, Tree] = {
+    "vbs": {},
+    "regulated": {"algorithm": "regulated"},
+    "partition": {"algorithm": "partition"},
+}
+"""Algorithm 1 as it must be meant, the regulator, and a drop-tail buffer for each class."""
 
-WORDS = {"plain": "drop-tail", "vbs": "Algorithm 1", "regulated": "regulator"}
+WORDS = {
+    "plain": "drop-tail",
+    "vbs": "Algorithm 1",
+    "regulated": "regulator",
+    "partition": "partition",
+}
 """Queues of the access point as labels call them."""
 
 

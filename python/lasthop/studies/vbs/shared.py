@@ -41,6 +41,20 @@ SWEEP = Sweep(
 )
 
 
+STATED = Sweep(
+    "stated-{law}-{error}",
+    lambda law, error: cell.scenario(
+        f"{law}, p_w {error:g}, {cell.STATED_ATTEMPTS} attempts",
+        cell.classes(error),
+        queue=_queue(law),
+        attempts=cell.STATED_ATTEMPTS,
+    ),
+    {"law": tuple(cell.WORDS), "error": cell.ERRORS[1:]},
+    words=cell.WORDS,
+)
+"""The same with the attempts of table II."""
+
+
 def of_queue(quantity: str) -> Reading:
     """Return the reading of a quantity of the access point's queue."""
     return lambda run: run.quantity("queues", "ap", quantity)
@@ -49,7 +63,7 @@ def of_queue(quantity: str) -> Reading:
 def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
     """Return mean length and time without packets, with errors of one class and of both."""
     values = {}
-    for point in ("two_classes", "all_0_3"):
+    for point in ("two_classes", "all_0_3", "partition", "partition_all_0_3"):
         values[f"occupancy_{point}"] = cell.occupancy(runs[point])
         values[f"empty_{point}"] = of_queue("empty_fraction")(runs[point])
     return values
@@ -59,13 +73,14 @@ def findings_occupancy(runs: Runs) -> dict[str, str]:
     """Return how far the queue swings."""
     swing = {
         name: of_queue("occupancy_error_packets")(runs[name])
-        for name in ("two_classes", "regulated")
+        for name in ("two_classes", "regulated", "partition")
     }
     return {
         "vbs-9": (
             f"root mean square distance from {TARGET:g}: {swing['two_classes']} packets by "
             f"Algorithm 1, {swing['regulated']} by the regulator, whose mean is "
-            f"{cell.occupancy(runs['regulated'])}"
+            f"{cell.occupancy(runs['regulated'])}, {swing['partition']} by a partition, whose mean "
+            f"is {cell.occupancy(runs['partition'])}"
         )
     }
 
@@ -82,14 +97,18 @@ def draw_occupancy(runs: Runs) -> Figure:
 
 
 def measure_fairness(runs: Runs) -> dict[str, Quantity]:
-    """Return ratio, fair rate and aggregate with shares over without."""
+    """Return ratio, fair rate and aggregate with shares over without, at either limit."""
     values = {}
-    for error in map(tag, cell.ERRORS[1:]):
-        shared, plain = runs[f"vbs-{error}"], runs[f"plain-{error}"]
-        values[f"ratio_{error}"] = cell.ratio(shared)
-        values[f"aggregate_ratio_{error}"] = cell.total(shared) / cell.total(plain)
-        values[f"fair_rate_{error}"] = cell.total(shared) / 10.0
-        values[f"jain_{error}"] = shared.quantity("cells", "cell", "jain")
+    for limit in ("", "stated-"):
+        for law in ("vbs", "partition"):
+            for error in map(tag, cell.ERRORS[1:]):
+                shared, plain = runs[f"{limit}{law}-{error}"], runs[f"{limit}plain-{error}"]
+                name = f"{limit}{error}" if law == "vbs" else f"{limit}{law}-{error}"
+                name = name.replace("-", "_")
+                values[f"ratio_{name}"] = cell.ratio(shared)
+                values[f"aggregate_ratio_{name}"] = cell.total(shared) / cell.total(plain)
+                values[f"fair_rate_{name}"] = cell.total(shared) / 10.0
+                values[f"jain_{name}"] = shared.quantity("cells", "cell", "jain")
     return values
 
 
@@ -109,7 +128,9 @@ def shown_fairness(runs: Runs) -> dict[str, Quantity]:
         for name, reading in {"goodput": cell.goodput_of, "blocked": blocked}.items()
     }
     ratios = laws.at(law="regulated").values(runs, {"ratio_{law}_{error}": cell.ratio})
-    return laws.values(runs, of_classes) | ratios
+    return laws.values(runs, of_classes) | ratios | STATED.values(
+        runs, {"stated_ratio_{law}_{error}": cell.ratio}
+    )
 
 
 def findings_fairness(runs: Runs) -> dict[str, str]:
@@ -126,7 +147,11 @@ def findings_fairness(runs: Runs) -> dict[str, str]:
             f"more than {equal}, since frames of class 2 take longer: a queue for each connection, "
             f"served in turn, carries {cell.total(runs['fair-0_3'])}. Algorithm 1 carries "
             f"{cell.total(vbs)} at a ratio of {cell.ratio(vbs)}, the regulator "
-            f"{cell.total(regulated)} at {cell.ratio(regulated)}"
+            f"{cell.total(regulated)} at {cell.ratio(regulated)}, a partition "
+            f"{cell.total(runs['partition-0_3'])} at {cell.ratio(runs['partition-0_3'])}. With "
+            f"{cell.STATED_ATTEMPTS} attempts Algorithm 1 carries "
+            f"{listed(STATED.at(law='vbs').read(runs, cell.total))} Mb/s, drop-tail "
+            f"{listed(STATED.at(law='plain').read(runs, cell.total))}"
         )
     }
 
@@ -170,6 +195,17 @@ def _resting(size: str) -> dict[str, Any]:
 
 TOL = Sweep("{size}", _resting, {"size": tuple(TOLS)})
 
+
+def _partition(size: str) -> dict[str, Any]:
+    """Return a partition, for which a tolerance decides only what counts as rest."""
+    tol = TOLS[size]
+    more = {} if tol is None else {"tol": tol}
+    queue = cell.shares(algorithm="partition", **more)
+    return cell.scenario(f"partition, tol {size}", cell.classes(0.3), queue=queue)
+
+
+PARTITION_TOL = Sweep("partition-{size}", _partition, {"size": tuple(TOLS)})
+
 TIME_AND_ACCURACY = {
     "time_{size}_tol": of_queue("settling_s"),
     "error_{size}_tol": of_queue("occupancy_error_packets"),
@@ -208,8 +244,11 @@ TOLERANCE = Picture(
 FIG07 = Study(
     key="vbs-fig07",
     title="Figure 7: tolerance, time and accuracy of Algorithm 1",
-    points=TOL.points(),
+    points={**TOL.points(), **PARTITION_TOL.points()},
     measure=lambda runs: TOL.values(runs, TIME_AND_ACCURACY),
+    shown=lambda runs: PARTITION_TOL.values(
+        runs, {f"partition_{name}": reading for name, reading in TIME_AND_ACCURACY.items()}
+    ),
     findings=findings_tolerance,
     draw=TOLERANCE.draw,
 )
@@ -221,6 +260,10 @@ FIG14 = Study(
         "two_classes": _with("vbs", 0.3),
         "all_0_3": cell.scenario("Algorithm 1, p_w 0.3 for all", ALL, queue=cell.shares()),
         "regulated": _with("regulated", 0.3),
+        "partition": _with("partition", 0.3),
+        "partition_all_0_3": cell.scenario(
+            "partition, p_w 0.3 for all", ALL, queue=_queue("partition")
+        ),
         **{
             f"trace-{law}": cell.traced(
                 f"{law}, p_w 0.3, over time", cell.classes(0.3), queue=_queue(law)
@@ -239,6 +282,7 @@ FIG15 = Study(
     title="Figures 14 and 15: goodput of the classes with virtual buffer sharing",
     points={
         **SWEEP.points(),
+        **STATED.points(),
         "all-0_3": cell.scenario("p_w 0.3 for all", ALL),
         "fair-0_3": cell.scenario("fair queues, p_w 0.3", cell.classes(0.3), queue=FAIR),
     },

@@ -143,6 +143,7 @@ def measure_goodputs(runs: Runs) -> dict[str, Quantity]:
         f"goodput_{number}_{{error}}": cell.goodput_of(prefix) for number, prefix in CLASSES.items()
     }
     values = CLAIMED.values(runs, {"ratio_{error}": cell.ratio, **table})
+    values |= FALLBACK.values(runs, {"ratio_{kind}_{error}": cell.ratio})
     for error, own in zip(cell.ERRORS, _by_papers_model(), strict=True):
         for number, prefix in CLASSES.items():
             seen = values[f"goodput_{number}_{tag(error)}"].samples

@@ -1,45 +1,69 @@
-"""Figures 16 and 17: five uploads and five downloads, all with channel errors."""
+"""Figures 16 and 17, and sections II-B and II-C: five uploads and five downloads.
+
+Losses at the access point's buffer meet segments of downloads, but only ACKs of uploads: they favour
+uploads. Losses on the channel meet segments of both, and those of uploads more often, since stations
+also collide with the access point: they favour downloads.
+"""
+
+from functools import partial
 
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Run, Runs, Study, listed
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed, require
 from lasthop.studies.sweep import Sweep, tag
 from lasthop.studies.vbs import cell
 
-LARGE = 300
-"""The "large AP buffer" of figure 16, whose size the paper does not give: more than the 225 packets
-of the downloads' windows. [packets]"""
+LARGE = 450
+"""The "large AP buffer" of figure 16, whose size the paper does not give: room for the windows of
+the five downloads and for an ACK of each packet of the five uploads' windows, so that nothing is
+dropped. [packets]"""
 
 BUFFERS = (50, 100, 150)
-ERRORS = (0.1, 0.2, 0.3)
+"""Buffers of figure 17. [packets]"""
+
+ALL_BUFFERS = (*BUFFERS, 225, 300, LARGE)
+"""Buffers between that of figure 17 and that of figure 16. [packets]"""
+
+LIMITS = {"four": cell.ATTEMPTS, "eight": cell.STATED_ATTEMPTS}
+"""Attempts at a frame, by names of points."""
+
+ERRORS = cell.ERRORS[1:]
 
 
-def _scenario(law: str, error: float, buffer: int) -> dict[str, object]:
+def _scenario(law: str, error: float, buffer: int, attempts: int) -> dict[str, object]:
     """Return the cell. Shares are of the service: packets of uploads in the queue are ACKs."""
     station = {"count": 5, "error": error, "ack_error": 0.0}
     queue: object = buffer
     if law != "plain":
-        vbs = {"by": "direction", "share_of": "service", **cell.LAWS[law]}
+        share_of = "queue" if law == "partition" else "service"
+        vbs = {"by": "direction", "share_of": share_of, **cell.LAWS[law]}
         queue = {"limit": buffer, "vbs": vbs}
     return cell.scenario(
-        f"uploads and downloads, {cell.WORDS[law]}, p_w {error:g}, {buffer} packets",
+        f"uploads and downloads, {cell.WORDS[law]}, p_w {error:g}, {buffer} packets, "
+        f"{attempts} attempts",
         {"up": {**station, "upload": 1}, "down": {**station, "download": 1}},
         queue=queue,
-        attempts=cell.STATED_ATTEMPTS,
+        attempts=attempts,
     )
 
 
 BY_ERROR = Sweep(
-    "{law}-{error}",
-    lambda law, error: _scenario(law, error, LARGE),
-    {"law": tuple(cell.WORDS), "error": ERRORS},
+    "{law}-{attempts}-{error}",
+    lambda law, attempts, error: _scenario(law, error, LARGE, LIMITS[attempts]),
+    {"law": tuple(cell.WORDS), "attempts": tuple(LIMITS), "error": cell.ERRORS},
     words=cell.WORDS,
 )
 BY_BUFFER = Sweep(
     "{law}-{buffer}",
-    lambda law, buffer: _scenario(law, 0.2, buffer),
+    lambda law, buffer: _scenario(law, 0.2, buffer, cell.STATED_ATTEMPTS),
     {"law": tuple(cell.WORDS), "buffer": BUFFERS},
     words=cell.WORDS,
 )
+BALANCE = Sweep(
+    "{attempts}-{error}-{buffer}",
+    lambda attempts, error, buffer: _scenario("plain", error, buffer, LIMITS[attempts]),
+    {"attempts": tuple(LIMITS), "error": (0.0, 0.2), "buffer": ALL_BUFFERS},
+)
+"""Drop-tail, without and with channel errors."""
 
 UP, DOWN = cell.goodput_of("up"), cell.goodput_of("down")
 
@@ -49,62 +73,111 @@ def ratio(run: Run) -> Quantity:
     return UP(run) / DOWN(run)
 
 
+def drops(run: Run) -> float:
+    """Return the largest part of packets that the access point drops in a replication. [-]"""
+    return float(cell.buffer_loss(run).samples.max())
+
+
 def measure_errors(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs without shares, ratio and gap with Algorithm 1, over the errors."""
-    values = _measured(BY_ERROR, "{error}", runs)
-    gaps = {f"gap_vbs_{error}": values[f"ratio_vbs_{error}"] - 1.0 for error in map(tag, ERRORS)}
-    return values | gaps
-
-
-def _measured(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
-    plain = {f"up_{setting}": UP, f"down_{setting}": DOWN}
-    return sweep.at(law="plain").values(runs, plain) | sweep.at(law="vbs").values(
-        runs, {f"ratio_vbs_{setting}": ratio}
+    """Return goodputs and their ratio without shares, ratio and gap with Algorithm 1."""
+    plain = BY_ERROR.at(law="plain")
+    vbs = BY_ERROR.at(law="vbs", error=ERRORS)
+    values = plain.values(
+        runs, {"up_{attempts}_{error}": UP, "down_{attempts}_{error}": DOWN}
+    ) | plain.values(runs, {"updown_{attempts}_{error}": ratio})
+    return values | vbs.values(
+        runs,
+        {
+            "ratio_vbs_{attempts}_{error}": ratio,
+            "gap_vbs_{attempts}_{error}": lambda run: ratio(run) - 1.0,
+        },
     )
 
 
-def _regulated(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
-    """Return the regulator's ratio."""
-    return sweep.at(law="regulated").values(runs, {f"ratio_regulated_{setting}": ratio})
+def other_laws(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
+    """Return the ratios of the regulator and of the partition."""
+    others = sweep.at(law=("regulated", "partition"))
+    return others.values(runs, {f"ratio_{{law}}_{setting}": ratio})
+
+
+def lossless(runs: Runs) -> None:
+    """Require that the large buffer is large: nothing is dropped without shares."""
+    for run in BY_ERROR.at(law="plain").runs(runs):
+        require(drops(run) == 0.0, f"{LARGE} packets are no large buffer: some are dropped")
 
 
 def findings_errors(runs: Runs) -> dict[str, str]:
-    """Return why Algorithm 1 leaves a gap, and that the regulator does not."""
-    held = listed(BY_ERROR.at(law="regulated").read(runs, ratio))
-    errors = ", ".join(f"{error:g}" for error in ERRORS)
+    """Return the ratio at either limit, and why Algorithm 1 leaves a gap."""
+    plain = BY_ERROR.at(law="plain")
+    held = BY_ERROR.at(law="regulated", attempts="eight", error=ERRORS)
+    parts = BY_ERROR.at(law="partition", attempts="eight", error=ERRORS)
+    four, eight = (listed(plain.at(attempts=limit).read(runs, ratio)) for limit in LIMITS)
     return {
         "vbs-11": (
-            "Algorithm 1 blocks only while the queue holds c B. An upload does well without most "
-            "of its ACKs, and gets enough of them through below c B. The regulator blocks with a "
-            f"probability whatever the length: up over down {held} at p_w = {errors}"
+            f"without shares, and with nothing dropped, up over down at p_w = "
+            f"{cell.ERRORS_STATED} is {four} with {cell.ATTEMPTS} attempts and {eight} with "
+            f"{cell.STATED_ATTEMPTS}. Algorithm 1 blocks only while the queue holds c B. An upload does well "
+            "without most of its ACKs, and gets enough of them through below c B. The regulator "
+            f"blocks with a probability whatever the length: with {cell.STATED_ATTEMPTS} attempts "
+            f"up over down {listed(held.read(runs, ratio))}. A partition, which counts ACKs as "
+            f"packets, leaves {listed(parts.read(runs, ratio))}"
         )
     }
 
 
 def measure_buffers(runs: Runs) -> dict[str, Quantity]:
-    """Return the same values over buffers, and the totals."""
-    totals = BY_BUFFER.at(law="plain").values(runs, {"{buffer}": cell.total})
-    ratios = {f"total_ratio_{buffer}": total / totals["100"] for buffer, total in totals.items()}
-    return _measured(BY_BUFFER, "{buffer}", runs) | ratios
+    """Return goodputs without shares, the ratio with Algorithm 1, and totals, over buffers."""
+    plain = BY_BUFFER.at(law="plain")
+    totals = plain.values(runs, {"{buffer}": cell.total})
+    values = plain.values(runs, {"up_{buffer}": UP, "down_{buffer}": DOWN})
+    values |= BY_BUFFER.at(law="vbs").values(runs, {"ratio_vbs_{buffer}": ratio})
+    return values | {
+        f"total_ratio_{buffer}": total / totals["100"] for buffer, total in totals.items()
+    }
 
 
 def findings_buffers(runs: Runs) -> dict[str, str]:
-    """Return what the regulator makes of it, and why the total changes."""
+    """Return what the other laws make of it, and why the total changes."""
     regulated = BY_BUFFER.at(law="regulated")
     held, totals = (listed(regulated.read(runs, reading)) for reading in (ratio, cell.total))
-    drops = listed(BY_BUFFER.at(law="plain").read(runs, cell.buffer_loss))
+    parts = listed(BY_BUFFER.at(law="partition").read(runs, ratio))
+    lost = listed(BY_BUFFER.at(law="plain").read(runs, cell.buffer_loss))
     return {
         "vbs-12": (
             f"with the regulator up over down is {held} with room for "
-            f"{', '.join(map(str, BUFFERS))} packets, the total {totals} Mb/s. Without shares the "
-            f"queue drops {drops} of what comes, ACKs of uploads for the most part: the fewer ACKs "
-            "a segment needs on the air, the more the cell carries. Algorithm 1 blocks only while "
-            "the queue holds c B"
+            f"{', '.join(map(str, BUFFERS))} packets, the total {totals} Mb/s; with a partition it "
+            f"is {parts}. Without shares the queue drops {lost} of what comes, ACKs of uploads for "
+            "the most part: the fewer ACKs a segment needs on the air, the more the cell carries. "
+            "Algorithm 1 blocks only while the queue holds c B"
         )
     }
 
 
-def _picture(sweep: Sweep, over: str, abscissa: Abscissa) -> Picture:
+def measure_balance(runs: Runs) -> dict[str, Quantity]:
+    """Return up over down for each limit, error and buffer. [-]"""
+    return BALANCE.values(runs, {"updown_{attempts}_{error}_{buffer}": ratio})
+
+
+def dropping(runs: Runs) -> None:
+    """Require drops at the smallest buffer, and none at the largest."""
+    small, large = (BALANCE.at(buffer=room).runs(runs) for room in (BUFFERS[0], LARGE))
+    require(min(map(drops, small)) > 0.0, f"{BUFFERS[0]} packets are enough: nothing is dropped")
+    require(max(map(drops, large)) == 0.0, f"{LARGE} packets are too few: some are dropped")
+
+
+def findings_balance(runs: Runs) -> dict[str, str]:
+    """Return what either kind of loss does to up over down."""
+    told = "; ".join(
+        f"p_w = {error:g}, {attempts} attempts: "
+        f"{listed(BALANCE.at(attempts=attempts, error=error).read(runs, ratio))}"
+        for error in BALANCE.settings["error"]
+        for attempts in LIMITS
+    )
+    rooms = ", ".join(map(str, ALL_BUFFERS))
+    return dict.fromkeys(("vbs-19", "vbs-20"), f"up over down with {rooms} packets of room: {told}")
+
+
+def _goodputs(sweep: Sweep, over: str, abscissa: Abscissa) -> Picture:
     """Return the goodput of either direction under each law."""
     return Picture(
         abscissa,
@@ -115,16 +188,17 @@ def _picture(sweep: Sweep, over: str, abscissa: Abscissa) -> Picture:
     )
 
 
+OF_ALL = Abscissa("channel errors $p_w$ of all stations [-]", ticks=cell.ERRORS)
+
 FIG16 = Study(
     key="vbs-fig16",
     title=f"Figure 16: uploads and downloads, room for {LARGE} packets",
     points=BY_ERROR.points(),
     measure=measure_errors,
-    shown=lambda runs: _regulated(BY_ERROR, "{error}", runs),
+    regime=lossless,
+    shown=partial(other_laws, BY_ERROR, "{attempts}_{error}"),
     findings=findings_errors,
-    draw=_picture(
-        BY_ERROR, "error", Abscissa("channel errors $p_w$ of all stations [-]", ticks=ERRORS)
-    ).draw,
+    draw=_goodputs(BY_ERROR.at(attempts="eight"), "error", OF_ALL).draw,
 )
 
 FIG17 = Study(
@@ -132,7 +206,30 @@ FIG17 = Study(
     title="Figure 17: uploads and downloads, p_w 0.2",
     points=BY_BUFFER.points(),
     measure=measure_buffers,
-    shown=lambda runs: _regulated(BY_BUFFER, "{buffer}", runs),
+    shown=partial(other_laws, BY_BUFFER, "{buffer}"),
     findings=findings_buffers,
-    draw=_picture(BY_BUFFER, "buffer", Abscissa("room at the AP [packets]", ticks=BUFFERS)).draw,
+    draw=_goodputs(
+        BY_BUFFER, "buffer", Abscissa("room at the AP [packets]", ticks=BUFFERS)
+    ).draw,
+)
+
+OPPOSITE = Study(
+    key="vbs-opposite",
+    title="Sections II-B and II-C: losses at the buffer favour uploads, on the channel downloads",
+    points=BALANCE.points(),
+    measure=measure_balance,
+    regime=dropping,
+    findings=findings_balance,
+    draw=Picture(
+        Abscissa("room at the AP [packets]", ticks=ALL_BUFFERS),
+        [
+            Panel(
+                "uploads over downloads [-]",
+                BALANCE.at(attempts=limit).lines("p_w {error}", "buffer", ratio),
+                f"{limit} attempts",
+                levels={"equal": 1.0},
+            )
+            for limit in LIMITS
+        ],
+    ).draw,
 )

@@ -1,0 +1,202 @@
+"""What a paper wants its readers to remember, whether its runs show it, and how close they come.
+
+The rows are counted from claims as `lasthop reproduce --json` prints them, so that the command, its
+report and the documentation show the same table of a run.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lasthop.studies.rules import Judge, Rules, Shape, Values, Verdict
+
+Tree = Mapping[str, Any]
+
+BANDS = (0.05, 0.15, 0.25)
+"""Relative distances within which stated numbers are counted. [-]"""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of a paper.
+
+    Parameters
+    ----------
+    subject : str
+        The paper.
+    text, condition : str
+        The message, and the condition under which runs show it, if there is one.
+    claims : tuple of str
+        The claims that carry it.
+    holds : Shape
+        What must hold of the values that the studies of its subject measure.
+    """
+
+    subject: str
+    text: str
+    condition: str
+    claims: tuple[str, ...]
+    holds: Shape
+
+    def studies(self) -> set[str]:
+        """Return the names of the studies that measure its values."""
+        return {key.split(".")[0] for key in self.holds.reads()}
+
+    def to_json(self, values: Values, rules: Rules, *, quick: bool = False) -> dict[str, Any]:
+        """Return the object of ``reproduce --json``: the message, and whether it holds."""
+        judged = self.holds.judge(Judge(values, model=False, quick=quick, rules=rules))
+        return {
+            "subject": self.subject,
+            "text": self.text,
+            "condition": self.condition,
+            "claims": list(self.claims),
+            "rule": self.holds.text,
+            "verdict": judged.verdict.value,
+            "detail": judged.detail,
+        }
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many of so many."""
+
+    some: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.some} of {self.of}" if self.of else "-"
+
+    @property
+    def percent(self) -> str:
+        """The part as a percentage."""
+        return f"{100 * self.some / self.of:.0f} %" if self.of else "-"
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How close some claims come to their paper.
+
+    Attributes
+    ----------
+    orders : Count
+        Orders and shapes that hold.
+    orders_with_margin : Count
+        The same where a bound that the paper states may be missed by 5 %.
+    numbers : tuple of Count
+        Stated numbers within each of `BANDS`.
+    causes : Counter
+        Checks that are not reproduced, by cause.
+    """
+
+    orders: Count
+    orders_with_margin: Count
+    numbers: tuple[Count, ...]
+    causes: Counter[str]
+
+
+def closeness(claims: Iterable[Tree]) -> Closeness:
+    """Count over some claims; a number that several of them share counts once."""
+    every = [(claim, check) for claim in claims for check in claim["checks"]]
+    orders = [check for _, check in every if check["inequality"]]
+    offs = {
+        (claim["id"].rpartition("-")[0], check["value"], str(check["paper"])): abs(check["off"])
+        for claim, check in every
+        if check["off"] is not None
+    }
+    held = Verdict.REPRODUCED.value
+    causes: Counter[str] = Counter()
+    for claim, check in every:
+        if check["verdict"] != held:
+            causes[cause(claim, check)] += 1
+    return Closeness(
+        Count(sum(check["verdict"] == held for check in orders), len(orders)),
+        Count(sum(check["verdict_with_margin"] == held for check in orders), len(orders)),
+        tuple(Count(sum(off <= band for off in offs.values()), len(offs)) for band in BANDS),
+        causes,
+    )
+
+
+UNKNOWN = "not classified"
+
+
+def cause(claim: Tree, check: Tree) -> str:
+    """Return the cause of a difference; `UNKNOWN` where the ledger has none."""
+    for each in claim["differences"]:
+        if check["what"] in each["checks"] or check["series"] in each["checks"]:
+            because: str = each["because"]
+            return because
+    return UNKNOWN
+
+
+def of_message(message: Tree, claims: Sequence[Tree]) -> Closeness:
+    """Count over the claims that carry a message."""
+    return closeness(claim for claim in claims if claim["id"] in message["claims"])
+
+
+HEADER = (
+    "paper",
+    "message",
+    "holds",
+    "orders and shapes",
+    *(f"numbers within {100 * band:.0f} %" for band in BANDS),
+    "where not, and why",
+)
+
+
+def rows(messages: Sequence[Tree], claims: Sequence[Tree]) -> list[tuple[str, ...]]:
+    """Return the table of messages, one cell for each of `HEADER`."""
+    found = []
+    for message in messages:
+        count = of_message(message, claims)
+        numbers = [str(each) for each in count.numbers]
+        cells = (message["subject"], message["text"], answer(message), str(count.orders))
+        found.append((*cells, *numbers, where_not(message, claims)))
+    return found
+
+
+def answer(message: Tree) -> str:
+    """Return whether a message holds, and under which condition."""
+    words = {"reproduced": "yes", "deviates": "no", "open": "open"}[message["verdict"]]
+    return f"{words}: {message['condition']}" if message["condition"] else words
+
+
+def where_not(message: Tree, claims: Sequence[Tree]) -> str:
+    """Return the causes of the differences of its claims, with the claims."""
+    places: dict[str, list[str]] = {}
+    for claim in claims:
+        if claim["id"] in message["claims"]:
+            missed = [one for one in claim["checks"] if one["verdict"] != Verdict.REPRODUCED.value]
+            for because in dict.fromkeys(cause(claim, check) for check in missed):
+                places.setdefault(because, []).append(claim["id"])
+    return "; ".join(f"{because}: {', '.join(names)}" for because, names in places.items())
+
+
+def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[str, str]) -> str:
+    """Return the sums of the table and the causes of the differences, in sentences.
+
+    Parameters
+    ----------
+    messages, claims : sequence of mapping
+        As ``reproduce --json`` prints them.
+    causes : mapping
+        Each cause in words.
+    """
+    total = closeness(claims)
+    held = [each for each in messages if each["verdict"] == Verdict.REPRODUCED.value]
+    under = sum(bool(each["condition"]) for each in held)
+    within = ", ".join(
+        f"{count.percent} within {100 * band:.0f} %"
+        for count, band in zip(total.numbers, BANDS, strict=True)
+    )
+    why = ", ".join(
+        f"{count} because {causes.get(name, 'the cause is ' + name)}"
+        for name, count in total.causes.most_common()
+    )
+    lines = [
+        f"{len(held)} of {len(messages)} messages hold, {under} of them under a condition. ",
+        f"{total.orders} orders and shapes hold. Of {total.numbers[0].of} stated numbers, "
+        f"{within} of the paper's value. ",
+        f"{total.causes.total()} checks are not reproduced: {why}." if why else "",
+    ]
+    return "".join(lines if messages else lines[1:]).strip()
