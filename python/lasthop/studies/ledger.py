@@ -407,8 +407,13 @@ def _message(entry: Mapping[str, Any], claims: Sequence[Claim]) -> Message:
     for name in entry["claims"]:
         if name not in carriers or name.rpartition("-")[0] != subject:
             raise RuleError(f'message "{text}": {name} is no claim of {subject} of kind "message"')
-    holds = Shape.parse(entry["holds"])
-    return Message(subject, text, entry.get("condition", ""), tuple(entry["claims"]), holds)
+    holds = tuple(Shape.parse([chain]) for chain in entry.get("holds", ()))
+    agrees = tuple(entry.get("agrees", ()))
+    if not holds and not agrees:
+        raise RuleError(f'message "{text}": neither `holds` nor `agrees`')
+    condition, names = entry.get("condition", ""), tuple(entry["claims"])
+    by_model = entry.get("judge", "simulation") == "model"
+    return Message(subject, text, condition, names, holds, agrees, by_model)
 
 
 def texts_of(text: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lasthop.studies.rules import Judge, Rules, Shape, Values, Verdict
+from lasthop.studies.rules import Judge, Number, Rules, Shape, Values, Verdict, worst
 
 Tree = Mapping[str, Any]
 
@@ -29,31 +29,41 @@ class Message:
         The message, and the condition under which runs show it, if there is one.
     claims : tuple of str
         The claims that carry it.
-    holds : Shape
+    holds : tuple of Shape
         What must hold of the values that the studies of its subject measure.
+    agrees : tuple of str
+        Values that must agree with the model within the band of "about".
+    by_model : bool
+        The message is about the model itself, whose values are judged.
     """
 
     subject: str
     text: str
     condition: str
     claims: tuple[str, ...]
-    holds: Shape
+    holds: tuple[Shape, ...]
+    agrees: tuple[str, ...] = ()
+    by_model: bool = False
 
     def studies(self) -> set[str]:
         """Return the names of the studies that measure its values."""
-        return {key.split(".")[0] for key in self.holds.reads()}
+        read = {key for shape in self.holds for key in shape.reads()} | set(self.agrees)
+        return {key.split(".")[0] for key in read}
 
     def to_json(self, values: Values, rules: Rules, *, quick: bool = False) -> dict[str, Any]:
         """Return the object of ``reproduce --json``: the message, and whether it holds."""
-        judged = self.holds.judge(Judge(values, model=False, quick=quick, rules=rules))
+        judge = Judge(values, model=self.by_model, quick=quick, rules=rules)
+        every = [*self.holds, *(Number(value, None, about=True) for value in self.agrees)]
+        judged = [rule.judge(judge) for rule in every]
+        verdict = worst(one.verdict for one in judged)
         return {
             "subject": self.subject,
             "text": self.text,
             "condition": self.condition,
             "claims": list(self.claims),
-            "rule": self.holds.text,
-            "verdict": judged.verdict.value,
-            "detail": judged.detail,
+            "rule": [*(shape.text for shape in self.holds), *self.agrees],
+            "verdict": verdict.value,
+            "detail": next(one.detail for one in judged if one.verdict is verdict),
         }
 
 

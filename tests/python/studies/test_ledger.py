@@ -4,14 +4,21 @@ import pytest
 
 from lasthop.studies import ledger
 from lasthop.studies.findings import Finding
-from lasthop.studies.ledger import Ledger
+from lasthop.studies.ledger import Ledger, Mark
 from lasthop.studies.rules import Measured, RuleError, Rules, Verdict, worst
 
 LOSSES = Finding("losses; without them 100", "demo-fig", ("still",))
 
 REPRODUCED, OPEN, DEVIATES = Verdict.REPRODUCED, Verdict.OPEN, Verdict.DEVIATES
 
-RULES = Rules(band=0.05, half_width=0.02, band_about=0.15, half_width_about=0.05, quick_margin=2.0)
+RULES = Rules(
+    band=0.05,
+    half_width=0.02,
+    band_about=0.15,
+    half_width_about=0.05,
+    quick_margin=2.0,
+    bound_margin=0.05,
+)
 HEAD = """
 [rules]
 band = 0.05
@@ -19,10 +26,12 @@ half_width = 0.02
 band_about = 0.15
 half_width_about = 0.05
 quick_margin = 2.0
+bound_margin = 0.05
 [subject]
 demo = "a paper"
 [[claim]]
 id = "demo-1"
+kind = "message"
 text = "something"
 figure = "1"
 """
@@ -378,7 +387,7 @@ def test_the_rules_are_those_that_the_head_of_claims_tells():
 
 def test_a_claim_given_twice_is_refused():
     with pytest.raises(RuleError, match="given twice: demo-1"):
-        ledger.load(f"{HEAD}check = []\n[[claim]]\nid='demo-1'\ntext=''\nfigure=''\ncheck=[]")
+        ledger.load(f"{HEAD}check = []\n[[claim]]\nid='demo-1'\nkind='detail'\ntext=''\nfigure=''\ncheck=[]")
 
 
 def test_select_takes_subjects_and_claims_and_refuses_others():
@@ -392,7 +401,7 @@ def test_select_takes_subjects_and_claims_and_refuses_others():
 
 @pytest.mark.parametrize(
     ("subject", "claims"),
-    [("hotspot", 15), ("edca", 19), ("vbs", 18), ("acsma", 21), ("red", 18), ("ax", 5)],
+    [("hotspot", 15), ("edca", 19), ("vbs", 21), ("acsma", 21), ("red", 18), ("ax", 5)],
 )
 def test_every_claim_of_every_subject_has_checks(subject, claims):
     chosen = ledger.load().select([subject])
@@ -403,7 +412,10 @@ def test_every_claim_of_every_subject_has_checks(subject, claims):
 def test_json_has_the_agreed_keys():
     book = one(NUMBER)
     result = book.claims[0].result({"fig.a": Measured(100.0, 1.0, 98.0)}, book.rules).to_json()
-    assert list(result) == ["id", "verdict", "why", "checks", "beside"]
+    assert list(result) == [
+        *("id", "kind", "mark", "differences", "verdict", "why", "checks", "beside"),
+    ]
+    assert (result["kind"], result["mark"], result["differences"]) == ("message", "holds", [])
     assert result["checks"] == [
         {
             "what": "w",
@@ -420,5 +432,77 @@ def test_json_has_the_agreed_keys():
             "reading": "",
             "series": "w",
             "model_verdict": "reproduced",
+            "inequality": False,
+            "value": "fig.a",
+            "off": 0.0,
+            "verdict_with_margin": "reproduced",
         }
     ]
+
+
+BOUND = SHAPE.replace("}", ", bound = true }")
+
+
+@pytest.mark.parametrize(
+    ("b", "plain", "margin"),
+    [(9.9, REPRODUCED, REPRODUCED), (10.4, DEVIATES, REPRODUCED), (10.6, DEVIATES, DEVIATES)],
+)
+def test_a_bound_of_the_paper_may_be_missed_by_five_per_cent(b, plain, margin):
+    """b < 10 with a margin of 0.5; a < b is as strict as before."""
+    for check, expected in ((BOUND, margin), (SHAPE, plain)):
+        book = one(check)
+        values = {"fig.a": Measured(9.0, 0.0), "fig.b": Measured(b, 0.0)}
+        [result] = book.claims[0].result(values, book.rules).checks
+        assert (result.verdict, result.verdict_with_margin) == (plain, expected)
+    values = {"fig.a": Measured(b + 0.1, 0.0), "fig.b": Measured(b, 0.0)}
+    book = one(BOUND)
+    assert book.claims[0].result(values, book.rules).checks[0].verdict_with_margin is DEVIATES
+
+
+@pytest.mark.parametrize(
+    ("number", "order", "mark"),
+    [
+        (100.0, 1.0, Mark.HOLDS),
+        (110.0, 1.0, Mark.NUMBER_OFF),
+        (100.0, 3.0, Mark.FAILS),
+        (110.0, 3.0, Mark.FAILS),
+    ],
+)
+def test_a_mark_tells_orders_from_numbers(number, order, mark):
+    book = one(f"{NUMBER}, {TREND.replace('fig.a', 'fig.c')}")
+    values = {
+        "fig.a": Measured(number, 0.1),
+        "fig.c": Measured(2.0, 0.1),
+        "fig.b": Measured(order, 0.1),
+    }
+    assert book.claims[0].result(values, book.rules).mark is mark
+
+
+@pytest.mark.parametrize(
+    ("value", "off"), [(1.0, -0.5), (2.0, 0.0), (4.0, 0.0), (6.6, 0.1)]
+)
+def test_a_number_within_the_papers_range_is_not_off(value, off):
+    book = one(RANGE)
+    [check] = book.claims[0].result({"fig.a": Measured(value, 0.0)}, book.rules).checks
+    assert check.off == pytest.approx(off)
+
+
+DIFFERENCE = 'difference = [ { checks = ["w"], because = "paper", run = "r", reason = "it does" } ]'
+
+
+def test_a_difference_names_checks_and_a_known_cause():
+    [claim] = ledger.load(f"{HEAD}check = [ {NUMBER} ]\n{DIFFERENCE}").claims
+    assert claim.differences[0].to_json() == {
+        "checks": ["w"],
+        "because": "paper",
+        "run": "r",
+        "reason": "it does",
+    }
+    for wrong, message in (
+        (DIFFERENCE.replace('"w"', '"v"'), "no check is called 'v'"),
+        (DIFFERENCE.replace('"paper"', '"weather"'), "'weather' is none of paper, unstated"),
+    ):
+        with pytest.raises(RuleError, match=message):
+            ledger.load(f"{HEAD}check = [ {NUMBER} ]\n{wrong}")
+    with pytest.raises(RuleError, match="kind: 'news' is none of message, detail"):
+        ledger.load(f"{HEAD}check = []".replace('"message"', '"news"'))

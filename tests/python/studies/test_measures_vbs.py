@@ -10,7 +10,7 @@ import pytest
 
 from lasthop.models.vbs import PAPER, predict
 from lasthop.scenario import Scenario
-from lasthop.studies.study import Quantity, Run
+from lasthop.studies.study import OutsideRegimeError, Quantity, Run
 from lasthop.studies.vbs import STUDIES
 
 from .made_up import Pair, a_run, every, expect, normalised, only
@@ -250,6 +250,10 @@ def test_figure_14_has_length_and_emptiness_with_errors_of_one_class_and_of_all(
     runs = {
         "two_classes": a_cell(queue={"occupancy_packets": (60, 61), "empty_fraction": (0, 0.1)}),
         "all_0_3": a_cell(queue={"occupancy_packets": (58, 57), "empty_fraction": (0.2, 0)}),
+        "partition": a_cell(queue={"occupancy_packets": (51, 50), "empty_fraction": (0, 0)}),
+        "partition_all_0_3": a_cell(
+            queue={"occupancy_packets": (49, 48), "empty_fraction": (0.3, 0)}
+        ),
         "regulated": a_cell(),
     }
     expect(
@@ -258,58 +262,111 @@ def test_figure_14_has_length_and_emptiness_with_errors_of_one_class_and_of_all(
         occupancy_all_0_3=(58, 57),
         empty_two_classes=(0, 0.1),
         empty_all_0_3=(0.2, 0),
+        occupancy_partition=(51, 50),
+        occupancy_partition_all_0_3=(49, 48),
+        empty_partition=(0, 0),
+        empty_partition_all_0_3=(0.3, 0),
     )
 
 
 def test_figure_15_has_ratio_fair_rate_jains_index_and_the_total_with_shares_over_without():
-    runs = {
-        f"vbs-{error}": a_cell(
-            HIGH[error], LOW[error], total=(5 * k, 10), jain=(1 - k / 10, 1 - k / 20)
-        )
-        for k, error in enumerate(ERRORS)
-    }
-    runs |= {f"plain-{error}": a_cell((7, 7), (1, 1), total=(10, 8)) for error in ERRORS}
+    runs = {}
+    for limit, more in (("", 0), ("stated-", 1)):
+        for k, error in enumerate(ERRORS):
+            for law in ("vbs", "partition"):
+                shared = a_cell(
+                    HIGH[error],
+                    LOW[error],
+                    total=(5 * (k + more) + (law == "partition"), 10),
+                    jain=(1 - k / 10, 1 - k / 20),
+                )
+                runs[f"{limit}{law}-{error}"] = shared
+            runs[f"{limit}plain-{error}"] = a_cell((7, 7), (1, 1), total=(10, 8))
+    values = measure("fig15", runs)
+    assert len(values) == 2 * 2 * 3 * 4
+    some = (
+        *("ratio_0_1", "ratio_stated_0_2", "ratio_partition_0_3", "ratio_stated_partition_0_1"),
+        *("aggregate_ratio_0_1", "aggregate_ratio_stated_0_1", "aggregate_ratio_partition_0_1"),
+        *("fair_rate_0_1", "fair_rate_stated_0_3", "jain_0_1", "jain_stated_0_3"),
+    )
     expect(
-        measure("fig15", runs),
+        {name: values[name] for name in some},
         ratio_0_1=RATIO["0_1"],
-        ratio_0_2=RATIO["0_2"],
-        ratio_0_3=RATIO["0_3"],
+        ratio_stated_0_2=RATIO["0_2"],
+        ratio_partition_0_3=RATIO["0_3"],
+        ratio_stated_partition_0_1=RATIO["0_1"],
         aggregate_ratio_0_1=(0.5, 1.25),  # 5 / 10, 10 / 8
-        aggregate_ratio_0_2=(1, 1.25),
-        aggregate_ratio_0_3=(1.5, 1.25),
+        aggregate_ratio_stated_0_1=(1, 1.25),
+        aggregate_ratio_partition_0_1=(0.6, 1.25),
         fair_rate_0_1=(0.5, 1),  # a tenth, of ten stations
-        fair_rate_0_2=(1, 1),
-        fair_rate_0_3=(1.5, 1),
+        fair_rate_stated_0_3=(2, 1),
         jain_0_1=(0.9, 0.95),
-        jain_0_2=(0.8, 0.9),
-        jain_0_3=(0.7, 0.85),
+        jain_stated_0_3=(0.7, 0.85),
     )
 
 
 UP_DOWN = ("up", "down")
 
 
+LIMITS = ("four", "eight")
+LAWS = ("plain", "vbs", "regulated", "partition")
+
+
 def test_figure_16_has_goodputs_without_shares_and_the_gap_with_them():
     runs = {}
-    for k, error in enumerate(SOME, 1):
-        runs[f"plain-{error}"] = a_cell((4 + k, 5 + k), (k, 2 * k), names=UP_DOWN)
-        runs[f"vbs-{error}"] = a_cell((3, 3 + k), (2, 4), names=UP_DOWN)
-        runs[f"regulated-{error}"] = a_cell(names=UP_DOWN)
-    expect(
-        measure("fig16", runs),
-        up_0_1=(5, 6),
-        up_0_2=(6, 7),
-        up_0_3=(7, 8),
-        down_0_1=(1, 2),
-        down_0_2=(2, 4),
-        down_0_3=(3, 6),
-        ratio_vbs_0_1=(1.5, 1),  # 3 / 2, 4 / 4
-        ratio_vbs_0_2=(1.5, 1.25),
-        ratio_vbs_0_3=(1.5, 1.5),
-        gap_vbs_0_1=(0.5, 0),
-        gap_vbs_0_2=(0.5, 0.25),
-        gap_vbs_0_3=(0.5, 0.5),
+    for k, error in enumerate(ERRORS):
+        for limit in LIMITS:
+            more = k + 2 * (limit == "eight")
+            lossless = {"drop_probability": (0, 0)}
+            runs[f"plain-{limit}-{error}"] = a_cell(
+                (4 + more, 5 + more), (1 + k, 1 + 2 * k), names=UP_DOWN, queue=lossless
+            )
+            runs[f"vbs-{limit}-{error}"] = a_cell((3, 3 + more), (2, 4), names=UP_DOWN)
+            for law in ("regulated", "partition"):
+                runs[f"{law}-{limit}-{error}"] = a_cell(names=UP_DOWN)
+    values = measure("fig16", runs)
+    assert len(values) == 2 * (3 * 4 + 2 * 3)
+    some = (
+        *("up_four_0", "up_eight_0_3", "down_four_0_2", "updown_four_0_1", "updown_eight_0_3"),
+        *("ratio_vbs_four_0_1", "gap_vbs_four_0_1", "gap_vbs_eight_0_3"),
     )
+    expect(
+        {name: values[name] for name in some},
+        up_four_0=(4, 5),
+        up_eight_0_3=(9, 10),
+        down_four_0_2=(3, 5),
+        updown_four_0_1=(2.5, 2),  # 5 / 2, 6 / 3
+        updown_eight_0_3=(2.25, 10 / 7),  # 9 / 4, 10 / 7
+        ratio_vbs_four_0_1=(1.5, 1),  # 3 / 2, 4 / 4
+        gap_vbs_four_0_1=(0.5, 0),
+        gap_vbs_eight_0_3=(0.5, 1),  # 3 / 2, 8 / 4
+    )
+    dropping = {**runs, "plain-four-0": a_cell(names=UP_DOWN, queue={"drop_probability": (0, 1e-6)})}
+    with pytest.raises(OutsideRegimeError, match="vbs-fig16: 450 packets are no large buffer"):
+        STUDY["fig16"].values(dropping)
+
+
+def test_losses_at_the_buffer_and_on_the_channel_are_read_as_up_over_down():
+    runs = {}
+    for limit in LIMITS:
+        for k, error in enumerate(("0", "0_2")):
+            for room in (50, 100, 150, 225, 300, 450):
+                lost = {"drop_probability": (0.1, 0.1) if room < 300 else (0, 0)}
+                runs[f"{limit}-{error}-{room}"] = a_cell(
+                    (room / 100, 6), (1 + k, 2), names=UP_DOWN, queue=lost
+                )
+    values = measure("opposite", runs)
+    assert len(values) == 24
+    some = ("updown_four_0_50", "updown_eight_0_2_450")
+    expect(
+        {name: values[name] for name in some},
+        updown_four_0_50=(0.5, 3),  # 0.5 / 1, 6 / 2
+        updown_eight_0_2_450=(2.25, 3),  # 4.5 / 2, 6 / 2
+    )
+    with pytest.raises(OutsideRegimeError, match="50 packets are enough"):
+        STUDY["opposite"].values({**runs, "four-0-50": runs["four-0-450"]})
+    with pytest.raises(OutsideRegimeError, match="450 packets are too few"):
+        STUDY["opposite"].values({**runs, "four-0-450": runs["four-0-50"]})
 
 
 def test_figure_17_has_the_same_by_buffer_and_totals_over_that_at_100():
@@ -317,6 +374,7 @@ def test_figure_17_has_the_same_by_buffer_and_totals_over_that_at_100():
     for buffer in (50, 100, 150):
         plain = a_cell((buffer / 10, 7), (2, 3), names=UP_DOWN, total=(buffer / 50, 200 / buffer))
         runs |= {f"plain-{buffer}": plain, f"regulated-{buffer}": a_cell(names=UP_DOWN)}
+        runs[f"partition-{buffer}"] = a_cell(names=UP_DOWN)
         runs[f"vbs-{buffer}"] = a_cell((3, 6), (2, buffer / 25), names=UP_DOWN, total=(77, 78))
     expect(
         measure("fig17", runs),
@@ -339,7 +397,8 @@ def test_figure_18_has_the_ratio_from_30_s_after_each_change():
     runs = {}
     for change in (0, 100, 200):
         runs[f"vbs-{change + 30}-{change + 100}"] = a_cell((2 + change / 100, 4), (2, 4))
-        runs[f"regulated-{change + 30}-{change + 100}"] = a_cell((9, 9), (1, 1))
+        for law in ("regulated", "partition"):
+            runs[f"{law}-{change + 30}-{change + 100}"] = a_cell((9, 9), (1, 1))
         for begin in (0, 5, 10, 15):
             runs[f"vbs-{change + begin}-{change + begin + 5}"] = a_cell((8, 8), (1, 1))
     expect(measure("fig18", runs), ratio_1=(1, 1), ratio_2=(1.5, 1), ratio_3=(2, 1))
@@ -424,13 +483,14 @@ def test_every_scenario_is_of_table_ii(name):
 
 
 # the paper's limit of seven retries where its figures do not need another
-EIGHT = {"fig16", "fig17", "fig18", "contenders"}
+EIGHT = {"fig17", "fig18", "contenders"}
 
 
 @pytest.mark.parametrize("name", SIMULATED)
 def test_attempts_are_four_or_the_stated_eight(name):
     for point, tree in scenarios(name).items():
-        wanted = 8 if name in EIGHT or point.startswith("8-") else 4
+        words = ("8-", "stated-", "eight-")
+        wanted = 8 if name in EIGHT or point.startswith(words) or "-eight-" in point else 4
         for one in (tree["cell"]["ap"], *tree["stations"]):
             assert (one["attempts_short"], one["attempts_long"]) == (wanted, wanted), point
 
@@ -453,9 +513,9 @@ def test_every_connection_is_compound_with_immediate_acks_and_a_window_of_45(nam
 
 def room(name: str, point: str) -> int:
     """ "B_ap = 100 packets (unless otherwise specified)" (437)."""
-    if name == "fig17":
+    if name in ("fig17", "opposite"):
         return int(point.rpartition("-")[2])
-    return 300 if name == "fig16" else 100
+    return 450 if name == "fig16" else 100
 
 
 @pytest.mark.parametrize("name", SIMULATED)
@@ -468,10 +528,12 @@ def test_the_access_point_has_room_for_100_packets(name):
 
 def law(name: str, point: str) -> str:
     """Return the queue that a point's name stands for."""
-    words = point.replace("trace-", "")
+    words = point.replace("trace-", "").replace("stated-", "")
+    if words.startswith("partition"):
+        return "partition"
     if name == "fig07" or point in ("two_classes", "all_0_3"):
         return "vbs"
-    for one in ("vbs", "regulated"):
+    for one in ("vbs", "regulated", "partition"):
         if words.startswith(one) or words.endswith(f"-{one}"):
             return one
     return "fq_codel" if words == "fair-0_3" else "drop_tail"
@@ -482,20 +544,22 @@ def test_queues_are_of_the_law_that_their_names_say_and_hold_0_6_of_the_room(nam
     for point, tree in scenarios(name).items():
         queue = tree["cell"]["ap"]["queue"]
         wanted = law(name, point)
-        assert queue["discipline"] == {"regulated": "vbs"}.get(wanted, wanted), point
+        known = {"regulated": "vbs", "partition": "vbs"}
+        assert queue["discipline"] == known.get(wanted, wanted), point
         if queue["discipline"] != "vbs":
             continue
-        assert queue["algorithm"] == ("regulated" if wanted == "regulated" else "corrected"), point
+        assert queue["algorithm"] == {"vbs": "corrected"}.get(wanted, wanted), point
         assert queue["occupancy"] == 0.6  # c B of 60 packets (448)
         # "h_i* = 0.526" (171, 480), else equal shares
         shares = [one["share"] for one in tree["cell"]["vbs_classes"]]
         assert shares == pytest.approx([0.526, 0.474] if name == "fig18" else [0.5, 0.5])
-        service = name in ("fig16", "fig17") or point.startswith("mixed-")
+        by_direction = name in ("fig16", "fig17") or point.startswith("mixed-")
+        service = by_direction and wanted != "partition"
         assert queue["share_of"] == ("service" if service else "queue"), point
         parts = [
             {flow.partition("-")[0] for flow in one["flows"]} for one in tree["cell"]["vbs_classes"]
         ]
-        assert parts == ([{"up"}, {"down"}] if service else [{"high"}, {"low"}])
+        assert parts == ([{"up"}, {"down"}] if by_direction else [{"high"}, {"low"}])
 
 
 def test_tolerances_are_those_of_figure_7():
@@ -504,7 +568,9 @@ def test_tolerances_are_those_of_figure_7():
         for point, tree in scenarios("fig07").items()
     }
     # "which implies tol = 1/B_ap^2" (375)
-    assert found == pytest.approx({"printed": 1e-4, "small": 1, "medium": 25, "large": 225})
+    tols = {"printed": 1e-4, "small": 1, "medium": 25, "large": 225}
+    tols |= {f"partition-{size}": tol for size, tol in tols.items()}
+    assert found == pytest.approx(tols)
 
 
 def groups(tree) -> dict[str, tuple[int, float, float]]:
@@ -550,11 +616,13 @@ def test_two_classes_of_five_of_which_one_has_errors(name):
         assert {flow["direction"] for flow in tree["flows"]} == {"down"}
 
 
-@pytest.mark.parametrize("name", ["fig16", "fig17"])
+@pytest.mark.parametrize("name", ["fig16", "fig17", "opposite"])
 def test_five_uploads_and_five_downloads_that_all_have_errors(name):
     """ "both suffering from error probability p_w" (472, 475)."""
     for point, tree in scenarios(name).items():
         error = 0.2 if name == "fig17" else error_of(point)
+        if name == "opposite":
+            error = error_of(point.rpartition("-")[0])
         assert groups(tree) == {"up": (5, error, error), "down": (5, error, error)}
         assert every(tree["stations"], "ack_error_up") == {0}
         ways = [(flow["class"], flow["direction"]) for flow in tree["flows"]]
@@ -562,7 +630,6 @@ def test_five_uploads_and_five_downloads_that_all_have_errors(name):
 
 
 def test_points_of_every_study_are_these():
-    laws = ("plain", "vbs", "regulated")
     wanted = {
         "fig02": [*ERRORS, "trace", "trace-0", "gentle"],
         "fig03": ERRORS,
@@ -570,9 +637,21 @@ def test_points_of_every_study_are_these():
             f"{kind}-{n}" for kind in ("plain", "errors", "window") for n in (2, 4, 6, 8, 10)
         ],
         "fig09": ["0", "0_05", "0_1", "0_15", "0_2", "0_25", "0_3"],
-        "fig15": [*(f"{law}-{error}" for law in laws for error in ERRORS), "all-0_3", "fair-0_3"],
-        "fig16": [f"{law}-{error}" for law in laws for error in SOME],
-        "fig17": [f"{law}-{buffer}" for law in laws for buffer in (50, 100, 150)],
+        "fig15": [
+            *(f"{law}-{error}" for law in LAWS for error in ERRORS),
+            *(f"stated-{law}-{error}" for law in LAWS for error in SOME),
+            *("all-0_3", "fair-0_3"),
+        ],
+        "fig16": [
+            f"{law}-{limit}-{error}" for law in LAWS for limit in LIMITS for error in ERRORS
+        ],
+        "fig17": [f"{law}-{buffer}" for law in LAWS for buffer in (50, 100, 150)],
+        "opposite": [
+            f"{limit}-{error}-{room}"
+            for limit in LIMITS
+            for error in ("0", "0_2")
+            for room in (50, 100, 150, 225, 300, 450)
+        ],
         "sensor": [
             f"{traffic}-{queue}"
             for traffic in ("downloads", "mixed")
@@ -593,17 +672,17 @@ def test_figure_8_has_2_to_10_devices():
 
 def test_figure_14_has_errors_of_one_class_and_of_both():
     for point, tree in scenarios("fig14").items():
-        near = 0.3 if point == "all_0_3" else 0
+        near = 0.3 if point.endswith("all_0_3") else 0
         assert groups(tree) == {"high": (5, near, 0), "low": (5, 0.3, 0)}, point
 
 
 def test_figure_18_has_two_guests_of_class_1_from_100_to_200_s_and_two_of_class_2_then():
     trees = scenarios("fig18")
-    assert len(trees) == 30
+    assert len(trees) == 45
     for point, tree in trees.items():
         law, begin, end = point.split("-")
         assert (tree["warmup_s"], tree["duration_s"]) == (int(begin), int(end))
-        judged = law == "vbs" and int(end) - int(begin) == 70
+        judged = law != "regulated" and int(end) - int(begin) == 70
         assert tree["replications"] == (40 if judged else 10), point
         wanted = {"high": (5, 0, 0), "low": (5, 0.3, 0)}
         if int(end) > 100:
