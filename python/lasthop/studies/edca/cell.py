@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lasthop.digits import plain
-from lasthop.studies.study import Quantity, Run, mean_of
+from lasthop.studies.study import Quantity, Run, Runs, mean_of, require
 
 CWMINS = (3, 7, 15, 31, 63, 127, 255)
 """Smallest contention windows of the paper's sweeps. [slots]"""
@@ -102,6 +102,13 @@ def throughput(run: Run) -> Quantity:
 def active(run: Run) -> Quantity:
     """Return the mean number of active stations, without the access point. [-]"""
     return run.quantity("cells", run.items("cells")[0], "active_stations")
+
+
+def lossless(runs: Runs) -> None:
+    """Require the paper's queues, which never overflow."""
+    for name, run in runs.items():
+        lost = run.quantity("queues", run.items("aps")[0], "drop_probability")
+        require(float(lost.samples.max()) == 0.0, f"run {name}: the access point drops packets")
 
 
 def ap_collisions(run: Run) -> Quantity:

@@ -108,6 +108,7 @@ STUDY = Study(
     title="Figure 5: access point and stations with the same CWmin",
     points={**SWEEP.points(), **FIXED.points(), **HASTY.points()},
     measure=measure,
+    regime=cell.lossless,
     draw=PICTURE.draw,
     findings=findings,
 )

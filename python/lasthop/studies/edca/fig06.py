@@ -131,6 +131,7 @@ STUDY = Study(
     title="Figure 6: downloads, CWmin of the access point and of the stations",
     points={**SWEEP.points(), **FIXED.points()},
     measure=measure,
+    regime=cell.lossless,
     draw=PICTURE.draw,
     findings=findings,
 )

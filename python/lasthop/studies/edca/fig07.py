@@ -120,6 +120,7 @@ STUDY = Study(
     title="Figure 7: TXOP, CWmin 31",
     points=SWEEP.points(),
     measure=measure,
+    regime=cell.lossless,
     draw=PICTURE.draw,
     findings=findings,
 )

@@ -103,6 +103,7 @@ STUDY = Study(
     title="Figure 8: PIFS access of the access point",
     points=SWEEP.points(),
     measure=measure,
+    regime=cell.lossless,
     shown=lambda runs: SWEEP.at(cwmin=CWMINS).values(runs, {"active_{way}_{cwmin}": cell.active}),
     draw=PICTURE.draw,
     findings=findings,

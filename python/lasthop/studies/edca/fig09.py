@@ -107,6 +107,7 @@ STUDY = Study(
         "hasty-contended": fig07.scenario("fifo", 8, 4, HASTY),
     },
     measure=measure,
+    regime=cell.lossless,
     draw=PICTURE.draw,
     findings=findings,
 )

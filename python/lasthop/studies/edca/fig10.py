@@ -91,6 +91,7 @@ STUDY = Study(
     title="Figure 10: processing time of TCP ACKs",
     points=SWEEP.points(),
     measure=measure,
+    regime=cell.lossless,
     draw=PICTURE.draw,
     findings=findings,
     model="edca",

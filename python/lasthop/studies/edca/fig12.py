@@ -121,6 +121,7 @@ STUDY = Study(
     title="Figure 12: delay and loss of the wire",
     points={"analysis": cell.scenario("down"), **SWEEP.points()},
     measure=measure,
+    regime=cell.lossless,
     draw=draw,
     findings=findings,
     model="edca",

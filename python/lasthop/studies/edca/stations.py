@@ -46,5 +46,6 @@ STUDY = Study(
     title="Section 1: throughput over the number of stations",
     points=SWEEP.points(),
     measure=measure,
+    regime=cell.lossless,
     draw=PICTURE.draw,
 )

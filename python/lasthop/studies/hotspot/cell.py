@@ -8,7 +8,7 @@ three minutes (section 5).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lasthop.studies.study import Quantity, Run, mean_of
+from lasthop.studies.study import Quantity, Run, Runs, mean_of, require
 from lasthop.studies.sweep import Reading
 
 STATION_CWMIN = 29
@@ -154,6 +154,12 @@ def station_queue(run: Run) -> Quantity:
 def ap_loss(run: Run) -> Quantity:
     """Return the part of packets that the access point's buffer loses, the model's p. [-]"""
     return run.quantity("queues", run.items("aps")[0], "drop_probability")
+
+
+def lossless(runs: Runs) -> None:
+    """Require that the access point drops nothing in the run that is called lossless."""
+    lost = float(ap_loss(runs["lossless"]).samples.max())
+    require(lost == 0.0, f"run lossless: the access point drops {lost:.2g} of the packets")
 
 
 STANDING: Mapping[str, Reading] = {"queue_{x}": station_queue, "loss_{x}": ap_loss}

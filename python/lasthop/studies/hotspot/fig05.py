@@ -94,6 +94,7 @@ STUDY = Study(
         },
     },
     measure=measure,
+    regime=cell.lossless,
     shown=lambda runs: SWEEP.values(runs, cell.STANDING),
     draw=PICTURE.draw,
     findings=findings,

@@ -73,6 +73,7 @@ def study(number: int, direction: str) -> Study:
         title=f"Figure {number}: station 1 at 2 Mb/s, X {direction}s against one",
         points={**slow.points(), **fast.points(), **each_acknowledged, "lossless": lossless},
         measure=measure,
+        regime=cell.lossless,
         draw=shown.draw,
         findings=findings,
     )

@@ -191,6 +191,7 @@ STUDY = Study(
         "short-with": {**buffered(SHORT_QUEUE), "vsb": dict(VSB)},
     },
     measure=measure,
+    regime=cell.lossless,
     shown=shown,
     draw=PICTURE.draw,
     findings=findings,
