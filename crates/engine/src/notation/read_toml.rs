@@ -11,6 +11,10 @@ use super::unclosed;
 
 /// What the parser says of a key that is defined twice.
 const DUPLICATE: &str = "duplicate key";
+/// Part of the parser's message about keys that are added to a table in braces.
+const COMPLETE: &str = "cannot extend value of type inline table";
+const COMPLETE_HINT: &str =
+    "a table in braces takes no keys from elsewhere, such as `vsb = {}`: write `[vsb]` instead";
 
 /// The tree, or `None` if the text is not TOML. A key defined twice is reported, but leaves a tree.
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
@@ -114,7 +118,8 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
             problems.add(Origin::Line(line), &path, message);
         } else {
             let message = format!("not valid TOML: {}", one_line(error.message(), 200));
-            problems.add(Origin::Line(line), WHOLE_FILE, message);
+            let hint = (error.message().contains(COMPLETE)).then(|| COMPLETE_HINT.to_owned());
+            problems.add_with_hint(Origin::Line(line), WHOLE_FILE, message, hint);
         }
     }
     if let Some((opened, mark)) = unclosed {

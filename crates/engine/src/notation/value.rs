@@ -419,6 +419,9 @@ pub(super) fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, R
         NotAQuantity::Negative => refuse("is negative"),
         NotAQuantity::NoUnit => {
             let number = text.trim();
+            if what == "rate" && number.parse::<f64>().is_ok_and(|value| value == 0.0) {
+                return refuse("is not a positive rate");
+            }
             // somebody who gives a rate in the thousands thought of bit/s
             let large = number.parse::<f64>().is_ok_and(|value| value >= 1000.0);
             let (a, b) = match what {

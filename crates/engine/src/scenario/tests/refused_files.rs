@@ -71,6 +71,15 @@ fn syntax_errors_name_the_line() {
 }
 
 #[test]
+fn a_table_in_braces_that_is_extended_elsewhere_has_a_remedy() {
+    let hint = "hint: a table in braces takes no keys from elsewhere, such as `vsb = {}`: \
+                write `[vsb]` instead";
+    let told = said_of_bytes(b"vsb = {}\n[vsb.group.a]\nmax = \"1 Mbps\"\n");
+    assert!(told.starts_with("x.toml:2: not valid TOML: cannot extend"), "{told}");
+    assert!(told.ends_with(hint), "{told}");
+}
+
+#[test]
 fn an_unclosed_bracket_is_one_problem_in_the_line_that_opens_it() {
     let brace = "not valid TOML: `{` opens here and is not closed";
     for text in [

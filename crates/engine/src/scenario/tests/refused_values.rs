@@ -46,6 +46,10 @@ fn a_colliders_wait_needs_a_time_of_its_own() {
 fn rates_are_those_of_the_phy() {
     assert_said(&[
         (
+            "rate = 0",
+            "rate`: 0 is not a positive rate; allowed are 1, 2, 5.5, 11 Mbps",
+        ),
+        (
             r#"rate = "0 Mbps""#,
             r#"rate`: "0 Mbps" is not a positive rate; allowed are 1, 2, 5.5, 11 Mbps"#,
         ),
