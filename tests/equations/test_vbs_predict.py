@@ -319,6 +319,44 @@ def test_the_chain_of_eq_3_has_no_uploads():
         found(UPLOADS, PAPER)
 
 
+@pytest.mark.smoke(1)
+@pytest.mark.parametrize("error", [0.1, 0.3])
+def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
+    """Its share of the queue is its share of the packets held; each class loses what it grows by."""
+    changes = {"station.low.error_down": error}
+    result = two_classes(changes, algorithm="partition")
+    high, low = result["classes"]
+    held = [one["occupancy_packets"]["mean"] for one in (high, low)]
+    assert all(20 < one < 30 for one in held)
+    assert mean(result, "queues", "ap", "occupancy_packets") == pytest.approx(sum(held), rel=1e-6)
+    assert low["queue_share"]["mean"] == pytest.approx(held[1] / sum(held), rel=1e-3)
+    # who loses packets on the air has a smaller window and loses fewer at its buffer
+    assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
+
+
+def test_one_class_alone_in_a_partition_is_a_drop_tail_queue():
+    """c h B of 60 packets for all connections: the same as a buffer of 60."""
+    every = [flow["name"] for flow in tree()["flows"]]
+    classes = [{"name": "all", "share": 1.0, "flows": every}]
+    partition, plain = (
+        predict(shared(classes=classes, algorithm="partition")),
+        found({"cell.ap_queue": 60}),
+    )
+    for quantity in ("occupancy_packets", "drop_probability"):
+        one = mean(partition, "queues", "ap", quantity)
+        assert one == pytest.approx(mean(plain, "queues", "ap", quantity), rel=0.02), quantity
+
+
+def test_a_partition_that_a_class_does_not_fill_blocks_only_the_other():
+    """Five windows of 5 packets fill 25 of 30 places."""
+    changes = {"station.low.tcp.window": 5}
+    result = two_classes(changes, algorithm="partition")
+    high, low = result["classes"]
+    assert low["drop_probability"]["mean"] == pytest.approx(0.0, abs=1e-9)
+    assert low["occupancy_packets"]["mean"] < 25.0
+    assert high["drop_probability"]["mean"] > 0.0
+
+
 def test_shares_that_a_class_does_not_fill_are_refused():
     with pytest.raises(ModelError, match="class low is 30 packets, but its 5 conn") as no:
         predict(shared({"tcp.window": 5}))

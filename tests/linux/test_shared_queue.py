@@ -208,6 +208,16 @@ def test_the_queue_holds_its_part_and_each_class_its_share(
     assert seen.arrived >= 0.99 * seen.sent > 150
 
 
+def test_a_partition_holds_shares_below_its_part(lab: Lab, tmp_path: Path) -> None:
+    """Each class has a drop-tail buffer of its own, which is full only at times."""
+    share = 0.526
+    seen = measured(tmp_path, {NEAR: "cubic", FAR: "cubic"}, "partition", (share, 1 - share))
+    assert 0.6 * OCCUPANCY * LIMIT < seen.queue_packets < OCCUPANCY * LIMIT
+    assert abs(seen.ratio - share / (1 - share)) < 0.06
+    assert seen.near_bps + seen.far_bps > 0.9 * RATE_BPS
+    assert seen.arrived >= 0.99 * seen.sent > 150
+
+
 def test_a_class_with_a_faster_law_gets_no_more(lab: Lab, tmp_path: Path, compound: str) -> None:
     """Compound against Reno: halves of the queue are halves of the link."""
     seen = measured(tmp_path, {NEAR: compound, FAR: "reno"})

@@ -13,7 +13,13 @@ from lasthop.studies.vbs import cell, fig18
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ERRORS = (0.0, 0.1, 0.2, 0.3)
 ATTEMPTS = (4, 8)
-SHARED = {"corrected": {}, "regulated": {"algorithm": "regulated"}}
+SHARED = {
+    "corrected": {},
+    "regulated": {"algorithm": "regulated"},
+    "partition": {"algorithm": "partition"},
+}
+HELD = ("corrected", "regulated")
+"""Laws that hold the queue at its target; partitions are full only at times."""
 
 
 @cache
@@ -53,7 +59,7 @@ def test_without_shares_the_queue_is_long_and_the_gap_grows() -> None:
     assert ratios[3] > 1.4
 
 
-@pytest.mark.parametrize("law", SHARED)
+@pytest.mark.parametrize("law", HELD)
 @pytest.mark.parametrize("attempts", ATTEMPTS)
 @pytest.mark.parametrize("error", ERRORS)
 def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, law: str) -> None:
@@ -64,7 +70,7 @@ def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, la
     assert run["empty"] == 0.0
 
 
-@pytest.mark.parametrize("law", SHARED)
+@pytest.mark.parametrize("law", HELD)
 @pytest.mark.parametrize("attempts", ATTEMPTS)
 @pytest.mark.parametrize("error", ERRORS)
 def test_shares_cost_no_more_than_what_equal_shares_cost(
@@ -87,6 +93,24 @@ def test_shares_cost_no_more_than_what_equal_shares_cost(
         assert aggregate(run) == pytest.approx(aggregate(plain), rel=0.03)
 
 
+@pytest.mark.parametrize("error", [0.1, 0.3])
+def test_a_partition_is_as_the_model_says(error: float) -> None:
+    """Goodput within 3 %, the queue within 10 % (tolerances set before the first run)."""
+    scenario = cell.scenario(
+        "x", cell.classes(error), queue=cell.shares(**SHARED["partition"]), replications=4
+    )
+    run, answer = _read(scenario), lasthop.predict(scenario, model="vbs").summary
+    for prefix in ("high", "low"):
+        predicted = sum(
+            station["goodput_bps"]["mean"] / 1e6
+            for station in answer["stations"]
+            if station["name"].startswith(prefix)
+        )
+        assert run[prefix] == pytest.approx(predicted, rel=0.03), prefix
+    occupancy = answer["queues"][0]["occupancy_packets"]["mean"]
+    assert run["occupancy"] == pytest.approx(occupancy, rel=0.1)
+
+
 @pytest.mark.parametrize("phase", range(3))
 def test_the_regulator_holds_the_ratio_while_users_come_and_go(phase: int) -> None:
     change = fig18.CHANGES_S[phase]
@@ -96,7 +120,7 @@ def test_the_regulator_holds_the_ratio_while_users_come_and_go(phase: int) -> No
     assert run["high"] / run["low"] == pytest.approx(fig18.TARGET, rel=0.05)
 
 
-@pytest.mark.parametrize("law", SHARED)
+@pytest.mark.parametrize("law", HELD)
 def test_shares_hold_after_the_channel_of_a_class_has_changed(law: str) -> None:
     """At 100 s the channel of the second class falls from p_w = 0 to 0.3, at 200 s it is back."""
     changes = {100: ("rain", 0.3), 200: ("sun", 0.0)}
