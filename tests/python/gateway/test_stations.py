@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from lasthop.gateway import config, stations
+from lasthop.gateway import admission, config, stations
 from lasthop.gateway.classification import Surroundings
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.layout import MOST_LEAVES, Layout
@@ -153,9 +153,14 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
 
 
 @pytest.mark.slow
-def test_all_leaves_asked_for_leave_those_who_are_there_alone(some: Stations) -> None:
+def test_all_leaves_asked_for_leave_those_who_are_there_alone(
+    some: Stations, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """More machines than there are leaves, each with an address, and then fewer again."""
     shaping = some.shaping
+    monkeypatch.setattr(admission, "MOST_KNOWN", 2 * MOST_LEAVES)
+    discovery = replace(shaping.gateway.discovery, new_per_minute=2 * MOST_LEAVES)
+    shaping.gateway = replace(shaping.gateway, discovery=discovery)
     layout = Layout(shaping.gateway, Device("lh", 1))
     shaping.shaper = cast(Shaper, Accepting(layout))
     there = [
