@@ -20,12 +20,23 @@ struct qdisc_skb_head {
 	u32 qlen;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct Qdisc {
+	u32 handle;
+	struct hlist_node hash;
 	struct qdisc_skb_head q;
 };
 
 struct net_device {
 	struct Qdisc *qdisc;
+	struct hlist_head qdisc_hash[16];
 };
 
 struct sk_buff {
@@ -54,17 +65,45 @@ enum { HASH = 1, ARRAY = 2, PREFIXES = 11, NO_PREALLOC = 1, MAPPED = 1 << 10 };
 /* What becomes of a packet: the queue takes it, or it is lost. */
 enum { PASS = -1, LOSE = 2 };
 
+/* Handle of the shaper, and its list in the hash table of an interface (linux/hash.h: hash_32 with 4 bits). */
+#define SHAPER 0x6c680000U
+#define BUCKET (SHAPER * 0x61C88647U >> 28)
+#define MOST_IN_BUCKET 8
+/* linux/bpf.h: what of a member is asked for. */
+#define BYTE_OFFSET 0
+
+/* The shaper of an interface. The root in front of it splits packets of merged segments, and counts the segments of a
+ * packet only when all of them have entered. */
+INLINE struct Qdisc *shaper(struct net_device *dev)
+{
+	u32 offset = __builtin_preserve_field_info(((struct Qdisc *)0)->hash, BYTE_OFFSET);
+	struct hlist_node *node = 0;
+	struct Qdisc *root = 0;
+	u32 k;
+
+	read_kernel(&node, sizeof(node), &dev->qdisc_hash[BUCKET].first);
+	for (k = 0; k < MOST_IN_BUCKET && node; k++) {
+		struct Qdisc *qdisc = (void *)((u8 *)node - offset);
+		u32 handle = 0;
+
+		read_kernel(&handle, sizeof(handle), &qdisc->handle);
+		if (handle == SHAPER)
+			return qdisc;
+		read_kernel(&node, sizeof(node), &node->next);
+	}
+	read_kernel(&root, sizeof(root), &dev->qdisc);
+	return root;
+}
+
 /* Packets in the queue of the packet's interface. Those that wait are counted there; while some do, there is one in
  * service, which the shaper has let go and not yet paid for. */
 INLINE u32 backlog(struct __sk_buff *skb)
 {
 	struct net_device *dev = 0;
-	struct Qdisc *qdisc = 0;
 	u32 found = 0;
 
 	read_kernel(&dev, sizeof(dev), &((struct sk_buff *)(void *)skb)->dev);
-	read_kernel(&qdisc, sizeof(qdisc), &dev->qdisc);
-	read_kernel(&found, sizeof(found), &qdisc->q.qlen);
+	read_kernel(&found, sizeof(found), &shaper(dev)->q.qlen);
 	return found + (found > 0);
 }
 

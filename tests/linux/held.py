@@ -1,13 +1,18 @@
 """What a gateway holds: memory, threads, descriptors, files, and what it has in the kernel."""
 
 import os
+import re
+import struct
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from damage import FROM, TO
 from lab import sh
+from lasthop.linux import bpf
 
 HOUR_S = 3600.0
 LEAST_SAMPLES = 10
@@ -20,8 +25,12 @@ class InKernel:
 
     classes: int
     queues: int
-    entries: int
-    """Filters for addresses, on the IFB and in both blocks."""
+    redirections: int
+    """Filters in both blocks that redirect packets to the IFB."""
+    macs: int
+    """MAC addresses of stations in the map of the programs."""
+    prefixes: int
+    """Addresses of stations that are classified by address, in the map of the programs."""
 
 
 @dataclass(frozen=True)
@@ -44,32 +53,80 @@ class Held:
     """All files of its directory but the log."""
 
 
-def in_kernel() -> InKernel:
-    """Count what this namespace has."""
-    shown = {
-        name: sh(f"tc {name} show dev lh-lan").splitlines() for name in ("class", "qdisc", "filter")
-    }
+SHARED_LEAVES = 2
+"""Leaves for unclassified and for multicast packets."""
+MAP_NEXT_KEY = 4
+"""Command of bpf(2) (linux/bpf.h)."""
+NAME_AT, NAME_BYTES = 24, 16
+"""Place of the name in what the kernel reports of a map (struct bpf_map_info). [bytes]"""
+
+
+def in_kernel(pid: int) -> InKernel:
+    """Count what this namespace has, and the entries of the maps of this process."""
+    shown = {name: sh(f"tc {name} show dev lh-lan").splitlines() for name in ("class", "qdisc")}
     blocks = sh(f"tc filter show block {TO}; tc filter show block {FROM}").splitlines()
+    entries = map_entries(pid)
     return InKernel(
         len([line for line in shown["class"] if line.startswith("class htb")]),
         len(shown["qdisc"]),
-        len([line for line in shown["filter"] if "flowid 6c68:" in line])
-        + len([line for line in blocks if "mirred" in line]),
+        len([line for line in blocks if "mirred" in line]),
+        entries["macs"],
+        entries["prefixes"],
     )
 
 
-def called_for(
-    stations: Sequence[Mapping[str, Any]], leaves: int = 0, udp_both: int = 1
-) -> InKernel:
+def map_entries(pid: int) -> Counter[str]:
+    """Count the entries of the BPF maps of a process, by name."""
+    found: Counter[str] = Counter()
+    numbers = set()
+    for file in Path(f"/proc/{pid}/fdinfo").iterdir():
+        with suppress(FileNotFoundError):
+            told = re.search(r"^map_id:\s*(\d+)$", file.read_text(), re.MULTILINE)
+            numbers |= {int(told[1])} if told else set()
+    for number in numbers:
+        descriptor = bpf.call(bpf.MAP_FD_BY_ID, "a map", struct.pack("=III", number, 0, 0))
+        try:
+            name, key_bytes = shape_of(descriptor)
+            if name in ("macs", "prefixes"):
+                found[name] += len(keys_of(descriptor, key_bytes))
+        finally:
+            os.close(descriptor)
+    return found
+
+
+def shape_of(descriptor: int) -> tuple[str, int]:
+    """Return name and size of a key of a map. [bytes]"""
+    told = bpf.information(descriptor, NAME_AT + NAME_BYTES)
+    name = told[NAME_AT : NAME_AT + NAME_BYTES].partition(b"\0")[0].decode()
+    return name, struct.unpack_from("=I", told, 8)[0]
+
+
+def keys_of(descriptor: int, key_bytes: int) -> set[bytes]:
+    """Return the keys of a map."""
+    found: set[bytes] = set()
+    key, following = bpf.buffer(b""), bpf.buffer(bytes(key_bytes))
+    while True:
+        at = bpf.address(key) if found else 0
+        attributes = struct.pack("=IIQQ", descriptor, 0, at, bpf.address(following))
+        try:
+            bpf.call(MAP_NEXT_KEY, "a key", attributes)
+        except FileNotFoundError:
+            return found
+        key = bpf.buffer(following.raw)
+        found.add(key.raw)
+
+
+def called_for(stations: Sequence[Mapping[str, Any]], leaves: int = 0) -> InKernel:
     """What these stations of one access point call for.
 
-    `leaves` are those that it has whatever its stations, and `udp_both` is 0 where uplink UDP is
-    left alone.
+    `leaves` are those that it has whatever its stations. Stations that share a MAC address, and
+    those without one, are classified by address.
     """
-    classes = 1 + (leaves or len(stations))
-    addresses = sum(len(station["addresses"]) for station in stations)
-    # to and from it on the IFB; to it in one block, from it in the other, by TCP and by UDP
-    return InKernel(classes, classes, addresses * (2 + 1 + 1 + udp_both))
+    classes = 1 + SHARED_LEAVES + (leaves or len(stations))
+    macs = Counter(station["mac"] for station in stations if station["mac"])
+    by_address = [one for one in stations if macs[one["mac"]] != 1]
+    addresses = sum(len(one["addresses"]) for one in by_address)
+    return InKernel(classes, classes, 2, len(macs), addresses)
 
 
 def files_bytes(directory: Path) -> tuple[int, int]:

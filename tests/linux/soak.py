@@ -100,7 +100,6 @@ class Phase:
     more: str = ""
     listed: int = LISTED
     leaves: int = 0
-    udp_both: int = 1
     is_damaged: bool = False
     """Whether somebody does damage meanwhile: it needs a rate that stays."""
 
@@ -110,7 +109,7 @@ PHASES = (
     Phase("an estimated rate", "estimated", 'wce.max = "30 Mbps"'),
     Phase("a station fewer", "20 Mbps", listed=LISTED - 1, is_damaged=True),
     Phase("flows", "20 Mbps", 'fairness = "flow"\nflow_leaves = 16', leaves=16),
-    Phase("uplink UDP alone", "20 Mbps", 'udp = "down"', udp_both=0, is_damaged=True),
+    Phase("uplink UDP alone", "20 Mbps", 'udp = "down"', is_damaged=True),
     Phase("directions", "estimated", 'fairness = "direction"\nwce.max = "30 Mbps"', leaves=2),
 )
 
@@ -232,15 +231,15 @@ class Gateway:
             return (
                 len(stations) == len(names)
                 and all(is_lab_station(name) for name in more)
-                and held.in_kernel()
-                == held.called_for(status["stations"], self.phase.leaves, self.phase.udp_both)
+                and held.in_kernel(self.pid)
+                == held.called_for(status["stations"], self.phase.leaves)
             )
         return False
 
     def note(self) -> Held:
         """What it holds now."""
         with entered(GATEWAY):
-            kernel = held.in_kernel()
+            kernel = held.in_kernel(self.pid)
         log, rest = held.files_bytes(self.state.directory)
         return Held(
             time.monotonic() - self.began_s,
@@ -314,9 +313,9 @@ class Soak:
         """What is not as stations call for, in words."""
         status = self.gateway.status()
         with entered(GATEWAY):
-            has = held.in_kernel()
+            has = held.in_kernel(self.gateway.pid)
         phase = self.gateway.phase
-        wants = held.called_for(status["stations"], phase.leaves, phase.udp_both)
+        wants = held.called_for(status["stations"], phase.leaves)
         names = sorted(each["name"] for each in status["stations"])
         guests = sorted(self.gateway.guests)
         return f"{phase.what}: {has} for {wants}; {names} for guests {guests}; {status['faults']}"
@@ -349,7 +348,7 @@ class Soak:
         """Tell whoever watches."""
         line = (
             f"{one.at_s:6.0f} of {self.seconds:g} s: {one.rss_bytes / 1e6:.1f} MB, "
-            f"{one.stations} stations, {one.kernel.entries} filters, {self.files} files, "
+            f"{one.stations} stations, {one.kernel.macs} MAC addresses, {self.files} files, "
             f"{self.mended} damages mended, {len(self.wrong)} wrong"
         )
         if sys.stderr.isatty():
@@ -372,7 +371,7 @@ class Soak:
         self.wrong += [f"left: {name}" for name in names - STAYS]
 
 
-STAYS = {"lock", "file", "namespace", "sort", "log", "log.1"}
+STAYS = {"lock", "file", "namespace", "sort", "log", "log.1", "stations"}
 """Files that stay in the directory of a gateway that is down."""
 
 

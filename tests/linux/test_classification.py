@@ -27,7 +27,7 @@ from frames import (
 from lab import GATEWAY, STATIONS, Lab, address, entered, log_in, sh
 from lasthop.gateway import config
 from lasthop.gateway.cautions import without_programs
-from lasthop.gateway.classification import EXEMPT, REDIRECTED, Kind
+from lasthop.gateway.classification import EXEMPT, REDIRECTED, Kind, mac_key
 from lasthop.gateway.shaper import Shaper
 from lasthop.linux.bpf import BpfError
 
@@ -306,3 +306,13 @@ def test_all_kinds_together_have_one_allowance(shaper: Shaper) -> None:
     exempt = sum(now[0][kind].bytes for kind in EXEMPT_PACKETS)
     assert 8_000 < exempt < 12_000 + 1_500 + 48_000 / 8 * 3
     assert growth(shaper, before)["s0"] > 100
+
+
+def test_an_entry_that_does_not_exist_is_no_fault(shaper: Shaper) -> None:
+    programs = shaper.programs
+    assert programs is not None
+    assert programs.moves("02:00:00:00:00:99") == 0
+    key = ("macs", mac_key(INVENTED))
+    programs.table[key] = b""  # as if somebody else had removed it
+    programs.remove([key])
+    assert key not in programs.table

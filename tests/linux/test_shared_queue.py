@@ -201,7 +201,9 @@ def test_the_queue_holds_its_part_and_each_class_its_share(
 ) -> None:
     """The runs cover each pair of a share, an algorithm and a congestion control."""
     name = compound if law == "compound" else law
-    seen = measured(tmp_path, {NEAR: name, FAR: name}, algorithm, (share, 1 - share))
+    # In 40 s the ratio of Compound with "corrected" has a standard deviation of 0.035 (20 runs).
+    length_s = 100.0 if (algorithm, law) == ("corrected", "compound") else LENGTH_S
+    seen = measured(tmp_path, {NEAR: name, FAR: name}, algorithm, (share, 1 - share), length_s)
     assert abs(seen.queue_packets - OCCUPANCY * LIMIT) < 0.15 * OCCUPANCY * LIMIT
     assert abs(seen.ratio - share / (1 - share)) < 0.06
     assert seen.near_bps + seen.far_bps > 0.9 * RATE_BPS

@@ -38,6 +38,13 @@ def test_a_slope_is_known_with_its_interval() -> None:
 
 
 def test_what_stations_call_for() -> None:
-    stations = [{"addresses": ["a", "b"]}, {"addresses": ["c"]}]
-    assert held.called_for(stations) == InKernel(classes=3, queues=3, entries=15)
-    assert held.called_for(stations, leaves=16, udp_both=0) == InKernel(17, 17, 12)
+    stations = [
+        {"addresses": ["a", "b"], "mac": "02::1"},
+        {"addresses": ["c"], "mac": "02::1"},
+        {"addresses": ["d", "e"], "mac": "02::2"},
+        {"addresses": ["f"], "mac": None},
+    ]
+    assert held.called_for(stations) == InKernel(
+        classes=7, queues=7, redirections=2, macs=2, prefixes=4
+    )
+    assert held.called_for(stations, leaves=16) == InKernel(19, 19, 2, 2, 4)

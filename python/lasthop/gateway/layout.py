@@ -273,7 +273,8 @@ class Layout:
         if self.free_leaves:
             return tc.classid(major, self.free_leaves.pop())
         if self.next_leaf > self.last_leaf:
-            raise UserError(f"more than {MOST_LEAVES} leaves: the kernel has no numbers")
+            room = self.last_leaf - FIRST_LEAF + 1
+            raise UserError(f"more than {room} leaves: the kernel has no numbers")
         self.next_leaf += 1
         return tc.classid(major, self.next_leaf - 1)
 

@@ -136,11 +136,16 @@ class Shaper:
         names = dict.fromkeys(name for each in devices for name in links.below(each.name, present))
         return [tc.Device(name, present[name].number) for name in names if name in present]
 
-    def down(self) -> list[str]:
-        """Take everything back; what could not be, in words."""
+    def down(self, *, unload: bool = True) -> list[str]:
+        """Take everything back; what could not be, in words.
+
+        Without `unload` the programs stay loaded for the next `up`, since the kernel takes a tenth
+        of a second to verify them.
+        """
         self.layout = None
         kept = self.changes.undo_all()
-        self.unload_programs()
+        if unload:
+            self.unload_programs()
         return kept
 
     def has_programs(self) -> bool:

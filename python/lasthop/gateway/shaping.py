@@ -93,8 +93,8 @@ class Shaping:
         self.shaper.check()
 
     def down(self) -> list[str]:
-        """Take everything back; what could not be, in words."""
-        return self.shaper.down()
+        """Take everything back before all is set up anew; what could not be, in words."""
+        return self.shaper.down(unload=False)
 
     def is_whole(self, there: Container[str]) -> bool:
         """Whether the interface towards the Internet and one towards stations are there."""

@@ -56,6 +56,10 @@ class BpfError(OSError):
         self.log = log
 
 
+class NoEntryError(BpfError, FileNotFoundError):
+    """There is no such entry, program or map."""
+
+
 def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char]) -> int:
     """Make the call; `what` says for what, should it be refused."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -64,7 +68,8 @@ def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char
     number = NUMBER.get(platform.machine(), GENERIC)
     done = libc.syscall(ctypes.c_long(number), command, ctypes.byref(given), size)
     if done < 0:
-        raise BpfError(ctypes.get_errno(), what)
+        number = ctypes.get_errno()
+        raise (NoEntryError if number == errno.ENOENT else BpfError)(number, what)
     return int(done)
 
 
