@@ -152,7 +152,7 @@ class AccessPoint:
     """Whether the largest rate is the paper's, since the file says none."""
     snmp: Snmp | None
     station_rates: tuple[RateSource, ...] = ()
-    """Where the data rates of its stations are read, beside `snmp.rates`."""
+    """Sources of its stations' data rates, in addition to `snmp.rates`."""
 
     @property
     def reads_rates(self) -> bool:

@@ -1,13 +1,13 @@
 """Data rates of stations over time: which reading counts, and when a weight follows.
 
-- **Median of three.** A reading may catch a frame by which rate control tries another rate. The
-  lower median of the last three leaves one such frame out, and follows a change at the second
-  reading.
+- **Median of three.** A reading may be that of a frame by which rate control tries another rate.
+  The lower median of the last three readings leaves out one such frame. It follows a change at the
+  second reading.
 - **Only with traffic.** The last frame to an idle station is often a management or null frame at
-  the lowest rate. So a reading counts while the station has traffic; until it has had some, the
-  newest one does.
-- **A tenth.** A weight follows if the rate is more than `CHANGE` away from it. Neighbouring MCS are
-  11 % apart and more; what stays away are guard intervals of 802.11ax and rounding.
+  the lowest rate, so a reading counts while the station has traffic. Until a station has had
+  traffic, its newest reading counts.
+- **From a tenth.** A weight follows if the rate is more than `CHANGE` away from it. Neighbouring MCS
+  are at least 11 % apart. Differences by the guard interval of 802.11ax and by rounding are ignored.
 
 A rate stays while its source does not answer, and as long as the station has a leaf.
 """
@@ -33,7 +33,7 @@ Key: TypeAlias = tuple[str, str]
 
 @dataclass
 class Known:
-    """What was read of a station."""
+    """Readings of a station, and the rate by which it is weighed."""
 
     readings: deque[int] = field(default_factory=lambda: deque(maxlen=READINGS))
     """Its last rates. [bit/s]"""
@@ -43,7 +43,7 @@ class Known:
     """The rate by which it is weighed."""
 
     def see(self, rate_bps: int, source: str, *, has_traffic: bool) -> None:
-        """Take a reading."""
+        """Record a reading."""
         if self.had_traffic and not has_traffic:
             return
         if not self.had_traffic:
@@ -57,7 +57,7 @@ class Known:
 
 
 class PhyRates:
-    """What was read of all stations."""
+    """Readings of all stations."""
 
     def __init__(self) -> None:
         self.known: dict[Key, Known] = {}
@@ -65,7 +65,7 @@ class PhyRates:
     def see(
         self, seen: Iterable[Sighting], active: Collection[Key], there: Collection[Key]
     ) -> None:
-        """Take what the sources say now.
+        """Record what the sources report now.
 
         Parameters
         ----------

@@ -1,11 +1,10 @@
-"""Data rates of stations as their access point uses them: from iw, from hostapd, and by SNMP.
+"""Data rates of stations, read from their access point: by iw, from hostapd, and by SNMP.
 
 The rate is that of frames **to** the station (``tx bitrate``, ``tx_rate_info``,
-cDot11ClientCurrentTxRateSet), since all three sources have it, rate control sets it here, and most
-bytes of a hot-spot go that way. That of frames from it (``rx``) counts if there is no other: it is
-that of the last frame, which is often an acknowledgement or a null frame at the lowest rate. The
-throughput that rate control expects is not taken: few drivers have it, and paper 002, section 4.1,
-weighs by physical rates.
+cDot11ClientCurrentTxRateSet): all three sources have it, and most bytes of a hot-spot go to
+stations. The rate of frames from the station (``rx``) counts if there is no other. It is the rate of
+the last frame, which is often a null frame at the lowest rate. The throughput that rate control
+expects is not used: few drivers report it, and paper 002, section 4.1, weighs by physical rates.
 
 References: iw 6.9, ``station.c``; hostapd 2.11, ``ctrl_iface.c``, ``ap/ctrl_iface_ap.c`` and
 ``common/wpa_ctrl.c``; CISCO-DOT11-ASSOCIATION-MIB.
@@ -56,22 +55,22 @@ PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class Reading(NamedTuple):
-    """A station's rate as a source says it."""
+    """Rate of a station as a source reports it."""
 
     mac: str
     rate_bps: int | None
-    """Rate of frames to it, None if the source names none. [bit/s]"""
+    """Rate of frames to it, None if the source reports none. [bit/s]"""
 
 
 class Answer(NamedTuple):
-    """What a source says of its stations, and what is wrong with it, in words."""
+    """Readings of a source, and its faults in words."""
 
     readings: list[Reading]
     faults: list[str]
 
 
 def of_station_rates(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
-    """Ask every source of rates at once; return the rates, and what is wrong with sources."""
+    """Ask all sources of rates simultaneously; return the rates, and faults of sources."""
     aps = [ap for ap in gateway.aps if ap.reads_rates]
     asked = [(ap.name, name, ask) for ap in aps for name, ask in sources_of(ap)]
     seen: list[Sighting] = []
@@ -88,7 +87,7 @@ def of_station_rates(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
                 if rate_bps is not None
             ]
             if readings and all(each.rate_bps is None for each in readings) and not faults:
-                faults.append(f"{name} names no rate of its {len(readings)} stations")
+                faults.append(f"{name} reports no rate of its {len(readings)} stations")
             wrong += [f"access point {ap}: {fault}" for fault in faults]
     return seen, wrong
 
@@ -103,12 +102,12 @@ def sources_of(ap: AccessPoint) -> Iterator[tuple[str, Callable[[], Answer]]]:
 
 
 def answer_of(ask: Callable[[], Answer]) -> Answer:
-    """Return what a source says; whatever goes wrong with it is a fault."""
+    """Return the answer of a source. Errors, and rates that are no WLAN's, are faults."""
     try:
         found = ask()
     except UserError as error:
         return Answer([], [str(error)])
-    except Exception as error:  # whatever a source says, the others count
+    except Exception as error:  # a defect here must not hide the other sources
         return Answer([], [f"{type(error).__name__}: {error}"])
     bounds = range(LEAST_BPS, LARGEST_BPS + 1)
     wrong = [each for each in found.readings if each.rate_bps and each.rate_bps not in bounds]
@@ -163,7 +162,7 @@ def read_iw(source: RateSource) -> Answer:
 
 
 def output_of(command: list[str], name: str) -> bytes:
-    """Return what a program prints, within `PATIENCE_S` and `MOST_BYTES`."""
+    """Return the output of a program, within `PATIENCE_S` and `MOST_BYTES`."""
     environment = {**os.environ, "LC_ALL": "C"}
     try:
         process = subprocess.Popen(
@@ -192,7 +191,7 @@ def output_of(command: list[str], name: str) -> bytes:
 
 
 def printed_by(pipe: IO[bytes], name: str) -> bytes:
-    """Return all that comes out of a pipe until its end."""
+    """Return the content of a pipe until its end."""
     until_s, printed = time.monotonic() + PATIENCE_S, bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
@@ -213,8 +212,8 @@ def read_hostapd(source: RateSource) -> Answer:
     """Return the rates of the stations that hostapd lists at its control socket.
 
     Requests are datagrams: ``STA-FIRST``, then ``STA-NEXT MAC`` with the station before. The
-    answer is the MAC address and lines such as ``tx_rate_info=1300 mcs 15``; it is empty behind the
-    last station, and ``FAIL`` if the station before has left. The list is read again then::
+    answer is the MAC address and lines such as ``tx_rate_info=1300 mcs 15``. It is empty after the
+    last station, and ``FAIL`` if the station before has left, so that the list is read again::
 
         STA-FIRST                  02:00:5e:10:00:01
                                    flags=[AUTH][ASSOC][AUTHORIZED]
@@ -226,7 +225,7 @@ def read_hostapd(source: RateSource) -> Answer:
     Raises
     ------
     UserError
-        If nobody listens there, or an answer is none of hostapd's.
+        If nothing listens there, or an answer is not in this form.
     """
     name = f"hostapd {source.at}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asking:
@@ -276,7 +275,7 @@ def walk(asking: socket.socket, name: str, until_s: float) -> Answer | None:
 
 
 def ask(asking: socket.socket, request: str, name: str, until_s: float) -> str:
-    """Return the answer to a request. `until_s` is the end of all patience. [s]"""
+    """Return the answer to a request. `until_s` is the deadline for the whole list. [s]"""
     end_s = min(time.monotonic() + PATIENCE_S, until_s)
     try:
         asking.send(request.encode())
@@ -299,7 +298,7 @@ def ask(asking: socket.socket, request: str, name: str, until_s: float) -> str:
 def rate_info(lines: Iterable[str]) -> int | None:
     """Return the rate to a station, else that from it; None without any, or of 0. [bit/s]
 
-    `ValueError` for what is no rate.
+    Raise `ValueError` if the value is no rate.
     """
     values = dict(line.split("=", 1) for line in lines if "=" in line)
     for key in ("tx_rate_info", "rx_rate_info"):
@@ -317,7 +316,7 @@ def rate_info(lines: Iterable[str]) -> int | None:
 
 
 def read_snmp(agent: Snmp) -> Answer:
-    """Return the rates in a column of an access point's table."""
+    """Return the rates in a column of an access point's table by SNMP."""
     readings, faults = [], []
     for mac, units in rates_of(agent):
         if units is None:

@@ -215,7 +215,7 @@ class Stations:
         self.moving = {mac: at_s for mac, at_s in self.moving.items() if now - at_s <= WINDOW_S}
 
     def see_rates(self, seen: Iterable[Sighting]) -> None:
-        """Take the data rates that sources say."""
+        """Record the data rates that sources report."""
         rates = [each for each in seen if each.rate_bps is not None]
         if rates:
             active = self.shaping.observed.active

@@ -21,7 +21,7 @@ ASSUMED_TURNS = 10
 
 
 class Range(NamedTuple):
-    """Rates between which stations are weighed. [bit/s]"""
+    """Lowest and highest rate by which stations are weighed. [bit/s]"""
 
     least: int
     largest: int
@@ -31,7 +31,7 @@ class PhyRate(NamedTuple):
     """Data rate by which a station is weighed. [bit/s]"""
 
     rate_bps: int | None
-    """None if nothing tells it: it counts as the highest of all then."""
+    """None if it is unknown: then the station counts as the fastest one."""
     source: str
     """``"iw"``, ``"hostapd"``, ``"snmp"``, ``"file"``, or ``"highest"``."""
 

@@ -243,7 +243,7 @@ def test_the_other_direction_counts_where_there_is_no_rate(hostapd: Answering) -
 @pytest.mark.parametrize("stations", [[], [station(1), station(2)]], ids=["none", "no rates"])
 def test_a_list_without_rates(hostapd: Answering, stations: list[str]) -> None:
     asked = hostapd(listing(stations))
-    said = ["access point hall: hostapd names no rate of its 2 stations"] if stations else []
+    said = ["access point hall: hostapd reports no rate of its 2 stations"] if stations else []
     assert rates(f"hostapd:{asked.path}") == ({}, said)
 
 

@@ -317,7 +317,7 @@ ap.a.snmp = {{ agent = "{host}:{port}", rates = "{RATE_COLUMN}", rates_unit = "{
         (snmp.INTEGER, b"", "its rate is no number"),
         (snmp.INTEGER, b"\xff", "-500000 bit/s is no rate of a WLAN"),
         (snmp.COUNTER64, b"\x7f" + bytes(7), "bit/s is no rate of a WLAN"),
-        (snmp.INTEGER, b"\0", "snmp names no rate of its 1 stations"),
+        (snmp.INTEGER, b"\0", "snmp reports no rate of its 1 stations"),
     ],
     ids=["text", "address", "empty", "negative", "huge", "zero"],
 )

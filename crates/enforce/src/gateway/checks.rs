@@ -88,7 +88,7 @@ fn check_rate_sources(gateway: &Section, problems: &mut Problems) {
         let sources = ap.said(AccessPointTable::station_rates);
         if let (Some(column), Some(_)) = (column, sources.and_then(Said::present)) {
             let message = format!(
-                "{} is a second source of rates beside `gateway.ap.{}.station_rates`; allowed is one of them",
+                "{} is a second source of rates, in addition to `gateway.ap.{}.station_rates`: expected one source",
                 column.shown,
                 one_line(name, 80)
             );

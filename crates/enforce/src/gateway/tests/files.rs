@@ -262,8 +262,8 @@ fn what_is_wrong_is_said_with_its_line() {
         (
             "fairness = \"rate\"\nap.a.station_rates = \"iw:wlan0\"\n\
              ap.a.snmp = { agent = \"10.0.0.2\", rates = \"1.3.6\" }",
-            "cafe.toml:6: `gateway.ap.a.snmp.rates`: \"1.3.6\" is a second source of rates beside \
-             `gateway.ap.a.station_rates`; allowed is one of them",
+            "cafe.toml:6: `gateway.ap.a.snmp.rates`: \"1.3.6\" is a second source of rates, in addition \
+             to `gateway.ap.a.station_rates`: expected one source",
         ),
         (
             "wce.maximum = \"1 Mbps\"",
