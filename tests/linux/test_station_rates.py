@@ -155,6 +155,7 @@ def begin_eapol(mac: str) -> None:
         raw.send(head + bytes((1, 1, 0, 0)) + bytes(42))
 
 
+@pytest.mark.slow  # the package is installed where it is missing
 def test_stations_of_hostapd_itself(lab: Lab, tmp_path: Path, hostapd: str) -> None:
     """It has no radio here, so its stations are at a cable and have no rates."""
     with control_socket(hostapd, tmp_path) as path:

@@ -6,8 +6,9 @@
 - **Only with traffic.** The last frame to an idle station is often a management or null frame at
   the lowest rate, so a reading counts while the station has traffic. Until a station has had
   traffic, its newest reading counts.
-- **From a tenth.** A weight follows if the rate is more than `CHANGE` away from it. Neighbouring MCS
-  are at least 11 % apart. Differences by the guard interval of 802.11ax and by rounding are ignored.
+- **From a tenth.** A weight follows if the rate is more than `CHANGE` away from it. Neighbouring
+  MCS are at least 11 % apart. Differences by the guard interval of 802.11ax and by rounding are
+  ignored.
 
 A rate stays while its source does not answer, and as long as the station has a leaf.
 """
@@ -81,9 +82,7 @@ class PhyRates:
                 known = self.known.setdefault(key, Known())
                 known.see(each.rate_bps, each.rate_source or "", has_traffic=key in active)
                 named.add(key)
-        self.known = {
-            key: each for key, each in self.known.items() if key in named or key in there
-        }
+        self.known = {key: each for key, each in self.known.items() if key in named or key in there}
 
     def of(self, there: Mapping[str, tuple[AccessPoint, KnownStation]]) -> dict[str, PhyRate]:
         """Return the rates of stations at access points whose rates are read, by name."""

@@ -2,8 +2,8 @@
 
 The rate is that of frames **to** the station (``tx bitrate``, ``tx_rate_info``,
 cDot11ClientCurrentTxRateSet): all three sources have it, and most bytes of a hot-spot go to
-stations. The rate of frames from the station (``rx``) counts if there is no other. It is the rate of
-the last frame, which is often a null frame at the lowest rate. The throughput that rate control
+stations. The rate of frames from the station (``rx``) counts if there is no other. It is the rate
+of the last frame, which is often a null frame at the lowest rate. The throughput that rate control
 expects is not used: few drivers report it, and paper 002, section 4.1, weighs by physical rates.
 
 References: iw 6.9, ``station.c``; hostapd 2.11, ``ctrl_iface.c``, ``ap/ctrl_iface_ap.c`` and

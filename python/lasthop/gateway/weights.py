@@ -14,7 +14,7 @@ from lasthop.errors import UserError
 from lasthop.gateway.config import AccessPoint, Gateway, KnownStation
 
 MOST_TURNS = 10_000
-"""Largest ratio of two rates in the file; the quantum of the fast one is that of so many packets."""
+"""Largest ratio of two rates in the file, and the longest turn. [packets]"""
 ASSUMED_TURNS = 10
 """Ratio of rates for which queues are made where rates are read: 6 to 54 Mbit/s are 1 : 9, MCS 0 to
 9 of 802.11ac 1 : 13. [-]"""

@@ -205,7 +205,7 @@ def listing(answers: list[str]) -> Callable[[str], bytes]:
 
 def recorded() -> list[str]:
     """Answers of a hostapd with two stations of 802.11ax."""
-    text = (SAMPLES / "hostapd/all-sta-11ax.txt").read_text()
+    text = (SAMPLES / "hostapd-stations/all-sta-11ax.txt").read_text()
     second = text.index("62:b3:3f:01:76:13\nflags")
     return [text[:second], text[second:]]
 
@@ -227,6 +227,19 @@ def test_rates_of_an_access_point_by_hostapd(hostapd: Answering) -> None:
     # rates of the standard, rounded down: the unit is 100 kbit/s
     to, from_ = Modulation("802.11ax", 5, 1, 80, 800), Modulation("802.11ax", 6, 2, 80, 800)
     assert (int(to.rate_bps / 1e5), int(from_.rate_bps / 1e5)) == (2882, 6485)
+
+
+def test_requests_are_those_that_hostapd_answers(hostapd: Answering) -> None:
+    """Recorded from hostapd 2.10, whose stations are at a cable and have no rates."""
+    text = (SAMPLES / "hostapd-stations/wired-2.10.txt").read_text()
+    said = [each.partition("\n") for each in text.split(">> ")[1:]]
+    answers = [(request, answer) for request, _, answer in said]
+    assert answers[1] == ("STA-FIRST", "")  # nobody is there yet
+    some = answers[2:5]
+    asked = hostapd(lambda request: dict(some)[request].encode())
+    found, (fault,) = rates(f"hostapd:{asked.path}")
+    assert asked.requests == [request for request, _ in some]
+    assert (found, fault) == ({}, "access point hall: hostapd reports no rate of its 2 stations")
 
 
 def test_the_other_direction_counts_where_there_is_no_rate(hostapd: Answering) -> None:
