@@ -32,6 +32,7 @@ from lasthop.gateway import config
 from lasthop.gateway.classification import Kind
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.shaper import Shaper
+from lasthop.gateway.weights import PhyRate
 from lasthop.linux.ping import Pinger
 from traffic import Flow, goodputs, run, transfers
 
@@ -215,6 +216,35 @@ station.slow = {{ address = "{station_v4(4)}", rate = "2 Mbps" }}
     print(fair)
     # measured: 0.15 % off; leaves of 30 packets may run empty for a moment
     assert fair["fast"] / fair["slow"] == pytest.approx(5.5, rel=0.03)
+
+
+@pytest.mark.measured
+def test_bytes_follow_rates_that_are_read(lab: Lab, tmp_path: Path) -> None:
+    """The same shares by rates that change while the gateway is up: 11 and 2 Mbit/s, then 2 and 11.
+
+    The file has the second rates, so that the first ones are not the file's.
+    """
+    more = f"""fairness = "rate"
+queue = 30
+ap.wlan.station_rates = "iw:wlan0"
+station.x = {{ address = "{station_v4(3)}", rate = "2 Mbps" }}
+station.y = {{ address = "{station_v4(4)}", rate = "11 Mbps" }}
+"""
+    with shaping(tmp_path, gateway_text(0, more)) as shaper:
+        for fast, slow in (("x", "y"), ("y", "x")):
+            with entered(GATEWAY):
+                read = {fast: PhyRate(11_000_000, "iw"), slow: PhyRate(2_000_000, "iw")}
+                shaper.weigh(read)
+            fair = leaf_rates(
+                shaper,
+                lambda: {
+                    "x": [Flow(station_v4(3), download=True) for _ in range(3)],
+                    "y": [Flow(station_v4(4), download=True) for _ in range(3)],
+                },
+            )
+            print(fast, fair)
+            # the tolerance of the test above
+            assert fair[fast] / fair[slow] == pytest.approx(5.5, rel=0.03)
 
 
 @pytest.mark.measured

@@ -159,7 +159,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "emulation": {*ANSWERS, "congestion", "linux", "relay", "saving"},
     "daemon": {"errors", "linux"},
     "linkqueue": {"_core", "daemon", "errors", "linux", "models", "scenario", "stability", "typed"},
-    "gateway": {"_core", "control", "daemon", "errors", "linux", "scenario", "typed"},
+    "gateway": {"_core", "control", "daemon", "errors", "importing", "linux", "scenario", "typed"},
     "relay": {"_core", "daemon", "errors"},
     "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
     "studies": {*ANSWERS, *KEPT, "plot", "predict", "source", "stability", "swing"},

@@ -113,6 +113,13 @@ pub(crate) static COMMUNITY: Form = Form {
     pattern: "^[ -~]{1,64}$",
 };
 
+/// Places from which the data rates of stations are read, separated by blanks or commas.
+pub(crate) static RATE_SOURCES: Form = Form {
+    allowed: "are sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", separated by commas",
+    fault: |text| fault_of_each(text, |word| rate_source(word).err()),
+    pattern: r"^\s*(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+)([\s,]+(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+))*\s*$",
+};
+
 /// An SNMP object identifier.
 pub(crate) static OID: Form = Form {
     allowed: "is an object identifier such as \"1.3.6.1.4.1.9.9.273.1.2.1.1.16\"",
@@ -272,6 +279,32 @@ pub(crate) fn mac(text: &str) -> Result<String, String> {
     Ok(mac)
 }
 
+/// Longest path of a UNIX socket (Linux: `sun_path` without its final zero). [bytes]
+const LONGEST_SOCKET: usize = 107;
+
+/// Reads a source of rates: what is asked, and the interface or the socket.
+pub(crate) fn rate_source(text: &str) -> Result<(&str, &str), String> {
+    let unknown = || "is no source of rates".to_owned();
+    let (kind, at) = text.split_once(':').ok_or_else(unknown)?;
+    let fault = match kind {
+        "iw" => (INTERFACE.fault)(at),
+        "hostapd" if at.len() > LONGEST_SOCKET => {
+            Some(format!("has a path of more than {LONGEST_SOCKET} bytes"))
+        }
+        "hostapd" => (FILE.fault)(at),
+        _ => Some(unknown()),
+    };
+    fault.map_or(Ok((kind, at)), Err)
+}
+
+/// Returns the valid sources of a list; none if there is no list.
+pub(crate) fn rate_sources(list: Option<&str>) -> Vec<(String, String)> {
+    let sources = words(list.unwrap_or_default()).filter_map(|word| rate_source(word).ok());
+    sources
+        .map(|(kind, at)| (kind.to_owned(), at.to_owned()))
+        .collect()
+}
+
 /// Address and port of an SNMP agent.
 pub(crate) fn agent(text: &str) -> Option<SocketAddr> {
     const SNMP: u16 = 161;
@@ -336,6 +369,29 @@ mod tests {
                 station(bad),
                 Err(format!("has bits behind its prefix, {remedy}"))
             );
+        }
+    }
+
+    #[test]
+    fn a_source_of_rates_names_what_is_asked_and_where() {
+        assert_eq!(rate_source("iw:wlan0"), Ok(("iw", "wlan0")));
+        let socket = "/var/run/hostapd/wlan0:1";
+        assert_eq!(
+            rate_source(&format!("hostapd:{socket}")),
+            Ok(("hostapd", socket))
+        );
+        let long = format!("hostapd:/{}", "x".repeat(LONGEST_SOCKET));
+        for bad in [
+            "",
+            "iw",
+            "iw:",
+            "iw:a/b",
+            "wlan0",
+            "hostapd:",
+            "hostapd:run",
+            &long,
+        ] {
+            assert!(rate_source(bad).is_err(), "{bad}");
         }
     }
 

@@ -119,6 +119,19 @@ class Snmp:
     port: int
     community: str
     table: str
+    rates: str | None = None
+    """Column of data rates; None: they are not read."""
+    rates_unit_bps: int = 500_000
+    """Data rate that the value 1 stands for. [bit/s]"""
+
+
+@dataclass(frozen=True)
+class RateSource:
+    """A place from which the data rates of stations are read."""
+
+    kind: Literal["iw", "hostapd"]
+    at: str
+    """Interface, or path of the control socket."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +151,14 @@ class AccessPoint:
     max_by_default: bool
     """Whether the largest rate is the paper's, since the file says none."""
     snmp: Snmp | None
+    station_rates: tuple[RateSource, ...] = ()
+    """Sources of its stations' data rates, in addition to `snmp.rates`."""
+
+    @property
+    def reads_rates(self) -> bool:
+        """Whether the data rates of its stations are read from it, since they have an effect."""
+        by_snmp = self.snmp is not None and self.snmp.rates is not None
+        return self.fairness == "rate" and (by_snmp or bool(self.station_rates))
 
     @property
     def has_leaf_each(self) -> bool:

@@ -55,6 +55,7 @@ from lasthop.gateway.groups import (
 )
 from lasthop.gateway.leaves import assumed, queue_of
 from lasthop.gateway.tables import Classes, Key, Tables
+from lasthop.gateway.weights import PhyRate, Weights
 from lasthop.linux import leaf_queue, tc
 from lasthop.linux.netlink import Request
 from lasthop.linux.tc import BURST_S, DIRECT_PACKETS, PACKET_BYTES, Address, Block, Device, Subnet
@@ -65,8 +66,6 @@ LAST_LEAF = 0xFFFF
 MOST_LEAVES = LAST_LEAF - FIRST_LEAF + 1
 LEAF_RATE_BPS = 96
 """Rate that a leaf has of its own: a full packet in two minutes. [bit/s]"""
-MOST_TURNS = 10_000
-"""Largest ratio of two stations' rates; the quantum of the fast one is that of so many packets."""
 LEAF_BURST_BYTES = 1600
 MULTICAST_BPS = 1_000_000
 """Ceiling of the leaf for multicast and broadcast packets. [bit/s]"""
@@ -101,35 +100,6 @@ def ifb_name(gateway: Gateway) -> str:
     if len(name) <= LONGEST_NAME:
         return name
     return f"{name[:10]}-{crc32(gateway.lan.encode()) & 0xFFFF:04x}"
-
-
-def range_of_rates(gateway: Gateway) -> tuple[int, int]:
-    """Least and largest rate of the listed stations, by which fairness "rate" weighs. [bit/s]"""
-    rated = [station for station in gateway.stations if station.rate_bps]
-    if not rated or all(ap.fairness != "rate" for ap in gateway.aps):
-        return 1, 1
-    by_rate = sorted(rated, key=lambda station: station.rate_bps or 0)
-    least, largest = by_rate[0].rate_bps or 1, by_rate[-1].rate_bps or 1
-    if largest > MOST_TURNS * least:
-        slow, fast = (f"`gateway.station.{by_rate[k].name}.rate`" for k in (0, -1))
-        raise UserError(
-            f"{fast}: {largest} bit/s is more than {MOST_TURNS} times {slow}, {least} bit/s; "
-            f'allowed with fairness "rate" is a ratio up to {MOST_TURNS}'
-        )
-    return least, largest
-
-
-def short_queue(gateway: Gateway) -> list[str]:
-    """A warning if a queue cannot hold its station's turn, so that it may run empty within one."""
-    least, largest = range_of_rates(gateway)
-    turn = round(largest / least)
-    if turn <= gateway.queue_packets:
-        return []
-    return [
-        f'fairness = "rate": the turn of the fastest station is {turn} packets, and '
-        f"`gateway.queue` holds {gateway.queue_packets}: where it runs empty within a turn, "
-        "that station gets less"
-    ]
 
 
 def blocks_of(lan: str) -> tuple[Block, Block]:
@@ -213,7 +183,7 @@ class Layout:
             )
         self.by_leaf = {bundle.major: bundle for bundle in self.bundles.values()}
         """Groups by the numbers of the hierarchies inside them."""
-        self.least_rate_bps, self.largest_rate_bps = range_of_rates(gateway)
+        self.weights = Weights(gateway)
         self.turn_bytes = round(PACKET_BYTES / least_share(gateway))
         """Turn of a leaf with a share of 1. [bytes]"""
         self.discipline = discipline or assumed(gateway)
@@ -245,7 +215,7 @@ class Layout:
         """Return the queue of the leaves of a group, or of no group, at an access point."""
         turn = longest_turn(self.gateway)
         if ap.fairness == "rate":
-            turn = self.largest_rate_bps / self.least_rate_bps
+            turn = self.weights.longest_turn(ap)
         return queue_of(
             self.gateway,
             ap,
@@ -571,9 +541,16 @@ class Layout:
         yield leaf_queue.add(self.ifb, leaf, self.queues[ap.name, name])
 
     def leaf_class(
-        self, leaf: int, parent: int, quantum_bytes: int, ceil_bps: int, burst_bytes: int = 0
+        self,
+        leaf: int,
+        parent: int,
+        quantum_bytes: int,
+        ceil_bps: int,
+        burst_bytes: int = 0,
+        *,
+        change: bool = False,
     ) -> Request:
-        """Return the request for a class below `parent`, with a ceiling. [bit/s]
+        """Return the request for a class below `parent`, with a ceiling, or for its change. [bit/s]
 
         At its ceiling it can send `burst_bytes` at once.
         """
@@ -586,6 +563,7 @@ class Layout:
             burst_bytes=LEAF_BURST_BYTES,
             cburst_bytes=max(LEAF_BURST_BYTES, int(ceil_bps / 8 * BURST_S), burst_bytes),
             quantum_bytes=quantum_bytes,
+            change=change,
         )
 
     def join(self, station: KnownStation) -> list[Request]:
@@ -619,8 +597,30 @@ class Layout:
         """Bytes of a station's turn: equal, or in proportion to its rate. [bytes]"""
         if ap.fairness != "rate":
             return PACKET_BYTES if self.bundle(ap, station.group) else self.turn_bytes
-        rate = station.rate_bps or self.largest_rate_bps
-        return round(PACKET_BYTES * rate / self.least_rate_bps)
+        return round(PACKET_BYTES * self.weights.turn(ap, station))
+
+    def weigh(self, read: Mapping[str, PhyRate]) -> list[Request]:
+        """Weigh members by rates that were read from access points, by their names.
+
+        The requests change the turns that are others now. Packets that wait stay.
+        """
+
+        def turns() -> dict[str, int]:
+            return {name: self.quantum(m.ap, m.station) for name, m in self.members.items()}
+
+        before = turns()
+        self.weights.take(read, ((each.ap, each.station) for each in self.members.values()))
+        return [
+            self.leaf_class(
+                self.members[name].leaf,
+                self.ap_class[self.members[name].ap.name],
+                quantum_bytes,
+                largest_bps(self.members[name].ap, None),
+                change=True,
+            )
+            for name, quantum_bytes in turns().items()
+            if quantum_bytes != before[name]
+        ]
 
     def readdress(self, name: str, addresses: Iterable[Address]) -> list[Request]:
         """Set the addresses of a member."""

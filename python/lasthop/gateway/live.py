@@ -41,9 +41,12 @@ def tables(status: dict[str, Any], most: int | None = None, columns: int | None 
     titles = ["station", "at", "address", "rate [Mbit/s]", "backlog", "drops", "UDP up [Mbit/s]"]
     drop = ["at"] if len(aps) == 1 else []
     drop += ["address", "drops", "at", "backlog", "UDP up [Mbit/s]"]
-    of_stations = fitted(
-        [*titles, "pinged"], [station(row) for row in shown], columns, texts=3, drop=drop
-    )
+    titles.append("pinged")
+    cells = [station(row) for row in shown]
+    if any("phy_rate_source" in row for row in rows):
+        titles.append("PHY rate [Mbit/s]")
+        cells = [[*each, phy_rate(row)] for each, row in zip(cells, shown, strict=True)]
+    of_stations = fitted(titles, cells, columns, texts=3, drop=drop)
     parts: list[RenderableType] = [of_aps]
     if (leaves := status["leaves"]) is not None:
         parts.append(Text(f"leaves: {leaves['discipline']}, {leaves['why']}"))
@@ -114,6 +117,14 @@ def station(row: dict[str, Any]) -> list[str]:
         scaled(row["udp_uplink_bps"], 1e6, 3),
         pinged if row["pinged"] else "no" if "silent" in row else "-",
     ]
+
+
+def phy_rate(row: dict[str, Any]) -> str:
+    """Return the data rate by which a station is weighed, with its source."""
+    if "phy_rate_source" not in row:
+        return "-"
+    source = row["phy_rate_source"]
+    return source if row["phy_rate_bps"] is None else f"{row['phy_rate_bps'] / 1e6:g} {source}"
 
 
 def fitted(

@@ -22,6 +22,9 @@ OF_STATIONS = (
     ("udp_uplink_bytes", "counter", "UDP from the station, estimated from a sample."),
     ("udp_uplink_packets", "counter", "UDP from the station, estimated from a sample."),
 )
+OF_PHY_RATES = (
+    ("phy_rate_bps", "gauge", "Data rate by which a station is weighed, in bytes per second."),
+)
 OF_GROUPS = (
     ("sent_bytes", "counter", "Bytes that have left the group's class, both ways."),
     ("sent_packets", "counter", "Packets that have left the group's class."),
@@ -77,6 +80,13 @@ class Metrics:
         yield from families("ap", ("ap",), OF_APS, [((ap["name"],), ap) for ap in status["aps"]])
         stations = [((row["name"], row["ap"]), row) for row in status["stations"]]
         yield from families("station", ("station", "ap"), OF_STATIONS, stations)
+        rates = [
+            ((row["name"], row["ap"], row["phy_rate_source"]), row)
+            for row in status["stations"]
+            if row.get("phy_rate_bps") is not None
+        ]
+        if rates:
+            yield from families("station", ("station", "ap", "source"), OF_PHY_RATES, rates)
         groups = [((row["name"], row["ap"]), row) for row in status.get("groups", ())]
         if groups:
             yield from families("group", ("group", "ap"), OF_GROUPS, groups)

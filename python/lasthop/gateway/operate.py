@@ -11,11 +11,13 @@ from lasthop.gateway import config, groups
 from lasthop.gateway.bypass import bypasses, known
 from lasthop.gateway.cautions import by_address, cautions, without_programs
 from lasthop.gateway.config import Gateway
-from lasthop.gateway.layout import UNKNOWN_MAC, short_queue
+from lasthop.gateway.layout import UNKNOWN_MAC
 from lasthop.gateway.leases import open_leases
 from lasthop.gateway.leaves import unmanaged, why
 from lasthop.gateway.metrics import check_port, serve_metrics
+from lasthop.gateway.rate_sources import of_station_rates
 from lasthop.gateway.shaper import Shaper, undo_everything
+from lasthop.gateway.weights import short_queue
 from lasthop.linux import rights
 
 
@@ -66,7 +68,8 @@ def check(gateway: Gateway) -> Checked:
         # The MAC address of a station that is not here now is learnt when it comes.
         reasons = seen.by_address.items()
         found += by_address({name: reason for name, reason in reasons if reason != UNKNOWN_MAC})
-    return Checked(found + warnings(gateway), leaves, seen.ports)
+    _, unread = of_station_rates(gateway)
+    return Checked(found + warnings(gateway) + unread, leaves, seen.ports)
 
 
 def refuse(gateway: Gateway, state: State, is_up: bool) -> None:

@@ -43,6 +43,10 @@ class Sighting(NamedTuple):
     """Subnets that this machine reaches through it."""
     is_new: bool = True
     """Whether it may be a station that the file does not list."""
+    rate_bps: int | None = None
+    """Data rate of its access point's frames to it. [bit/s] Such a sighting names nobody."""
+    rate_source: str | None = None
+    """Source of that rate, as `status` shows it."""
 
 
 class Router(NamedTuple):
@@ -105,7 +109,7 @@ class Roster:
     def see(self, sightings: Iterable[Sighting], now_s: float) -> None:
         """Take what the sources say now."""
         self.is_full = False
-        every = list(sightings)
+        every = [sighting for sighting in sightings if sighting.rate_bps is None]
         for mac, address, port, at in ((s.mac, s.address, s.port, s.interface) for s in every):
             if port or at:
                 self.ports.see(mac, port or at or "", now_s, is_exact=port is not None)

@@ -82,6 +82,11 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
         where = f"`gateway.ap.{ap.name}.snmp`"
         if ap.snmp is not None:
             raise UserError(f"{where}: a script cannot ask an access point")
+        if ap.station_rates:
+            raise UserError(
+                f"`gateway.ap.{ap.name}.station_rates`: a script cannot read rates of stations",
+                "give `gateway.station.NAME.rate`",
+            )
         if ap.rate_bps is None and ap.wce["rule"] != "agreement":
             raise UserError(
                 f'`gateway.wce.rule`: a script has no "{ap.wce["rule"]}"; possible is "agreement"'

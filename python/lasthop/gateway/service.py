@@ -24,7 +24,7 @@ from lasthop.gateway.admission import Remembered
 from lasthop.gateway.cautions import without_programs
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.counting import Counting
-from lasthop.gateway.layout import range_of_rates, refuse_what_does_not_fit
+from lasthop.gateway.layout import refuse_what_does_not_fit
 from lasthop.gateway.leaves import unmanaged, why
 from lasthop.gateway.observed import Observed
 from lasthop.gateway.rates import Rates
@@ -32,6 +32,7 @@ from lasthop.gateway.roster import Roster
 from lasthop.gateway.shaper import Shaper
 from lasthop.gateway.shaping import Shaping
 from lasthop.gateway.stations import Stations
+from lasthop.gateway.weights import range_of_rates
 
 PATIENCE_S = 1.0
 """So long another thread waits for the loop. [s]"""
@@ -91,6 +92,7 @@ class Service:
         """Set up the kernel for who is there, and all that watches it."""
         self.healing.attend_to_all()
         self.shaping.shaper.up(self.stations.wanted())
+        self.stations.weigh()
         self.healing.attend()
         self.listen_anew()
         self.shaping.observed = Observed(self.shaping.gateway)
@@ -245,7 +247,7 @@ class Service:
         """What there is to know, for people and programs, with counters a second old at most."""
         self.counting.count_again()
         now, shaping = time.monotonic(), self.shaping
-        stations = self.rates.said_of(shaping.observed.stations(), now)
+        stations = self.stations.weighed(self.rates.said_of(shaping.observed.stations(), now))
         discipline = shaping.layout.discipline if shaping.layout is not None else None
         self.latest = {
             "name": shaping.gateway.name,

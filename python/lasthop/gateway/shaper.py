@@ -1,6 +1,6 @@
 """Carries a layout out on this machine, and takes it back."""
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import groupby
 from typing import Any, Self
@@ -21,6 +21,7 @@ from lasthop.gateway.inspection import ALL, Part, look
 from lasthop.gateway.layout import MAJOR, Layout, blocks_of, ifb_name
 from lasthop.gateway.leaves import assumed, is_chosen
 from lasthop.gateway.planned import Planned
+from lasthop.gateway.weights import PhyRate
 from lasthop.linux import leaf_queue, links, offload, tc
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.changes import Changes, check_hooks_are_free, mac_of
@@ -256,6 +257,10 @@ class Shaper:
         layout = self.running()
         self.changes.carry_out([layout.rate(self.gateway.ap(ap), rate_bps)])
         self.rates[ap] = rate_bps
+
+    def weigh(self, read: Mapping[str, PhyRate]) -> None:
+        """Weigh members by rates that were read from access points, by their names."""
+        self.carry(self.running().weigh(read))
 
     def counters(self) -> dict[int, Counters]:
         """What every class has sent, dropped and holds."""

@@ -1,7 +1,8 @@
 """An access point's table of associated stations, by SNMP version 2c (RFC 3416).
 
 The column's index ends in the six bytes of a station's MAC address, its value is an IP address: so
-cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB, which paper 002 names (footnote 3).
+cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB, which paper 002 names (footnote 3). Another
+column can have the stations' data rates, such as cDot11ClientCurrentTxRateSet of the same MIB.
 """
 
 import random
@@ -16,6 +17,8 @@ from lasthop.gateway.config import Snmp
 from lasthop.linux.tc import Address
 
 INTEGER, OCTETS, NULL, OID, SEQUENCE, IP_ADDRESS = 0x02, 0x04, 0x05, 0x06, 0x30, 0x40
+GAUGE, COUNTER64 = 0x42, 0x46
+NUMBERS = (INTEGER, GAUGE, COUNTER64)
 GET_BULK, RESPONSE, END_OF_VIEW = 0xA5, 0xA2, 0x82
 VERSION_2C = 1
 ROWS = 25
@@ -25,6 +28,8 @@ TRIES, PATIENCE_S = 3, 1.0
 WALK_S = 10.0
 """A table that takes longer is given up. [s]"""
 MOST_ROWS = 10_000
+RATE_BITS = 0x7F
+"""Bits of an octet of a set of rates that are the rate; the other one marks basic rates."""
 
 
 class Association(NamedTuple):
@@ -36,9 +41,44 @@ class Association(NamedTuple):
 
 def associations(agent: Snmp) -> list[Association]:
     """Stations of an access point; `UserError` without an answer, or all of it in `WALK_S`."""
-    column = tuple(map(int, agent.table.split(".")))
+    return [
+        Association(mac, address_of(value))
+        for mac, kind, value in walk(agent, agent.table)
+        if kind not in NUMBERS
+    ]
+
+
+def rates_of(agent: Snmp) -> Iterator[tuple[str, int | None]]:
+    """Yield MAC address and data rate of each station; None for a rate that is no number.
+
+    The unit is that of the column, `agent.rates_unit_bps`. `UserError` as for `associations`.
+    """
+    assert agent.rates is not None
+    for mac, kind, value in walk(agent, agent.rates):
+        yield mac, rate_of(kind, value)
+
+
+def rate_of(kind: int, value: bytes) -> int | None:
+    """Return the rate in a row: a number, or the largest of a set of rates, one in each octet.
+
+    Numbers in letters are refused: as a set of rates they would be others.
+    """
+    if kind in NUMBERS:
+        return int.from_bytes(value, "big", signed=kind == INTEGER) if value else None
+    is_text = len(value) > 1 and value.replace(b".", b"", 1).isdigit()
+    if kind != OCTETS or not value or is_text:
+        return None
+    return max(octet & RATE_BITS for octet in value)
+
+
+def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
+    """MAC address, kind and value of each row of a column.
+
+    `UserError` without an answer, or all of it in `WALK_S`.
+    """
+    column = tuple(map(int, oid.split(".")))
     until_s = time.monotonic() + WALK_S
-    found: list[Association] = []
+    found: list[tuple[str, int, bytes]] = []
     last = column
     family = socket.AF_INET6 if ":" in agent.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as udp:
@@ -48,12 +88,12 @@ def associations(agent: Snmp) -> list[Association]:
             raise UserError(f"SNMP agent {agent.host}: {error.strerror}") from None
         while len(found) < MOST_ROWS:
             rows = ask(udp, agent, last, until_s)
-            for oid, value in rows:
-                if oid[: len(column)] != column or oid <= last:
+            for row, kind, value in rows:
+                if row[: len(column)] != column or row <= last:
                     return found
-                last = oid
-                if len(oid) >= len(column) + 6 and max(oid[-6:]) < 256:
-                    found.append(Association(bytes(oid[-6:]).hex(":"), address_of(value)))
+                last = row
+                if len(row) >= len(column) + 6 and max(row[-6:]) < 256:
+                    found.append((bytes(row[-6:]).hex(":"), kind, value))
             if not rows:
                 return found
     return found
@@ -70,7 +110,8 @@ def address_of(value: bytes) -> Address | None:
     return None if address.is_unspecified else address
 
 
-Row = tuple[tuple[int, ...], bytes]
+Row = tuple[tuple[int, ...], int, bytes]
+"""Object identifier, kind and content."""
 
 
 def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float) -> list[Row]:
@@ -119,8 +160,8 @@ def rows_of(data: bytes, number: int) -> list[Row] | None:
         rows = []
         for _, binding in fields(bindings):
             (_, oid), (kind, value) = list(fields(binding))[:2]
-            if kind in (OCTETS, IP_ADDRESS):
-                rows.append((oid_of(oid), value))
+            if kind in (OCTETS, IP_ADDRESS, *NUMBERS):
+                rows.append((oid_of(oid), kind, value))
     except (ValueError, IndexError):
         return None
     return rows

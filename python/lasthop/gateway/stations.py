@@ -5,7 +5,7 @@ Looking for stations may wait for an access point and has a thread of its own.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -18,7 +18,8 @@ from lasthop.gateway.cautions import by_address, cautions
 from lasthop.gateway.classification import Surroundings
 from lasthop.gateway.config import KnownStation
 from lasthop.gateway.discovery import bridge_ports, listen, look
-from lasthop.gateway.layout import UNKNOWN_MAC
+from lasthop.gateway.layout import UNKNOWN_MAC, Member
+from lasthop.gateway.phy_rates import PhyRates
 from lasthop.gateway.ports import WINDOW_S
 from lasthop.gateway.roster import MOST_ADDRESSES, MOST_FOUND, Roster, Sighting
 from lasthop.gateway.shaping import Shaping
@@ -66,6 +67,7 @@ class Stations:
         self.moving: dict[str, float] = {}
         """MAC addresses that are at two interfaces, with the time of the last such look. [s]"""
         self.roster = Roster(shaping.gateway)
+        self.phy_rates = PhyRates()
         self.heard = Heard(())
         self.looking: Future[Found] | None = None
         self.found: Found | None = None
@@ -93,6 +95,7 @@ class Stations:
         self.found = look(self.shaping.gateway)
         seen, self.faults = self.found
         self.roster.see(seen, time.monotonic())
+        self.see_rates(seen)
 
     def watch(self, loop: Loop, workers: Executor) -> None:
         """Look for stations every now and then, and when the kernel tells of a newcomer."""
@@ -177,6 +180,7 @@ class Stations:
     def see(self, seen: Iterable[Sighting]) -> None:
         """Take what sources say now, and let stations leave and join accordingly."""
         self.roster.see(seen, time.monotonic())
+        self.see_rates(seen)
         self.see_moves()
         self.settle(self.wanted())
 
@@ -209,6 +213,40 @@ class Stations:
                 self.moving[mac] = now
         self.moves = moves
         self.moving = {mac: at_s for mac, at_s in self.moving.items() if now - at_s <= WINDOW_S}
+
+    def see_rates(self, seen: Iterable[Sighting]) -> None:
+        """Record the data rates that sources report."""
+        rates = [each for each in seen if each.rate_bps is not None]
+        if rates:
+            active = self.shaping.observed.active
+            keys = {name: (m.ap.name, m.station.mac or "") for name, m in self.members.items()}
+            self.phy_rates.see(
+                rates, {keys[name] for name in active & keys.keys()}, set(keys.values())
+            )
+
+    @property
+    def members(self) -> Mapping[str, Member]:
+        """Stations that have a place; none while nothing is shaped."""
+        layout = self.shaping.layout
+        return {} if layout is None else layout.members
+
+    def weigh(self) -> None:
+        """Weigh stations by the rates that were read from their access points."""
+        if self.members and any(ap.reads_rates for ap in self.shaping.gateway.aps):
+            there = {name: (member.ap, member.station) for name, member in self.members.items()}
+            self.shaping.shaper.weigh(self.phy_rates.of(there))
+
+    def weighed(self, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return rows of stations with the rates by which they are weighed, and their sources."""
+        found = []
+        for row in rows:
+            added: dict[str, Any] = {}
+            member, layout = self.members.get(row["name"]), self.shaping.layout
+            if member is not None and layout is not None and member.ap.fairness == "rate":
+                rate = layout.weights.rate(member.station)
+                added = {"phy_rate_bps": rate.rate_bps, "phy_rate_source": rate.source}
+            found.append({**row, **added})
+        return found
 
     def settle(self, wanted: Sequence[KnownStation]) -> None:
         """Let stations leave and join, so that exactly these have a place."""
@@ -250,6 +288,7 @@ class Stations:
                 except UserError as error:  # there are no numbers left
                     refused.append(f"{name}: {error}")
             shaper.fill_all()
+            self.weigh()
         except (UserError, BpfError) as error:
             self.shaping.wrong(error)
         self.refused = refused

@@ -27,6 +27,7 @@ References: iw 6.9, ``station.c``, ``interface.c``, ``link.c``; ``ifmodes`` in `
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -34,7 +35,7 @@ from typing import NamedTuple
 from lasthop.errors import UserError
 from lasthop.importing.text import read_lines
 
-__all__ = ["Block", "Dump", "Interface", "read"]
+__all__ = ["Block", "Dump", "Interface", "parse", "read"]
 
 ADDRESS = r"((?:[0-9a-f]{2}:){5}[0-9a-f]{2}|[0-9a-fx:]{17}|MLD)"
 STATION = re.compile(rf"Station {ADDRESS} \(on (\S+)\)", re.IGNORECASE)
@@ -140,12 +141,25 @@ def read(path: Path) -> Dump:
     UserError
         If there is no block.
     """
+    lines = read_lines(path, "a station dump of iw")
+    dump = parse(lines)
+    if not dump.blocks:
+        apart = any(map(APART.match, lines))
+        raise UserError(
+            f"{path}: {_why_empty(dump.interfaces, apart=apart)}",
+            "iw dev wlan0 station dump > stations.txt writes one",
+        )
+    return dump
+
+
+def parse(lines: Iterable[str]) -> Dump:
+    """Return the blocks in the lines of a dump, in its order, and its interfaces."""
     blocks: list[Block] = []
     interfaces: dict[str, Interface] = {}
     block: Block | None = None
     shown: Interface | None = None
-    wiphy, apart = "", False
-    for number, line in enumerate(read_lines(path, "a station dump of iw"), 1):
+    wiphy = ""
+    for number, line in enumerate(lines, 1):
         if found := STATION.search(line):
             block = Block(found[1].lower(), found[2], number)
             blocks.append(block)
@@ -156,7 +170,7 @@ def read(path: Path) -> Dump:
             block, shown = None, interfaces.setdefault(found[1], Interface())
             shown.type = "ibss"
         elif APART.match(line):
-            block, apart = None, True
+            block = None
         elif found := INTERFACE.match(line):
             block = None
             shown = interfaces.setdefault(found[1] or "", Interface())
@@ -169,11 +183,6 @@ def read(path: Path) -> Dump:
             _put(shown, line)
         elif block is not None and (found := FIELD.match(line)):
             _take(block, interfaces, found[1], found[2].strip(), number)
-    if not blocks:
-        raise UserError(
-            f"{path}: {_why_empty(interfaces, apart=apart)}",
-            "iw dev wlan0 station dump > stations.txt writes one",
-        )
     kept = _latest(blocks)
     return Dump(kept, interfaces, len(blocks) - len(kept))
 

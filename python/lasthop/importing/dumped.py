@@ -10,7 +10,7 @@ from lasthop.importing.bitrate import read_rate
 from lasthop.importing.dump import OF_STATIONS, Block, Interface
 from lasthop.importing.ppdu import Sighting
 
-__all__ = ["Dumped"]
+__all__ = ["Dumped", "rate"]
 
 EXPECTED = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))? ?([kMG]?)bps$", re.IGNORECASE)
 SCALE = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
@@ -56,7 +56,7 @@ class Dumped:
         """Return a block with its numbers."""
         ours = known.type in OF_STATIONS or block.is_of_station
         names = ("tx", "rx") if ours else ("rx", "tx")
-        up, down = (_rate(path, block, f"{name} bitrate") for name in names)
+        up, down = (rate(path, block, f"{name} bitrate") for name in names)
         moved_up, moved_down = (_count(path, block, f"{name} bytes") for name in names)
         return Dumped(
             block,
@@ -82,14 +82,17 @@ class Dumped:
         return next((rate for rate in ways if rate is not None and rate.modulation), None)
 
 
-def _rate(path: Path, block: Block, name: str) -> Sighting | None:
-    """A rate of the block; None if there is none."""
+def rate(source: Path | str, block: Block, name: str) -> Sighting | None:
+    """Return a rate of the block, the line `name`; None if there is none.
+
+    `source` is where the dump is from, for the error.
+    """
     text = block.fields.get(name, "")
     if not text or text.startswith(("(", "<")) or text.lower() in ("unknown", "n/a"):
         return None
     seen = read_rate(text)
     if seen is None:
-        where = f"{path}:{block.lines[name]}"
+        where = f"{source}:{block.lines[name]}"
         raise UserError(f'{where}: `{name}`: "{text[:40]}" is not a rate such as 54.0 MBit/s')
     return seen
 

@@ -48,15 +48,29 @@ def read_lines(path: Path, what: str) -> list[str]:
     what : str
         What it should be, for the error: ``"hostapd.conf"``.
     """
-    content = read_bytes(path, MOST_BYTES)
+    return lines_of(read_bytes(path, MOST_BYTES), path, what)
+
+
+def lines_of(content: bytes, source: Path | str, what: str) -> list[str]:
+    """Return the lines of a text without their ends.
+
+    Parameters
+    ----------
+    content : bytes
+        The text.
+    source : Path or str
+        Where it is from, for the error.
+    what : str
+        What it should be, for the error.
+    """
     text = decoded(content)
     if text is None:
-        raise UserError(f"{path}: is binary, not {what}")
+        raise UserError(f"{source}: is binary, not {what}")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for number, line in enumerate(lines, 1):
         if len(line) > LONGEST_LINE:
             raise UserError(
-                f"{path}:{number}: a line of {len(line)} characters, which {what} has not"
+                f"{source}:{number}: a line of {len(line)} characters, which {what} has not"
             )
     return lines
 

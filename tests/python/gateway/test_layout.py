@@ -15,10 +15,10 @@ from lasthop.gateway.layout import (
     Layout,
     ifb_name,
     refuse_what_does_not_fit,
-    short_queue,
 )
 from lasthop.gateway.shaper import plan
 from lasthop.gateway.tables import MOST_ALIKE, Tables, bucket_of
+from lasthop.gateway.weights import short_queue
 from lasthop.linux import tc
 from lasthop.linux.tc import PACKET_BYTES, Device
 

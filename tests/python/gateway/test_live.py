@@ -81,6 +81,16 @@ def test_what_is_pinged_is_told() -> None:
     assert printed(status("a", silent=True, heard="flows"), 160)[-1].endswith("  by flows")
 
 
+def test_the_rate_by_which_a_station_is_weighed_is_shown_with_its_source() -> None:
+    said = status("a", phy_rate_bps=866_700_000, phy_rate_source="iw")
+    said["stations"] += status("b", phy_rate_bps=None, phy_rate_source="highest")["stations"]
+    said["stations"] += status("c")["stations"]  # at an access point that shares otherwise
+    lines = printed(said, 160)
+    assert lines[-4].endswith("  PHY rate [Mbit/s]")
+    assert [line.split("  ")[-1].strip() for line in lines[-3:]] == ["866.7 iw", "highest", "-"]
+    assert all(len(line) <= 80 for line in printed(said, 80))
+
+
 def test_brackets_of_a_fault_are_no_markup() -> None:
     said = status("a") | {"faults": ["[ms] is gone"], "warnings": ["mind [this]"]}
     assert printed(said, 80)[-2:] == ["warning: mind [this]", "fault: [ms] is gone"]

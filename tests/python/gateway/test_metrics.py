@@ -61,7 +61,10 @@ STATUS = {
             "rate_bps": 800.0,
             "udp_uplink_bytes": 5,
             "udp_uplink_packets": 1,
-        }
+            "phy_rate_bps": 54_000_000,
+            "phy_rate_source": "hostapd",
+        },
+        {"name": "guest", "ap": "wlan", "phy_rate_bps": None, "phy_rate_source": "highest"},
     ],
 }
 # As `promtool check metrics` has them (prometheus/client_golang, testutil/promlint).
@@ -120,12 +123,15 @@ def test_the_rules_find_what_they_are_for() -> None:
 def test_names_are_as_prometheus_wants_them() -> None:
     text = pages(lambda: STATUS)().decode()
     assert faults(text) == []
-    assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 22
+    assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 23
     assert 'lasthop_ap_rate_bytes_per_second{ap="wlan"} 1e+06\n' in text
     assert 'lasthop_group_rate_bytes_per_second{ap="wlan",group="guests"} 200.0\n' in text
     assert 'lasthop_station_rate_bytes_per_second{ap="wlan",station="till"} 100.0\n' in text
     assert 'lasthop_station_sent_bytes_total{ap="wlan",station="till"} 3000.0\n' in text
     assert 'lasthop_ap_rtt_seconds{ap="wlan"} 0.02\n' in text
+    phy_rates = [line for line in text.splitlines() if line.startswith("lasthop_station_phy_rate")]
+    labels = 'ap="wlan",source="hostapd",station="till"'
+    assert phy_rates == [f"lasthop_station_phy_rate_bytes_per_second{{{labels}}} 6.75e+06"]
 
 
 def test_a_page_is_made_once_for_each_status() -> None:

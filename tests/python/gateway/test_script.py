@@ -96,6 +96,10 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
             "`gateway.ap.a.snmp`: a script cannot ask an access point",
         ),
         (
+            'ap.a = { fairness = "rate", station_rates = "iw:wlan0" }',
+            "`gateway.ap.a.station_rates`: a script cannot read rates of stations",
+        ),
+        (
             'ap.a = { udp = "down", interface = "eth1" }\nap.b.interface = "eth2"',
             "`gateway.ap.NAME.udp`: a script does the same",
         ),
@@ -106,7 +110,7 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
             "interface eth1: a script cannot tell which of its access points",
         ),
     ],
-    ids=["leases", "snmp", "udp", "paper", "two-aps"],
+    ids=["leases", "snmp", "rates", "udp", "paper", "two-aps"],
 )
 def test_what_a_script_cannot_do_is_refused(more: str, said: str) -> None:
     with pytest.raises(UserError) as refused:

@@ -6,7 +6,8 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from lasthop.gateway import config, discovery, operate, snmp
 from lasthop.gateway import leases as module
 from lasthop.gateway.config import Snmp
 from lasthop.gateway.leases import leases
+from lasthop.gateway.rate_sources import of_station_rates
 
 NOW = 1_795_200_000.0
 
@@ -201,8 +203,9 @@ def test_a_source_that_fails_is_a_fault_and_the_others_count(
 class Agent(threading.Thread):
     """An SNMP agent with rows of one column, and a row of the next column behind them."""
 
-    def __init__(self, rows: list[tuple[str, bytes]]) -> None:
+    def __init__(self, rows: list[tuple[str, bytes]], kind: int = snmp.OCTETS) -> None:
         super().__init__(daemon=True)
+        self.kind = kind
         self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.udp.bind(("127.0.0.1", 0))
         self.rows = [(tuple(map(int, oid.split("."))), value) for oid, value in rows]
@@ -228,7 +231,7 @@ class Agent(threading.Thread):
             answer = b"".join(
                 snmp.field(
                     snmp.SEQUENCE,
-                    snmp.field(snmp.OID, snmp.oid_bytes(oid)) + snmp.field(snmp.OCTETS, value),
+                    snmp.field(snmp.OID, snmp.oid_bytes(oid)) + snmp.field(self.kind, value),
                 )
                 for oid, value in rows
             )
@@ -239,6 +242,15 @@ class Agent(threading.Thread):
             self.udp.sendto(snmp.field(snmp.SEQUENCE, message), peer)
 
 
+@contextmanager
+def running(agent: Agent) -> Iterator[Agent]:
+    with closing(agent.udp):
+        yield agent
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bell:
+            bell.sendto(b"", agent.udp.getsockname())
+        agent.join(5)
+
+
 @pytest.fixture
 def agent() -> Iterator[Agent]:
     column = "1.3.6.1.4.1.9.9.273.1.2.1.1"
@@ -247,12 +259,8 @@ def agent() -> Iterator[Agent]:
         for k in range(1, 61)
     ]
     rows.append((f"{column}.17.1.4.108.111.98.98.2.0.94.16.0.1", b"x"))
-    agent = Agent(rows)
-    with closing(agent.udp):
+    with running(Agent(rows)) as agent:
         yield agent
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bell:
-            bell.sendto(b"", agent.udp.getsockname())
-        agent.join(5)
 
 
 def asked(agent: Agent, community: str = "public") -> Snmp:
@@ -265,6 +273,64 @@ def test_associations_of_an_access_point(agent: Agent) -> None:
     assert len(found) == 60
     assert found[0] == ("02:00:5e:10:00:01", ip_address("10.0.0.1"))
     assert found[-1] == ("02:00:5e:10:00:3c", ip_address("10.0.0.60"))
+
+
+RATE_COLUMN = "1.3.6.1.4.1.9.9.273.1.3.1.1.1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "unit_bps", "rate_bps"),
+    [
+        # cDot11ClientCurrentTxRateSet: octets in 500 kbit/s, here 11 Mbit/s as a basic rate, and
+        # a set of which the largest counts
+        (snmp.OCTETS, bytes((0x96,)), 500_000, 11_000_000),
+        (snmp.OCTETS, bytes((2, 4, 11, 22, 108)), 500_000, 54_000_000),
+        (snmp.INTEGER, (5500).to_bytes(2, "big"), 1_000, 5_500_000),
+        (snmp.GAUGE, (0x8F0D1800).to_bytes(5, "big"), 1, 2_400_000_000),
+        (snmp.COUNTER64, bytes((130,)), 1_000_000, 130_000_000),
+    ],
+)
+def test_rates_of_an_access_point_by_snmp(
+    kind: int, value: bytes, unit_bps: int, rate_bps: int
+) -> None:
+    index = "1.4.108.111.98.98.2.0.94.16.0"
+    with running(Agent([(f"{RATE_COLUMN}.{index}.{k}", value) for k in (1, 2)], kind)) as agent:
+        host, port = agent.udp.getsockname()
+        text = f"""[gateway]
+wan = "a"
+lan = "b"
+fairness = "rate"
+discover.neighbours = false
+ap.a.snmp = {{ agent = "{host}:{port}", rates = "{RATE_COLUMN}", rates_unit = "{unit_bps} bps" }}
+"""
+        seen, wrong = of_station_rates(config.read(text))
+    found = [(each.mac, each.ap, each.rate_bps, each.rate_source) for each in seen]
+    assert found == [(f"02:00:5e:10:00:0{k}", "a", rate_bps, "snmp") for k in (1, 2)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "said"),
+    [
+        (snmp.OCTETS, b"54.0", "its rate is no number"),
+        (snmp.IP_ADDRESS, b"\x0a\0\0\1", "its rate is no number"),
+        (snmp.INTEGER, b"", "its rate is no number"),
+        (snmp.INTEGER, b"\xff", "-500000 bit/s is no rate of a WLAN"),
+        (snmp.COUNTER64, b"\x7f" + bytes(7), "bit/s is no rate of a WLAN"),
+        (snmp.INTEGER, b"\0", "snmp reports no rate of its 1 stations"),
+    ],
+    ids=["text", "address", "empty", "negative", "huge", "zero"],
+)
+def test_a_rate_that_is_none_is_told(kind: int, value: bytes, said: str) -> None:
+    with running(Agent([(f"{RATE_COLUMN}.2.0.94.16.0.1", value)], kind)) as agent:
+        host, port = agent.udp.getsockname()
+        asking = Snmp(host, port, "public", "1.3.6.1", RATE_COLUMN)
+        gateway = config.read('[gateway]\nwan = "a"\nlan = "b"\n')
+        ap = replace(gateway.aps[0], fairness="rate", snmp=asking)
+        seen, (fault,) = of_station_rates(replace(gateway, aps=(ap,)))
+    assert seen == []
+    assert fault.startswith("access point wlan: ")
+    assert said in fault
 
 
 def test_an_agent_that_is_silent_is_told(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,7 @@ fn access_point(
         wce: WceSettings::of(&wce.layers(), WceSettings::MAX_BPS)?,
         max_by_default: wce.layers().said(GatewayWce::max).is_none(),
         snmp: asked.map(snmp).transpose()?,
+        station_rates: forms::rate_sources(keys.station_rates.as_deref()),
     })
 }
 
@@ -88,6 +89,8 @@ fn snmp(section: &Section) -> Result<Snmp, Refused> {
         agent: forms::agent(&keys.agent).ok_or_else(|| layers.lack(SnmpTable::agent))?,
         community: keys.community,
         table: keys.column,
+        rates: keys.rates,
+        rates_unit_bps: keys.rates_unit_bps,
     })
 }
 

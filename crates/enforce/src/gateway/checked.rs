@@ -93,6 +93,8 @@ pub struct AccessPoint {
     pub max_by_default: bool,
     /// Its own table of stations.
     pub snmp: Option<Snmp>,
+    /// Where the rates of its stations are read: what is asked, and the interface or the socket.
+    pub station_rates: Vec<(String, String)>,
 }
 
 /// How an access point is asked for its stations.
@@ -104,6 +106,10 @@ pub struct Snmp {
     pub community: String,
     /// Column of addresses.
     pub table: String,
+    /// Column of data rates.
+    pub rates: Option<String>,
+    /// Data rate that the value 1 stands for. [bit/s]
+    pub rates_unit_bps: u64,
 }
 
 /// A station that is known beforehand.
@@ -158,6 +164,10 @@ impl Gateway {
 
 impl AccessPoint {
     fn to_json(&self) -> Value {
+        let sources = self.station_rates.iter();
+        let rates: Vec<Value> = sources
+            .map(|(kind, at)| json!({"kind": kind, "at": at}))
+            .collect();
         json!({
             "name": self.name,
             "interface": self.interface,
@@ -172,7 +182,10 @@ impl AccessPoint {
                 "port": snmp.agent.port(),
                 "community": snmp.community,
                 "table": snmp.table,
+                "rates": snmp.rates,
+                "rates_unit_bps": snmp.rates_unit_bps,
             })),
+            "station_rates": rates,
         })
     }
 }

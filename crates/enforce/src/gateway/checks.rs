@@ -12,7 +12,7 @@ use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line};
 use super::assemble::discovery;
 use super::settings::{
     AccessPointTable, BottleneckKeys, DiscoverTable, GatewayStationTable, GatewayTable, GatewayWce,
-    GroupTable, ONLY,
+    GroupTable, ONLY, SnmpTable,
 };
 use super::{effect, groups};
 use crate::forms::{self, Range};
@@ -44,6 +44,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
         }
     }
     check_rates(gateway, problems);
+    check_rate_sources(gateway, problems);
     effect::check(gateway, problems);
 }
 
@@ -76,6 +77,23 @@ fn refuse_low(rate: Option<Said<Option<u64>>>, problems: &mut Problems) {
             rate.shown
         );
         problems.add(rate.origin, &rate.path, message);
+    }
+}
+
+/// The rates of an access point's stations come from the machine itself or by SNMP, not from both.
+fn check_rate_sources(gateway: &Section, problems: &mut Problems) {
+    for (name, ap) in gateway.tables(GatewayTable::ap) {
+        let snmp = ap.inside(AccessPointTable::snmp);
+        let column = snmp.and_then(|snmp| snmp.said(SnmpTable::rates)?.present());
+        let sources = ap.said(AccessPointTable::station_rates);
+        if let (Some(column), Some(_)) = (column, sources.and_then(Said::present)) {
+            let message = format!(
+                "{} is a second source of rates, in addition to `gateway.ap.{}.station_rates`: expected one source",
+                column.shown,
+                one_line(name, 80)
+            );
+            problems.add(column.origin, &column.path, message);
+        }
     }
 }
 

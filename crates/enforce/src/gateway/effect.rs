@@ -9,7 +9,7 @@ use lasthop_engine::notation::setting::FileTable;
 use super::assemble::discovery;
 use super::settings::{
     AccessPointTable, BottleneckKeys, DiscoverTable, Fairness, GatewayStationTable, GatewayTable,
-    GatewayWce, LeafQueue, ShapedUdp,
+    GatewayWce, LeafQueue, ShapedUdp, SnmpTable,
 };
 
 const RATE: &str = BottleneckKeys::rate_bps.name();
@@ -19,6 +19,9 @@ const DISCIPLINE: &str = GatewayTable::discipline.name();
 const FLOW_LEAVES: &[&str] = &[GatewayTable::flow_leaves.name()];
 const UDP_UPLINK: &[&str] = &[GatewayTable::udp_uplink_bps.name()];
 const STATION_RATE: &[&str] = &[GatewayStationTable::rate_bps.name()];
+const STATION_RATES: &[&str] = &[AccessPointTable::station_rates.name()];
+const SNMP_RATES: &[&str] = &[SnmpTable::rates.name()];
+const RATES_UNIT: &[&str] = &[SnmpTable::rates_unit_bps.name()];
 const SUBNETS: &[&str] = &[AccessPointTable::subnets.name()];
 const ADMISSION: &[&str] = &[
     DiscoverTable::quarantine.name(),
@@ -147,6 +150,45 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
             causes: (&[ap], &[RATE]),
             needed: &format!("gateway.ap.{name}.rate = \"estimated\""),
         };
+        rule.check(problems);
+        check_station_rates(gateway, name, ap, problems);
+    }
+}
+
+/// Rates of stations have an effect with fairness "rate" only.
+fn check_station_rates(gateway: &Section, name: &str, ap: &Section, problems: &mut Problems) {
+    let Ok(shared) = BottleneckKeys::read(&Layers(&[ap, gateway])) else {
+        return;
+    };
+    let snmp: Vec<&Section> = ap.inside(AccessPointTable::snmp).into_iter().collect();
+    let needed = format!("gateway.ap.{name}.fairness = \"rate\"");
+    let by_other = shared.fairness != Fairness::Rate;
+    let lacks_column = given(&snmp, SNMP_RATES).next().is_none();
+    let causes: (&[&Section], &[&str]) = (&[ap, gateway], &[FAIRNESS]);
+    let rules = [
+        Rule {
+            idle: by_other,
+            tables: &[ap],
+            keys: STATION_RATES,
+            causes,
+            needed: &needed,
+        },
+        Rule {
+            idle: by_other,
+            tables: &snmp,
+            keys: SNMP_RATES,
+            causes,
+            needed: &needed,
+        },
+        Rule {
+            idle: lacks_column,
+            tables: &snmp,
+            keys: RATES_UNIT,
+            causes: (&[], &[]),
+            needed: &format!("gateway.ap.{name}.snmp.rates"),
+        },
+    ];
+    for rule in rules {
         rule.check(problems);
     }
 }

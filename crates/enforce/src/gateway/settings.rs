@@ -8,7 +8,8 @@ use lasthop_engine::notation::setting::{
 use lasthop_engine::{table, words};
 
 use crate::forms::{
-    ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, MEMBERS, OID, STATIONS, SUBNETS,
+    ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, MEMBERS, OID, RATE_SOURCES,
+    STATIONS, SUBNETS,
 };
 
 /// The access point of a gateway that lists none.
@@ -148,6 +149,8 @@ table! {
         key wce: AccessPointWce = inner().depends("gateway.wce");
         /// The access point's own table of associated stations.
         key snmp: SnmpTable = inner().absent("not asked");
+        /// Where the data rates of its stations are read, for fairness = "rate": "iw:" with an interface of this machine, "hostapd:" with the control socket of hostapd.
+        station_rates: Option<String> = formed(&RATE_SOURCES).absent("not read: the rates of the file");
         all_of BottleneckKeys, inherits "gateway";
     }
 }
@@ -161,6 +164,10 @@ table! {
         community: String = formed(&COMMUNITY).default("public");
         /// Column of addresses whose index ends in the station's MAC address; the default is cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB.
         column as "table": String = formed(&OID).default("1.3.6.1.4.1.9.9.273.1.2.1.1.16");
+        /// Column of data rates whose index ends in the station's MAC address, for fairness = "rate", such as 1.3.6.1.4.1.9.9.273.1.3.1.1.1, cDot11ClientCurrentTxRateSet of the same MIB.
+        rates: Option<String> = formed(&OID).absent("not read: the rates of the file");
+        /// Data rate that the value 1 stands for in `rates`.
+        rates_unit_bps as "rates_unit": u64 = rate().default("500 kbps");
     }
 }
 
@@ -175,7 +182,7 @@ table! {
         ap: Option<String> = name().depends("the only access point, or the one that it is found at");
         /// Its group.
         group: Option<String> = name().absent("the group that lists it, or none");
-        /// Rate of its frames, for fairness = "rate".
+        /// Rate of its frames, for fairness = "rate", while none is read from the access point.
         rate_bps as "rate": Option<u64> =
             rate().depends("the rate of the scenario's station of this name, else the highest of all");
     }

@@ -92,6 +92,30 @@ fn a_station_has_its_rate_from_the_scenario() {
 }
 
 #[test]
+fn an_access_point_has_sources_of_rates() {
+    let file = format!(
+        "{LEAST}fairness = \"rate\"\n[gateway.ap.a]\ninterface = \"eth2\"\n\
+         station_rates = \"iw:wlan0, hostapd:/run/hostapd/wlan0-1\"\n\
+         [gateway.ap.b]\nsnmp = {{ agent = \"10.0.0.2\", rates = \"1.3.6.1\", rates_unit = \"1 kbps\" }}\n"
+    );
+    let gateway = gateway(&file).unwrap();
+    let [a, b] = &gateway.aps[..] else {
+        panic!("two access points")
+    };
+    let pair = |kind: &str, at: &str| (kind.to_owned(), at.to_owned());
+    assert_eq!(
+        a.station_rates,
+        [pair("iw", "wlan0"), pair("hostapd", "/run/hostapd/wlan0-1")]
+    );
+    assert!(b.station_rates.is_empty());
+    let snmp = b.snmp.as_ref().unwrap();
+    assert_eq!(
+        (snmp.rates.as_deref(), snmp.rates_unit_bps),
+        (Some("1.3.6.1"), 1_000)
+    );
+}
+
+#[test]
 fn an_access_point_inherits_key_by_key() {
     let file = format!(
         "{LEAST}fairness = \"rate\"\nrate = \"9 Mbps\"\nwce = {{ max = \"30 Mbps\", high = \"0.3 s\" }}\n\
@@ -224,6 +248,24 @@ fn what_is_wrong_is_said_with_its_line() {
              allowed are subnets of one access point each",
         ),
         (
+            "ap.a = { fairness = \"rate\", station_rates = \"iw:wlan0, ubus:wlan0\" }",
+            "cafe.toml:4: `gateway.ap.a.station_rates`: \"iw:wlan0, ubus:wlan0\" has `ubus:wlan0`, \
+             which is no source of rates; allowed are sources such as \"iw:wlan0\" and \
+             \"hostapd:/var/run/hostapd/wlan0\", separated by commas",
+        ),
+        (
+            "ap.a = { fairness = \"rate\", station_rates = \"hostapd:wlan0\" }",
+            "cafe.toml:4: `gateway.ap.a.station_rates`: \"hostapd:wlan0\" is no absolute path; \
+             allowed are sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", \
+             separated by commas",
+        ),
+        (
+            "fairness = \"rate\"\nap.a.station_rates = \"iw:wlan0\"\n\
+             ap.a.snmp = { agent = \"10.0.0.2\", rates = \"1.3.6\" }",
+            "cafe.toml:6: `gateway.ap.a.snmp.rates`: \"1.3.6\" is a second source of rates, in addition \
+             to `gateway.ap.a.station_rates`: expected one source",
+        ),
+        (
             "wce.maximum = \"1 Mbps\"",
             "cafe.toml:4: `gateway.wce.maximum`: unknown key; allowed are max, rule, min, interval, low, \
              threshold, high, increase, decrease, speed_up, back_off, timeout\n\
@@ -268,6 +310,22 @@ fn a_setting_without_effect_is_refused() {
             "station.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
             "cafe.toml:4: `gateway.station.a.rate`: \"2 Mbps\" has no effect; needed is \
              gateway.fairness = \"rate\"",
+        ),
+        (
+            "ap.a.station_rates = \"iw:wlan0\"",
+            "cafe.toml:4: `gateway.ap.a.station_rates`: \"iw:wlan0\" has no effect; needed is \
+             gateway.ap.a.fairness = \"rate\"",
+        ),
+        (
+            "fairness = \"rate\"\nap.a.fairness = \"flow\"\n\
+             ap.a.snmp = { agent = \"10.0.0.2\", rates = \"1.3.6\" }",
+            "cafe.toml:6: `gateway.ap.a.snmp.rates`: \"1.3.6\" has no effect; needed is \
+             gateway.ap.a.fairness = \"rate\"",
+        ),
+        (
+            "ap.a.snmp = { agent = \"10.0.0.2\", rates_unit = \"1 kbps\" }",
+            "cafe.toml:4: `gateway.ap.a.snmp.rates_unit`: \"1 kbps\" has no effect; needed is \
+             gateway.ap.a.snmp.rates",
         ),
         (
             "station.a.address = \"10.0.0.1\"\ndiscover.quarantine = \"2 s\"",

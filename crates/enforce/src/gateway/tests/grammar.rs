@@ -51,6 +51,8 @@ const SAMPLES: &[(&str, &str)] = &[
     ("agent", "192.0.2.3:1161"),
     ("community", "private"),
     ("table", "1.3.6.1"),
+    ("rates", "1.3.6.2"),
+    ("station_rates", "iw:wlan0, hostapd:/run/hostapd/wlan0"),
     ("metrics", "off"),
     ("discipline", "sfq"),
     ("fairness", "rate"),
@@ -124,20 +126,23 @@ fn with(path: &str, settings: &[(&str, &str)]) -> Result<Gateway, String> {
     parsed.map_err(|problems| complaints::<()>(Err(problems)))
 }
 
-/// The setting without which the key at `path` has no effect: its path and value.
-fn needed(path: &str) -> Option<(&str, &str)> {
+/// The settings without which the key at `path` has no effect: their paths and values.
+fn needed(path: &str) -> Vec<(&str, &str)> {
     let steps = ["increase", "decrease", "speed_up", "back_off"];
     if steps
         .iter()
         .any(|step| path.ends_with(&format!("wce.{step}")))
     {
-        return Some(("gateway.wce.rule", "paper"));
+        return vec![("gateway.wce.rule", "paper")];
     }
+    let by_rate = ("gateway.ap.a.fairness", "rate");
     match path {
-        "gateway.flow_leaves" => Some(("gateway.fairness", "flow")),
-        "gateway.udp_uplink" => Some(("gateway.udp", "down")),
-        "gateway.station.a.rate" => Some(("gateway.fairness", "rate")),
-        _ => None,
+        "gateway.flow_leaves" => vec![("gateway.fairness", "flow")],
+        "gateway.udp_uplink" => vec![("gateway.udp", "down")],
+        "gateway.station.a.rate" => vec![("gateway.fairness", "rate")],
+        "gateway.ap.a.station_rates" | "gateway.ap.a.snmp.rates" => vec![by_rate],
+        "gateway.ap.a.snmp.rates_unit" => vec![by_rate, ("gateway.ap.a.snmp.rates", "1.3.6.2")],
+        _ => Vec::new(),
     }
 }
 
@@ -148,7 +153,7 @@ fn every_key_changes_the_gateway() {
         let Some(value) = sample(&path, key) else {
             continue;
         };
-        let needed: Vec<_> = needed(&path).into_iter().collect();
+        let needed = needed(&path);
         let before = with(&path, &needed).unwrap();
         let after = with(&path, &[needed, vec![(path.as_str(), value)]].concat());
         let after = after.unwrap_or_else(|said| panic!("{path} = {value}: {said}"));

@@ -1,0 +1,408 @@
+"""Sources of stations' rates, against recorded output, a control socket, and what is no answer."""
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from lasthop.errors import UserError
+from lasthop.gateway import config, discovery, rate_sources
+from lasthop.gateway.config import Gateway
+from lasthop.gateway.rate_sources import Answer, of_station_rates, output_of
+from lasthop.importing.ppdu import Modulation
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+MAC = "02:00:5e:10:00:{:02x}"
+
+
+def gateway(sources: str) -> Gateway:
+    return config.read(
+        f"""[gateway]
+wan = "eth0"
+lan = "eth1"
+fairness = "rate"
+discover.neighbours = false
+station.s = {{ mac = "02:00:5e:10:00:01" }}
+ap.hall.station_rates = "{sources}"
+"""
+    )
+
+
+def rates(sources: str) -> tuple[dict[str, int | None], list[str]]:
+    """Rates by MAC address, and faults."""
+    seen, wrong = of_station_rates(gateway(sources))
+    assert all((each.ap, each.is_new) == ("hall", False) for each in seen)
+    return {each.mac: each.rate_bps for each in seen}, wrong
+
+
+# The program iw.
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Put a program iw into the path: the lines of a shell script."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    file = tmp_path / "iw"
+
+    def write(script: str) -> None:
+        file.write_text(f'#!/bin/sh\n[ "$*" = "dev wlan0 station dump" ] || exit 9\n{script}\n')
+        file.chmod(0o755)
+
+    return write
+
+
+def test_rates_of_an_access_point_by_iw(program: Callable[[str], None]) -> None:
+    program(f"cat {SAMPLES}/iw/fabfi-access-point.txt")
+    found, wrong = rates("iw:wlan0")
+    assert found == {
+        "00:1f:e2:cf:13:c4": 48_000_000,
+        "00:18:de:7a:fb:0e": 54_000_000,
+        "70:f1:a1:1c:78:d8": 26_000_000,
+    }
+    assert wrong == []
+    of_ht = Modulation("802.11n", 3, 1, 20, 800)  # "MCS 3" in the sample
+    assert found["70:f1:a1:1c:78:d8"] == pytest.approx(of_ht.rate_bps)
+
+
+def test_an_access_point_without_stations_is_well(program: Callable[[str], None]) -> None:
+    program("true")
+    assert rates("iw:wlan0") == ({}, [])
+
+
+BLOCK = "Station {} (on wlan0)\n\trx bitrate:\t6.0 MBit/s\n\ttx bitrate:\t{}\n"
+
+
+def test_a_station_that_cannot_be_read_hides_no_other(program: Callable[[str], None]) -> None:
+    blocks = [
+        BLOCK.format(MAC.format(1), "54.0 MBit/s"),
+        BLOCK.format(MAC.format(2), "fast"),
+        BLOCK.format(MAC.format(3), "(unknown)"),  # the other direction's counts
+        BLOCK.format(MAC.format(4), "999999.0 MBit/s"),
+    ]
+    program(f"cat <<'end'\n{''.join(blocks)}end")
+    found, (fault,) = rates("iw:wlan0")
+    assert found == {MAC.format(1): 54_000_000, MAC.format(3): 6_000_000}
+    assert fault == (
+        "access point hall: iw dev wlan0 station dump:6: `tx bitrate`: "
+        '"fast" is not a rate such as 54.0 MBit/s (and 1 more)'
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo 'command failed: No such device (-19)' >&2; exit 237", "No such device (-19)"),
+        ("exit 3", "exit code 3"),
+        ("echo hello", 'it has no line such as "Station 02:00:00:00:00:01 (on wlan0)"'),
+        ("head -c 9000 /dev/zero", "is binary, not a station dump of iw"),
+        (f"cat {SAMPLES}/iw/ath10k-client.txt", "wlan0 is a station of another access point"),
+        ("yes Station", "prints more than 4 MiB"),
+        ("exec sleep 60", "no answer within 0.2 s"),
+        ("exec >&- 2>&-; exec sleep 60", "does not end within 0.2 s"),
+        ("printf 'command failed: \\033[2J\\n' >&2; exit 1", "command failed: ?[2J"),
+    ],
+)
+def test_what_is_no_dump_is_one_fault(
+    program: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, script: str, said: str
+) -> None:
+    if "0.2 s" in said:
+        monkeypatch.setattr(rate_sources, "PATIENCE_S", 0.2)
+    program(script)
+    found, (fault,) = rates("iw:wlan0")
+    assert found == {}
+    assert fault.startswith("access point hall: iw dev wlan0 station dump")
+    assert fault.endswith(said)
+    assert fault.isprintable()
+
+
+def test_a_machine_without_iw_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(rate_sources, "PROGRAMS", str(tmp_path))
+    said = "access point hall: iw dev wlan0 station dump: the program iw is not installed"
+    assert rates("iw:wlan0") == ({}, [said])
+    # with other sources, that are well
+    assert discovery.look(gateway("iw:wlan0"))[1] == [said]
+
+
+def test_no_program_outlives_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate_sources, "PATIENCE_S", 0.2)
+    file = tmp_path / "pid"
+    with pytest.raises(UserError, match="no answer within"):
+        output_of(["sh", "-c", f"echo $$ > {file}; exec sleep 60"], "sleep")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(file.read_text()), 0)
+
+
+# The control socket of hostapd.
+
+
+class Hostapd(threading.Thread):
+    """Answers at a control socket as hostapd does, or as a test has it."""
+
+    def __init__(self, path: Path, answer: Callable[[str], bytes | None]) -> None:
+        super().__init__(daemon=True)
+        self.path, self.answer = path, answer
+        self.requests: list[str] = []
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(path))
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            request, peer = self.socket.recvfrom(4096)
+            if not request:
+                return
+            self.requests.append(request.decode())
+            if (answer := self.answer(request.decode())) is not None:
+                with suppress(OSError):
+                    self.socket.sendto(answer, peer)
+
+    def close(self) -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bell:
+            bell.sendto(b"", str(self.path))
+        self.join(5)
+        self.socket.close()
+
+
+Answering = Callable[[Callable[[str], bytes | None]], Hostapd]
+
+
+@pytest.fixture
+def hostapd(tmp_path: Path) -> Iterator[Answering]:
+    """Start a control socket with these answers."""
+    started: list[Hostapd] = []
+
+    def start(answer: Callable[[str], bytes | None]) -> Hostapd:
+        started.append(Hostapd(tmp_path / "wlan0", answer))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.close()
+
+
+def listing(answers: list[str]) -> Callable[[str], bytes]:
+    """Answers of hostapd that lists these stations (`ap/ctrl_iface_ap.c`)."""
+    macs = [text.split("\n", 1)[0] for text in answers]
+
+    def answer(request: str) -> bytes:
+        command, _, mac = request.partition(" ")
+        if command == "STA-FIRST":
+            return answers[0].encode() if answers else b""
+        if command != "STA-NEXT":
+            return b"UNKNOWN COMMAND\n"
+        if mac not in macs:
+            return b"FAIL\n"
+        return "".join(answers[macs.index(mac) + 1 :][:1]).encode()
+
+    return answer
+
+
+def recorded() -> list[str]:
+    """Answers of a hostapd with two stations of 802.11ax."""
+    text = (SAMPLES / "hostapd-stations/all-sta-11ax.txt").read_text()
+    second = text.index("62:b3:3f:01:76:13\nflags")
+    return [text[:second], text[second:]]
+
+
+def station(k: int, *lines: str) -> str:
+    return "\n".join([MAC.format(k), "flags=[AUTH][ASSOC][AUTHORIZED]", *lines, ""])
+
+
+def test_rates_of_an_access_point_by_hostapd(hostapd: Answering) -> None:
+    asked = hostapd(listing(recorded()))
+    found, wrong = rates(f"hostapd:{asked.path}")
+    assert asked.requests == [
+        "STA-FIRST",
+        "STA-NEXT 30:d5:3e:cf:f8:76",
+        "STA-NEXT 62:b3:3f:01:76:13",
+    ]
+    # the driver names no rate of the other one
+    assert (found, wrong) == ({"30:d5:3e:cf:f8:76": 288_200_000}, [])
+    # rates of the standard, rounded down: the unit is 100 kbit/s
+    to, from_ = Modulation("802.11ax", 5, 1, 80, 800), Modulation("802.11ax", 6, 2, 80, 800)
+    assert (int(to.rate_bps / 1e5), int(from_.rate_bps / 1e5)) == (2882, 6485)
+
+
+def test_requests_are_those_that_hostapd_answers(hostapd: Answering) -> None:
+    """Recorded from hostapd 2.10, whose stations are at a cable and have no rates."""
+    text = (SAMPLES / "hostapd-stations/wired-2.10.txt").read_text()
+    said = [each.partition("\n") for each in text.split(">> ")[1:]]
+    answers = [(request, answer) for request, _, answer in said]
+    assert answers[1] == ("STA-FIRST", "")  # nobody is there yet
+    some = answers[2:5]
+    asked = hostapd(lambda request: dict(some)[request].encode())
+    found, (fault,) = rates(f"hostapd:{asked.path}")
+    assert asked.requests == [request for request, _ in some]
+    assert (found, fault) == ({}, "access point hall: hostapd reports no rate of its 2 stations")
+
+
+def test_the_other_direction_counts_where_there_is_no_rate(hostapd: Answering) -> None:
+    stations = [
+        station(1, "rx_rate_info=60", "tx_rate_info=540 mcs 7 shortGI"),
+        station(2, "rx_rate_info=60", "tx_rate_info=0"),
+        station(3),
+    ]
+    asked = hostapd(listing(stations))
+    expected = {MAC.format(1): 54_000_000, MAC.format(2): 6_000_000}
+    assert rates(f"hostapd:{asked.path}") == (expected, [])
+
+
+@pytest.mark.parametrize("stations", [[], [station(1), station(2)]], ids=["none", "no rates"])
+def test_a_list_without_rates(hostapd: Answering, stations: list[str]) -> None:
+    asked = hostapd(listing(stations))
+    said = ["access point hall: hostapd reports no rate of its 2 stations"] if stations else []
+    assert rates(f"hostapd:{asked.path}") == ({}, said)
+
+
+def test_a_station_that_leaves_meanwhile_begins_the_list_again(hostapd: Answering) -> None:
+    stations = [station(k, f"tx_rate_info={k}0") for k in (1, 2, 3)]
+    listed = listing(stations)
+    failed: list[str] = []
+
+    def answer(request: str) -> bytes:
+        if request == f"STA-NEXT {MAC.format(2)}" and not failed:
+            failed.append(request)
+            return b"FAIL\n"
+        return listed(request)
+
+    asked = hostapd(answer)
+    found, wrong = rates(f"hostapd:{asked.path}")
+    assert (found, wrong) == ({MAC.format(k): k * 1_000_000 for k in (1, 2, 3)}, [])
+    assert asked.requests.count("STA-FIRST") == 2
+
+
+def always_another() -> Callable[[str], bytes]:
+    """A list without end: each answer is of another station."""
+    numbers = count(1)
+    return lambda _: f"{(2 << 40 | next(numbers)).to_bytes(6).hex(':')}\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda _: b"UNKNOWN COMMAND\n", 'STA-FIRST: "UNKNOWN COMMAND" is no MAC address'),
+        (lambda _: b"FAIL\n", 'STA-FIRST: "FAIL" is no MAC address of a station'),
+        (lambda _: b"\x1b[2J\n\xff", 'STA-FIRST: "?[2J" is no MAC address of a station'),
+        (lambda _: b"x" * 100_000, "an answer of more than 64 KiB"),
+        (lambda _: None, "no answer within 0.2 s"),
+        (lambda _: b"<3>CTRL-EVENT-TERMINATING \n", "no answer within 0.2 s"),
+        (
+            lambda request: b"FAIL\n" if "NEXT" in request else station(1).encode(),
+            "its list of stations changed while it was read, 3 times",
+        ),
+        (
+            lambda request: b"" if "NEXT" in request else station(1, "tx_rate_info=-1").encode(),
+            f'station {MAC.format(1)}: `tx_rate_info`: "-1" is not a rate such as 540',
+        ),
+    ],
+)
+def test_what_is_no_answer_is_one_fault(
+    hostapd: Answering,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: Callable[[str], bytes | None],
+    said: str,
+) -> None:
+    monkeypatch.setattr(rate_sources, "PATIENCE_S", 0.2)
+    asked = hostapd(answer)
+    found, (fault,) = rates(f"hostapd:{asked.path}")
+    assert found == {}
+    assert fault.startswith(f"access point hall: hostapd {asked.path}: ")
+    assert said in fault
+    assert fault.isprintable()
+
+
+def test_a_list_without_end_is_given_up(
+    hostapd: Answering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rate_sources, "WALK_S", 0.2)
+    asked = hostapd(always_another())
+    said = f"access point hall: hostapd {asked.path}: its list of stations has no end within 0.2 s"
+    assert rates(f"hostapd:{asked.path}") == ({}, [said])
+
+
+def test_a_list_that_begins_again_ends(hostapd: Answering) -> None:
+    asked = hostapd(lambda _: station(1, "tx_rate_info=10").encode())
+    assert rates(f"hostapd:{asked.path}") == ({MAC.format(1): 1_000_000}, [])
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: None, "No such file or directory"),
+        (lambda path: path.write_text(""), "Connection refused"),
+        (lambda path: path.mkdir(), "Connection refused"),
+        (os.mkfifo, "Connection refused"),
+    ],
+    ids=["none", "file", "directory", "fifo"],
+)
+def test_a_socket_that_nobody_listens_at_is_one_fault(
+    tmp_path: Path, make: Callable[[Path], object], why: str
+) -> None:
+    path = tmp_path / "wlan0"
+    make(path)
+    assert rates(f"hostapd:{path}") == ({}, [f"access point hall: hostapd {path}: {why}"])
+
+
+def test_a_socket_of_others_names_what_lets_one_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Refused(socket.socket):
+        def connect(self, _: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(rate_sources.socket, "socket", Refused)
+    _, (fault,) = rates("hostapd:/var/run/hostapd/wlan0")
+    assert fault == (
+        "access point hall: hostapd /var/run/hostapd/wlan0: permission denied: "
+        "`ctrl_interface_group` of hostapd.conf names the group that may ask"
+    )
+
+
+def test_the_socket_of_another_kind_is_one_fault(tmp_path: Path) -> None:
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as listening:
+        listening.bind(str(tmp_path / "wlan0"))
+        listening.listen()
+        _, (fault,) = rates(f"hostapd:{tmp_path}/wlan0")
+    assert fault.endswith("Protocol wrong type for socket")
+
+
+# Several sources.
+
+
+def test_sources_are_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    meeting = threading.Barrier(2, timeout=60)
+
+    def answer(_: object) -> Answer:
+        meeting.wait()
+        return Answer([], [])
+
+    monkeypatch.setattr(rate_sources, "read_iw", answer)
+    monkeypatch.setattr(rate_sources, "read_hostapd", answer)
+    assert rates("iw:wlan0, hostapd:/none") == ({}, [])
+
+
+def test_a_source_that_fails_hides_no_other(program: Callable[[str], None], tmp_path: Path) -> None:
+    program(f"cat {SAMPLES}/iw/fabfi-access-point.txt")
+    found, (fault,) = rates(f"iw:wlan0, hostapd:{tmp_path}/none")
+    assert len(found) == 3
+    assert fault.endswith("No such file or directory")
+
+
+def test_a_defect_of_a_source_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(rate_sources, "read_iw", fail)
+    assert rates("iw:wlan0") == ({}, ["access point hall: RuntimeError: a defect"])
+
+
+def test_a_gateway_without_sources_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate_sources, "ThreadPoolExecutor", None)
+    plain = config.read('[gateway]\nwan = "a"\nlan = "b"\n')
+    assert of_station_rates(plain) == ([], [])
