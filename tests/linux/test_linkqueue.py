@@ -333,7 +333,7 @@ def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[
 
 
 def test_killed_after_some_records_and_messages(directory: Path, programs: None) -> None:
-    """Kill after a dozen steps, drawn from SEED. `make test-long` kills after every step."""
+    """Kill after some steps, drawn from SEED. `make test-long` kills after every step."""
     draws = seeded_random("steps after which a queue is killed")
 
     def some(steps: int) -> list[int]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -293,10 +294,12 @@ def test_curl_goes_through_socks_and_a_forward(
 
 
 def free_port() -> int:
-    """A port that was free just now."""
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        port: int = one.getsockname()[1]
-        return port
+    """Return a free port that the kernel gives to nobody who asks for any port."""
+    least = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(10_000, least)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def test_a_relay_tells_what_it_does_and_ends_when_it_is_told(tmp_path: Path) -> None:
