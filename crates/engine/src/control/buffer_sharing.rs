@@ -221,8 +221,14 @@ mod tests {
     #[test]
     fn a_partition_is_a_drop_tail_buffer_of_each_class() {
         let mut partition = Controller::new(Law::Partition, 60.0, 25.0, vec![0.5, 0.5]);
-        assert_eq!(step(&mut partition, 33.0, &[29.0 / 33.0, 4.0 / 33.0]), [0.0, 0.0]);
-        assert_eq!(step(&mut partition, 34.0, &[30.0 / 34.0, 4.0 / 34.0]), [1.0, 0.0]);
+        assert_eq!(
+            step(&mut partition, 33.0, &[29.0 / 33.0, 4.0 / 33.0]),
+            [0.0, 0.0]
+        );
+        assert_eq!(
+            step(&mut partition, 34.0, &[30.0 / 34.0, 4.0 / 34.0]),
+            [1.0, 0.0]
+        );
         // it is blocked below the occupancy too, and within the tolerance around it
         assert_eq!(step(&mut partition, 60.0, &[0.5, 0.5]), [1.0, 1.0]);
         // a class alone has the room of all
@@ -233,7 +239,10 @@ mod tests {
             served_packets: 1.0,
         };
         assert_eq!(partition.step(&alone)[0], 0.0);
-        let full = Observation { backlog_packets: 60.0, ..alone };
+        let full = Observation {
+            backlog_packets: 60.0,
+            ..alone
+        };
         assert_eq!(partition.step(&full)[0], 1.0);
     }
 

@@ -75,7 +75,10 @@ fn a_table_in_braces_that_is_extended_elsewhere_has_a_remedy() {
     let hint = "hint: a table in braces takes no keys from elsewhere, such as `vsb = {}`: \
                 write `[vsb]` instead";
     let told = said_of_bytes(b"vsb = {}\n[vsb.group.a]\nmax = \"1 Mbps\"\n");
-    assert!(told.starts_with("x.toml:2: not valid TOML: cannot extend"), "{told}");
+    assert!(
+        told.starts_with("x.toml:2: not valid TOML: cannot extend"),
+        "{told}"
+    );
     assert!(told.ends_with(hint), "{told}");
 }
 
