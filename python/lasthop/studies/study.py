@@ -188,6 +188,9 @@ class Run:
 
 Runs = Mapping[str, Run]
 
+BY_MODEL = "by the model alone"
+"""What most studies without points rest on."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
@@ -214,6 +217,8 @@ class Study:
         on; where that claim deviates, the finding is its cause.
     model : str, optional
         The model that predicts the points; by default, for each, the one that suits it.
+    alone : str
+        What the values of a study without points rest on.
     quick : Study, optional
         What a quick run takes instead, as it is; by default the first replications of every point.
     """
@@ -226,6 +231,7 @@ class Study:
     draw: Callable[[Runs], Figure] | None = None
     findings: Callable[[Runs], Mapping[str, str]] = lambda _: {}
     model: str | None = None
+    alone: str = BY_MODEL
     quick: "Study | None" = None
 
     @property

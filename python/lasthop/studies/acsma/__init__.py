@@ -1,6 +1,6 @@
 """Studies of paper 001, TCP over CSMA networks with partial sensing."""
 
-from lasthop.studies.acsma import capacity, overhead, routes, schemes, settings, starvation, theory
+from lasthop.studies.acsma import capacity, costs, overhead, routes, schemes, settings, starvation, theory
 from lasthop.studies.study import Study
 
 STUDIES: tuple[Study, ...] = (
@@ -10,6 +10,7 @@ STUDIES: tuple[Study, ...] = (
     starvation.FIG4_3,
     theory.FLUID,
     theory.UTILITIES,
+    costs.STUDY,
     schemes.FIG6_2,
     schemes.FIG6_3,
     schemes.FIG6_4,

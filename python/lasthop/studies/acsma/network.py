@@ -302,6 +302,11 @@ def connections(run: Run, user: int) -> Quantity:
     return quantity(run, "flows", f"user-{user}", "connections")
 
 
+def rtt(run: Run, user: int) -> Quantity:
+    """Return the mean round-trip time of a user's connections. [s]"""
+    return quantity(run, "flows", f"user-{user}", "rtt_s")
+
+
 def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
     """Return how far the flow is from its value in others that is farthest from it, relative. [-]
 
@@ -328,8 +333,7 @@ def largest_distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Qu
 
 def window(run: Run, user: int) -> Quantity:
     """Return the mean window of a user's connections. [packets]"""
-    rtt = quantity(run, "flows", f"user-{user}", "rtt_s")
-    return rate(run, user) * rtt / connections(run, user)
+    return rate(run, user) * rtt(run, user) / connections(run, user)
 
 
 def known(value: float) -> Quantity:

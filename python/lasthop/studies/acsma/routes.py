@@ -119,9 +119,14 @@ FIG6_14 = Study(
 
 
 def _measure_wires(runs: Runs) -> dict[str, Quantity]:
+    lcsma = runs["lcsma"]
     return {
         "gap_scheme": network.gap(runs["nack"], "e"),
-        "gap_lcsma": network.gap(runs["lcsma"], "e"),
+        "gap_lcsma": network.gap(lcsma, "e"),
+        **{
+            f"lcsma_{flow.replace('-', '_')}": network.rate(lcsma, flow)
+            for flow in lcsma.items("flows")
+        },
     }
 
 

@@ -37,13 +37,31 @@ def _occupancy(run: Run, back: bool) -> Quantity:
 
 
 def _measure_units(runs: Runs) -> dict[str, Quantity]:
-    by_bytes = runs["bytes"]
-    return {
+    by_bytes, by_packets = runs["bytes"], runs["packets"]
+    values = {
         "total_bytes": network.total(by_bytes),
-        "total_packets": network.total(runs["packets"]),
-        "queue_ratio": _occupancy(by_bytes, back=True) / _occupancy(by_bytes, back=False),
+        "total_packets": network.total(by_packets),
+        "queue_ratio": _queues_back(by_bytes),
+        "queue_ratio_packets": _queues_back(by_packets),
+        "r_ratio": _r_back(by_bytes),
         "connections": network.connections(by_bytes, 2),
     }
+    for unit, run in (("bytes", by_bytes), ("packets", by_packets)):
+        for user in LINKS:
+            values[f"rtt_{unit}_{user}"] = network.rtt(run, user)
+            values[f"connections_{unit}_{user}"] = network.connections(run, user)
+    return values
+
+
+def _queues_back(run: Run) -> Quantity:
+    """Return the mean queue of links back over that of links forward. [-]"""
+    return _occupancy(run, back=True) / _occupancy(run, back=False)
+
+
+def _r_back(run: Run) -> Quantity:
+    """Return the mean r of links back over that of links forward. [-]"""
+    back = mean_of([network.link(run, f"{link}/back", "aggressiveness") for link in LINKS])
+    return back / mean_of(network.of_all(network.aggressiveness, run))
 
 
 SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
@@ -52,7 +70,7 @@ SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
 
 def _unit_findings(runs: Runs) -> dict[str, str]:
     run = runs["bytes-light"]
-    ratio = _occupancy(run, back=True) / _occupancy(run, back=False)
+    ratio = _queues_back(run)
     said = ", ".join(f"{total} ({where})" for where, total in SAME_SETTING_PPS.items())
     return {
         "acsma-8": (

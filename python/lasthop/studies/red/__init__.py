@@ -3,6 +3,7 @@
 from functools import partial
 
 from lasthop.studies.red import (
+    average,
     fig02,
     fig03,
     fig04,
@@ -11,6 +12,7 @@ from lasthop.studies.red import (
     policies,
     swings,
     threshold,
+    users,
 )
 from lasthop.studies.red.experiment import study
 from lasthop.studies.study import Study
@@ -31,6 +33,8 @@ PACKETS: tuple[Study, ...] = (
         for mixed in (False, True)
         for experiment in (swings.OverRtt, swings.TwoGroups, swings.Averaging, swings.Thresholds)
     ),
+    study(average.Average),
+    study(users.Users),
     study(policies.Queues),
     study(partial(policies.ParkingLot, mixed=True)),
     *(
