@@ -84,6 +84,19 @@ static void times(void) {
     close(listener);
 }
 
+/* Returns the stacks that the kernel has for the threads of the machine. */
+static long stacks_kb(void) {
+    FILE *file = fopen("/proc/meminfo", "r");
+    char line[256];
+    long kb = 0;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "KernelStack: %ld", &kb) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return kb;
+}
+
 static long private_kb(void) {
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
     char line[256];
@@ -114,7 +127,7 @@ static void memory(int threads) {
     pthread_t thread[MANY];
     int sockets[MANY], listener = listening();
     private_kb();
-    long before = private_kb();
+    long before = private_kb(), stacks = stacks_kb();
     if (threads) {
         pthread_barrier_init(&opened, NULL, MANY + 1);
         pthread_barrier_init(&done, NULL, MANY + 1);
@@ -128,8 +141,10 @@ static void memory(int threads) {
             sending(sockets[k]);
         }
     }
-    printf("\"memory_%s_mb\": %.6f%s", threads ? "threads" : "one_thread",
-           1024e-6 * (private_kb() - before), threads ? "}\n" : ", ");
+    const char *held = threads ? "threads" : "one_thread";
+    printf("\"memory_%s_mb\": %.6f, \"stacks_%s_mb\": %.6f%s", held,
+           1024e-6 * (private_kb() - before), held, 1024e-6 * (stacks_kb() - stacks),
+           threads ? "}\n" : ", ");
     fflush(stdout);
     if (threads)
         pthread_barrier_wait(&done);

@@ -241,6 +241,12 @@ NO_ENTROPY = 1e6
 """A beta at which the weight of the entropy is nothing. [-]"""
 
 
+def entropy_gap(topology: str) -> float:
+    """Return the utility gap that the optimum of MP or EP has to that without entropy. [-]"""
+    pairs = zip(best(topology, BETA), best(topology), strict=True)
+    return sum(C_PPS / optimal - C_PPS / held for held, optimal in pairs)
+
+
 # what figures read
 
 

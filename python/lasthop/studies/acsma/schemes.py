@@ -175,7 +175,7 @@ def _window_over_loss(run: Run, user: int) -> Quantity:
 
 
 def _findings(runs: Runs) -> dict[str, str]:
-    entropy = ", ".join(f"{_entropy_gap(topology):.2f}" for topology in TOPOLOGIES)
+    entropy = ", ".join(f"{network.entropy_gap(topology):.2f}" for topology in TOPOLOGIES)
     said = ", ".join(
         f"{-STARVING[topology] * network.C_PPS / gap:.2g}" for topology, gap in PAPER_GAPS.items()
     )
@@ -218,11 +218,6 @@ def _findings(runs: Runs) -> dict[str, str]:
             "variants, in packets/s: " + _by_variant(runs, lambda run, _: network.total(run))
         ),
     }
-
-
-def _entropy_gap(topology: str) -> float:
-    pairs = zip(network.best(topology, network.BETA), network.best(topology), strict=True)
-    return sum(network.C_PPS / optimal - network.C_PPS / held for held, optimal in pairs)
 
 
 PICTURE = Picture(

@@ -79,9 +79,46 @@ def _unit_findings(runs: Runs) -> dict[str, str]:
             f"{network.total(runs['packets-light'])} in packets and {network.total(run)} in bytes, "
             f"the queues back are {ratio} times as long and users have "
             f"{listed(network.of_all(network.connections, run))} connections"
-        )
+        ),
+        "acsma-24": _units_by_variant(runs),
     }
 
+
+def _units_by_variant(runs: Runs) -> str:
+    """Return what queues in bytes do under each variant."""
+    each = []
+    for kind, words in UNIT_WORDS.items():
+        by_packets, by_bytes = BY_UNIT.at(kind=kind).runs(runs)
+        each.append(
+            f"with {words} {network.total(by_packets)} and {network.total(by_bytes)} packets/s, "
+            f"queues back over forward {_queues_back(by_packets)} and {_queues_back(by_bytes)}, r "
+            f"back over forward {_r_back(by_bytes)} in bytes, user 1's round trip "
+            f"{network.rtt(by_packets, 1)} and {network.rtt(by_bytes, 1)} s"
+        )
+    bytes_of_r = network.ACK_BYTES / network.PACKET_BYTES
+    return (
+        f"in bytes an ACK counts {bytes_of_r:.3g} of a data packet, so that r of links back "
+        "is comparable only where their queues are as many times longer. In packets and in bytes, "
+        f"{'; '.join(each)}"
+    )
+
+
+UNIT_WORDS = {
+    "dummy": "dummy packets",
+    **{name: one.words for name, one in network.VARIANTS.items()},
+}
+"""Other settings of n-ACK under which both units are compared."""
+
+
+def _in_unit(kind: str, unit: str) -> dict[str, Any]:
+    """Return n-ACK with queues in a unit under a variant, or with dummy packets."""
+    csma = {} if unit == "packets" else {"queue_unit": unit}
+    if kind != "dummy":
+        return network.variant("nack", kind, **csma)
+    return network.scenario(f"n-ACK, queues in {unit}, dummy", **SCHEMES["nack"], dummy=True, **csma)
+
+
+BY_UNIT = Sweep("{unit}-{kind}", _in_unit, {"kind": tuple(UNIT_WORDS), "unit": ("packets", "bytes")})
 
 UNITS = Sweep(
     "{unit}{acks}",
@@ -96,7 +133,7 @@ UNITS = Sweep(
 FIG6_5 = Study(
     key="acsma-fig6_5",
     title="Figures 6.5 to 6.8: n-ACK with queues in packets and in bytes",
-    points=UNITS.points(),
+    points={**UNITS.points(), **BY_UNIT.points()},
     measure=_measure_units,
     findings=_unit_findings,
     draw=_picture({unit: f"queues in {unit}" for unit in ("packets", "bytes")}).draw,
