@@ -3,8 +3,8 @@
     python bench/connection_costs.py [--keep]
 
 Times of opening and closing connections and of sending a packet, and the memory of 100 connections
-in one thread and in a thread each, over loopback; then the same where loopback is a slow link. Needs
-a C compiler and root, for a network namespace; takes some seconds. `--keep` writes
+in one thread and in a thread each, over loopback; then the same where loopback is a slow link.
+Needs a C compiler and root, for a network namespace; takes some seconds. `--keep` writes
 ``python/lasthop/studies/acsma/costs.json``, which the claim on these costs reads; without it the
 same is printed.
 """
@@ -25,7 +25,7 @@ KEPT = HERE.parent / "python" / "lasthop" / "studies" / "acsma" / "costs.json"
 ROUNDS = 30
 
 SLOW_MBPS = 4
-"""Rate of the slow link, which sends the three packets of a handshake in about 0.5 ms. [Mb/s]"""
+"""Rate of the slow link, at which the packets of a handshake wait. [Mb/s]"""
 
 LOOPBACK = "ip link set lo up"
 SLOW = f"ip link set lo mtu 1500 up; tc qdisc add dev lo root tbf rate {SLOW_MBPS}mbit burst 2000 \

@@ -11,7 +11,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from lasthop.studies.red import PACKETS, average
+from lasthop.studies.red import PACKETS, average, policies
 from lasthop.studies.study import Quantity, Run
 
 from .made_up import Pair, a_run, every, expect, normalised, only
@@ -264,6 +264,11 @@ def test_with_sack_figure_18_shows_what_the_link_carries_at_both_ends():
     assert [dict(STUDY[name].shown(runs)) for name in ("fig18_mixed", "fig19")] == [{}, {}]
 
 
+def test_new_data_takes_what_is_left_of_100_mbps_without_headers():
+    part = policies.new_part(a_router(goodput_mbps=(73, 97 + 1 / 3)))
+    assert part.samples == pytest.approx([0.75, 1])  # of 1460 in 1500 bytes
+
+
 def test_reds_average_keeps_by_the_arrivals_of_each_interval_what_waits():
     half = log(2) / 0.01 * 8333.333333333333  # arrivals a second that halve it in 10 ms
     queue = np.array([9.0, 1.0, 0.0, 17.0])  # 8, 0, 0 and 16 wait
@@ -289,8 +294,8 @@ def test_the_average_is_that_of_the_last_25_s():
 
     runs = {f"{rtt}-seed-{seed}": run(0, 60) for rtt in (10, 200) for seed in (1, 2, 3, 4, 5)}
     found = measure("average", runs)
-    # half of the packets of a link that is half full are lost: C arrive, and 10 ms leave exp(-0.01);
-    # 999 are left by five intervals of nothing, and 60 come for 196
+    # half of the packets of a link that is half full are lost: C arrive, and 10 ms leave
+    # exp(-0.01); 999 are left by five intervals of nothing, and 60 come for 196
     kept = exp(-0.01)
     values = [999 * kept ** (k + 1) for k in range(5)]
     for _ in range(196):
@@ -611,6 +616,8 @@ def replications(name: str, point: str) -> int:
     point = point.removeprefix("equal-") if is_lot(name) else point
     if name == "users":
         return 20 if point.endswith("-200") and not point.startswith("held") else 5
+    if name == "fig18" and point.startswith("plain"):
+        return 5
     if point.startswith(("finite", "equal", "newreno", "sack")) or point.endswith("without-web"):
         return 5
     if "bin" in point:

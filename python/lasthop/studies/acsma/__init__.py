@@ -1,6 +1,15 @@
 """Studies of paper 001, TCP over CSMA networks with partial sensing."""
 
-from lasthop.studies.acsma import capacity, costs, overhead, routes, schemes, settings, starvation, theory
+from lasthop.studies.acsma import (
+    capacity,
+    costs,
+    overhead,
+    routes,
+    schemes,
+    settings,
+    starvation,
+    theory,
+)
 from lasthop.studies.study import Study
 
 STUDIES: tuple[Study, ...] = (

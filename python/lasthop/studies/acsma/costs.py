@@ -44,9 +44,9 @@ def _findings(_: Runs) -> dict[str, str]:
         "acsma-25": (
             f"initialising a socket, the handshake, a packet and closing take {every} us of CPU "
             "time over loopback, the other end's work included. Where loopback is a link of "
-            f"{kept()['slow_mbps']} Mb/s the handshake takes {busy} us of CPU time, and {waited} us "
-            "until it is over: a handshake that is 30 times as long as all else has waited for the "
-            "network. Memory is what is the process's own; the kernel has stacks of "
+            f"{kept()['slow_mbps']} Mb/s the handshake takes {busy} us of CPU time, and is over "
+            f"after {waited} us: waiting for the network, not work, makes a handshake many times "
+            "as long as all else. Memory is what is the process's own; the kernel has stacks of "
             f"{_cost('stacks_threads_mb')} MB more for the 100 threads. On {kept()['on']}, "
             f"{kept()['date']}"
         )

@@ -148,7 +148,7 @@ def _wire_findings(runs: Runs) -> dict[str, str]:
             f"{each['nack']} with n-ACK, whose gap with n_s smoothed is {smooth}; the optimum is "
             f"{optimal}. The conflicts of e are a choice. Variants: "
             f"{_varied(runs, lambda run: network.gap(run, 'e'))}"
-        )
+        ),
     }
 
 

@@ -86,6 +86,13 @@ def _unit_findings(runs: Runs) -> dict[str, str]:
 
 def _units_by_variant(runs: Runs) -> str:
     """Return what queues in bytes do under each variant."""
+    packets, by_bytes = runs["packets"], runs["bytes"]
+    rates = " and ".join(listed(network.rates(run)) for run in (packets, by_bytes))
+    queues = [
+        by_bytes.quantity("queues", f"{link}/back", "occupancy_packets")
+        / by_bytes.quantity("queues", f"{link}", "occupancy_packets")
+        for link in LINKS
+    ]
     each = []
     for kind, words in UNIT_WORDS.items():
         by_packets, by_bytes = BY_UNIT.at(kind=kind).runs(runs)
@@ -97,9 +104,11 @@ def _units_by_variant(runs: Runs) -> str:
         )
     bytes_of_r = network.ACK_BYTES / network.PACKET_BYTES
     return (
-        f"in bytes an ACK counts {bytes_of_r:.3g} of a data packet, so that r of links back "
-        "is comparable only where their queues are as many times longer. In packets and in bytes, "
-        f"{'; '.join(each)}"
+        f"in bytes an ACK counts {bytes_of_r:.3g} of a data packet, so that r of links back is "
+        "comparable only where their queues are as many times longer: they are "
+        f"{listed(queues)} times as long as those forward. User 2's ACKs starve, and the others "
+        f"gain its air: users get {rates} packets/s in packets and in bytes. Variants, in packets "
+        f"and in bytes: {'; '.join(each)}"
     )
 
 
@@ -112,13 +121,17 @@ UNIT_WORDS = {
 
 def _in_unit(kind: str, unit: str) -> dict[str, Any]:
     """Return n-ACK with queues in a unit under a variant, or with dummy packets."""
-    csma = {} if unit == "packets" else {"queue_unit": unit}
+    csma: dict[str, Any] = {} if unit == "packets" else {"queue_unit": unit}
     if kind != "dummy":
         return network.variant("nack", kind, **csma)
-    return network.scenario(f"n-ACK, queues in {unit}, dummy", **SCHEMES["nack"], dummy=True, **csma)
+    return network.scenario(
+        f"n-ACK, queues in {unit}, dummy", **SCHEMES["nack"], dummy=True, **csma
+    )
 
 
-BY_UNIT = Sweep("{unit}-{kind}", _in_unit, {"kind": tuple(UNIT_WORDS), "unit": ("packets", "bytes")})
+BY_UNIT = Sweep(
+    "{unit}-{kind}", _in_unit, {"kind": tuple(UNIT_WORDS), "unit": ("packets", "bytes")}
+)
 
 UNITS = Sweep(
     "{unit}{acks}",

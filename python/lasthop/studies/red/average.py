@@ -10,7 +10,7 @@ from lasthop.studies.red import router
 from lasthop.studies.red.experiment import Experiment
 from lasthop.studies.red.router import BOTTLENECK, Tree
 from lasthop.studies.study import Quantity, Run, Runs
-from lasthop.studies.sweep import Sweep, tag
+from lasthop.studies.sweep import Sweep
 
 THRESHOLDS = (50, 100)
 """Thresholds of RED. [packets]"""
@@ -38,8 +38,8 @@ PACKETS_PER_S = router.BOTTLENECK_MBPS * 1e6 / (8 * 1500)
 def average(queue: NDArray[np.float64], arrivals_per_s: float) -> NDArray[np.float64]:
     """Return RED's average at every sample but the first, from the first queue on. [packets]
 
-    With weight w for each arrival an interval leaves (1 - w) to the power of its arrivals of what was
-    there before. ns-2 counts packets that wait.
+    With weight w for each arrival an interval leaves (1 - w) to the power of its arrivals of what
+    was there before. ns-2 counts packets that wait.
 
     Parameters
     ----------
@@ -89,13 +89,15 @@ class Average(Experiment):
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return the ends of the average and its deviation."""
-        values = {}
+        values: dict[str, Quantity] = {}
         for rtt in RTTS:
             every = [self.averages(run)[1] for run in self.sweep.at(rtt=rtt).runs(runs)]
-            values |= {
-                f"{name}_{tag(rtt)}": Quantity(np.asarray([read(one) for one in every]))
-                for name, read in {"least": np.min, "largest": np.max, "oscillation": np.std}.items()
+            ends = {
+                "least": [one.min() for one in every],
+                "largest": [one.max() for one in every],
+                "oscillation": [one.std() for one in every],
             }
+            values |= {f"{name}_{rtt}": Quantity(np.asarray(each)) for name, each in ends.items()}
         return values
 
     def findings(self, runs: Runs) -> dict[str, str]:

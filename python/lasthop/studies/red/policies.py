@@ -33,6 +33,9 @@ ENDS = [10, 200]
 
 ENDS_STATED = " and ".join(map(str, ENDS))
 
+SHORT_RTTS, LONG_RTTS = [10, 25], [150, 200]
+"""Round-trip times between which completion times do not rise. [ms]"""
+
 LOCKED_RTTS = (10, 100, 200)
 """Round-trip times at which flows with equal access rates are shown. [ms]"""
 
@@ -41,6 +44,9 @@ FINE_S, COARSE_S = 0.1, 0.5
 
 NS2_PACKET = "500 B"
 """Mean length of a packet that ns-2 takes by default."""
+
+DATA_PART = 1460 / 1500
+"""Part of a packet that is data. [-]"""
 
 PAPERS_MEGABYTES = 500
 """What each flow transfers in the paper, and the only size whose gain is compared with it. [MB]"""
@@ -326,6 +332,15 @@ class Costs(Policies):
         return {**tree, "tcp": {**tree["tcp"], "sack": True}}
 
     @property
+    def unaveraged(self) -> Sweep | None:
+        """RED without averaging at the longest round-trip times, where there is SACK."""
+        if self.sacked is None:
+            return None
+        far = [rtt for rtt in LONG_RTTS if rtt in self.effort.rtts]
+        plain = router.red(8, 15, averaging=False)
+        return Sweep("plain-red-{rtt}", lambda rtt: self.dumbbell(rtt, plain), {"rtt": far})
+
+    @property
     def transfers(self) -> Sweep:
         """Both policies over the round-trip time, flows that end."""
         return self.swept("finite-{policy}-{rtt}", self.transfer)
@@ -337,6 +352,8 @@ class Costs(Policies):
         points = {**self.sweep.points(), **self.transfers.points()}
         if self.sacked is not None:
             points |= self.sacked.points()
+        if self.unaveraged is not None:
+            points |= self.unaveraged.points()
         if self.lot:
             points |= {**self.equal.points(), **self.equal_transfers.points()}
         return points
@@ -410,13 +427,11 @@ class Costs(Policies):
                 f"with SACK RED and threshold use {sacked} of the link at {ENDS_STATED} ms, "
                 f"without {bare}"
             )
-            queues = compared(self.sweep, router.queue_mean)
-            swings = compared(self.sweep, router.oscillation)
-            kept = (
-                f"{times}; mean queues of RED and threshold are {queues} packets at {ENDS_STATED} "
-                f"ms, with deviations of {swings}"
-            )
-            return {"red-15": text, "red-16": f"{times}; {far}; {sack}", "red-20": kept}
+            return {
+                "red-15": text,
+                "red-16": f"{times}; {far}; {sack}",
+                "red-20": self.slopes(runs),
+            }
         through, first = (
             compared(self.transfers, partial(router.completion, start=start))
             for start in ("through", "first")
@@ -438,6 +453,33 @@ class Costs(Policies):
             f"there lose {equal} of their packets at {ENDS_STATED} ms, with these rates {own}"
         }
 
+    def slopes(self, runs: Runs) -> str:
+        """Return why completion times do not rise everywhere."""
+        plain = self.unaveraged
+        assert plain is not None
+        far = plain.settings["rtt"]
+        used, new, lost = (
+            "; ".join(
+                f"{WORDS[policy]} {listed(self.sweep.at(policy=policy, rtt=rtts).read(runs, read))}"
+                for policy in POLICIES
+            )
+            for rtts, read in (
+                (far, router.utilisation),
+                (SHORT_RTTS, new_part),
+                (SHORT_RTTS, router.loss),
+            )
+        )
+        averaged = self.sweep.at(policy="red", rtt=far)
+        return (
+            f"at {' and '.join(map(str, SHORT_RTTS))} ms new data takes these parts of the link: "
+            f"{new}, with losses of {lost}: at the shorter one more is sent again. At "
+            f"{' and '.join(map(str, far))} ms the link is used by {used}; {WORDS['red']} without "
+            f"averaging {listed(plain.read(runs, router.utilisation))}. It is the averaging that "
+            "costs most at the shorter of them: the queue deviates by "
+            f"{listed(averaged.read(runs, router.oscillation))} packets with it, and by "
+            f"{listed(plain.read(runs, router.oscillation))} without"
+        )
+
     def picture(self) -> Picture:
         """Return every cost over the round-trip time, of a lot also with equal rates."""
         completion = self.transfers.lines("{policy}", "rtt", router.completion)
@@ -455,3 +497,8 @@ class Costs(Policies):
             ],
             panel_mm=38.0,
         )
+
+
+def new_part(run: Run) -> Quantity:
+    """Return the part of the link's rate, less headers, that carries new data. [-]"""
+    return router.goodput(run) / (router.BOTTLENECK_MBPS * DATA_PART)

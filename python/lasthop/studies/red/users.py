@@ -1,9 +1,10 @@
-"""Section II, remark (ii): RED with other numbers of users, whose shares of everything are the same.
+"""Section II, remark (ii): RED with other numbers of users, who have the same share of everything.
 
 The fluid has capacity, queue and thresholds for each flow, and no number of flows. Here link, room
 and thresholds grow with the flows; the automatic weight falls with the link's rate, so that RED
-averages over the same time. Runs are read from a fifth of their length on, since losses of 25 s differ
-by a tenth from run to run.
+averages over the same time. Runs are read from a fifth of their length on, since losses of 25 s
+differ by a tenth from run to run: the first runs, read as those of figure 6, left the losses at
+200 ms open.
 """
 
 from typing import Any
@@ -75,7 +76,7 @@ class Users(Experiment):
 
     def over_sixty(self, runs: Runs, reading: Reading, name: str) -> dict[str, Quantity]:
         """Return a quantity of the other numbers of flows over that of 60, by such names."""
-        values = {}
+        values: dict[str, Quantity] = {}
         for rtt in RTTS:
             [sixty] = self.sweep.at(users=FLOWS, rtt=rtt).read(runs, reading)
             others = self.sweep.at(users=[one for one in USERS if one != FLOWS], rtt=rtt)
@@ -103,8 +104,8 @@ class Users(Experiment):
         held = f"windows {over_users(self.held, router.window)}"
         return {
             "red-21": (
-                f"with {every} flows: {scaled}. With the thresholds of {FLOWS} flows whatever their "
-                f"number, {others} flows have {held}"
+                f"with {every} flows: {scaled}. With the thresholds of {FLOWS} flows whatever "
+                f"their number, {others} flows have {held}"
             )
         }
 
