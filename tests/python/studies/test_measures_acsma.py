@@ -286,7 +286,7 @@ def test_figure_4_3_has_r_at_the_end():
 def test_figure_b_1_has_r_over_that_of_appendix_b_and_throughputs_at_beta_800():
     equal = 1e3 * 1.8e-9 ** (1 / 3)  # (2 * 3e-5 * 3e-5)^(1/3), in thousandths
     runs = {name: a_net(times(2, RATES)) for name in ("100", "200", "400", "double", "theory")}
-    # times after which 136, 68, 272 and 544 packets/s, and 272, 34, 136 and 68, are r / 3e-5 packets
+    # times after which 136, 68, 272 and 544 packets/s, 272, 34, 136 and 68, are r / 3e-5 packets
     waits: Four = ((1 / 136, 2 / 272), (0.5 / 68, 0.25 / 34), (3 / 272, 1 / 136), (1 / 544, 1 / 68))
     each = [(one * equal / 0.03, other * equal / 0.03) for one, other in waits]
     each[2] = (2 * each[2][0], each[2][1] / 4)

@@ -11,7 +11,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from lasthop.studies.red import PACKETS, average, policies
+from lasthop.studies.red import PACKETS, average, costs
 from lasthop.studies.study import Quantity, Run
 
 from .made_up import Pair, a_run, every, expect, normalised, only
@@ -265,7 +265,7 @@ def test_with_sack_figure_18_shows_what_the_link_carries_at_both_ends():
 
 
 def test_new_data_takes_what_is_left_of_100_mbps_without_headers():
-    part = policies.new_part(a_router(goodput_mbps=(73, 97 + 1 / 3)))
+    part = costs.new_part(a_router(goodput_mbps=(73, 97 + 1 / 3)))
     assert part.samples == pytest.approx([0.75, 1])  # of 1460 in 1500 bytes
 
 
@@ -281,7 +281,7 @@ def test_reds_average_keeps_by_the_arrivals_of_each_interval_what_waits():
 def test_the_average_is_that_of_the_last_25_s():
     def run(late: float, later: float) -> Run:
         """Return a full link whose queue is long at first, and from 475 s on has two lengths."""
-        stamps = [450.0, 460, 470, 474, 475, *(475.01 + 0.01 * k for k in range(200))]
+        stamps = [450.0, 460, 470, 474, 475, *np.linspace(475.1, 500, 200)]
         queue = [1000.0] * 4 + [late + 1] * 5 + [later + 1] * 196
         track = {"list": "queues", "name": "bottleneck", "quantity": "occupancy_packets"}
         return Run(

@@ -9,6 +9,7 @@ from lasthop.studies.acsma import (
     settings,
     starvation,
     theory,
+    units,
 )
 from lasthop.studies.study import Study
 
@@ -23,7 +24,7 @@ STUDIES: tuple[Study, ...] = (
     schemes.FIG6_2,
     schemes.FIG6_3,
     schemes.FIG6_4,
-    settings.FIG6_5,
+    units.FIG6_5,
     settings.FIG6_9,
     settings.FIG6_10,
     settings.FIG6_11,

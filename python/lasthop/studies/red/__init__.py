@@ -4,6 +4,7 @@ from functools import partial
 
 from lasthop.studies.red import (
     average,
+    costs,
     fig02,
     fig03,
     fig04,
@@ -38,7 +39,7 @@ PACKETS: tuple[Study, ...] = (
     study(policies.Queues),
     study(partial(policies.ParkingLot, mixed=True)),
     *(
-        study(partial(policies.Costs, lot=lot, mixed=mixed))
+        study(partial(costs.Costs, lot=lot, mixed=mixed))
         for lot in (False, True)
         for mixed in (False, True)
     ),

@@ -84,7 +84,7 @@ class Average(Experiment):
         lost = float(router.loss(run).samples[0])
         served_per_s = PACKETS_PER_S * float(router.utilisation(run).samples[0])
         values = average(queue, served_per_s / (1.0 - lost))
-        late = stamps[1:] > self.effort.duration_s - router.READ_S
+        late = stamps[1:] > stamps[-1] - router.READ_S
         return stamps[1:][late], values[late]
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
