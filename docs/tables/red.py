@@ -9,7 +9,8 @@ from lasthop.models.red import fluid
 from lasthop.models.red.timeouts import reno_loss
 from lasthop.scenario import Scenario
 from lasthop.stability.errors import NoEquilibriumError
-from lasthop.studies.red.policies import COARSE_S, FINE_S, PAPERS_MEGABYTES
+from lasthop.studies.red.costs import PAPERS_MEGABYTES
+from lasthop.studies.red.policies import COARSE_S, FINE_S
 from lasthop.studies.red.router import FLOWS, POLICIES
 from lasthop.studies.sweep import tag
 from tables.cells import Values, table

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lasthop.studies.study import Run, Study
+from lasthop.studies.study import BY_MODEL, Run, Study
 
 GUESS = "guess: "
 """How a cause begins that no run isolates."""
@@ -24,11 +24,14 @@ class Finding:
         Key of the study that found it.
     points : tuple of str
         Points of the study whose runs it reads; none where a model alone was asked.
+    alone : str
+        What it rests on where there are no points.
     """
 
     text: str
     study: str
     points: tuple[str, ...] = ()
+    alone: str = BY_MODEL
 
     def __str__(self) -> str:
         return self.text if self.text.startswith(GUESS) else f"{self.text} ({self.source})"
@@ -37,7 +40,7 @@ class Finding:
     def source(self) -> str:
         """The runs, in words."""
         if not self.points:
-            return f"study {self.study}, by the model alone"
+            return f"study {self.study}, {self.alone}"
         if len(self.points) > SHOWN:
             return f"study {self.study}, {len(self.points)} runs"
         noun = "run" if len(self.points) == 1 else "runs"
@@ -66,4 +69,7 @@ def of(study: Study, runs: Mapping[str, Run]) -> dict[str, Finding]:
     """Return what a study found, by the claim that it bears on."""
     watched = _Watched(runs)
     texts = study.findings(watched)
-    return {claim: Finding(text, study.key, tuple(watched.seen)) for claim, text in texts.items()}
+    return {
+        claim: Finding(text, study.key, tuple(watched.seen), study.alone)
+        for claim, text in texts.items()
+    }

@@ -12,6 +12,7 @@ from lasthop.digits import estimate, plain
 from lasthop.studies.ledger import CAUSES, BesideResult, CheckResult, Claim, ClaimResult
 from lasthop.studies.messages import HEADER, rows, summary
 from lasthop.studies.rules import Verdict
+from lasthop.studies.study import BY_MODEL
 
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
@@ -44,6 +45,8 @@ class Ran:
         The file of its figure.
     remarks : sequence of str
         What was found that bears on the claims of the page, and what the model warns of.
+    alone : str
+        What it rests on where it has no scenarios.
     """
 
     key: str
@@ -51,6 +54,7 @@ class Ran:
     scenarios: Mapping[str, str]
     picture: str | None = None
     remarks: Sequence[str] = ()
+    alone: str = BY_MODEL
 
 
 def page(
@@ -191,7 +195,7 @@ def _scenarios(study: Ran) -> str:
     """The scenarios of a study as links, folded, with its figure's beside them."""
     figure = f' (<a href="#{study.key}">figure</a>)' if study.picture else ""
     count = len(study.scenarios)
-    what = f"{count} scenario{'s' * (count != 1)}" if count else "by the model alone"
+    what = f"{count} scenario{'s' * (count != 1)}" if count else study.alone
     links = ", ".join(
         f'<a href="{quote(file)}">{escape(point)}</a>' for point, file in study.scenarios.items()
     )

@@ -106,7 +106,7 @@ class Reproduction:
         if study.draw is not None:
             picture = picture_of(study)
             write_atomically(directory / picture, study.draw(self.runs[study.key]).savefig)
-        return Ran(study.key, study.title, files, picture, self._remarks(study))
+        return Ran(study.key, study.title, files, picture, self._remarks(study), study.alone)
 
     def _remarks(self, study: Study) -> list[str]:
         """Return what the study found of the claims here, and what the model warns of in it."""

@@ -188,6 +188,9 @@ class Run:
 
 Runs = Mapping[str, Run]
 
+BY_MODEL = "by the model alone"
+"""What most studies without points rest on."""
+
 
 class OutsideRegimeError(RuntimeError):
     """A study's runs are not in the regime that the paper names, so that they settle nothing."""
@@ -232,6 +235,8 @@ class Study:
         paper names.
     model : str, optional
         The model that predicts the points; by default, for each, the one that suits it.
+    alone : str
+        What the values of a study without points rest on.
     quick : Study, optional
         What a quick run takes instead, as it is; by default the first replications of every point.
     """
@@ -245,6 +250,7 @@ class Study:
     findings: Callable[[Runs], Mapping[str, str]] = lambda _: {}
     regime: Callable[[Runs], None] = lambda _: None
     model: str | None = None
+    alone: str = BY_MODEL
     quick: "Study | None" = None
 
     @property

@@ -32,5 +32,20 @@ def test_a_study_without_runs_asks_the_model_alone():
     assert Finding("", "demo-fig01").source == "study demo-fig01, by the model alone"
 
 
+def test_a_study_without_runs_says_what_else_it_rests_on():
+    found = findings.of(
+        Study(
+            key="demo-fig02",
+            title="costs",
+            measure=lambda runs: {},
+            findings=lambda runs: {"demo-1": "12 us"},
+            alone="from a measurement that is kept",
+        ),
+        {},
+    )
+    said = "12 us (study demo-fig02, from a measurement that is kept)"
+    assert str(found["demo-1"]) == said
+
+
 def test_a_guess_says_that_it_is_one_and_names_no_run():
     assert str(findings.of(STUDY, {"without": RUN})["demo-2"]) == "guess: chance"

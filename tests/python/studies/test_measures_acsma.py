@@ -16,7 +16,7 @@ import pytest
 from lasthop.models.acsma import fluid, optimum
 from lasthop.models.acsma.optimum import RENO
 from lasthop.models.acsma.utility import AlphaFair
-from lasthop.studies.acsma import STUDIES, network, settings, theory
+from lasthop.studies.acsma import STUDIES, costs, network, settings, theory
 from lasthop.studies.study import Quantity, Run
 
 from .made_up import Pair, a_run, every, expect, normalised, only
@@ -74,6 +74,7 @@ def a_net(
     again: Four = ((51, 52),) * 4,
     opened: Four = ((61, 62),) * 4,
     closed: Four = ((63, 64),) * 4,
+    rtt: Four = ((0.1, 0.2),) * 4,
 ) -> Run:
     """Return a run of four links and users [packets/s], or of flows with these names.
 
@@ -89,6 +90,7 @@ def a_net(
             "retransmissions": again[k],
             "connections_opened": opened[k],
             "connections_closed": closed[k],
+            "rtt_s": rtt[k],
         }
     links, queues = {}, {}
     for k, link in enumerate(USERS):
@@ -284,7 +286,11 @@ def test_figure_4_3_has_r_at_the_end():
 def test_figure_b_1_has_r_over_that_of_appendix_b_and_throughputs_at_beta_800():
     equal = 1e3 * 1.8e-9 ** (1 / 3)  # (2 * 3e-5 * 3e-5)^(1/3), in thousandths
     runs = {name: a_net(times(2, RATES)) for name in ("100", "200", "400", "double", "theory")}
-    runs["800"] = a_net(r=times(equal, ((1, 2), (0.5, 0.25), (3, 1), (1, 1))))
+    # times after which 136, 68, 272 and 544 packets/s, 272, 34, 136 and 68, are r / 3e-5 packets
+    waits: Four = ((1 / 136, 2 / 272), (0.5 / 68, 0.25 / 34), (3 / 272, 1 / 136), (1 / 544, 1 / 68))
+    each = [(one * equal / 0.03, other * equal / 0.03) for one, other in waits]
+    each[2] = (2 * each[2][0], each[2][1] / 4)
+    runs["800"] = a_net(r=times(equal, ((1, 2), (0.5, 0.25), (3, 1), (1, 1))), rtt=each)
     expect(
         measure("figb_1", runs),
         aggressiveness_ratio_1=(1, 2),
@@ -292,6 +298,11 @@ def test_figure_b_1_has_r_over_that_of_appendix_b_and_throughputs_at_beta_800():
         aggressiveness_ratio_3=(3, 1),
         aggressiveness_ratio_4=(1, 1),
         **users("throughput", RATES),
+        **users("rtt", each),
+        rtt_ratio_1=(1, 1),
+        rtt_ratio_2=(1, 1),
+        rtt_ratio_3=(2, 0.25),
+        rtt_ratio_4=(1, 1),
     )
 
 
@@ -437,23 +448,34 @@ def test_section_6_1_7_has_r_and_what_is_sent_again_in_a_second():
 
 
 def test_figure_6_5_has_totals_by_units_and_the_queues_back_over_those_forward():
+    waits: Four = ((1, 2), (3, 4), (5, 6), (7, 8))
+    counts: Four = ((1, 2), (100, 90), (3, 4), (5, 6))
     runs = {
-        "packets": a_net(),
+        "packets": a_net(forward=((4, 8),) * 4, back=((1, 1), (3, 3), (2, 2), (2, 2))),
         "bytes": a_net(
             times(0.5, RATES),
+            r=((50, 300), (150, 900), (100, 600), (100, 600)),  # means 0.1 and 0.6
             forward=((1, 4), (2, 4), (3, 4), (4, 4)),  # means 2.5 and 4
             back=((20, 2), (30, 2), (20, 2), (80, 2)),  # 37.5 and 2
-            connections=((1, 2), (100, 90), (3, 4), (5, 6)),
+            connections=counts,
+            rtt=waits,
         ),
         "packets-light": a_net(),
         "bytes-light": a_net(),
+        **{f"{unit}-{v}": a_net() for v in VARIANTS for unit in ("packets", "bytes")},
     }
     expect(
         measure("fig6_5", runs),
         total_packets=(1020, 510),
         total_bytes=(510, 255),
         queue_ratio=(15, 0.5),
+        queue_ratio_packets=(0.5, 0.25),  # 2 / 4, 2 / 8
+        r_ratio=(2, 0.5),  # those of links back are 0.2 and 0.3
         connections=(100, 90),
+        **users("rtt_bytes", waits),
+        **users("rtt_packets", ((0.1, 0.2),) * 4),
+        **users("connections_bytes", counts),
+        **users("connections_packets", ((21, 22), (23, 24), (25, 26), (27, 28))),
     )
 
 
@@ -641,11 +663,58 @@ def test_figure_6_15_has_gaps_to_the_optimum_of_e():
         }.items()
     }
     found = measure("fig6_15", runs)
+    flows = {name: found.pop(f"lcsma_{name}") for name in ("a_to_g", "b_to_c", "i_to_g")}
+    expect(flows, a_to_g=(34, 136), b_to_c=(544, 272), i_to_g=(272, 136))
     assert set(found) == {"gap_scheme", "gap_lcsma"}
     best = sum(544 / rate for rate in E.values())
     assert found["gap_scheme"].samples == pytest.approx([best - 10, best - 13], abs=1e-3)
     assert found["gap_lcsma"].samples == pytest.approx([best - 19, best - 10], abs=1e-3)
     assert best == pytest.approx(11.1923, abs=1e-4)
+
+
+def test_with_a_long_first_timeout_the_user_that_is_farthest_from_the_optimum_is_shown():
+    runs = {f"{v}-nack-{t}": a_net() for v in VARIANTS for t in TOPOLOGIES}
+    for topology, best in BEST.items():
+        rates: Four = [
+            (0.9 * rate, 1.3 * rate) if user == 2 else (rate, 0.95 * rate)
+            for user, rate in zip(USERS, best, strict=True)
+        ]
+        runs[f"patient-nack-{topology}"] = a_net(rates)
+    runs["patient-nack-b"] = a_net([(0.8 * rate, 0.9 * rate) for rate in BEST["b"]])
+    found = {
+        name: one
+        for name, one in STUDY["fig6_2"].shown(runs).items()
+        if name.startswith("farthest")
+    }
+    expect(
+        found,
+        farthest_patient_nack_a=(-0.1, 0.3),  # user 2, who has more than the optimum on average
+        farthest_patient_nack_b=(0.2, 0.1),  # less
+        farthest_patient_nack_c=(-0.1, 0.3),
+    )
+
+
+def test_costs_are_those_of_the_kept_measurement(monkeypatch):
+    rounds = {
+        "socket_s": [1e-6, 3e-6],
+        "handshake_s": [4e-5, 5e-5],
+        "packet_s": [5e-6, 6e-6],
+        "close_s": [7e-6, 8e-6],
+        "socket_elapsed_s": [9, 9],
+        "memory_threads_mb": [2.3, 2.5],
+        "memory_one_thread_mb": [0.1, 0.2],
+    }
+    monkeypatch.setattr(costs, "kept", lambda: {"rounds": rounds})
+    expect(
+        measure("costs", {}),
+        socket_s=(1e-6, 3e-6),
+        handshake_s=(4e-5, 5e-5),
+        packet_s=(5e-6, 6e-6),
+        close_s=(7e-6, 8e-6),
+        open_s=(4.1e-5, 5.3e-5),
+        memory_threads_mb=(2.3, 2.5),
+        memory_one_thread_mb=(0.1, 0.2),
+    )
 
 
 # -- how it is set up --------------------------------------------------------------------------
@@ -998,7 +1067,10 @@ def test_points_of_every_study_are_these():
             "light",
         ],
         "fig6_4": ["nack", *VARIANTS],
-        "fig6_5": ["packets", "packets-light", "bytes", "bytes-light"],
+        "fig6_5": [
+            *("packets", "packets-light", "bytes", "bytes-light"),
+            *(f"{unit}-{kind}" for kind in ("dummy", *VARIANTS) for unit in ("packets", "bytes")),
+        ],
         "fig6_10": ["44_7", "28_3", "20", "14", "10", "5"],
         "fig6_11": [
             *(f"{beta}{kind}" for beta in (200, 1000, 1800) for kind in beside),

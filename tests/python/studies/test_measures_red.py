@@ -6,10 +6,12 @@ quantities that are not asked for stand beside those that are, and none of them 
 
 from collections import Counter
 from functools import cache
+from math import exp, log
 
+import numpy as np
 import pytest
 
-from lasthop.studies.red import PACKETS
+from lasthop.studies.red import PACKETS, average, costs
 from lasthop.studies.study import Quantity, Run
 
 from .made_up import Pair, a_run, every, expect, normalised, only
@@ -225,7 +227,7 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
                 utilisation=mean,
                 utilisation_min=least,
                 occupancy_max_packets=most,
-                occupancy_packets=(rtt / 20, rtt / 40) if policy == "threshold" else (30, 31),
+                occupancy_packets=(rtt / 20, rtt / 40) if policy == "threshold" else (rtt, 31),
             )
             worked[f"utilisation_{policy}_{rtt}"] = mean
             worked[f"utilisation_min_{policy}_{rtt}"] = least
@@ -237,6 +239,109 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
         queue_max_threshold=(15, 14),
         queue_mean_threshold_10=(0.5, 0.25),  # 10 / 20, 10 / 40
         queue_mean_threshold_200=(10, 5),
+        queue_mean_red_10=(10, 31),
+        queue_mean_red_200=(200, 31),
+    )
+
+
+def test_with_sack_figure_18_shows_what_the_link_carries_at_both_ends():
+    runs = {}
+    for k, policy in enumerate(POLICIES, 1):
+        for rtt in RTTS:
+            runs[f"{policy}-{rtt}"] = a_router(utilisation=(k / 10, rtt / 1000))
+            runs[f"sack-{policy}-{rtt}"] = a_router(utilisation=(k / 5, rtt / 500))
+    expect(
+        dict(STUDY["fig18"].shown(runs)),
+        utilisation_red_10=(0.1, 0.01),
+        utilisation_red_200=(0.1, 0.2),
+        utilisation_threshold_10=(0.2, 0.01),
+        utilisation_threshold_200=(0.2, 0.2),
+        utilisation_sack_red_10=(0.2, 0.02),
+        utilisation_sack_red_200=(0.2, 0.4),
+        utilisation_sack_threshold_10=(0.4, 0.02),
+        utilisation_sack_threshold_200=(0.4, 0.4),
+    )
+    assert [dict(STUDY[name].shown(runs)) for name in ("fig18_mixed", "fig19")] == [{}, {}]
+
+
+def test_new_data_takes_what_is_left_of_100_mbps_without_headers():
+    part = costs.new_part(a_router(goodput_mbps=(73, 97 + 1 / 3)))
+    assert part.samples == pytest.approx([0.75, 1])  # of 1460 in 1500 bytes
+
+
+def test_reds_average_keeps_by_the_arrivals_of_each_interval_what_waits():
+    half = log(2) / 0.01 * 8333.333333333333  # arrivals a second that halve it in 10 ms
+    queue = np.array([9.0, 1.0, 0.0, 17.0])  # 8, 0, 0 and 16 wait
+    assert average.average(queue, half) == pytest.approx([4, 2, 9])
+    # as many as the full link sends: (1 - w) for each, with w = 1 - exp(-1 / 8333)
+    one = average.average(np.array([101.0, 1.0]), 8333.333333333333)
+    assert one == pytest.approx([100 * exp(-1 / 8333.333333333333) ** 83.33333333333333])
+
+
+def test_the_average_is_that_of_the_last_25_s():
+    def run(late: float, later: float) -> Run:
+        """Return a full link whose queue is long at first, and from 475 s on has two lengths."""
+        stamps = [450.0, 460, 470, 474, 475, *np.linspace(475.1, 500, 200)]
+        queue = [1000.0] * 4 + [late + 1] * 5 + [later + 1] * 196
+        track = {"list": "queues", "name": "bottleneck", "quantity": "occupancy_packets"}
+        return Run(
+            {
+                "queues": {"bottleneck": {"drop_probability": [0.5]}},
+                "links": {"bottleneck": {"utilisation": [0.5]}},
+            },
+            series={"time_s": stamps, "tracks": [{**track, "values": queue}]},
+        )
+
+    runs = {f"{rtt}-seed-{seed}": run(0, 60) for rtt in (10, 200) for seed in (1, 2, 3, 4, 5)}
+    found = measure("average", runs)
+    # half of the packets of a link that is half full are lost: C arrive, and 10 ms leave
+    # exp(-0.01); 999 are left by five intervals of nothing, and 60 come for 196
+    kept = exp(-0.01)
+    values = [999 * kept ** (k + 1) for k in range(5)]
+    for _ in range(196):
+        values.append(60 + (values[-1] - 60) * kept)
+    late = values[1:]  # behind 475 s
+    for rtt in (10, 200):
+        assert found[f"least_{rtt}"].samples == pytest.approx([min(late)] * 5)
+        assert found[f"largest_{rtt}"].samples == pytest.approx([max(late)] * 5)
+        assert found[f"oscillation_{rtt}"].samples == pytest.approx([np.std(late)] * 5)
+    assert len(found) == 6
+
+
+def test_what_other_numbers_of_users_have_is_laid_beside_that_of_60():
+    def router(part: float, swing: float, flows: int) -> Run:
+        run = a_router(
+            utilisation=(0.5 * part, 0.5),
+            drop_probability=(0.02 * part, 0.04),
+            occupancy_sd_packets=(swing, 2 * swing),
+        )
+        classes = {
+            name: {**one, "cwnd_packets": [part * value for value in one["cwnd_packets"]]}
+            for name, one in run.samples["classes"].items()
+        }
+        samples = {**run.samples, "classes": classes, "flows": {str(k): {} for k in range(flows)}}
+        return Run(samples)
+
+    runs = {}
+    for rtt in (10, 200):
+        runs[f"60-{rtt}"] = router(1, 6, 60)
+        runs[f"30-{rtt}"] = router(0.5, 6, 30)  # as far with half of the flows
+        runs[f"120-{rtt}"] = router(1.5, rtt, 120)
+    worked: dict[str, Pair] = {}
+    for rtt in (10, 200):
+        for users, part in ((30, 0.5), (120, 1.5)):
+            at = f"{users}_flows_at_{rtt}_ms"
+            worked[f"window_ratio_{at}"] = (part, part)
+            worked[f"loss_ratio_{at}"] = (part, 1)
+            worked[f"utilisation_ratio_{at}"] = (part, 1)
+            swing = 6 if users == 30 else rtt
+            worked[f"oscillation_{users}_{rtt}"] = (swing, 2 * swing)
+        worked[f"oscillation_60_{rtt}"] = (6, 12)
+    expect(
+        measure("users", runs),
+        **worked,
+        oscillation_ratio_30_200=(2, 2),
+        oscillation_ratio_120_200=(200 / 12, 200 / 12),
     )
 
 
@@ -355,6 +460,11 @@ def is_lot(name: str) -> bool:
     return name.startswith(("fig17", "fig19"))
 
 
+def users_of(name: str, point: str) -> int:
+    """Return the number of Compound flows, where they are alone at one router."""
+    return int(point.removeprefix("held-").partition("-")[0]) if name == "users" else 60
+
+
 def is_mixed(name: str) -> bool:
     return name in ("fig10", "fig11", "fig12", "fig13", "fig17", "fig18_mixed", "fig19_mixed")
 
@@ -370,7 +480,7 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
         assert names == list(LOT if is_lot(name) else ONE)
         # line 485 of the text; a lot's differ by 0.3 %, but where equal rates are shown
         equal = not is_lot(name) or point.startswith("equal")
-        rates_bps = {100e6} if equal else {99.85e6, 100.15e6}
+        rates_bps = {100e6 * users_of(name, point) / 60} if equal else {99.85e6, 100.15e6}
         assert every(bottlenecks(tree), "rate_bps") == rates_bps, point
         access = [one["rate_bps"] for one in tree["links"] if one["name"].endswith("/access")]
         rates = [rate for rate in access if rate is not None]  # but for the web's, as fast as all
@@ -409,7 +519,7 @@ def test_flows_are_those_of_sections_5_and_6(name):
         elif is_mixed(name):
             wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 1}  # 542
         else:
-            wanted = {"flow": 60}  # 501
+            wanted = {"flow": users_of(name, point)}  # 501
         assert found == wanted, point
         web = [one["web"]["connections_per_s"] for one in tree["flows"] if "web" in one]
         assert sum(web) == (50 if web else 0)  # 678
@@ -426,6 +536,7 @@ def test_connections_are_compound_but_cubic_and_tahoe_where_their_class_is(name)
             kind = "cubic" if "cubic" in flow["class"] else kind
             kind = "tahoe" if "web" in flow["class"] else kind
             assert flow["tcp"]["congestion"] == kind
+            assert flow["tcp"]["sack"] is point.startswith("sack")
             assert only(flow["tcp"], "window_packets", "delayed_ack", "handshake") == {
                 "window_packets": 10_000,
                 "delayed_ack": False,
@@ -454,6 +565,10 @@ def stated_rtts(name: str, point: str) -> set[float]:
         return {100.0}  # 540
     if "bin" in point:
         return {200.0} if name == "fig15" else {100.0}
+    if name == "users":
+        return {float(point.rpartition("-")[2])}
+    if name == "average":
+        return {float(point.partition("-")[0])}
     [rtt] = [part for part in point.removesuffix("-without-web").split("-") if part.isdigit()]
     return {float(rtt)}
 
@@ -473,7 +588,8 @@ def stated_queue(name: str, point: str) -> dict:
     low, high = (8, 15) if name[:5] in ("fig15", "fig17", "fig18", "fig19") else (50, 100)
     if name in ("fig09", "fig13"):
         low, high = map(int, point.partition("-")[0].split("_"))
-    red |= {"min_th_packets": low, "max_th_packets": high}
+    part = 1 if point.startswith("held") else users_of(name, point) / 60
+    red |= {"min_th_packets": low * part, "max_th_packets": high * part}
     if point.startswith(("plain", "abrupt")):
         red["weight"] = 1
     return red | {"gentle": not point.startswith("abrupt")}
@@ -485,7 +601,9 @@ def test_queues_are_of_the_policy_and_thresholds_that_the_paper_gives(name):
         wanted = stated_queue(name, point)
         for one in bottlenecks(tree):
             assert only(one["queue"], *wanted) == wanted, point
-            assert one["queue_packets"] == (15 if "threshold" in point else 2084)  # 508
+            part = 1 if point.startswith("held") else users_of(name, point) / 60
+            room = 15 if "threshold" in point else 2084 * part  # 508
+            assert one["queue_packets"] == room
 
 
 CLOSE = {"fig12": {50, 100}, "fig10": {50, 100}, "fig15": {10}, "fig18": {10}}
@@ -496,7 +614,11 @@ EXTREME = {"fig15": {200}, "fig18": {200}}
 
 def replications(name: str, point: str) -> int:
     point = point.removeprefix("equal-") if is_lot(name) else point
-    if point.startswith(("finite", "equal", "newreno")) or point.endswith("without-web"):
+    if name == "users":
+        return 20 if point.endswith("-200") and not point.startswith("held") else 5
+    if name == "fig18" and point.startswith("plain"):
+        return 5
+    if point.startswith(("finite", "equal", "newreno", "sack")) or point.endswith("without-web"):
         return 5
     if "bin" in point:
         return 20 if name == "fig15" else 5
@@ -517,8 +639,10 @@ def test_runs_take_500_s_of_which_the_last_25_are_read(name):
     """ "the last 25 seconds of each simulation" (660)."""
     for point, tree in scenarios(name).items():
         length = tree["warmup_s"], tree["duration_s"]
-        if "seed" in point:
+        if "seed" in point and name != "average":
             assert length == (25, 125), point  # 100 s of which the queue is sampled
+        elif name == "users":
+            assert length == (100, 500), point
         elif "finite" in point:
             assert length == (0, 6000 if name == "fig18" else 600), point
         else:
@@ -553,3 +677,20 @@ def test_queues_of_both_thresholds_are_sampled_every_100_ms_in_five_runs_of_thei
             assert tree["seed"] == seed
             assert tree["record"]["series_interval_s"] == 0.1
     assert not trees
+
+
+def test_queues_are_sampled_every_10_ms_from_25_s_before_what_is_read_where_averages_are():
+    trees = scenarios("average")
+    assert list(trees) == [f"{rtt}-seed-{seed}" for rtt in (10, 200) for seed in (1, 2, 3, 4, 5)]
+    for point, tree in trees.items():
+        assert tree["seed"] == int(point[-1])
+        assert only(tree["record"], "series_interval_s", "from_s") == {
+            "series_interval_s": 0.01,
+            "from_s": 450,
+        }
+
+
+def test_users_are_30_60_and_120():
+    names = [f"{users}-{rtt}" for users in (30, 60, 120) for rtt in (10, 200)]
+    names += [f"held-{users}-{rtt}" for users in (30, 120) for rtt in (10, 200)]
+    assert list(scenarios("users")) == names

@@ -26,7 +26,7 @@ def only_hotspot(monkeypatch):
 def test_json_has_every_claim_asked_for_and_open_ones_say_why(only_hotspot, tmp_path, capsys):
     assert main(["reproduce", "acsma", "--json", "--out", str(tmp_path)]) == 0
     claims = json.loads(capsys.readouterr().out)["claims"]
-    assert [claim["id"] for claim in claims] == [f"acsma-{n}" for n in range(1, 22)]
+    assert [claim["id"] for claim in claims] == [f"acsma-{n}" for n in range(1, 26)]
     assert {(claim["verdict"], claim["why"]) for claim in claims} == {
         ("open", "no study runs it yet")
     }

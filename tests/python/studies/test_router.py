@@ -30,6 +30,8 @@ def short(study: Study) -> Study:
             key: {**flow, "segments": 20} if "segments" in flow else flow
             for key, flow in tree["flow"].items()
         }
+        if "from" in tree["record"]:
+            brief["record"] = {k: one for k, one in tree["record"].items() if k != "from"}
         points[name] = brief
     return dataclasses.replace(study, points=points)
 

@@ -1,6 +1,16 @@
 """Studies of paper 001, TCP over CSMA networks with partial sensing."""
 
-from lasthop.studies.acsma import capacity, overhead, routes, schemes, settings, starvation, theory
+from lasthop.studies.acsma import (
+    capacity,
+    costs,
+    overhead,
+    routes,
+    schemes,
+    settings,
+    starvation,
+    theory,
+    units,
+)
 from lasthop.studies.study import Study
 
 STUDIES: tuple[Study, ...] = (
@@ -10,10 +20,11 @@ STUDIES: tuple[Study, ...] = (
     starvation.FIG4_3,
     theory.FLUID,
     theory.UTILITIES,
+    costs.STUDY,
     schemes.FIG6_2,
     schemes.FIG6_3,
     schemes.FIG6_4,
-    settings.FIG6_5,
+    units.FIG6_5,
     settings.FIG6_9,
     settings.FIG6_10,
     settings.FIG6_11,

@@ -241,6 +241,12 @@ NO_ENTROPY = 1e6
 """A beta at which the weight of the entropy is nothing. [-]"""
 
 
+def entropy_gap(topology: str) -> float:
+    """Return the utility gap that the optimum of MP or EP has to that without entropy. [-]"""
+    pairs = zip(best(topology, BETA), best(topology), strict=True)
+    return sum(C_PPS / optimal - C_PPS / held for held, optimal in pairs)
+
+
 # what figures read
 
 
@@ -302,6 +308,11 @@ def connections(run: Run, user: int) -> Quantity:
     return quantity(run, "flows", f"user-{user}", "connections")
 
 
+def rtt(run: Run, user: int) -> Quantity:
+    """Return the mean round-trip time of a user's connections. [s]"""
+    return quantity(run, "flows", f"user-{user}", "rtt_s")
+
+
 def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
     """Return how far the flow is from its value in others that is farthest from it, relative. [-]
 
@@ -328,8 +339,7 @@ def largest_distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Qu
 
 def window(run: Run, user: int) -> Quantity:
     """Return the mean window of a user's connections. [packets]"""
-    rtt = quantity(run, "flows", f"user-{user}", "rtt_s")
-    return rate(run, user) * rtt / connections(run, user)
+    return rate(run, user) * rtt(run, user) / connections(run, user)
 
 
 def known(value: float) -> Quantity:

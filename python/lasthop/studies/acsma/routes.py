@@ -119,9 +119,14 @@ FIG6_14 = Study(
 
 
 def _measure_wires(runs: Runs) -> dict[str, Quantity]:
+    lcsma = runs["lcsma"]
     return {
         "gap_scheme": network.gap(runs["nack"], "e"),
-        "gap_lcsma": network.gap(runs["lcsma"], "e"),
+        "gap_lcsma": network.gap(lcsma, "e"),
+        **{
+            f"lcsma_{flow.replace('-', '_')}": network.rate(lcsma, flow)
+            for flow in lcsma.items("flows")
+        },
     }
 
 
@@ -129,21 +134,40 @@ def _wire_findings(runs: Runs) -> dict[str, str]:
     each = {scheme: listed(network.rates(runs[scheme])) for scheme in SHOWN}
     optimal = ", ".join(f"{value:.4g}" for value in network.best("e"))
     smooth = network.gap(runs["nack-smoother"], "e")
+    gaps = {name: network.gap(runs[name], "e") for name in ("hack", "light", "lcsma-delayed")}
+    delayed = network.gap(runs["nack-delayed"], "e")
     return {
+        "acsma-23": (
+            f"of the scheme's gap the entropy alone makes {network.entropy_gap('e'):.2f}; with "
+            f"h-ACK it is {gaps['hack']}, with ACKs as short as their bytes {gaps['light']}, and "
+            f"with delayed ACKs {delayed}, where L-CSMA has {gaps['lcsma-delayed']}"
+        ),
         "acsma-15": (
             f"packets/s of {', '.join(runs['nack'].items('flows'))}: {each['lcsma']} over L-CSMA, "
             f"{each['hack']} with h-ACK, whose gap is {network.gap(runs['hack'], 'e')}, and "
             f"{each['nack']} with n-ACK, whose gap with n_s smoothed is {smooth}; the optimum is "
             f"{optimal}. The conflicts of e are a choice. Variants: "
             f"{_varied(runs, lambda run: network.gap(run, 'e'))}"
-        )
+        ),
     }
 
+
+OTHERS_OF_E = {
+    "light": network.scenario(
+        "topology e, n-ACK, short ACKs",
+        "e",
+        **{key: network.LIGHT[key] for key in ("service_rate", "acks", "slotted", "difs")},
+    ),
+    "lcsma-delayed": network.scenario(
+        "topology e, L-CSMA, delayed ACKs", "e", tcp={"delayed_ack": True}, **RULES["lcsma"]
+    ),
+}
+"""Runs that tell what the gaps of e come from."""
 
 FIG6_15 = Study(
     key="acsma-fig6_15",
     title="Figure 6.15: wireless links behind a wire, topology e",
-    points=_points("e"),
+    points={**_points("e"), **OTHERS_OF_E},
     measure=_measure_wires,
     findings=_wire_findings,
     draw=_picture("e").draw,

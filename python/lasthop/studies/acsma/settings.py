@@ -1,4 +1,4 @@
-"""Figures 6.5 to 6.13, tables 6.3 and 6.4: topology a under other settings.
+"""Figures 6.9 to 6.13, tables 6.3 and 6.4: topology a under other settings.
 
 Where the paper does not say which, these are of n-ACK.
 """
@@ -25,64 +25,11 @@ from lasthop.studies.study import (
 from lasthop.studies.sweep import Sweep
 
 
-def _picture(labels: Mapping[str, str], what: str = "n-ACK") -> Picture:
+def by_user(labels: Mapping[str, str], what: str = "n-ACK") -> Picture:
     """Return the throughput of every user, by labels of points."""
     lines = [network.each(label, point, network.rate) for point, label in labels.items()]
     return Picture(USERS, [Panel("throughput [packets/s]", lines, what)], panel_mm=70.0)
 
-
-def _occupancy(run: Run, back: bool) -> Quantity:
-    names = [f"{link}/back" if back else f"{link}" for link in LINKS]
-    return mean_of([run.quantity("queues", name, "occupancy_packets") for name in names])
-
-
-def _measure_units(runs: Runs) -> dict[str, Quantity]:
-    by_bytes = runs["bytes"]
-    return {
-        "total_bytes": network.total(by_bytes),
-        "total_packets": network.total(runs["packets"]),
-        "queue_ratio": _occupancy(by_bytes, back=True) / _occupancy(by_bytes, back=False),
-        "connections": network.connections(by_bytes, 2),
-    }
-
-
-SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
-"""Totals of the paper for n-ACK in topology a. [packets/s]"""
-
-
-def _unit_findings(runs: Runs) -> dict[str, str]:
-    run = runs["bytes-light"]
-    ratio = _occupancy(run, back=True) / _occupancy(run, back=False)
-    said = ", ".join(f"{total} ({where})" for where, total in SAME_SETTING_PPS.items())
-    return {
-        "acsma-8": (
-            f"the paper's own totals for n-ACK with queues in packets are {said} packets/s. With "
-            f"ACKs as short as their bytes, C = {network.LIGHT['service_rate']}, it is "
-            f"{network.total(runs['packets-light'])} in packets and {network.total(run)} in bytes, "
-            f"the queues back are {ratio} times as long and users have "
-            f"{listed(network.of_all(network.connections, run))} connections"
-        )
-    }
-
-
-UNITS = Sweep(
-    "{unit}{acks}",
-    lambda unit, acks: network.scenario(
-        f"n-ACK, queues in {unit}",
-        queue_unit=unit,
-        **(network.LIGHT if acks else SCHEMES["nack"]),
-    ),
-    {"unit": ("packets", "bytes"), "acks": ("", "-light")},
-)
-
-FIG6_5 = Study(
-    key="acsma-fig6_5",
-    title="Figures 6.5 to 6.8: n-ACK with queues in packets and in bytes",
-    points=UNITS.points(),
-    measure=_measure_units,
-    findings=_unit_findings,
-    draw=_picture({unit: f"queues in {unit}" for unit in ("packets", "bytes")}).draw,
-)
 
 DUMMIES = {"plain": "without", "dummy": "with"}
 """Words for links without and with dummy packets."""
@@ -122,7 +69,7 @@ FIG6_9 = Study(
     points={**DUMMY.points(), **OF_DUMMIES.points()},
     measure=lambda runs: DUMMY.values(runs, {"{scheme}_{name}": network.total}),
     findings=_dummy_findings,
-    draw=_picture(
+    draw=by_user(
         {
             f"{scheme}-{name}": f"{network.WORDS[scheme]}, {word} dummy packets"
             for scheme in network.CURES
@@ -201,7 +148,7 @@ FIG6_10 = Study(
     points=SAME_PRODUCT.points(),
     measure=_measure_product,
     findings=_product_findings,
-    draw=_picture({name: f"k = {k:g}" for name, k in KS.items()}, f"k^2 beta = {PRODUCT:g}").draw,
+    draw=by_user({name: f"k = {k:g}" for name, k in KS.items()}, f"k^2 beta = {PRODUCT:g}").draw,
 )
 
 BETAS = (200, 1000, 1800)
@@ -294,7 +241,7 @@ FIG6_11 = Study(
     },
     measure=_measure_betas,
     findings=_beta_findings,
-    draw=_picture({f"{beta}": f"beta = {beta}" for beta in BETAS}).draw,
+    draw=by_user({f"{beta}": f"beta = {beta}" for beta in BETAS}).draw,
 )
 
 FEW_KS = (10, 15, 20)
@@ -348,5 +295,5 @@ FIG6_12 = Study(
     measure=_measure_ks,
     shown=_shown_ks,
     findings=_k_findings,
-    draw=_picture({f"{k}": f"k = {k}" for k in FEW_KS}).draw,
+    draw=by_user({f"{k}": f"k = {k}" for k in FEW_KS}).draw,
 )

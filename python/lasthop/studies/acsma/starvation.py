@@ -11,7 +11,7 @@ from lasthop.models.acsma.legacy import PAPER_ACCESS_INTENSITY
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LINKS, USERS
 from lasthop.studies.picture import Abscissa, Panel, Picture
-from lasthop.studies.study import Quantity, Runs, Study, listed
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed
 from lasthop.studies.sweep import Sweep
 
 R_MAX = 0.01
@@ -154,7 +154,34 @@ def _measure_aqm(runs: Runs) -> dict[str, Quantity]:
         f"aggressiveness_ratio_{link}": value / EQUAL
         for link, value in zip(LINKS, network.of_all(network.aggressiveness, run), strict=True)
     }
-    return values | {f"throughput_{user}": network.rate(run, user) for user in LINKS}
+    values |= {f"throughput_{user}": network.rate(run, user) for user in LINKS}
+    values |= {f"rtt_{user}": network.rtt(run, user) for user in LINKS}
+    return values | {f"rtt_ratio_{user}": _over_b6(run, user) for user in LINKS}
+
+
+def _over_b6(run: Run, user: int) -> Quantity:
+    """Return a user's mean round-trip time over r / (alpha x), (B.6). [-]"""
+    arrived = network.rate(run, user) * network.rtt(run, user)
+    return arrived * network.PER_PACKET / network.aggressiveness(run, user)
+
+
+def _waiting(run: Run, user: int) -> Quantity:
+    """Return the mean queue of a user's link. [packets]"""
+    return run.quantity("queues", f"{user}", "occupancy_packets")
+
+
+def _round_trips(runs: Runs) -> str:
+    """Return what round trips are, and what r and queues are of them."""
+    run = runs["800"]
+    queues = network.of_all(_waiting, run)
+    r = network.of_all(network.aggressiveness, run)
+    held = listed(one * network.PER_PACKET / each for one, each in zip(queues, r, strict=True))
+    times = listed(network.of_all(network.rtt, run))
+    lost = listed(run.quantity("flows", f"user-{user}", "loss_probability") for user in LINKS)
+    return (
+        f"round trips are {times} s; the mean queue times alpha over the mean r is {held}, so that "
+        f"r is the queue's; of packets {lost} are lost"
+    )
 
 
 def _betas(runs: Runs) -> dict[str, str]:
@@ -172,7 +199,8 @@ def _betas(runs: Runs) -> dict[str, str]:
             f"r is near {EQUAL:.3g} on every link whatever beta is, so that the access, which "
             f"depends on beta r, is not the same: {by_beta} packets/s. How r follows from a queue "
             f"is not given; equal r starve user 2 the more the larger beta r. {said}"
-        )
+        ),
+        "acsma-22": _round_trips(runs),
     }
 
 
@@ -195,6 +223,7 @@ WITH_AQM = Picture(
             [network.each("beta 800", "800", network.aggressiveness)],
             levels={"2^(1/3) alpha^(2/3)": EQUAL},
         ),
+        Panel("round trip [s]", [network.each("beta 800", "800", network.rtt)], from_zero=True),
     ],
 )
 

@@ -3,6 +3,8 @@
 from functools import partial
 
 from lasthop.studies.red import (
+    average,
+    costs,
     fig02,
     fig03,
     fig04,
@@ -11,6 +13,7 @@ from lasthop.studies.red import (
     policies,
     swings,
     threshold,
+    users,
 )
 from lasthop.studies.red.experiment import study
 from lasthop.studies.study import Study
@@ -31,10 +34,12 @@ PACKETS: tuple[Study, ...] = (
         for mixed in (False, True)
         for experiment in (swings.OverRtt, swings.TwoGroups, swings.Averaging, swings.Thresholds)
     ),
+    study(average.Average),
+    study(users.Users),
     study(policies.Queues),
     study(partial(policies.ParkingLot, mixed=True)),
     *(
-        study(partial(policies.Costs, lot=lot, mixed=mixed))
+        study(partial(costs.Costs, lot=lot, mixed=mixed))
         for lot in (False, True)
         for mixed in (False, True)
     ),

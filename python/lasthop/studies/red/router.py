@@ -116,16 +116,17 @@ def red(
     averaging: bool = True,
     gentle: bool = True,
     packet: str = PACKET,
+    room: int = BUFFER,
 ) -> dict[str, Any]:
     """Return RED with ns-2's defaults and these thresholds [packets], perhaps without averaging,
-    with certain loss beyond the upper one, or with another mean packet.
+    with certain loss beyond the upper one, with another mean packet or other room [packets].
     """
     setting: dict[str, Any] = {"min_th": low, "max_th": high, "mean_packet": packet}
     if not averaging:
         setting["weight"] = 1
     if not gentle:
         setting["gentle"] = False
-    return {"limit": BUFFER, "red": setting}
+    return {"limit": room, "red": setting}
 
 
 def threshold(packets: int) -> dict[str, Any]:
@@ -147,6 +148,7 @@ def dumbbell(
     replications: int | None = None,
     bin_s: float = 0.1,
     spread: float = 0.01,
+    users: int = FLOWS,
 ) -> dict[str, Any]:
     """Return the single bottleneck.
 
@@ -169,15 +171,18 @@ def dumbbell(
         Width of the bins over which the least utilisation is taken. [s]
     spread : float
         Range of the access rates, as a part of their mean. [-]
+    users : int
+        Number of Compound flows, if the traffic is not mixed; the capacity of each is the same.
     """
     rtts = [rtt_ms] if isinstance(rtt_ms, int | float) else list(rtt_ms)
     flows: dict[str, Any] = {}
     for group, rtt in enumerate(rtts):
         suffix = "" if len(rtts) == 1 else f"-{rtt:g}ms"
         own = {"rtt": f"{rtt:g} ms"}
-        for name, table in _traffic(mixed, group, len(rtts), megabytes).items():
+        for name, table in _traffic(mixed, group, len(rtts), megabytes, users).items():
             flows[name + suffix] = {**table, **own}
-    shape = {"dumbbell": {"bottleneck": f"{BOTTLENECK_MBPS} Mbps", **HOST, "access_spread": spread}}
+    rate = f"{BOTTLENECK_MBPS * users / FLOWS:g} Mbps"
+    shape = {"dumbbell": {"bottleneck": rate, **HOST, "access_spread": spread}}
     words = f"RTT {' and '.join(f'{rtt:g}' for rtt in rtts)} ms, {_words(queue)}"
     length = _length(effort, megabytes, replications)
     return _scenario(words, length, shape, queue, flows, bin_s)
@@ -227,7 +232,7 @@ WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
 
 
 def _traffic(
-    mixed: bool, group: int, groups: int, megabytes: int | None
+    mixed: bool, group: int, groups: int, megabytes: int | None, users: int
 ) -> dict[str, dict[str, Any]]:
     """Return classes of flows of one of so many groups; the first ones take what is left over."""
 
@@ -235,7 +240,7 @@ def _traffic(
         return flows // groups + (group < flows % groups)
 
     if not mixed:
-        return {"flow": {"count": part(FLOWS), **_finite(megabytes)}}
+        return {"flow": {"count": part(users), **_finite(megabytes)}}
     return {
         "compound": {"count": part(27), **_finite(megabytes)},
         "cubic": {**CUBIC, "count": part(28), **_finite(megabytes)},

@@ -1,0 +1,73 @@
+"""What TCP connections of a program cost on this machine: paper 001, section 5.3.5.
+
+    python bench/connection_costs.py [--keep]
+
+Times of opening and closing connections and of sending a packet, and the memory of 100 connections
+in one thread and in a thread each, over loopback; then the same where loopback is a slow link.
+Needs a C compiler and root, for a network namespace; takes some seconds. `--keep` writes
+``python/lasthop/studies/acsma/costs.json``, which the claim on these costs reads; without it the
+same is printed.
+"""
+
+import argparse
+import json
+import platform
+import re
+import subprocess
+import tempfile
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+SOURCE = HERE / "connection_costs.c"
+KEPT = HERE.parent / "python" / "lasthop" / "studies" / "acsma" / "costs.json"
+ROUNDS = 30
+
+SLOW_MBPS = 4
+"""Rate of the slow link, at which the packets of a handshake wait. [Mb/s]"""
+
+LOOPBACK = "ip link set lo up"
+SLOW = f"ip link set lo mtu 1500 up; tc qdisc add dev lo root tbf rate {SLOW_MBPS}mbit burst 2000 \
+limit 1000000"
+"""Commands that prepare loopback."""
+
+
+def measured(program: Path, prepare: str) -> dict[str, list[float]]:
+    """Return each cost in every round; a first one, which finds everything cold, is left out."""
+    words = ["unshare", "--net", "sh", "-ec", f"{prepare}; {program} {ROUNDS + 1}"]
+    done = subprocess.run(words, check=True, stdout=subprocess.PIPE)
+    rounds = [json.loads(line) for line in done.stdout.splitlines()[1:]]
+    return {name: [one[name] for one in rounds] for name in rounds[0]}
+
+
+def processor() -> str:
+    """Return the name of the processor."""
+    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf-8"))
+    return found.group(1).strip() if found else platform.machine()
+
+
+def main() -> None:
+    """Measure, and print or keep what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--keep", action="store_true", help="write it where the claim reads it")
+    keep = parser.parse_args().keep
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "costs"
+        subprocess.run(["cc", "-O2", "-pthread", str(SOURCE), "-o", str(program)], check=True)
+        whole: dict[str, Any] = {
+            "on": f"{processor()}, Linux {platform.release()}",
+            "date": date.today().isoformat(),
+            "rounds": measured(program, LOOPBACK),
+            "slow_mbps": SLOW_MBPS,
+            "slow": measured(program, SLOW),
+        }
+    text = json.dumps(whole, indent=1) + "\n"
+    if keep:
+        KEPT.write_text(text, "utf-8")
+    else:
+        print(text, end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Section 5.3.5: what connections cost a program, from a measurement that is kept.
+
+``bench/connection_costs.py`` has measured it over loopback, and says how; ``costs.json`` is what it
+found, with the machine.
+"""
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from lasthop.studies.study import Quantity, Runs, Study, listed
+
+TIMES = ("socket", "handshake", "packet", "close")
+"""What has CPU and elapsed times."""
+
+MEMORIES = ("threads", "one_thread")
+"""How 100 connections are held: by a thread each, or all by one."""
+
+
+@cache
+def kept() -> Any:
+    """Return the measurement: machine, date, and each cost in every round, over a slow link too."""
+    file = resources.files("lasthop.studies.acsma").joinpath("costs.json")
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def _cost(name: str, where: str = "rounds") -> Quantity:
+    return Quantity(np.asarray(kept()[where][name], dtype=np.float64))
+
+
+def _measure(_: Runs) -> dict[str, Quantity]:
+    values = {f"{name}_s": _cost(f"{name}_s") for name in TIMES}
+    values["open_s"] = values["socket_s"] + values["handshake_s"]
+    return values | {f"memory_{name}_mb": _cost(f"memory_{name}_mb") for name in MEMORIES}
+
+
+def _findings(_: Runs) -> dict[str, str]:
+    every = listed(_cost(f"{name}_s") * 1e6 for name in TIMES)
+    busy, waited = (_cost(f"handshake{what}_s", "slow") * 1e6 for what in ("", "_elapsed"))
+    return {
+        "acsma-25": (
+            f"initialising a socket, the handshake, a packet and closing take {every} us of CPU "
+            "time over loopback, the other end's work included. Where loopback is a link of "
+            f"{kept()['slow_mbps']} Mb/s the handshake takes {busy} us of CPU time, and is over "
+            f"after {waited} us: waiting for the network, not work, makes a handshake many times "
+            "as long as all else. Memory is what is the process's own; the kernel has stacks of "
+            f"{_cost('stacks_threads_mb')} MB more for the 100 threads. On {kept()['on']}, "
+            f"{kept()['date']}"
+        )
+    }
+
+
+STUDY = Study(
+    key="acsma-costs",
+    title="Section 5.3.5: times and memory of a program's connections",
+    measure=_measure,
+    findings=_findings,
+    alone="from a measurement that is kept",
+)

@@ -1,0 +1,131 @@
+"""Figures 6.5 to 6.8: n-ACK in topology a with queues in packets and in bytes."""
+
+from typing import Any
+
+from lasthop.studies.acsma import network
+from lasthop.studies.acsma.network import LINKS, SCHEMES
+from lasthop.studies.acsma.settings import by_user
+from lasthop.studies.study import Quantity, Run, Runs, Study, listed, mean_of
+from lasthop.studies.sweep import Sweep
+
+
+def _occupancy(run: Run, back: bool) -> Quantity:
+    names = [f"{link}/back" if back else f"{link}" for link in LINKS]
+    return mean_of([run.quantity("queues", name, "occupancy_packets") for name in names])
+
+
+def _measure_units(runs: Runs) -> dict[str, Quantity]:
+    by_bytes, by_packets = runs["bytes"], runs["packets"]
+    values = {
+        "total_bytes": network.total(by_bytes),
+        "total_packets": network.total(by_packets),
+        "queue_ratio": _queues_back(by_bytes),
+        "queue_ratio_packets": _queues_back(by_packets),
+        "r_ratio": _r_back(by_bytes),
+        "connections": network.connections(by_bytes, 2),
+    }
+    for unit, run in (("bytes", by_bytes), ("packets", by_packets)):
+        for user in LINKS:
+            values[f"rtt_{unit}_{user}"] = network.rtt(run, user)
+            values[f"connections_{unit}_{user}"] = network.connections(run, user)
+    return values
+
+
+def _queues_back(run: Run) -> Quantity:
+    """Return the mean queue of links back over that of links forward. [-]"""
+    return _occupancy(run, back=True) / _occupancy(run, back=False)
+
+
+def _r_back(run: Run) -> Quantity:
+    """Return the mean r of links back over that of links forward. [-]"""
+    back = mean_of([network.link(run, f"{link}/back", "aggressiveness") for link in LINKS])
+    return back / mean_of(network.of_all(network.aggressiveness, run))
+
+
+SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
+"""Totals of the paper for n-ACK in topology a. [packets/s]"""
+
+
+def _unit_findings(runs: Runs) -> dict[str, str]:
+    run = runs["bytes-light"]
+    ratio = _queues_back(run)
+    said = ", ".join(f"{total} ({where})" for where, total in SAME_SETTING_PPS.items())
+    return {
+        "acsma-8": (
+            f"the paper's own totals for n-ACK with queues in packets are {said} packets/s. With "
+            f"ACKs as short as their bytes, C = {network.LIGHT['service_rate']}, it is "
+            f"{network.total(runs['packets-light'])} in packets and {network.total(run)} in bytes, "
+            f"the queues back are {ratio} times as long and users have "
+            f"{listed(network.of_all(network.connections, run))} connections"
+        ),
+        "acsma-24": _units_by_variant(runs),
+    }
+
+
+def _units_by_variant(runs: Runs) -> str:
+    """Return what queues in bytes do under each variant."""
+    packets, by_bytes = runs["packets"], runs["bytes"]
+    rates = " and ".join(listed(network.rates(run)) for run in (packets, by_bytes))
+    queues = [
+        by_bytes.quantity("queues", f"{link}/back", "occupancy_packets")
+        / by_bytes.quantity("queues", f"{link}", "occupancy_packets")
+        for link in LINKS
+    ]
+    each = []
+    for kind, words in UNIT_WORDS.items():
+        by_packets, by_bytes = BY_UNIT.at(kind=kind).runs(runs)
+        each.append(
+            f"with {words} {network.total(by_packets)} and {network.total(by_bytes)} packets/s, "
+            f"queues back over forward {_queues_back(by_packets)} and {_queues_back(by_bytes)}, r "
+            f"back over forward {_r_back(by_bytes)} in bytes, user 1's round trip "
+            f"{network.rtt(by_packets, 1)} and {network.rtt(by_bytes, 1)} s"
+        )
+    bytes_of_r = network.ACK_BYTES / network.PACKET_BYTES
+    return (
+        f"in bytes an ACK counts {bytes_of_r:.3g} of a data packet, so that r of links back is "
+        "comparable only where their queues are as many times longer: they are "
+        f"{listed(queues)} times as long as those forward. User 2's ACKs starve, and the others "
+        f"gain its air: users get {rates} packets/s in packets and in bytes. Variants, in packets "
+        f"and in bytes: {'; '.join(each)}"
+    )
+
+
+UNIT_WORDS = {
+    "dummy": "dummy packets",
+    **{name: one.words for name, one in network.VARIANTS.items()},
+}
+"""Other settings of n-ACK under which both units are compared."""
+
+
+def _in_unit(kind: str, unit: str) -> dict[str, Any]:
+    """Return n-ACK with queues in a unit under a variant, or with dummy packets."""
+    csma: dict[str, Any] = {} if unit == "packets" else {"queue_unit": unit}
+    if kind != "dummy":
+        return network.variant("nack", kind, **csma)
+    return network.scenario(
+        f"n-ACK, queues in {unit}, dummy", **SCHEMES["nack"], dummy=True, **csma
+    )
+
+
+BY_UNIT = Sweep(
+    "{unit}-{kind}", _in_unit, {"kind": tuple(UNIT_WORDS), "unit": ("packets", "bytes")}
+)
+
+UNITS = Sweep(
+    "{unit}{acks}",
+    lambda unit, acks: network.scenario(
+        f"n-ACK, queues in {unit}",
+        queue_unit=unit,
+        **(network.LIGHT if acks else SCHEMES["nack"]),
+    ),
+    {"unit": ("packets", "bytes"), "acks": ("", "-light")},
+)
+
+FIG6_5 = Study(
+    key="acsma-fig6_5",
+    title="Figures 6.5 to 6.8: n-ACK with queues in packets and in bytes",
+    points={**UNITS.points(), **BY_UNIT.points()},
+    measure=_measure_units,
+    findings=_unit_findings,
+    draw=by_user({unit: f"queues in {unit}" for unit in ("packets", "bytes")}).draw,
+)

@@ -1,0 +1,131 @@
+"""Figure 6 at either end: the average by which RED decides, worked out from the queue over time."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lasthop.studies.picture import Abscissa, Line, Panel, Picture
+from lasthop.studies.red import router
+from lasthop.studies.red.experiment import Experiment
+from lasthop.studies.red.router import BOTTLENECK, Tree
+from lasthop.studies.study import Quantity, Run, Runs
+from lasthop.studies.sweep import Sweep
+
+THRESHOLDS = (50, 100)
+"""Thresholds of RED. [packets]"""
+
+RTTS = (10, 200)
+"""Round-trip times. [ms]"""
+
+SEEDS = (1, 2, 3, 4, 5)
+"""Runs over which the queue is sampled: the series is that of a run's first replication."""
+
+REACH_S = 1.0
+"""Time constant of the average at a link that is full: ns-2's automatic weight is 1 - exp(-1 / C T)
+for a link of C packets/s, with T ten times 0.1 s, the least round-trip time that it assumes. [s]"""
+
+STEP_S = 0.01
+"""Interval of the samples. [s]"""
+
+AHEAD_S = 25
+"""Time before the end that is read, in which the average here forgets where it began. [s]"""
+
+PACKETS_PER_S = router.BOTTLENECK_MBPS * 1e6 / (8 * 1500)
+"""Rate of the link."""
+
+
+def average(queue: NDArray[np.float64], arrivals_per_s: float) -> NDArray[np.float64]:
+    """Return RED's average at every sample but the first, from the first queue on. [packets]
+
+    With weight w for each arrival an interval leaves (1 - w) to the power of its arrivals of what
+    was there before. ns-2 counts packets that wait.
+
+    Parameters
+    ----------
+    queue : array
+        Samples of the queue, the packet in service included. [packets]
+    arrivals_per_s : float
+        Packets that arrive. [1/s]
+    """
+    kept = float(np.exp(-arrivals_per_s * STEP_S / (PACKETS_PER_S * REACH_S)))
+    waiting = np.maximum(queue - 1.0, 0.0)
+    value, values = waiting[0], []
+    for one in waiting[1:]:
+        value = kept * value + (1.0 - kept) * one
+        values.append(value)
+    return np.asarray(values)
+
+
+class Average(Experiment):
+    """RED's average at a small and a large round-trip time."""
+
+    name = "average"
+    title = "Figure 6: RED's average queue at 10 and 200 ms"
+
+    @property
+    def sweep(self) -> Sweep:
+        """Both ends, sampled in runs of their own."""
+        return Sweep("{rtt}-seed-{seed}", self._sampled, {"rtt": RTTS, "seed": SEEDS})
+
+    def _sampled(self, rtt: int, seed: int) -> dict[str, Any]:
+        tree = self.dumbbell(rtt, router.red(*THRESHOLDS), replications=1)
+        begin_s = self.effort.duration_s - router.READ_S - AHEAD_S
+        series = {"series_interval": f"{STEP_S:g} s", "from": f"{begin_s} s"}
+        return {**tree, "seed": seed, "record": {**tree["record"], **series}}
+
+    def points(self) -> dict[str, Tree]:
+        """Return all runs."""
+        return self.sweep.points()
+
+    def averages(self, run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return times [s] and RED's averages of what is read. [packets]"""
+        stamps, queue = map(np.asarray, run.track("queues", BOTTLENECK, "occupancy_packets"))
+        lost = float(router.loss(run).samples[0])
+        served_per_s = PACKETS_PER_S * float(router.utilisation(run).samples[0])
+        values = average(queue, served_per_s / (1.0 - lost))
+        late = stamps[1:] > stamps[-1] - router.READ_S
+        return stamps[1:][late], values[late]
+
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return the ends of the average and its deviation."""
+        values: dict[str, Quantity] = {}
+        for rtt in RTTS:
+            every = [self.averages(run)[1] for run in self.sweep.at(rtt=rtt).runs(runs)]
+            ends = {
+                "least": [one.min() for one in every],
+                "largest": [one.max() for one in every],
+                "oscillation": [one.std() for one in every],
+            }
+            values |= {f"{name}_{rtt}": Quantity(np.asarray(each)) for name, each in ends.items()}
+        return values
+
+    def findings(self, runs: Runs) -> dict[str, str]:
+        """Return between what values the average moves."""
+        value = self.measure(runs)
+        ends = "; ".join(
+            f"from {value[f'least_{rtt}']} to {value[f'largest_{rtt}']} packets at {rtt} ms"
+            for rtt in RTTS
+        )
+        low, high = THRESHOLDS
+        return {"red-19": f"the average with thresholds of {low} and {high} packets moves {ends}"}
+
+    def picture(self) -> Picture:
+        """Return the average of the first run over time."""
+        end_s = self.effort.duration_s
+        shown = np.arange(end_s - router.READ_S + 0.5, end_s, 0.5)
+
+        def line(rtt: int) -> Line:
+            def read(runs: Runs) -> list[Quantity]:
+                times, values = self.averages(runs[f"{rtt}-seed-{SEEDS[0]}"])
+                return [Quantity(np.atleast_1d(one)) for one in np.interp(shown, times, values)]
+
+            return Line(f"RTT {rtt} ms", list(shown), read)
+
+        low, high = THRESHOLDS
+        levels = {"lower threshold": low, "upper threshold": high}
+        return Picture(
+            Abscissa("time [s]"),
+            [Panel("RED's average\n[packets]", [line(rtt) for rtt in RTTS], levels=levels)],
+            panel_mm=60.0,
+        )

@@ -1,0 +1,267 @@
+"""Figures 18 and 19: what RED 8/15 and the threshold policy of 15 packets cost, at one router and
+in a parking lot, of Compound flows and of mixed traffic: delay, loss, throughput, completion times.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from lasthop.studies.picture import Panel, Picture
+from lasthop.studies.red import router
+from lasthop.studies.red.experiment import OVER_RTT
+from lasthop.studies.red.policies import ENDS, ENDS_STATED, EQUAL_RATES, LOT, WORDS, Policies
+from lasthop.studies.red.router import POLICIES
+from lasthop.studies.study import Quantity, Run, Runs, listed
+from lasthop.studies.sweep import Reading, Sweep
+
+SHORT_RTTS, LONG_RTTS = [10, 25], [150, 200]
+"""Round-trip times between which completion times do not rise. [ms]"""
+
+DATA_PART = 1460 / 1500
+"""Part of a packet that is data. [-]"""
+
+PAPERS_MEGABYTES = 500
+"""What each flow transfers in the paper, and the only size whose gain is compared with it. [MB]"""
+
+
+@dataclass(frozen=True)
+class Costs(Policies):
+    """Figure 18, one router, or 19, the lot: delay, loss, throughput and completion."""
+
+    lot: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the study."""
+        return f"fig{19 if self.lot else 18}" + ("_mixed" if self.mixed else "")
+
+    @property
+    def title(self) -> str:
+        """Title of the figure."""
+        number, where = (19, "a parking lot") if self.lot else (18, "one router")
+        traffic = "mixed traffic" if self.mixed else "Compound flows"
+        return f"Figure {number}: RED and threshold at {where}, {traffic}"
+
+    @property
+    def megabytes(self) -> int:
+        """Size of a flow's transfer. [MB]"""
+        effort = self.effort
+        return effort.megabytes if self.lot or self.mixed else effort.megabytes_long
+
+    @property
+    def costs(self) -> dict[str, Reading]:
+        """Delay [ms], loss [-] and throughput [Mb/s] of all links on the way."""
+        links = LOT if self.lot else (router.BOTTLENECK,)
+        return {
+            "delay": partial(router.delay_ms, links=links),
+            "loss": partial(router.loss, links=links),
+            "throughput": partial(router.throughput, links=links),
+        }
+
+    def point(self, policy: str, rtt: int) -> dict[str, Any]:
+        """Return flows without end."""
+        if self.lot:
+            return self.where_red_is_longest(policy, rtt)
+        if self.mixed:
+            return self.dumbbell(rtt, POLICIES[policy])
+        return self.where_extremes_are_read(policy, rtt)
+
+    def transfer(self, policy: str, rtt: int, **more: Any) -> dict[str, Any]:
+        """Return flows that end."""
+        place = self.parking_lot if self.lot else self.dumbbell
+        return place(rtt, POLICIES[policy], megabytes=self.megabytes, **more)
+
+    def equal_transfer(self, policy: str, rtt: int) -> dict[str, Any]:
+        """Return flows that end in a parking lot with equal rates."""
+        return self.transfer(policy, rtt, rate_spread=0.0)
+
+    @property
+    def equal_transfers(self) -> Sweep:
+        """Both policies at both ends, flows that end, with equal rates."""
+        return self.swept("equal-finite-{policy}-{rtt}", self.equal_transfer).at(rtt=ENDS)
+
+    @property
+    def sacked(self) -> Sweep | None:
+        """Both policies at both ends with SACK, where only Compound flows share one router."""
+        if self.lot or self.mixed:
+            return None
+        return self.swept("sack-{policy}-{rtt}", self.with_sack).at(rtt=ENDS)
+
+    def with_sack(self, policy: str, rtt: int) -> dict[str, Any]:
+        """Return one router with SACK, which the paper's simulator lacks."""
+        tree = self.dumbbell(rtt, POLICIES[policy])
+        return {**tree, "tcp": {**tree["tcp"], "sack": True}}
+
+    @property
+    def unaveraged(self) -> Sweep | None:
+        """RED without averaging at the longest round-trip times, where there is SACK."""
+        if self.sacked is None:
+            return None
+        far = [rtt for rtt in LONG_RTTS if rtt in self.effort.rtts]
+        plain = router.red(8, 15, averaging=False)
+        return Sweep("plain-red-{rtt}", lambda rtt: self.dumbbell(rtt, plain), {"rtt": far})
+
+    @property
+    def transfers(self) -> Sweep:
+        """Both policies over the round-trip time, flows that end."""
+        return self.swept("finite-{policy}-{rtt}", self.transfer)
+
+    def points(self) -> dict[str, router.Tree]:
+        """Return flows without end, flows that end, and in a lot both with equal rates; of Compound
+        flows at one router also those with SACK.
+        """
+        points = {**self.sweep.points(), **self.transfers.points()}
+        if self.sacked is not None:
+            points |= self.sacked.points()
+        if self.unaveraged is not None:
+            points |= self.unaveraged.points()
+        if self.lot:
+            points |= {**self.equal.points(), **self.equal_transfers.points()}
+        return points
+
+    def costs_of(
+        self, runs: Runs, sweep: Sweep, transfers: Sweep, prefix: str = ""
+    ) -> dict[str, Quantity]:
+        """Return delay, loss and completion time of two sweeps, by names that begin with
+        `prefix`.
+        """
+        ending = "{policy}_{rtt}"
+        table = {f"{prefix}{name}_{ending}": self.costs[name] for name in ("delay", "loss")}
+        done = {f"{prefix}completion_{ending}": router.completion}
+        return sweep.values(runs, table) | transfers.values(runs, done)
+
+    def cost_panel(self, y_label: str, cost: str, *, from_zero: bool = False) -> Panel:
+        """Return the panel of a cost."""
+        lines = self.sweep.lines("{policy}", "rtt", self.costs[cost])
+        if self.lot:
+            lines += self.equal.lines("{policy}", "rtt", self.costs[cost], EQUAL_RATES)
+        return Panel(y_label, lines, from_zero=from_zero)
+
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return costs of both policies, and what the threshold gains."""
+        values = self.costs_of(runs, self.sweep, self.transfers)
+        if self.lot:
+            values |= self.costs_of(runs, self.equal, self.equal_transfers, "equal_")
+        comparable = 1.0 if self.megabytes == PAPERS_MEGABYTES else np.nan
+        for rtt in self.effort.rtts:
+            if not self.lot:  # where the policies have as many replications
+                red, threshold = self.sweep.at(rtt=rtt).read(runs, self.costs["throughput"])
+                values[f"throughput_ratio_{rtt}"] = threshold / red
+                red, threshold = self.sweep.at(rtt=rtt).read(runs, router.goodput)
+                values[f"goodput_ratio_{rtt}"] = threshold / red
+                red, threshold = self.sweep.at(rtt=rtt).read(runs, self.costs["loss"])
+                values[f"loss_ratio_{rtt}"] = threshold / red
+            gain = values[f"completion_red_{rtt}"] - values[f"completion_threshold_{rtt}"]
+            values[f"completion_gain_{rtt}"] = gain * comparable
+        return values
+
+    def shown(self, runs: Runs) -> dict[str, Quantity]:
+        """Return what the links carry with SACK, and without."""
+        if self.sacked is None:
+            return {}
+        plain = self.sweep.at(rtt=ENDS)
+        return self.sacked.values(
+            runs, {"utilisation_sack_{policy}_{rtt}": router.utilisation}
+        ) | plain.values(runs, {"utilisation_{policy}_{rtt}": router.utilisation})
+
+    def findings(self, runs: Runs) -> dict[str, str]:
+        """Return all costs at both ends."""
+        if self.mixed:
+            return {}
+
+        def compared(sweep: Sweep, reading: Reading) -> str:
+            each = (sweep.at(rtt=rtt).read(runs, reading) for rtt in ENDS)
+            return "; ".join(f"{red} and {threshold}" for red, threshold in each)
+
+        at = {name: compared(self.sweep, reading) for name, reading in self.costs.items()}
+        text = (
+            f"RED and threshold at {ENDS_STATED} ms: throughput {at['throughput']} Mb/s, delay "
+            f"{at['delay']} ms, loss {at['loss']}"
+        )
+        times = f"mean completion times: {compared(self.transfers, router.completion)} s"
+        if not self.lot:
+            text += ": throughputs part where RED's queue swings and empties"
+            far = "why the difference is so large at the longest round trip no run isolates"
+            sacked = compared(self.sacked, router.utilisation) if self.sacked else ""
+            bare = compared(self.sweep, router.utilisation)
+            sack = (
+                f"with SACK RED and threshold use {sacked} of the link at {ENDS_STATED} ms, "
+                f"without {bare}"
+            )
+            return {
+                "red-15": text,
+                "red-16": f"{times}; {far}; {sack}",
+                "red-20": self.slopes(runs),
+            }
+        through, first = (
+            compared(self.transfers, partial(router.completion, start=start))
+            for start in ("through", "first")
+        )
+        own, equal = (
+            listed(
+                [
+                    router.class_loss(run, "second")
+                    for run in sweep.at(policy="threshold", rtt=ENDS).runs(runs)
+                ]
+            )
+            for sweep in (self.sweep, self.equal)
+        )
+        return {
+            "red-17": f"{text}; {times}, of flows through both {through} s; through one {first} s: "
+            "the threshold is kinder to the longer way, at the cost of the others. The rates of "
+            f"the two links differ by {100 * router.RATE_SPREAD:g} %: with exactly equal rates the "
+            "threshold at the second link favours packets from the first, and the flows that join "
+            f"there lose {equal} of their packets at {ENDS_STATED} ms, with these rates {own}"
+        }
+
+    def slopes(self, runs: Runs) -> str:
+        """Return why completion times do not rise everywhere."""
+        plain = self.unaveraged
+        assert plain is not None
+        far = plain.settings["rtt"]
+        used, new, lost = (
+            "; ".join(
+                f"{WORDS[policy]} {listed(self.sweep.at(policy=policy, rtt=rtts).read(runs, read))}"
+                for policy in POLICIES
+            )
+            for rtts, read in (
+                (far, router.utilisation),
+                (SHORT_RTTS, new_part),
+                (SHORT_RTTS, router.loss),
+            )
+        )
+        averaged = self.sweep.at(policy="red", rtt=far)
+        return (
+            f"at {' and '.join(map(str, SHORT_RTTS))} ms new data takes these parts of the link: "
+            f"{new}, with losses of {lost}: at the shorter one more is sent again. At "
+            f"{' and '.join(map(str, far))} ms the link is used by {used}; {WORDS['red']} without "
+            f"averaging {listed(plain.read(runs, router.utilisation))}. It is the averaging that "
+            "costs most at the shorter of them: the queue deviates by "
+            f"{listed(averaged.read(runs, router.oscillation))} packets with it, and by "
+            f"{listed(plain.read(runs, router.oscillation))} without"
+        )
+
+    def picture(self) -> Picture:
+        """Return every cost over the round-trip time, of a lot also with equal rates."""
+        completion = self.transfers.lines("{policy}", "rtt", router.completion)
+        if self.lot:
+            completion += self.equal_transfers.lines(
+                "{policy}", "rtt", router.completion, EQUAL_RATES
+            )
+        return Picture(
+            OVER_RTT,
+            [
+                self.cost_panel("queueing\ndelay [ms]", "delay", from_zero=True),
+                self.cost_panel("loss", "loss", from_zero=True),
+                self.cost_panel("throughput [Mb/s]", "throughput"),
+                Panel(f"completion of\n{self.megabytes} MB [s]", completion, from_zero=False),
+            ],
+            panel_mm=38.0,
+        )
+
+
+def new_part(run: Run) -> Quantity:
+    """Return the part of the link's rate, less headers, that carries new data. [-]"""
+    return router.goodput(run) / (router.BOTTLENECK_MBPS * DATA_PART)

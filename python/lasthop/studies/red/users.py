@@ -1,0 +1,135 @@
+"""Section II, remark (ii): RED with other numbers of users, who have the same share of everything.
+
+The fluid has capacity, queue and thresholds for each flow, and no number of flows. Here link, room
+and thresholds grow with the flows; the automatic weight falls with the link's rate, so that RED
+averages over the same time. Runs are read from a fifth of their length on, since losses of 25 s
+differ by a tenth from run to run: the first runs, read as those of figure 6, left the losses at
+200 ms open.
+"""
+
+from typing import Any
+
+from lasthop.studies.picture import Abscissa, Panel, Picture
+from lasthop.studies.red import router
+from lasthop.studies.red.experiment import Experiment
+from lasthop.studies.red.router import BUFFER, FLOWS, Tree
+from lasthop.studies.study import Quantity, Run, Runs, listed
+from lasthop.studies.sweep import Reading, Sweep
+
+USERS = (30, 60, 120)
+"""Numbers of flows; 60 are the paper's."""
+
+RTTS = (10, 200)
+"""Round-trip times. [ms]"""
+
+THRESHOLDS = (50, 100)
+"""Thresholds of RED for 60 flows. [packets]"""
+
+RATIOS: dict[str, Reading] = {
+    "window": router.window,
+    "loss": router.loss,
+    "utilisation": router.utilisation,
+}
+"""What is to be the same with any number of flows, by names of values."""
+
+
+class Users(Experiment):
+    """RED 50/100 for 60 flows, and the same for each of 30 and 120."""
+
+    name = "users"
+    title = "Section II, remark (ii): the number of users"
+
+    @property
+    def sweep(self) -> Sweep:
+        """Numbers of flows, with thresholds that grow with them."""
+        return Sweep("{users}-{rtt}", self._scaled, {"users": USERS, "rtt": RTTS})
+
+    @property
+    def held(self) -> Sweep:
+        """Numbers of flows other than 60, with the thresholds of 60."""
+        others = tuple(users for users in USERS if users != FLOWS)
+        return Sweep("held-{users}-{rtt}", self._held, {"users": others, "rtt": RTTS})
+
+    def _scaled(self, users: int, rtt: int) -> dict[str, Any]:
+        low, high = (threshold * users // FLOWS for threshold in THRESHOLDS)
+        queue = router.red(low, high, room=BUFFER * users // FLOWS)
+        close = self.effort.close if rtt == RTTS[-1] else None
+        return self._read_longer(self.dumbbell(rtt, queue, users=users, replications=close))
+
+    def _held(self, users: int, rtt: int) -> dict[str, Any]:
+        return self._read_longer(self.dumbbell(rtt, router.red(*THRESHOLDS), users=users))
+
+    def _read_longer(self, tree: Tree) -> dict[str, Any]:
+        return {**tree, "warmup": f"{self.effort.duration_s // 5} s"}
+
+    def points(self) -> dict[str, Tree]:
+        """Return both sweeps."""
+        return {**self.sweep.points(), **self.held.points()}
+
+    def measure(self, runs: Runs) -> dict[str, Quantity]:
+        """Return the deviation of the queue, and everything over its value with 60 flows."""
+        values = self.sweep.values(runs, {"oscillation_{users}_{rtt}": router.oscillation})
+        for name, reading in RATIOS.items():
+            values |= self.over_sixty(runs, reading, f"{name}_ratio_{{users}}_flows_at_{{rtt}}_ms")
+        far = self.over_sixty(runs, deviation_of_each, "oscillation_ratio_{users}_{rtt}")
+        return values | {name: one for name, one in far.items() if name.endswith(f"_{RTTS[-1]}")}
+
+    def over_sixty(self, runs: Runs, reading: Reading, name: str) -> dict[str, Quantity]:
+        """Return a quantity of the other numbers of flows over that of 60, by such names."""
+        values: dict[str, Quantity] = {}
+        for rtt in RTTS:
+            [sixty] = self.sweep.at(users=FLOWS, rtt=rtt).read(runs, reading)
+            others = self.sweep.at(users=[one for one in USERS if one != FLOWS], rtt=rtt)
+            each = others.values(runs, {name: reading})
+            values |= {key: one / sixty for key, one in each.items()}
+        return values
+
+    def findings(self, runs: Runs) -> dict[str, str]:
+        """Return what is measured, and what thresholds do that do not grow with the flows."""
+
+        def over_users(sweep: Sweep, reading: Reading) -> str:
+            each = (f"{listed(sweep.at(rtt=rtt).read(runs, reading))} at {rtt} ms" for rtt in RTTS)
+            return "; ".join(each)
+
+        every = ", ".join(map(str, USERS))
+        others = " and ".join(str(users) for users in USERS if users != FLOWS)
+        read = {
+            "windows": router.window,
+            "losses": router.loss,
+            "utilisation": router.utilisation,
+            "deviations of the queue for each flow": deviation_of_each,
+            "correlations of windows": router.synchrony,
+        }
+        scaled = "; ".join(f"{name} {over_users(self.sweep, one)}" for name, one in read.items())
+        held = f"windows {over_users(self.held, router.window)}"
+        return {
+            "red-21": (
+                f"with {every} flows: {scaled}. With the thresholds of {FLOWS} flows whatever "
+                f"their number, {others} flows have {held}"
+            )
+        }
+
+    def picture(self) -> Picture:
+        """Return what is to be the same over the number of flows."""
+
+        def panel(label: str, reading: Reading) -> Panel:
+            lines = self.sweep.lines("RTT {rtt} ms", "users", reading)
+            return Panel(label, lines + self.held.lines("RTT {rtt} ms", "users", reading, HELD))
+
+        return Picture(
+            Abscissa("flows", ticks=USERS),
+            [
+                panel("window [packets]", router.window),
+                panel("loss", router.loss),
+                panel("deviation of the queue\nfor each flow [packets]", deviation_of_each),
+            ],
+        )
+
+
+HELD = "RED 50/100 whatever the flows"
+"""How legends call thresholds that do not grow."""
+
+
+def deviation_of_each(run: Run) -> Quantity:
+    """Return the standard deviation of the queue over the flows. [packets]"""
+    return router.oscillation(run) / float(len(run.items("flows")))
