@@ -12,7 +12,7 @@ from lasthop.studies.study import Study
 
 from .brief import RunsByStudy, read_by_claims
 
-CLAIMED = tuple(str(number) for number in range(1, 16))
+CLAIMED = tuple(str(number) for number in range(1, 19))
 
 
 def short(study: Study) -> Study:

@@ -1,7 +1,8 @@
 """The rules' numbers are the papers': held against a table that was typed from the papers alone.
 
 ``papers.toml`` was typed by somebody who had the texts and a list of what is asked, and had not
-seen ``claims.toml``; each number stands there with the line of the text that it is from.
+seen ``claims.toml``; each number stands there with the line of the text that it is from. The last
+rows, of claims that were added later, were typed together with their rules, before any run.
 """
 
 import tomllib
