@@ -503,7 +503,9 @@ def test_figure_5_has_the_same_window_at_all():
         assert access(fixed) == (edca(cwmin, cwmax=cwmin), edca(cwmin, cwmax=cwmin))
         assert fixed["cell"]["ap"]["attempts_short"] == 255
         assert every(fixed["stations"], "attempts_short") == {255}
-    assert len(trees) == len(swept) + 2 * len(small)
+    for way in WAYS:
+        assert access(trees[f"{way}-63-fixed"]) == (edca(63, cwmax=63), edca(63, cwmax=63))
+    assert len(trees) == len(swept) + 2 * len(small) + 2
 
 
 @pytest.mark.parametrize(("name", "lead"), [("fig06", ""), ("fig06_up", "up-")])
@@ -515,7 +517,9 @@ def test_figure_6_has_every_pair_of_windows(name, lead):
     for station in CWMINS:
         wanted = edca(3, cwmax=3), edca(station, cwmax=station)
         assert access(trees[f"{lead}3-{station}-fixed"]) == wanted
-    assert len(trees) == 49 + 7
+    beside = {"down-15-7"} & set(trees)  # uploads with downloads to compare
+    assert len(trees) == 49 + 7 + len(beside)
+    assert all(access(trees[point]) == (edca(15), edca(7)) for point in beside)
 
 
 def test_figure_7_has_limits_at_window_31_and_both_orders_of_the_queue():
@@ -575,7 +579,10 @@ def test_other_windows_have_the_access_of_the_figures():
             assert access(trees[f"down-w{w}-txop-{limit}"]) == (own, own)
             limited = access(trees[f"down-w{w}-pifs-limit-{limit}"])
             assert limited == ({**PIFS, "txop_packets": 1}, own)
-    assert len(trees) == 3 * (14 + 21 + 4 + 7 + 2 + 2)
+        for cwmin in (3, 7, 127, 255):
+            wanted = edca(3, cwmax=3), edca(cwmin, cwmax=cwmin)
+            assert access(trees[f"down-w{w}-3-{cwmin}-fixed"]) == wanted
+    assert len(trees) == 3 * (14 + 21 + 4 + 7 + 2 + 2 + 4)
 
 
 def test_figure_10_has_delays_up_to_a_millisecond():

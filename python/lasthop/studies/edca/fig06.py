@@ -3,7 +3,6 @@
 The paper omits the same for uploads, of which it says that results are similar; study ``fig06_up``.
 """
 
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +10,7 @@ from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, STATIONS
 from lasthop.studies.edca.fig05 import PATIENT, fixed
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Runs, Study, along, largest, listed, smallest
+from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest, listed, smallest
 from lasthop.studies.sweep import Reading, Sweep
 
 SMALL_AP = (3, 7, 15)
@@ -107,12 +106,7 @@ def saturation(active: NDArray[np.float64]) -> float:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return why equality is not "at most one", and what is different at the smallest windows."""
-    swept = f"over CWmin {CWMINS[0]}..{CWMINS[-1]}"
-    falls = (
-        f"at CWmin {CWMINS[0]} of both exponential backoff has filled the stations already: "
-        f"{cell.active(runs['3-3'])} are active (study fig05), so there is no start from one "
-        "active station. Without doubling of the windows"
-    )
+    swept, falls = SWEPT, filled(runs["3-3"])
     chain = ", ".join(cell.predicted(cell.active(runs[f"{cw}-{cw}"])) for cw in (15, 31, 63))
     return {
         "edca-7": (
@@ -130,6 +124,36 @@ def findings(runs: Runs) -> dict[str, str]:
             f"{falls} the AP's collision rate {swept} is "
             f"{listed(FIXED.read(runs, cell.ap_collisions))}"
         ),
+    }
+
+
+SWEPT = f"over CWmin {CWMINS[0]}..{CWMINS[-1]}"
+
+
+def filled(run: Run) -> str:
+    """Return why curves that begin at the smallest windows do not begin with one station."""
+    return (
+        f"at CWmin {CWMINS[0]} of both exponential backoff has filled the stations already: "
+        f"{cell.active(run)} are active (study fig05), so there is no start from one "
+        "active station. Without doubling of the windows"
+    )
+
+
+def up_findings(runs: Runs) -> dict[str, str]:
+    """Return why more stations of uploads are active, and what doubling does."""
+    up, down, two = runs["up-15-7"], runs["down-15-7"], runs["up-31-7"]
+    return {
+        "edca-21": (
+            "over time uploads have more active stations than downloads, because the long frames "
+            "are then sent by stations, while many are active: one step from equal windows, at "
+            f"(15, 7), {cell.active(up)} with uploads and {cell.active(down)} with downloads, in "
+            f"the chain {cell.predicted(cell.active(up))} and "
+            f"{cell.predicted(cell.active(down))}; two steps, at (31, 7), {cell.active(two)} with "
+            "uploads. At equal windows it is at least one (study fig06). Besides, "
+            f"{filled(runs['up-3-3'])} throughput {SWEPT} of the stations is "
+            f"{listed(UP_FIXED.read(runs, cell.throughput))} Mb/s and the AP's collision rate "
+            f"{listed(UP_FIXED.read(runs, cell.ap_collisions))}: both do what the text says"
+        )
     }
 
 
@@ -162,7 +186,12 @@ STUDY = Study(
 UP_STUDY = Study(
     key="edca-fig06_up",
     title="Figure 6 for uploads: CWmin of the access point and of the stations",
-    points={**UP_SWEEP.points(), **UP_FIXED.points()},
+    points={
+        **UP_SWEEP.points(),
+        **UP_FIXED.points(),
+        "down-15-7": cell.scenario("down", ap=15, station=7),
+    },
     measure=lambda runs: measure(runs, "up", UP_SWEEP),
     draw=picture(UP_SWEEP, "seven uploads, by CWmin of the AP").draw,
+    findings=up_findings,
 )

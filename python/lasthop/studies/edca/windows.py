@@ -2,8 +2,9 @@
 
 from lasthop.studies.edca import cell, fig06, fig07, fig09
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
+from lasthop.studies.edca.fig05 import PATIENT, fixed
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Runs, Study, largest
+from lasthop.studies.study import Quantity, Runs, Study, largest, listed
 from lasthop.studies.sweep import Sweep
 
 WINDOWS = (2, 8, 12)
@@ -14,9 +15,7 @@ COLUMN = 7
 
 EQUAL = Sweep(
     "{way}-w{window}-{cwmin}",
-    lambda way, window, cwmin: cell.scenario(
-        way, ap=cwmin, station=cwmin, tcp={"window": window}
-    ),
+    lambda way, window, cwmin: cell.scenario(way, ap=cwmin, station=cwmin, tcp={"window": window}),
     {"way": DIRECTIONS, "window": WINDOWS, "cwmin": CWMINS},
 )
 
@@ -37,6 +36,9 @@ IMMEDIATE = Sweep(
     {"window": WINDOWS, "cwmin": CWMINS},
 )
 
+TURNS = (3, 7, 127, 255)
+"""CWmin of the stations around which curves fall, rise and fall, with CWmin 3 of the AP. [slots]"""
+
 LIMITS = (1, 2)
 """TXOP limits. [packets]"""
 
@@ -52,7 +54,16 @@ PIFS_TXOP = Sweep(
     {"window": WINDOWS, "limit": LIMITS},
 )
 
-SWEEPS = (EQUAL, ROWS, BELOW, IMMEDIATE, TXOP, PIFS_TXOP)
+FIXED = Sweep(
+    "down-w{window}-{ap}-{station}-fixed",
+    lambda window, ap, station: cell.scenario(
+        "down", ap=fixed(ap), station=fixed(station), tcp={**PATIENT, "window": window}
+    ),
+    {"window": WINDOWS, "ap": CWMINS[:1], "station": TURNS},
+)
+"""The smallest window of the access point, with windows that do not double."""
+
+SWEEPS = (EQUAL, ROWS, BELOW, IMMEDIATE, TXOP, PIFS_TXOP, FIXED)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -96,6 +107,28 @@ def curves(runs: Runs, window: int, ap: int) -> dict[str, Quantity]:
     return {f"{name}_{window}_{ap}": one for name, one in values.items()}
 
 
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what exponential backoff does at the smallest windows, by receive window."""
+    told = []
+    for window in WINDOWS:
+        turns = FIXED.at(window=window, station=TURNS)
+        real, single = runs[f"down-w{window}-3-3"], runs[f"down-w{window}-3-3-fixed"]
+        told.append(
+            f"with {window} packets {cell.active(real)} stations are active at CWmin 3, without "
+            f"doubling {cell.active(single)}, in the chain "
+            f"{cell.predicted(cell.active(single))}; throughput is without doubling "
+            f"{listed(turns.read(runs, cell.throughput))} Mb/s, the AP's collision rate "
+            f"{listed(turns.read(runs, cell.ap_collisions))}, at CWmin "
+            f"{', '.join(map(str, TURNS))} of the stations"
+        )
+    return {
+        "edca-22": (
+            "at CWmin 3 exponential backoff fills the stations, as with a window of 4 (studies "
+            f"fig05 and fig06): {'; '.join(told)}"
+        )
+    }
+
+
 PICTURE = Picture(
     Abscissa("CWmin of all, or of the stations [slots]", evenly(CWMINS), CWMINS),
     [
@@ -124,4 +157,5 @@ STUDY = Study(
     points={name: tree for sweep in SWEEPS for name, tree in sweep.points().items()},
     measure=measure,
     draw=PICTURE.draw,
+    findings=findings,
 )

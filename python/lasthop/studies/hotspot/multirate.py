@@ -11,7 +11,7 @@ from lasthop.studies.hotspot.sweeps import (
 from lasthop.studies.picture import Line, Panel
 from lasthop.studies.study import Quantity, Runs, Study, listed
 
-TIMERS = (10, 40, 200)
+TIMERS = (10, 40, 200, 500)
 """Delayed-ACK timers other than the default of 100 ms, at one connection each. [ms]"""
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from lasthop.studies.hotspot import cell
+from lasthop.studies.hotspot.cell import total
 from lasthop.studies.hotspot.sweeps import (
     CONNECTIONS,
     LOSSLESS_QUEUE,
@@ -47,8 +48,10 @@ TITLES = {
 }
 
 MEASURED = ("fig05", "fig06", "fig07", "fig08", "fig09")
-"""Figures of hotspot-9, of which each is run without the bottleneck too; study ``fig11`` has the
-runs of figure 11 without it."""
+"""Figures of hotspot-9, of which each is run without the bottleneck too.
+
+Study ``fig11`` has the runs of figure 11 without it.
+"""
 
 STILL_RATE = "4.5 Mbps"
 """A rate at which no queue stands in the access point."""
@@ -90,9 +93,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     for figure, sweep in WITH.items():
         values |= sweep.values(runs, {f"eta_{figure}_{{x}}": cell.fairness})
     for figure in MEASURED:
-        values[f"with_{figure}"] = mean_of(WITH[figure].read(runs, cell.total))
-        values[f"without_{figure}"] = mean_of(WITHOUT[figure].read(runs, cell.total))
-    return values | {"with_fig11": mean_of(WITH["fig11"].read(runs, cell.total))}
+        values[f"with_{figure}"] = mean_of(WITH[figure].read(runs, total))
+        values[f"without_{figure}"] = mean_of(WITHOUT[figure].read(runs, total))
+    return values | {"with_fig11": mean_of(WITH["fig11"].read(runs, total))}
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
@@ -101,7 +104,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
     for figure, sweep in AGREED.items():
         values |= sweep.values(runs, {f"agreed_eta_{figure}_{{x}}": cell.fairness})
     for figure in MEASURED:
-        values[f"agreed_{figure}"] = mean_of(AGREED[figure].read(runs, cell.total))
+        values[f"agreed_{figure}"] = mean_of(AGREED[figure].read(runs, total))
     return values
 
 
@@ -112,12 +115,12 @@ def findings(runs: Runs) -> dict[str, str]:
     free = runs["without-fig06-6"]
     loss = free.quantity("flows", "others-1/down/1", "loss_probability")
     lossless, short, shared = (
-        cell.total(runs[name]) for name in ("lossless", "short-without", "short-with")
+        total(runs[name]) for name in ("lossless", "short-without", "short-with")
     )
     standing = small.scenario["vsb"]["wce"]["threshold_s"]
     ping = small.quantity("links", "vsb", "ping_rtt_s") * 1e3
     agreed = {figure: sweep.read(runs, cell.fairness) for figure, sweep in AGREED.items()}
-    goodputs = [mean_of(AGREED[figure].read(runs, cell.total)) for figure in MEASURED]
+    goodputs = [mean_of(AGREED[figure].read(runs, total)) for figure in MEASURED]
     return {
         "hotspot-8": (
             f"a window of 6 packets a round trip is less than a fair share where pings take {ping} "
@@ -133,9 +136,9 @@ def findings(runs: Runs) -> dict[str, str]:
         ),
         "hotspot-9": (
             f"six downloads against one: losing {loss * 100} % of the segments costs little, since "
-            f"the access point never runs empty ({cell.total(free)} Mb/s; {lossless} where nothing is "
+            f"the access point never runs empty ({total(free)} Mb/s; {lossless} where nothing is "
             f"lost, AP buffer {LOSSLESS_QUEUE}), and the swing of C costs "
-            f"as much ({cell.total(runs['with-fig06-6'])}). With an AP buffer of {SHORT_QUEUE} packets, "
+            f"as much ({total(runs['with-fig06-6'])}). With an AP buffer of {SHORT_QUEUE} packets, "
             f"which does run empty, it is {short} Mb/s without and {shared} with: there the "
             "bottleneck gains what the paper saw. With C by agreement the mean cumulative goodputs "
             f"of figures 5 to 9 are {listed(goodputs)} Mb/s"
