@@ -99,6 +99,12 @@ def findings(runs: Runs) -> dict[str, str]:
             f"left of them ({keeping.active_at_once} active stations if one counts from the end of "
             "its segment on, as the engine does, not from the end of the exchange)"
         ),
+        "edca-7": (
+            "the engine counts a station as active from the end of its segment on, the chain from "
+            "the end of the exchange. As the chain counts, a count slot by slot has "
+            f"{keeping.active} active stations at CWmin {LARGE} with the counters of 802.11 and "
+            f"{forgetting.active} with p-persistent backoff"
+        ),
         "edca-3": (
             f"{backoff}. Simulation over model: {differences}. A minimum RTO of {SHORT_RTO} "
             f"instead of {cell.MIN_RTO} changes throughput by {timeouts}"

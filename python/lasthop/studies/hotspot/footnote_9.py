@@ -50,8 +50,10 @@ PICTURE = picture(
     [
         Panel(
             "fairness level η₁₂",
-            SWEEP.lines("without", "x", cell.fairness) + WITH.lines("with VSB", "x", cell.fairness),
+            SWEEP.lines("without", "x", cell.fairness, "without")
+            + WITH.lines("with VSB", "x", cell.fairness),
             f"one download each, window W₁ against {OTHERS}",
+            levels={"paper: with VSB": 1.0},
         )
     ],
 )
