@@ -40,6 +40,11 @@ def figures() -> Iterator[str]:
                 predicted("fig06.down_31_7", "fig06.down_3_3", "fig06.best_pair"),
             ],
             [
+                "6a, uploads",
+                "CWmin (AP, stations) (31, 7), (3, 3), the best pair [Mb/s]",
+                predicted("fig06_up.up_31_7", "fig06_up.up_3_3", "fig06_up.best_pair"),
+            ],
+            [
                 "6c",
                 f"CWmin_STA at which 95 % of the stations are active, CWmin_AP {_list(SMALL_AP)}",
                 predicted(*(f"fig06.saturation_{ap}" for ap in SMALL_AP)),

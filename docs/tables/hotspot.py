@@ -12,8 +12,10 @@ HOTSPOT = Values("hotspot")
 def figures() -> Iterator[str]:
     """What the model says of each figure."""
 
-    def row(figure: int, what: str, quantity: str, over: Sequence[int]) -> list[str]:
-        names = (f"fig{figure:02d}.{quantity}_{x}" for x in over)
+    def row(
+        figure: int, what: str, quantity: str, over: Sequence[int], study: str = ""
+    ) -> list[str]:
+        names = (f"{study or f'fig{figure:02d}'}.{quantity}_{x}" for x in over)
         return [f"{figure}", what, listed(map(HOTSPOT.predicted, names))]
 
     swept = listed(map(str, WINDOWS))
@@ -25,6 +27,7 @@ def figures() -> Iterator[str]:
             row(6, "1 to 6 downloads, others download: eta", "eta", CONNECTIONS),
             row(7, "the same at 2 Mb/s", "eta", CONNECTIONS),
             row(8, f"window {swept}, all download: eta", "eta", WINDOWS),
+            row(8, "the same against windows of 6 (footnote 9)", "eta", WINDOWS, "footnote_9"),
             row(9, "1 to 6 uploads, others upload: eta", "eta", CONNECTIONS),
             row(10, "the same at 2 Mb/s", "eta", CONNECTIONS),
             row(11, f"window {swept}, all upload: eta", "eta", WINDOWS),
@@ -52,6 +55,7 @@ CASES = {
     "fig06": ("downloads against downloads", CONNECTIONS),
     "fig09": ("uploads against uploads", CONNECTIONS),
     "fig08": ("packets of window, downloads", WINDOWS),
+    "footnote_9": ("packets of window against 6, downloads", WINDOWS),
     "fig11": ("packets of window, uploads", WINDOWS),
 }
 """What is varied of station 1, by study."""

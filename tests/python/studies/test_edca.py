@@ -1,20 +1,49 @@
 """The 802.11e studies yield what the claims read, draw it, and read curves as they say."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from lasthop.scenario import check
 from lasthop.studies import ledger
-from lasthop.studies.edca import STUDIES, cell, fig05, fig06, fig07, fig08, fig09, fig10, fig12
+from lasthop.studies.edca import (
+    STUDIES,
+    cell,
+    counters,
+    fig05,
+    fig06,
+    fig07,
+    fig08,
+    fig09,
+    fig10,
+    fig12,
+    windows,
+)
 from lasthop.studies.edca.cell import CWMINS
+from lasthop.studies.study import Study
 
 from .brief import RunsByStudy, read_by_claims, shortened
 
 
+def short(study: Study) -> Study:
+    """Return the study with runs of two seconds, and windows of 2 where it has larger ones.
+
+    The chain of seven windows of 12 packets takes a second, and there are many.
+    """
+    brief = shortened(study, "2 s", "0.5 s")
+    if study is not windows.STUDY:
+        return brief
+    points = {
+        name: {**tree, "tcp": {**tree["tcp"], "window": windows.WINDOWS[0]}}
+        for name, tree in brief.points.items()
+    }
+    return dataclasses.replace(brief, points=points)
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> RunsByStudy:
-    brief = [shortened(study, "2 s", "0.5 s") for study in STUDIES]
-    return RunsByStudy(brief, tmp_path_factory.mktemp("studies"))
+    return RunsByStudy(map(short, STUDIES), tmp_path_factory.mktemp("studies"))
 
 
 @pytest.mark.smoke(3)
@@ -76,6 +105,20 @@ def test_the_knee_is_where_a_curve_has_lost_a_twentieth():
     falling = flat.copy()
     falling[3:] = 3.6  # 95 % half way between 20 and 30 ms
     assert fig12.knee(falling) == pytest.approx(25.0)
+
+
+@pytest.mark.parametrize("memory", [False, True], ids=("p-persistent", "802.11"))
+def test_counters_without_memory_are_the_chain_and_those_of_802_11_the_engine(memory, runs):
+    run = runs["edca-fig05"]["down-63-fixed"]
+    counted = counters.count(63, memory=memory)
+    chain = cell.active(run).predicted, cell.station_collisions(run).predicted
+    # of the engine, 30 runs of 200 s: 1.0619 and 0.0471, study fig05
+    active, collisions = (1.0619, 0.0471) if memory else chain
+    found = counted.active_at_once if memory else counted.active
+    # 1.5 half widths of 95 % are three standard errors
+    assert found.mean == pytest.approx(active, abs=1.5 * found.ci95)
+    assert counted.collisions.mean == pytest.approx(collisions, abs=1.5 * counted.collisions.ci95)
+    assert (abs(counted.active.mean - chain[0]) > 3 * counted.active.ci95) == memory
 
 
 def test_the_optimum_is_the_top_of_the_parabola():

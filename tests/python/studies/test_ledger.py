@@ -401,7 +401,7 @@ def test_select_takes_subjects_and_claims_and_refuses_others():
 
 @pytest.mark.parametrize(
     ("subject", "claims"),
-    [("hotspot", 15), ("edca", 19), ("vbs", 21), ("acsma", 25), ("red", 21), ("ax", 5)],
+    [("hotspot", 18), ("edca", 22), ("vbs", 21), ("acsma", 25), ("red", 21), ("ax", 5)],
 )
 def test_every_claim_of_every_subject_has_checks(subject, claims):
     chosen = ledger.load().select([subject])

@@ -4,6 +4,7 @@ Runs have two replications and plain numbers; every answer is worked by hand bes
 quantities that are not asked for stand beside those that are, and none of them is the answer.
 """
 
+import re
 from functools import cache
 from math import log2, nan
 
@@ -20,6 +21,7 @@ from lasthop.studies.edca import (
     fig10,
     fig12,
     stations,
+    windows,
 )
 from lasthop.studies.study import Run
 
@@ -34,6 +36,7 @@ NEAR = (23, 27, 31, 35, 39, 47, 55, 63)
 DELAYS_MS = (0, 10, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200)
 LOSSES = (1, 10, 50)
 COUNTS = (1, 2, 4, 7, 14, 28)
+RECEIVE_WINDOWS = (2, 8, 12)
 
 
 def a_cell(
@@ -116,7 +119,12 @@ ACTIVE: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
 """Active stations likewise, in both replications: 6.65 is half way from 6.3 to 7."""
 
 
-def test_figure_6_has_all_readings_and_what_the_curves_do():
+@pytest.mark.parametrize(
+    ("study", "way", "lead"),
+    [(fig06.STUDY, "down", ""), (fig06.UP_STUDY, "up", "up-")],
+    ids=("downloads", "uploads"),
+)
+def test_figure_6_has_all_readings_and_what_the_curves_do(study, way, lead):
     runs, worked = {}, {}
     for ap in CWMINS:
         first, second = ACTIVE.get(ap, ((0.5,) * 7, (0.6,) * 7))
@@ -125,15 +133,15 @@ def test_figure_6_has_all_readings_and_what_the_curves_do():
             rates = [table.get(ap, OTHER)[k] for table in (OF_AP, OF_STATION)]
             at_ap, at_station = ((rate, rate + 0.01) for rate in rates)
             active = first[k], second[k]
-            runs[f"{ap}-{station}"] = a_cell(mbps, active, at_ap, at_station)
+            runs[f"{lead}{ap}-{station}"] = a_cell(mbps, active, at_ap, at_station)
             worked |= {
-                f"down_{ap}_{station}": mbps,
+                f"{way}_{ap}_{station}": mbps,
                 f"collision_ap_{ap}_{station}": at_ap,
                 f"collision_station_{ap}_{station}": at_station,
                 f"active_{ap}_{station}": active,
             }
     expect(
-        fig06.STUDY.measure(runs),
+        study.measure(runs),
         **worked,
         # along the stations' windows from the access point's on; the 7 comes before the dip
         start_3=(5, 5.25),
@@ -342,6 +350,69 @@ def test_throughput_over_that_of_seven_stations():
     )
 
 
+def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
+    runs, worked = {}, {}
+    for window in RECEIVE_WINDOWS:
+        off = window / 100
+        for way in WAYS:
+            lift = off + (way == "up")
+            for k, cwmin in enumerate(CWMINS):
+                mbps = k + 1 + lift, k + 2 + lift
+                runs[f"{way}-w{window}-{cwmin}"] = a_cell(mbps, (k + off, 2 * k), (k, 2), (k, 3))
+                worked |= {
+                    f"{way}_{window}_{cwmin}": mbps,
+                    f"collision_ap_{way}_{window}_{cwmin}": (k, 2),
+                    f"collision_station_{way}_{window}_{cwmin}": (k, 3),
+                }
+            worked |= {
+                # (3 - 1) / 3, (4 - 2) / 4, each with the lift below the line
+                f"fall_{way}_{window}": (2 / (3 + lift), 2 / (4 + lift)),
+                f"active_most_{way}_{window}": (6 + off, 12),  # at 255
+            }
+        for ap in (3, 7, 15):
+            for k, station in enumerate(CWMINS):
+                rates = [table[ap][k] for table in (OF_AP, OF_STATION)]
+                at_ap, at_station = ((rate, rate + off) for rate in rates)
+                active = ACTIVE[ap][0][k], ACTIVE[ap][1][k]
+                mbps = GOODPUTS[ap][k] + off, GOODPUTS[ap][k]
+                runs[f"down-w{window}-{ap}-{station}"] = a_cell(mbps, active, at_ap, at_station)
+                worked[f"active_{window}_{ap}_{station}"] = active
+        for ap in (31, 63, 127, 255):
+            runs[f"down-w{window}-{ap}-7"] = a_cell((0.2, 0.3), (1 / ap, off))
+            worked[f"active_{window}_{ap}_7"] = (1 / ap, off)
+        for ap, (start, dip, peak, end) in {
+            3: (5, 3, 6, 2),
+            7: (6, 4, 8, 3),
+            15: (7, 3.5, 5, 1),
+        }.items():
+            named = {"start": start, "dip": dip, "peak": peak, "end": end}
+            worked |= {f"{name}_{window}_{ap}": (one + off, one) for name, one in named.items()}
+        for ap, at_ap, at_station in (
+            (3, (0.9, 0.4, 0.8), (0.9, 0.5, 0.8)),
+            (7, (0.9, 0.35, 0.7), (0.9, 0.45, 0.7)),
+            (15, (0.9, 0.25, 0.6), (0.9, 0.25, 0.6)),
+        ):
+            for node, rates in (("ap", at_ap), ("station", at_station)):
+                for name, rate in zip(("start", "peak", "end"), rates, strict=True):
+                    worked[f"collision_{node}_{name}_{window}_{ap}"] = (rate, rate + off)
+        worked |= {
+            f"saturation_{window}_3": (2**4.5 - 1, 2**5.5 - 1),
+            f"saturation_{window}_7": (2**5.5 - 1, 2**6.5 - 1),
+            f"saturation_{window}_15": (2**6.5 - 1, 2**7.5 - 1),
+            f"best_equal_{window}": (7 + off, 8 + off),  # at 255
+            f"best_pair_{window}": (8 + off, 8),  # at (7, 63)
+            f"best_pifs_{window}": (9, 10),
+        }
+        for cwmin in CWMINS:
+            runs[f"down-w{window}-pifs-{cwmin}"] = a_cell((9, 10) if cwmin == 63 else (1, 11))
+        for limit in (1, 2):
+            runs[f"down-w{window}-txop-{limit}"] = a_cell((limit, window))
+            runs[f"down-w{window}-pifs-limit-{limit}"] = a_cell((window, limit))
+            worked[f"txop_{window}_{limit}"] = (limit, window)
+            worked[f"pifs_limit_{limit}_{window}"] = (window, limit)
+    expect(windows.STUDY.measure(runs), **worked)
+
+
 # -- how it is set up --------------------------------------------------------------------------
 
 NAMES = [study.name for study in STUDIES]
@@ -393,8 +464,8 @@ def test_every_connection_is_of_new_reno_with_immediate_acks(name):
         assert every(settings, "handshake") == {False}
         assert every(settings, "mss_bytes") == {1460}  # 395
         assert every(settings, "header_bytes") == {40}
-        wide = point.startswith("w12-")
-        assert every(settings, "window_packets") == {12 if wide else 4}, point  # 380, 495
+        found = re.search(r"\bw(\d+)-", point)
+        assert every(settings, "window_packets") == {int(found[1]) if found else 4}, point  # 380
         count = int(point.partition("-")[2]) if name == "stations" else 7
         assert len(tree["stations"]) == count  # "seven stations" (380)
 
@@ -432,18 +503,23 @@ def test_figure_5_has_the_same_window_at_all():
         assert access(fixed) == (edca(cwmin, cwmax=cwmin), edca(cwmin, cwmax=cwmin))
         assert fixed["cell"]["ap"]["attempts_short"] == 255
         assert every(fixed["stations"], "attempts_short") == {255}
-    assert len(trees) == len(swept) + 2 * len(small)
+    for way in WAYS:
+        assert access(trees[f"{way}-63-fixed"]) == (edca(63, cwmax=63), edca(63, cwmax=63))
+    assert len(trees) == len(swept) + 2 * len(small) + 2
 
 
-def test_figure_6_has_every_pair_of_windows():
-    trees = scenarios("fig06")
+@pytest.mark.parametrize(("name", "lead"), [("fig06", ""), ("fig06_up", "up-")])
+def test_figure_6_has_every_pair_of_windows(name, lead):
+    trees = scenarios(name)
     for ap in CWMINS:
         for station in CWMINS:
-            assert access(trees[f"{ap}-{station}"]) == (edca(ap), edca(station))
+            assert access(trees[f"{lead}{ap}-{station}"]) == (edca(ap), edca(station))
     for station in CWMINS:
         wanted = edca(3, cwmax=3), edca(station, cwmax=station)
-        assert access(trees[f"3-{station}-fixed"]) == wanted
-    assert len(trees) == 49 + 7
+        assert access(trees[f"{lead}3-{station}-fixed"]) == wanted
+    beside = {"down-15-7"} & set(trees)  # uploads with downloads to compare
+    assert len(trees) == 49 + 7 + len(beside)
+    assert all(access(trees[point]) == (edca(15), edca(7)) for point in beside)
 
 
 def test_figure_7_has_limits_at_window_31_and_both_orders_of_the_queue():
@@ -476,11 +552,37 @@ def test_figure_9_has_pifs_access_with_limits():
             for station in PIFS_STATION_TXOPS:
                 found = access(trees[f"{way}-{ap}-{station}"])
                 assert found == ({**PIFS, "txop_packets": ap}, edca(31, station))
-    assert access(trees["hasty"]) == ({**PIFS, "txop_packets": 4}, edca(31, 4))
-    for point in ("contended", "hasty-contended"):
-        assert access(trees[point]) == (edca(31, 8), edca(31, 4))
+    for ap in (1, 4, 8):
+        assert access(trees[f"hasty-pifs-{ap}"]) == ({**PIFS, "txop_packets": ap}, edca(31, 4))
+    contended = {"contended": 8, **{f"hasty-contended-{ap}": ap for ap in (4, 8, 16, 28)}}
+    for point, ap in contended.items():
+        assert access(trees[point]) == (edca(31, ap), edca(31, 4))
         assert trees[point]["cell"]["ap"]["queue_order"] == "fifo"
-    assert len(trees) == 43
+    assert len(trees) == 40 + 3 + 5
+
+
+def test_other_windows_have_the_access_of_the_figures():
+    """ "the 12-packet ... window ... other receive window sizes" (413)."""
+    trees = scenarios("windows")
+    for w in RECEIVE_WINDOWS:
+        for cwmin in CWMINS:
+            for way in WAYS:
+                assert access(trees[f"{way}-w{w}-{cwmin}"]) == (edca(cwmin), edca(cwmin))
+            pifs = {**PIFS, "txop_packets": 1}
+            assert access(trees[f"down-w{w}-pifs-{cwmin}"]) == (pifs, edca(cwmin))
+            for ap in (3, 7, 15):
+                assert access(trees[f"down-w{w}-{ap}-{cwmin}"]) == (edca(ap), edca(cwmin))
+        for ap in (31, 63, 127, 255):
+            assert access(trees[f"down-w{w}-{ap}-7"]) == (edca(ap), edca(7))
+        for limit in (1, 2):
+            own = edca(31, limit)
+            assert access(trees[f"down-w{w}-txop-{limit}"]) == (own, own)
+            limited = access(trees[f"down-w{w}-pifs-limit-{limit}"])
+            assert limited == ({**PIFS, "txop_packets": 1}, own)
+        for cwmin in (3, 7, 127, 255):
+            wanted = edca(3, cwmax=3), edca(cwmin, cwmax=cwmin)
+            assert access(trees[f"down-w{w}-3-{cwmin}-fixed"]) == wanted
+    assert len(trees) == 3 * (14 + 21 + 4 + 7 + 2 + 2 + 4)
 
 
 def test_figure_10_has_delays_up_to_a_millisecond():

@@ -1,6 +1,6 @@
 """Figure 5: the access point and the stations share one CWmin (section 6.1.1)."""
 
-from lasthop.studies.edca import cell
+from lasthop.studies.edca import cell, counters
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS
 from lasthop.studies.picture import Abscissa, Line, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Runs, Study
@@ -11,6 +11,9 @@ STATED = {15: 4.56, 31: 4.46}
 
 SMALL = (3, 7, 15)
 """Windows at which the runs that isolate a cause are made. [slots]"""
+
+LARGE = 63
+"""Window at which collisions are few, so that doubling matters little. [slots]"""
 
 SHORT_RTO = "200 ms"
 
@@ -32,7 +35,7 @@ SWEEP = Sweep(
 FIXED = Sweep(
     "{way}-{cwmin}-fixed",
     lambda way, cwmin: cell.scenario(way, ap=fixed(cwmin), station=fixed(cwmin), tcp=PATIENT),
-    {"way": DIRECTIONS, "cwmin": SMALL},
+    {"way": DIRECTIONS, "cwmin": (*SMALL, LARGE)},
 )
 
 HASTY = Sweep(
@@ -80,7 +83,28 @@ def findings(runs: Runs) -> dict[str, str]:
         for cwmin in SMALL[:2]
         for way in DIRECTIONS
     )
+    large, single = runs[f"down-{LARGE}"], runs[f"down-{LARGE}-fixed"]
+    forgetting, keeping = (counters.count(LARGE, memory=memory) for memory in (False, True))
     return {
+        "edca-20": (
+            f"{backoff}. From CWmin 31 on it is the counter that remembers: at CWmin {LARGE} "
+            f"{cell.active(large)} stations of a download are active and a part of "
+            f"{cell.station_collisions(large)} of their attempts collides, without doubling "
+            f"{cell.active(single)} and {cell.station_collisions(single)}, in the chain "
+            f"{cell.predicted(cell.active(single))} and "
+            f"{cell.predicted(cell.station_collisions(single))}. A count slot by slot, without "
+            f"engine and chain, has {forgetting.active} and {forgetting.collisions} if counters "
+            "are drawn again after each busy period, which is p-persistent backoff, and "
+            f"{keeping.active} and {keeping.collisions} with those of 802.11, which keep what is "
+            f"left of them ({keeping.active_at_once} active stations if one counts from the end of "
+            "its segment on, as the engine does, not from the end of the exchange)"
+        ),
+        "edca-7": (
+            "the engine counts a station as active from the end of its segment on, the chain from "
+            "the end of the exchange. As the chain counts, a count slot by slot has "
+            f"{keeping.active} active stations at CWmin {LARGE} with the counters of 802.11 and "
+            f"{forgetting.active} with p-persistent backoff"
+        ),
         "edca-3": (
             f"{backoff}. Simulation over model: {differences}. A minimum RTO of {SHORT_RTO} "
             f"instead of {cell.MIN_RTO} changes throughput by {timeouts}"

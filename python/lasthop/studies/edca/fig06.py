@@ -1,4 +1,7 @@
-"""Figure 6: downloads, with one CWmin at the access point and another at the stations."""
+"""Figure 6: downloads, with one CWmin at the access point and another at the stations.
+
+The paper omits the same for uploads, of which it says that results are similar; study ``fig06_up``.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +10,7 @@ from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, STATIONS
 from lasthop.studies.edca.fig05 import PATIENT, fixed
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
-from lasthop.studies.study import Quantity, Runs, Study, along, largest, listed, smallest
+from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest, listed, smallest
 from lasthop.studies.sweep import Reading, Sweep
 
 SMALL_AP = (3, 7, 15)
@@ -20,47 +23,70 @@ SATURATED = 0.95
 """Part of the stations that are active where they count as saturated. [-]"""
 
 
-SWEEP = Sweep(
-    "{ap}-{station}",
-    lambda ap, station: cell.scenario("down", ap=ap, station=station),
-    {"ap": CWMINS, "station": CWMINS},
-)
-
-FIXED = Sweep(
-    "{ap}-{station}-fixed",
-    lambda ap, station: cell.scenario("down", ap=fixed(ap), station=fixed(station), tcp=PATIENT),
-    {"ap": CWMINS[:1], "station": CWMINS},
-)
+def pairs(way: str, lead: str = "") -> Sweep:
+    """Return every pair of windows with one direction of all connections."""
+    return Sweep(
+        f"{lead}{{ap}}-{{station}}",
+        lambda ap, station: cell.scenario(way, ap=ap, station=station),
+        {"ap": CWMINS, "station": CWMINS},
+    )
 
 
-def measure(runs: Runs) -> dict[str, Quantity]:
+def pairs_fixed(way: str, lead: str = "") -> Sweep:
+    """Return the smallest window of the access point with windows that do not double."""
+    return Sweep(
+        f"{lead}{{ap}}-{{station}}-fixed",
+        lambda ap, station: cell.scenario(way, ap=fixed(ap), station=fixed(station), tcp=PATIENT),
+        {"ap": CWMINS[:1], "station": CWMINS},
+    )
+
+
+SWEEP, FIXED = pairs("down"), pairs_fixed("down")
+UP_SWEEP, UP_FIXED = pairs("up", "up-"), pairs_fixed("up", "up-")
+
+
+def measure(runs: Runs, way: str = "down", sweep: Sweep = SWEEP) -> dict[str, Quantity]:
     """Return all readings of every pair, and what the curves of figure 6 do."""
-    values = SWEEP.values(
+    values = sweep.values(
         runs,
         {
-            "down_{ap}_{station}": cell.throughput,
+            f"{way}_{{ap}}_{{station}}": cell.throughput,
             "collision_ap_{ap}_{station}": cell.ap_collisions,
             "collision_station_{ap}_{station}": cell.station_collisions,
             "active_{ap}_{station}": cell.active,
         },
     )
     for ap in SMALL_AP:
-        down = beyond(runs, ap, cell.throughput)
-        turn = 1 + int(np.argmin([one.samples.mean() for one in down[1:-1]]))
-        values[f"start_{ap}"], values[f"end_{ap}"] = down[0], down[-1]
-        values[f"dip_{ap}"] = smallest(down[1:-1])
-        values[f"peak_{ap}"] = largest(down[turn:-1])
-        for node, rate in (("ap", cell.ap_collisions), ("station", cell.station_collisions)):
-            values[f"collision_{node}_peak_{ap}"] = largest(beyond(runs, ap, rate)[1:-1])
-        values[f"saturation_{ap}"] = along(saturation, SWEEP.at(ap=ap).read(runs, cell.active))
-    values["best_pair"] = largest(SWEEP.read(runs, cell.throughput))
-    values["best_equal"] = largest([values[f"down_{cwmin}_{cwmin}"] for cwmin in CWMINS])
+        values |= {f"{name}_{ap}": one for name, one in curve(runs, sweep.at(ap=ap), ap).items()}
+    values["best_pair"] = largest(sweep.read(runs, cell.throughput))
+    values["best_equal"] = largest([values[f"{way}_{cwmin}_{cwmin}"] for cwmin in CWMINS])
     return values
 
 
-def beyond(runs: Runs, ap: int, reading: Reading) -> list[Quantity]:
-    """Return the part of a curve where the stations' CWmin is at least the access point's."""
-    return SWEEP.at(ap=ap, station=CWMINS[CWMINS.index(ap) :]).read(runs, reading)
+def curve(runs: Runs, row: Sweep, ap: int) -> dict[str, Quantity]:
+    """Return what the curves do from the access point's CWmin on.
+
+    Parameters
+    ----------
+    runs : mapping
+        Runs of a study.
+    row : Sweep
+        One CWmin of the access point with all of the stations.
+    ap : int
+        CWmin of the access point. [slots]
+    """
+    beyond = row.at(station=CWMINS[CWMINS.index(ap) :])
+    throughput = beyond.read(runs, cell.throughput)
+    turn = 1 + int(np.argmin([one.samples.mean() for one in throughput[1:-1]]))
+    return {
+        "start": throughput[0],
+        "dip": smallest(throughput[1:-1]),
+        "peak": largest(throughput[turn:-1]),
+        "end": throughput[-1],
+        "collision_ap_peak": largest(beyond.read(runs, cell.ap_collisions)[1:-1]),
+        "collision_station_peak": largest(beyond.read(runs, cell.station_collisions)[1:-1]),
+        "saturation": along(saturation, row.read(runs, cell.active)),
+    }
 
 
 def saturation(active: NDArray[np.float64]) -> float:
@@ -80,12 +106,7 @@ def saturation(active: NDArray[np.float64]) -> float:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return why equality is not "at most one", and what is different at the smallest windows."""
-    swept = f"over CWmin {CWMINS[0]}..{CWMINS[-1]}"
-    falls = (
-        f"at CWmin {CWMINS[0]} of both exponential backoff has filled the stations already: "
-        f"{cell.active(runs['3-3'])} are active (study fig05), so there is no start from one "
-        "active station. Without doubling of the windows"
-    )
+    swept, falls = SWEPT, filled(runs["3-3"])
     chain = ", ".join(cell.predicted(cell.active(runs[f"{cw}-{cw}"])) for cw in (15, 31, 63))
     return {
         "edca-7": (
@@ -106,25 +127,52 @@ def findings(runs: Runs) -> dict[str, str]:
     }
 
 
-def panel(y_label: str, reading: Reading, title: str = "", *, from_zero: bool = True) -> Panel:
-    """Return a quantity over the stations' CWmin, a line for each CWmin of the access point."""
-    return Panel(y_label, SWEEP.lines("AP {ap}", "station", reading), title, from_zero)
+SWEPT = f"over CWmin {CWMINS[0]}..{CWMINS[-1]}"
 
 
-PICTURE = Picture(
-    Abscissa("CWmin of the stations [slots]", evenly(CWMINS), CWMINS),
-    [
-        panel(
-            "throughput [Mb/s]",
-            cell.throughput,
-            "seven downloads, by CWmin of the AP",
-            from_zero=False,
-        ),
-        panel("collision rate\nof a station", cell.station_collisions),
-        panel("collision rate\nof the AP", cell.ap_collisions),
-        panel("active stations", cell.active),
-    ],
-)
+def filled(run: Run) -> str:
+    """Return why curves that begin at the smallest windows do not begin with one station."""
+    return (
+        f"at CWmin {CWMINS[0]} of both exponential backoff has filled the stations already: "
+        f"{cell.active(run)} are active (study fig05), so there is no start from one "
+        "active station. Without doubling of the windows"
+    )
+
+
+def up_findings(runs: Runs) -> dict[str, str]:
+    """Return why more stations of uploads are active, and what doubling does."""
+    up, down, two = runs["up-15-7"], runs["down-15-7"], runs["up-31-7"]
+    return {
+        "edca-21": (
+            "over time uploads have more active stations than downloads, because the long frames "
+            "are then sent by stations, while many are active: one step from equal windows, at "
+            f"(15, 7), {cell.active(up)} with uploads and {cell.active(down)} with downloads, in "
+            f"the chain {cell.predicted(cell.active(up))} and "
+            f"{cell.predicted(cell.active(down))}; two steps, at (31, 7), {cell.active(two)} with "
+            "uploads. At equal windows it is at least one (study fig06). Besides, "
+            f"{filled(runs['up-3-3'])} throughput {SWEPT} of the stations is "
+            f"{listed(UP_FIXED.read(runs, cell.throughput))} Mb/s and the AP's collision rate "
+            f"{listed(UP_FIXED.read(runs, cell.ap_collisions))}: both do what the text says"
+        )
+    }
+
+
+def picture(sweep: Sweep, title: str) -> Picture:
+    """Return the quantities over the stations' CWmin, a line for each of the access point."""
+
+    def panel(y_label: str, reading: Reading, title: str = "", *, from_zero: bool = True) -> Panel:
+        return Panel(y_label, sweep.lines("AP {ap}", "station", reading), title, from_zero)
+
+    return Picture(
+        Abscissa("CWmin of the stations [slots]", evenly(CWMINS), CWMINS),
+        [
+            panel("throughput [Mb/s]", cell.throughput, title, from_zero=False),
+            panel("collision rate\nof a station", cell.station_collisions),
+            panel("collision rate\nof the AP", cell.ap_collisions),
+            panel("active stations", cell.active),
+        ],
+    )
+
 
 STUDY = Study(
     key="edca-fig06",
@@ -132,6 +180,19 @@ STUDY = Study(
     points={**SWEEP.points(), **FIXED.points()},
     measure=measure,
     regime=cell.lossless,
-    draw=PICTURE.draw,
+    draw=picture(SWEEP, "seven downloads, by CWmin of the AP").draw,
     findings=findings,
+)
+
+UP_STUDY = Study(
+    key="edca-fig06_up",
+    title="Figure 6 for uploads: CWmin of the access point and of the stations",
+    points={
+        **UP_SWEEP.points(),
+        **UP_FIXED.points(),
+        "down-15-7": cell.scenario("down", ap=15, station=7),
+    },
+    measure=lambda runs: measure(runs, "up", UP_SWEEP),
+    draw=picture(UP_SWEEP, "seven uploads, by CWmin of the AP").draw,
+    findings=up_findings,
 )

@@ -117,6 +117,11 @@ def fairness(run: Run) -> Quantity:
     return run.quantity("stations", "first", "goodput_share") / mean_of(shares)
 
 
+def total(run: Run) -> Quantity:
+    """Return the sum of all goodputs of a run. [Mb/s]"""
+    return run.quantity("cells", "cell", "goodput_bps") / 1e6
+
+
 def rtt(run: Run, flow: str) -> Quantity:
     """Return the mean round-trip time of a flow. [s]"""
     return run.quantity("flows", flow, "rtt_s")

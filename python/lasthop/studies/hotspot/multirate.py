@@ -9,7 +9,10 @@ from lasthop.studies.hotspot.sweeps import (
     picture,
 )
 from lasthop.studies.picture import Line, Panel
-from lasthop.studies.study import Quantity, Runs, Study
+from lasthop.studies.study import Quantity, Runs, Study, listed
+
+TIMERS = (10, 40, 200, 500)
+"""Delayed-ACK timers other than the default of 100 ms, at one connection each. [ms]"""
 
 
 def study(number: int, direction: str) -> Study:
@@ -26,12 +29,18 @@ def study(number: int, direction: str) -> Study:
         values = slow.values(runs, {"eta_{x}": cell.fairness})
         return values | {f"eta_ratio_{x}": ratio for x, ratio in named}
 
+    def ratio(runs: Runs, kind: str) -> Quantity:
+        return cell.fairness(runs[f"{kind}slow-1"]) / cell.fairness(runs[f"{kind}fast-1"])
+
+    def by_timer(runs: Runs) -> dict[str, Quantity]:
+        return {f"eta_ratio_timer_{ms}": ratio(runs, f"timer-{ms}-") for ms in TIMERS}
+
     def findings(runs: Runs) -> dict[str, str]:
-        one, each = (
-            cell.fairness(runs[f"{kind}slow-1"]) / cell.fairness(runs[f"{kind}fast-1"])
-            for kind in ("", "each-")
+        one, each = ratio(runs, ""), ratio(runs, "each-")
+        acknowledged = (
+            f"with delayed-ACK timers of {', '.join(map(str, TIMERS))} ms instead of 100 "
+            f"{listed(by_timer(runs).values())}; with an ACK for each segment {each}"
         )
-        acknowledged = f"with an ACK for each segment {each}"
         if direction == "download":
             acknowledged += ", so that it is the delayed ACK that tells the rates apart"
         return {
@@ -62,6 +71,12 @@ def study(number: int, direction: str) -> Study:
         for point, tree in {**slow.points(), **fast.points()}.items()
         if point.endswith("-1")
     }
+    timed = {
+        f"timer-{ms}-{point}": {**tree, "tcp": {**tree["tcp"], "ack_delay": f"{ms} ms"}}
+        for point, tree in {**slow.points(), **fast.points()}.items()
+        if point.endswith("-1")
+        for ms in TIMERS
+    }
     lossless = cell.scenario(
         f"{direction}s, station 1 at {SLOW}, AP buffer {LOSSLESS_QUEUE}",
         {direction: 1, "rate": SLOW},
@@ -71,9 +86,16 @@ def study(number: int, direction: str) -> Study:
     return Study(
         key=f"hotspot-fig{number:02d}",
         title=f"Figure {number}: station 1 at 2 Mb/s, X {direction}s against one",
-        points={**slow.points(), **fast.points(), **each_acknowledged, "lossless": lossless},
+        points={
+            **slow.points(),
+            **fast.points(),
+            **each_acknowledged,
+            **timed,
+            "lossless": lossless,
+        },
         measure=measure,
         regime=cell.lossless,
+        shown=by_timer,
         draw=shown.draw,
         findings=findings,
     )

@@ -45,14 +45,25 @@ def connections(first: str, others: str, *, rate: str = FAST, name: str = "{x}")
     )
 
 
-def windows(direction: str) -> Sweep:
-    """Return one connection of each station, station 1's with windows from 6 to 42 packets."""
+def windows(direction: str, others: int = cell.WINDOW, name: str = "{x}") -> Sweep:
+    """Return one connection of each station, station 1's with windows from 6 to 42 packets.
+
+    Parameters
+    ----------
+    direction : str
+        ``upload`` or ``download``.
+    others : int
+        Window of the other stations. [packets]
+    name : str
+        Names of the points.
+    """
+    against = {} if others == cell.WINDOW else {"tcp": {"window": others}}
     return Sweep(
-        "{x}",
+        name,
         lambda x: cell.scenario(
-            f"{direction}s, window {x} against {cell.WINDOW}",
+            f"{direction}s, window {x} against {others}",
             {direction: 1, "tcp": {"window": x}},
-            {direction: 1},
+            {direction: 1, **against},
         ),
         {"x": WINDOWS},
     )

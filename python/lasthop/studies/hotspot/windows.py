@@ -1,9 +1,14 @@
 """Figures 8 and 11: the receive window of station 1 against 42 packets of the others."""
 
+import numpy as np
+
+from lasthop.digits import plain
+from lasthop.models.hotspot.padhye import received_per_rtt
 from lasthop.studies.hotspot import cell
-from lasthop.studies.hotspot.sweeps import WINDOWS, picture, windows
+from lasthop.studies.hotspot.sweeps import LOSSLESS_QUEUE, WINDOWS, picture, windows
 from lasthop.studies.picture import Panel
-from lasthop.studies.study import Study
+from lasthop.studies.study import Quantity, Run, Runs, Study, largest, listed, mean_of
+from lasthop.studies.sweep import Sweep
 
 STATED = {
     "upload": [(w, w / cell.WINDOW) for w in WINDOWS],
@@ -11,25 +16,175 @@ STATED = {
 }
 """Fairness levels that the paper states, by direction. [-]"""
 
+INACCURATE = (16, 20, 24)
+"""Windows of 24 to 36 kbytes, for which the paper reports inaccuracies of the model. [packets]"""
 
-def study(number: int, direction: str) -> Study:
-    """Return the study of one direction, ``upload`` or ``download``."""
-    sweep = windows(direction)
-    panel = Panel(
+DOWNLOADS = windows("download")
+UPLOADS = windows("upload")
+
+RANDOM_LOSS = 0.004
+"""Loss of segments on the wire where losses are random, about that of the buffer. [-]"""
+
+
+def random_losses(x: int) -> cell.Tree:
+    """Return a point of figure 8 whose segments are lost at random, not by the buffer."""
+    tree = DOWNLOADS.scenario(x=x)
+    ap = {**tree["cell"]["ap"], "queue": LOSSLESS_QUEUE}
+    return {**tree, "cell": {**tree["cell"], "ap": ap}, "wire": {"loss": RANDOM_LOSS}}
+
+
+RANDOM = Sweep("random-{x}", random_losses, {"x": (6, 12, 16, 20)})
+
+
+def error(run: Run) -> Quantity:
+    """Return the relative difference of eta from the model, positive on average. [-]"""
+    eta = cell.fairness(run)
+    if eta.predicted is None:
+        return Quantity(np.full_like(eta.samples, np.nan))
+    difference = eta.samples / eta.predicted - 1.0
+    return Quantity(np.copysign(1.0, difference.mean()) * difference)
+
+
+def errors(runs: Runs) -> dict[str, Quantity]:
+    """Return eta, and the largest differences from the model in figure 8. [-]"""
+    parts = {
+        "16_24": DOWNLOADS.at(x=INACCURATE),
+        "elsewhere": DOWNLOADS.at(x=[w for w in WINDOWS if w not in INACCURATE]),
+    }
+    return {
+        **DOWNLOADS.values(runs, {"eta_{x}": cell.fairness}),
+        **{f"error_{part}": largest(sweep.read(runs, error)) for part, sweep in parts.items()},
+    }
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return that a full buffer loses in bursts, of which small windows catch less."""
+    small, swept = runs["12"], RANDOM.settings["x"]
+    flows = ("first/down/1", "others-1/down/1")
+    lost = [small.quantity("flows", flow, "loss_probability") * 100 for flow in flows]
+    usual = received_per_rtt(RANDOM_LOSS, cell.WINDOW)
+    formulas = [plain(received_per_rtt(RANDOM_LOSS, window) / usual) for window in swept]
+    least = cell.ap_loss(runs["6"]) * 100
+    assert least.predicted is not None
+    return {
+        "hotspot-16": (
+            "the model has one loss probability for all (a6). A full buffer loses in bursts, of "
+            f"which a small window catches less: at a window of 12 station 1 loses {lost[0]} % of "
+            f"its segments, another station {lost[1]} %. Where the wire loses "
+            f"{RANDOM_LOSS * 100:g} % at random instead and the buffer holds all windows, eta at "
+            f"windows of {', '.join(map(str, swept))} is {listed(RANDOM.read(runs, cell.fairness))}"
+            f", by the model's formulas with that loss {', '.join(formulas)}. At a window of 6 the "
+            f"model's loss is {plain(least.predicted)} %, the simulated one {least} %"
+        )
+    }
+
+
+def rtt_ratio(run: Run) -> Quantity:
+    """Return the round trip of station 1's upload over that of the others'. [-]"""
+    return cell.rtt(run, "first/up/1") / mean_of(
+        [cell.rtt(run, f"{station}/up/1") for station in cell.others(run)]
+    )
+
+
+def segment_loss(run: Run) -> Quantity:
+    """Return the largest part of segments that a connection loses. [-]"""
+    flows = run.items("flows")
+    return largest([run.quantity("flows", flow, "loss_probability") for flow in flows])
+
+
+def others_queue(run: Run) -> Quantity:
+    """Return the largest mean queue of the other stations. [packets]"""
+    names = cell.others(run)
+    return largest([run.quantity("stations", name, "queue_packets") for name in names])
+
+
+def empty_buffers(runs: Runs) -> dict[str, Quantity]:
+    """Return eta, stations' queues, round trips and losses of figure 11, and its mean goodput."""
+    table = {
+        "eta_{x}": cell.fairness,
+        "queue_{x}": cell.station_queue,
+        "others_queue_{x}": others_queue,
+        "rtt_ratio_{x}": rtt_ratio,
+        "segment_loss_{x}": segment_loss,
+    }
+    values = UPLOADS.values(runs, table)
+    return values | {"goodput": mean_of(UPLOADS.read(runs, cell.total))}
+
+
+PROMPT_CWMIN = 7
+"""Window with which a station hardly queues. [slots]"""
+
+PATIENT_ATTEMPTS = 255
+"""Attempts after which a frame is given up, where none is. The default is 7."""
+
+
+def isolating() -> dict[str, cell.Tree]:
+    """Return uploads with windows of 42 where no ACK is lost, access is quick, or none gives up."""
+    tree = UPLOADS.scenario(x=cell.WINDOW)
+    table, ap = tree["cell"], tree["cell"]["ap"]
+
+    def stations(**change: int) -> dict[str, cell.Tree]:
+        return {name: {**own, **change} for name, own in tree["station"].items()}
+
+    patient = {"attempts_short": PATIENT_ATTEMPTS}
+    return {
+        "lossless": {**tree, "cell": {**table, "ap": {**ap, "queue": LOSSLESS_QUEUE}}},
+        "prompt": {**tree, "station": stations(cwmin=PROMPT_CWMIN)},
+        "patient": {
+            **tree,
+            "cell": {**table, "ap": {**ap, **patient}},
+            "station": stations(**patient),
+        },
+    }
+
+
+def queue_findings(runs: Runs) -> dict[str, str]:
+    """Return why stations hold some packets, and where segments are lost."""
+    usual, lossless, prompt, patient = (
+        runs[name] for name in (f"{cell.WINDOW}", "lossless", "prompt", "patient")
+    )
+    return {
+        "hotspot-18": (
+            "Eq. (5) is a balance of means. The AP loses "
+            f"{cell.ap_loss(usual) * 100} % of the ACKs, the next one covers more segments, and "
+            f"its station sends them in a burst, which waits: {others_queue(usual)} packets with "
+            f"the one in service. Where no ACK is lost (AP buffer {LOSSLESS_QUEUE}) it is "
+            f"{others_queue(lossless)}, with CWmin {PROMPT_CWMIN} of the stations "
+            f"{others_queue(prompt)}. The AP and the stations lose some segments in a million "
+            f"after 7 collisions, against a7; with {PATIENT_ATTEMPTS} attempts "
+            f"{segment_loss(patient)}"
+        )
+    }
+
+
+def panel(direction: str) -> Panel:
+    """Return the fairness level over the window of station 1."""
+    return Panel(
         "fairness level η₁₂",
-        sweep.lines("", "x", cell.fairness),
+        (DOWNLOADS if direction == "download" else UPLOADS).lines("", "x", cell.fairness),
         f"one {direction} each, window W₁ against {cell.WINDOW}",
         stated=STATED[direction],
     )
-    return Study(
-        key=f"hotspot-fig{number:02d}",
-        title=f"Figure {number}: {direction}s, receive window of station 1 from 6 to 42 packets",
-        points=sweep.points(),
-        measure=lambda runs: sweep.values(runs, {"eta_{x}": cell.fairness}),
-        shown=lambda runs: sweep.values(runs, cell.STANDING),
-        draw=picture("receive window of station 1, W₁ [packets]", [panel]).draw,
-    )
 
 
-FIG08 = study(8, "download")
-FIG11 = study(11, "upload")
+LABEL = "receive window of station 1, W₁ [packets]"
+
+FIG08 = Study(
+    key="hotspot-fig08",
+    title="Figure 8: downloads, receive window of station 1 from 6 to 42 packets",
+    points={**DOWNLOADS.points(), **RANDOM.points()},
+    measure=errors,
+    shown=lambda runs: DOWNLOADS.values(runs, cell.STANDING),
+    draw=picture(LABEL, [panel("download")]).draw,
+    findings=findings,
+)
+
+FIG11 = Study(
+    key="hotspot-fig11",
+    title="Figure 11: uploads, receive window of station 1 from 6 to 42 packets",
+    points={**UPLOADS.points(), **isolating()},
+    measure=empty_buffers,
+    shown=lambda runs: UPLOADS.values(runs, {"loss_{x}": cell.ap_loss}),
+    draw=picture(LABEL, [panel("upload")]).draw,
+    findings=queue_findings,
+)

@@ -1,0 +1,161 @@
+"""Footnote 2: figures 5 to 9 with other receive windows than 4 packets."""
+
+from lasthop.studies.edca import cell, fig06, fig07, fig09
+from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
+from lasthop.studies.edca.fig05 import PATIENT, fixed
+from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
+from lasthop.studies.study import Quantity, Runs, Study, largest, listed
+from lasthop.studies.sweep import Sweep
+
+WINDOWS = (2, 8, 12)
+"""Receive windows, of which the footnote names the last. [packets]"""
+
+COLUMN = 7
+"""CWmin of the stations for which that of the access point is swept beyond. [slots]"""
+
+EQUAL = Sweep(
+    "{way}-w{window}-{cwmin}",
+    lambda way, window, cwmin: cell.scenario(way, ap=cwmin, station=cwmin, tcp={"window": window}),
+    {"way": DIRECTIONS, "window": WINDOWS, "cwmin": CWMINS},
+)
+
+PAIRS = Sweep(
+    "down-w{window}-{ap}-{station}",
+    lambda window, ap, station: cell.scenario(
+        "down", ap=ap, station=station, tcp={"window": window}
+    ),
+    {"window": WINDOWS, "ap": CWMINS, "station": CWMINS},
+)
+ROWS = PAIRS.at(ap=fig06.SMALL_AP)
+BELOW = PAIRS.at(ap=[ap for ap in CWMINS if ap > COLUMN], station=COLUMN)
+"""Pairs that are run: all of a small CWmin of the access point, and one of the stations."""
+
+IMMEDIATE = Sweep(
+    "down-w{window}-pifs-{cwmin}",
+    lambda window, cwmin: cell.scenario("down", ap=PIFS, station=cwmin, tcp={"window": window}),
+    {"window": WINDOWS, "cwmin": CWMINS},
+)
+
+TURNS = (3, 7, 127, 255)
+"""CWmin of the stations around which curves fall, rise and fall, with CWmin 3 of the AP. [slots]"""
+
+LIMITS = (1, 2)
+"""TXOP limits. [packets]"""
+
+TXOP = Sweep(
+    "down-w{window}-txop-{limit}",
+    lambda window, limit: fig07.scenario("fifo", limit, limit, {"window": window}),
+    {"window": WINDOWS, "limit": LIMITS},
+)
+
+PIFS_TXOP = Sweep(
+    "down-w{window}-pifs-limit-{limit}",
+    lambda window, limit: fig09.scenario("down", 1, limit, {"window": window}),
+    {"window": WINDOWS, "limit": LIMITS},
+)
+
+FIXED = Sweep(
+    "down-w{window}-{ap}-{station}-fixed",
+    lambda window, ap, station: cell.scenario(
+        "down", ap=fixed(ap), station=fixed(station), tcp={**PATIENT, "window": window}
+    ),
+    {"window": WINDOWS, "ap": CWMINS[:1], "station": TURNS},
+)
+"""The smallest window of the access point, with windows that do not double."""
+
+SWEEPS = (EQUAL, ROWS, BELOW, IMMEDIATE, TXOP, PIFS_TXOP, FIXED)
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return throughput, collision rates and active stations by window, and what curves do."""
+    values = EQUAL.values(
+        runs,
+        {
+            "{way}_{window}_{cwmin}": cell.throughput,
+            "collision_ap_{way}_{window}_{cwmin}": cell.ap_collisions,
+            "collision_station_{way}_{window}_{cwmin}": cell.station_collisions,
+        },
+    )
+    for sweep in (ROWS, BELOW):
+        values |= sweep.values(runs, {"active_{window}_{ap}_{station}": cell.active})
+    values |= TXOP.values(runs, {"txop_{window}_{limit}": cell.throughput})
+    values |= PIFS_TXOP.values(runs, {"pifs_limit_{limit}_{window}": cell.throughput})
+    for window in WINDOWS:
+        for way in DIRECTIONS:
+            equal = EQUAL.at(way=way, window=window)
+            slow, fast = values[f"{way}_{window}_3"], values[f"{way}_{window}_15"]
+            values[f"fall_{way}_{window}"] = (fast - slow) / fast
+            values[f"active_most_{way}_{window}"] = largest(equal.read(runs, cell.active))
+        pairs = [one.at(window=window).read(runs, cell.throughput) for one in (ROWS, BELOW)]
+        equals = EQUAL.at(way="down", window=window).read(runs, cell.throughput)
+        values[f"best_equal_{window}"] = largest(equals)
+        values[f"best_pair_{window}"] = largest([*pairs[0], *pairs[1], *equals])
+        pifs = IMMEDIATE.at(window=window)
+        values[f"best_pifs_{window}"] = largest(pifs.read(runs, cell.throughput))
+        for ap in fig06.SMALL_AP:
+            values |= curves(runs, window, ap)
+    return values
+
+
+def curves(runs: Runs, window: int, ap: int) -> dict[str, Quantity]:
+    """Return what the curves of one CWmin of the access point do, and where they begin and end."""
+    row = ROWS.at(window=window, ap=ap)
+    values = fig06.curve(runs, row, ap)
+    for node, rate in (("ap", cell.ap_collisions), ("station", cell.station_collisions)):
+        for end, station in (("start", ap), ("end", CWMINS[-1])):
+            [values[f"collision_{node}_{end}"]] = row.at(station=station).read(runs, rate)
+    return {f"{name}_{window}_{ap}": one for name, one in values.items()}
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what exponential backoff does at the smallest windows, by receive window."""
+    told = []
+    for window in WINDOWS:
+        turns = FIXED.at(window=window, station=TURNS)
+        real, single = runs[f"down-w{window}-3-3"], runs[f"down-w{window}-3-3-fixed"]
+        told.append(
+            f"with {window} packets {cell.active(real)} stations are active at CWmin 3, without "
+            f"doubling {cell.active(single)}, in the chain "
+            f"{cell.predicted(cell.active(single))}; throughput is without doubling "
+            f"{listed(turns.read(runs, cell.throughput))} Mb/s, the AP's collision rate "
+            f"{listed(turns.read(runs, cell.ap_collisions))}, at CWmin "
+            f"{', '.join(map(str, TURNS))} of the stations"
+        )
+    return {
+        "edca-22": (
+            "at CWmin 3 exponential backoff fills the stations, as with a window of 4 (studies "
+            f"fig05 and fig06): {'; '.join(told)}"
+        )
+    }
+
+
+PICTURE = Picture(
+    Abscissa("CWmin of all, or of the stations [slots]", evenly(CWMINS), CWMINS),
+    [
+        Panel(
+            "throughput [Mb/s]",
+            EQUAL.at(way="down").lines("window {window}", "cwmin", cell.throughput),
+            "equal CWmin, downloads, by receive window",
+        ),
+        Panel(
+            "active stations",
+            EQUAL.at(way="down").lines("window {window}", "cwmin", cell.active),
+        ),
+        Panel(
+            "throughput [Mb/s]",
+            ROWS.at(ap=7).lines("window {window}", "station", cell.throughput),
+            "CWmin 7 of the AP",
+            from_zero=False,
+        ),
+        Panel("active stations", ROWS.at(ap=7).lines("window {window}", "station", cell.active)),
+    ],
+)
+
+STUDY = Study(
+    key="edca-windows",
+    title="Footnote 2: other receive windows",
+    points={name: tree for sweep in SWEEPS for name, tree in sweep.points().items()},
+    measure=measure,
+    draw=PICTURE.draw,
+    findings=findings,
+)

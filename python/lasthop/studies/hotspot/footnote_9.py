@@ -1,0 +1,78 @@
+"""Footnote 9: figure 8 with a receive window of 6 packets at the other stations."""
+
+from dataclasses import replace
+
+from lasthop.studies.hotspot import cell
+from lasthop.studies.hotspot.shared import STILL_RATE
+from lasthop.studies.hotspot.sweeps import picture, windows
+from lasthop.studies.picture import Panel
+from lasthop.studies.study import Quantity, Runs, Study
+
+OTHERS = 6
+"""Receive window of the other stations. [packets]"""
+
+SWEEP = windows("download", OTHERS)
+
+WITH = replace(
+    SWEEP,
+    name="with-{x}",
+    scenario=lambda x: {**SWEEP.scenario(x=x), "vsb": dict(cell.PAPERS_VSB)},
+)
+
+
+PROMPT_THRESHOLD = "10 ms"
+"""A round trip of pings beyond which the estimator lowers C, instead of 40 ms."""
+
+
+def measure(runs: Runs) -> dict[str, Quantity]:
+    """Return eta without the bottleneck and with it. [-]"""
+    without = SWEEP.values(runs, {"eta_{x}": cell.fairness})
+    return without | WITH.values(runs, {"eta_vsb_{x}": cell.fairness})
+
+
+def findings(runs: Runs) -> dict[str, str]:
+    """Return what keeps the stations with small windows below their share."""
+    last, prompt = runs["with-42"], runs["prompt"]
+    ping = last.quantity("links", "vsb", "ping_rtt_s") * 1e3
+    return {
+        "hotspot-17": (
+            f"a window of {OTHERS} packets a round trip is less than a fair share where pings "
+            f"take {ping} ms, which the estimator allows: up to 40. With {PROMPT_THRESHOLD} "
+            f"allowed eta is {cell.fairness(prompt)} at a window of 42, and "
+            f"{cell.fairness(runs['still'])} at a rate of {STILL_RATE}, at which nothing stands "
+            f"in the access point; with C by agreement {cell.fairness(runs['agreed'])}"
+        )
+    }
+
+
+PICTURE = picture(
+    "receive window of station 1, W₁ [packets]",
+    [
+        Panel(
+            "fairness level η₁₂",
+            SWEEP.lines("without", "x", cell.fairness, "without")
+            + WITH.lines("with VSB", "x", cell.fairness),
+            f"one download each, window W₁ against {OTHERS}",
+            levels={"paper: with VSB": 1.0},
+        )
+    ],
+)
+
+STUDY = Study(
+    key="hotspot-footnote_9",
+    title="Footnote 9: figure 8 with windows of 6 packets at the other stations",
+    points={
+        **SWEEP.points(),
+        **WITH.points(),
+        "still": {**SWEEP.scenario(x=42), "vsb": {"rate": STILL_RATE}},
+        "prompt": {
+            **SWEEP.scenario(x=42),
+            "vsb": {**cell.PAPERS_VSB, "wce": {**cell.PAPERS_WCE, "threshold": PROMPT_THRESHOLD}},
+        },
+        "agreed": cell.by_agreement(WITH.scenario(x=42)),
+    },
+    measure=measure,
+    shown=lambda runs: SWEEP.values(runs, cell.STANDING),
+    draw=PICTURE.draw,
+    findings=findings,
+)
