@@ -214,9 +214,7 @@ impl Server {
             }
             !pool.is_dead()
         });
-        self.answerer
-            .borrow_mut()
-            .retain(|pool| !pool.is_dead());
+        self.answerer.borrow_mut().retain(|pool| !pool.is_dead());
     }
 }
 

@@ -108,11 +108,7 @@ fn read<'a, S>(
 }
 
 /// Takes an answer off what an address may get: a token bucket. Only who has the key gets an entry.
-fn may_answer(
-    left: &mut HashMap<IpAddr, (f64, Duration)>,
-    address: IpAddr,
-    now: Duration,
-) -> bool {
+fn may_answer(left: &mut HashMap<IpAddr, (f64, Duration)>, address: IpAddr, now: Duration) -> bool {
     let (per_s, most) = OF_ONE;
     let refilled = |(tokens, since): (f64, Duration)| {
         (tokens + per_s * now.saturating_sub(since).as_secs_f64()).min(most)

@@ -186,7 +186,13 @@ mod tests {
             .collect();
         assert_eq!(
             hex,
-            concat!("0101", "f31b5a1bc4f285f9", "00000007", "000249f0", "78967bdf73328f33fb6a08ae7b329eb1")
+            concat!(
+                "0101",
+                "f31b5a1bc4f285f9",
+                "00000007",
+                "000249f0",
+                "78967bdf73328f33fb6a08ae7b329eb1"
+            )
         );
     }
 
