@@ -5,7 +5,7 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 from lab import wait_until
 from lasthop import relay
 from relaying import relays
-from test_relay_attacks import ask, serving_echo
+from test_relay_attacks import Wire, ask, serving_echo
 
 LENGTH = 34
 """Length of a probe and of its answer. [bytes]"""
@@ -24,8 +24,8 @@ BATCH, PAUSE_S = 64, 0.005
 """Datagrams that a server reads at once, and the pause after as many."""
 
 
-class UdpPath:
-    """A path for datagrams to a server, which delays each and may lose all.
+class UdpPath(Wire):
+    """A path to a server that delays datagrams, or loses all of them. Connections have no delay.
 
     Parameters
     ----------
@@ -34,13 +34,12 @@ class UdpPath:
     """
 
     def __init__(self, there: tuple[str, int]) -> None:
-        self.tcp = socket.create_server(("127.0.0.1", 0))
-        self.address: tuple[str, int] = self.tcp.getsockname()
-        self.there = there
+        super().__init__(there)
         self.near = socket.socket(type=socket.SOCK_DGRAM)
         self.near.bind(self.address)
         self.far = socket.socket(type=socket.SOCK_DGRAM)
         self.far.connect(there)
+        self.sockets += [self.near, self.far]
         self.delay_s = 0.0
         """Delay of a request, and of an answer."""
         self.loses = False
@@ -51,61 +50,44 @@ class UdpPath:
     def run_udp(self) -> None:
         """Forward datagrams until `is_over`."""
         order = count()
-        due: list[tuple[float, int, Callable[[], object]]] = []
+        due: list[tuple[float, int, bytes, tuple[str, int] | None]] = []
         client: tuple[str, int] | None = None
         while not self.is_over:
             for one in select.select([self.near, self.far], [], [], 0.01)[0]:
                 with suppress(ConnectionError):
                     if one is self.near:
-                        data, client = self.near.recvfrom(2048)
-                        self.requests.append(data)
-                        forward = lambda data=data: self.far.send(data)  # noqa: E731
+                        datagram, client = self.near.recvfrom(2048)
+                        self.requests.append(datagram)
+                        to = None
                     else:
-                        data = self.far.recv(2048)
-                        self.answers.append(data)
-                        forward = lambda data=data, to=client: self.near.sendto(data, to)  # noqa: E731
+                        datagram, to = self.far.recv(2048), client
+                        self.answers.append(datagram)
                     if not self.loses:
-                        heapq.heappush(
-                            due, (time.monotonic() + self.delay_s, next(order), forward)
-                        )
+                        at_s = time.monotonic() + self.delay_s
+                        heapq.heappush(due, (at_s, next(order), datagram, to))
             while due and due[0][0] <= time.monotonic():
+                _, _, datagram, to = heapq.heappop(due)
                 with suppress(ConnectionError):
-                    heapq.heappop(due)[2]()
-
-    def run_tcp(self) -> None:
-        """Forward connections until `close`."""
-        with suppress(OSError):
-            while True:
-                here, _ = self.tcp.accept()
-                there = socket.create_connection(self.there)
-                for pair in ((here, there), (there, here)):
-                    threading.Thread(target=pump, args=pair, daemon=True).start()
-
-
-def pump(one: socket.socket, other: socket.socket) -> None:
-    """Forward one direction of a connection."""
-    with suppress(OSError):
-        while piece := one.recv(65_536):
-            other.sendall(piece)
-        other.shutdown(socket.SHUT_WR)
+                    if to is None:
+                        self.far.send(datagram)
+                    else:
+                        self.near.sendto(datagram, to)
 
 
 @contextmanager
 def path_to(there: tuple[str, int]) -> Iterator[UdpPath]:
     """Run a path to a server, for connections and datagrams."""
     path = UdpPath(there)
-    threads = [threading.Thread(target=each) for each in (path.run_udp, path.run_tcp)]
+    threads = [threading.Thread(target=each) for each in (path.run_udp, path.run)]
     for thread in threads:
         thread.start()
     try:
         yield path
     finally:
         path.is_over = True
-        path.tcp.shutdown(socket.SHUT_RDWR)
-        for thread in threads:
-            thread.join()
-        for one in (path.tcp, path.near, path.far):
-            one.close()
+        threads[0].join()
+        path.close()
+        threads[1].join()
 
 
 def told(client: relay.Client | relay.Server, part: str) -> None:

@@ -311,8 +311,8 @@ def connect(
         bool,
         typer.Option(
             "--probe",
-            help="Measure the round-trip time by UDP probes to HOST:PORT, not by the connections' "
-            "own; while they are not answered, by the latter.",
+            help="Measure the round-trip time by UDP probes to HOST:PORT; while they are not "
+            "answered, by the TCP connections.",
         ),
     ] = False,
     connections: Annotated[
@@ -409,7 +409,8 @@ def connect(
     options = {"congestion": "--congestion", "from": "--from"}
     options |= named("--socks", settings.socks) | named("--tproxy", settings.transparent)
     options |= named("--forward", (Address(*one.listen) for one in settings.forwards))
-    become(settings, doors, rest, {"terms": terms.as_json(), "probe": probe}, options, metrics, as_json=as_json)
+    says = {"terms": terms.as_json(), "probe": probe}
+    become(settings, doors, rest, says, options, metrics, as_json=as_json)
 
 
 def doubts(settings: "ClientSettings") -> Iterator[str]:

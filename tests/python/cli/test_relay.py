@@ -72,7 +72,7 @@ def test_a_value_is_named_with_what_would_be_valid(
 
 def test_probes_are_for_rules_that_depend_on_the_round_trip_time() -> None:
     terms = Terms(rule="fixed", connections=(4, 4))
-    with pytest.raises(UserError, match='^probe: the rule "fixed" does not depend on'):
+    with pytest.raises(UserError, match=r'^probe: the rule "fixed" does not depend on'):
         Client(("127.0.0.1", 1), new_key(), terms, probe=True)
 
 
