@@ -102,18 +102,25 @@ def told(client: relay.Client | relay.Server, part: str) -> None:
     wait_until(is_told, f'"{part}"')
 
 
-def test_connections_follow_the_delay_of_datagrams_at_both_ends() -> None:
-    """The TCP path has no delay, and a delay of datagrams can only grow on a busy machine."""
+@pytest.mark.parametrize("rule", ["rtt", "marks"])
+def test_connections_follow_the_delay_of_datagrams(rule: str) -> None:
+    """The TCP path has no delay, and a delay of datagrams can only grow on a busy machine.
+
+    Where T alone decides, the client does. By another rule the server decides too, by the same T.
+    """
     key = relay.new_key()
     with serving_echo() as target, relay.Server(key) as server, path_to(server.address) as path:
         path.delay_s = 0.2  # k T = 10 x 0.4
         with (
-            relay.Client(path.address, key, probe=True) as client,
+            relay.Client(path.address, key, relay.Terms(rule=rule), probe=True) as client,
             client.connect("127.0.0.1", target),
         ):
             told(client, "answers UDP probes, which measure T")
             wait_until(lambda: client.metrics()["connections"] >= 4, "four connections")
-            wait_until(lambda: server.metrics()["connections_asked"] >= 4, "the server's number")
+            if rule == "rtt":
+                assert server.metrics()["connections_asked"] == 1
+            else:
+                wait_until(lambda: server.metrics()["connections_asked"] >= 4, "as many there")
             seen = client.metrics()
             assert seen["probes_in_use"]
             assert 0.4 <= seen["probe_rtt_s"] < 1.5

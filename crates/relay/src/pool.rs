@@ -19,7 +19,7 @@ use crate::frame::{self, StreamId};
 use crate::hello::Terms;
 use crate::kernel;
 use crate::links::Wire;
-use crate::number::Number;
+use crate::number::{Asked, Number};
 use crate::server::connect;
 use crate::session::{Event, Limits, LinkId, Memory, Read, Session, Side};
 
@@ -526,7 +526,7 @@ impl Pool {
 
     fn step(&self, now: Duration) {
         let mut number = self.number.borrow_mut();
-        if self.is_idle() {
+        if self.is_idle() || self.follows_client() && number.probed_rtt(now).is_some() {
             number.rest();
         } else {
             number.step(now);
@@ -537,6 +537,12 @@ impl Pool {
             self.session.borrow_mut().wish(here);
         }
         self.changed.notify_one();
+    }
+
+    /// Whether this is a server whose rule depends on T only. The client applies the rule to the T of its probes, and the
+    /// server would apply it to the same T one interval later: the larger of both numbers would be held for longer.
+    fn follows_client(&self) -> bool {
+        self.allowed.is_some() && matches!(self.terms.rule.aim, Asked::Rtt { .. })
     }
 
     /// Ends everything: all streams break off.
