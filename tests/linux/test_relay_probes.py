@@ -149,7 +149,7 @@ def test_without_answers_t_is_that_of_the_connections() -> None:
 
 @pytest.mark.slow
 def test_probes_are_tried_again() -> None:
-    """Silence is noticed after 5 s, and the next probe is sent 5 to 15 s later."""
+    """Silence is noticed after 5 s, later after 20 s. A probe is then sent every 5 to 15 s."""
     key = relay.new_key()
     with (
         serving_echo() as target,

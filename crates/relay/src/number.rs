@@ -325,9 +325,9 @@ mod tests {
         assert_eq!(asked(1, &[]), 4, "of the connections");
         assert_eq!(asked(2, &[700, 900]), 8, "of the probes");
         assert_eq!(asked(3, &[]), 8, "it stays without an answer");
-        assert_eq!(asked(6, &[]), 8);
-        assert_eq!(asked(7, &[]), 4, "no answer for 5 s");
-        assert_eq!(asked(8, &[1_000]), 10);
+        assert_eq!(asked(21, &[]), 8);
+        assert_eq!(asked(22, &[]), 4, "no answer for 20 s");
+        assert_eq!(asked(23, &[1_000]), 10);
     }
 
     #[test]

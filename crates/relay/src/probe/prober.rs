@@ -1,15 +1,14 @@
 //! Requests of a client that wait for their answers.
 //!
 //! ```text
-//! Waiting --answer--> Answered --no answer for 5 s, or 3 T--> Silent --answer--> Answered
-//!    |                                                          ^
-//!    +---------------------no answer for 5 s--------------------+
+//! Waiting --answer--> Answered --no answer for 20 s, or 3 T--> Silent --answer--> Answered
+//!    |                                                           ^
+//!    +---------------------no answer for 5 s---------------------+
 //! ```
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::estimate::SILENCE;
 use super::packet::{Datagram, Kind, Probe, ProbeKey, datagram};
 
 /// Probes per interval of the rule.
@@ -18,6 +17,8 @@ const PER_INTERVAL: u32 = 10;
 const GAP: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(500));
 /// Mean time between two probes while none is answered.
 const SILENT_GAP: Duration = Duration::from_secs(10);
+/// Time without a first answer after which a server counts as silent.
+const FIRST_SILENCE: Duration = Duration::from_secs(5);
 /// Age at which a probe counts as lost.
 const MOST_AGE: Duration = Duration::from_secs(60);
 
@@ -111,7 +112,7 @@ impl Prober {
     pub(crate) fn look(&mut self, is_valid: bool, now: Duration) {
         let is_silent = match self.state {
             State::Waiting { since } => {
-                since.is_some_and(|since| now.saturating_sub(since) >= SILENCE.0)
+                since.is_some_and(|since| now.saturating_sub(since) >= FIRST_SILENCE)
             }
             State::Answered => !is_valid,
             State::Silent => true,
