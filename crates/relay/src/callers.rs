@@ -116,7 +116,7 @@ impl Callers {
 }
 
 /// Returns what counts as one address: IPv6 gives each subscriber a network of 64 bits at least.
-fn subscriber(address: IpAddr) -> IpAddr {
+pub(crate) fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         address => address,

@@ -21,6 +21,7 @@ use crate::kernel;
 use crate::links;
 use crate::noise::{self, Key, NoiseError};
 use crate::pool::Pool;
+use crate::probe::client::Probes;
 use crate::session::{Counted, LinkId, Memory};
 use crate::settings::ClientSettings;
 use crate::socks;
@@ -41,12 +42,12 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Programs, and the server.
 pub(crate) struct Client {
-    key: Key,
-    settings: ClientSettings,
+    pub(crate) key: Key,
+    pub(crate) settings: ClientSettings,
     pub(crate) memory: Memory,
     pub(crate) pool: RefCell<Rc<Pool>>,
     /// Name of the session.
-    session: RefCell<String>,
+    pub(crate) session: RefCell<String>,
     /// Number of the next connection.
     next_link: Cell<LinkId>,
     /// Connections that are being made.
@@ -61,6 +62,7 @@ pub(crate) struct Client {
     streams: Cell<usize>,
     /// What was counted in sessions that are over.
     pub(crate) gone: Cell<Counted>,
+    pub(crate) probes: Cell<Probes>,
 }
 
 /// Where connections of programs lead.
@@ -125,10 +127,11 @@ impl Client {
             told: RefCell::default(),
             streams: Cell::new(streams),
             gone: Cell::default(),
+            probes: Cell::default(),
         })
     }
 
-    fn note(&self, text: String) {
+    pub(crate) fn note(&self, text: String) {
         let _ = self.notes.try_send(text); // nobody may read them
     }
 
@@ -207,7 +210,8 @@ impl Client {
         });
     }
 
-    fn name(&self) -> String {
+    /// Address of the server, as it was given.
+    pub(crate) fn name(&self) -> String {
         let (host, port) = &self.settings.server;
         match host.contains(':') {
             true => format!("[{host}]:{port}"),

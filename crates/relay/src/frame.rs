@@ -17,6 +17,7 @@
 //! Frames below 16 are kept by their sender until they are acknowledged, and sent again on another
 //! connection when theirs dies; those from 16 on are said once, and over whichever connection is ready.
 //! A connection's number is what the client has called it in the handshake.
+//! Probes are UDP datagrams of their own (`probe/packet.rs`).
 
 use thiserror::Error;
 

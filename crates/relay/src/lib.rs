@@ -22,6 +22,7 @@ mod metrics;
 mod noise;
 mod number;
 mod pool;
+mod probe;
 mod relay;
 mod server;
 pub mod session;

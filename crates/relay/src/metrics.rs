@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::client::Client;
 use crate::pool::Pool;
+use crate::probe::answerer::Answers;
 use crate::server::Server;
 use crate::session::{Counted, Memory};
 
@@ -46,6 +47,23 @@ pub(crate) struct Metrics {
     /// At a server.
     #[serde(skip_serializing_if = "Option::is_none")]
     handshakes: Option<Handshakes>,
+    /// At a server: datagrams at the port of the probes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probes: Option<Answers>,
+    /// At a client that probes.
+    #[serde(flatten)]
+    probing: Option<Probing>,
+}
+
+/// Probes of a client.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Probing {
+    /// Whether T is theirs.
+    probes_in_use: bool,
+    /// Mean round-trip time of the last interval, if T is theirs. [s]
+    probe_rtt_s: Option<f64>,
+    probes_sent: u64,
+    probes_answered: u64,
 }
 
 impl Metrics {
@@ -91,6 +109,7 @@ pub(crate) fn of_server(server: &Server) -> Metrics {
     let pools = server.pools.borrow();
     let live: Vec<&Pool> = pools.values().map(|pool| &**pool).collect();
     let mut metrics = Metrics::of(&live, &server.memory, Some(server.handshakes.get()));
+    metrics.probes = Some(server.answerer.borrow().answers);
     metrics.add(server.gone.get());
     metrics
 }
@@ -99,6 +118,13 @@ pub(crate) fn of_server(server: &Server) -> Metrics {
 pub(crate) fn of_client(client: &Client) -> Metrics {
     let pool = client.pool.borrow();
     let mut metrics = Metrics::of(&[&pool], &client.memory, None);
+    let (rtt, probes) = (pool.probed_rtt(), client.probes.get());
+    metrics.probing = client.settings.probe.then(|| Probing {
+        probes_in_use: rtt.is_some(),
+        probe_rtt_s: rtt.map(|rtt| rtt.as_secs_f64()),
+        probes_sent: probes.sent,
+        probes_answered: probes.answered,
+    });
     metrics.add(client.gone.get());
     metrics
 }

@@ -6,6 +6,9 @@ use std::rc::Rc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use snow::params::HashChoice;
+use snow::resolvers::{CryptoResolver, DefaultResolver};
+use snow::types::Hash;
 use snow::{Builder, HandshakeState, StatelessTransportState};
 use thiserror::Error;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -38,6 +41,33 @@ impl Key {
     pub fn read(text: &str) -> Option<Key> {
         let bytes = STANDARD.decode(text.trim()).ok()?;
         Some(Key(bytes.try_into().ok()?))
+    }
+}
+
+/// HMAC-BLAKE2s under a key (RFC 2104), as in Noise.
+pub(crate) struct Mac {
+    hash: Box<dyn Hash>,
+    key: [u8; 32],
+}
+
+impl Mac {
+    /// With a key of its own.
+    pub(crate) fn new(key: [u8; 32]) -> Result<Mac, NoiseError> {
+        let hash = DefaultResolver.resolve_hash(&HashChoice::Blake2s);
+        let hash = hash.ok_or(NoiseError::Cipher(snow::Error::Input))?;
+        Ok(Mac { hash, key })
+    }
+
+    /// With the key of both relays, to derive others from.
+    pub(crate) fn of(key: &Key) -> Result<Mac, NoiseError> {
+        Mac::new(key.0)
+    }
+
+    /// Returns the tag of some bytes.
+    pub(crate) fn tag(&mut self, bytes: &[u8]) -> [u8; 32] {
+        let mut tag = [0; 32];
+        self.hash.hmac(&self.key, bytes, &mut tag);
+        tag
     }
 }
 

@@ -8,6 +8,7 @@ use lasthop_engine::control::utility::Utility;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::Info;
+use crate::probe::estimate::Estimate;
 use crate::session::LinkId;
 
 /// Silence after which a connection is stuck, and how many of its own round-trip times it is at least: while others
@@ -120,6 +121,8 @@ pub(crate) struct Number {
     /// When any of them delivered something last.
     newest: Duration,
     rtts: (Duration, u32),
+    /// Of UDP probes, if there are any.
+    probed: Estimate,
     delivered: u64,
     falls: Falls,
     stepped: Duration,
@@ -135,6 +138,7 @@ impl Number {
             last: BTreeMap::new(),
             newest: now,
             rtts: (Duration::ZERO, 0),
+            probed: Estimate::default(),
             delivered: 0,
             falls: Falls::default(),
             stepped: now,
@@ -188,12 +192,34 @@ impl Number {
         self.last.remove(&id);
     }
 
+    /// Records a round-trip time that UDP probes have measured. While they are answered T is theirs.
+    pub(crate) fn probe(&mut self, rtt: Duration, now: Duration) {
+        self.probed.add(rtt, now);
+    }
+
+    /// Returns the round-trip time of the probes, while they are answered.
+    pub(crate) fn probed_rtt(&self, now: Duration) -> Option<Duration> {
+        self.probed.rtt(now)
+    }
+
+    /// Returns T of the interval that ends, if it was measured. [s]
+    fn rtt_s(&mut self, now: Duration) -> Option<f64> {
+        let (sum, count) = self.rtts;
+        let probed = self.probed.step();
+        let of_connections = (count > 0).then(|| sum / count);
+        let rtt = match self.probed.is_valid(now) {
+            true => probed,
+            false => probed.or(of_connections),
+        };
+        rtt.map(|rtt| rtt.as_secs_f64())
+    }
+
     /// The number that the rule asks for now, within bounds.
     pub(crate) fn step(&mut self, now: Duration) -> u32 {
         let elapsed = now.saturating_sub(self.stepped).as_secs_f64();
-        let (sum, count) = self.rtts;
+        let rtt_s = self.rtt_s(now);
         let asked = self.steps.step(Seen {
-            rtt_s: (count > 0).then(|| sum.as_secs_f64() / f64::from(count)),
+            rtt_s,
             rate_pps: self.delivered as f64 / elapsed,
             falls: self.falls,
         });
@@ -204,6 +230,7 @@ impl Number {
 
     /// Nothing is sent: the fewest are enough.
     pub(crate) fn rest(&mut self) -> u32 {
+        self.probed.step(); // nothing measured before a pause counts after it
         self.note(self.bounds.0)
     }
 
@@ -282,6 +309,25 @@ mod tests {
         assert_eq!(number.step(second(3)), 8, "it stays without a sample");
         number.look(1, info(60_000, 20), second(4));
         assert_eq!(number.step(second(4)), 16);
+    }
+
+    #[test]
+    fn it_follows_the_probes_while_they_are_answered() {
+        let mut number = number(Asked::Rtt { k: 10.0 }, (1, 16));
+        let (second, ms) = (Duration::from_secs, Duration::from_millis);
+        let mut asked = |at: u64, probes: &[u64]| {
+            number.look(0, info(400, at as u32), second(at));
+            for &rtt_ms in probes {
+                number.probe(ms(rtt_ms), second(at));
+            }
+            number.step(second(at))
+        };
+        assert_eq!(asked(1, &[]), 4, "of the connections");
+        assert_eq!(asked(2, &[700, 900]), 8, "of the probes");
+        assert_eq!(asked(3, &[]), 8, "it stays without an answer");
+        assert_eq!(asked(21, &[]), 8);
+        assert_eq!(asked(22, &[]), 4, "no answer for 20 s");
+        assert_eq!(asked(23, &[1_000]), 10);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::frame::{self, StreamId};
 use crate::hello::Terms;
 use crate::kernel;
 use crate::links::Wire;
-use crate::number::Number;
+use crate::number::{Asked, Number};
 use crate::server::connect;
 use crate::session::{Event, Limits, LinkId, Memory, Read, Session, Side};
 
@@ -71,6 +72,8 @@ pub(crate) struct Pool {
     reported: Cell<u64>,
     /// When refused streams may be reported next.
     report_at: Cell<Duration>,
+    /// Whether the fewest connections are enough, as no stream was open for some time.
+    is_idle: Cell<bool>,
 }
 
 impl Pool {
@@ -110,6 +113,7 @@ impl Pool {
             notes,
             reported: Cell::new(0),
             report_at: Cell::default(),
+            is_idle: Cell::new(false),
         });
         spawn_local(Pool::keep_time(pool.clone()));
         spawn_local(Pool::acknowledge(pool.clone()));
@@ -207,6 +211,29 @@ impl Pool {
             .values()
             .filter_map(|wire| kernel::info(&wire.socket).ok());
         infos.map(|info| info.rtt.as_secs_f64()).collect()
+    }
+
+    /// Address of the other relay, as a connection has it.
+    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        let wires = self.wires.borrow();
+        wires.values().find_map(|wire| wire.socket.peer_addr().ok())
+    }
+
+    // -- probes --------------------------------------------------------------------------------
+
+    /// Records a round-trip time that UDP probes have measured.
+    pub(crate) fn probe(&self, rtt: Duration) {
+        self.number.borrow_mut().probe(rtt, self.now());
+    }
+
+    /// Returns the round-trip time of the probes, while they are answered.
+    pub(crate) fn probed_rtt(&self) -> Option<Duration> {
+        self.number.borrow().probed_rtt(self.now())
+    }
+
+    /// Whether no stream was open for some time.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.is_idle.get()
     }
 
     // -- programs ------------------------------------------------------------------------------
@@ -455,9 +482,10 @@ impl Pool {
             if self.session.borrow().streams() > 0 {
                 busy = now;
             }
+            self.is_idle.set(now - busy >= REST);
             if now - stepped >= interval {
                 stepped = now;
-                self.step(now, now - busy >= REST);
+                self.step(now);
             }
             self.session.borrow_mut().tick(now);
             self.report(now);
@@ -496,9 +524,9 @@ impl Pool {
         }
     }
 
-    fn step(&self, now: Duration, is_idle: bool) {
+    fn step(&self, now: Duration) {
         let mut number = self.number.borrow_mut();
-        if is_idle {
+        if self.is_idle() || self.follows_client() && number.probed_rtt(now).is_some() {
             number.rest();
         } else {
             number.step(now);
@@ -509,6 +537,12 @@ impl Pool {
             self.session.borrow_mut().wish(here);
         }
         self.changed.notify_one();
+    }
+
+    /// Whether this is a server whose rule depends on T only. The client applies the rule to the T of its probes, and the
+    /// server would apply it to the same T one interval later: the larger of both numbers would be held for longer.
+    fn follows_client(&self) -> bool {
+        self.allowed.is_some() && matches!(self.terms.rule.aim, Asked::Rtt { .. })
     }
 
     /// Ends everything: all streams break off.

@@ -1,7 +1,7 @@
 //! A relay on a thread of its own, as a program holds it.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use crate::frame::MOST_HOST;
 use crate::kernel;
 use crate::metrics::{Metrics, of_client, of_server};
 use crate::noise::Key;
+use crate::probe;
 use crate::server::Server;
 use crate::session::Memory;
 use crate::settings::{ClientSettings, MemorySettings, Settings};
@@ -72,7 +73,11 @@ impl Relay {
         let (ask, asked) = tokio_mpsc::unbounded_channel();
         let (tell, notes) = mpsc::sync_channel(MOST_NOTES);
         let thread = std::thread::Builder::new().name("relay".into());
-        let thread = thread.spawn(move || run(settings, key, listeners, asked, tell))?;
+        let probes = match settings {
+            Settings::Server(_) => addresses.first().map(|&at| (at, probe::listen(at))),
+            Settings::Client(_) => None,
+        };
+        let thread = thread.spawn(move || run(settings, key, listeners, probes, asked, tell))?;
         Ok(Relay {
             ask,
             notes,
@@ -217,6 +222,7 @@ fn run(
     settings: Settings,
     key: Key,
     listeners: Vec<Listener>,
+    probes: Option<(SocketAddr, io::Result<UdpSocket>)>,
     mut asked: tokio_mpsc::UnboundedReceiver<Asked>,
     notes: mpsc::SyncSender<String>,
 ) {
@@ -232,6 +238,18 @@ fn run(
                 for (listener, _) in tokio_listeners(listeners) {
                     spawn_local(server.clone().run(listener));
                 }
+                match probes {
+                    Some((_, Ok(socket))) => {
+                        if let Ok(socket) = tokio::net::UdpSocket::from_std(socket) {
+                            spawn_local(probe::server::run(server.clone(), socket));
+                        }
+                    }
+                    Some((at, Err(error))) => server.note(format!(
+                        "{at}: UDP: {}: probes are not answered",
+                        words(&error)
+                    )),
+                    None => {}
+                }
                 Box::new(move || of_server(&server))
             }
             Settings::Client(settings) => {
@@ -241,6 +259,9 @@ fn run(
                     spawn_local(client.clone().take(listener, leads.unwrap_or(Leads::Socks)));
                 }
                 spawn_local(client.clone().keep());
+                if client.settings.probe {
+                    spawn_local(probe::client::run(client.clone()));
+                }
                 Box::new(move || of_client(&client))
             }
         };

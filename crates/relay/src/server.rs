@@ -22,6 +22,8 @@ use crate::links;
 use crate::metrics::Handshakes;
 use crate::noise::{self, Key, NoiseError};
 use crate::pool::Pool;
+use crate::probe::answerer::Answerer;
+use crate::probe::packet::ProbeKey;
 use crate::session::{Counted, Memory};
 use crate::settings::ServerSettings;
 
@@ -55,6 +57,8 @@ pub(crate) struct Server {
     /// What was counted in sessions that are over.
     pub(crate) gone: Cell<Counted>,
     notes: mpsc::SyncSender<String>,
+    /// Sessions whose probes are answered.
+    pub(crate) answerer: RefCell<Answerer<Rc<Pool>>>,
 }
 
 impl Server {
@@ -74,6 +78,7 @@ impl Server {
             handshakes: Cell::default(),
             gone: Cell::default(),
             notes,
+            answerer: RefCell::new(Answerer::new()),
         })
     }
 
@@ -112,6 +117,10 @@ impl Server {
             server.callers.borrow_mut().leave(id);
         });
         callers.serve(id, task.abort_handle());
+    }
+
+    pub(crate) fn note(&self, text: String) {
+        let _ = self.notes.try_send(text); // nobody may read them
     }
 
     fn count(&self, add: impl FnOnce(&mut Handshakes)) {
@@ -190,6 +199,9 @@ impl Server {
         let allowed = Some(self.allowed.clone());
         let (terms, memory) = (hello.terms.clone(), self.memory.clone());
         let pool = Pool::begin(terms, limits, memory, allowed, self.notes.clone());
+        if let Ok(key) = ProbeKey::new(&self.key, &hello.session) {
+            self.answerer.borrow_mut().admit(key, pool.clone());
+        }
         pools.insert(hello.session.clone(), pool.clone());
         Some(pool)
     }
@@ -202,6 +214,7 @@ impl Server {
             }
             !pool.is_dead()
         });
+        self.answerer.borrow_mut().retain(|pool| !pool.is_dead());
     }
 }
 

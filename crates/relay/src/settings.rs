@@ -37,6 +37,8 @@ pub(crate) struct ClientSettings {
     pub(crate) forwards: Vec<Forward>,
     /// Where connections come by the kernel's TPROXY.
     pub(crate) transparent: Vec<SocketAddr>,
+    /// Whether T is measured by UDP probes.
+    pub(crate) probe: bool,
     pub(crate) terms: Terms,
     pub(crate) memory: MemorySettings,
 }

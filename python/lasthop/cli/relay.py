@@ -307,6 +307,14 @@ def connect(
         str | None, unset("X", "Of the utility; 1, the default: log x, 2: -1/x.")
     ] = None,
     weight: Annotated[str | None, unset("X", "Of the utility; by default 1.")] = None,
+    probe: Annotated[
+        bool,
+        typer.Option(
+            "--probe",
+            help="Measure the round-trip time by UDP probes to HOST:PORT; while they are not "
+            "answered, by the TCP connections.",
+        ),
+    ] = False,
     connections: Annotated[
         str, typer.Option(metavar="N|N..N", help="Fewest and most connections, or how many.")
     ] = "1..16",
@@ -360,6 +368,8 @@ def connect(
     least, most = connections_of(connections)
     if least == most and rule is not None:
         raise UserError(f"--rule: {rule}: --connections {connections} leaves it nothing to decide")
+    if least == most and probe:
+        raise UserError(f"--probe: --connections {connections} leaves it nothing to decide")
     for option, value in (("--fairness", fairness), ("--weight", weight)):
         if value is not None and rule != "utility":
             raise UserError(f"{option}: {value}: is for --rule utility alone")
@@ -387,16 +397,20 @@ def connect(
         None if source is None else own_host(source, "--from"),
         patience_of(patience),
         bounds_of(streams, memory),
+        probe,
     )
     warn(*doubts(settings))
     doors = ["{} speaks SOCKS 5" for _ in settings.socks]
     doors += [f"{{}} leads to {one.target}" for one in settings.forwards]
     doors += ["{} takes what TPROXY hands it" for _ in settings.transparent]
     rest = [f"connections to {settings.server}: {terms}"]
+    if probe:
+        rest.append(f"T is measured by UDP probes to {settings.server}")
     options = {"congestion": "--congestion", "from": "--from"}
     options |= named("--socks", settings.socks) | named("--tproxy", settings.transparent)
     options |= named("--forward", (Address(*one.listen) for one in settings.forwards))
-    become(settings, doors, rest, {"terms": terms.as_json()}, options, metrics, as_json=as_json)
+    says = {"terms": terms.as_json(), "probe": probe}
+    become(settings, doors, rest, says, options, metrics, as_json=as_json)
 
 
 def doubts(settings: "ClientSettings") -> Iterator[str]:

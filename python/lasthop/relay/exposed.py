@@ -33,7 +33,15 @@ MEASURED = (
     ("merging_bytes", "gauge", "Memory promised to senders."),
     ("kept_bytes", "gauge", "Memory of what is sent and not acknowledged."),
 )
+PROBING = (
+    ("probes_in_use", "gauge", "Whether T is measured by UDP probes; 0: they are not answered."),
+    ("probe_rtt_s", "gauge", "Mean round-trip time of UDP probes, in seconds, while it is T."),
+    ("probes_sent", "counter", "UDP probes that were sent."),
+    ("probes_answered", "counter", "UDP probes that were answered."),
+)
+"""At a client that probes."""
 HANDSHAKES = (("handshakes", "counter", "Handshakes by how they ended."),)
+PROBES = (("probes", "counter", "Datagrams at the UDP port of probes by how they ended."),)
 
 
 class Metrics:
@@ -46,9 +54,12 @@ class Metrics:
         """All metrics now."""
         status = self.status()
         yield from families("relay", (), MEASURED, [((), status)])
-        if "handshakes" in status:  # at a server
-            rows = [((how,), {"handshakes": count}) for how, count in status["handshakes"].items()]
-            yield from families("relay", ("outcome",), HANDSHAKES, rows)
+        if "probes_in_use" in status:
+            yield from families("relay", (), PROBING, [((), status)])
+        for name, family in (("handshakes", HANDSHAKES), ("probes", PROBES)):
+            if name in status:  # at a server
+                rows = [((how,), {name: count}) for how, count in status[name].items()]
+                yield from families("relay", ("outcome",), family, rows)
 
 
 def listener(at: Address) -> socket.socket:

@@ -128,6 +128,9 @@ class Client(Running):
     patience_s : float
         Time for a connection to be made, and again for its handshake. [s]
     bounds : Bounds
+    probe : bool
+        Whether the round-trip time T is measured by UDP probes instead of that of the TCP
+        connections, as long as the server answers them. `Terms` must not be ``fixed``.
 
     Raises
     ------
@@ -145,12 +148,15 @@ class Client(Running):
         source: str | None = None,
         patience_s: float = PATIENCE_S,
         bounds: Bounds | None = None,
+        probe: bool = False,
     ) -> None:
         socks = (Address(LOOPBACK, 0),)
         terms, bounds = terms or Terms(), bounds or Bounds()
         server = Address(*server)
         super().__init__(
-            ClientSettings(server, key, socks, forwards, (), terms, source, patience_s, bounds)
+            ClientSettings(
+                server, key, socks, forwards, (), terms, source, patience_s, bounds, probe
+            )
         )
 
     @property

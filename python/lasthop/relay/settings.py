@@ -181,6 +181,13 @@ class ClientSettings:
     patience_s: float = PATIENCE_S
     """Time for a connection to be made, and again for its handshake."""
     bounds: Bounds = field(default_factory=Bounds)
+    probe: bool = False
+    """Whether the round-trip time T is measured by UDP probes (paper 001, section 5.2), as long as
+    the server answers them."""
+
+    def __post_init__(self) -> None:
+        if self.probe and self.terms.rule == FIXED:
+            raise UserError(f'probe: the rule "{FIXED}" does not depend on the round-trip time')
 
     def as_json(self) -> dict[str, Any]:
         """As a relay takes them."""
@@ -196,6 +203,7 @@ class ClientSettings:
                 for listen, target in self.forwards
             ],
             "transparent": [str(each) for each in self.transparent],
+            "probe": self.probe,
             "terms": self.terms.as_json(),
             "memory": self.bounds.as_json(),
         }

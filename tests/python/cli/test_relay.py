@@ -9,7 +9,8 @@ import pytest
 
 from lasthop.cli import main
 from lasthop.errors import UserError
-from lasthop.relay import Bounds, new_key
+from lasthop.relay import Bounds, Client, Terms, new_key
+from lasthop.relay.exposed import Metrics
 
 LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
 
@@ -38,6 +39,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--connections", "5..2"], "--connections: 5..2: the fewest are more than the most"),
         (["--connections", "1..200"], '"200" is not a number from 1 to 128'),
         (["--rule", "utility", "--connections", "4"], "--rule: utility: --connections 4 leaves it"),
+        (["--probe", "--connections", "4"], "--probe: --connections 4 leaves it nothing to decide"),
         (["--fairness", "2"], "--fairness: 2: is for --rule utility alone"),
         (["--forward", f"1:{'a' * 256}:1"], "aaa...: a host has at most 255 characters"),
         (["--socks", "127.0.0.1:9", "--metrics", "127.0.0.1:9"], "the same as --socks 127.0.0.1:9"),
@@ -66,6 +68,26 @@ def test_a_value_is_named_with_what_would_be_valid(
     error = said(capsys, "connect", "127.0.0.1:1", "--key", str(key), *words)
     assert told in error
     assert len(error.splitlines()) <= 2
+
+
+def test_probes_are_for_rules_that_depend_on_the_round_trip_time() -> None:
+    terms = Terms(rule="fixed", connections=(4, 4))
+    with pytest.raises(UserError, match=r'^probe: the rule "fixed" does not depend on'):
+        Client(("127.0.0.1", 1), new_key(), terms, probe=True)
+
+
+def test_prometheus_learns_whether_probes_are_answered() -> None:
+    status = {"probes_in_use": False, "probe_rtt_s": None, "probes_sent": 7, "probes_answered": 2}
+    of_client = {family.name: family.samples for family in Metrics(lambda: status).collect()}
+    assert of_client["lasthop_relay_probes_in_use"][0].value == 0.0
+    assert of_client["lasthop_relay_probe_rtt_seconds"] == []
+    assert of_client["lasthop_relay_probes_sent"][0].value == 7.0
+    answers = {"probes": {"answered": 5, "forged": 1}}
+    (family,) = [each for each in Metrics(lambda: answers).collect() if each.samples]
+    assert [(each.labels["outcome"], each.value) for each in family.samples] == [
+        ("answered", 5.0),
+        ("forged", 1.0),
+    ]
 
 
 def test_the_memory_decides_how_many_streams_there_may_be() -> None:

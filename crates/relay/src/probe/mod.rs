@@ -1,0 +1,29 @@
+//! Measures the round-trip time T by UDP probes, for the second variant of the multi-connection layer (paper 001,
+//! section 5.2: "To obtain the RTT, we can simply set up a UDP connection to measure the RTT").
+//!
+//! ```text
+//!  client::run --request--> server::run      requests to the server's TCP port number, over UDP
+//!       |      <--answer---      |
+//!    Prober                   Answerer       neither sockets nor clocks
+//!       |                        |
+//!    Number::probe            Number::probe  both rules take T from the probes while they are answered
+//! ```
+//!
+//! The paper sets no rate of probes. Ten are sent per interval of the rule, at least 0.1 s and at most 0.5 s apart, at
+//! random times: a fixed period could follow that of a window or of a queue. Without answers one is sent every 10 s.
+
+pub(crate) mod answerer;
+pub(crate) mod client;
+pub(crate) mod estimate;
+pub(crate) mod packet;
+pub(crate) mod prober;
+pub(crate) mod server;
+mod socket;
+
+pub(crate) use socket::listen;
+
+use std::time::Duration;
+
+/// Datagrams that are read before other tasks run, and the pause after as many. A flood of datagrams is
+/// read at 64 per 5 ms at most; the kernel drops the rest.
+const BATCH: (usize, Duration) = (64, Duration::from_millis(5));

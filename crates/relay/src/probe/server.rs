@@ -1,0 +1,45 @@
+//! Answers probes at a server.
+
+use std::rc::Rc;
+
+use tokio::net::UdpSocket;
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep};
+
+use super::BATCH;
+use super::socket::{answer, receive};
+use crate::server::Server;
+
+/// Answers probes, for ever.
+pub(crate) async fn run(server: Rc<Server>, socket: UdpSocket) {
+    let began = Instant::now();
+    while socket.readable().await.is_ok() {
+        let mut count = 0;
+        while count < BATCH.0
+            && let Ok(received) = receive(&socket)
+        {
+            count += 1;
+            let Some(from) = received.from() else {
+                continue;
+            };
+            let mut answerer = server.answerer.borrow_mut();
+            let Some((datagram, pool, rtt)) =
+                answerer.answer(received.bytes(), from, began.elapsed())
+            else {
+                continue;
+            };
+            if pool.is_dead() {
+                continue;
+            }
+            let _ = answer(&socket, &received, &datagram);
+            if let Some(rtt) = rtt {
+                pool.probe(rtt);
+            }
+        }
+        match count {
+            0 => sleep(BATCH.1).await, // an error
+            count if count < BATCH.0 => yield_now().await,
+            _ => sleep(BATCH.1).await,
+        }
+    }
+}

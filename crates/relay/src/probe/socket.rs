@@ -1,0 +1,127 @@
+//! UDP sockets of probes. A server answers from the address that was asked, also where it has several.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsRawFd;
+
+use nix::cmsg_space;
+use nix::libc;
+use nix::sys::socket::sockopt::{Ipv4PacketInfo, Ipv6RecvPacketInfo};
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt,
+};
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+
+use super::packet::{Datagram, LENGTH};
+
+/// Listens for probes.
+pub(crate) fn listen(at: SocketAddr) -> io::Result<std::net::UdpSocket> {
+    let socket = std::net::UdpSocket::bind(at)?;
+    socket.set_nonblocking(true)?;
+    match at.is_ipv4() {
+        true => setsockopt(&socket, Ipv4PacketInfo, &true)?,
+        false => setsockopt(&socket, Ipv6RecvPacketInfo, &true)?,
+    }
+    Ok(socket)
+}
+
+/// Opens the socket of a client's probes to one server.
+pub(crate) fn open(from: Option<IpAddr>, to: SocketAddr) -> io::Result<UdpSocket> {
+    let any: IpAddr = match to.is_ipv4() {
+        true => std::net::Ipv4Addr::UNSPECIFIED.into(),
+        false => std::net::Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = std::net::UdpSocket::bind((from.unwrap_or(any), 0))?;
+    socket.connect(to)?;
+    socket.set_nonblocking(true)?;
+    UdpSocket::from_std(socket)
+}
+
+/// The address that a datagram was sent to.
+enum Asked {
+    V4(libc::in_pktinfo),
+    V6(libc::in6_pktinfo),
+    Unknown,
+}
+
+/// What was received, and the two ends of its way.
+pub(crate) struct Received {
+    bytes: [u8; LENGTH + 1],
+    length: usize,
+    from: SockaddrStorage,
+    asked: Asked,
+}
+
+impl Received {
+    /// The datagram; one that is too long is cut off one byte after the length of a probe.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// Its sender, if that is an Internet address.
+    pub(crate) fn from(&self) -> Option<IpAddr> {
+        let v4 = self.from.as_sockaddr_in().map(|from| from.ip().into());
+        v4.or_else(|| self.from.as_sockaddr_in6().map(|from| from.ip().into()))
+    }
+}
+
+/// Receives a datagram, if there is one.
+pub(crate) fn receive(socket: &UdpSocket) -> io::Result<Received> {
+    socket.try_io(Interest::READABLE, || {
+        let mut bytes = [0; LENGTH + 1];
+        let mut control = cmsg_space!(libc::in_pktinfo, libc::in6_pktinfo);
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        let message = recvmsg::<SockaddrStorage>(
+            socket.as_raw_fd(),
+            &mut parts,
+            Some(&mut control),
+            MsgFlags::MSG_DONTWAIT,
+        )?;
+        let (length, from) = (message.bytes, message.address);
+        let mut asked = Asked::Unknown;
+        for control in message.cmsgs()? {
+            match control {
+                ControlMessageOwned::Ipv4PacketInfo(info) => asked = Asked::V4(info),
+                ControlMessageOwned::Ipv6PacketInfo(info) => asked = Asked::V6(info),
+                _ => {}
+            }
+        }
+        let from = from.ok_or(io::ErrorKind::AddrNotAvailable)?;
+        Ok(Received {
+            bytes,
+            length,
+            from,
+            asked,
+        })
+    })
+}
+
+/// Answers what was received from the address that it was sent to. An answer for which there is no room is lost.
+pub(crate) fn answer(socket: &UdpSocket, received: &Received, answer: &Datagram) -> io::Result<()> {
+    let (mut v4, mut v6);
+    let control = match received.asked {
+        Asked::V4(info) => {
+            v4 = info;
+            v4.ipi_ifindex = 0; // the route back may have another interface
+            Some(ControlMessage::Ipv4PacketInfo(&v4))
+        }
+        Asked::V6(info) => {
+            v6 = info;
+            // an address of one link only is of no use without its interface
+            if v6.ipi6_addr.s6_addr[0] != 0xfe {
+                v6.ipi6_ifindex = 0;
+            }
+            Some(ControlMessage::Ipv6PacketInfo(&v6))
+        }
+        Asked::Unknown => None,
+    };
+    sendmsg(
+        socket.as_raw_fd(),
+        &[IoSlice::new(answer)],
+        control.as_slice(),
+        MsgFlags::MSG_DONTWAIT,
+        Some(&received.from),
+    )?;
+    Ok(())
+}

@@ -1,0 +1,254 @@
+"""T by UDP probes: connections follow it, and a server answers those with the key alone."""
+
+import heapq
+import select
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from lab import wait_until
+from lasthop import relay
+from relaying import relays
+from test_relay_attacks import Wire, ask, serving_echo
+
+LENGTH = 34
+"""Length of a probe and of its answer. [bytes]"""
+BATCH, PAUSE_S = 64, 0.005
+"""Datagrams that a server reads at once, and the pause after as many."""
+
+
+class UdpPath(Wire):
+    """A path to a server that delays datagrams, or loses all of them. Connections have no delay.
+
+    Parameters
+    ----------
+    there : tuple of str and int
+        The address of the server.
+    """
+
+    def __init__(self, there: tuple[str, int]) -> None:
+        super().__init__(there)
+        self.near = socket.socket(type=socket.SOCK_DGRAM)
+        self.near.bind(self.address)
+        self.far = socket.socket(type=socket.SOCK_DGRAM)
+        self.far.connect(there)
+        self.sockets += [self.near, self.far]
+        self.delay_s = 0.0
+        """Delay of a request, and of an answer."""
+        self.loses = False
+        self.requests: list[bytes] = []
+        self.answers: list[bytes] = []
+        self.is_over = False
+
+    def run_udp(self) -> None:
+        """Forward datagrams until `is_over`."""
+        order = count()
+        due: list[tuple[float, int, bytes, tuple[str, int] | None]] = []
+        client: tuple[str, int] | None = None
+        while not self.is_over:
+            for one in select.select([self.near, self.far], [], [], 0.01)[0]:
+                with suppress(ConnectionError):
+                    if one is self.near:
+                        datagram, client = self.near.recvfrom(2048)
+                        self.requests.append(datagram)
+                        to = None
+                    else:
+                        datagram, to = self.far.recv(2048), client
+                        self.answers.append(datagram)
+                    if not self.loses:
+                        at_s = time.monotonic() + self.delay_s
+                        heapq.heappush(due, (at_s, next(order), datagram, to))
+            while due and due[0][0] <= time.monotonic():
+                _, _, datagram, to = heapq.heappop(due)
+                with suppress(ConnectionError):
+                    if to is None:
+                        self.far.send(datagram)
+                    else:
+                        self.near.sendto(datagram, to)
+
+
+@contextmanager
+def path_to(there: tuple[str, int]) -> Iterator[UdpPath]:
+    """Run a path to a server, for connections and datagrams."""
+    path = UdpPath(there)
+    threads = [threading.Thread(target=each) for each in (path.run_udp, path.run)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield path
+    finally:
+        path.is_over = True
+        threads[0].join()
+        path.close()
+        threads[1].join()
+
+
+def told(client: relay.Client | relay.Server, part: str) -> None:
+    """Wait until a relay reports something."""
+    notes: list[str] = []
+
+    def is_told() -> bool:
+        while (note := client.relay.note()) is not None:
+            notes.append(note)
+        return any(part in note for note in notes)
+
+    wait_until(is_told, f'"{part}"')
+
+
+@pytest.mark.parametrize("rule", ["rtt", "marks"])
+def test_connections_follow_the_delay_of_datagrams(rule: str) -> None:
+    """The TCP path has no delay, and a delay of datagrams can only grow on a busy machine.
+
+    Where T alone decides, the client does. By another rule the server decides too, by the same T.
+    """
+    key = relay.new_key()
+    with serving_echo() as target, relay.Server(key) as server, path_to(server.address) as path:
+        path.delay_s = 0.2  # k T = 10 x 0.4
+        with (
+            relay.Client(path.address, key, relay.Terms(rule=rule), probe=True) as client,
+            client.connect("127.0.0.1", target),
+        ):
+            told(client, "answers UDP probes, which measure T")
+            wait_until(lambda: client.metrics()["connections"] >= 4, "four connections")
+            if rule == "rtt":
+                assert server.metrics()["connections_asked"] == 1
+            else:
+                wait_until(lambda: server.metrics()["connections_asked"] >= 4, "as many there")
+            seen = client.metrics()
+            assert seen["probes_in_use"]
+            assert 0.4 <= seen["probe_rtt_s"] < 1.5
+            assert seen["probes_answered"] <= seen["probes_sent"]
+    assert {len(each) for each in path.requests + path.answers} == {LENGTH}
+    assert len(path.answers) <= len(path.requests)
+
+
+def test_without_answers_t_is_that_of_the_connections() -> None:
+    key = relay.new_key()
+    with socket.socket(type=socket.SOCK_DGRAM) as taken, serving_echo() as target:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with (
+            relay.Server(key, port=port) as server,
+            relay.Client(server.address, key, probe=True) as client,
+            client.connect("127.0.0.1", target) as stream,
+        ):
+            told(server, f"127.0.0.1:{port}: UDP: Address already in use: probes are not answered")
+            told(client, f"127.0.0.1:{port} does not answer UDP probes: T is that of the TCP")
+            assert ask(stream, b"hello") == b"hello"
+            seen = client.metrics()
+            assert (seen["probes_in_use"], seen["probe_rtt_s"]) == (False, None)
+            assert seen["probes_sent"] > seen["probes_answered"] == 0
+
+
+@pytest.mark.slow
+def test_probes_are_tried_again() -> None:
+    """Silence is noticed after 5 s, later after 20 s. A probe is then sent every 5 to 15 s."""
+    key = relay.new_key()
+    with (
+        serving_echo() as target,
+        relay.Server(key) as server,
+        path_to(server.address) as path,
+    ):
+        path.loses = True
+        with (
+            relay.Client(path.address, key, probe=True) as client,
+            client.connect("127.0.0.1", target),
+        ):
+            told(client, "does not answer UDP probes")
+            count_before = len(path.requests)
+            time.sleep(3.0)
+            assert len(path.requests) - count_before <= 1
+            path.loses = False
+            told(client, "answers UDP probes again, which measure T")
+            assert client.metrics()["probes_in_use"]
+            path.loses = True
+            told(client, "does not answer UDP probes")
+
+
+def test_a_server_answers_each_probe_once_and_none_that_is_forged() -> None:
+    key, other = relay.new_key(), relay.new_key()
+    drawn = Random(1)
+    with serving_echo() as target, relay.Server(key) as server, path_to(server.address) as path:
+        with (
+            relay.Client(path.address, key, probe=True) as client,
+            client.connect("127.0.0.1", target),
+        ):
+            wait_until(lambda: client.metrics()["probes_answered"] >= 3, "three answers")
+            with socket.socket(type=socket.SOCK_DGRAM) as one:
+                one.connect(server.address)
+                known = path.requests[0]
+                forged = [known[:-1] + bytes([known[-1] ^ 1]), known[:-1], known + b"x", b""]
+                forged += [drawn.randbytes(length) for length in (0, 1, LENGTH, LENGTH, 1400)]
+                forged += [path.answers[0]]
+                for datagram in (known, *forged):
+                    one.send(datagram)
+                wait_until(
+                    lambda: server.metrics()["probes"]["forged"] == len(forged), "all are read"
+                )
+                seen = server.metrics()["probes"]
+                assert (seen["repeated"], seen["too_many"]) == (1, 0)
+                assert not select.select([one], [], [], 0.1)[0]
+            before = client.metrics()["probes_answered"]
+            wait_until(lambda: client.metrics()["probes_answered"] > before, "another answer")
+        with relay.Client(server.address, other, probe=True) as stranger:
+            told(stranger, "another key")
+            assert stranger.metrics()["probes_sent"] == 0
+
+
+def test_a_flood_costs_a_bounded_rate_of_reading() -> None:
+    key = relay.new_key()
+    with (
+        serving_echo() as target,
+        relay.Server(key) as server,
+        relay.Client(server.address, key, probe=True) as client,
+        client.connect("127.0.0.1", target) as stream,
+        socket.socket(type=socket.SOCK_DGRAM) as one,
+    ):
+        one.connect(server.address)
+        begun_s = time.monotonic()
+        sent = 0
+        while time.monotonic() - begun_s < 0.5:
+            one.send(bytes([1, 1]) + bytes(LENGTH - 2))
+            sent += 1
+        assert ask(stream, b"hello") == b"hello"
+        read = server.metrics()["probes"]["forged"]
+        elapsed_s = time.monotonic() - begun_s
+        assert 0 < read <= (elapsed_s / PAUSE_S + 1) * BATCH
+        assert read <= sent
+        before = client.metrics()["probes_answered"]
+        wait_until(lambda: client.metrics()["probes_answered"] > before, "an answer afterwards")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_answers_come_from_the_address_that_was_asked(host: str) -> None:
+    """Otherwise the client, whose socket is connected to that address, would not receive them."""
+    if host == "::" and not socket.has_dualstack_ipv6():
+        pytest.skip("no IPv6 here")
+    key = relay.new_key()
+    with (
+        serving_echo() as target,
+        relay.Server(key, host) as server,
+        relay.Client(("127.0.0.5", server.address[1]), key, probe=True) as client,
+        client.connect("127.0.0.1", target),
+    ):
+        wait_until(lambda: client.metrics()["probes_answered"] > 0, "an answer")
+
+
+def test_a_relay_reports_who_measures(tmp_path: Path) -> None:
+    with relays(tmp_path, "--probe") as pair:
+        assert pair.client is not None
+        assert pair.client.stdout is not None
+        server = f"127.0.0.1:{pair.server_port}"
+        printed = [pair.client.stdout.readline() for _ in range(4)]
+    assert printed[1:] == [
+        f"T is measured by UDP probes to {server}\n",
+        "connected\n",
+        f"{server} answers UDP probes, which measure T\n",
+    ]
