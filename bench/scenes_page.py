@@ -276,5 +276,5 @@ machines by ARP and as 250 by neighbour solicitation, within 10 s, after which a
 250 more. The kernel's own limit of 1,024 neighbours was raised for it. The others had 18.5
 Mbit/s meanwhile and 18.6 Mbit/s after it; all 2,000 had a leaf, nothing was a fault, and the
 gateway's process took 46 MB for 35 MB, 6 kB a machine (`tests/linux/test_flood.py`, one run).
-All 65,280 leaves asked for is a test without a kernel: those who are there keep their places,
+All leaves asked for is a test without a kernel: those who are there keep their places,
 the others wait, and `status` says so."""

@@ -37,8 +37,8 @@ MAP(counters, ARRAY, 4, struct counts, MOST_APS, 0);
 MAP(setup, ARRAY, 4, struct settings, 1, 0);
 
 #define SWAPPED(n) (((n) << 8 | (n) >> 8) & 0xffff)
-enum { IPV4 = SWAPPED(0x0800), IPV6 = SWAPPED(0x86dd), IS_ARP = SWAPPED(0x0806), EAPOL = SWAPPED(0x888e), VLAN = SWAPPED(0x8100) };
-enum { SERVICE_VLAN = SWAPPED(0x88a8) };
+enum { IPV4 = SWAPPED(0x0800), IPV6 = SWAPPED(0x86dd), IS_ARP = SWAPPED(0x0806), EAPOL = SWAPPED(0x888e) };
+enum { VLAN = SWAPPED(0x8100), SERVICE_VLAN = SWAPPED(0x88a8) };
 enum { ETHERNET = 14, ICMP = 1, UDP = 17, ICMP6 = 58, MAJOR = 0x6c68, EVERY = -1 };
 
 INLINE struct station *of_mac(struct packet *skb, u32 at)
@@ -357,7 +357,8 @@ INLINE int classify(struct packet *skb, enum direction direction)
 		add(ap, direction, kind, skb->len);
 		return 0;
 	}
-	if ((macs[0] & 1) && belongs != FORGED && access && (is_to || is_allowed(number, own_class, MULTICAST, direction, skb->len))) {
+	if ((macs[0] & 1) && belongs != FORGED && access &&
+	    (is_to || is_allowed(number, own_class, MULTICAST, direction, skb->len))) {
 		own_class = access->multicast_class;
 		belongs = MULTICAST;
 	}

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
+from statistics import mean
 from threading import Thread
 from typing import Any
 
@@ -196,6 +197,38 @@ def test_merged_packets_are_split_in_front_of_the_queue(directory: Path) -> None
             flow.close()
         lasthop("queue", "down", file)
         sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 1")
+
+
+def test_segments_of_a_merged_packet_are_counted_as_they_enter(
+    directory: Path, programs: None
+) -> None:
+    """What the program of `vbs` takes to be in the queue is what the shaper holds."""
+    wanted = config.read(SHARED.replace('from = "lan"\n', ""))  # GRO stays on
+    sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 65535")
+    flows = [Flow(station_v4(k), download=False) for k in range(2)]
+    sending = Thread(target=run, args=(flows, 2.0))
+    waiting, inside = [], []
+    with entered(GATEWAY), Shaped(wanted, log_in(directory)) as shaped:
+        shaped.up()
+        try:
+            sending.start()
+            while sending.is_alive():
+                waiting.append(shaped.counters()[1].backlog_packets)
+                assert shaped.sharing is not None
+                states = shaped.sharing.states(len(wanted.classes))
+                inside.append(sum(state.packets for state in states))
+                time.sleep(0.005)
+        finally:
+            sending.join()
+            for flow in flows:
+                flow.close()
+            sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 1")
+            shaped.down()
+    print(f"{mean(waiting):.1f} wait, {mean(inside):.1f} are counted")
+    assert mean(waiting) > 5
+    # One packet is in service. Until the next arrival the program does not see who leaves, four
+    # packets per millisecond. If it reads the length of the splitter, it counts none too many.
+    assert 1 < mean(inside) - mean(waiting) < 8
 
 
 def test_an_interface_has_one_owner(directory: Path) -> None:

@@ -163,10 +163,10 @@ pub(crate) fn subnet(text: &str) -> Result<(IpAddr, u32), String> {
     };
     if bits & mask != 0 {
         let network = match address {
-            IpAddr::V4(_) => {
-                IpAddr::from(u32::try_from(bits & !mask).map_or([0; 4], u32::to_be_bytes))
+            IpAddr::V4(address) => {
+                IpAddr::from((u32::from(address) & !(mask as u32)).to_be_bytes())
             }
-            IpAddr::V6(_) => IpAddr::from((bits & !mask).to_be_bytes()),
+            IpAddr::V6(address) => IpAddr::from((u128::from(address) & !mask).to_be_bytes()),
         };
         return Err(format!(
             "has bits behind its prefix, write {network}/{length}"
@@ -239,12 +239,12 @@ pub(crate) fn station(text: &str) -> Result<Which, String> {
     }
 }
 
-/// Returns whether a text resembles a MAC address: six parts, or colons only and no `::`.
+/// Returns whether a text resembles a MAC address: five to seven parts of up to three hexadecimal digits.
 fn is_like_mac(text: &str) -> bool {
-    let is_hex = |text: &str| text.chars().all(|c| c.is_ascii_hexdigit());
-    let has_six_parts = text.split([':', '-']).count() == 6;
-    let has_colons = text.contains(':') && !text.contains("::");
-    (has_six_parts || has_colons) && text.split([':', '-']).all(is_hex)
+    let is_part =
+        |part: &str| (1..=3).contains(&part.len()) && part.chars().all(|c| c.is_ascii_hexdigit());
+    let parts = || text.split([':', '-']);
+    (5..=7).contains(&parts().count()) && parts().all(is_part)
 }
 
 /// Returns the valid references of a list; none if there is no list.
@@ -359,7 +359,13 @@ mod tests {
         }
         let group = "is no address of one station";
         assert_eq!(station("ff:ff:ff:ff:ff:ff"), Err(group.to_owned()));
-        assert_eq!(station("fe80:::1"), Err("is no IP address".to_owned()));
+        for bad in ["fe80:::1", "2001:db8:1:2:3:4", "1:2:3:4:5:6:7:8:9"] {
+            assert_eq!(station(bad), Err("is no IP address".to_owned()), "{bad}");
+        }
+        assert_eq!(
+            station("fe80::1:2"),
+            Ok(Which::Subnet(whole("fe80::1:2".parse().unwrap())))
+        );
         let host_bits = [
             ("10.0.0.1/24", "write 10.0.0.0/24"),
             ("2001:db8::7/32", "write 2001:db8::/32"),

@@ -102,11 +102,16 @@ def of_filters(rows: Sequence[dict[str, Any]], columns: int | None) -> "Table":
 
 def station(row: dict[str, Any]) -> list[str]:
     """A station's row."""
-    pinged = "yes"
-    if row.get("silent"):
-        pinged = "by flows" if row.get("heard") == "flows" else "no answer"
-    if row.get("late_s") is not None:
+    if "silent" not in row:
+        pinged = "-"  # the rate is fixed
+    elif not row["pinged"]:
+        pinged = "no"
+    elif row["late_s"] is not None:
         pinged = f"{row['late_s'] * 1e3:.0f} ms late"
+    elif row["silent"]:
+        pinged = "by flows" if row["heard"] == "flows" else "no answer"
+    else:
+        pinged = "yes"
     return [
         row["name"],
         row["ap"],
@@ -115,7 +120,7 @@ def station(row: dict[str, Any]) -> list[str]:
         scaled(row.get("backlog_packets"), 1, 0),
         scaled(row.get("dropped_packets"), 1, 0),
         scaled(row["udp_uplink_bps"], 1e6, 3),
-        pinged if row["pinged"] else "no" if "silent" in row else "-",
+        pinged,
     ]
 
 

@@ -68,8 +68,8 @@ def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char
     number = NUMBER.get(platform.machine(), GENERIC)
     done = libc.syscall(ctypes.c_long(number), command, ctypes.byref(given), size)
     if done < 0:
-        number = ctypes.get_errno()
-        raise (NoEntryError if number == errno.ENOENT else BpfError)(number, what)
+        refused = ctypes.get_errno()
+        raise (NoEntryError if refused == errno.ENOENT else BpfError)(refused, what)
     return int(done)
 
 

@@ -12,6 +12,9 @@ ROW = {
     "addresses": ["10.77.1.10", "2001:db8::10"],
     "udp_uplink_bps": 0.0,
     "pinged": True,
+    "silent": False,
+    "heard": None,
+    "late_s": None,
     "rate_bps": 15_702_000.0,
     "backlog_packets": 21,
     "dropped_packets": 400,
@@ -79,6 +82,11 @@ def test_what_is_pinged_is_told() -> None:
     assert printed(status("a", pinged=False, silent=True), 160)[-1].endswith("  no")
     assert printed(status("a", silent=True), 160)[-1].endswith("  no answer")
     assert printed(status("a", silent=True, heard="flows"), 160)[-1].endswith("  by flows")
+    assert printed(status("a", late_s=0.297), 160)[-1].endswith("  297 ms late")
+    fixed = status("a", pinged=False)
+    for name in ("silent", "heard", "late_s"):
+        del fixed["stations"][0][name]
+    assert printed(fixed, 160)[-1].endswith("  -")
 
 
 def test_the_rate_by_which_a_station_is_weighed_is_shown_with_its_source() -> None:

@@ -215,13 +215,9 @@ impl Rule<'_> {
 /// Some of it has been refused.
 fn known(gateway: &Section) -> Result<Known, Refused> {
     let aps = gateway.tables(GatewayTable::ap);
-    let layers: Vec<Vec<&Section>> = match aps {
-        [] => vec![vec![gateway]],
-        _ => aps.iter().map(|(_, ap)| vec![ap, gateway]).collect(),
-    };
     let mut fairness = Vec::new();
     let (mut estimates, mut spares) = (false, false);
-    for tables in &layers {
+    for tables in &bottlenecks(gateway) {
         let shared = BottleneckKeys::read(&Layers(tables))?;
         fairness.push(shared.fairness);
         estimates |= shared.rate_bps.is_none();
@@ -246,6 +242,14 @@ fn known(gateway: &Section) -> Result<Known, Refused> {
         finds: finds || asked,
         places: finds || asked || lacks(GatewayStationTable::ap.name()),
     })
+}
+
+/// Returns the tables of each bottleneck, those that count most first: an access point's, the gateway's.
+pub(super) fn bottlenecks(gateway: &Section) -> Vec<Vec<&Section>> {
+    match gateway.tables(GatewayTable::ap) {
+        [] => vec![vec![gateway]],
+        aps => aps.iter().map(|(_, ap)| vec![ap, gateway]).collect(),
+    }
 }
 
 fn is_fixed(tables: &[&Section]) -> bool {

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use lasthop_engine::notation::decode::{Said, Section};
 use lasthop_engine::notation::problem::{Origin, Problems, did_you_mean, one_line};
 
+use super::effect::bottlenecks;
 use super::settings::{
     BottleneckKeys, DiscoverTable, Fairness, GatewayStationTable, GatewayTable, GroupTable,
     UNLISTED,
@@ -117,26 +118,29 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
         };
         let mut seen = HashSet::new();
         for word in forms::words(&said.value) {
-            let other = match forms::station(word) {
-                Ok(Which::Mac(mac)) => macs.insert(mac, group),
-                Ok(Which::Subnet(subnet)) => {
+            let Ok(which) = forms::station(word) else {
+                continue; // a fault of its form
+            };
+            let other = match &which {
+                Which::Mac(mac) => macs.insert(mac.clone(), group),
+                Which::Subnet(subnet) => {
                     let mut found = subnets.iter();
-                    let twin = found.find(|(other, _)| forms::overlap(*other, subnet));
+                    let twin = found.find(|(other, _)| forms::overlap(*other, *subnet));
                     let other = twin.map(|(_, group)| *group);
-                    subnets.push((subnet, group));
+                    subnets.push((*subnet, group));
                     other
                 }
-                Ok(Which::Name(name)) if !listed.contains(&name.as_str()) => {
+                Which::Name(name) if !listed.contains(&name.as_str()) => {
                     let message = format!(
                         "`{}` is no MAC address, IP address, subnet or listed station",
                         one_line(word, 40)
                     );
-                    refuse(message, did_you_mean(&name, listed.iter().copied()));
+                    refuse(message, did_you_mean(name, listed.iter().copied()));
                     None
                 }
-                _ => None,
+                Which::Name(_) => None,
             };
-            if forms::station(word).is_ok_and(|which| !seen.insert(which)) {
+            if !seen.insert(which) {
                 let message = format!(
                     "`{}` is listed twice: expected each station once",
                     one_line(word, 40)
@@ -186,13 +190,8 @@ fn check_fairness(gateway: &Section, problems: &mut Problems) {
 ///
 /// A fixed rate that was set over the file does not make the file wrong.
 fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
-    let aps = gateway.tables(GatewayTable::ap);
-    let layers: Vec<Vec<&Section>> = match aps {
-        [] => vec![vec![gateway]],
-        _ => aps.iter().map(|(_, ap)| vec![ap, gateway]).collect(),
-    };
     let mut largest_bps = 0;
-    for tables in &layers {
+    for tables in &bottlenecks(gateway) {
         let said = tables
             .iter()
             .find_map(|table| table.said(BottleneckKeys::rate_bps));
