@@ -143,16 +143,12 @@ def stands_in(figure: str) -> str:
     return f"figure {figure} of the paper" if figure[:1].isdigit() else f"{figure} of the paper"
 
 
-def _messages(
-    messages: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]]
-) -> str:
+def _messages(messages: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]]) -> str:
     """The table of messages; nothing if there are none."""
     if not messages:
         return ""
     head = "".join(f"<th>{escape(title)}</th>" for title in HEADER)
-    lines = (
-        "".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows(messages, claims)
-    )
+    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows(messages, claims))
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table><tr>{head}</tr>{body}</table>"
 

@@ -387,7 +387,9 @@ def test_the_rules_are_those_that_the_head_of_claims_tells():
 
 def test_a_claim_given_twice_is_refused():
     with pytest.raises(RuleError, match="given twice: demo-1"):
-        ledger.load(f"{HEAD}check = []\n[[claim]]\nid='demo-1'\nkind='detail'\ntext=''\nfigure=''\ncheck=[]")
+        ledger.load(
+            f"{HEAD}check = []\n[[claim]]\nid='demo-1'\nkind='detail'\ntext=''\nfigure=''\ncheck=[]"
+        )
 
 
 def test_select_takes_subjects_and_claims_and_refuses_others():
@@ -478,9 +480,7 @@ def test_a_mark_tells_orders_from_numbers(number, order, mark):
     assert book.claims[0].result(values, book.rules).mark is mark
 
 
-@pytest.mark.parametrize(
-    ("value", "off"), [(1.0, -0.5), (2.0, 0.0), (4.0, 0.0), (6.6, 0.1)]
-)
+@pytest.mark.parametrize(("value", "off"), [(1.0, -0.5), (2.0, 0.0), (4.0, 0.0), (6.6, 0.1)])
 def test_a_number_within_the_papers_range_is_not_off(value, off):
     book = one(RANGE)
     [check] = book.claims[0].result({"fig.a": Measured(value, 0.0)}, book.rules).checks

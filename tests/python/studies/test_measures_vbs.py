@@ -341,7 +341,10 @@ def test_figure_16_has_goodputs_without_shares_and_the_gap_with_them():
         gap_vbs_four_0_1=(0.5, 0),
         gap_vbs_eight_0_3=(0.5, 1),  # 3 / 2, 8 / 4
     )
-    dropping = {**runs, "plain-four-0": a_cell(names=UP_DOWN, queue={"drop_probability": (0, 1e-6)})}
+    dropping = {
+        **runs,
+        "plain-four-0": a_cell(names=UP_DOWN, queue={"drop_probability": (0, 1e-6)}),
+    }
     with pytest.raises(OutsideRegimeError, match="vbs-fig16: 450 packets are no large buffer"):
         STUDY["fig16"].values(dropping)
 
@@ -642,9 +645,7 @@ def test_points_of_every_study_are_these():
             *(f"stated-{law}-{error}" for law in LAWS for error in SOME),
             *("all-0_3", "fair-0_3"),
         ],
-        "fig16": [
-            f"{law}-{limit}-{error}" for law in LAWS for limit in LIMITS for error in ERRORS
-        ],
+        "fig16": [f"{law}-{limit}-{error}" for law in LAWS for limit in LIMITS for error in ERRORS],
         "fig17": [f"{law}-{buffer}" for law in LAWS for buffer in (50, 100, 150)],
         "opposite": [
             f"{limit}-{error}-{room}"

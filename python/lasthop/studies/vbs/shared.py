@@ -128,8 +128,10 @@ def shown_fairness(runs: Runs) -> dict[str, Quantity]:
         for name, reading in {"goodput": cell.goodput_of, "blocked": blocked}.items()
     }
     ratios = laws.at(law="regulated").values(runs, {"ratio_{law}_{error}": cell.ratio})
-    return laws.values(runs, of_classes) | ratios | STATED.values(
-        runs, {"stated_ratio_{law}_{error}": cell.ratio}
+    return (
+        laws.values(runs, of_classes)
+        | ratios
+        | STATED.values(runs, {"stated_ratio_{law}_{error}": cell.ratio})
     )
 
 

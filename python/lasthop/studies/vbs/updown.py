@@ -208,9 +208,7 @@ FIG17 = Study(
     measure=measure_buffers,
     shown=partial(other_laws, BY_BUFFER, "{buffer}"),
     findings=findings_buffers,
-    draw=_goodputs(
-        BY_BUFFER, "buffer", Abscissa("room at the AP [packets]", ticks=BUFFERS)
-    ).draw,
+    draw=_goodputs(BY_BUFFER, "buffer", Abscissa("room at the AP [packets]", ticks=BUFFERS)).draw,
 )
 
 OPPOSITE = Study(
