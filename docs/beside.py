@@ -88,12 +88,12 @@ def _unequal(case: tuple[int, int, float, float], law: str) -> dict[str, Any]:
     return cell.scenario(
         f"{high}:{low}, share {share:g}, p_w {error:g}, {law}",
         stations,
-        queue=cell.shares(share, **cell.LAWS[law]),
+        queue=cell.shares(share, **cell.ALGORITHMS[law]),
         attempts=cell.ATTEMPTS if error else cell.STATED_ATTEMPTS,
     )
 
 
-TARGETS = Sweep("{law}-{case}", _unequal, {"case": UNEQUAL, "law": tuple(cell.LAWS)})
+TARGETS = Sweep("{law}-{case}", _unequal, {"case": UNEQUAL, "law": tuple(cell.ALGORITHMS)})
 
 
 def _queue_share(run: Run) -> Quantity:

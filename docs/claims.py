@@ -6,7 +6,7 @@
 ``out/claims``; after Ctrl-C it goes on from there. ``python docs/claims.py SUBJECT`` repeats one
 subject and leaves the others as they are kept. ``python docs/claims.py --study red-fig17 --study
 red-fig19`` repeats these studies, and judges the claims that rest on them once more. ``python
-docs/claims.py --judge`` simulates nothing and judges all claims by the values that are kept.
+docs/claims.py --judge`` judges all claims again by the stored values, without simulating.
 """
 
 import argparse
@@ -48,66 +48,70 @@ def write(done: Reproduction) -> None:
 
 def write_subject(subject: str, done: Reproduction) -> None:
     """Keep a reproduction of one subject beside what is kept of the others."""
-    was, some = load(), kept.keep(done.studies, done.runs, done.results)
+    previous, some = load(), kept.keep(done.studies, done.runs, done.results)
     studies = {
-        key: study for key, study in was["studies"].items() if key.partition("-")[0] != subject
+        key: study for key, study in previous["studies"].items() if key.partition("-")[0] != subject
     }
-    claims = {one["id"]: one for one in [*was["claims"], *some["claims"]]}
+    claims = {claim["id"]: claim for claim in [*previous["claims"], *some["claims"]]}
     read = {print_ for study in studies.values() for print_ in study["points"].values()}
-    whole = {
+    document = {
         "runs": {key: run for key, run in samples().items() if key in read} | some["runs"],
         "studies": studies | some["studies"],
-        "claims": [claims[one.id] for one in done.ledger.claims],
+        "claims": [claims[claim.id] for claim in done.ledger.claims],
     }
-    _put(whole, {"apart": was.get("apart", {}) | {subject: _now()}}, was)
+    _put(document, {"apart": previous.get("apart", {}) | {subject: _now()}}, previous)
 
 
 def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
     """Keep what some studies gave, and judge the claims that rest on them; the others stay."""
-    was, some = load(), kept.keep(studies, runs, ())
-    whole = {
+    previous, some = load(), kept.keep(studies, runs, ())
+    document = {
         "runs": with_what_others_read(samples(), some["runs"]),
-        "studies": was["studies"] | some["studies"],
-        "claims": was["claims"],
+        "studies": previous["studies"] | some["studies"],
+        "claims": previous["claims"],
     }
-    read = {print_ for each in whole["studies"].values() for print_ in each["points"].values()}
-    whole["runs"] = {key: run for key, run in whole["runs"].items() if key in read}
-    values = kept.values_of(whole)
-    every = ledger.load()
+    read = {print_ for each in document["studies"].values() for print_ in each["points"].values()}
+    document["runs"] = {key: run for key, run in document["runs"].items() if key in read}
+    values = kept.values_of(document)
+    ledger_ = ledger.load()
     rerun = {study.key for study in studies}
     found = [findings.of(study, runs[study.key]) for study in studies]
-    before = {one["id"]: one for one in was["claims"]}
-    for claim in every.claims:
+    before = {claim["id"]: claim for claim in previous["claims"]}
+    for claim in ledger_.claims:
         if rerun.isdisjoint(f"{claim.subject}-{name}" for name in claim.studies()):
             continue
         new = [each[claim.id] for each in found if claim.id in each]
         why = before[claim.id]["why"] if claim.id in before else ""
-        old = _others(why, rerun)
-        result = claim.result(values[claim.subject], every.rules, findings=[*old, *new])
+        old_findings = _others(why, rerun)
+        result = claim.result(values[claim.subject], ledger_.rules, findings=[*old_findings, *new])
         before[claim.id] = {**result.to_json(), "statement": claim.text}
-    whole["claims"] = [before[claim.id] for claim in every.claims if claim.id in before]
-    _put(whole, {"apart": was.get("apart", {}) | {key: _now() for key in sorted(rerun)}}, was)
+    document["claims"] = [before[claim.id] for claim in ledger_.claims if claim.id in before]
+    _put(
+        document,
+        {"apart": previous.get("apart", {}) | {key: _now() for key in sorted(rerun)}},
+        previous,
+    )
 
 
 def judge() -> None:
-    """Judge all claims by the values that are kept, with the findings that are kept."""
-    was = {**load(), "runs": samples()}
-    values, every = kept.values_of(was), ledger.load()
-    before = {one["id"]: one for one in was["claims"]}
+    """Judge all claims again by the stored values and findings, without simulating."""
+    previous = {**load(), "runs": samples()}
+    values, ledger_ = kept.values_of(previous), ledger.load()
+    before = {claim["id"]: claim for claim in previous["claims"]}
     judged = []
-    for claim in every.claims:
+    for claim in ledger_.claims:
         why = before[claim.id]["why"] if claim.id in before else ""
         found = [*_others(why, set())]
-        result = claim.result(values[claim.subject], every.rules, findings=found)
+        result = claim.result(values[claim.subject], ledger_.rules, findings=found)
         judged.append({**result.to_json(), "statement": claim.text})
-    whole = {key: was[key] for key in ("runs", "studies")}
-    _put({**whole, "claims": judged}, {"apart": was.get("apart", {})}, was)
+    document = {key: previous[key] for key in ("runs", "studies")}
+    _put({**document, "claims": judged}, {"apart": previous.get("apart", {})}, previous)
 
 
-def messages(whole: Any) -> list[dict[str, Any]]:
+def messages(document: Any) -> list[dict[str, Any]]:
     """Judge the papers' messages by the values that are kept."""
-    values, every = kept.values_of(whole), ledger.load()
-    return [each.to_json(values.get(each.subject, {}), every.rules) for each in every.messages]
+    values, ledger_ = kept.values_of(document), ledger.load()
+    return [each.to_json(values.get(each.subject, {}), ledger_.rules) for each in ledger_.messages]
 
 
 def with_what_others_read(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
@@ -134,8 +138,8 @@ def _filled(old: Any, new: Any) -> tuple[Any, bool]:
     if not (isinstance(old, dict) and isinstance(new, dict)):
         return new, old != new
     parts = {key: _filled(old[key], new[key]) for key in old.keys() & new.keys()}
-    whole = {key: parts[key][0] if key in parts else new[key] for key in new}
-    return old | whole, any(differs for _, differs in parts.values())
+    merged = {key: parts[key][0] if key in parts else new[key] for key in new}
+    return old | merged, any(differs for _, differs in parts.values())
 
 
 def _others(why: str, rerun: set[str]) -> Iterator[str]:
@@ -150,12 +154,12 @@ def _now() -> dict[str, str]:
     return {"version": VERSION, "date": date.today().isoformat()}
 
 
-def _put(whole: dict[str, Any], apart: dict[str, Any], was: Any = None) -> None:
-    whole = {"studies": whole["studies"], "messages": messages(whole), **whole}
-    runs = json.dumps(whole.pop("runs"), ensure_ascii=False, sort_keys=True)
+def _put(document: dict[str, Any], apart: dict[str, Any], previous: Any = None) -> None:
+    document = {"studies": document["studies"], "messages": messages(document), **document}
+    runs = json.dumps(document.pop("runs"), ensure_ascii=False, sort_keys=True)
     SAMPLES.write_bytes(gzip.compress(runs.encode(), mtime=0))
-    head = _now() if was is None else {key: was[key] for key in _now()}
-    text = json.dumps({**head, **apart, **whole}, ensure_ascii=False, indent=1)
+    head = _now() if previous is None else {key: previous[key] for key in _now()}
+    text = json.dumps({**head, **apart, **document}, ensure_ascii=False, indent=1)
     KEPT.write_text(text + "\n", "utf-8")
 
 
@@ -163,9 +167,9 @@ def main() -> None:
     """Reproduce all claims, or those of a subject, and keep them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     modules = [import_module(f"lasthop.studies.{subject}") for subject in SUBJECTS_STUDIED]
-    every = {study.key: study for module in modules for study in module.STUDIES}
+    studies_by_key = {study.key: study for module in modules for study in module.STUDIES}
     parser.add_argument("subject", nargs="?", choices=SUBJECTS_STUDIED)
-    parser.add_argument("--study", action="append", choices=every, metavar="KEY")
+    parser.add_argument("--study", action="append", choices=studies_by_key, metavar="KEY")
     parser.add_argument("--judge", action="store_true")
     asked = parser.parse_args()
     if sum(map(bool, (asked.subject, asked.study, asked.judge))) > 1:
@@ -175,7 +179,7 @@ def main() -> None:
         print(KEPT, SAMPLES, sep="\n")
         return
     if asked.study:
-        studies = [every[key] for key in dict.fromkeys(asked.study)]
+        studies = [studies_by_key[key] for key in dict.fromkeys(asked.study)]
         with batch_bar("reproducing") as progress:
             write_studies(studies, Plan(studies).run(OUT, progress))
         print(KEPT, SAMPLES, sep="\n")

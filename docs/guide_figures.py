@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 
 import lasthop as lh
 from lasthop.plot.conflicts import conflict_figure
-from lasthop.plot.figure import EMULATION, MODEL, QUIET, SIMULATION, Figure, house_style, title
+from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
 from lasthop.plot.stability import chart_figure
 from lasthop.stability import Axis, chart
 

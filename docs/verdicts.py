@@ -33,11 +33,12 @@ def claims_page() -> str:
         "",
         "## Claims",
         "",
-        "All checkable statements of the five papers, and the same questions in a modern cell",
+        "All checkable statements of the five papers, and the papers' questions in a modern cell",
         "(subject `ax`), judged by a run of `lasthop reproduce` without arguments:",
         f"version {kept['version']}, {kept['date']}{_apart(kept)}. `python docs/claims.py`",
         "repeats it. [Repeating the papers](../guide/reproduce.md) explains verdicts and marks.",
-        "The [pages of the papers](../papers/index.md) have the values of each check, and the causes.",
+        "The [pages of the papers](../papers/index.md) have the values of each check, and the "
+        "causes.",
         "",
         *_sums(kept["claims"]),
         "",
@@ -63,7 +64,7 @@ def messages_table(kept: Tree, papers: str) -> Iterator[str]:
     of_papers = [claim for claim in kept["claims"] if _subject(claim) != "ax"]
     yield messages.summary(kept["messages"], of_papers, ledger.CAUSES)
     count = messages.closeness(of_papers).orders_with_margin
-    yield f"With a margin of 5 % for bounds that a paper states, {count} orders and shapes hold."
+    yield f"If bounds that a paper states may be missed by 5 %, {count} orders and shapes hold."
     yield ""
     yield f"| {' | '.join(messages.HEADER)} |"
     yield f"|{'---|' * len(messages.HEADER)}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import claims
 import verdicts
+
 from tables import acsma, ax, edca, hotspot, red, validation, vbs
 from tables.assumed import assumed
 

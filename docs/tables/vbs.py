@@ -11,7 +11,7 @@ from tables.cells import Values, listed, table
 VBS = Values("vbs")
 
 CLASSES = ("1", "2")
-LAWS = {"vbs": "Algorithm 1", "regulated": "regulator", "partition": "partition"}
+ALGORITHMS = {"vbs": "Algorithm 1", "regulated": "regulator", "partition": "partition"}
 
 
 def _off(name: str) -> str:
@@ -54,12 +54,12 @@ def model() -> Iterator[str]:
 
 
 def steady() -> Iterator[str]:
-    """What either law gives the classes, and blocks of them, by simulation and model."""
+    """What either algorithm gives the classes, and blocks of them, by simulation and model."""
     rows = []
-    for law, words in LAWS.items():
+    for algorithm, words in ALGORITHMS.items():
         for error in map(tag, cell.ERRORS[1:]):
             goodputs, blocked = (
-                [f"fig15.{name}_{number}_{law}_{error}" for number in CLASSES]
+                [f"fig15.{name}_{number}_{algorithm}_{error}" for number in CLASSES]
                 for name in ("goodput", "blocked")
             )
             rows.append(
@@ -74,7 +74,7 @@ def steady() -> Iterator[str]:
             )
     yield from table(
         [
-            *("law", "$p_w$", "classes simulated [Mb/s]", "model"),
+            *("algorithm", "$p_w$", "classes simulated [Mb/s]", "model"),
             *("blocked simulated [%]", "model"),
         ],
         rows,
@@ -115,7 +115,7 @@ def controller() -> Iterator[str]:
         ),
     }
     yield from table(
-        ["", *LAWS.values()],
+        ["", *ALGORITHMS.values()],
         [
             [
                 words,
@@ -130,11 +130,13 @@ def controller() -> Iterator[str]:
 
 
 def unequal() -> Iterator[str]:
-    """Shares of the queue that either law leaves where targets are not the connections'."""
+    """Shares of the queue that either algorithm leaves where targets are not the connections'."""
     rows = []
     for case in beside.UNEQUAL:
         high, low, target, error = case
-        names = {law: f"unequal.{beside.of_target(law, case)}" for law in LAWS}
+        names = {
+            algorithm: f"unequal.{beside.of_target(algorithm, case)}" for algorithm in ALGORITHMS
+        }
         seen = VBS.of(names["vbs"]).simulated
         assert seen is not None
         way = (seen - target) / (high / (high + low) - target)

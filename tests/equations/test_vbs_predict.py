@@ -322,7 +322,7 @@ def test_the_chain_of_eq_3_has_no_uploads():
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize("error", [0.1, 0.3])
 def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
-    """Its share of the queue is its share of the packets held; each class loses what it grows by."""
+    """Its share of the queue is that of the packets held; each class loses what it grows by."""
     changes = {"station.low.error_down": error}
     result = two_classes(changes, algorithm="partition")
     high, low = result["classes"]

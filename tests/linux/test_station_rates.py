@@ -173,5 +173,5 @@ def test_stations_of_hostapd_itself(lab: Lab, tmp_path: Path, hostapd: str) -> N
             begin_eapol(mac)
         wait_until(lambda: listed() == MACS, "three stations")
     with entered(GATEWAY):
-        (fault,) = rate_sources.answer_of(lambda: rate_sources.read_hostapd(source)).faults
+        (fault,) = rate_sources.query(lambda: rate_sources.read_hostapd(source)).faults
     assert fault == f"hostapd {path}: No such file or directory"

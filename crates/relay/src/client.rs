@@ -21,7 +21,7 @@ use crate::kernel;
 use crate::links;
 use crate::noise::{self, Key, NoiseError};
 use crate::pool::Pool;
-use crate::probe::client::Probes;
+use crate::probe::client::ClientProbeCounters;
 use crate::session::{Counted, LinkId, Memory};
 use crate::settings::ClientSettings;
 use crate::socks;
@@ -62,7 +62,7 @@ pub(crate) struct Client {
     streams: Cell<usize>,
     /// What was counted in sessions that are over.
     pub(crate) gone: Cell<Counted>,
-    pub(crate) probes: Cell<Probes>,
+    pub(crate) probes: Cell<ClientProbeCounters>,
 }
 
 /// Where connections of programs lead.

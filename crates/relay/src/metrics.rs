@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::client::Client;
 use crate::pool::Pool;
-use crate::probe::answerer::Answers;
+use crate::probe::answerer::ProbeCounters;
 use crate::server::Server;
 use crate::session::{Counted, Memory};
 
@@ -48,16 +48,16 @@ pub(crate) struct Metrics {
     #[serde(skip_serializing_if = "Option::is_none")]
     handshakes: Option<Handshakes>,
     /// At a server: datagrams at the port of the probes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    probes: Option<Answers>,
+    #[serde(rename = "probes", skip_serializing_if = "Option::is_none")]
+    server_probes: Option<ProbeCounters>,
     /// At a client that probes.
     #[serde(flatten)]
-    probing: Option<Probing>,
+    client_probes: Option<ClientProbes>,
 }
 
 /// Probes of a client.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct Probing {
+struct ClientProbes {
     /// Whether T is theirs.
     probes_in_use: bool,
     /// Mean round-trip time of the last interval, if T is theirs. [s]
@@ -109,7 +109,7 @@ pub(crate) fn of_server(server: &Server) -> Metrics {
     let pools = server.pools.borrow();
     let live: Vec<&Pool> = pools.values().map(|pool| &**pool).collect();
     let mut metrics = Metrics::of(&live, &server.memory, Some(server.handshakes.get()));
-    metrics.probes = Some(server.answerer.borrow().answers);
+    metrics.server_probes = Some(server.answerer.borrow().answers);
     metrics.add(server.gone.get());
     metrics
 }
@@ -119,7 +119,7 @@ pub(crate) fn of_client(client: &Client) -> Metrics {
     let pool = client.pool.borrow();
     let mut metrics = Metrics::of(&[&pool], &client.memory, None);
     let (rtt, probes) = (pool.probed_rtt(), client.probes.get());
-    metrics.probing = client.settings.probe.then(|| Probing {
+    metrics.client_probes = client.settings.probe.then(|| ClientProbes {
         probes_in_use: rtt.is_some(),
         probe_rtt_s: rtt.map(|rtt| rtt.as_secs_f64()),
         probes_sent: probes.sent,

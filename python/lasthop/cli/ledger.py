@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from textwrap import indent, wrap
-
 from typing import Any
 
 import typer
 
 from lasthop.cli.screen import screen_width
 from lasthop.studies.ledger import CAUSES, CheckResult
-from lasthop.studies.messages import BANDS, answer, of_message, summary, where_not
-from lasthop.studies.reproduction import Reproduction
+from lasthop.studies.messages import BANDS, claims_by_cause, closeness_of, holds_text, summary
 from lasthop.studies.report import paper_value, predicted, simulated, tally
+from lasthop.studies.reproduction import Reproduction
 
 WIDTH = 78
 """Width of the text, where the terminal is no narrower. [characters]"""
@@ -19,7 +18,7 @@ HEADER = ("verdict", "paper", "predicted", "simulated", "check")
 
 
 def print_ledger(found: Reproduction) -> None:
-    """Print every claim with its verdict, its checks and the reason, the messages, then the sums."""
+    """Print every claim with verdict, checks and reason, then the messages and the sums."""
     results = found.results
     for result in results:
         typer.echo(f"{result.claim.id}: {result.verdict.value} ({result.mark.value})")
@@ -42,15 +41,16 @@ def print_ledger(found: Reproduction) -> None:
 
 def _print_message(message: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> None:
     """Print a message, whether it holds, and how close the claims that carry it are."""
-    count = of_message(message, claims)
-    typer.echo(f"{message['subject']}: {answer(message)}")
+    count = closeness_of(message, claims)
+    typer.echo(f"{message['subject']}: does the message hold? {holds_text(message)}")
     typer.echo("\n".join(_wrapped(message["text"])))
     numbers = ", ".join(
         f"{each} within {100 * band:.0f} %" for each, band in zip(count.numbers, BANDS, strict=True)
     )
-    typer.echo("\n".join(_wrapped(f"orders and shapes: {count.orders}; numbers: {numbers}")))
-    if why := where_not(message, claims):
-        typer.echo("\n".join(_wrapped(f"where not, and why: {why}")))
+    counts = f"orders and shapes that hold: {count.orders}; numbers: {numbers}"
+    typer.echo("\n".join(_wrapped(counts)))
+    if why := claims_by_cause(message, claims):
+        typer.echo("\n".join(_wrapped(f"claims not reproduced, by cause: {why}")))
     typer.echo()
 
 

@@ -8,7 +8,7 @@ from lasthop.errors import UserError
 from lasthop.gateway.cautions import bridge_of
 from lasthop.gateway.config import Gateway
 from lasthop.gateway.leases import leases, open_leases
-from lasthop.gateway.rate_sources import of_station_rates
+from lasthop.gateway.rate_sources import read_station_rates
 from lasthop.gateway.roster import Sighting
 from lasthop.gateway.snmp import associations
 from lasthop.linux import links
@@ -38,7 +38,7 @@ def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
             wrong.append(str(error))
         except Exception as error:  # whatever a source says, the others count
             wrong.append(f"{source.__name__.replace('_', ' ')}: {type(error).__name__}: {error}")
-    rates, faults = of_station_rates(gateway)
+    rates, faults = read_station_rates(gateway)
     return seen + rates, wrong + faults
 
 

@@ -215,7 +215,7 @@ class Layout:
         """Return the queue of the leaves of a group, or of no group, at an access point."""
         turn = longest_turn(self.gateway)
         if ap.fairness == "rate":
-            turn = self.weights.longest_turn(ap)
+            turn = self.weights.max_quantum_packets(ap)
         return queue_of(
             self.gateway,
             ap,
@@ -597,7 +597,7 @@ class Layout:
         """Bytes of a station's turn: equal, or in proportion to its rate. [bytes]"""
         if ap.fairness != "rate":
             return PACKET_BYTES if self.bundle(ap, station.group) else self.turn_bytes
-        return round(PACKET_BYTES * self.weights.turn(ap, station))
+        return round(PACKET_BYTES * self.weights.quantum_packets(ap, station))
 
     def weigh(self, read: Mapping[str, PhyRate]) -> list[Request]:
         """Weigh members by rates that were read from access points, by their names.
@@ -609,7 +609,7 @@ class Layout:
             return {name: self.quantum(m.ap, m.station) for name, m in self.members.items()}
 
         before = turns()
-        self.weights.take(read, ((each.ap, each.station) for each in self.members.values()))
+        self.weights.set_rates(read, ((each.ap, each.station) for each in self.members.values()))
         return [
             self.leaf_class(
                 self.members[name].leaf,

@@ -15,7 +15,7 @@ from lasthop.gateway.layout import UNKNOWN_MAC
 from lasthop.gateway.leases import open_leases
 from lasthop.gateway.leaves import unmanaged, why
 from lasthop.gateway.metrics import check_port, serve_metrics
-from lasthop.gateway.rate_sources import of_station_rates
+from lasthop.gateway.rate_sources import read_station_rates
 from lasthop.gateway.shaper import Shaper, undo_everything
 from lasthop.gateway.weights import short_queue
 from lasthop.linux import rights
@@ -68,7 +68,7 @@ def check(gateway: Gateway) -> Checked:
         # The MAC address of a station that is not here now is learnt when it comes.
         reasons = seen.by_address.items()
         found += by_address({name: reason for name, reason in reasons if reason != UNKNOWN_MAC})
-    _, unread = of_station_rates(gateway)
+    _, unread = read_station_rates(gateway)
     return Checked(found + warnings(gateway) + unread, leaves, seen.ports)
 
 

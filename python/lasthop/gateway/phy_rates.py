@@ -1,14 +1,14 @@
-"""Data rates of stations over time: which reading counts, and when a weight follows.
+"""Data rates of stations over time: which reading is used, and when a weight changes.
 
-- **Median of three.** A reading may be that of a frame by which rate control tries another rate.
-  The lower median of the last three readings leaves out one such frame. It follows a change at the
-  second reading.
-- **Only with traffic.** The last frame to an idle station is often a management or null frame at
-  the lowest rate, so a reading counts while the station has traffic. Until a station has had
-  traffic, its newest reading counts.
-- **From a tenth.** A weight follows if the rate is more than `CHANGE` away from it. Neighbouring
-  MCS are at least 11 % apart. Differences by the guard interval of 802.11ax and by rounding are
-  ignored.
+- **Median of three.** A reading may be the rate of a frame with which rate control probes another
+  rate. The lower median of the last three readings ignores one such frame. It follows a change at
+  the second reading.
+- **Only with traffic.** A reading is used only while the station has traffic, since the last frame
+  to an idle station is often a null frame at the lowest rate. Until a station has had traffic, its
+  newest reading is used.
+- **Changes above 10 %.** A weight changes if the rate differs from it by more than `HYSTERESIS`.
+  Neighbouring MCS are at least 11 % apart. Differences by the guard interval of 802.11ax and by
+  rounding are ignored.
 
 A rate stays while its source does not answer, and as long as the station has a leaf.
 """
@@ -24,16 +24,16 @@ from lasthop.gateway.roster import Sighting
 from lasthop.gateway.weights import PhyRate
 
 READINGS = 3
-"""Readings of which the median counts. [-]"""
-CHANGE = 0.1
-"""Change of a rate that its weight does not follow. [-]"""
+"""Number of readings whose median is used. [-]"""
+HYSTERESIS = 0.1
+"""Largest relative change of a rate that leaves its weight as it is. [-]"""
 
 Key: TypeAlias = tuple[str, str]
 """Access point and MAC address."""
 
 
 @dataclass
-class Known:
+class RateHistory:
     """Readings of a station, and the rate by which it is weighed."""
 
     readings: deque[int] = field(default_factory=lambda: deque(maxlen=READINGS))
@@ -43,7 +43,7 @@ class Known:
     weighed: PhyRate | None = None
     """The rate by which it is weighed."""
 
-    def see(self, rate_bps: int, source: str, *, has_traffic: bool) -> None:
+    def add(self, rate_bps: int, source: str, *, has_traffic: bool) -> None:
         """Record a reading."""
         if self.had_traffic and not has_traffic:
             return
@@ -53,7 +53,7 @@ class Known:
         self.readings.append(rate_bps)
         rate = median_low(self.readings)
         before = self.weighed and self.weighed.rate_bps
-        if before is None or abs(rate - before) > CHANGE * before:
+        if before is None or abs(rate - before) > HYSTERESIS * before:
             self.weighed = PhyRate(rate, source)
 
 
@@ -61,10 +61,10 @@ class PhyRates:
     """Readings of all stations."""
 
     def __init__(self) -> None:
-        self.known: dict[Key, Known] = {}
+        self.histories: dict[Key, RateHistory] = {}
 
-    def see(
-        self, seen: Iterable[Sighting], active: Collection[Key], there: Collection[Key]
+    def add(
+        self, seen: Iterable[Sighting], active: Collection[Key], members: Collection[Key]
     ) -> None:
         """Record what the sources report now.
 
@@ -72,23 +72,25 @@ class PhyRates:
         ----------
         active : collection of Key
             Stations with traffic.
-        there : collection of Key
+        members : collection of Key
             Stations with a leaf. Others are forgotten unless they are in `seen`.
         """
         named: set[Key] = set()
         for each in seen:
             if each.ap is not None and each.rate_bps is not None:
                 key = each.ap, each.mac
-                known = self.known.setdefault(key, Known())
-                known.see(each.rate_bps, each.rate_source or "", has_traffic=key in active)
+                history = self.histories.setdefault(key, RateHistory())
+                history.add(each.rate_bps, each.rate_source or "", has_traffic=key in active)
                 named.add(key)
-        self.known = {key: each for key, each in self.known.items() if key in named or key in there}
+        self.histories = {
+            key: each for key, each in self.histories.items() if key in named or key in members
+        }
 
-    def of(self, there: Mapping[str, tuple[AccessPoint, KnownStation]]) -> dict[str, PhyRate]:
+    def of(self, members: Mapping[str, tuple[AccessPoint, KnownStation]]) -> dict[str, PhyRate]:
         """Return the rates of stations at access points whose rates are read, by name."""
         found = {}
-        for name, (ap, station) in there.items():
-            known = self.known.get((ap.name, station.mac or ""))
-            if ap.reads_rates and known is not None and known.weighed is not None:
-                found[name] = known.weighed
+        for name, (ap, station) in members.items():
+            history = self.histories.get((ap.name, station.mac or ""))
+            if ap.reads_rates and history is not None and history.weighed is not None:
+                found[name] = history.weighed
         return found

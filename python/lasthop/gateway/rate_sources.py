@@ -2,12 +2,15 @@
 
 The rate is that of frames **to** the station (``tx bitrate``, ``tx_rate_info``,
 cDot11ClientCurrentTxRateSet): all three sources have it, and most bytes of a hot-spot go to
-stations. The rate of frames from the station (``rx``) counts if there is no other. It is the rate
-of the last frame, which is often a null frame at the lowest rate. The throughput that rate control
-expects is not used: few drivers report it, and paper 002, section 4.1, weighs by physical rates.
+stations. The rate of frames from the station (``rx``) is used if there is no other. Linux
+(mac80211) reports the rate of the last data frame that it received; acknowledgements are ignored.
+Before Linux 6.5 that can be a null frame, which is often sent at a low rate. The throughput that
+rate control expects is not used: few drivers report it, and paper 002, section 4.1, weighs by
+physical rates.
 
-References: iw 6.9, ``station.c``; hostapd 2.11, ``ctrl_iface.c``, ``ap/ctrl_iface_ap.c`` and
-``common/wpa_ctrl.c``; CISCO-DOT11-ASSOCIATION-MIB.
+References: Linux, ``net/mac80211/rx.c`` (``ieee80211_rx_h_sta_process``); iw 6.9, ``station.c``;
+hostapd 2.11, ``ctrl_iface.c``, ``ap/ctrl_iface_ap.c`` and ``common/wpa_ctrl.c``;
+CISCO-DOT11-ASSOCIATION-MIB.
 """
 
 import os
@@ -30,21 +33,21 @@ from lasthop.importing import dumped
 from lasthop.importing.dump import parse
 from lasthop.importing.text import LONGEST_LINE, lines_of
 
-PATIENCE_S = 3.0
+TIMEOUT_S = 3.0
 """Longest wait for the program iw, and for one answer of hostapd. [s]"""
-WALK_S = 10.0
+LIST_TIMEOUT_S = 10.0
 """Longest time for all answers of hostapd. [s]"""
-MOST_BYTES = 4 << 20
+MAX_OUTPUT_BYTES = 4 << 20
 """Longest output of iw: that of ten thousand stations. [bytes]"""
-LONGEST_ANSWER = 1 << 16
+MAX_ANSWER_BYTES = 1 << 16
 """Longest answer of hostapd, whose own buffer has 4096 bytes. [bytes]"""
-MOST_STATIONS = 10_000
+MAX_STATIONS = 10_000
 """More stations than an access point has association identifiers (2007). [-]"""
 TRIES = 3
 """Number of times that a list of hostapd is read if a station leaves meanwhile. [-]"""
 RATE_INFO_BPS = 100_000
 """Unit of ``tx_rate_info``. [bit/s]"""
-LEAST_BPS, LARGEST_BPS = 100_000, 100_000_000_000
+MIN_BPS, MAX_BPS = 100_000, 100_000_000_000
 """Range of rates that are believed. The least of 802.11 is 0.15 Mbit/s (802.11ah), the largest of
 802.11be 46 Gbit/s. [bit/s]"""
 
@@ -69,27 +72,27 @@ class Answer(NamedTuple):
     faults: list[str]
 
 
-def of_station_rates(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
+def read_station_rates(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
     """Ask all sources of rates simultaneously; return the rates, and faults of sources."""
     aps = [ap for ap in gateway.aps if ap.reads_rates]
     asked = [(ap.name, name, ask) for ap in aps for name, ask in sources_of(ap)]
     seen: list[Sighting] = []
-    wrong: list[str] = []
+    faults: list[str] = []
     if not asked:
-        return seen, wrong
+        return seen, faults
     with ThreadPoolExecutor(len(asked), "rates") as workers:
-        answers = [workers.submit(answer_of, ask) for _, _, ask in asked]
+        answers = [workers.submit(query, ask) for _, _, ask in asked]
         for (ap, name, _), answer in zip(asked, answers, strict=True):
-            readings, faults = answer.result()
+            readings, new_faults = answer.result()
             seen += [
                 Sighting(mac, None, ap=ap, is_new=False, rate_bps=rate_bps, rate_source=name)
                 for mac, rate_bps in readings
                 if rate_bps is not None
             ]
-            if readings and all(each.rate_bps is None for each in readings) and not faults:
-                faults.append(f"{name} reports no rate of its {len(readings)} stations")
-            wrong += [f"access point {ap}: {fault}" for fault in faults]
-    return seen, wrong
+            if readings and all(each.rate_bps is None for each in readings) and not new_faults:
+                new_faults.append(f"{name} reports no rate of its {len(readings)} stations")
+            faults += [f"access point {ap}: {fault}" for fault in new_faults]
+    return seen, faults
 
 
 def sources_of(ap: AccessPoint) -> Iterator[tuple[str, Callable[[], Answer]]]:
@@ -101,7 +104,7 @@ def sources_of(ap: AccessPoint) -> Iterator[tuple[str, Callable[[], Answer]]]:
         yield "snmp", partial(read_snmp, ap.snmp)
 
 
-def answer_of(ask: Callable[[], Answer]) -> Answer:
+def query(ask: Callable[[], Answer]) -> Answer:
     """Return the answer of a source. Errors, and rates that are no WLAN's, are faults."""
     try:
         found = ask()
@@ -109,17 +112,17 @@ def answer_of(ask: Callable[[], Answer]) -> Answer:
         return Answer([], [str(error)])
     except Exception as error:  # a defect here must not hide the other sources
         return Answer([], [f"{type(error).__name__}: {error}"])
-    bounds = range(LEAST_BPS, LARGEST_BPS + 1)
-    wrong = [each for each in found.readings if each.rate_bps and each.rate_bps not in bounds]
-    sound = [each for each in found.readings if each.rate_bps is None or each.rate_bps in bounds]
+    bounds = range(MIN_BPS, MAX_BPS + 1)
+    invalid = [each for each in found.readings if each.rate_bps and each.rate_bps not in bounds]
+    valid = [each for each in found.readings if each.rate_bps is None or each.rate_bps in bounds]
     faults = [
         f"station {mac}: {rate_bps} bit/s is no rate of a WLAN: expected 100 kbps to 100 Gbps"
-        for mac, rate_bps in wrong
+        for mac, rate_bps in invalid
     ]
-    return Answer(sound, several([*found.faults, *faults]))
+    return Answer(valid, one_line([*found.faults, *faults]))
 
 
-def several(faults: list[str]) -> list[str]:
+def one_line(faults: list[str]) -> list[str]:
     """Return one line for all faults of an answer."""
     if len(faults) < 2:
         return faults
@@ -149,7 +152,7 @@ def read_iw(source: RateSource) -> Answer:
     if any(block.is_of_station for block in blocks):
         raise UserError(f"{name}: {source.at} is a station of another access point")
     readings, faults = [], []
-    for block in blocks[:MOST_STATIONS]:
+    for block in blocks[:MAX_STATIONS]:
         try:
             to = dumped.rate(name, block, "tx bitrate")
             seen = to or dumped.rate(name, block, "rx bitrate")
@@ -162,7 +165,7 @@ def read_iw(source: RateSource) -> Answer:
 
 
 def output_of(command: list[str], name: str) -> bytes:
-    """Return the output of a program, within `PATIENCE_S` and `MOST_BYTES`."""
+    """Return the output of a program, within `TIMEOUT_S` and `MAX_OUTPUT_BYTES`."""
     environment = {**os.environ, "LC_ALL": "C"}
     try:
         process = subprocess.Popen(
@@ -177,9 +180,9 @@ def output_of(command: list[str], name: str) -> bytes:
     assert process.stdout is not None
     try:
         printed = printed_by(process.stdout, name)
-        code = process.wait(PATIENCE_S)
+        code = process.wait(TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        raise UserError(f"{name}: does not end within {PATIENCE_S:g} s") from None
+        raise UserError(f"{name}: does not end within {TIMEOUT_S:g} s") from None
     finally:
         process.kill()
         process.stdout.close()
@@ -192,17 +195,17 @@ def output_of(command: list[str], name: str) -> bytes:
 
 def printed_by(pipe: IO[bytes], name: str) -> bytes:
     """Return the content of a pipe until its end."""
-    until_s, printed = time.monotonic() + PATIENCE_S, bytearray()
+    until_s, printed = time.monotonic() + TIMEOUT_S, bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while True:
             if not selector.select(max(until_s - time.monotonic(), 0.0)):
-                raise UserError(f"{name}: no answer within {PATIENCE_S:g} s")
+                raise UserError(f"{name}: no answer within {TIMEOUT_S:g} s")
             if not (some := os.read(pipe.fileno(), 1 << 16)):
                 return bytes(printed)
             printed += some
-            if len(printed) > MOST_BYTES:
-                raise UserError(f"{name}: prints more than {MOST_BYTES >> 20} MiB")
+            if len(printed) > MAX_OUTPUT_BYTES:
+                raise UserError(f"{name}: prints more than {MAX_OUTPUT_BYTES >> 20} MiB")
 
 
 # The control socket of hostapd.
@@ -239,7 +242,7 @@ def read_hostapd(source: RateSource) -> Answer:
             raise UserError(f"{name}: permission denied: {group}") from None
         except OSError as error:
             raise UserError(f"{name}: {error.strerror}") from None
-        until_s = time.monotonic() + WALK_S
+        until_s = time.monotonic() + LIST_TIMEOUT_S
         for _ in range(TRIES):
             if (found := walk(asking, name, until_s)) is not None:
                 return found
@@ -251,7 +254,7 @@ def walk(asking: socket.socket, name: str, until_s: float) -> Answer | None:
     readings: dict[str, Reading] = {}
     faults: list[str] = []
     request = "STA-FIRST"
-    while len(readings) < MOST_STATIONS:
+    while len(readings) < MAX_STATIONS:
         text = ask(asking, request, name, until_s)
         if not text:
             break
@@ -276,14 +279,14 @@ def walk(asking: socket.socket, name: str, until_s: float) -> Answer | None:
 
 def ask(asking: socket.socket, request: str, name: str, until_s: float) -> str:
     """Return the answer to a request. `until_s` is the deadline for the whole list. [s]"""
-    end_s = min(time.monotonic() + PATIENCE_S, until_s)
+    end_s = min(time.monotonic() + TIMEOUT_S, until_s)
     try:
         asking.send(request.encode())
         while (left_s := end_s - time.monotonic()) > 0:
             asking.settimeout(left_s)
-            data = asking.recv(LONGEST_ANSWER + 1)
-            if len(data) > LONGEST_ANSWER:
-                raise UserError(f"{name}: an answer of more than {LONGEST_ANSWER >> 10} KiB")
+            data = asking.recv(MAX_ANSWER_BYTES + 1)
+            if len(data) > MAX_ANSWER_BYTES:
+                raise UserError(f"{name}: an answer of more than {MAX_ANSWER_BYTES >> 10} KiB")
             if not data.startswith(b"<"):  # an event, which nobody has asked for
                 return data.decode(errors="replace")
     except TimeoutError:
@@ -291,8 +294,8 @@ def ask(asking: socket.socket, request: str, name: str, until_s: float) -> str:
     except OSError as error:
         raise UserError(f"{name}: {error.strerror}") from None
     if end_s == until_s:
-        raise UserError(f"{name}: its list of stations has no end within {WALK_S:g} s")
-    raise UserError(f"{name}: no answer within {PATIENCE_S:g} s")
+        raise UserError(f"{name}: its list of stations has no end within {LIST_TIMEOUT_S:g} s")
+    raise UserError(f"{name}: no answer within {TIMEOUT_S:g} s")
 
 
 def rate_info(lines: Iterable[str]) -> int | None:

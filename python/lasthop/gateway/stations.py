@@ -220,7 +220,7 @@ class Stations:
         if rates:
             active = self.shaping.observed.active
             keys = {name: (m.ap.name, m.station.mac or "") for name, m in self.members.items()}
-            self.phy_rates.see(
+            self.phy_rates.add(
                 rates, {keys[name] for name in active & keys.keys()}, set(keys.values())
             )
 

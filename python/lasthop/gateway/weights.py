@@ -1,10 +1,10 @@
-"""Turns of leaves with fairness "rate": in proportion to the data rates of their stations.
+"""Quanta of leaves with fairness "rate": in proportion to the data rates of their stations.
 
-A station's rate is that which was read from its access point (`phy_rates`), else that of the file,
-else the highest of all. A turn is the station's rate over the lowest one, in packets. Where rates
-are read the lowest is that of the access point's stations now. Typed rates may differ by
-1 : `MOST_TURNS`; those that are read, by 1 : `queue`, since a longer turn would be longer than its
-queue. A station below that gets one packet in each round.
+A station's rate is the one read from its access point (`phy_rates`), else that of the file, else
+the highest of all. Its quantum is its rate over the lowest rate, in packets per round. If rates are
+read, the lowest is that of the access point's present stations. Rates in the file may differ by
+1 : `MAX_RATIO`. Rates that are read may differ by 1 : `queue`, since a queue cannot hold a larger
+quantum. A station below that sends one packet per round.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,10 +13,10 @@ from typing import NamedTuple
 from lasthop.errors import UserError
 from lasthop.gateway.config import AccessPoint, Gateway, KnownStation
 
-MOST_TURNS = 10_000
-"""Largest ratio of two rates in the file, and the longest turn. [packets]"""
-ASSUMED_TURNS = 10
-"""Ratio of rates for which queues are made where rates are read: 6 to 54 Mbit/s are 1 : 9, MCS 0 to
+MAX_RATIO = 10_000
+"""Largest ratio of two rates in the file, and largest quantum. [packets]"""
+ASSUMED_RATIO = 10
+"""Ratio of rates for which queues are sized if rates are read: 6 to 54 Mbit/s are 1 : 9, MCS 0 to
 9 of 802.11ac 1 : 13. [-]"""
 
 
@@ -37,7 +37,7 @@ class PhyRate(NamedTuple):
 
 
 class Weights:
-    """Rates of stations, and the turns that follow.
+    """Rates of stations, and the quanta that follow.
 
     Parameters
     ----------
@@ -51,13 +51,13 @@ class Weights:
         self.read: Mapping[str, PhyRate] = {}
         """Rates that were read from access points, by station."""
 
-    def take(
-        self, read: Mapping[str, PhyRate], there: Iterable[tuple[AccessPoint, KnownStation]]
+    def set_rates(
+        self, read: Mapping[str, PhyRate], members: Iterable[tuple[AccessPoint, KnownStation]]
     ) -> None:
         """Weigh by these rates from now on, with these stations at access points."""
         self.read = read
         rates: dict[str, list[int]] = {}
-        for ap, station in there:
+        for ap, station in members:
             if ap.reads_rates and (rate := self.rate(station).rate_bps) is not None:
                 rates.setdefault(ap.name, []).append(rate)
         of_file = range_of_rates(self.gateway)
@@ -77,17 +77,17 @@ class Weights:
             return read
         return PhyRate(station.rate_bps, "highest" if station.rate_bps is None else "file")
 
-    def turn(self, ap: AccessPoint, station: KnownStation) -> float:
-        """Return the turn of a station. [packets]"""
+    def quantum_packets(self, ap: AccessPoint, station: KnownStation) -> float:
+        """Return the quantum of a station. [packets]"""
         within = self.ranges[ap.name]
         rate = self.rate(station).rate_bps or within.largest
         return max(rate / within.least, 1.0)
 
-    def longest_turn(self, ap: AccessPoint) -> float:
-        """Return the longest turn for which the queues of an access point are made. [packets]"""
+    def max_quantum_packets(self, ap: AccessPoint) -> float:
+        """Return the largest quantum for which an access point's queues are sized. [packets]"""
         within = self.ranges[ap.name]
         longest = within.largest / within.least
-        return max(longest, ASSUMED_TURNS) if ap.reads_rates else longest
+        return max(longest, ASSUMED_RATIO) if ap.reads_rates else longest
 
 
 def range_of_rates(gateway: Gateway) -> Range:
@@ -97,11 +97,11 @@ def range_of_rates(gateway: Gateway) -> Range:
         return Range(1, 1)
     by_rate = sorted(rated, key=lambda station: station.rate_bps or 0)
     least, largest = by_rate[0].rate_bps or 1, by_rate[-1].rate_bps or 1
-    if largest > MOST_TURNS * least:
+    if largest > MAX_RATIO * least:
         slow, fast = (f"`gateway.station.{by_rate[k].name}.rate`" for k in (0, -1))
         raise UserError(
-            f"{fast}: {largest} bit/s is more than {MOST_TURNS} times {slow}, {least} bit/s; "
-            f'allowed with fairness "rate" is a ratio up to {MOST_TURNS}'
+            f"{fast}: {largest} bit/s is more than {MAX_RATIO} times {slow}, {least} bit/s; "
+            f'allowed with fairness "rate" is a ratio up to {MAX_RATIO}'
         )
     return Range(least, largest)
 

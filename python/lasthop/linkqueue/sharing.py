@@ -1,6 +1,6 @@
 """Virtual buffer sharing in front of a queue: the program, what it is told, what it counts.
 
-The program is `crates/bpf/sharing.bpf.c`; its laws are the engine's, in whole numbers.
+The program is `crates/bpf/sharing.bpf.c`; its algorithms are the engine's, in whole numbers.
 """
 
 import struct
@@ -13,7 +13,7 @@ from lasthop.linux import bpf
 from lasthop.linux.links import ETHERNET
 from lasthop.linux.tc import Subnet
 
-LAWS = {"corrected": 0, "printed": 1, "regulated": 2, "partition": 3}
+ALGORITHMS = {"corrected": 0, "printed": 1, "regulated": 2, "partition": 3}
 HELD = 4
 """Probabilities stay as they are set from outside."""
 PART = 1 << 32
@@ -94,7 +94,7 @@ class Sharing(Program):
         occupancy = said["occupancy"] * wanted.queue_packets
         update_s = said["update_s"] or 0.0
         return (
-            LAWS[said["algorithm"]],
+            ALGORITHMS[said["algorithm"]],
             len(wanted.classes),
             wanted.queue_packets,
             self.header_bytes,
@@ -104,7 +104,7 @@ class Sharing(Program):
         )
 
     def hold(self, probabilities: list[float]) -> None:
-        """Block with these probabilities from now on, whatever the queue: no law steps."""
+        """Block with these probabilities from now on, whatever the queue; no algorithm runs."""
         self.tell(self.structure.place("setting"), struct.pack("=I", HELD))
         for number, each in enumerate(probabilities):
             self.tell(self.class_at(number) + BLOCKING_AT, WORD.pack(round(each * PART)))

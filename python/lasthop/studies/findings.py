@@ -24,14 +24,14 @@ class Finding:
         Key of the study that found it.
     points : tuple of str
         Points of the study whose runs it reads; none where a model alone was asked.
-    alone : str
-        What it rests on where there are no points.
+    basis : str
+        Basis of the finding if there are no points.
     """
 
     text: str
     study: str
     points: tuple[str, ...] = ()
-    alone: str = BY_MODEL
+    basis: str = BY_MODEL
 
     def __str__(self) -> str:
         return self.text if self.text.startswith(GUESS) else f"{self.text} ({self.source})"
@@ -40,7 +40,7 @@ class Finding:
     def source(self) -> str:
         """The runs, in words."""
         if not self.points:
-            return f"study {self.study}, {self.alone}"
+            return f"study {self.study}, {self.basis}"
         if len(self.points) > SHOWN:
             return f"study {self.study}, {len(self.points)} runs"
         noun = "run" if len(self.points) == 1 else "runs"
@@ -70,6 +70,6 @@ def of(study: Study, runs: Mapping[str, Run]) -> dict[str, Finding]:
     watched = _Watched(runs)
     texts = study.findings(watched)
     return {
-        claim: Finding(text, study.key, tuple(watched.seen), study.alone)
+        claim: Finding(text, study.key, tuple(watched.seen), study.basis)
         for claim, text in texts.items()
     }

@@ -35,13 +35,12 @@ from lasthop.studies.rules import (
     worst,
 )
 
-
 KINDS = ("message", "detail")
 CAUSES = {
     "paper": "the paper contradicts itself or its own settings",
-    "unstated": "a setting that the paper does not state decides",
-    "number": "order and shape hold, and a number is off",
-    "rule": "our rule differs from the paper's words",
+    "unstated": "the result depends on a setting that the paper does not state",
+    "number": "a number is outside its band, although order and shape hold",
+    "rule": "our rule asks for something that the paper does not say",
     "ours": "lasthop may be wrong",
 }
 """Why a check is not reproduced."""
@@ -113,13 +112,13 @@ class Difference:
     Parameters
     ----------
     checks : tuple of str
-        What they say, or the rows that they are of.
+        Titles of the checks, or of rows of checks.
     because : str
-        One of `CAUSES`.
+        Key of the cause in `CAUSES`.
     run : str
-        The run that shows it.
+        Study and runs that show the cause.
     reason : str
-        A sentence.
+        Explanation of the cause.
     """
 
     checks: tuple[str, ...]
@@ -222,8 +221,10 @@ class Check:
         # What was measured stands in the answer as it is, not as a quick run widens it.
         shown = self.rule.judge(Judge(values, model=False, quick=False, rules=rules))
         judged = model if self.by_model else simulation
-        slack = rules.bound_margin if self.bound else 0.0
-        widened = Judge(values, model=self.by_model, quick=quick, rules=rules, slack=slack)
+        bound_margin = rules.bound_margin if self.bound else 0.0
+        with_margin = Judge(
+            values, model=self.by_model, quick=quick, rules=rules, bound_margin=bound_margin
+        )
         detail = model.detail if self.by_model else shown.detail
         if not self.by_model and simulation.verdict is not shown.verdict:
             detail += ": too close for a quick run"
@@ -245,8 +246,8 @@ class Check:
             reading=self.reading,
             series=self.series,
             value=self.rule.value if isinstance(self.rule, Number) else None,
-            off=self.rule.off(judged.value) if isinstance(self.rule, Number) else None,
-            verdict_with_margin=self.rule.judge(widened).verdict,
+            off=self.rule.relative_error(judged.value) if isinstance(self.rule, Number) else None,
+            verdict_with_margin=self.rule.judge(with_margin).verdict,
         )
 
 

@@ -1,4 +1,4 @@
-"""What a paper wants its readers to remember, whether its runs show it, and how close they come.
+"""Messages of the papers, whether the runs show them, and how close the numbers are.
 
 The rows are counted from claims as `lasthop reproduce --json` prints them, so that the command, its
 report and the documentation show the same table of a run.
@@ -53,7 +53,8 @@ class Message:
     def to_json(self, values: Values, rules: Rules, *, quick: bool = False) -> dict[str, Any]:
         """Return the object of ``reproduce --json``: the message, and whether it holds."""
         judge = Judge(values, model=self.by_model, quick=quick, rules=rules)
-        every = [*self.holds, *(Number(value, None, about=True) for value in self.agrees)]
+        every: list[Shape | Number] = [*self.holds]
+        every += [Number(value, None, about=True) for value in self.agrees]
         judged = [rule.judge(judge) for rule in every]
         verdict = worst(one.verdict for one in judged)
         return {
@@ -69,18 +70,18 @@ class Message:
 
 @dataclass(frozen=True)
 class Count:
-    """How many of so many."""
+    """A number of items out of a total."""
 
-    some: int
-    of: int
+    count: int
+    total: int
 
     def __str__(self) -> str:
-        return f"{self.some} of {self.of}" if self.of else "-"
+        return f"{self.count} of {self.total}" if self.total else "-"
 
     @property
     def percent(self) -> str:
         """The part as a percentage."""
-        return f"{100 * self.some / self.of:.0f} %" if self.of else "-"
+        return f"{100 * self.count / self.total:.0f} %" if self.total else "-"
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def cause(claim: Tree, check: Tree) -> str:
     return UNKNOWN
 
 
-def of_message(message: Tree, claims: Sequence[Tree]) -> Closeness:
+def closeness_of(message: Tree, claims: Sequence[Tree]) -> Closeness:
     """Count over the claims that carry a message."""
     return closeness(claim for claim in claims if claim["id"] in message["claims"])
 
@@ -150,7 +151,7 @@ HEADER = (
     "holds",
     "orders and shapes",
     *(f"numbers within {100 * band:.0f} %" for band in BANDS),
-    "where not, and why",
+    "claims not reproduced, by cause",
 )
 
 
@@ -158,20 +159,20 @@ def rows(messages: Sequence[Tree], claims: Sequence[Tree]) -> list[tuple[str, ..
     """Return the table of messages, one cell for each of `HEADER`."""
     found = []
     for message in messages:
-        count = of_message(message, claims)
+        count = closeness_of(message, claims)
         numbers = [str(each) for each in count.numbers]
-        cells = (message["subject"], message["text"], answer(message), str(count.orders))
-        found.append((*cells, *numbers, where_not(message, claims)))
+        cells = (message["subject"], message["text"], holds_text(message), str(count.orders))
+        found.append((*cells, *numbers, claims_by_cause(message, claims)))
     return found
 
 
-def answer(message: Tree) -> str:
+def holds_text(message: Tree) -> str:
     """Return whether a message holds, and under which condition."""
     words = {"reproduced": "yes", "deviates": "no", "open": "open"}[message["verdict"]]
     return f"{words}: {message['condition']}" if message["condition"] else words
 
 
-def where_not(message: Tree, claims: Sequence[Tree]) -> str:
+def claims_by_cause(message: Tree, claims: Sequence[Tree]) -> str:
     """Return the causes of the differences of its claims, with the claims."""
     places: dict[str, list[str]] = {}
     for claim in claims:
@@ -199,14 +200,14 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
         f"{count.percent} within {100 * band:.0f} %"
         for count, band in zip(total.numbers, BANDS, strict=True)
     )
-    why = ", ".join(
+    why = "; ".join(
         f"{count} because {causes.get(name, 'the cause is ' + name)}"
         for name, count in total.causes.most_common()
     )
     lines = [
-        f"{len(held)} of {len(messages)} messages hold, {under} of them under a condition. ",
-        f"{total.orders} orders and shapes hold. Of {total.numbers[0].of} stated numbers, "
-        f"{within} of the paper's value. ",
+        f"{len(held)} of {len(messages)} messages hold, {under} of them under a stated condition. ",
+        f"{total.orders} orders and shapes hold. Of {total.numbers[0].total} stated numbers, "
+        f"lasthop reproduces {within} of the paper's value. ",
         f"{total.causes.total()} checks are not reproduced: {why}." if why else "",
     ]
     return "".join(lines if messages else lines[1:]).strip()

@@ -45,8 +45,8 @@ class Ran:
         The file of its figure.
     remarks : sequence of str
         What was found that bears on the claims of the page, and what the model warns of.
-    alone : str
-        What it rests on where it has no scenarios.
+    basis : str
+        Basis of its values if it has no scenarios.
     """
 
     key: str
@@ -54,7 +54,7 @@ class Ran:
     scenarios: Mapping[str, str]
     picture: str | None = None
     remarks: Sequence[str] = ()
-    alone: str = BY_MODEL
+    basis: str = BY_MODEL
 
 
 def page(
@@ -160,7 +160,7 @@ def _overview(results: Sequence[ClaimResult]) -> str:
         f"<td>{_verdict(result.verdict)}</td></tr>"
         for result in results
     )
-    titles = "<tr><th>claim</th><th>statement</th><th></th><th>verdict</th></tr>"
+    titles = "<tr><th>claim</th><th>statement</th><th>mark</th><th>verdict</th></tr>"
     return f"<table>{titles}{lines}</table>"
 
 
@@ -191,7 +191,7 @@ def _scenarios(study: Ran) -> str:
     """The scenarios of a study as links, folded, with its figure's beside them."""
     figure = f' (<a href="#{study.key}">figure</a>)' if study.picture else ""
     count = len(study.scenarios)
-    what = f"{count} scenario{'s' * (count != 1)}" if count else study.alone
+    what = f"{count} scenario{'s' * (count != 1)}" if count else study.basis
     links = ", ".join(
         f'<a href="{quote(file)}">{escape(point)}</a>' for point, file in study.scenarios.items()
     )

@@ -106,7 +106,7 @@ class Reproduction:
         if study.draw is not None:
             picture = picture_of(study)
             write_atomically(directory / picture, study.draw(self.runs[study.key]).savefig)
-        return Ran(study.key, study.title, files, picture, self._remarks(study), study.alone)
+        return Ran(study.key, study.title, files, picture, self._remarks(study), study.basis)
 
     def _remarks(self, study: Study) -> list[str]:
         """Return what the study found of the claims here, and what the model warns of in it."""
@@ -220,12 +220,12 @@ class Task:
         )
         messages = tuple(
             each.to_json(values.get(each.subject, {}), self.ledger.rules, quick=self.quick)
-            for each in carried_by(self.ledger, self.claims)
+            for each in messages_of(self.ledger, self.claims)
         )
         return Reproduction(self.ledger, results, self.studies, runs, self.quick, messages)
 
 
-def carried_by(ledger: Ledger, claims: Sequence[Claim]) -> list[Message]:
+def messages_of(ledger: Ledger, claims: Sequence[Claim]) -> list[Message]:
     """Return the messages all of whose claims are among these."""
     names = {claim.id for claim in claims}
     return [each for each in ledger.messages if names.issuperset(each.claims)]
@@ -241,7 +241,7 @@ def task(names: Sequence[str], *, quick: bool) -> Task:
     """
     ledger = load()
     claims = select(ledger, names)
-    every = [*claims, *carried_by(ledger, claims)]
+    every: list[Claim | Message] = [*claims, *messages_of(ledger, claims)]
     needed = {(each.subject, study) for each in every for study in each.studies()}
     studies = tuple(
         study

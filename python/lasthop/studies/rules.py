@@ -89,15 +89,15 @@ def _percent(fraction: float) -> str:
 class Judge:
     """How values are read: simulated or predicted, and how strictly.
 
-    `slack` is the part by which plain numbers of inequalities may be missed, since they are bounds
-    that the paper states. [-]
+    `bound_margin` is the part by which plain numbers of inequalities may be missed, since they are
+    bounds that the paper states. [-]
     """
 
     values: Values
     model: bool
     quick: bool
     rules: Rules
-    slack: float = 0.0
+    bound_margin: float = 0.0
 
     @property
     def margin(self) -> float:
@@ -203,7 +203,7 @@ class Number:
             return Judged(Verdict.OPEN, mean, half, detail)
         return Judged(Verdict.REPRODUCED, mean, half, detail)
 
-    def off(self, value: float | None) -> float | None:
+    def relative_error(self, value: float | None) -> float | None:
         """Return how far a value is from what the paper states, relative to that; None of a model.
 
         Within a stated range it is 0.
@@ -283,7 +283,7 @@ def _below(left: Term, right: Term, judge: Judge) -> Judged:
     gap = b.mean - a.mean
     for term in (left, right):
         if term.key is None:
-            gap += judge.slack * abs(term.factor)
+            gap += judge.bound_margin * abs(term.factor)
     if a.half is None or b.half is None:
         return Judged(Verdict.OPEN, gap, None, "no interval: fewer than two replications")
     reach = a.half + b.half

@@ -189,7 +189,7 @@ class Run:
 Runs = Mapping[str, Run]
 
 BY_MODEL = "by the model alone"
-"""What most studies without points rest on."""
+"""Basis of most studies without points."""
 
 
 class OutsideRegimeError(RuntimeError):
@@ -235,8 +235,8 @@ class Study:
         paper names.
     model : str, optional
         The model that predicts the points; by default, for each, the one that suits it.
-    alone : str
-        What the values of a study without points rest on.
+    basis : str
+        Basis of the values of a study without points.
     quick : Study, optional
         What a quick run takes instead, as it is; by default the first replications of every point.
     """
@@ -250,7 +250,7 @@ class Study:
     findings: Callable[[Runs], Mapping[str, str]] = lambda _: {}
     regime: Callable[[Runs], None] = lambda _: None
     model: str | None = None
-    alone: str = BY_MODEL
+    basis: str = BY_MODEL
     quick: "Study | None" = None
 
     @property

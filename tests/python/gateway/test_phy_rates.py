@@ -14,7 +14,7 @@ from lasthop.gateway.roster import Roster, Sighting
 from lasthop.gateway.shaper import Shaper
 from lasthop.gateway.shaping import Shaping
 from lasthop.gateway.stations import Stations
-from lasthop.gateway.weights import ASSUMED_TURNS, PhyRate, Weights
+from lasthop.gateway.weights import ASSUMED_RATIO, PhyRate, Weights
 from lasthop.linux.tc import PACKET_BYTES, Device
 
 MACS = [f"02:00:5e:10:00:0{k}" for k in range(4)]
@@ -42,8 +42,8 @@ def weighed_after(
     active = list(had_traffic)
     for k, mbps in enumerate(readings):
         is_active = active[k] if active else True
-        rates.see([reading(mbps)], {key} if is_active else set(), {key})
-        weighed = rates.known[key].weighed
+        rates.add([reading(mbps)], {key} if is_active else set(), {key})
+        weighed = rates.histories[key].weighed
         assert weighed is not None
         assert weighed.rate_bps is not None
         found.append(weighed.rate_bps / 1e6)
@@ -83,15 +83,15 @@ def test_until_a_station_has_traffic_its_newest_reading_counts() -> None:
 def test_what_is_remembered_has_an_end() -> None:
     rates = PhyRates()
     there: set[Key] = {("hall", MACS[0])}
-    rates.see([reading(54), reading(6, MACS[1])], set(), there)
+    rates.add([reading(54), reading(6, MACS[1])], set(), there)
     # the source does not name the first one any more, but it has a leaf
-    rates.see([reading(6, MACS[2])], set(), there)
-    assert set(rates.known) == {("hall", MACS[0]), ("hall", MACS[2])}
+    rates.add([reading(6, MACS[2])], set(), there)
+    assert set(rates.histories) == {("hall", MACS[0]), ("hall", MACS[2])}
 
 
 def test_a_rate_is_that_at_an_access_point_of_its_own() -> None:
     rates = PhyRates()
-    rates.see([reading(54, ap="hall"), reading(6, ap="yard")], set(), set())
+    rates.add([reading(54, ap="hall"), reading(6, ap="yard")], set(), set())
     gateway = config.read(TEXT.replace("ap.hall", "ap.yard"))
     (a, *_), yard = gateway.stations, gateway.aps[0]
     assert rates.of({"a": (yard, a)}) == {"a": PhyRate(6_000_000, "iw")}
@@ -180,13 +180,13 @@ def test_queues_are_made_for_rates_that_differ() -> None:
     plain = TEXT.replace('ap.hall.station_rates = "iw:wlan0"', "ap.hall = {}")
     apart = 'rate = "1 Mbps"'
     for text, longest in (
-        (TEXT, ASSUMED_TURNS),
+        (TEXT, ASSUMED_RATIO),
         (plain, 9),
         (TEXT.replace('rate = "6 Mbps"', apart), 54),
         (plain.replace('rate = "6 Mbps"', apart), 54),
     ):
         gateway = config.read(text)
-        assert Weights(gateway).longest_turn(gateway.aps[0]) == longest
+        assert Weights(gateway).max_quantum_packets(gateway.aps[0]) == longest
 
 
 def test_other_access_points_keep_their_weights() -> None:

@@ -13,7 +13,7 @@ import pytest
 from lasthop.errors import UserError
 from lasthop.gateway import config, discovery, rate_sources
 from lasthop.gateway.config import Gateway
-from lasthop.gateway.rate_sources import Answer, of_station_rates, output_of
+from lasthop.gateway.rate_sources import Answer, output_of, read_station_rates
 from lasthop.importing.ppdu import Modulation
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -35,7 +35,7 @@ ap.hall.station_rates = "{sources}"
 
 def rates(sources: str) -> tuple[dict[str, int | None], list[str]]:
     """Rates by MAC address, and faults."""
-    seen, wrong = of_station_rates(gateway(sources))
+    seen, wrong = read_station_rates(gateway(sources))
     assert all((each.ap, each.is_new) == ("hall", False) for each in seen)
     return {each.mac: each.rate_bps for each in seen}, wrong
 
@@ -111,7 +111,7 @@ def test_what_is_no_dump_is_one_fault(
     program: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, script: str, said: str
 ) -> None:
     if "0.2 s" in said:
-        monkeypatch.setattr(rate_sources, "PATIENCE_S", 0.2)
+        monkeypatch.setattr(rate_sources, "TIMEOUT_S", 0.2)
     program(script)
     found, (fault,) = rates("iw:wlan0")
     assert found == {}
@@ -130,7 +130,7 @@ def test_a_machine_without_iw_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 def test_no_program_outlives_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_sources, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(rate_sources, "TIMEOUT_S", 0.2)
     file = tmp_path / "pid"
     with pytest.raises(UserError, match="no answer within"):
         output_of(["sh", "-c", f"echo $$ > {file}; exec sleep 60"], "sleep")
@@ -308,7 +308,7 @@ def test_what_is_no_answer_is_one_fault(
     answer: Callable[[str], bytes | None],
     said: str,
 ) -> None:
-    monkeypatch.setattr(rate_sources, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(rate_sources, "TIMEOUT_S", 0.2)
     asked = hostapd(answer)
     found, (fault,) = rates(f"hostapd:{asked.path}")
     assert found == {}
@@ -320,7 +320,8 @@ def test_what_is_no_answer_is_one_fault(
 def test_a_list_without_end_is_given_up(
     hostapd: Answering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rate_sources, "WALK_S", 0.2)
+    monkeypatch.setattr(rate_sources, "LIST_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(rate_sources, "MAX_STATIONS", 1 << 30)
     asked = hostapd(always_another())
     said = f"access point hall: hostapd {asked.path}: its list of stations has no end within 0.2 s"
     assert rates(f"hostapd:{asked.path}") == ({}, [said])
@@ -405,4 +406,4 @@ def test_a_defect_of_a_source_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_gateway_without_sources_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_sources, "ThreadPoolExecutor", None)
     plain = config.read('[gateway]\nwan = "a"\nlan = "b"\n')
-    assert of_station_rates(plain) == ([], [])
+    assert read_station_rates(plain) == ([], [])

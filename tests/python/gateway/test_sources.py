@@ -18,7 +18,7 @@ from lasthop.gateway import config, discovery, operate, snmp
 from lasthop.gateway import leases as module
 from lasthop.gateway.config import Snmp
 from lasthop.gateway.leases import leases
-from lasthop.gateway.rate_sources import of_station_rates
+from lasthop.gateway.rate_sources import read_station_rates
 
 NOW = 1_795_200_000.0
 
@@ -303,7 +303,7 @@ fairness = "rate"
 discover.neighbours = false
 ap.a.snmp = {{ agent = "{host}:{port}", rates = "{RATE_COLUMN}", rates_unit = "{unit_bps} bps" }}
 """
-        seen, wrong = of_station_rates(config.read(text))
+        seen, wrong = read_station_rates(config.read(text))
     found = [(each.mac, each.ap, each.rate_bps, each.rate_source) for each in seen]
     assert found == [(f"02:00:5e:10:00:0{k}", "a", rate_bps, "snmp") for k in (1, 2)]
     assert wrong == []
@@ -327,7 +327,7 @@ def test_a_rate_that_is_none_is_told(kind: int, value: bytes, said: str) -> None
         asking = Snmp(host, port, "public", "1.3.6.1", RATE_COLUMN)
         gateway = config.read('[gateway]\nwan = "a"\nlan = "b"\n')
         ap = replace(gateway.aps[0], fairness="rate", snmp=asking)
-        seen, (fault,) = of_station_rates(replace(gateway, aps=(ap,)))
+        seen, (fault,) = read_station_rates(replace(gateway, aps=(ap,)))
     assert seen == []
     assert fault.startswith("access point wlan: ")
     assert said in fault

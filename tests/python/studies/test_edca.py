@@ -18,7 +18,7 @@ from lasthop.studies.edca import (
     fig09,
     fig10,
     fig12,
-    windows,
+    receive_windows,
 )
 from lasthop.studies.edca.cell import CWMINS
 from lasthop.studies.study import Study
@@ -32,10 +32,10 @@ def short(study: Study) -> Study:
     The chain of seven windows of 12 packets takes a second, and there are many.
     """
     brief = shortened(study, "2 s", "0.5 s")
-    if study is not windows.STUDY:
+    if study is not receive_windows.STUDY:
         return brief
     points = {
-        name: {**tree, "tcp": {**tree["tcp"], "window": windows.WINDOWS[0]}}
+        name: {**tree, "tcp": {**tree["tcp"], "window": receive_windows.WINDOWS[0]}}
         for name, tree in brief.points.items()
     }
     return dataclasses.replace(brief, points=points)
@@ -110,11 +110,11 @@ def test_the_knee_is_where_a_curve_has_lost_a_twentieth():
 @pytest.mark.parametrize("memory", [False, True], ids=("p-persistent", "802.11"))
 def test_counters_without_memory_are_the_chain_and_those_of_802_11_the_engine(memory, runs):
     run = runs["edca-fig05"]["down-63-fixed"]
-    counted = counters.count(63, memory=memory)
+    counted = counters.simulate(63, memory=memory)
     chain = cell.active(run).predicted, cell.station_collisions(run).predicted
     # of the engine, 30 runs of 200 s: 1.0619 and 0.0471, study fig05
     active, collisions = (1.0619, 0.0471) if memory else chain
-    found = counted.active_at_once if memory else counted.active
+    found = counted.active_from_receipt if memory else counted.active
     # 1.5 half widths of 95 % are three standard errors
     assert found.mean == pytest.approx(active, abs=1.5 * found.ci95)
     assert counted.collisions.mean == pytest.approx(collisions, abs=1.5 * counted.collisions.ci95)

@@ -39,7 +39,7 @@ def test_a_study_without_runs_says_what_else_it_rests_on():
             title="costs",
             measure=lambda runs: {},
             findings=lambda runs: {"demo-1": "12 us"},
-            alone="from a measurement that is kept",
+            basis="from a measurement that is kept",
         ),
         {},
     )

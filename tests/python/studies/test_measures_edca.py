@@ -20,8 +20,8 @@ from lasthop.studies.edca import (
     fig09,
     fig10,
     fig12,
+    receive_windows,
     stations,
-    windows,
 )
 from lasthop.studies.study import Run
 
@@ -410,7 +410,7 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
             runs[f"down-w{window}-pifs-limit-{limit}"] = a_cell((window, limit))
             worked[f"txop_{window}_{limit}"] = (limit, window)
             worked[f"pifs_limit_{limit}_{window}"] = (window, limit)
-    expect(windows.STUDY.measure(runs), **worked)
+    expect(receive_windows.STUDY.measure(runs), **worked)
 
 
 # -- how it is set up --------------------------------------------------------------------------

@@ -67,10 +67,10 @@ def test_a_row_has_the_condition_and_the_causes():
         )
     ]
     assert messages.summary(found, results, ledger.CAUSES) == (
-        "1 of 1 messages hold, 1 of them under a condition. 0 of 1 orders and shapes hold. Of 3 "
-        "stated numbers, 33 % within 5 %, 33 % within 15 %, 67 % within 25 % of the paper's value. "
-        "3 checks are not reproduced: 2 because a setting that the paper does not state decides, 1 "
-        "because the cause is not classified."
+        "1 of 1 messages hold, 1 of them under a stated condition. 0 of 1 orders and shapes hold. "
+        "Of 3 stated numbers, lasthop reproduces 33 % within 5 %, 33 % within 15 %, 67 % within "
+        "25 % of the paper's value. 3 checks are not reproduced: 2 because the result depends on a "
+        "setting that the paper does not state; 1 because the cause is not classified."
     )
 
 

@@ -1,4 +1,4 @@
-//! Which probes a server answers: those of its sessions, each once, and not too many of an address.
+//! Decides which probes a server answers: only those of its sessions, each once, and a limited number per address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,20 +11,20 @@ use super::packet::{
 };
 use crate::callers::subscriber;
 
-/// Answers to one IPv4 address or IPv6 network of 64 bits: how many per second, and at once.
-const OF_ONE: (f64, f64) = (100.0, 100.0);
-/// Addresses that are answered within a second.
-const MOST_ADDRESSES: usize = 256;
+/// Limit of answers to one IPv4 address or IPv6 network of 64 bits: rate of the token bucket [1/s], and its size.
+const ANSWER_LIMIT: (f64, f64) = (100.0, 100.0);
+/// Largest number of addresses with a token bucket. Full buckets are removed when the table is full.
+const MAX_ADDRESSES: usize = 256;
 
 /// How datagrams at the probes' port have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Answers {
+pub(crate) struct ProbeCounters {
     pub(crate) answered: u64,
     /// Of no session, with a wrong tag, or no probes at all.
     pub(crate) forged: u64,
     /// Of a number that was received before, or one that is too old to tell.
     pub(crate) repeated: u64,
-    /// More than one address may have answered.
+    /// Authentic probes beyond the limits of answers.
     pub(crate) too_many: u64,
 }
 
@@ -40,8 +40,8 @@ struct Session<S> {
 pub(crate) struct Answerer<S> {
     sessions: HashMap<SessionTag, Session<S>>,
     /// Answers that an address may still get, and when that was.
-    left: HashMap<IpAddr, (f64, Duration)>,
-    pub(crate) answers: Answers,
+    buckets: HashMap<IpAddr, (f64, Duration)>,
+    pub(crate) answers: ProbeCounters,
 }
 
 impl<S> Answerer<S> {
@@ -49,8 +49,8 @@ impl<S> Answerer<S> {
     pub(crate) fn new() -> Answerer<S> {
         Answerer {
             sessions: HashMap::new(),
-            left: HashMap::new(),
-            answers: Answers::default(),
+            buckets: HashMap::new(),
+            answers: ProbeCounters::default(),
         }
     }
 
@@ -82,7 +82,7 @@ impl<S> Answerer<S> {
             self.answers.repeated += 1;
             return None;
         }
-        if !may_answer(&mut self.left, subscriber(from), now) {
+        if !may_answer(&mut self.buckets, subscriber(from), now) {
             self.answers.too_many += 1;
             return None;
         }
@@ -107,21 +107,27 @@ fn read<'a, S>(
     (probe.kind == Kind::Request).then_some((probe, session))
 }
 
-/// Takes an answer off what an address may get: a token bucket. Only who has the key gets an entry.
-fn may_answer(left: &mut HashMap<IpAddr, (f64, Duration)>, address: IpAddr, now: Duration) -> bool {
-    let (per_s, most) = OF_ONE;
+/// Takes a token of an address's bucket, if there is one. Only senders of authentic probes get a bucket.
+fn may_answer(
+    buckets: &mut HashMap<IpAddr, (f64, Duration)>,
+    address: IpAddr,
+    now: Duration,
+) -> bool {
+    let (per_s, most) = ANSWER_LIMIT;
     let refilled = |(tokens, since): (f64, Duration)| {
         (tokens + per_s * now.saturating_sub(since).as_secs_f64()).min(most)
     };
-    if left.len() >= MOST_ADDRESSES && !left.contains_key(&address) {
-        left.retain(|_, &mut bucket| refilled(bucket) < most);
-        if left.len() >= MOST_ADDRESSES {
+    if buckets.len() >= MAX_ADDRESSES && !buckets.contains_key(&address) {
+        buckets.retain(|_, &mut bucket| refilled(bucket) < most);
+        if buckets.len() >= MAX_ADDRESSES {
             return false;
         }
     }
-    let tokens = left.get(&address).map_or(most, |&bucket| refilled(bucket));
+    let tokens = buckets
+        .get(&address)
+        .map_or(most, |&bucket| refilled(bucket));
     let may = tokens >= 1.0;
-    left.insert(address, (if may { tokens - 1.0 } else { tokens }, now));
+    buckets.insert(address, (if may { tokens - 1.0 } else { tokens }, now));
     may
 }
 
@@ -165,7 +171,7 @@ mod tests {
         assert_eq!((read.kind, read.sequence), (Kind::Answer, 5));
         assert!(answerer.answer(&asked, HERE, NOW).is_none());
         assert!(answerer.answer(&answer, HERE, NOW).is_none(), "reflected");
-        let counted = Answers {
+        let counted = ProbeCounters {
             answered: 1,
             repeated: 1,
             forged: 1,
@@ -198,7 +204,7 @@ mod tests {
             assert!(answerer.answer(&forged, from, NOW).is_none(), "{number}");
         }
         assert_eq!(answerer.answers.forged, 2_000);
-        assert!(answerer.left.is_empty());
+        assert!(answerer.buckets.is_empty());
         let good = there.write(request(0));
         assert!(answerer.answer(&good, HERE, NOW).is_some(), "not replaced");
     }
@@ -235,7 +241,7 @@ mod tests {
             let from = IpAddr::from((0x0a00_0000 + number).to_be_bytes());
             answerer.answer(&asked, from, NOW);
         }
-        assert_eq!(answerer.left.len(), MOST_ADDRESSES);
+        assert_eq!(answerer.buckets.len(), MAX_ADDRESSES);
         let asked = there.write(request(1_000));
         let later = NOW + Duration::from_secs(1);
         let from = IpAddr::from([192, 0, 2, 1]);

@@ -15,12 +15,12 @@ use super::socket::open;
 use crate::client::Client;
 use crate::pool::Pool;
 
-/// Pause before a probe is tried again that could not be sent, as without a connection.
+/// Pause before the next attempt if no probe can be sent, for example without a connection.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Counters of a client's probes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Probes {
+pub(crate) struct ClientProbeCounters {
     pub(crate) sent: u64,
     pub(crate) answered: u64,
     /// Whether they are answered, as it was last reported.
@@ -73,7 +73,7 @@ async fn measure(
                     continue;
                 }
                 let now = pool.now();
-                prober.look(pool.probed_rtt().is_some(), now);
+                prober.update_state(pool.probed_rtt().is_some(), now);
                 report(client, prober.state());
                 if socket.try_send(&prober.request(pool.probed_rtt(), now)).is_ok() {
                     count(client, |probes| probes.sent += 1);
@@ -90,7 +90,7 @@ async fn measure(
     }
 }
 
-/// Reads answers; whether there may be more, or none could be read.
+/// Reads answers. Returns whether to pause: more answers may be waiting, or none could be read.
 fn receive(client: &Client, pool: &Rc<Pool>, socket: &UdpSocket, prober: &mut Prober) -> bool {
     let mut bytes = [0; LENGTH + 1];
     let mut read = 0;
@@ -107,7 +107,7 @@ fn receive(client: &Client, pool: &Rc<Pool>, socket: &UdpSocket, prober: &mut Pr
     read == 0 || read == BATCH.0
 }
 
-fn count(client: &Client, add: impl FnOnce(&mut Probes)) {
+fn count(client: &Client, add: impl FnOnce(&mut ClientProbeCounters)) {
     let mut probes = client.probes.get();
     add(&mut probes);
     client.probes.set(probes);

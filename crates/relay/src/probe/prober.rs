@@ -14,32 +14,33 @@ use super::packet::{Datagram, Kind, Probe, ProbeKey, datagram};
 /// Probes per interval of the rule.
 const PER_INTERVAL: u32 = 10;
 /// Shortest and longest mean time between two probes.
-const GAP: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(500));
+const PROBE_INTERVAL: (Duration, Duration) =
+    (Duration::from_millis(100), Duration::from_millis(500));
 /// Mean time between two probes while none is answered.
-const SILENT_GAP: Duration = Duration::from_secs(10);
+const SILENT_INTERVAL: Duration = Duration::from_secs(10);
 /// Time without a first answer after which a server counts as silent.
 const FIRST_SILENCE: Duration = Duration::from_secs(5);
 /// Age at which a probe counts as lost.
-const MOST_AGE: Duration = Duration::from_secs(60);
+const MAX_AGE: Duration = Duration::from_secs(60);
 
 /// Whether probes are answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum State {
-    /// It is not known yet.
+    /// No probe was answered yet.
     Waiting {
-        /// When the first of the probes was sent that wait for an answer; none: no probe was sent.
+        /// Time at which the first unanswered probe was sent; `None` if no probe was sent.
         since: Option<Duration>,
     },
-    /// They are, and T is theirs.
+    /// Probes are answered, and T is their round-trip time.
     Answered,
-    /// They are not, and T is that of the TCP connections.
+    /// Probes are not answered, and T is the round-trip time of the TCP connections.
     Silent,
 }
 
 /// Probes of a session, as its client sends them.
 pub(crate) struct Prober {
     key: ProbeKey,
-    gap: Duration,
+    probe_interval: Duration,
     state: State,
     /// Number of the next request.
     next: u32,
@@ -56,7 +57,7 @@ impl Prober {
         };
         Prober {
             key,
-            gap: (interval / PER_INTERVAL).clamp(GAP.0, GAP.1),
+            probe_interval: (interval / PER_INTERVAL).clamp(PROBE_INTERVAL.0, PROBE_INTERVAL.1),
             state,
             next: 0,
             sent: VecDeque::new(),
@@ -70,7 +71,7 @@ impl Prober {
     /// Returns the next request, which reports the round-trip time that is known.
     pub(crate) fn request(&mut self, rtt: Option<Duration>, now: Duration) -> Datagram {
         let is_over =
-            |sent: &Option<Duration>| sent.is_none_or(|at| now.saturating_sub(at) > MOST_AGE);
+            |sent: &Option<Duration>| sent.is_none_or(|at| now.saturating_sub(at) > MAX_AGE);
         while self.sent.front().is_some_and(is_over) {
             self.sent.pop_front();
         }
@@ -109,7 +110,7 @@ impl Prober {
 
     /// Finds out whether the server is silent; `is_valid`: whether an answer was received within the time that is
     /// allowed.
-    pub(crate) fn look(&mut self, is_valid: bool, now: Duration) {
+    pub(crate) fn update_state(&mut self, is_valid: bool, now: Duration) {
         let is_silent = match self.state {
             State::Waiting { since } => {
                 since.is_some_and(|since| now.saturating_sub(since) >= FIRST_SILENCE)
@@ -125,8 +126,8 @@ impl Prober {
     /// Returns the time until the next request: from half the mean to one and a half, by a random number.
     pub(crate) fn pause_before_next(&self, random: u32) -> Duration {
         let mean = match self.state {
-            State::Silent => SILENT_GAP,
-            _ => self.gap,
+            State::Silent => SILENT_INTERVAL,
+            _ => self.probe_interval,
         };
         mean.mul_f64(0.5 + f64::from(random) / f64::from(u32::MAX))
     }
@@ -206,23 +207,23 @@ mod tests {
     #[test]
     fn a_server_is_silent_after_five_seconds_and_asked_more_rarely() {
         let (mut prober, mut server) = both();
-        prober.look(false, MS(9_000));
+        prober.update_state(false, MS(9_000));
         assert_eq!(prober.state(), State::Waiting { since: None });
         let request = prober.request(None, MS(10_000));
         assert_eq!(prober.pause_before_next(0), MS(50));
         assert_eq!(prober.pause_before_next(u32::MAX), MS(150));
-        prober.look(false, MS(14_999));
+        prober.update_state(false, MS(14_999));
         assert_ne!(prober.state(), State::Silent);
-        prober.look(false, MS(15_000));
+        prober.update_state(false, MS(15_000));
         assert_eq!(prober.state(), State::Silent);
         assert_eq!(prober.pause_before_next(0), MS(5_000));
         prober.pause();
         assert_eq!(prober.state(), State::Silent, "it stays so over a pause");
         let answer = answered(&mut server, &request);
         assert_eq!(prober.answer(&answer, MS(16_000)), Some(MS(6_000)));
-        prober.look(true, MS(16_000));
+        prober.update_state(true, MS(16_000));
         assert_eq!(prober.state(), State::Answered);
-        prober.look(false, MS(40_000));
+        prober.update_state(false, MS(40_000));
         assert_eq!(prober.state(), State::Silent);
     }
 
@@ -232,7 +233,7 @@ mod tests {
         let request = prober.request(None, MS(0));
         prober.answer(&answered(&mut server, &request), MS(100));
         prober.pause();
-        prober.look(false, MS(60_000));
+        prober.update_state(false, MS(60_000));
         assert_eq!(prober.state(), State::Waiting { since: None });
     }
 
@@ -241,7 +242,10 @@ mod tests {
         for (interval, gap) in [(100, 100), (1_000, 100), (2_000, 200), (1_000_000, 500)] {
             let key = Key::read(&new_key().unwrap()).unwrap();
             let key = ProbeKey::new(&key, "name").unwrap();
-            assert_eq!(Prober::new(key, MS(interval), false).gap, MS(gap));
+            assert_eq!(
+                Prober::new(key, MS(interval), false).probe_interval,
+                MS(gap)
+            );
         }
     }
 }

@@ -39,18 +39,18 @@ pub(crate) fn open(from: Option<IpAddr>, to: SocketAddr) -> io::Result<UdpSocket
 }
 
 /// The address that a datagram was sent to.
-enum Asked {
+enum Destination {
     V4(libc::in_pktinfo),
     V6(libc::in6_pktinfo),
     Unknown,
 }
 
-/// What was received, and the two ends of its way.
+/// A received datagram, with its source and destination addresses.
 pub(crate) struct Received {
     bytes: [u8; LENGTH + 1],
     length: usize,
     from: SockaddrStorage,
-    asked: Asked,
+    destination: Destination,
 }
 
 impl Received {
@@ -79,11 +79,11 @@ pub(crate) fn receive(socket: &UdpSocket) -> io::Result<Received> {
             MsgFlags::MSG_DONTWAIT,
         )?;
         let (length, from) = (message.bytes, message.address);
-        let mut asked = Asked::Unknown;
+        let mut destination = Destination::Unknown;
         for control in message.cmsgs()? {
             match control {
-                ControlMessageOwned::Ipv4PacketInfo(info) => asked = Asked::V4(info),
-                ControlMessageOwned::Ipv6PacketInfo(info) => asked = Asked::V6(info),
+                ControlMessageOwned::Ipv4PacketInfo(info) => destination = Destination::V4(info),
+                ControlMessageOwned::Ipv6PacketInfo(info) => destination = Destination::V6(info),
                 _ => {}
             }
         }
@@ -92,7 +92,7 @@ pub(crate) fn receive(socket: &UdpSocket) -> io::Result<Received> {
             bytes,
             length,
             from,
-            asked,
+            destination,
         })
     })
 }
@@ -100,13 +100,13 @@ pub(crate) fn receive(socket: &UdpSocket) -> io::Result<Received> {
 /// Answers what was received from the address that it was sent to. An answer for which there is no room is lost.
 pub(crate) fn answer(socket: &UdpSocket, received: &Received, answer: &Datagram) -> io::Result<()> {
     let (mut v4, mut v6);
-    let control = match received.asked {
-        Asked::V4(info) => {
+    let control = match received.destination {
+        Destination::V4(info) => {
             v4 = info;
             v4.ipi_ifindex = 0; // the route back may have another interface
             Some(ControlMessage::Ipv4PacketInfo(&v4))
         }
-        Asked::V6(info) => {
+        Destination::V6(info) => {
             v6 = info;
             // an address of one link only is of no use without its interface
             if v6.ipi6_addr.s6_addr[0] != 0xfe {
@@ -114,7 +114,7 @@ pub(crate) fn answer(socket: &UdpSocket, received: &Received, answer: &Datagram)
             }
             Some(ControlMessage::Ipv6PacketInfo(&v6))
         }
-        Asked::Unknown => None,
+        Destination::Unknown => None,
     };
     sendmsg(
         socket.as_raw_fd(),

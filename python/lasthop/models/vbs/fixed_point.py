@@ -96,14 +96,14 @@ class _State:
     own: Floats  # losses of a flow's own growth in an episode, per packet by which it grows
     spread: Floats  # losses of any packet in an episode, per packet that arrives
     rates: Floats  # of losses, by group
-    held: Floats  # packets of each group in the queue, of partitions alone
+    queued: Floats  # packets of each group in the queue, of partitions alone
 
     def moved(self, other: "_State", buffer: int) -> float:
         ours, theirs = vars(self), vars(other)
         names = ("shares", "replies", "overflow", "spread")
         most = max(float(np.abs(ours[name] - theirs[name]).max()) for name in names)
-        held = float(np.abs(self.held - other.held).max())
-        return max(most, held / buffer, abs(self.occupancy - other.occupancy) / buffer)
+        queued = float(np.abs(self.queued - other.queued).max())
+        return max(most, queued / buffer, abs(self.occupancy - other.occupancy) / buffer)
 
     def towards(self, other: "_State", step: float) -> "_State":
         """A part of the way to the other; rates are guesses, and are taken over."""
@@ -140,7 +140,7 @@ class _Components:
                 [k for k, one in enumerate(cell.classes) if one.sharing == index]
                 for index, _ in enumerate(cell.targets)
             ]
-        self.rooms = _rooms(cell)
+        self.buffers = _buffers(cell)
 
     def round(self, at: _State) -> tuple[_State, Solution]:
         cell, counts = self.cell, self.counts
@@ -160,7 +160,7 @@ class _Components:
             one = flow(k, rate) if times is rtt else self._flow(k, rate, at, mac, times)
             return self._accepted(k, one, at, mac, rate) / float(times[k])
 
-        targets = at.held / at.held.sum() if cell.partitioned else np.array(self.targets)
+        targets = at.queued / at.queued.sum() if cell.partitioned else np.array(self.targets)
         for index, (group, target) in enumerate(zip(self.groups, targets, strict=True)):
 
             def excess(
@@ -170,8 +170,8 @@ class _Components:
                 return float(counts[group] @ np.array(arriving)) - part * mac.service_rate
 
             if cell.partitioned:
-                room = self.rooms[index] - at.held[index]
-                full = self.rooms[index] / (at.occupancy + room)
+                room = self.buffers[index] - at.queued[index]
+                full = self.buffers[index] / (at.occupancy + room)
                 overflows = excess(0.0, rtt + room / mac.service_rate, part=full) > 0.0
             else:
                 room_s = (cell.buffer_packets - at.occupancy) / mac.service_rate
@@ -269,7 +269,7 @@ class _Components:
         with np.errstate(divide="ignore"):  # nothing passes a channel that loses every frame
             replies = np.where(self.uploads, self.segments / passing, replies)
         occupancy, swing = self.limit, 0.5 * VARIATION * self.limit
-        held, targets = self.rooms, self.rooms / self.rooms.sum()
+        queued, targets = self.buffers, self.buffers / self.buffers.sum()
         leaving = np.ones(len(counts))
         if self.cell.partitioned:  # only a packet of the same partition makes room
             for group in self.groups:
@@ -279,16 +279,16 @@ class _Components:
         if self.far:
             weights = mac.no_departure
         if self.losses == "bursts":
-            own, spread, swing, depths = self._overflows(at, mac, flows, rates, own, weights)
-            occupancy -= float(depths.sum())
+            own, spread, swing, deficits = self._overflows(at, mac, flows, rates, own, weights)
+            occupancy -= float(deficits.sum())
             if rates.any():
                 occupancy = max(occupancy - mac.contending, 1.0)
-                held = np.maximum(held - depths - mac.contending * targets, 1.0)
+                queued = np.maximum(queued - deficits - mac.contending * targets, 1.0)
         if self.cell.partitioned:
             arriving = np.array([float(counts[k] @ accepted[k]) for k in self.groups])
             natural = arriving / mac.service_rate * at.occupancy
-            held = np.where(rates > 0.0, held, np.clip(natural, 1e-3, self.rooms))
-            occupancy = float(held.sum())
+            queued = np.where(rates > 0.0, queued, np.clip(natural, 1e-3, self.buffers))
+            occupancy = float(queued.sum())
         elif not self.cell.targets and rates[0] == 0.0:
             # nothing overflows: the queue is what the windows leave for it
             offered = float(counts @ accepted) / mac.service_rate
@@ -302,7 +302,7 @@ class _Components:
             own=own,
             spread=spread,
             rates=rates,
-            held=held,
+            queued=queued,
         )
 
     def _overflows(
@@ -338,18 +338,18 @@ class _Components:
                 whole = sum(counts[k] * flows[k].freed_squared for k in group) / rate
                 variance = whole - (each**2 / counts[group]).sum()
                 squares[index] = freed[index] ** 2 + max(variance, 0.0)
-        depths = np.zeros(len(rates))
+        deficits = np.zeros(len(rates))
         if not freed.any():
-            return own, spread, 0.0, depths
+            return own, spread, 0.0, deficits
         if self.cell.partitioned:
             full = freed > 0.0
-            depths[full] = 0.5 * np.maximum(1.0 - rates[full], 0.0) * squares[full] / freed[full]
-            return own, spread, float(np.sqrt((freed**2).sum())), depths
+            deficits[full] = 0.5 * np.maximum(1.0 - rates[full], 0.0) * squares[full] / freed[full]
+            return own, spread, float(np.sqrt((freed**2).sum())), deficits
         # one queue, which all fill again whatever class an episode has met
         swing = float(rates @ freed / rates.sum())
-        depth = 0.5 * np.prod(np.maximum(1.0 - rates, 0.0)) * (rates @ squares) / (rates @ freed)
-        depths[0] = depth
-        return own, spread, swing, depths
+        deficit = 0.5 * np.prod(np.maximum(1.0 - rates, 0.0)) * (rates @ squares) / (rates @ freed)
+        deficits[0] = deficit
+        return own, spread, swing, deficits
 
     def _growth(self, k: int, at: _State, mac: Contention, flow: Response) -> float:
         window = np.array([min(flow.cwnd, float(self.cell.classes[k].law.limit))])
@@ -425,7 +425,7 @@ def _probability(rate: float) -> float:
     return min(rate, 0.999)
 
 
-def _rooms(cell: Cell) -> Floats:
+def _buffers(cell: Cell) -> Floats:
     """Packets of each group that a partition has room for, or the buffer without targets."""
     targets = np.array(cell.targets or (1.0,))
     part = cell.occupancy if cell.targets else 1.0
@@ -446,7 +446,7 @@ def starts(cell: Cell) -> Iterator[_State]:
         own=np.full(size, 0.4),
         spread=np.full(size, 0.05),
         rates=np.full(groups, 0.1),
-        held=0.9 * _rooms(cell),
+        queued=0.9 * _buffers(cell),
     )
     yield equal
     for favoured in range(min(size, STARTED)):

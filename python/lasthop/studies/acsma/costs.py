@@ -58,5 +58,5 @@ STUDY = Study(
     title="Section 5.3.5: times and memory of a program's connections",
     measure=_measure,
     findings=_findings,
-    alone="from a measurement that is kept",
+    basis="from a measurement that is kept",
 )

@@ -8,8 +8,8 @@ from lasthop.studies.edca import (
     fig09,
     fig10,
     fig12,
+    receive_windows,
     stations,
-    windows,
 )
 from lasthop.studies.study import Study
 
@@ -23,5 +23,5 @@ STUDIES: tuple[Study, ...] = (
     fig10.STUDY,
     fig12.STUDY,
     stations.STUDY,
-    windows.STUDY,
+    receive_windows.STUDY,
 )

@@ -48,23 +48,23 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What a cell does.
+class Result:
+    """Counts of a simulated cell.
 
     Attributes
     ----------
     active : Estimate
         Stations with a packet over time, as the chain counts them: none changes during an
         exchange. [stations]
-    active_at_once : Estimate
-        The same as the engine counts them: a station is active once it has received a segment,
-        while it sends the MAC ACK. [stations]
+    active_from_receipt : Estimate
+        Stations with a packet over time, as the engine counts them: a station is active from the
+        end of its segment on, while it still sends the MAC ACK. [stations]
     collisions : Estimate
         Collided attempts of stations over all of them. [-]
     """
 
     active: Estimate
-    active_at_once: Estimate
+    active_from_receipt: Estimate
     collisions: Estimate
 
 
@@ -76,7 +76,7 @@ def _drawn(cwmin: int, random: Random, memory: bool) -> int:
 
 
 @cache
-def count(cwmin: int, *, memory: bool, successes: int = 40_000, seed: int = 1) -> Counted:
+def simulate(cwmin: int, *, memory: bool, successes: int = 40_000, seed: int = 1) -> Result:
     """Return active stations and collisions of the cell.
 
     Parameters
@@ -139,8 +139,8 @@ def count(cwmin: int, *, memory: bool, successes: int = 40_000, seed: int = 1) -
             collided,
             attempts,
         )
-    before, at_once, over, lost, tried = sums.T
-    return Counted(_ratio(before, over), _ratio(at_once, over), _ratio(lost, tried))
+    before, from_receipt, over, lost, tried = sums.T
+    return Result(_ratio(before, over), _ratio(from_receipt, over), _ratio(lost, tried))
 
 
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> Estimate:

@@ -17,7 +17,7 @@ LARGE = 63
 
 SHORT_RTO = "200 ms"
 
-PATIENT = {"min_rto": "20 s", "initial_rto": "20 s"}
+LONG_RTO = {"min_rto": "20 s", "initial_rto": "20 s"}
 """Timeouts without doubling, where a frame may take seconds: nothing is sent twice."""
 
 
@@ -34,11 +34,11 @@ SWEEP = Sweep(
 
 FIXED = Sweep(
     "{way}-{cwmin}-fixed",
-    lambda way, cwmin: cell.scenario(way, ap=fixed(cwmin), station=fixed(cwmin), tcp=PATIENT),
+    lambda way, cwmin: cell.scenario(way, ap=fixed(cwmin), station=fixed(cwmin), tcp=LONG_RTO),
     {"way": DIRECTIONS, "cwmin": (*SMALL, LARGE)},
 )
 
-HASTY = Sweep(
+SHORT_RTO_SWEEP = Sweep(
     "{way}-{cwmin}-short-rto",
     lambda way, cwmin: cell.scenario(way, ap=cwmin, station=cwmin, tcp={"min_rto": SHORT_RTO}),
     {"way": DIRECTIONS, "cwmin": SMALL},
@@ -84,7 +84,7 @@ def findings(runs: Runs) -> dict[str, str]:
         for way in DIRECTIONS
     )
     large, single = runs[f"down-{LARGE}"], runs[f"down-{LARGE}-fixed"]
-    forgetting, keeping = (counters.count(LARGE, memory=memory) for memory in (False, True))
+    forgetting, keeping = (counters.simulate(LARGE, memory=memory) for memory in (False, True))
     return {
         "edca-20": (
             f"{backoff}. From CWmin 31 on it is the counter that remembers: at CWmin {LARGE} "
@@ -96,8 +96,8 @@ def findings(runs: Runs) -> dict[str, str]:
             f"engine and chain, has {forgetting.active} and {forgetting.collisions} if counters "
             "are drawn again after each busy period, which is p-persistent backoff, and "
             f"{keeping.active} and {keeping.collisions} with those of 802.11, which keep what is "
-            f"left of them ({keeping.active_at_once} active stations if one counts from the end of "
-            "its segment on, as the engine does, not from the end of the exchange)"
+            f"left of them ({keeping.active_from_receipt} active stations if one counts from the "
+            "end of its segment on, as the engine does, not from the end of the exchange)"
         ),
         "edca-7": (
             "the engine counts a station as active from the end of its segment on, the chain from "
@@ -130,7 +130,7 @@ PICTURE = Picture(
 STUDY = Study(
     key="edca-fig05",
     title="Figure 5: access point and stations with the same CWmin",
-    points={**SWEEP.points(), **FIXED.points(), **HASTY.points()},
+    points={**SWEEP.points(), **FIXED.points(), **SHORT_RTO_SWEEP.points()},
     measure=measure,
     regime=cell.lossless,
     draw=PICTURE.draw,

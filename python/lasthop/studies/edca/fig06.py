@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lasthop.studies.edca import cell
 from lasthop.studies.edca.cell import CWMINS, STATIONS
-from lasthop.studies.edca.fig05 import PATIENT, fixed
+from lasthop.studies.edca.fig05 import LONG_RTO, fixed
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Run, Runs, Study, along, largest, listed, smallest
 from lasthop.studies.sweep import Reading, Sweep
@@ -36,7 +36,7 @@ def pairs_fixed(way: str, lead: str = "") -> Sweep:
     """Return the smallest window of the access point with windows that do not double."""
     return Sweep(
         f"{lead}{{ap}}-{{station}}-fixed",
-        lambda ap, station: cell.scenario(way, ap=fixed(ap), station=fixed(station), tcp=PATIENT),
+        lambda ap, station: cell.scenario(way, ap=fixed(ap), station=fixed(station), tcp=LONG_RTO),
         {"ap": CWMINS[:1], "station": CWMINS},
     )
 
@@ -57,13 +57,15 @@ def measure(runs: Runs, way: str = "down", sweep: Sweep = SWEEP) -> dict[str, Qu
         },
     )
     for ap in SMALL_AP:
-        values |= {f"{name}_{ap}": one for name, one in curve(runs, sweep.at(ap=ap), ap).items()}
+        values |= {
+            f"{name}_{ap}": one for name, one in curve_values(runs, sweep.at(ap=ap), ap).items()
+        }
     values["best_pair"] = largest(sweep.read(runs, cell.throughput))
     values["best_equal"] = largest([values[f"{way}_{cwmin}_{cwmin}"] for cwmin in CWMINS])
     return values
 
 
-def curve(runs: Runs, row: Sweep, ap: int) -> dict[str, Quantity]:
+def curve_values(runs: Runs, row: Sweep, ap: int) -> dict[str, Quantity]:
     """Return what the curves do from the access point's CWmin on.
 
     Parameters
@@ -106,7 +108,7 @@ def saturation(active: NDArray[np.float64]) -> float:
 
 def findings(runs: Runs) -> dict[str, str]:
     """Return why equality is not "at most one", and what is different at the smallest windows."""
-    swept, falls = SWEPT, filled(runs["3-3"])
+    swept, falls = SWEPT, why_stations_are_active(runs["3-3"])
     chain = ", ".join(cell.predicted(cell.active(runs[f"{cw}-{cw}"])) for cw in (15, 31, 63))
     return {
         "edca-7": (
@@ -130,7 +132,7 @@ def findings(runs: Runs) -> dict[str, str]:
 SWEPT = f"over CWmin {CWMINS[0]}..{CWMINS[-1]}"
 
 
-def filled(run: Run) -> str:
+def why_stations_are_active(run: Run) -> str:
     """Return why curves that begin at the smallest windows do not begin with one station."""
     return (
         f"at CWmin {CWMINS[0]} of both exponential backoff has filled the stations already: "
@@ -150,7 +152,7 @@ def up_findings(runs: Runs) -> dict[str, str]:
             f"the chain {cell.predicted(cell.active(up))} and "
             f"{cell.predicted(cell.active(down))}; two steps, at (31, 7), {cell.active(two)} with "
             "uploads. At equal windows it is at least one (study fig06). Besides, "
-            f"{filled(runs['up-3-3'])} throughput {SWEPT} of the stations is "
+            f"{why_stations_are_active(runs['up-3-3'])} throughput {SWEPT} of the stations is "
             f"{listed(UP_FIXED.read(runs, cell.throughput))} Mb/s and the AP's collision rate "
             f"{listed(UP_FIXED.read(runs, cell.ap_collisions))}: both do what the text says"
         )

@@ -17,9 +17,9 @@ STATION_LIMITS = (1, 2, 3, 4)
 """TXOP limits of the stations, up to the receive window. [packets]"""
 
 
-HASTY = {"min_rto": SHORT_RTO}
+SHORT_RTO_TCP = {"min_rto": SHORT_RTO}
 
-HASTY_LIMITS = {"pifs": (1, 4, 8), "contended": (4, 8, 16, 28)}
+SHORT_RTO_LIMITS = {"pifs": (1, 4, 8), "contended": (4, 8, 16, 28)}
 """TXOP limits of the access point with a short minimum RTO, with PIFS access and with backoff;
 that of the stations is 4. [packets]"""
 
@@ -54,16 +54,16 @@ def measure(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
-def hasty(runs: Runs, kind: str) -> Quantity:
+def best_with_short_rto(runs: Runs, kind: str) -> Quantity:
     """Return the best throughput with a short minimum RTO, of one kind of access. [Mb/s]"""
     return largest(
-        [cell.throughput(runs[f"hasty-{kind}-{ap}"]) for ap in HASTY_LIMITS[kind]],
+        [cell.throughput(runs[f"hasty-{kind}-{ap}"]) for ap in SHORT_RTO_LIMITS[kind]],
     )
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return the best throughputs with a short minimum RTO, which decides edca-17. [Mb/s]"""
-    return {f"best_hasty_{kind}": hasty(runs, kind) for kind in HASTY_LIMITS}
+    return {f"best_hasty_{kind}": best_with_short_rto(runs, kind) for kind in SHORT_RTO_LIMITS}
 
 
 def spread(throughput: NDArray[np.float64]) -> float:
@@ -75,17 +75,18 @@ def findings(runs: Runs) -> dict[str, str]:
     """Return what the limit of the access point still changes, and what hangs on the timeout."""
     values = measure(runs)
     pifs, contended = runs["down-4-4"], runs["contended"]
-    hasty_pifs, hasty_contended = runs["hasty-pifs-4"], runs["hasty-contended-8"]
+    short_rto_pifs, short_rto_contended = runs["hasty-pifs-4"], runs["hasty-contended-8"]
     return {
         "edca-17": (
             "this hangs on the minimum RTO, which the paper does not give. Stations that all "
             f"contend have long round trips now and then: with {SHORT_RTO} instead of "
-            f"{cell.MIN_RTO} {_repeated(hasty_pifs)} instead of {_repeated(pifs)} segments are "
+            f"{cell.MIN_RTO} {_repeated(short_rto_pifs)} instead of {_repeated(pifs)} segments are "
             f"sent again in a run, and PIFS access with limits (4, 4) yields "
-            f"{cell.throughput(hasty_pifs)} instead of {cell.throughput(pifs)} Mb/s. With backoff "
-            f"of the AP and limits (8, 4) it is {cell.throughput(hasty_contended)} instead of "
-            f"{cell.throughput(contended)}; the best of several limits of the AP are then "
-            f"{hasty(runs, 'pifs')} with PIFS access and {hasty(runs, 'contended')} with backoff"
+            f"{cell.throughput(short_rto_pifs)} instead of {cell.throughput(pifs)} Mb/s. With "
+            f"backoff of the AP and limits (8, 4) it is {cell.throughput(short_rto_contended)} "
+            f"instead of {cell.throughput(contended)}; the best of several limits of the AP are "
+            f"then {best_with_short_rto(runs, 'pifs')} with PIFS access and "
+            f"{best_with_short_rto(runs, 'contended')} with backoff"
         ),
         "edca-14": (
             f"the AP's limit changes throughput by up to {values['spread_over_ap_limit_down']} "
@@ -120,10 +121,13 @@ STUDY = Study(
     points={
         **SWEEP.points(),
         "contended": fig07.scenario("fifo", 8, 4),
-        **{f"hasty-pifs-{ap}": scenario("down", ap, 4, HASTY) for ap in HASTY_LIMITS["pifs"]},
         **{
-            f"hasty-contended-{ap}": fig07.scenario("fifo", ap, 4, HASTY)
-            for ap in HASTY_LIMITS["contended"]
+            f"hasty-pifs-{ap}": scenario("down", ap, 4, SHORT_RTO_TCP)
+            for ap in SHORT_RTO_LIMITS["pifs"]
+        },
+        **{
+            f"hasty-contended-{ap}": fig07.scenario("fifo", ap, 4, SHORT_RTO_TCP)
+            for ap in SHORT_RTO_LIMITS["contended"]
         },
     },
     measure=measure,

@@ -13,21 +13,21 @@ OTHERS = 6
 
 SWEEP = windows("download", OTHERS)
 
-WITH = replace(
+WITH_VSB = replace(
     SWEEP,
     name="with-{x}",
     scenario=lambda x: {**SWEEP.scenario(x=x), "vsb": dict(cell.PAPERS_VSB)},
 )
 
 
-PROMPT_THRESHOLD = "10 ms"
+LOW_THRESHOLD = "10 ms"
 """A round trip of pings beyond which the estimator lowers C, instead of 40 ms."""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return eta without the bottleneck and with it. [-]"""
     without = SWEEP.values(runs, {"eta_{x}": cell.fairness})
-    return without | WITH.values(runs, {"eta_vsb_{x}": cell.fairness})
+    return without | WITH_VSB.values(runs, {"eta_vsb_{x}": cell.fairness})
 
 
 def findings(runs: Runs) -> dict[str, str]:
@@ -37,7 +37,7 @@ def findings(runs: Runs) -> dict[str, str]:
     return {
         "hotspot-17": (
             f"a window of {OTHERS} packets a round trip is less than a fair share where pings "
-            f"take {ping} ms, which the estimator allows: up to 40. With {PROMPT_THRESHOLD} "
+            f"take {ping} ms, which the estimator allows: up to 40. With {LOW_THRESHOLD} "
             f"allowed eta is {cell.fairness(prompt)} at a window of 42, and "
             f"{cell.fairness(runs['still'])} at a rate of {STILL_RATE}, at which nothing stands "
             f"in the access point; with C by agreement {cell.fairness(runs['agreed'])}"
@@ -51,7 +51,7 @@ PICTURE = picture(
         Panel(
             "fairness level η₁₂",
             SWEEP.lines("without", "x", cell.fairness, "without")
-            + WITH.lines("with VSB", "x", cell.fairness),
+            + WITH_VSB.lines("with VSB", "x", cell.fairness),
             f"one download each, window W₁ against {OTHERS}",
             levels={"paper: with VSB": 1.0},
         )
@@ -63,13 +63,13 @@ STUDY = Study(
     title="Footnote 9: figure 8 with windows of 6 packets at the other stations",
     points={
         **SWEEP.points(),
-        **WITH.points(),
+        **WITH_VSB.points(),
         "still": {**SWEEP.scenario(x=42), "vsb": {"rate": STILL_RATE}},
         "prompt": {
             **SWEEP.scenario(x=42),
-            "vsb": {**cell.PAPERS_VSB, "wce": {**cell.PAPERS_WCE, "threshold": PROMPT_THRESHOLD}},
+            "vsb": {**cell.PAPERS_VSB, "wce": {**cell.PAPERS_WCE, "threshold": LOW_THRESHOLD}},
         },
-        "agreed": cell.by_agreement(WITH.scenario(x=42)),
+        "agreed": cell.by_agreement(WITH_VSB.scenario(x=42)),
     },
     measure=measure,
     shown=lambda runs: SWEEP.values(runs, cell.STANDING),

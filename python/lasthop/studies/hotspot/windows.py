@@ -111,14 +111,14 @@ def empty_buffers(runs: Runs) -> dict[str, Quantity]:
     return values | {"goodput": mean_of(UPLOADS.read(runs, cell.total))}
 
 
-PROMPT_CWMIN = 7
+SMALL_CWMIN = 7
 """Window with which a station hardly queues. [slots]"""
 
-PATIENT_ATTEMPTS = 255
+MANY_ATTEMPTS = 255
 """Attempts after which a frame is given up, where none is. The default is 7."""
 
 
-def isolating() -> dict[str, cell.Tree]:
+def isolating_runs() -> dict[str, cell.Tree]:
     """Return uploads with windows of 42 where no ACK is lost, access is quick, or none gives up."""
     tree = UPLOADS.scenario(x=cell.WINDOW)
     table, ap = tree["cell"], tree["cell"]["ap"]
@@ -126,10 +126,10 @@ def isolating() -> dict[str, cell.Tree]:
     def stations(**change: int) -> dict[str, cell.Tree]:
         return {name: {**own, **change} for name, own in tree["station"].items()}
 
-    patient = {"attempts_short": PATIENT_ATTEMPTS}
+    patient = {"attempts_short": MANY_ATTEMPTS}
     return {
         "lossless": {**tree, "cell": {**table, "ap": {**ap, "queue": LOSSLESS_QUEUE}}},
-        "prompt": {**tree, "station": stations(cwmin=PROMPT_CWMIN)},
+        "prompt": {**tree, "station": stations(cwmin=SMALL_CWMIN)},
         "patient": {
             **tree,
             "cell": {**table, "ap": {**ap, **patient}},
@@ -149,9 +149,9 @@ def queue_findings(runs: Runs) -> dict[str, str]:
             f"{cell.ap_loss(usual) * 100} % of the ACKs, the next one covers more segments, and "
             f"its station sends them in a burst, which waits: {others_queue(usual)} packets with "
             f"the one in service. Where no ACK is lost (AP buffer {LOSSLESS_QUEUE}) it is "
-            f"{others_queue(lossless)}, with CWmin {PROMPT_CWMIN} of the stations "
+            f"{others_queue(lossless)}, with CWmin {SMALL_CWMIN} of the stations "
             f"{others_queue(prompt)}. The AP and the stations lose some segments in a million "
-            f"after 7 collisions, against a7; with {PATIENT_ATTEMPTS} attempts "
+            f"after 7 collisions, against a7; with {MANY_ATTEMPTS} attempts "
             f"{segment_loss(patient)}"
         )
     }
@@ -182,7 +182,7 @@ FIG08 = Study(
 FIG11 = Study(
     key="hotspot-fig11",
     title="Figure 11: uploads, receive window of station 1 from 6 to 42 packets",
-    points={**UPLOADS.points(), **isolating()},
+    points={**UPLOADS.points(), **isolating_runs()},
     measure=empty_buffers,
     shown=lambda runs: UPLOADS.values(runs, {"loss_{x}": cell.ap_loss}),
     draw=picture(LABEL, [panel("upload")]).draw,

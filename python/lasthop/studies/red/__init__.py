@@ -39,7 +39,7 @@ PACKETS: tuple[Study, ...] = (
     study(policies.Queues),
     study(partial(policies.ParkingLot, mixed=True)),
     *(
-        study(partial(costs.Costs, lot=lot, mixed=mixed))
+        study(partial(costs.Costs, is_parking_lot=lot, mixed=mixed))
         for lot in (False, True)
         for mixed in (False, True)
     ),

@@ -21,14 +21,14 @@ RTTS = (10, 200)
 SEEDS = (1, 2, 3, 4, 5)
 """Runs over which the queue is sampled: the series is that of a run's first replication."""
 
-REACH_S = 1.0
+TIME_CONSTANT_S = 1.0
 """Time constant of the average at a link that is full: ns-2's automatic weight is 1 - exp(-1 / C T)
 for a link of C packets/s, with T ten times 0.1 s, the least round-trip time that it assumes. [s]"""
 
 STEP_S = 0.01
 """Interval of the samples. [s]"""
 
-AHEAD_S = 25
+SETTLE_S = 25
 """Time before the end that is read, in which the average here forgets where it began. [s]"""
 
 PACKETS_PER_S = router.BOTTLENECK_MBPS * 1e6 / (8 * 1500)
@@ -48,7 +48,7 @@ def average(queue: NDArray[np.float64], arrivals_per_s: float) -> NDArray[np.flo
     arrivals_per_s : float
         Packets that arrive. [1/s]
     """
-    kept = float(np.exp(-arrivals_per_s * STEP_S / (PACKETS_PER_S * REACH_S)))
+    kept = float(np.exp(-arrivals_per_s * STEP_S / (PACKETS_PER_S * TIME_CONSTANT_S)))
     waiting = np.maximum(queue - 1.0, 0.0)
     value, values = waiting[0], []
     for one in waiting[1:]:
@@ -70,7 +70,7 @@ class Average(Experiment):
 
     def _sampled(self, rtt: int, seed: int) -> dict[str, Any]:
         tree = self.dumbbell(rtt, router.red(*THRESHOLDS), replications=1)
-        begin_s = self.effort.duration_s - router.READ_S - AHEAD_S
+        begin_s = self.effort.duration_s - router.READ_S - SETTLE_S
         series = {"series_interval": f"{STEP_S:g} s", "from": f"{begin_s} s"}
         return {**tree, "seed": seed, "record": {**tree["record"], **series}}
 

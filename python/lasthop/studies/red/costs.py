@@ -30,17 +30,17 @@ PAPERS_MEGABYTES = 500
 class Costs(Policies):
     """Figure 18, one router, or 19, the lot: delay, loss, throughput and completion."""
 
-    lot: bool = False
+    is_parking_lot: bool = False
 
     @property
     def name(self) -> str:
         """Name of the study."""
-        return f"fig{19 if self.lot else 18}" + ("_mixed" if self.mixed else "")
+        return f"fig{19 if self.is_parking_lot else 18}" + ("_mixed" if self.mixed else "")
 
     @property
     def title(self) -> str:
         """Title of the figure."""
-        number, where = (19, "a parking lot") if self.lot else (18, "one router")
+        number, where = (19, "a parking lot") if self.is_parking_lot else (18, "one router")
         traffic = "mixed traffic" if self.mixed else "Compound flows"
         return f"Figure {number}: RED and threshold at {where}, {traffic}"
 
@@ -48,12 +48,12 @@ class Costs(Policies):
     def megabytes(self) -> int:
         """Size of a flow's transfer. [MB]"""
         effort = self.effort
-        return effort.megabytes if self.lot or self.mixed else effort.megabytes_long
+        return effort.megabytes if self.is_parking_lot or self.mixed else effort.megabytes_long
 
     @property
     def costs(self) -> dict[str, Reading]:
         """Delay [ms], loss [-] and throughput [Mb/s] of all links on the way."""
-        links = LOT if self.lot else (router.BOTTLENECK,)
+        links = LOT if self.is_parking_lot else (router.BOTTLENECK,)
         return {
             "delay": partial(router.delay_ms, links=links),
             "loss": partial(router.loss, links=links),
@@ -62,7 +62,7 @@ class Costs(Policies):
 
     def point(self, policy: str, rtt: int) -> dict[str, Any]:
         """Return flows without end."""
-        if self.lot:
+        if self.is_parking_lot:
             return self.where_red_is_longest(policy, rtt)
         if self.mixed:
             return self.dumbbell(rtt, POLICIES[policy])
@@ -70,7 +70,7 @@ class Costs(Policies):
 
     def transfer(self, policy: str, rtt: int, **more: Any) -> dict[str, Any]:
         """Return flows that end."""
-        place = self.parking_lot if self.lot else self.dumbbell
+        place = self.parking_lot if self.is_parking_lot else self.dumbbell
         return place(rtt, POLICIES[policy], megabytes=self.megabytes, **more)
 
     def equal_transfer(self, policy: str, rtt: int) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class Costs(Policies):
     @property
     def sacked(self) -> Sweep | None:
         """Both policies at both ends with SACK, where only Compound flows share one router."""
-        if self.lot or self.mixed:
+        if self.is_parking_lot or self.mixed:
             return None
         return self.swept("sack-{policy}-{rtt}", self.with_sack).at(rtt=ENDS)
 
@@ -117,7 +117,7 @@ class Costs(Policies):
             points |= self.sacked.points()
         if self.unaveraged is not None:
             points |= self.unaveraged.points()
-        if self.lot:
+        if self.is_parking_lot:
             points |= {**self.equal.points(), **self.equal_transfers.points()}
         return points
 
@@ -135,18 +135,18 @@ class Costs(Policies):
     def cost_panel(self, y_label: str, cost: str, *, from_zero: bool = False) -> Panel:
         """Return the panel of a cost."""
         lines = self.sweep.lines("{policy}", "rtt", self.costs[cost])
-        if self.lot:
+        if self.is_parking_lot:
             lines += self.equal.lines("{policy}", "rtt", self.costs[cost], EQUAL_RATES)
         return Panel(y_label, lines, from_zero=from_zero)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return costs of both policies, and what the threshold gains."""
         values = self.costs_of(runs, self.sweep, self.transfers)
-        if self.lot:
+        if self.is_parking_lot:
             values |= self.costs_of(runs, self.equal, self.equal_transfers, "equal_")
         comparable = 1.0 if self.megabytes == PAPERS_MEGABYTES else np.nan
         for rtt in self.effort.rtts:
-            if not self.lot:  # where the policies have as many replications
+            if not self.is_parking_lot:  # where the policies have as many replications
                 red, threshold = self.sweep.at(rtt=rtt).read(runs, self.costs["throughput"])
                 values[f"throughput_ratio_{rtt}"] = threshold / red
                 red, threshold = self.sweep.at(rtt=rtt).read(runs, router.goodput)
@@ -181,7 +181,7 @@ class Costs(Policies):
             f"{at['delay']} ms, loss {at['loss']}"
         )
         times = f"mean completion times: {compared(self.transfers, router.completion)} s"
-        if not self.lot:
+        if not self.is_parking_lot:
             text += ": throughputs part where RED's queue swings and empties"
             far = "why the difference is so large at the longest round trip no run isolates"
             sacked = compared(self.sacked, router.utilisation) if self.sacked else ""
@@ -246,7 +246,7 @@ class Costs(Policies):
     def picture(self) -> Picture:
         """Return every cost over the round-trip time, of a lot also with equal rates."""
         completion = self.transfers.lines("{policy}", "rtt", router.completion)
-        if self.lot:
+        if self.is_parking_lot:
             completion += self.equal_transfers.lines(
                 "{policy}", "rtt", router.completion, EQUAL_RATES
             )

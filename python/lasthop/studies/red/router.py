@@ -116,17 +116,17 @@ def red(
     averaging: bool = True,
     gentle: bool = True,
     packet: str = PACKET,
-    room: int = BUFFER,
+    buffer: int = BUFFER,
 ) -> dict[str, Any]:
     """Return RED with ns-2's defaults and these thresholds [packets], perhaps without averaging,
-    with certain loss beyond the upper one, with another mean packet or other room [packets].
+    with certain loss beyond the upper one, with another mean packet or another buffer [packets].
     """
     setting: dict[str, Any] = {"min_th": low, "max_th": high, "mean_packet": packet}
     if not averaging:
         setting["weight"] = 1
     if not gentle:
         setting["gentle"] = False
-    return {"limit": room, "red": setting}
+    return {"limit": buffer, "red": setting}
 
 
 def threshold(packets: int) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def dumbbell(
     replications: int | None = None,
     bin_s: float = 0.1,
     spread: float = 0.01,
-    users: int = FLOWS,
+    flow_count: int = FLOWS,
 ) -> dict[str, Any]:
     """Return the single bottleneck.
 
@@ -171,7 +171,7 @@ def dumbbell(
         Width of the bins over which the least utilisation is taken. [s]
     spread : float
         Range of the access rates, as a part of their mean. [-]
-    users : int
+    flow_count : int
         Number of Compound flows, if the traffic is not mixed; the capacity of each is the same.
     """
     rtts = [rtt_ms] if isinstance(rtt_ms, int | float) else list(rtt_ms)
@@ -179,9 +179,9 @@ def dumbbell(
     for group, rtt in enumerate(rtts):
         suffix = "" if len(rtts) == 1 else f"-{rtt:g}ms"
         own = {"rtt": f"{rtt:g} ms"}
-        for name, table in _traffic(mixed, group, len(rtts), megabytes, users).items():
+        for name, table in _traffic(mixed, group, len(rtts), megabytes, flow_count).items():
             flows[name + suffix] = {**table, **own}
-    rate = f"{BOTTLENECK_MBPS * users / FLOWS:g} Mbps"
+    rate = f"{BOTTLENECK_MBPS * flow_count / FLOWS:g} Mbps"
     shape = {"dumbbell": {"bottleneck": rate, **HOST, "access_spread": spread}}
     words = f"RTT {' and '.join(f'{rtt:g}' for rtt in rtts)} ms, {_words(queue)}"
     length = _length(effort, megabytes, replications)
@@ -232,7 +232,7 @@ WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
 
 
 def _traffic(
-    mixed: bool, group: int, groups: int, megabytes: int | None, users: int
+    mixed: bool, group: int, groups: int, megabytes: int | None, flow_count: int
 ) -> dict[str, dict[str, Any]]:
     """Return classes of flows of one of so many groups; the first ones take what is left over."""
 
@@ -240,7 +240,7 @@ def _traffic(
         return flows // groups + (group < flows % groups)
 
     if not mixed:
-        return {"flow": {"count": part(users), **_finite(megabytes)}}
+        return {"flow": {"count": part(flow_count), **_finite(megabytes)}}
     return {
         "compound": {"count": part(27), **_finite(megabytes)},
         "cubic": {**CUBIC, "count": part(28), **_finite(megabytes)},

@@ -1,10 +1,10 @@
 """Section II, remark (ii): RED with other numbers of users, who have the same share of everything.
 
-The fluid has capacity, queue and thresholds for each flow, and no number of flows. Here link, room
-and thresholds grow with the flows; the automatic weight falls with the link's rate, so that RED
-averages over the same time. Runs are read from a fifth of their length on, since losses of 25 s
-differ by a tenth from run to run: the first runs, read as those of figure 6, left the losses at
-200 ms open.
+The fluid model has capacity, queue and thresholds per flow, and no number of flows. The runs scale
+link rate, buffer and thresholds with the number of flows. The automatic weight falls with the
+link's rate, so that RED averages over the same time. Runs are read from a fifth of their length
+on, since losses of 25 s differ by a tenth from run to run: the first runs, read as those of
+figure 6, left the losses at 200 ms open.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from lasthop.studies.red.router import BUFFER, FLOWS, Tree
 from lasthop.studies.study import Quantity, Run, Runs, listed
 from lasthop.studies.sweep import Reading, Sweep
 
-USERS = (30, 60, 120)
+FLOW_COUNTS = (30, 60, 120)
 """Numbers of flows; 60 are the paper's."""
 
 RTTS = (10, 200)
@@ -42,44 +42,48 @@ class Users(Experiment):
     @property
     def sweep(self) -> Sweep:
         """Numbers of flows, with thresholds that grow with them."""
-        return Sweep("{users}-{rtt}", self._scaled, {"users": USERS, "rtt": RTTS})
+        return Sweep("{flow_count}-{rtt}", self._scaled, {"flow_count": FLOW_COUNTS, "rtt": RTTS})
 
     @property
-    def held(self) -> Sweep:
+    def fixed_thresholds(self) -> Sweep:
         """Numbers of flows other than 60, with the thresholds of 60."""
-        others = tuple(users for users in USERS if users != FLOWS)
-        return Sweep("held-{users}-{rtt}", self._held, {"users": others, "rtt": RTTS})
+        others = tuple(flow_count for flow_count in FLOW_COUNTS if flow_count != FLOWS)
+        return Sweep("held-{flow_count}-{rtt}", self._fixed, {"flow_count": others, "rtt": RTTS})
 
-    def _scaled(self, users: int, rtt: int) -> dict[str, Any]:
-        low, high = (threshold * users // FLOWS for threshold in THRESHOLDS)
-        queue = router.red(low, high, room=BUFFER * users // FLOWS)
+    def _scaled(self, flow_count: int, rtt: int) -> dict[str, Any]:
+        low, high = (threshold * flow_count // FLOWS for threshold in THRESHOLDS)
+        queue = router.red(low, high, buffer=BUFFER * flow_count // FLOWS)
         close = self.effort.close if rtt == RTTS[-1] else None
-        return self._read_longer(self.dumbbell(rtt, queue, users=users, replications=close))
+        return self._read_longer(
+            self.dumbbell(rtt, queue, flow_count=flow_count, replications=close)
+        )
 
-    def _held(self, users: int, rtt: int) -> dict[str, Any]:
-        return self._read_longer(self.dumbbell(rtt, router.red(*THRESHOLDS), users=users))
+    def _fixed(self, flow_count: int, rtt: int) -> dict[str, Any]:
+        return self._read_longer(self.dumbbell(rtt, router.red(*THRESHOLDS), flow_count=flow_count))
 
     def _read_longer(self, tree: Tree) -> dict[str, Any]:
         return {**tree, "warmup": f"{self.effort.duration_s // 5} s"}
 
     def points(self) -> dict[str, Tree]:
         """Return both sweeps."""
-        return {**self.sweep.points(), **self.held.points()}
+        return {**self.sweep.points(), **self.fixed_thresholds.points()}
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
         """Return the deviation of the queue, and everything over its value with 60 flows."""
-        values = self.sweep.values(runs, {"oscillation_{users}_{rtt}": router.oscillation})
+        values = self.sweep.values(runs, {"oscillation_{flow_count}_{rtt}": router.oscillation})
         for name, reading in RATIOS.items():
-            values |= self.over_sixty(runs, reading, f"{name}_ratio_{{users}}_flows_at_{{rtt}}_ms")
-        far = self.over_sixty(runs, deviation_of_each, "oscillation_ratio_{users}_{rtt}")
+            values |= self.over_sixty(
+                runs, reading, f"{name}_ratio_{{flow_count}}_flows_at_{{rtt}}_ms"
+            )
+        far = self.over_sixty(runs, deviation_of_each, "oscillation_ratio_{flow_count}_{rtt}")
         return values | {name: one for name, one in far.items() if name.endswith(f"_{RTTS[-1]}")}
 
     def over_sixty(self, runs: Runs, reading: Reading, name: str) -> dict[str, Quantity]:
         """Return a quantity of the other numbers of flows over that of 60, by such names."""
         values: dict[str, Quantity] = {}
         for rtt in RTTS:
-            [sixty] = self.sweep.at(users=FLOWS, rtt=rtt).read(runs, reading)
-            others = self.sweep.at(users=[one for one in USERS if one != FLOWS], rtt=rtt)
+            [sixty] = self.sweep.at(flow_count=FLOWS, rtt=rtt).read(runs, reading)
+            others = self.sweep.at(flow_count=[one for one in FLOW_COUNTS if one != FLOWS], rtt=rtt)
             each = others.values(runs, {name: reading})
             values |= {key: one / sixty for key, one in each.items()}
         return values
@@ -87,12 +91,12 @@ class Users(Experiment):
     def findings(self, runs: Runs) -> dict[str, str]:
         """Return what is measured, and what thresholds do that do not grow with the flows."""
 
-        def over_users(sweep: Sweep, reading: Reading) -> str:
+        def over_flow_counts(sweep: Sweep, reading: Reading) -> str:
             each = (f"{listed(sweep.at(rtt=rtt).read(runs, reading))} at {rtt} ms" for rtt in RTTS)
             return "; ".join(each)
 
-        every = ", ".join(map(str, USERS))
-        others = " and ".join(str(users) for users in USERS if users != FLOWS)
+        every = ", ".join(map(str, FLOW_COUNTS))
+        others = " and ".join(str(flow_count) for flow_count in FLOW_COUNTS if flow_count != FLOWS)
         read = {
             "windows": router.window,
             "losses": router.loss,
@@ -100,12 +104,14 @@ class Users(Experiment):
             "deviations of the queue for each flow": deviation_of_each,
             "correlations of windows": router.synchrony,
         }
-        scaled = "; ".join(f"{name} {over_users(self.sweep, one)}" for name, one in read.items())
-        held = f"windows {over_users(self.held, router.window)}"
+        scaled = "; ".join(
+            f"{name} {over_flow_counts(self.sweep, one)}" for name, one in read.items()
+        )
+        fixed = f"windows {over_flow_counts(self.fixed_thresholds, router.window)}"
         return {
             "red-21": (
                 f"with {every} flows: {scaled}. With the thresholds of {FLOWS} flows whatever "
-                f"their number, {others} flows have {held}"
+                f"their number, {others} flows have {fixed}"
             )
         }
 
@@ -113,11 +119,17 @@ class Users(Experiment):
         """Return what is to be the same over the number of flows."""
 
         def panel(label: str, reading: Reading) -> Panel:
-            lines = self.sweep.lines("RTT {rtt} ms", "users", reading)
-            return Panel(label, lines + self.held.lines("RTT {rtt} ms", "users", reading, HELD))
+            lines = self.sweep.lines("RTT {rtt} ms", "flow_count", reading)
+            return Panel(
+                label,
+                lines
+                + self.fixed_thresholds.lines(
+                    "RTT {rtt} ms", "flow_count", reading, FIXED_THRESHOLDS
+                ),
+            )
 
         return Picture(
-            Abscissa("flows", ticks=USERS),
+            Abscissa("flows", ticks=FLOW_COUNTS),
             [
                 panel("window [packets]", router.window),
                 panel("loss", router.loss),
@@ -126,7 +138,7 @@ class Users(Experiment):
         )
 
 
-HELD = "RED 50/100 whatever the flows"
+FIXED_THRESHOLDS = "RED 50/100 whatever the flows"
 """How legends call thresholds that do not grow."""
 
 

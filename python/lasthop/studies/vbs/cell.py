@@ -48,7 +48,7 @@ def shares(
     return {"limit": BUFFER, "vbs": {"class": classes, **more}}
 
 
-LAWS: Mapping[str, Tree] = {
+ALGORITHMS: Mapping[str, Tree] = {
     "vbs": {},
     "regulated": {"algorithm": "regulated"},
     "partition": {"algorithm": "partition"},

@@ -40,7 +40,7 @@ def _stations(end_s: int) -> dict[str, Any]:
     return stations
 
 
-def scenario(law: str, window: tuple[int, int]) -> dict[str, Any]:
+def scenario(algorithm: str, window: tuple[int, int]) -> dict[str, Any]:
     """Return the whole up to the end of a window [s], measured within it."""
     begin_s, end_s = window
     classes = {
@@ -48,12 +48,14 @@ def scenario(law: str, window: tuple[int, int]) -> dict[str, Any]:
         "low": {"error_from": 0.1, "share": 1.0 - SHARE},
     }
     return cell.scenario(
-        f"{law}, {begin_s} s to {end_s} s",
+        f"{algorithm}, {begin_s} s to {end_s} s",
         _stations(end_s),
-        queue={"limit": cell.BUFFER, "vbs": {"class": classes, **cell.LAWS[law]}},
+        queue={"limit": cell.BUFFER, "vbs": {"class": classes, **cell.ALGORITHMS[algorithm]}},
         attempts=cell.STATED_ATTEMPTS,
         seconds=(begin_s, end_s),
-        replications=JUDGED if law != "regulated" and end_s - begin_s > STEP_S else REPLICATIONS,
+        replications=JUDGED
+        if algorithm != "regulated" and end_s - begin_s > STEP_S
+        else REPLICATIONS,
     )
 
 
@@ -67,9 +69,12 @@ def after(change_s: int) -> list[tuple[int, int]]:
 
 
 SWEEP = Sweep(
-    "{law}-{window}",
+    "{algorithm}-{window}",
     scenario,
-    {"law": tuple(cell.LAWS), "window": [one for change in CHANGES_S for one in after(change)]},
+    {
+        "algorithm": tuple(cell.ALGORITHMS),
+        "window": [one for change in CHANGES_S for one in after(change)],
+    },
     words=cell.WORDS,
 )
 AVERAGED = SWEEP.at(window=[after(change)[-1] for change in CHANGES_S])
@@ -77,25 +82,25 @@ AVERAGED = SWEEP.at(window=[after(change)[-1] for change in CHANGES_S])
 
 def measure(runs: Runs) -> dict[str, Quantity]:
     """Return the ratio in each phase, from 30 s after its change on."""
-    ratios = AVERAGED.at(law="vbs").read(runs, cell.ratio)
+    ratios = AVERAGED.at(algorithm="vbs").read(runs, cell.ratio)
     return {f"ratio_{k}": ratio for k, ratio in enumerate(ratios, 1)}
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
     """Return the ratio that the regulator and the partition hold in each phase."""
     return {
-        f"{law}_ratio_{k}": ratio
-        for law in ("regulated", "partition")
-        for k, ratio in enumerate(AVERAGED.at(law=law).read(runs, cell.ratio), 1)
+        f"{algorithm}_ratio_{k}": ratio
+        for algorithm in ("regulated", "partition")
+        for k, ratio in enumerate(AVERAGED.at(algorithm=algorithm).read(runs, cell.ratio), 1)
     }
 
 
-def settling_s(runs: Runs, law: str) -> str:
+def settling_s(runs: Runs, algorithm: str) -> str:
     """Return for each change the end of the last window that is over 5 % off the target. [s]"""
     times = []
     for change in CHANGES_S:
         late = 0
-        ratios = SWEEP.at(law=law, window=after(change)).read(runs, cell.ratio)
+        ratios = SWEEP.at(algorithm=algorithm, window=after(change)).read(runs, cell.ratio)
         for (_, end), ratio in zip(WINDOWS, ratios, strict=True):
             if abs(float(ratio.samples.mean()) / TARGET - 1.0) > 0.05:
                 late = end
@@ -106,7 +111,8 @@ def settling_s(runs: Runs, law: str) -> str:
 def findings(runs: Runs) -> dict[str, str]:
     """Return settling times, and what the regulator holds."""
     held, kept = (
-        listed(AVERAGED.at(law=law).read(runs, cell.ratio)) for law in ("regulated", "partition")
+        listed(AVERAGED.at(algorithm=algorithm).read(runs, cell.ratio))
+        for algorithm in ("regulated", "partition")
     )
     return {
         "vbs-13": (
@@ -124,7 +130,7 @@ PICTURE = Picture(
     [
         Panel(
             "class 1 over class 2 [-]",
-            SWEEP.lines("{law}", "window", cell.ratio),
+            SWEEP.lines("{algorithm}", "window", cell.ratio),
             "two of class 1 come at 100 s; at 200 s they leave and two of class 2 come",
             from_zero=False,
             levels={"target": TARGET},

@@ -26,8 +26,8 @@ def trees() -> Iterator[dict[str, object]]:
 
 def shared_trees() -> Iterator[dict[str, object]]:
     """Yield cells with virtual buffer sharing."""
-    for law in cell.LAWS.values():
-        yield cell.scenario("shared", cell.classes(0.3), queue=cell.shares(0.526, **law))
+    for algorithm in cell.ALGORITHMS.values():
+        yield cell.scenario("shared", cell.classes(0.3), queue=cell.shares(0.526, **algorithm))
 
 
 def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:

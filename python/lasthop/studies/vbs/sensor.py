@@ -27,7 +27,7 @@ QUEUES = ("drop_tail", "vbs", "regulated")
 
 
 def _queue(queue: str, **more: Any) -> Any:
-    return cell.BUFFER if queue == "drop_tail" else cell.shares(**more, **cell.LAWS[queue])
+    return cell.BUFFER if queue == "drop_tail" else cell.shares(**more, **cell.ALGORITHMS[queue])
 
 
 def _downloads(queue: str) -> dict[str, Any]:

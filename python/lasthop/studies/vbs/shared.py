@@ -23,33 +23,38 @@ ALL = {
 
 
 TARGET = 0.6 * cell.BUFFER
-"""Length that the laws hold the queue at, c B. [packets]"""
+"""Length that the algorithms hold the queue at, c B. [packets]"""
 
 
-def _queue(law: str) -> object:
-    return cell.BUFFER if law == "plain" else cell.shares(**cell.LAWS[law])
+def _queue(algorithm: str) -> object:
+    return cell.BUFFER if algorithm == "plain" else cell.shares(**cell.ALGORITHMS[algorithm])
 
 
-def _with(law: str, error: float) -> dict[str, Any]:
-    if law == "plain":
+def _with(algorithm: str, error: float) -> dict[str, Any]:
+    if algorithm == "plain":
         return dict(two_classes.SWEEP.scenario(error=error))
-    return cell.scenario(f"{law}, p_w {error:g}", cell.classes(error), queue=_queue(law))
+    return cell.scenario(
+        f"{algorithm}, p_w {error:g}", cell.classes(error), queue=_queue(algorithm)
+    )
 
 
 SWEEP = Sweep(
-    "{law}-{error}", _with, {"law": tuple(cell.WORDS), "error": cell.ERRORS}, words=cell.WORDS
+    "{algorithm}-{error}",
+    _with,
+    {"algorithm": tuple(cell.WORDS), "error": cell.ERRORS},
+    words=cell.WORDS,
 )
 
 
 STATED = Sweep(
-    "stated-{law}-{error}",
-    lambda law, error: cell.scenario(
-        f"{law}, p_w {error:g}, {cell.STATED_ATTEMPTS} attempts",
+    "stated-{algorithm}-{error}",
+    lambda algorithm, error: cell.scenario(
+        f"{algorithm}, p_w {error:g}, {cell.STATED_ATTEMPTS} attempts",
         cell.classes(error),
-        queue=_queue(law),
+        queue=_queue(algorithm),
         attempts=cell.STATED_ATTEMPTS,
     ),
-    {"law": tuple(cell.WORDS), "error": cell.ERRORS[1:]},
+    {"algorithm": tuple(cell.WORDS), "error": cell.ERRORS[1:]},
     words=cell.WORDS,
 )
 """The same with the attempts of table II."""
@@ -91,7 +96,8 @@ def draw_occupancy(runs: Runs) -> Figure:
 
     levels = {"room": float(cell.BUFFER), "c B": TARGET}
     panels = [
-        cell.queue_panel(runs[f"trace-{law}"], word, levels) for law, word in cell.WORDS.items()
+        cell.queue_panel(runs[f"trace-{algorithm}"], word, levels)
+        for algorithm, word in cell.WORDS.items()
     ]
     return traces_figure(panels, panel_mm=30.0)
 
@@ -100,10 +106,10 @@ def measure_fairness(runs: Runs) -> dict[str, Quantity]:
     """Return ratio, fair rate and aggregate with shares over without, at either limit."""
     values = {}
     for limit in ("", "stated-"):
-        for law in ("vbs", "partition"):
+        for algorithm in ("vbs", "partition"):
             for error in map(tag, cell.ERRORS[1:]):
-                shared, plain = runs[f"{limit}{law}-{error}"], runs[f"{limit}plain-{error}"]
-                name = f"{limit}{error}" if law == "vbs" else f"{limit}{law}-{error}"
+                shared, plain = runs[f"{limit}{algorithm}-{error}"], runs[f"{limit}plain-{error}"]
+                name = f"{limit}{error}" if algorithm == "vbs" else f"{limit}{algorithm}-{error}"
                 name = name.replace("-", "_")
                 values[f"ratio_{name}"] = cell.ratio(shared)
                 values[f"aggregate_ratio_{name}"] = cell.total(shared) / cell.total(plain)
@@ -118,20 +124,22 @@ def blocked(name: str) -> Reading:
 
 
 def shown_fairness(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs [Mb/s] and what is blocked of each class by either law, and the regulator's
-    ratio.
+    """Return goodputs [Mb/s] and what is blocked of each class by either algorithm, and the
+    regulator's ratio.
     """
-    laws = SWEEP.at(law=tuple(cell.LAWS), error=cell.ERRORS[1:])
+    algorithms = SWEEP.at(algorithm=tuple(cell.ALGORITHMS), error=cell.ERRORS[1:])
     of_classes = {
-        f"{name}_{number}_{{law}}_{{error}}": reading(prefix)
+        f"{name}_{number}_{{algorithm}}_{{error}}": reading(prefix)
         for number, prefix in two_classes.CLASSES.items()
         for name, reading in {"goodput": cell.goodput_of, "blocked": blocked}.items()
     }
-    ratios = laws.at(law="regulated").values(runs, {"ratio_{law}_{error}": cell.ratio})
+    ratios = algorithms.at(algorithm="regulated").values(
+        runs, {"ratio_{algorithm}_{error}": cell.ratio}
+    )
     return (
-        laws.values(runs, of_classes)
+        algorithms.values(runs, of_classes)
         | ratios
-        | STATED.values(runs, {"stated_ratio_{law}_{error}": cell.ratio})
+        | STATED.values(runs, {"stated_ratio_{algorithm}_{error}": cell.ratio})
     )
 
 
@@ -152,8 +160,8 @@ def findings_fairness(runs: Runs) -> dict[str, str]:
             f"{cell.total(regulated)} at {cell.ratio(regulated)}, a partition "
             f"{cell.total(runs['partition-0_3'])} at {cell.ratio(runs['partition-0_3'])}. With "
             f"{cell.STATED_ATTEMPTS} attempts Algorithm 1 carries "
-            f"{listed(STATED.at(law='vbs').read(runs, cell.total))} Mb/s, drop-tail "
-            f"{listed(STATED.at(law='plain').read(runs, cell.total))}"
+            f"{listed(STATED.at(algorithm='vbs').read(runs, cell.total))} Mb/s, drop-tail "
+            f"{listed(STATED.at(algorithm='plain').read(runs, cell.total))}"
         )
     }
 
@@ -165,22 +173,22 @@ SHARED = Picture(
             "goodput of a class [Mb/s]",
             [
                 line
-                for law in cell.WORDS
+                for algorithm in cell.WORDS
                 for prefix, variant in (("high", ""), ("low", "class 2"))
-                for line in SWEEP.at(law=law).lines(
-                    "{law}", "error", cell.goodput_of(prefix), variant
+                for line in SWEEP.at(algorithm=algorithm).lines(
+                    "{algorithm}", "error", cell.goodput_of(prefix), variant
                 )
             ],
             "figure 15",
         ),
         Panel(
             "goodput of the cell [Mb/s]",
-            SWEEP.lines("{law}", "error", cell.total),
+            SWEEP.lines("{algorithm}", "error", cell.total),
             from_zero=False,
         ),
         Panel(
             "queue of the AP [packets]",
-            SWEEP.lines("{law}", "error", cell.occupancy),
+            SWEEP.lines("{algorithm}", "error", cell.occupancy),
             "figure 14",
             levels={"c B": TARGET},
         ),
@@ -201,7 +209,7 @@ TOL = Sweep("{size}", _resting, {"size": tuple(TOLS)})
 def _partition(size: str) -> dict[str, Any]:
     """Return a partition, for which a tolerance decides only what counts as rest."""
     tol = TOLS[size]
-    more = {} if tol is None else {"tol": tol}
+    more: dict[str, Any] = {} if tol is None else {"tol": tol}
     queue = cell.shares(algorithm="partition", **more)
     return cell.scenario(f"partition, tol {size}", cell.classes(0.3), queue=queue)
 
@@ -267,10 +275,10 @@ FIG14 = Study(
             "partition, p_w 0.3 for all", ALL, queue=_queue("partition")
         ),
         **{
-            f"trace-{law}": cell.traced(
-                f"{law}, p_w 0.3, over time", cell.classes(0.3), queue=_queue(law)
+            f"trace-{algorithm}": cell.traced(
+                f"{algorithm}, p_w 0.3, over time", cell.classes(0.3), queue=_queue(algorithm)
             )
-            for law in cell.WORDS
+            for algorithm in cell.WORDS
         },
     },
     measure=measure_occupancy,

@@ -1,15 +1,15 @@
 """Figures 16 and 17, and sections II-B and II-C: five uploads and five downloads.
 
-Losses at the access point's buffer meet segments of downloads, but only ACKs of uploads: they favour
-uploads. Losses on the channel meet segments of both, and those of uploads more often, since stations
-also collide with the access point: they favour downloads.
+Losses at the access point's buffer meet segments of downloads, but only ACKs of uploads: they
+favour uploads. Losses on the channel meet segments of both, and those of uploads more often, since
+stations also collide with the access point: they favour downloads.
 """
 
 from functools import partial
 
 from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Run, Runs, Study, listed, require
-from lasthop.studies.sweep import Sweep, tag
+from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
 LARGE = 450
@@ -29,16 +29,16 @@ LIMITS = {"four": cell.ATTEMPTS, "eight": cell.STATED_ATTEMPTS}
 ERRORS = cell.ERRORS[1:]
 
 
-def _scenario(law: str, error: float, buffer: int, attempts: int) -> dict[str, object]:
+def _scenario(algorithm: str, error: float, buffer: int, attempts: int) -> dict[str, object]:
     """Return the cell. Shares are of the service: packets of uploads in the queue are ACKs."""
     station = {"count": 5, "error": error, "ack_error": 0.0}
     queue: object = buffer
-    if law != "plain":
-        share_of = "queue" if law == "partition" else "service"
-        vbs = {"by": "direction", "share_of": share_of, **cell.LAWS[law]}
+    if algorithm != "plain":
+        share_of = "queue" if algorithm == "partition" else "service"
+        vbs = {"by": "direction", "share_of": share_of, **cell.ALGORITHMS[algorithm]}
         queue = {"limit": buffer, "vbs": vbs}
     return cell.scenario(
-        f"uploads and downloads, {cell.WORDS[law]}, p_w {error:g}, {buffer} packets, "
+        f"uploads and downloads, {cell.WORDS[algorithm]}, p_w {error:g}, {buffer} packets, "
         f"{attempts} attempts",
         {"up": {**station, "upload": 1}, "down": {**station, "download": 1}},
         queue=queue,
@@ -47,15 +47,15 @@ def _scenario(law: str, error: float, buffer: int, attempts: int) -> dict[str, o
 
 
 BY_ERROR = Sweep(
-    "{law}-{attempts}-{error}",
-    lambda law, attempts, error: _scenario(law, error, LARGE, LIMITS[attempts]),
-    {"law": tuple(cell.WORDS), "attempts": tuple(LIMITS), "error": cell.ERRORS},
+    "{algorithm}-{attempts}-{error}",
+    lambda algorithm, attempts, error: _scenario(algorithm, error, LARGE, LIMITS[attempts]),
+    {"algorithm": tuple(cell.WORDS), "attempts": tuple(LIMITS), "error": cell.ERRORS},
     words=cell.WORDS,
 )
 BY_BUFFER = Sweep(
-    "{law}-{buffer}",
-    lambda law, buffer: _scenario(law, 0.2, buffer, cell.STATED_ATTEMPTS),
-    {"law": tuple(cell.WORDS), "buffer": BUFFERS},
+    "{algorithm}-{buffer}",
+    lambda algorithm, buffer: _scenario(algorithm, 0.2, buffer, cell.STATED_ATTEMPTS),
+    {"algorithm": tuple(cell.WORDS), "buffer": BUFFERS},
     words=cell.WORDS,
 )
 BALANCE = Sweep(
@@ -80,8 +80,8 @@ def drops(run: Run) -> float:
 
 def measure_errors(runs: Runs) -> dict[str, Quantity]:
     """Return goodputs and their ratio without shares, ratio and gap with Algorithm 1."""
-    plain = BY_ERROR.at(law="plain")
-    vbs = BY_ERROR.at(law="vbs", error=ERRORS)
+    plain = BY_ERROR.at(algorithm="plain")
+    vbs = BY_ERROR.at(algorithm="vbs", error=ERRORS)
     values = plain.values(
         runs, {"up_{attempts}_{error}": UP, "down_{attempts}_{error}": DOWN}
     ) | plain.values(runs, {"updown_{attempts}_{error}": ratio})
@@ -94,54 +94,54 @@ def measure_errors(runs: Runs) -> dict[str, Quantity]:
     )
 
 
-def other_laws(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
+def other_algorithms(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
     """Return the ratios of the regulator and of the partition."""
-    others = sweep.at(law=("regulated", "partition"))
-    return others.values(runs, {f"ratio_{{law}}_{setting}": ratio})
+    others = sweep.at(algorithm=("regulated", "partition"))
+    return others.values(runs, {f"ratio_{{algorithm}}_{setting}": ratio})
 
 
 def lossless(runs: Runs) -> None:
     """Require that the large buffer is large: nothing is dropped without shares."""
-    for run in BY_ERROR.at(law="plain").runs(runs):
+    for run in BY_ERROR.at(algorithm="plain").runs(runs):
         require(drops(run) == 0.0, f"{LARGE} packets are no large buffer: some are dropped")
 
 
 def findings_errors(runs: Runs) -> dict[str, str]:
     """Return the ratio at either limit, and why Algorithm 1 leaves a gap."""
-    plain = BY_ERROR.at(law="plain")
-    held = BY_ERROR.at(law="regulated", attempts="eight", error=ERRORS)
-    parts = BY_ERROR.at(law="partition", attempts="eight", error=ERRORS)
+    plain = BY_ERROR.at(algorithm="plain")
+    held = BY_ERROR.at(algorithm="regulated", attempts="eight", error=ERRORS)
+    parts = BY_ERROR.at(algorithm="partition", attempts="eight", error=ERRORS)
     four, eight = (listed(plain.at(attempts=limit).read(runs, ratio)) for limit in LIMITS)
     return {
         "vbs-11": (
             f"without shares, and with nothing dropped, up over down at p_w = "
             f"{cell.ERRORS_STATED} is {four} with {cell.ATTEMPTS} attempts and {eight} with "
-            f"{cell.STATED_ATTEMPTS}. Algorithm 1 blocks only while the queue holds c B. An upload does well "
-            "without most of its ACKs, and gets enough of them through below c B. The regulator "
-            f"blocks with a probability whatever the length: with {cell.STATED_ATTEMPTS} attempts "
-            f"up over down {listed(held.read(runs, ratio))}. A partition, which counts ACKs as "
-            f"packets, leaves {listed(parts.read(runs, ratio))}"
+            f"{cell.STATED_ATTEMPTS}. Algorithm 1 blocks only while the queue holds c B. An upload "
+            "does well without most of its ACKs, and gets enough of them through below c B. The "
+            f"regulator blocks with a probability whatever the length: with "
+            f"{cell.STATED_ATTEMPTS} attempts up over down {listed(held.read(runs, ratio))}. A "
+            f"partition, which counts ACKs as packets, leaves {listed(parts.read(runs, ratio))}"
         )
     }
 
 
 def measure_buffers(runs: Runs) -> dict[str, Quantity]:
     """Return goodputs without shares, the ratio with Algorithm 1, and totals, over buffers."""
-    plain = BY_BUFFER.at(law="plain")
+    plain = BY_BUFFER.at(algorithm="plain")
     totals = plain.values(runs, {"{buffer}": cell.total})
     values = plain.values(runs, {"up_{buffer}": UP, "down_{buffer}": DOWN})
-    values |= BY_BUFFER.at(law="vbs").values(runs, {"ratio_vbs_{buffer}": ratio})
+    values |= BY_BUFFER.at(algorithm="vbs").values(runs, {"ratio_vbs_{buffer}": ratio})
     return values | {
         f"total_ratio_{buffer}": total / totals["100"] for buffer, total in totals.items()
     }
 
 
 def findings_buffers(runs: Runs) -> dict[str, str]:
-    """Return what the other laws make of it, and why the total changes."""
-    regulated = BY_BUFFER.at(law="regulated")
+    """Return what the other algorithms make of it, and why the total changes."""
+    regulated = BY_BUFFER.at(algorithm="regulated")
     held, totals = (listed(regulated.read(runs, reading)) for reading in (ratio, cell.total))
-    parts = listed(BY_BUFFER.at(law="partition").read(runs, ratio))
-    lost = listed(BY_BUFFER.at(law="plain").read(runs, cell.buffer_loss))
+    parts = listed(BY_BUFFER.at(algorithm="partition").read(runs, ratio))
+    lost = listed(BY_BUFFER.at(algorithm="plain").read(runs, cell.buffer_loss))
     return {
         "vbs-12": (
             f"with the regulator up over down is {held} with room for "
@@ -178,12 +178,14 @@ def findings_balance(runs: Runs) -> dict[str, str]:
 
 
 def _goodputs(sweep: Sweep, over: str, abscissa: Abscissa) -> Picture:
-    """Return the goodput of either direction under each law."""
+    """Return the goodput of either direction under each algorithm."""
     return Picture(
         abscissa,
         [
-            Panel("goodput [Mb/s]", sweep.lines("{law}", over, UP), "five uploads together"),
-            Panel("goodput [Mb/s]", sweep.lines("{law}", over, DOWN), "five downloads together"),
+            Panel("goodput [Mb/s]", sweep.lines("{algorithm}", over, UP), "five uploads together"),
+            Panel(
+                "goodput [Mb/s]", sweep.lines("{algorithm}", over, DOWN), "five downloads together"
+            ),
         ],
     )
 
@@ -196,7 +198,7 @@ FIG16 = Study(
     points=BY_ERROR.points(),
     measure=measure_errors,
     regime=lossless,
-    shown=partial(other_laws, BY_ERROR, "{attempts}_{error}"),
+    shown=partial(other_algorithms, BY_ERROR, "{attempts}_{error}"),
     findings=findings_errors,
     draw=_goodputs(BY_ERROR.at(attempts="eight"), "error", OF_ALL).draw,
 )
@@ -206,7 +208,7 @@ FIG17 = Study(
     title="Figure 17: uploads and downloads, p_w 0.2",
     points=BY_BUFFER.points(),
     measure=measure_buffers,
-    shown=partial(other_laws, BY_BUFFER, "{buffer}"),
+    shown=partial(other_algorithms, BY_BUFFER, "{buffer}"),
     findings=findings_buffers,
     draw=_goodputs(BY_BUFFER, "buffer", Abscissa("room at the AP [packets]", ticks=BUFFERS)).draw,
 )

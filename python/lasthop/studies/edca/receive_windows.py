@@ -2,7 +2,7 @@
 
 from lasthop.studies.edca import cell, fig06, fig07, fig09
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
-from lasthop.studies.edca.fig05 import PATIENT, fixed
+from lasthop.studies.edca.fig05 import LONG_RTO, fixed
 from lasthop.studies.picture import Abscissa, Panel, Picture, evenly
 from lasthop.studies.study import Quantity, Runs, Study, largest, listed
 from lasthop.studies.sweep import Sweep
@@ -57,7 +57,7 @@ PIFS_TXOP = Sweep(
 FIXED = Sweep(
     "down-w{window}-{ap}-{station}-fixed",
     lambda window, ap, station: cell.scenario(
-        "down", ap=fixed(ap), station=fixed(station), tcp={**PATIENT, "window": window}
+        "down", ap=fixed(ap), station=fixed(station), tcp={**LONG_RTO, "window": window}
     ),
     {"window": WINDOWS, "ap": CWMINS[:1], "station": TURNS},
 )
@@ -100,7 +100,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 def curves(runs: Runs, window: int, ap: int) -> dict[str, Quantity]:
     """Return what the curves of one CWmin of the access point do, and where they begin and end."""
     row = ROWS.at(window=window, ap=ap)
-    values = fig06.curve(runs, row, ap)
+    values = fig06.curve_values(runs, row, ap)
     for node, rate in (("ap", cell.ap_collisions), ("station", cell.station_collisions)):
         for end, station in (("start", ap), ("end", CWMINS[-1])):
             [values[f"collision_{node}_{end}"]] = row.at(station=station).read(runs, rate)
