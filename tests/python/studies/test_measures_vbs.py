@@ -18,6 +18,7 @@ from .made_up import Pair, a_run, every, expect, normalised, only
 STUDY = {study.name: study for study in STUDIES}
 SIMULATED = [study.name for study in STUDIES if study.points]
 ERRORS = ("0", "0_1", "0_2", "0_3")
+FALLBACK = [(kind, error) for kind in ("snr_fixed", "snr_arf", "any_arf") for error in ERRORS[1:]]
 SOME = ("0_1", "0_2", "0_3")
 
 HIGH: dict[str, Pair] = {"0": (2, 3), "0_1": (3, 4), "0_2": (4, 5), "0_3": (6, 9)}
@@ -206,10 +207,12 @@ def papers_model(error: float) -> dict:
 def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_papers_model_beside_them():
     runs = {error: a_cell(HIGH[error], LOW[error]) for error in ERRORS}
     runs |= {error: a_cell((9, 9), (8, 8)) for error in ("0_05", "0_15", "0_25")}
+    runs |= {f"{kind}-{error}": a_cell(HIGH[error], LOW[error]) for kind, error in FALLBACK}
     found = measure("fig11", runs)
     expect(
         found,
         **{f"ratio_{error}": RATIO[error] for error in ERRORS},
+        **{f"ratio_{kind}_{error}": RATIO[error] for kind, error in FALLBACK},
         **{f"goodput_1_{error}": HIGH[error] for error in ERRORS},
         **{f"goodput_2_{error}": LOW[error] for error in ERRORS},
         **{f"papers_goodput_1_{error}": HIGH[error] for error in ERRORS},
