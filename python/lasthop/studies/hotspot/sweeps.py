@@ -16,7 +16,7 @@ WINDOWS = (6, 9, 12, 16, 20, 24, 30, 36, 42)
 SLOW = "2 Mbps"
 """Physical rate of station 1 in figures 7 and 10."""
 
-LOSSLESS_QUEUE = 400
+LOSSLESS_QUEUE = 600
 """Buffer of the access point that holds every window: nothing is lost. [packets]"""
 
 FAST = "11 Mbps"
