@@ -63,8 +63,6 @@ def messages_table(kept: Tree, papers: str) -> Iterator[str]:
     """
     of_papers = [claim for claim in kept["claims"] if _subject(claim) != "ax"]
     yield messages.summary(kept["messages"], of_papers, ledger.CAUSES)
-    count = messages.closeness(of_papers).orders_with_margin
-    yield f"If bounds that a paper states may be missed by 5 %, {count} orders and shapes hold."
     yield ""
     yield f"| {' | '.join(messages.HEADER)} |"
     yield f"|{'---|' * len(messages.HEADER)}"

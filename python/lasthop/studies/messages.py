@@ -13,6 +13,8 @@ from lasthop.studies.rules import Judge, Number, Rules, Shape, Values, Verdict, 
 
 Tree = Mapping[str, Any]
 
+REPRODUCED = Verdict.REPRODUCED.value
+
 BANDS = (0.05, 0.15, 0.25)
 """Relative distances within which stated numbers are counted. [-]"""
 
@@ -91,9 +93,9 @@ class Closeness:
     Attributes
     ----------
     orders : Count
-        Orders and shapes that hold.
-    orders_with_margin : Count
-        The same where a bound that the paper states may be missed by 5 %.
+        Orders and shapes that hold; a bound that the paper states may be missed by 5 %.
+    orders_exact : Count
+        Orders and shapes that hold without this margin.
     numbers : tuple of Count
         Stated numbers within each of `BANDS`.
     causes : Counter
@@ -101,7 +103,7 @@ class Closeness:
     """
 
     orders: Count
-    orders_with_margin: Count
+    orders_exact: Count
     numbers: tuple[Count, ...]
     causes: Counter[str]
 
@@ -115,17 +117,19 @@ def closeness(claims: Iterable[Tree]) -> Closeness:
         for claim, check in every
         if check["off"] is not None
     }
-    held = Verdict.REPRODUCED.value
-    causes: Counter[str] = Counter()
-    for claim, check in every:
-        if check["verdict"] != held:
-            causes[cause(claim, check)] += 1
+    causes = Counter(cause(claim, check) for claim, check in every if not held(check))
+    exact = sum(check["verdict"] == REPRODUCED for check in orders)
     return Closeness(
-        Count(sum(check["verdict"] == held for check in orders), len(orders)),
-        Count(sum(check["verdict_with_margin"] == held for check in orders), len(orders)),
+        Count(sum(map(held, orders)), len(orders)),
+        Count(exact, len(orders)),
         tuple(Count(sum(off <= band for off in offs.values()), len(offs)) for band in BANDS),
         causes,
     )
+
+
+def held(check: Tree) -> bool:
+    """Return whether a check holds, where bounds that the paper states may be missed by 5 %."""
+    return bool(check["verdict_with_margin"] == REPRODUCED)
 
 
 UNKNOWN = "not classified"
@@ -167,7 +171,7 @@ def rows(messages: Sequence[Tree], claims: Sequence[Tree]) -> list[tuple[str, ..
 
 
 def holds_text(message: Tree) -> str:
-    """Return whether a message holds, and under which condition."""
+    """Return whether a message holds, and under which condition, or what holds instead."""
     words = {"reproduced": "yes", "deviates": "no", "open": "open"}[message["verdict"]]
     return f"{words}: {message['condition']}" if message["condition"] else words
 
@@ -177,7 +181,7 @@ def claims_by_cause(message: Tree, claims: Sequence[Tree]) -> str:
     places: dict[str, list[str]] = {}
     for claim in claims:
         if claim["id"] in message["claims"]:
-            missed = [one for one in claim["checks"] if one["verdict"] != Verdict.REPRODUCED.value]
+            missed = [one for one in claim["checks"] if not held(one)]
             for because in dict.fromkeys(cause(claim, check) for check in missed):
                 places.setdefault(because, []).append(claim["id"])
     return "; ".join(f"{because}: {', '.join(names)}" for because, names in places.items())
@@ -194,8 +198,8 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
         Each cause in words.
     """
     total = closeness(claims)
-    held = [each for each in messages if each["verdict"] == Verdict.REPRODUCED.value]
-    under = sum(bool(each["condition"]) for each in held)
+    holding = [each for each in messages if each["verdict"] == REPRODUCED]
+    under = sum(bool(each["condition"]) for each in holding)
     within = ", ".join(
         f"{count.percent} within {100 * band:.0f} %"
         for count, band in zip(total.numbers, BANDS, strict=True)
@@ -205,8 +209,10 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
         for name, count in total.causes.most_common()
     )
     lines = [
-        f"{len(held)} of {len(messages)} messages hold, {under} of them under a stated condition. ",
-        f"{total.orders} orders and shapes hold. Of {total.numbers[0].total} stated numbers, "
+        f"{len(holding)} of {len(messages)} messages hold, {under} of them under a stated "
+        "condition. ",
+        f"{total.orders} orders and shapes hold; {total.orders_exact.count} if bounds that a paper "
+        f"states may not be missed by 5 %. Of {total.numbers[0].total} stated numbers, "
         f"lasthop reproduces {within} of the paper's value. ",
         f"{total.causes.total()} checks are not reproduced: {why}." if why else "",
     ]

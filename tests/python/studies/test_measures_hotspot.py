@@ -399,10 +399,10 @@ TESTBED = (
 """All studies of the paper."""
 
 BUFFERS = {
-    "lossless": 400,
+    "lossless": 600,
     "short-without": 5,
     "short-with": 5,
-    **{f"random-{window}": 400 for window in (6, 12, 16, 20)},
+    **{f"random-{window}": 600 for window in (6, 12, 16, 20)},
 }
 """Points with another buffer of the access point, to isolate a cause. [packets]"""
 PROMPT = {"prompt": 7}

@@ -251,15 +251,13 @@ def findings_goodputs(runs: Runs) -> dict[str, str]:
             "with "
             f"collisions by attempt {by_option[2]}, and with both {by_option[3]}"
         ),
-        "vbs-2": (
-            f"class 1 over class 2 at p_w = {errors}: {'; '.join(gaps)}"
-        ),
+        "vbs-2": (f"class 1 over class 2 at p_w = {errors}: {'; '.join(gaps)}"),
         "vbs-21": (
             f"with {cell.ATTEMPTS} attempts and noise that loses as many frames at 36 Mb/s, the "
             f"ratios at p_w = {errors} are {ratio['snr_fixed']} with fixed rates and "
             f"{ratio['snr_arf']} with fallback, and the totals {total['snr_fixed']} and "
-            f"{total['snr_arf']} Mb/s: at slower rates the frames get through. With errors at every "
-            f"rate, such as interference, the ratios stay, {ratio['any_arf']}, and all lose: "
+            f"{total['snr_arf']} Mb/s: at slower rates the frames get through. With errors at "
+            f"every rate, such as interference, the ratios stay, {ratio['any_arf']}, and all lose: "
             f"{total['any_arf']} Mb/s"
         ),
     }
