@@ -27,6 +27,7 @@ from lasthop.stability import (
 )
 from lasthop.studies import ax, kept
 from lasthop.studies.study import Study
+from lasthop.studies.vbs.updown import OPPOSITE
 
 DCF = {"csma.access": "dcf", "csma.queue": 50}
 IMAGES = Path(__file__).parent / "images"
@@ -142,7 +143,7 @@ def kept_figure(study: Study) -> Figure:
 PICTURES: dict[str, Callable[[], Figure]] = {
     **{f"hopf-{each.__name__}": each for each in (motions, crossing, kinds, sides, region)},
     "csma-starving": starving,
-    **{study.key: partial(kept_figure, study) for study in ax.STUDIES},
+    **{study.key: partial(kept_figure, study) for study in (*ax.STUDIES, OPPOSITE)},
     **guide_figures.PICTURES,
     **home_figures.PICTURES,
 }

@@ -263,14 +263,14 @@ OVER_PAPER = (0.5, 2.0)
 
 def reproduced() -> Figure:
     """All numbers that papers state, and how close lasthop comes, from the kept run."""
-    shown: dict[str, dict[tuple[str, str], tuple[float, float]]] = {}
+    shown: dict[str, dict[tuple[str, str], float]] = {}
     for claim in claims.load()["claims"]:
         subject = claim["id"].rpartition("-")[0]
         for check in claim["checks"]:
             paper, off = check["paper"], check["off"]
             if subject != "ax" and isinstance(paper, float) and paper > 0.0 and off is not None:
                 place = (check["value"], str(paper))
-                shown.setdefault(subject, {})[place] = (paper, 1.0 + off)
+                shown.setdefault(subject, {})[place] = 1.0 + off
     with house_style(70.0) as figure:
         axes = figure.subplots()
         axes.axhline(1.0, color=QUIET, linewidth=0.8)
@@ -287,16 +287,17 @@ def reproduced() -> Figure:
             )
         beyond = 0
         for k, (subject, points) in enumerate(shown.items()):
-            inside = [(x, min(max(y, OVER_PAPER[0]), OVER_PAPER[1])) for x, y in points.values()]
-            beyond += sum(not OVER_PAPER[0] <= y <= OVER_PAPER[1] for _, y in points.values())
-            label = f"{subject} ({len(points)})"
-            axes.plot(*zip(*inside, strict=True), "osD^v"[k], label=label, alpha=0.6)
-        axes.set_xscale("log")
+            ratios = sorted(points.values())
+            beyond += sum(not OVER_PAPER[0] <= ratio <= OVER_PAPER[1] for ratio in ratios)
+            parts = [100.0 * (rank + 0.5) / len(ratios) for rank in range(len(ratios))]
+            inside = np.clip(ratios, *OVER_PAPER)
+            label = f"{subject} ({len(ratios)})"
+            axes.plot(parts, inside, f"{'osD^v'[k]}-", label=label, alpha=0.6)
         axes.set_yscale("log")
         axes.set_ylim(OVER_PAPER[0] / 1.05, OVER_PAPER[1] * 1.05)
         axes.set_yticks([0.5, 0.7, 1.0, 1.4, 2.0], ["0.5", "0.7", "1", "1.4", "2"])
         axes.set_yticks([], minor=True)
-        axes.set_xlabel("value in the paper, in its own unit")
+        axes.set_xlabel("numbers that a paper states, in order of the ratio [%]")
         axes.set_ylabel(f"simulated over stated [-]\n({beyond} beyond the axis, at its ends)")
         axes.legend(ncols=2)
     return figure

@@ -210,7 +210,7 @@ FIG17 = Study(
     measure=measure_buffers,
     shown=partial(other_algorithms, BY_BUFFER, "{buffer}"),
     findings=findings_buffers,
-    draw=_goodputs(BY_BUFFER, "buffer", Abscissa("room at the AP [packets]", ticks=BUFFERS)).draw,
+    draw=_goodputs(BY_BUFFER, "buffer", Abscissa("buffer of the AP [packets]", ticks=BUFFERS)).draw,
 )
 
 OPPOSITE = Study(
@@ -221,12 +221,13 @@ OPPOSITE = Study(
     regime=dropping,
     findings=findings_balance,
     draw=Picture(
-        Abscissa("room at the AP [packets]", ticks=ALL_BUFFERS),
+        Abscissa("buffer of the AP [packets]", ticks=ALL_BUFFERS),
         [
             Panel(
                 "uploads over downloads [-]",
                 BALANCE.at(attempts=limit).lines("p_w {error}", "buffer", ratio),
                 f"{limit} attempts",
+                log_from=0.5,
                 levels={"equal": 1.0},
             )
             for limit in LIMITS
