@@ -101,7 +101,7 @@ def test_the_regulator_adds_up_what_a_class_holds_too_many() -> None:
         ({"tol": -1.0}, "tol: -1 is not a squared distance of at least 0"),
         (
             {"algorithm": "fair"},
-            'algorithm: "fair" is none of "corrected", "printed", "regulated"',
+            'algorithm: "fair" is none of "corrected", "printed", "regulated", "partition"',
         ),
     ],
 )
