@@ -267,10 +267,9 @@ def reproduced() -> Figure:
     for claim in claims.load()["claims"]:
         subject = claim["id"].rpartition("-")[0]
         for check in claim["checks"]:
-            paper, off = check["paper"], check["off"]
-            if subject != "ax" and isinstance(paper, float) and paper > 0.0 and off is not None:
-                place = (check["value"], str(paper))
-                shown.setdefault(subject, {})[place] = 1.0 + off
+            if subject != "ax" and check["off"] is not None:
+                place = (check["value"], str(check["paper"]))
+                shown.setdefault(subject, {})[place] = 1.0 + check["off"]
     with house_style(70.0) as figure:
         axes = figure.subplots()
         axes.axhline(1.0, color=QUIET, linewidth=0.8)

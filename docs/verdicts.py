@@ -31,6 +31,13 @@ def claims_page() -> str:
         *messages_table(kept, "../papers/"),
         "![Stated numbers and simulated values, with lines at 5 and 15 %](../images/claims.png)",
         "",
+        "## Messages",
+        "",
+        "A message holds if these inequalities hold, outside the 95 % intervals. The claims that",
+        "carry it ask for more, so that a message can hold where one of its claims does not.",
+        "",
+        *_rules(kept["messages"]),
+        "",
         "## Claims",
         "",
         "All checkable statements of the five papers, and the papers' questions in a modern cell",
@@ -38,7 +45,7 @@ def claims_page() -> str:
         f"version {kept['version']}, {kept['date']}{_apart(kept)}. `python docs/claims.py`",
         "repeats it. [Repeating the papers](../guide/reproduce.md) explains verdicts and marks.",
         "The [pages of the papers](../papers/index.md) have the values of each check, and the "
-        "causes.",
+        "causes. A mark allows bounds that a paper states a margin of 5 %; a verdict does not.",
         "",
         *_sums(kept["claims"]),
         "",
@@ -125,6 +132,16 @@ def _subject(claim: Tree) -> str:
     return name.rpartition("-")[0]
 
 
+def _rules(some: Sequence[Tree]) -> Iterator[str]:
+    """How each message is judged."""
+    yield "| paper | message | inequalities, and values that agree with the model | verdict |"
+    yield "|---|---|---|---|"
+    for each in some:
+        rule = _cell("; ".join(f"`{part}`" for part in each["rule"]))
+        verdict = _marked(each["verdict"], each["verdict"])
+        yield f"| {each['subject']} | {_cell(each['text'])} | {rule} | {verdict} |"
+
+
 MARKS = tuple(mark.value for mark in ledger.Mark)
 
 
@@ -188,6 +205,9 @@ def _found(claim: Tree) -> Iterator[str]:
     for key, lead in (("softer", "Softer than the paper"), ("reading", "Read as")):
         for text in dict.fromkeys(check[key] for check in claim["checks"] if check[key]):
             yield f"{lead}: {text}."
+    for each in claim["differences"]:
+        checks = "; ".join(each["checks"])
+        yield _escaped(f"Not reproduced, {each['because']}: {each['reason']} ({checks}).")
     for line in claim["why"].splitlines():
         lead, _, text = line.partition(": ")
         if lead in ("cause", "found"):

@@ -130,7 +130,7 @@ def controller() -> Iterator[str]:
 
 
 def unequal() -> Iterator[str]:
-    """Shares of the queue that either algorithm leaves where targets are not the connections'."""
+    """Shares of the queue that each algorithm leaves where targets are not the connections'."""
     rows = []
     for case in beside.UNEQUAL:
         high, low, target, error = case
@@ -147,11 +147,11 @@ def unequal() -> Iterator[str]:
                 VBS.simulated(names["vbs"]),
                 f"{way:.2f}",
                 VBS.simulated(names["regulated"]),
+                VBS.simulated(names["partition"]),
             ]
         )
-    yield from table(
-        ["users, $h^*$ of class 1", "Algorithm 1", "part of the way", "regulator"], rows
-    )
+    head = ["users, $h^*$ of class 1", "Algorithm 1", "part of the way", "regulator", "partition"]
+    yield from table(head, rows)
 
 
 TABLES = {"unequal": unequal, "model": model, "steady": steady, "controller": controller}

@@ -163,7 +163,7 @@ def _drift(scenario: CellScenario, classes: Sequence[VbsClass]) -> Iterator[str]
         f'of {total:.3g} connections: algorithm = "corrected" does nothing below its occupancy '
         f"and leaves the share up to {DRIFT * abs(natural - target):.2g} nearer to {natural:.3g}, "
         'with channel errors farther off; algorithm = "regulated" holds targets (model vbs '
-        "predicts the target for both)"
+        "predicts the target for these two)"
     )
 
 

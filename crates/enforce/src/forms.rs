@@ -120,17 +120,29 @@ pub(crate) static RATE_SOURCES: Form = Form {
     pattern: r"^\s*(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+)([\s,]+(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+))*\s*$",
 };
 
-/// An SNMP object identifier.
+/// The column of addresses of an access point's stations.
 pub(crate) static OID: Form = Form {
     allowed: "is an object identifier such as \"1.3.6.1.4.1.9.9.273.1.2.1.1.16\"",
-    fault: |text| {
-        let numbers = text.split('.').map(str::parse::<u32>);
-        let mut count = 0;
-        let good = numbers.inspect(|_| count += 1).all(|n| n.is_ok());
-        (!good || count < 3).then(|| "is no object identifier".to_owned())
-    },
-    pattern: r"^\d+(\.\d+){2,}$",
+    fault: fault_of_oid,
+    pattern: PATTERN_OF_OID,
 };
+
+/// The column of data rates of an access point's stations.
+pub(crate) static RATES_OID: Form = Form {
+    allowed: "is an object identifier such as \"1.3.6.1.4.1.9.9.273.1.3.1.1.1\"",
+    fault: fault_of_oid,
+    pattern: PATTERN_OF_OID,
+};
+
+const PATTERN_OF_OID: &str = r"^\d+(\.\d+){2,}$";
+
+/// Says what is wrong with an SNMP object identifier.
+fn fault_of_oid(text: &str) -> Option<String> {
+    let numbers = text.split('.').map(str::parse::<u32>);
+    let mut count = 0;
+    let good = numbers.inspect(|_| count += 1).all(|n| n.is_ok());
+    (!good || count < 3).then(|| "is no object identifier".to_owned())
+}
 
 /// An address that one host can have.
 pub(crate) fn address(text: &str) -> Result<IpAddr, String> {

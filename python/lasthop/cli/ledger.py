@@ -24,7 +24,8 @@ def print_ledger(found: Reproduction) -> None:
         typer.echo(f"{result.claim.id}: {result.verdict.value} ({result.mark.value})")
         typer.echo("\n".join(_wrapped(result.claim.text)))
         _print_checks(result.checks)
-        for line in result.why.splitlines():
+        causes = [f"not reproduced, {each}" for each in result.causes]
+        for line in [*result.why.splitlines(), *causes]:
             typer.echo("\n".join(_wrapped(line)))
         for each in result.beside:
             because = each.because[:1].upper() + each.because[1:]

@@ -311,8 +311,8 @@ def connect(
         bool,
         typer.Option(
             "--probe",
-            help="Measure the round-trip time by UDP probes to HOST:PORT. While probes are not "
-            "answered, measure it from the TCP connections.",
+            help="Measure the round-trip time by UDP probes to HOST:PORT, which firewalls must let "
+            "through. While probes are not answered, measure it from the TCP connections.",
         ),
     ] = False,
     connections: Annotated[

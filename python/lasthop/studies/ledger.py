@@ -39,7 +39,7 @@ KINDS = ("message", "detail")
 CAUSES = {
     "paper": "the paper contradicts itself or its own settings",
     "unstated": "the result depends on a setting that the paper does not state",
-    "number": "a number is outside its band, although order and shape hold",
+    "number": "a value misses its band, or its interval is too wide to decide",
     "rule": "our rule asks for something that the paper does not say",
     "ours": "lasthop may be wrong",
 }
@@ -167,6 +167,14 @@ class ClaimResult:
     def mark(self) -> Mark:
         """What holds of the claim."""
         return mark_of(self.checks)
+
+    @property
+    def causes(self) -> list[str]:
+        """Why checks are not reproduced: the cause, its reason, and the checks."""
+        return [
+            f"{each.because}: {each.reason} ({'; '.join(each.checks)})"
+            for each in self.claim.differences
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of ``reproduce --json``."""

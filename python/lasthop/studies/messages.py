@@ -200,20 +200,31 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
     total = closeness(claims)
     holding = [each for each in messages if each["verdict"] == REPRODUCED]
     under = sum(bool(each["condition"]) for each in holding)
-    within = ", ".join(
-        f"{count.percent} within {100 * band:.0f} %"
+    first, *others = (
+        (count.percent, f"within {100 * band:.0f} %")
         for count, band in zip(total.numbers, BANDS, strict=True)
     )
+    within = f"{first[0]} are {first[1]} of the paper's value"
+    within += "".join(f", {percent} {band}" for percent, band in others)
     why = "; ".join(
         f"{count} because {causes.get(name, 'the cause is ' + name)}"
         for name, count in total.causes.most_common()
     )
-    lines = [
-        f"{len(holding)} of {len(messages)} messages hold, {under} of them under a stated "
-        "condition. ",
-        f"{total.orders} orders and shapes hold; {total.orders_exact.count} if bounds that a paper "
-        f"states may not be missed by 5 %. Of {total.numbers[0].total} stated numbers, "
-        f"lasthop reproduces {within} of the paper's value. ",
-        f"{total.causes.total()} checks are not reproduced: {why}." if why else "",
-    ]
-    return "".join(lines if messages else lines[1:]).strip()
+    exact = total.orders_exact.count
+    margin = f" ({exact} without the margin of 5 % on bounds that papers state)"
+    checks = sum(len(claim["checks"]) for claim in claims)
+    lines = []
+    if messages:
+        lines.append(
+            f"{len(holding)} of {len(messages)} messages hold, {under} of them under a stated "
+            "condition."
+        )
+    if total.orders.total:
+        lines.append(
+            f"{total.orders} orders and shapes hold{'' if exact == total.orders.count else margin}."
+        )
+    if numbers := total.numbers[0].total:
+        lines.append(f"Of {numbers} stated numbers, {within}.")
+    if why:
+        lines.append(f"{total.causes.total()} of {checks} checks are not reproduced: {why}.")
+    return " ".join(lines)

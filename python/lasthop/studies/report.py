@@ -203,7 +203,9 @@ def _scenarios(study: Ran) -> str:
 
 def _claim(result: ClaimResult) -> str:
     claim = result.claim
-    why = f'<p class="why">{escape(result.why)}</p>' if result.why else ""
+    lines = [*result.why.splitlines(), *(f"not reproduced, {each}" for each in result.causes)]
+    text = "\n".join(lines)
+    why = f'<p class="why">{escape(text)}</p>' if lines else ""
     return (
         f'<h3 id="{claim.id}">{claim.id} {_verdict(result.verdict)}</h3>'
         f"<p>{escape(claim.text)} ({escape(stands_in(claim.figure))})</p>{why}"

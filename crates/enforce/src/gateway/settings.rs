@@ -8,7 +8,7 @@ use lasthop_engine::notation::setting::{
 use lasthop_engine::{table, words};
 
 use crate::forms::{
-    ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, MEMBERS, OID, RATE_SOURCES,
+    ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, MEMBERS, OID, RATE_SOURCES, RATES_OID,
     STATIONS, SUBNETS,
 };
 
@@ -165,7 +165,7 @@ table! {
         /// Column of addresses whose index ends in the station's MAC address; the default is cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB.
         column as "table": String = formed(&OID).default("1.3.6.1.4.1.9.9.273.1.2.1.1.16");
         /// Column of data rates whose index ends in the station's MAC address, for fairness = "rate", such as 1.3.6.1.4.1.9.9.273.1.3.1.1.1, cDot11ClientCurrentTxRateSet of the same MIB.
-        rates: Option<String> = formed(&OID).absent("not read: the rates of the file");
+        rates: Option<String> = formed(&RATES_OID).absent("not read: the rates of the file");
         /// Data rate that the value 1 stands for in `rates`.
         rates_unit_bps as "rates_unit": u64 = rate().default("500 kbps");
     }
