@@ -59,7 +59,12 @@ def write_subject(subject: str, done: Reproduction) -> None:
         "studies": studies | some["studies"],
         "claims": [claims[claim.id] for claim in done.ledger.claims],
     }
-    _put(document, {"apart": previous.get("apart", {}) | {subject: _now()}}, previous)
+    others = {
+        key: ran
+        for key, ran in previous.get("apart", {}).items()
+        if key.partition("-")[0] != subject
+    }
+    _put(document, {"apart": others | {subject: _now()}}, previous)
 
 
 def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:

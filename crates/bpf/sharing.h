@@ -151,18 +151,12 @@ APART u32 see(struct shared *shared, u32 number, u64 now_ns)
 	return 0;
 }
 
-/* What a class holds of the queue. [2^-24 packets] */
-INLINE u64 held(const struct class *class, const struct seen *seen)
-{
-	return (seen->backlog * length(class) << PACKET_BITS) / larger(seen->whole, 1);
-}
-
 /* The regulator's next probability for a class that is to have `target` of what all classes have. Its gain is
  * pi / (6 sqrt(beta)) sqrt(p) / V, its gain times its pole pi / 3 p / (V c B). */
 INLINE void regulate(struct class *class, u64 target, u64 occupancy, const struct seen *seen)
 {
 	u64 wanted = times(target, occupancy);
-	u64 has = held(class, seen);
+	u64 has = (seen->backlog * length(class) << PACKET_BITS) / larger(seen->whole, 1);
 	u64 buffer = larger(wanted, 1 << PACKET_BITS), slow = larger(class->integral, LEAST_INTEGRAL);
 	u32 down = has < wanted;
 	u64 excess = down ? wanted - has : has - wanted;
@@ -186,7 +180,7 @@ APART u32 judge(struct shared *shared, u32 number, u64 now_ns)
 	if (shared->setting.law == REGULATED)
 		regulate(class, ratio(class->target, of), shared->setting.occupancy, &shared->seen);
 	else if (shared->setting.law == PARTITION)
-		class->blocking = held(class, &shared->seen) >=
+		class->blocking = length(class) << PACKET_BITS >=
 						  times(ratio(class->target, of), shared->setting.occupancy)
 					  ? ONE
 					  : 0;

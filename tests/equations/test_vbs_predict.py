@@ -334,6 +334,16 @@ def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
     assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
 
 
+def test_a_partition_behind_a_wire_is_warned_of():
+    def said(delay: str, algorithm: str) -> str:
+        changes = {"wire.delay": delay, "station.low.error_down": 0.2}
+        return str(two_classes(changes, algorithm=algorithm)["warnings"])
+
+    assert "losses are predicted up to a half too low" in said("10 ms", "partition")
+    assert "up to a half too low" not in said("0 ms", "partition")
+    assert "up to a half too low" not in said("10 ms", "regulated")
+
+
 def test_one_class_alone_in_a_partition_is_a_drop_tail_queue():
     """c h B of 60 packets for all connections: the same as a buffer of 60."""
     every = [flow["name"] for flow in tree()["flows"]]

@@ -20,7 +20,7 @@ from test_relay_attacks import Wire, ask, serving_echo
 
 LENGTH = 34
 """Length of a probe and of its answer. [bytes]"""
-BATCH, PAUSE_S = 64, 0.005
+BATCH, PAUSE_S = 64, 0.001
 """Datagrams that a server reads at once, and the pause after as many."""
 
 

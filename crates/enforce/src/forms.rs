@@ -1,9 +1,11 @@
 //! Forms of text that others define: addresses, interface names, paths.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
 pub(crate) use lasthop_engine::notation::forms::words;
 use lasthop_engine::notation::forms::{Form, fault_of_each};
+use lasthop_engine::notation::problem::one_line;
 
 /// Name of a network interface (Linux: IFNAMSIZ).
 pub(crate) static INTERFACE: Form = Form {
@@ -116,7 +118,7 @@ pub(crate) static COMMUNITY: Form = Form {
 /// Places from which the data rates of stations are read, separated by blanks or commas.
 pub(crate) static RATE_SOURCES: Form = Form {
     allowed: "are sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", separated by commas",
-    fault: |text| fault_of_each(text, |word| rate_source(word).err()),
+    fault: |text| fault_of_each(text, |word| rate_source(word).err()).or_else(|| repeated(text)),
     pattern: r"^\s*(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+)([\s,]+(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+))*\s*$",
 };
 
@@ -294,11 +296,19 @@ pub(crate) fn mac(text: &str) -> Result<String, String> {
 /// Longest path of a UNIX socket (Linux: `sun_path` without its final zero). [bytes]
 const LONGEST_SOCKET: usize = 107;
 
+/// Says which word of a list occurs twice.
+fn repeated(text: &str) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    let word = words(text).find(|word| !seen.insert(*word))?;
+    Some(format!("has `{}` twice", one_line(word, 40)))
+}
+
 /// Reads a source of rates: what is asked, and the interface or the socket.
 pub(crate) fn rate_source(text: &str) -> Result<(&str, &str), String> {
     let unknown = || "is no source of rates".to_owned();
     let (kind, at) = text.split_once(':').ok_or_else(unknown)?;
     let fault = match kind {
+        "iw" if at.starts_with('-') => Some("is no interface name".to_owned()),
         "iw" => (INTERFACE.fault)(at),
         "hostapd" if at.len() > LONGEST_SOCKET => {
             Some(format!("has a path of more than {LONGEST_SOCKET} bytes"))

@@ -52,7 +52,7 @@ MIN_BPS, MAX_BPS = 100_000, 100_000_000_000
 802.11be 46 Gbit/s. [bit/s]"""
 
 MAC = re.compile(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}")
-RATE_INFO = re.compile(r"(\d{1,9})(?: .*)?")
+RATE_INFO = re.compile(r"([0-9]{1,9})(?: .*)?")
 PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
 """Directories in which iw may be that are not in the path of every user."""
 
@@ -78,6 +78,7 @@ def read_station_rates(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
     asked = [(ap.name, name, ask) for ap in aps for name, ask in sources_of(ap)]
     seen: list[Sighting] = []
     faults: list[str] = []
+    read: set[tuple[str, str]] = set()
     if not asked:
         return seen, faults
     with ThreadPoolExecutor(len(asked), "rates") as workers:
@@ -87,8 +88,9 @@ def read_station_rates(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
             seen += [
                 Sighting(mac, None, ap=ap, is_new=False, rate_bps=rate_bps, rate_source=name)
                 for mac, rate_bps in readings
-                if rate_bps is not None
+                if rate_bps is not None and (ap, mac) not in read
             ]
+            read.update((ap, each.mac) for each in readings if each.rate_bps is not None)
             if readings and all(each.rate_bps is None for each in readings) and not new_faults:
                 new_faults.append(f"{name} reports no rate of its {len(readings)} stations")
             faults += [f"access point {ap}: {fault}" for fault in new_faults]
@@ -105,7 +107,10 @@ def sources_of(ap: AccessPoint) -> Iterator[tuple[str, Callable[[], Answer]]]:
 
 
 def query(ask: Callable[[], Answer]) -> Answer:
-    """Return the answer of a source. Errors, and rates that are no WLAN's, are faults."""
+    """Return the answer of a source, with one reading of each station.
+
+    Errors, and rates that are no WLAN's, are faults.
+    """
     try:
         found = ask()
     except UserError as error:
@@ -113,8 +118,12 @@ def query(ask: Callable[[], Answer]) -> Answer:
     except Exception as error:  # a defect here must not hide the other sources
         return Answer([], [f"{type(error).__name__}: {error}"])
     bounds = range(MIN_BPS, MAX_BPS + 1)
-    invalid = [each for each in found.readings if each.rate_bps and each.rate_bps not in bounds]
-    valid = [each for each in found.readings if each.rate_bps is None or each.rate_bps in bounds]
+    once: dict[str, Reading] = {}
+    for each in found.readings:
+        once.setdefault(each.mac, each)
+    readings = once.values()
+    invalid = [each for each in readings if each.rate_bps and each.rate_bps not in bounds]
+    valid = [each for each in readings if each.rate_bps is None or each.rate_bps in bounds]
     faults = [
         f"station {mac}: {rate_bps} bit/s is no rate of a WLAN: expected 100 kbps to 100 Gbps"
         for mac, rate_bps in invalid

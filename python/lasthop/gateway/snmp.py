@@ -19,6 +19,8 @@ from lasthop.linux.tc import Address
 INTEGER, OCTETS, NULL, OID, SEQUENCE, IP_ADDRESS = 0x02, 0x04, 0x05, 0x06, 0x30, 0x40
 GAUGE, COUNTER64 = 0x42, 0x46
 NUMBERS = (INTEGER, GAUGE, COUNTER64)
+MAX_NUMBER_BYTES = 9
+"""Size of the largest Counter64: 64 bits and a sign (RFC 2578, section 7.1.10)."""
 GET_BULK, RESPONSE, END_OF_VIEW = 0xA5, 0xA2, 0x82
 VERSION_2C = 1
 ROWS = 25
@@ -64,7 +66,8 @@ def rate_of(kind: int, value: bytes) -> int | None:
     Numbers in letters are refused: as a set of rates they would be others.
     """
     if kind in NUMBERS:
-        return int.from_bytes(value, "big", signed=kind == INTEGER) if value else None
+        is_number = 0 < len(value) <= MAX_NUMBER_BYTES
+        return int.from_bytes(value, "big", signed=kind == INTEGER) if is_number else None
     is_text = len(value) > 1 and value.replace(b".", b"", 1).isdigit()
     if kind != OCTETS or not value or is_text:
         return None

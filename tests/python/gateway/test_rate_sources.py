@@ -13,7 +13,7 @@ import pytest
 from lasthop.errors import UserError
 from lasthop.gateway import config, discovery, rate_sources
 from lasthop.gateway.config import Gateway
-from lasthop.gateway.rate_sources import Answer, output_of, read_station_rates
+from lasthop.gateway.rate_sources import Answer, Reading, output_of, read_station_rates
 from lasthop.importing.ppdu import Modulation
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -67,6 +67,12 @@ def test_rates_of_an_access_point_by_iw(program: Callable[[str], None]) -> None:
     assert wrong == []
     of_ht = Modulation("802.11n", 3, 1, 20, 800)  # "MCS 3" in the sample
     assert found["70:f1:a1:1c:78:d8"] == pytest.approx(of_ht.rate_bps)
+
+
+def test_a_station_that_is_listed_twice_is_read_once() -> None:
+    first, second = Reading(MAC.format(1), 54_000_000), Reading(MAC.format(2), None)
+    again = Reading(MAC.format(1), 6_000_000)
+    assert rate_sources.query(lambda: Answer([first, second, again], [])) == ([first, second], [])
 
 
 def test_an_access_point_without_stations_is_well(program: Callable[[str], None]) -> None:

@@ -318,8 +318,9 @@ ap.a.snmp = {{ agent = "{host}:{port}", rates = "{RATE_COLUMN}", rates_unit = "{
         (snmp.INTEGER, b"\xff", "-500000 bit/s is no rate of a WLAN"),
         (snmp.COUNTER64, b"\x7f" + bytes(7), "bit/s is no rate of a WLAN"),
         (snmp.INTEGER, b"\0", "snmp reports no rate of its 1 stations"),
+        (snmp.INTEGER, b"\x7f" + bytes(2000), "its rate is no number"),
     ],
-    ids=["text", "address", "empty", "negative", "huge", "zero"],
+    ids=["text", "address", "empty", "negative", "huge", "zero", "endless"],
 )
 def test_a_rate_that_is_none_is_told(kind: int, value: bytes, said: str) -> None:
     with running(Agent([(f"{RATE_COLUMN}.2.0.94.16.0.1", value)], kind)) as agent:

@@ -8,8 +8,8 @@ use lasthop_engine::notation::setting::{
 use lasthop_engine::{table, words};
 
 use crate::forms::{
-    ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, MEMBERS, OID, RATE_SOURCES, RATES_OID,
-    STATIONS, SUBNETS,
+    ADDRESSES, AGENT, COMMUNITY, FILE, INTERFACE, LOOPBACK, MAC, MEMBERS, OID, RATE_SOURCES,
+    RATES_OID, STATIONS, SUBNETS,
 };
 
 /// The access point of a gateway that lists none.

@@ -56,7 +56,7 @@ words! {
 /// What a step sees.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
-    /// Packets in the queue, Q. [packets]
+    /// Packets in the queue, Q; for a partition those of the classes alone. [packets]
     pub backlog_packets: f64,
     /// Share h_i of each class, as it is now. [-]
     pub shares: &'a [f64],

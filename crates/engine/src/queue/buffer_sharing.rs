@@ -52,7 +52,7 @@ table! {
         occupancy: f64 = number(0.0..=1.0).default(0.6);
         /// What shares are parts of. "queue": the packets in the queue; "service": the data segments that the air carries, both ways.
         share_of: ShareOf = word().default(ShareOf::Queue);
-        /// "corrected": blocks a class that has its share while the queue holds its part; "printed": Algorithm 1 to the letter, which blocks it with a short queue too; "regulated": a proportional-integral controller for each class; "partition": a drop-tail buffer for each class, of its share of the part of the limit.
+        /// "corrected": blocks a class that has its share while the queue holds its part; "printed": Algorithm 1 to the letter, which blocks it with a short queue too; "regulated": a proportional-integral controller for each class; "partition": a drop-tail buffer for each class, of its share of the part of the limit, rounded up to whole packets.
         algorithm: Law = word().default(Law::Corrected);
         /// Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing; with "regulated" and "partition" it has no effect but on the measured settling_s.
         tol: f64 = number(0.0..=1_000_000_000_000.0).depends("1/limit^2"), by tolerance;
@@ -60,7 +60,7 @@ table! {
         update: Option<Span> = duration(US..=10 * S).or("packet").default("packet");
         /// Classes with equal shares: one a station, one a table of stations, or uploads and downloads.
         key by: Option<Alike> = word_or_none().absent("the tables [class.NAME]");
-        /// Classes by name. A flow is of the first class that takes it; one that none takes is never blocked, and counts in the target occupancy all the same.
+        /// Classes by name. A flow is of the first class that takes it; one that none takes is never blocked. It counts in the target occupancy all the same, except with "partition".
         key class: SharingClassTable = tables().absent("those of by");
     }
 }
@@ -156,12 +156,21 @@ impl SharingSetting {
         }
         if let Some(law) = sharing.said(SharingSetting::algorithm)
             && law.value == Law::Partition
-            && let Some(of) = sharing.said(SharingSetting::share_of)
-            && of.value == ShareOf::Service
         {
-            let fault = "does not fit algorithm = \"partition\", whose buffers hold packets of the \
-                         queue; must be \"queue\"";
-            of.refuse_value(fault, problems);
+            if let Some(of) = sharing.said(SharingSetting::share_of)
+                && of.value == ShareOf::Service
+            {
+                let fault = "does not fit algorithm = \"partition\", whose buffers hold packets of \
+                             the queue; must be \"queue\"";
+                of.refuse_value(fault, problems);
+            }
+            if let Some(update) = sharing.said(SharingSetting::update)
+                && update.value.is_some()
+            {
+                let fault = "does not fit algorithm = \"partition\", whose buffers can fill with \
+                             every packet; must be \"packet\"";
+                update.refuse_value(fault, problems);
+            }
         }
         let classes = sharing.tables(SharingSetting::class);
         match sharing.said(SharingSetting::by) {
@@ -408,14 +417,17 @@ impl SharedBuffer {
         for (present, last) in self.present.iter_mut().zip(&self.last_arrival) {
             *present = last.is_some_and(|last| now.since(last) <= ABSENCE);
         }
+        let whole: u64 = self.counters.iter().map(QueueCounters::length).sum();
         if self.setting.share_of == ShareOf::Queue {
-            let whole: u64 = self.counters.iter().map(QueueCounters::length).sum();
             for (share, counters) in self.shares.iter_mut().zip(&self.counters) {
                 *share = counters.length() as f64 / whole.max(1) as f64;
             }
         }
         self.controller.step(&Observation {
-            backlog_packets: f64::from(backlog_packets),
+            backlog_packets: match self.setting.algorithm {
+                Law::Partition => whole as f64,
+                _ => f64::from(backlog_packets),
+            },
             shares: &self.shares,
             present: &self.present,
             served_packets: f64::from(std::mem::take(&mut self.served)),
@@ -449,3 +461,5 @@ impl SharedBuffer {
 
 #[cfg(test)]
 mod linux;
+#[cfg(test)]
+mod tests;

@@ -25,5 +25,10 @@ pub(crate) use socket::listen;
 use std::time::Duration;
 
 /// Datagrams that are read before other tasks run, and the pause after as many. A flood of datagrams is
-/// read at 64 per 5 ms at most; the kernel drops the rest.
-const BATCH: (usize, Duration) = (64, Duration::from_millis(5));
+/// read at 64 per millisecond at most; the kernel drops the rest.
+const BATCH: (usize, Duration) = (64, Duration::from_millis(1));
+
+/// Size of a socket's receive buffer: about as many datagrams as a batch, so that a probe that waits behind
+/// a flood waits for a few milliseconds, or is lost. Linux doubles it and counts about 768 bytes for a
+/// datagram. [bytes]
+const RECEIVE_BUFFER: usize = 24 * 1024;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tokio::net::UdpSocket;
 use tokio::task::yield_now;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::BATCH;
 use super::socket::{answer, receive};
@@ -13,8 +13,12 @@ use crate::server::Server;
 /// Answers probes, for ever.
 pub(crate) async fn run(server: Rc<Server>, socket: UdpSocket) {
     let began = Instant::now();
+    let (mut since, mut count) = (began, 0); // datagrams since then
     while socket.readable().await.is_ok() {
-        let mut count = 0;
+        if since.elapsed() >= BATCH.1 {
+            (since, count) = (Instant::now(), 0);
+        }
+        let before = count;
         while count < BATCH.0
             && let Ok(received) = receive(&socket)
         {
@@ -37,9 +41,9 @@ pub(crate) async fn run(server: Rc<Server>, socket: UdpSocket) {
             }
         }
         match count {
-            0 => sleep(BATCH.1).await, // an error
+            _ if count == before => sleep(BATCH.1).await, // an error
             count if count < BATCH.0 => yield_now().await,
-            _ => sleep(BATCH.1).await,
+            _ => sleep_until(since + BATCH.1).await,
         }
     }
 }

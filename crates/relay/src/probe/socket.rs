@@ -6,19 +6,21 @@ use std::os::fd::AsRawFd;
 
 use nix::cmsg_space;
 use nix::libc;
-use nix::sys::socket::sockopt::{Ipv4PacketInfo, Ipv6RecvPacketInfo};
+use nix::sys::socket::sockopt::{Ipv4PacketInfo, Ipv6RecvPacketInfo, RcvBuf};
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt,
 };
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
+use super::RECEIVE_BUFFER;
 use super::packet::{Datagram, LENGTH};
 
 /// Listens for probes.
 pub(crate) fn listen(at: SocketAddr) -> io::Result<std::net::UdpSocket> {
     let socket = std::net::UdpSocket::bind(at)?;
     socket.set_nonblocking(true)?;
+    setsockopt(&socket, RcvBuf, &RECEIVE_BUFFER)?;
     match at.is_ipv4() {
         true => setsockopt(&socket, Ipv4PacketInfo, &true)?,
         false => setsockopt(&socket, Ipv6RecvPacketInfo, &true)?,
@@ -124,4 +126,16 @@ pub(crate) fn answer(socket: &UdpSocket, received: &Received, answer: &Datagram)
         Some(&received.from),
     )?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::socket::getsockopt;
+
+    #[test]
+    fn a_server_buffers_about_a_batch_of_datagrams() {
+        let socket = listen((std::net::Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        assert_eq!(getsockopt(&socket, RcvBuf).unwrap(), 2 * RECEIVE_BUFFER); // Linux doubles it
+    }
 }

@@ -239,6 +239,12 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
             "in the queue; who loses packets then depends on their order, and a class with channel "
             "errors gets up to a sixth less than predicted",
         )
+    if cell.partitioned and held >= 1.0:
+        yield (
+            "section V",
+            f"the wire holds {held:.0f} packets, and each class has a drop-tail part of the queue: "
+            "losses are predicted up to a half too low, goodputs within a twentieth",
+        )
     if any(cell.uploads) and options.losses == "bursts":
         yield (
             "section VI-C",

@@ -254,6 +254,18 @@ fn what_is_wrong_is_said_with_its_line() {
              \"hostapd:/var/run/hostapd/wlan0\", separated by commas",
         ),
         (
+            "ap.a = { fairness = \"rate\", station_rates = \"iw:wlan0, iw:wlan0\" }",
+            "cafe.toml:4: `gateway.ap.a.station_rates`: \"iw:wlan0, iw:wlan0\" has `iw:wlan0` twice; \
+             allowed are sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", \
+             separated by commas",
+        ),
+        (
+            "ap.a = { fairness = \"rate\", station_rates = \"iw:--help\" }",
+            "cafe.toml:4: `gateway.ap.a.station_rates`: \"iw:--help\" is no interface name; \
+             allowed are sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", \
+             separated by commas",
+        ),
+        (
             "ap.a = { fairness = \"rate\", station_rates = \"hostapd:wlan0\" }",
             "cafe.toml:4: `gateway.ap.a.station_rates`: \"hostapd:wlan0\" is no absolute path; \
              allowed are sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", \

@@ -189,10 +189,11 @@ impl Trace {
     fn is_tied(&self) -> bool {
         let (present, shares) = (&self.queue.present, &self.queue.shares);
         let targets = self.queue.controller.targets_among(present);
-        let (backlog, occupancy) = (self.inside.len() as f64, self.queue.area.target);
+        let lengths = self.queue.counters.iter().map(QueueCounters::length);
+        let (whole, occupancy) = (lengths.sum::<u64>() as f64, self.queue.area.target);
         targets.zip(shares).any(|(target, share)| match self.law {
             Law::Corrected | Law::Printed => (target - share).abs() < TIE,
-            Law::Partition => (target * occupancy - share * backlog).abs() < APART,
+            Law::Partition => (target * occupancy - share * whole).abs() < APART,
             Law::Regulated => false,
         })
     }
