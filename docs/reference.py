@@ -2,7 +2,9 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -211,11 +213,29 @@ def default_of(parameter: Any) -> str:
     return f" Default: `{shown}`."
 
 
+def terms() -> list[dict[str, str]]:
+    """Return the terms of the glossary, in alphabetical order."""
+    return tomllib.loads((Path(__file__).parent / "terms.toml").read_text("utf-8"))["term"]
+
+
+def terms_table() -> list[str]:
+    """Return the glossary as a table."""
+    rows = [
+        f"| {each['name']} | {each['means']} | {each['source'] or 'lasthop'} | {each['carried_by']} |"
+        for each in terms()
+    ]
+    return ["## Terms", "", "| term | meaning | source | in lasthop |", "|---|---|---|---|", *rows]
+
+
 def nomenclature_page() -> str:
-    """Every measured quantity under a heading of its own."""
+    """Return the glossary, then every measured quantity under a heading of its own."""
     quantities: list[Schema] = json.loads(_core.quantities())
     lines = [
         "# Nomenclature",
+        "",
+        *terms_table(),
+        "",
+        "## Quantities",
         "",
         "Every quantity that an answer of lasthop may contain, with its unit, the lists of the",
         "result in which it appears, and its definition. Names are those of the JSON object, of",
@@ -226,7 +246,7 @@ def nomenclature_page() -> str:
     for quantity in quantities:
         lists = ", ".join(f"`{name}`" for name in quantity["lists"])
         definition = quantity["definition"]
-        lines += [f"## `{quantity['name']}`", ""]
+        lines += [f"### `{quantity['name']}`", ""]
         lines += [f"{definition[0].upper()}{definition[1:]}.", ""]
         lines += [f"Unit: {quantity['unit']}. In: {lists}.", ""]
     return "\n".join(lines).rstrip() + "\n"

@@ -153,6 +153,21 @@ def test_every_quantity_has_a_heading() -> None:
     assert names <= headings("nomenclature.md")
 
 
+def test_terms_are_in_order_and_name_settings_quantities_or_commands() -> None:
+    terms = reference.terms()
+    names = [term["name"].lower() for term in terms]
+    assert names == sorted(set(names))
+    settings = headings("reference/scenario.md")
+    last = {setting.rpartition(".")[2] for setting in settings}
+    known = settings | last | headings("nomenclature.md") | headings("reference/cli.md")
+    for term in terms:
+        assert term["means"].endswith("."), term
+        for carrier in re.findall(r"`([^`]+)`", term["carried_by"]):
+            key = carrier.strip("[]").partition(" = ")[0]
+            of_table = any(setting.startswith(f"{key}.") for setting in settings)
+            assert key in known or of_table, term
+
+
 def test_every_public_name_is_documented() -> None:
     reference = (DOCS / "reference" / "python.rst").read_text("utf-8")
     names = set(lasthop.__all__) - {"__version__", "relay"} | set(lasthop.relay.__all__)
