@@ -5,6 +5,7 @@ from typing import Final, TypedDict, final, type_check_only
 
 __all__ = [
     "ENGINE",
+    "FORMAT",
     "MOST_OPEN",
     "PROFILE",
     "VERSION",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 ENGINE: Final[str]
+FORMAT: Final[int]
 MOST_OPEN: Final[int]
 PROFILE: Final[str]
 VERSION: Final[str]

@@ -26,10 +26,21 @@ def fault_in(summary: Any) -> str | None:
     return next(_faults(summary), None)
 
 
-def fault_in_version(version: Any) -> str | None:
-    """What is wrong with the version that wrote something; minor versions do not matter."""
+def fault_in_version(tree: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with version and format of a saved answer; None if nothing is.
+
+    Minor versions do not matter. An answer without `format` is of format 1.
+    """
+    version, written = tree.get("version"), tree.get("format", 1)
     if not isinstance(version, str):
         return "no answer of lasthop: it has no `version`"
+    if not isinstance(written, int) or isinstance(written, bool) or written < 1:
+        return f"`format`: {written!r} is no format: must be {_core.FORMAT} or less"
+    if written > _core.FORMAT:
+        return (
+            f"`format`: {written} is newer than this version of lasthop supports: must be "
+            f"{_core.FORMAT}: update lasthop"
+        )
     if version.partition(".")[0] == _core.VERSION.partition(".")[0]:
         return None
     return f"written by lasthop {version[:20]}, whose major version is not that of {_core.VERSION}"
@@ -37,7 +48,7 @@ def fault_in_version(version: Any) -> str | None:
 
 def fault_in_record(record: Mapping[str, Any]) -> str | None:
     """What is wrong with the shape of what a result has recorded; None if nothing is."""
-    if (wrong := fault_in_version(record.get("version"))) is not None:
+    if (wrong := fault_in_version(record)) is not None:
         return wrong
     if not isinstance(record.get("interrupted"), bool):
         return "`interrupted` is missing or damaged"
@@ -107,7 +118,7 @@ def _faults(summary: Any) -> Iterator[str]:
     if not isinstance(summary, Mapping):
         yield "no answer of lasthop: it is no JSON object"
         return
-    wrong = fault_in_version(summary.get("version"))
+    wrong = fault_in_version(summary)
     if wrong is not None:
         yield wrong
     is_run = summary.get("kind") != "prediction"

@@ -259,7 +259,7 @@ def _manifest(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
 
 
 def _base(file: Path, tree: Mapping[str, Any]) -> Scenario:
-    if (fault := fault_in_version(tree.get("version"))) is not None:
+    if (fault := fault_in_version(tree)) is not None:
         raise UserError(f"{file}: {fault}")
     return _scenario(file, tree)
 

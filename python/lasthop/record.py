@@ -214,6 +214,7 @@ def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) 
         "kind": KIND,
         "scenario": summary["scenario"],
         "version": summary["version"],
+        "format": summary.get("format", 1),
         "result": seal_of(output.summary_json),
         "interrupted": output.interrupted,
         "origin": origin_of(scenario),

@@ -6,7 +6,7 @@ use crate::estimate::estimate;
 use crate::measure::{Distribution, Goodputs, Item, Measures, distributions_json};
 use crate::record::{FrameRecord, Series};
 use crate::replication::Replication;
-use crate::scenario::Scenario;
+use crate::scenario::{FORMAT, Scenario};
 
 /// Version of the engine, part of every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -46,6 +46,7 @@ impl RunResult {
         summary.insert("seed".into(), json!(scenario.seed));
         summary.insert("replications".into(), json!(runs.len()));
         summary.insert("version".into(), json!(VERSION));
+        summary.insert("format".into(), json!(FORMAT));
         summary.insert("duration_s".into(), json!(scenario.duration.seconds()));
         summary.insert("warmup_s".into(), json!(scenario.warmup.seconds()));
         let (estimates, samples) = put_together(&runs);

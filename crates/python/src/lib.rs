@@ -17,6 +17,10 @@ mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+    /// Format of scenario files and saved results that this version reads and writes.
+    #[pymodule_export]
+    const FORMAT: u32 = lasthop_engine::scenario::FORMAT;
+
     /// Fingerprint of the engine's sources: the same on every machine.
     #[pymodule_export]
     const ENGINE: &str = env!("LASTHOP_ENGINE");

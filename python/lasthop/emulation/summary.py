@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lasthop._core import VERSION
+from lasthop._core import FORMAT, VERSION
 from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.traffic import Driven
 from lasthop.emulation.user import User
@@ -80,6 +80,7 @@ def summary(
         "seed": scenario.seed,
         "replications": 1,
         "version": VERSION,
+        "format": FORMAT,
         "duration_s": until_s,
         "warmup_s": scenario.warmup_s,
         **{name: put_together(own, measured.get(name, {})) for name, own in items.items()},

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
+from lasthop._core import FORMAT
 from lasthop.fairness import jain
 from lasthop.models.errors import Doubt, told
 from lasthop.models.reading import Scenario
@@ -77,6 +78,7 @@ def prediction(
         "seed": None,
         "replications": None,
         "version": _version(),
+        "format": FORMAT,
         "duration_s": None,
         "warmup_s": None,
         **lists,

@@ -23,6 +23,7 @@ def write_manifest(directory: Path, base: Scenario, grid: Grid, keys: Sequence[s
         "kind": KIND,
         "scenario": base.typed.name,
         "version": _core.VERSION,
+        "format": _core.FORMAT,
         "engine": _core.ENGINE,
         "origin": origin_of(base),
         "paths": grid.paths,

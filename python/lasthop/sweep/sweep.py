@@ -162,6 +162,7 @@ class Sweep:
             "kind": "sweep",
             "scenario": self.scenario.typed.name,
             "version": _core.VERSION,
+            "format": _core.FORMAT,
             "origin": origin_of(self.scenario),
             "points": [],
         }

@@ -356,6 +356,7 @@ class Tuning:
             "seed": base.seed,
             "replications": base.replications,
             "version": _core.VERSION,
+            "format": _core.FORMAT,
             "duration_s": base.duration_s,
             "warmup_s": base.warmup_s,
             "refusal": self.refusal,

@@ -4,7 +4,7 @@
 use super::csma;
 use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, StationFlow, made};
 use super::model::*;
-use super::root::{Root, RootKeys, StationTable};
+use super::root::{FORMAT, Root, RootKeys, StationTable};
 use super::sharing;
 use super::stations::{self, made_stations, shapes};
 use super::wired::{FlowTable, Hosts, ShapeLink};
@@ -28,6 +28,7 @@ const MOST_SAMPLES: u64 = 1_000_000;
 
 /// Checks a decoded file; the file is in order if this and the decoder found no problem.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
+    check_format(root, problems);
     check_times(root, problems);
     stations::check(root, problems);
     check_wired_flows(root, problems);
@@ -168,6 +169,17 @@ fn check_web(flow: &Section, problems: &mut Problems) {
     let of_bulk = keys!(FlowTable: count, segments; Hosts: access_spread, rtt_spread);
     for entry in of_bulk.iter().filter_map(|key| flow.entry(key)) {
         entry.refuse_value("is of bulk TCP; allowed is a flow without web", problems);
+    }
+}
+
+fn check_format(root: &Section, problems: &mut Problems) {
+    if let Some(format) = root.said(RootKeys::format)
+        && format.value > FORMAT
+    {
+        let fault = format!(
+            "is newer than this version of lasthop supports; must be {FORMAT}; update lasthop"
+        );
+        format.refuse_value(fault, problems);
     }
 }
 

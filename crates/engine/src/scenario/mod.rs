@@ -40,6 +40,7 @@ pub use crate::notation::{Format, LARGEST_FILE};
 pub use companion::{Beside, Companion, Needed};
 pub use model::*;
 pub use motion::{Changeable, Reader};
+pub use root::FORMAT;
 pub use rows::LongList;
 
 use std::sync::LazyLock;

@@ -20,6 +20,9 @@ use crate::queue::{QueueSetting, queue};
 use crate::table;
 use crate::tcp::TcpSettings;
 
+/// Format of scenario files and saved results that this version reads and writes.
+pub const FORMAT: u32 = 1;
+
 table! {
     /// A WiFi hot-spot (one access point, its stations, their flows to servers behind a wire), a network of wired links with its flows, or both.
     pub struct Root in "scenario" {
@@ -34,6 +37,8 @@ table! {
 table! {
     /// The rest of the file.
     pub struct RootKeys in "scenario" {
+        /// Format of the file. Files of a newer format are refused.
+        format: u32 = count(1..=1_000_000).default(FORMAT);
         /// Time cut from the start of each replication before anything is measured.
         warmup: Option<Span> =
             duration(0..=1_000_000 * S).depends("a tenth of the duration, at most 20 s");
