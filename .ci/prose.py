@@ -100,6 +100,8 @@ BEGIN_GENERATED = re.compile(r"<!-- (?:table|verdicts|begin)\b")
 END_GENERATED = re.compile(r"<!-- end\b")
 ITEM = re.compile(r"(?:[-*+]|\d+\.) ")
 COMMENT = re.compile(r"<!--.*?-->")
+TARGET = re.compile(r"\([\w.-]+\)=")
+"""The name of a place, for links."""
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -110,6 +112,8 @@ def prose_lines(text: str) -> Iterator[tuple[int, str]]:
             is_code = not is_code
             yield number, ""
             continue
+        if TARGET.fullmatch(line.strip()):
+            line = ""
         if BEGIN_GENERATED.match(line):
             is_generated = True
         shown = not is_code and not is_generated and not line.startswith("    ")

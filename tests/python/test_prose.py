@@ -68,6 +68,7 @@ def test_faults_are_found(text: str, part: str) -> None:
         "| " + "a cell is wide | " * 9,
         "A [link](https://example.org/" + "a" * 90 + ") makes its line wide.",
         "This has as many packets as that.",
+        "(what-stands-beside-it)=\n## A heading",
     ],
 )
 def test_sentences_that_are_right_pass(text: str) -> None:
