@@ -1,4 +1,4 @@
-/** A stability chart: which points of rest are stable, over two parameters. */
+/** A stability chart: which equilibria are stable, over two parameters. */
 
 import { short } from "../views/digits";
 import type { Table } from "../views/numbers/tables";
@@ -13,7 +13,7 @@ export interface Chart {
   parameters: Record<string, unknown>;
   x: Axis;
   y: Axis;
-  /** Real part of the rightmost root, a row for each value of y; null: no point of rest. [1/s] */
+  /** Real part of the rightmost root, a row for each value of y; null: no equilibrium. [1/s] */
   rightmost_root_real: (number | null)[][];
   hopf_curves: { x: number[]; y: number[]; boundary: boolean[] }[];
 }
@@ -83,7 +83,7 @@ export function tableOf(chart: Chart): Table {
   const { x, y } = chart;
   return {
     title: `Stable points over ${x.parameter} from ${written(x.parameter, x.values[0] ?? 0)} to ${written(x.parameter, x.values.at(-1) ?? 0)}`,
-    columns: [y.parameter, "stable", "not stable", "no point of rest"].map((title) => ({ title, unit: "" })),
+    columns: [y.parameter, "stable", "not stable", "no equilibrium"].map((title) => ({ title, unit: "" })),
     rows: chart.rightmost_root_real
       .map((roots, row) => {
         const count = (sort: Sort) => String(roots.filter((root) => sortOf(root) === sort).length);
@@ -99,6 +99,6 @@ export function sentence(chart: Chart): string {
   const stable = sorts.filter((sort) => sort === "stable").length;
   const here = presentOf(chart);
   const root = here && chart.rightmost_root_real[Math.round(here.up)]?.[Math.round(here.across)];
-  const point = root == null ? "" : ` The one nearest to the present point is ${root < 0 ? "stable" : "not stable"}.`;
+  const point = root == null ? "" : ` The point nearest to the present setting is ${root < 0 ? "stable" : "not stable"}.`;
   return `${stable} of ${sorts.length} points are stable.${point}`;
 }
