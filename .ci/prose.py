@@ -2,9 +2,9 @@
 
     prose.py [FILE ...]       check these files, or all; exit with 1 if there is a fault
 
-The rules are in `RULES`; the words to avoid, files that are written by a program, and exceptions with
-their reasons are in `prose.toml`, next to this file. A sentence has at most `MAX_WORDS` words, and at
-most `LONG_PART` of the sentences of a file have more than `LONG_WORDS`.
+The words to avoid, files that a program writes, and exceptions with their reasons are in
+`prose.toml`, next to this file. A sentence has at most `MAX_WORDS` words, and at most `LONG_PART`
+of the sentences of a file have more than `LONG_WORDS`.
 """
 
 import re
@@ -89,7 +89,9 @@ def rules(text: str) -> Rules:
     if any(each.keys() != {"file", "text", "reason"} for each in exceptions):
         raise SystemExit("prose.toml: an exception has `file`, `text` and `reason`")
     if len(exceptions) >= MAX_EXCEPTIONS:
-        raise SystemExit(f"prose.toml: {len(exceptions)} exceptions: must be below {MAX_EXCEPTIONS}")
+        raise SystemExit(
+            f"prose.toml: {len(exceptions)} exceptions: must be below {MAX_EXCEPTIONS}"
+        )
     words = {name: re.compile(pattern) for name, pattern in tree["words"].items()}
     return Rules(words, frozenset(tree["generated"]), exceptions)
 

@@ -138,8 +138,6 @@ def period_text(swing: "Swing") -> str:
     cycle = "" if swing.cycle_s is None else f"fluid model: cycle {plain(swing.cycle_s)} s"
     if swing.period_s is None:  # none that is steady, or a longer one than the trace can show
         none = f"no steady period up to {plain(swing.longest_s)} s"
-        return "\n".join(
-            filter(None, ("time [s]", f"simulation: {none}, 1/8 of the trace", cycle))
-        )
+        return "\n".join(filter(None, ("time [s]", f"simulation: {none}, 1/8 of the trace", cycle)))
     seen = f"period {plain(swing.period_s)} s"
     return f"time [s]\nsimulation: {'; '.join(filter(None, (seen, cycle)))}"
