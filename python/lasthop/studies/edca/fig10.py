@@ -66,10 +66,10 @@ def findings(runs: Runs) -> dict[str, str]:
             f"Between {EXCHANGE - 1} and {EXCHANGE} us the throughput rises from "
             f"{cell.throughput(before)} to {cell.throughput(at)} Mb/s, while the number of active "
             f"stations changes from {cell.active(before)} to {cell.active(at)}. At that edge the "
-            f"throughput is {values['deviation']} above the analysis and {values['spread']} above "
-            "the run without delay. With longer delays, each slot lets the AP's own backoff end "
-            f"first more often. At {GONE} us the throughput is {cell.throughput(gone)} Mb/s, and "
-            f"without delay {cell.throughput(none)}"
+            f"throughput is above the analysis by a fraction of {values['deviation']}, and above "
+            f"the run without delay by {values['spread']}. With longer delays, each slot lets the "
+            f"AP's own backoff end first more often. At {GONE} us the throughput is "
+            f"{cell.throughput(gone)} Mb/s, and without delay {cell.throughput(none)}"
         )
     }
 
