@@ -201,8 +201,8 @@ def findings(runs: Runs) -> dict[str, str]:
             f"settled C varies by {swing(runs, 'ax', 'full')} of its mean, and by "
             f"{swing(runs, 'ax', 'short')} with aggregates of 0.5 ms. Over the ten seeds, eta "
             f"depends on the fraction of time in which C is above {CARRIED_MBPS} Mb/s, more than "
-            f"the cell carries. The correlation is {correlation(runs, 'ax'):.2f}, and "
-            f"{correlation(runs, 'ac'):.2f} in 802.11ac"
+            f"the cell carries. The correlation is {correlation(runs, 'ax'):.2f}. In 802.11ac it "
+            f"is {correlation(runs, 'ac'):.2f}"
         )
     }
 
@@ -217,7 +217,7 @@ def _lines(phy: str, read: Reading) -> list[Line]:
                 f"four {SWEEP.words[way]}",
                 THRESHOLDS,
                 lambda runs, point=point: [read(runs[point])] * len(THRESHOLDS),  # type: ignore[misc]
-                "Linux queue alone",
+                "Linux queue only",
             )
         )
     return lines
