@@ -84,10 +84,11 @@ def findings(runs: Runs) -> dict[str, str]:
     return {
         "hotspot-10": (
             f"with one station at 11 Mb/s the goodput is {shared} Mb/s, and {alone} without the "
-            f"bottleneck. 95 % of the pings take less than {p95(runs['one'])} ms, and less than "
+            f"bottleneck. The 95th percentile of the pings is {p95(runs['one'])} ms, and "
             f"{p95(runs['two'])} ms with an additional station at 2 Mb/s. With C by agreement, C "
             f"is {listed(AGREED.read(runs, capacity))} Mb/s in the four phases. In the last three "
-            f"phases 95 % of the pings then take less than {listed(AGREED.read(runs, p95)[1:])} ms"
+            "phases the 95th percentile of the pings is then "
+            f"{listed(AGREED.read(runs, p95)[1:])} ms"
         )
     }
 
