@@ -188,7 +188,7 @@ class Run:
 
 Runs = Mapping[str, Run]
 
-BY_MODEL = "by the model alone"
+BY_MODEL = "by the model only"
 """Basis of most studies without points."""
 
 

@@ -29,7 +29,7 @@ def test_of_many_runs_the_number_is_told():
 
 
 def test_a_study_without_runs_asks_the_model_alone():
-    assert Finding("", "demo-fig01").source == "study demo-fig01, by the model alone"
+    assert Finding("", "demo-fig01").source == "study demo-fig01, by the model only"
 
 
 def test_a_study_without_runs_says_what_else_it_rests_on():
@@ -39,11 +39,11 @@ def test_a_study_without_runs_says_what_else_it_rests_on():
             title="costs",
             measure=lambda runs: {},
             findings=lambda runs: {"demo-1": "12 us"},
-            basis="from a measurement that is kept",
+            basis="from a stored measurement",
         ),
         {},
     )
-    said = "12 us (study demo-fig02, from a measurement that is kept)"
+    said = "12 us (study demo-fig02, from a stored measurement)"
     assert str(found["demo-1"]) == said
 
 

@@ -98,7 +98,7 @@ def _measure(runs: Runs) -> dict[str, Quantity]:
 
 STUDY = Study(
     key="acsma-capacity",
-    title="Theorem 1: 95 % of the capacity region's border",
+    title="Theorem 1: queues at 95 % of the capacity region's border",
     points={**ADAPTIVE.points(), **LEGACY.points()},
     measure=_measure,
 )

@@ -29,9 +29,9 @@ def _findings(runs: Runs) -> dict[str, str]:
     light = listed(network.of_all(efficiency, runs["light"]))
     return {
         "acsma-13": (
-            "it falls with the connections that are opened, and user 2 has more of them here than "
-            "in the paper; with ACKs as short as their bytes, C = "
-            f"{network.LIGHT['service_rate']}, it is {light}"
+            "the efficiency falls with the number of connections that are opened, and user 2 "
+            "opens more of them here than in the paper. With ACKs as short as their bytes (C = "
+            f"{network.LIGHT['service_rate']}) it is {light}"
         )
     }
 

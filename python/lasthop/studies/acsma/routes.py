@@ -43,7 +43,7 @@ def _points(topology: str) -> dict[str, dict[str, object]]:
 
 def _varied(runs: Runs, reading: Callable[[Run], Quantity]) -> str:
     """Return a reading of n-ACK under each variant."""
-    each = (f"{VARIANTS[name].words} {reading(runs[f'nack-{name}'])}" for name in VARIANTED)
+    each = (f"{VARIANTS[name].words}: {reading(runs[f'nack-{name}'])}" for name in VARIANTED)
     return "; ".join(each)
 
 
@@ -99,11 +99,12 @@ def _hop_findings(runs: Runs) -> dict[str, str]:
     return {
         "acsma-14": (
             f"the middle flow gets {middle['lcsma']} packets/s over L-CSMA, {middle['hack']} with "
-            f"h-ACK and {middle['nack']} with n-ACK; the optimum at C = {network.C_PPS:g} is "
-            f"{network.best('d')[1]:.4g}, with the entropy {with_entropy:.4g}. Its round trips are "
-            f"longer than the {interval_s:g} s after which connections are opened and closed, so "
-            f"that most are young: with n_s smoothed, {SMOOTHING} of it the past, it gets "
-            f"{listed(smooth)} with h-ACK and n-ACK. Variants: {_varied(runs, _middle)}"
+            f"h-ACK and {middle['nack']} with n-ACK. The optimum at C = {network.C_PPS:g} is "
+            f"{network.best('d')[1]:.4g}, and {with_entropy:.4g} with the entropy. Its round-trip "
+            f"times are longer than the interval of {interval_s:g} s after which connections are "
+            "opened and closed, so most connections are young. If n_s is smoothed with a weight "
+            f"of {SMOOTHING} for the past, the flow gets {listed(smooth)} with h-ACK and n-ACK. "
+            f"Variants: {_varied(runs, _middle)}"
         )
     }
 
@@ -138,16 +139,16 @@ def _wire_findings(runs: Runs) -> dict[str, str]:
     delayed = network.gap(runs["nack-delayed"], "e")
     return {
         "acsma-23": (
-            f"of the scheme's gap the entropy alone makes {network.entropy_gap('e'):.2f}; with "
-            f"h-ACK it is {gaps['hack']}, with ACKs as short as their bytes {gaps['light']}, and "
-            f"with delayed ACKs {delayed}, where L-CSMA has {gaps['lcsma-delayed']}"
+            f"the entropy causes {network.entropy_gap('e'):.2f} of the scheme's gap. With h-ACK "
+            f"the gap is {gaps['hack']}, and with ACKs as short as their bytes {gaps['light']}. "
+            f"With delayed ACKs it is {delayed}, and that of L-CSMA is {gaps['lcsma-delayed']}"
         ),
         "acsma-15": (
-            f"packets/s of {', '.join(runs['nack'].items('flows'))}: {each['lcsma']} over L-CSMA, "
-            f"{each['hack']} with h-ACK, whose gap is {network.gap(runs['hack'], 'e')}, and "
-            f"{each['nack']} with n-ACK, whose gap with n_s smoothed is {smooth}; the optimum is "
-            f"{optimal}. The conflicts of e are a choice. Variants: "
-            f"{_varied(runs, lambda run: network.gap(run, 'e'))}"
+            f"the throughputs of {', '.join(runs['nack'].items('flows'))} are {each['lcsma']} "
+            f"packets/s over L-CSMA. With h-ACK they are {each['hack']}, with a gap of "
+            f"{network.gap(runs['hack'], 'e')}. With n-ACK they are {each['nack']}, and the gap "
+            f"with smoothed n_s is {smooth}. The optimum is {optimal}. The conflicts of e are our "
+            f"choice. Variants: {_varied(runs, lambda run: network.gap(run, 'e'))}"
         ),
     }
 
@@ -166,7 +167,7 @@ OTHERS_OF_E = {
 
 FIG6_15 = Study(
     key="acsma-fig6_15",
-    title="Figure 6.15: wireless links behind a wire, topology e",
+    title="Figure 6.15: wireless links and wired links, topology e",
     points={**_points("e"), **OTHERS_OF_E},
     measure=_measure_wires,
     findings=_wire_findings,

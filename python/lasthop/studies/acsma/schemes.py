@@ -158,7 +158,7 @@ def _by_variant(runs: Runs, reading: Callable[[Run, str], Quantity]) -> str:
         )
 
     return "; ".join(
-        f"with {one.words} {of('hack', name)} (h-ACK) and {of('nack', name)} (n-ACK)"
+        f"{one.words}: {of('hack', name)} (h-ACK) and {of('nack', name)} (n-ACK)"
         for name, one in VARIANTS.items()
     )
 
@@ -183,7 +183,7 @@ def _findings(runs: Runs) -> dict[str, str]:
     windows = listed(network.of_all(_window_over_loss, runs["hack-a"]))
     smooth = _off(runs["nack-smooth"], "a")[1] * 100.0
     offs = "; ".join(
-        f"with {VARIANTS[name].words} by {_off_in_words(runs, f'{name}-hack')} (h-ACK) and by "
+        f"{VARIANTS[name].words}: {_off_in_words(runs, f'{name}-hack')} (h-ACK) and "
         f"{_off_in_words(runs, f'{name}-nack')} (n-ACK)"
         for name in VARIANTS
     )
@@ -191,28 +191,28 @@ def _findings(runs: Runs) -> dict[str, str]:
     farthest = listed(_farthest(runs, topology) * 100.0 for topology in TOPOLOGIES)
     return {
         "acsma-4": (
-            f"with {VARIANTS['patient'].words} in the place of 3 s the user that is farthest from "
-            f"the optimum under n-ACK is off by {farthest} % in a, b and c. As judged, "
-            f"users are off the optimum by {_off_in_words(runs, 'hack')} with h-ACK and by "
-            f"{_off_in_words(runs, 'nack')} with n-ACK. There an ACK's exchange takes "
-            f"{network.ACK_PART:.2g} of a data packet's: links back are on the air for {back} % of "
-            "the time in a, which the optimum knows nothing of. With ACKs as short as their "
-            f"bytes, C = {light}, users are off by {_off_in_words(runs, 'light')}; with smoothed "
-            f"numbers of connections, rounded to the nearest, user 2 of a is off by {smooth} % "
-            "with n-ACK. Part of the rest is Reno's, whose mean window under random losses is "
-            f"{RANDOM_LOSS} / sqrt(p) by Mathis et al. and sqrt(2 / p) by (3.6): with h-ACK in a "
-            f"windows times sqrt(p) are {windows}; with k = {network.K / WINDOW_FACTOR:.3g} in the "
-            f"place of {network.K:g} users are off by {_off_in_words(runs, 'larger')} with h-ACK. "
-            f"Variants: {offs}"
+            f"with {VARIANTS['patient'].words} instead of 3 s, the user that is farthest from the "
+            f"optimum under n-ACK is off by {farthest} % in a, b and c. With the judged settings, "
+            f"users are off the optimum by {_off_in_words(runs, 'hack')} with h-ACK. With n-ACK "
+            f"they are off by {_off_in_words(runs, 'nack')}. The exchange of an ACK then takes "
+            f"{network.ACK_PART:.2g} of that of a data packet. So backward links use {back} % of "
+            "the air time in a, which the optimum ignores. With ACKs as short as their bytes (C = "
+            f"{light}), users are off by {_off_in_words(runs, 'light')}. With smoothed numbers of "
+            f"connections, rounded to the nearest, user 2 of a is off by {smooth} % with n-ACK. "
+            "Part of the rest is caused by Reno. Its mean window under random losses is "
+            f"{RANDOM_LOSS} / sqrt(p) by Mathis et al., and sqrt(2 / p) by (3.6). With h-ACK in "
+            f"a, windows times sqrt(p) are {windows}. With k = {network.K / WINDOW_FACTOR:.3g} "
+            f"instead of {network.K:g}, users are off by {_off_in_words(runs, 'larger')} with "
+            f"h-ACK. Variants: {offs}"
         ),
         "acsma-5": (
-            f"the optimum of MP itself has gaps of {entropy} to that without entropy, and Reno's "
-            "smaller windows add to them. Under L-CSMA a gap is C over the rate of the starving "
-            f"user: {_starving(runs, 'lcsma')} packets/s here in a, b and c, "
-            f"{_starving(runs, 'plain')} if links do not wait for EIFS after frames that they "
-            f"sense beyond 250 m, and {_starving(runs, 'room')} if queues have room for {ROOM} "
-            f"packets and nobody loses any; at C = {network.C_PPS:g} the paper's gaps say {said}, "
-            f"the last for two users. Variants: {_by_variant(runs, network.gap)}"
+            f"the optimum of MP itself has gaps of {entropy} to the optimum without entropy, and "
+            "Reno's smaller windows increase them. Under L-CSMA a gap is C divided by the rate of "
+            f"the starving user. This rate is {_starving(runs, 'lcsma')} packets/s here in a, b "
+            f"and c. It is {_starving(runs, 'plain')} if links do not wait for EIFS after frames "
+            f"that they sense beyond 250 m. It is {_starving(runs, 'room')} if queues have {ROOM} "
+            f"packets and nobody loses any. At C = {network.C_PPS:g} the paper's gaps give "
+            f"{said}, the last for two users. Variants: {_by_variant(runs, network.gap)}"
         ),
         "acsma-6": (
             "variants, in packets/s: " + _by_variant(runs, lambda run, _: network.total(run))
@@ -295,7 +295,7 @@ def _shown_connections(runs: Runs) -> dict[str, Quantity]:
 def _of_nack(runs: Runs, reading: Callable[[Run, int], Quantity]) -> str:
     """Return a quantity of all users of n-ACK in topology a under each variant."""
     each = zip(VARIANTS.values(), IN_A.runs(runs), strict=True)
-    return "; ".join(f"{one.words} {listed(network.of_all(reading, run))}" for one, run in each)
+    return "; ".join(f"{one.words}: {listed(network.of_all(reading, run))}" for one, run in each)
 
 
 def _settling_findings(runs: Runs) -> dict[str, str]:
@@ -306,10 +306,10 @@ def _settling_findings(runs: Runs) -> dict[str, str]:
     varied = _of_nack(runs, network.connections)
     return {
         "acsma-7": (
-            f"with n-ACK users have {heavy} connections here, where an ACK's exchange takes "
-            f"{network.ACK_PART:.2g} of a data packet's; with ACKs as short as their bytes, C = "
-            f"{network.LIGHT['service_rate']}, they have {light}, so that the count hangs on the "
-            f"air time of ACKs, which the paper does not give. Variants, n-ACK: {varied}"
+            f"with n-ACK users have {heavy} connections here, where the exchange of an ACK takes "
+            f"{network.ACK_PART:.2g} of that of a data packet. With ACKs as short as their bytes "
+            f"(C = {network.LIGHT['service_rate']}) they have {light}. So the count depends on "
+            f"the air time of ACKs, which the paper does not give. Variants with n-ACK: {varied}"
         )
     }
 
@@ -365,10 +365,11 @@ def _mean_findings(runs: Runs) -> dict[str, str]:
     of_again = _of_nack(runs, _retransmissions)
     return {
         "acsma-20": (
-            f"mean r is {listed(one * 1e3 for one in r)} thousandths here; section 6.1.6 of the "
-            f"paper has {', '.join(map(str, PAPER_R))} for the same setting. The paper's "
-            f"retransmissions are Thr r, which is {again} packets/s here; the rest is sent again "
-            f"after timeouts. Variants: r in thousandths {of_r}; sent again {of_again}"
+            f"mean r is {listed(one * 1e3 for one in r)} thousandths here, and section 6.1.6 of "
+            f"the paper has {', '.join(map(str, PAPER_R))} for the same setting. The paper "
+            f"computes its retransmissions as Thr r, which is {again} packets/s here. The other "
+            f"retransmissions follow timeouts. Variants for r in thousandths: {of_r}. Variants "
+            f"for retransmissions: {of_again}"
         )
     }
 

@@ -54,18 +54,19 @@ def _dummy_findings(runs: Runs) -> dict[str, str]:
     for name in OF_DUMMIES.settings["variant"]:
         without, beside = OF_DUMMIES.at(variant=name).read(runs, network.total)
         cost = (network.known(1.0) - beside / without) * 100.0
-        costs.append(f"{network.VARIANTS[name].words} {Quantity(cost.samples)} %")
+        costs.append(f"{network.VARIANTS[name].words}: {Quantity(cost.samples)} %")
     return {
         "acsma-9": (
-            "links with dummy packets are hardly ever silent, so that all wait, and behind frames "
-            f"that they cannot read for EIFS. Variants, n-ACK: they cost with {'; '.join(costs)}"
+            "links with dummy packets are hardly ever silent, so all links wait, and after frames "
+            "that they cannot read they wait for EIFS. Their cost in the variants with n-ACK is "
+            f"as follows: {'; '.join(costs)}"
         )
     }
 
 
 FIG6_9 = Study(
     key="acsma-fig6_9",
-    title="Figure 6.9: dummy packets where a queue is empty",
+    title="Figure 6.9: dummy packets while a queue is empty",
     points={**DUMMY.points(), **OF_DUMMIES.points()},
     measure=lambda runs: DUMMY.values(runs, {"{scheme}_{name}": network.total}),
     findings=_dummy_findings,
@@ -127,9 +128,10 @@ def _product_findings(runs: Runs) -> dict[str, str]:
     r = network.link(runs["44_7"], 2, "aggressiveness")
     room = runs["44_7"].scenario["csma"]["queue_packets"]
     text = (
-        f"user 2's windows are {windows}: with fewer than three packets behind a lost one Reno "
-        f"cannot retransmit fast and waits for timeouts, and at k = {KS['44_7']:g} it loses {lost} "
-        f"of its packets where r is {r}, since the queue of {room} packets is full"
+        f"user 2's windows are {windows}. If fewer than three packets follow a lost packet, Reno "
+        f"cannot use fast retransmit and waits for a timeout. At k = {KS['44_7']:g} user 2 loses "
+        f"a fraction of {lost} of its packets, although r is {r}, since the queue of {room} "
+        "packets is full"
     )
     return {"acsma-10": text, "acsma-21": text}
 
@@ -171,7 +173,7 @@ def _under(kind: str, **csma: Any) -> dict[str, Any]:
 def _by_variant(sweep: Sweep, runs: Runs, reading: Callable[[Run], Quantity]) -> str:
     """Return a reading at all points of each variant."""
     return "; ".join(
-        f"{one.words} {listed(sweep.at(kind=f'-{name}').read(runs, reading))}"
+        f"{one.words}: {listed(sweep.at(kind=f'-{name}').read(runs, reading))}"
         for name, one in network.VARIANTS.items()
     )
 
@@ -226,8 +228,9 @@ def _beta_findings(runs: Runs) -> dict[str, str]:
     totals, gaps = (_by_variant(BY_BETA, runs, read) for read in (network.total, network.gap))
     return {
         "acsma-11": (
-            f"silences are read in bins of {STEP_S} s; the paper's ten seconds are read off its "
-            f"one figure of the first twenty. Variants: totals {totals}; gaps {gaps}"
+            f"silences are read in bins of {STEP_S} s. The paper's ten seconds are read from its "
+            f"only figure, which shows the first twenty. Variants for the totals: {totals}. "
+            f"Variants for the gaps: {gaps}"
         )
     }
 
@@ -280,10 +283,10 @@ def _k_findings(runs: Runs) -> dict[str, str]:
     totals, gaps = (_by_variant(BY_K, runs, read) for read in (network.total, network.gap))
     return {
         "acsma-12": (
-            f"the totals rise with k, and so do the model's, whose optimum has {model} packets/s, "
-            "the weight of the entropy falling as 1 / k^2; but there user 2 gains, "
-            f"{model_second} packets/s, where here it has {second}. Variants: totals {totals}; "
-            f"gaps {gaps}"
+            f"the totals rise with k, and so do those of the model, whose optimum has {model} "
+            "packets/s, because the weight of the entropy falls as 1 / k^2. But in the model user "
+            f"2 gains ({model_second} packets/s), while here it has {second}. Variants for the "
+            f"totals: {totals}. Variants for the gaps: {gaps}"
         )
     }
 

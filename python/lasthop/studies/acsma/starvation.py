@@ -46,7 +46,7 @@ THROUGHPUTS = Picture(
                 network.each("L-CSMA (802.11)", "lcsma", network.rate),
                 network.each("A-CSMA, one connection", "acsma", network.rate),
             ],
-            "one connection a user: user 2 starves",
+            "one connection per user: user 2 starves",
         )
     ],
     panel_mm=60.0,
@@ -59,9 +59,10 @@ def _legacy(runs: Runs) -> dict[str, str]:
     )
     return {
         "acsma-1": (
-            f"with 802.11's slots and binary backoff users get {slots} packets/s, {plain} if links "
-            "do not wait for EIFS after frames that they sense beyond 250 m, and with the "
-            f"idealised backoff of (4.1) at rho = {PAPER_ACCESS_INTENSITY} {legacy}"
+            f"with 802.11's slots and binary backoff, users get {slots} packets/s. They get "
+            f"{plain} if links do not wait for EIFS after frames that they sense beyond 250 m. "
+            f"With the idealised backoff of (4.1) at rho = {PAPER_ACCESS_INTENSITY} they get "
+            f"{legacy}"
         )
     }
 
@@ -128,16 +129,16 @@ def _climbing(runs: Runs) -> dict[str, str]:
     return {
         "acsma-2": (
             f"r reaches {R_MAX} with {R_MAX / network.PER_PACKET:.0f} packets queued. Links whose "
-            "users get something hold that; a starving user's TCP waits for timeouts, and its link "
-            f"has fewer: {listed(waiting)} packets in the order of links, as in some runs "
-            "users 3 and 4 starve one another too"
+            "users get some throughput have that many. The TCP of a starving user waits for "
+            f"timeouts, so its link has fewer. The queues are {listed(waiting)} packets in the "
+            "order of links, since in some runs users 3 and 4 starve one another too"
         )
     }
 
 
 FIG4_3 = Study(
     key="acsma-fig4_3",
-    title="Figure 4.3: aggressiveness of the links under one connection a user",
+    title="Figure 4.3: aggressiveness of the links with one connection per user",
     points=AVERAGES.points(),
     measure=_measure_r,
     findings=_climbing,
@@ -179,14 +180,14 @@ def _round_trips(runs: Runs) -> str:
     times = listed(network.of_all(network.rtt, run))
     lost = listed(run.quantity("flows", f"user-{user}", "loss_probability") for user in LINKS)
     return (
-        f"round trips are {times} s; the mean queue times alpha over the mean r is {held}, so that "
-        f"r is the queue's; of packets {lost} are lost"
+        f"round-trip times are {times} s. The mean queue times alpha over the mean r is {held}, "
+        f"so r follows from the queue. The fractions of lost packets are {lost}"
     )
 
 
 def _betas(runs: Runs) -> dict[str, str]:
     by_beta = "; ".join(
-        f"at beta {beta} {listed(network.of_all(network.rate, runs[f'{beta}']))}"
+        f"{listed(network.of_all(network.rate, runs[f'{beta}']))} packets/s at beta {beta}"
         for beta in STARVING_BETAS
     )
     other = {
@@ -196,16 +197,17 @@ def _betas(runs: Runs) -> dict[str, str]:
     said = "; ".join(f"{words}: {rates}" for words, rates in other.items())
     return {
         "acsma-3": (
-            f"r is near {EQUAL:.3g} on every link whatever beta is, so that the access, which "
-            f"depends on beta r, is not the same: {by_beta} packets/s. How r follows from a queue "
-            f"is not given; equal r starve user 2 the more the larger beta r. {said}"
+            f"r is near {EQUAL:.3g} on every link at any beta. Since the access depends on beta "
+            f"r, the throughputs depend on beta: {by_beta}. The paper does not give how r follows "
+            "from a queue. With equal r, a larger beta r starves user 2 more. Throughputs with "
+            f"other settings, in packets/s: {said}"
         ),
         "acsma-22": _round_trips(runs),
     }
 
 
 OTHERS_OF_B1 = {
-    "double": "r of 6e-5 for a packet",
+    "double": "r of 6e-5 per packet",
     "theory": "continuous time without silences",
 }
 
@@ -216,20 +218,22 @@ WITH_AQM = Picture(
         Panel(
             "throughput [packets/s]",
             [network.each("beta 800", "800", network.rate)],
-            "one connection a user, with AQM",
+            "one connection per user, with AQM",
         ),
         Panel(
             "r [-]",
             [network.each("beta 800", "800", network.aggressiveness)],
             levels={"2^(1/3) alpha^(2/3)": EQUAL},
         ),
-        Panel("round trip [s]", [network.each("beta 800", "800", network.rtt)], from_zero=True),
+        Panel(
+            "round-trip time [s]", [network.each("beta 800", "800", network.rtt)], from_zero=True
+        ),
     ],
 )
 
 FIGB_1 = Study(
     key="acsma-figb_1",
-    title="Figure B.1: one connection a user and AQM, topology a",
+    title="Figure B.1: one connection per user and AQM, topology a",
     points={
         f"{beta}": network.scenario(
             "one connection over A-CSMA with AQM", **{**SINGLE, "beta": beta}

@@ -63,7 +63,7 @@ def _fluid(_: Runs) -> dict[str, Quantity]:
 
 FLUID = Study(
     key="acsma-fluid",
-    title="Theorems 2 and 3: where the fluid systems rest",
+    title="Theorems 2 and 3: equilibria of the fluid systems",
     measure=_fluid,
 )
 

@@ -53,9 +53,10 @@ def _unit_findings(runs: Runs) -> dict[str, str]:
     return {
         "acsma-8": (
             f"the paper's own totals for n-ACK with queues in packets are {said} packets/s. With "
-            f"ACKs as short as their bytes, C = {network.LIGHT['service_rate']}, it is "
-            f"{network.total(runs['packets-light'])} in packets and {network.total(run)} in bytes, "
-            f"the queues back are {ratio} times as long and users have "
+            f"ACKs as short as their bytes (C = {network.LIGHT['service_rate']}) the total is "
+            f"{network.total(runs['packets-light'])} packets/s with queues in packets and "
+            f"{network.total(run)} with queues in bytes. In bytes, the backward queues are "
+            f"{ratio} times as long as the forward queues, and users have "
             f"{listed(network.of_all(network.connections, run))} connections"
         ),
         "acsma-24": _units_by_variant(runs),
@@ -75,18 +76,19 @@ def _units_by_variant(runs: Runs) -> str:
     for kind, words in UNIT_WORDS.items():
         by_packets, by_bytes = BY_UNIT.at(kind=kind).runs(runs)
         each.append(
-            f"with {words} {network.total(by_packets)} and {network.total(by_bytes)} packets/s, "
-            f"queues back over forward {_queues_back(by_packets)} and {_queues_back(by_bytes)}, r "
-            f"back over forward {_r_back(by_bytes)} in bytes, user 1's round trip "
-            f"{network.rtt(by_packets, 1)} and {network.rtt(by_bytes, 1)} s"
+            f"{words}: {network.total(by_packets)} and {network.total(by_bytes)} packets/s, "
+            f"backward over forward queues {_queues_back(by_packets)} and "
+            f"{_queues_back(by_bytes)}, backward over forward r {_r_back(by_bytes)} in bytes, "
+            f"user 1's round-trip time {network.rtt(by_packets, 1)} and "
+            f"{network.rtt(by_bytes, 1)} s"
         )
     bytes_of_r = network.ACK_BYTES / network.PACKET_BYTES
     return (
-        f"in bytes an ACK counts {bytes_of_r:.3g} of a data packet, so that r of links back is "
-        "comparable only where their queues are as many times longer: they are "
-        f"{listed(queues)} times as long as those forward. User 2's ACKs starve, and the others "
-        f"gain its air: users get {rates} packets/s in packets and in bytes. Variants, in packets "
-        f"and in bytes: {'; '.join(each)}"
+        f"in bytes an ACK counts as {bytes_of_r:.3g} of a data packet. So r of backward links is "
+        "comparable only if their queues are longer by the inverse of that factor. They are "
+        f"{listed(queues)} times as long as the forward queues. User 2's ACKs starve, and the "
+        f"others gain its air time. Users get {rates} packets/s with queues in packets and in "
+        f"bytes. Variants, in packets and in bytes: {'; '.join(each)}"
     )
 
 

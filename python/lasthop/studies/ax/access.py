@@ -145,13 +145,14 @@ def findings(runs: Runs) -> dict[str, str]:
     return {
         "ax-5": (
             f"full aggregates in 802.11ax have {lengths} MPDUs with limits of "
-            f"{', '.join(map(str, LIMITS_US))} us: a limit cuts what would have gone in one PPDU, "
-            f"and an opportunity that is long enough sends soon what would have gathered. With "
-            f"PIFS access the medium is busy for {busy(pifs)} of the time instead of {busy(bare)}: "
-            f"the queue is sent as soon as ACKs have refilled it, they come in bursts, and the "
-            f"bursts of segments that answer overflow the FIFO of {cell.ROOM}, so that windows "
-            f"fall together. With room for {AMPLE}, where the paper's queues never overflow, the "
-            f"cell carries {roomy[0]} Mb/s with one PPDU an access, {roomy[1]} with opportunities "
+            f"{', '.join(map(str, LIMITS_US))} us. A limit cuts what would fit into one PPDU, and "
+            "a sufficiently long opportunity sends packets before they can gather into an "
+            f"aggregate. With PIFS access the medium is busy for a fraction {busy(pifs)} of the "
+            f"time instead of {busy(bare)}. The queue is sent as soon as ACKs have refilled it. "
+            "ACKs come in bursts, and the bursts of segments that they release overflow the FIFO "
+            f"of {cell.ROOM} packets, so that windows shrink simultaneously. With a FIFO of "
+            f"{AMPLE} packets, which like the paper's queues never overflows, the cell carries "
+            f"{roomy[0]} Mb/s with one PPDU per access. It carries {roomy[1]} with opportunities "
             f"of {LONG_US} us and {roomy[2]} with PIFS access"
         )
     }

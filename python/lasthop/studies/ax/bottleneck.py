@@ -192,17 +192,17 @@ def findings(runs: Runs) -> dict[str, str]:
     leaf = runs["ax-down-leaf200"]
     return {
         "ax-4": (
-            f"downloads in 802.11ax: with the default of 40 ms pings take {pings(default)} "
-            f"ms beside a FIFO that holds {cell.occupancy(default)} packets, so that C is "
-            f"{capacity(default)} Mb/s, its cap; with {CALM} ms it is {capacity(calm)} and pings "
-            f"take {pings(calm)}. With the default leaves of 200 packets, less than an aggregate, "
-            f"eta is {eta(leaf)} and the cell carries {cell.total(leaf)} Mb/s: leaves drop what "
-            f"comes in bursts, of which {cell.loss(leaf)} is lost in the FIFO. The C that settles "
-            f"moves by {swing(runs, 'ax', 'full')} of itself, by {swing(runs, 'ax', 'short')} with "
-            f"aggregates of 0.5 ms. Over "
-            f"the ten seeds eta goes with the part of the time in which C is above "
-            f"{CARRIED_MBPS} Mb/s, more than the cell carries: correlation "
-            f"{correlation(runs, 'ax'):.2f}, in 802.11ac {correlation(runs, 'ac'):.2f}"
+            f"with downloads in 802.11ax and the default of 40 ms, pings take {pings(default)} "
+            f"ms. The FIFO has {cell.occupancy(default)} packets, so C is {capacity(default)} "
+            f"Mb/s, its cap. With {CALM} ms C is {capacity(calm)}, and pings take {pings(calm)} "
+            "ms. With the default leaves of 200 packets, less than an aggregate, eta is "
+            f"{eta(leaf)}, and the cell carries {cell.total(leaf)} Mb/s. The leaves drop packets "
+            f"that arrive in bursts, and the FIFO loses {cell.loss(leaf)} of the packets. The "
+            f"settled C varies by {swing(runs, 'ax', 'full')} of its mean, and by "
+            f"{swing(runs, 'ax', 'short')} with aggregates of 0.5 ms. Over the ten seeds, eta "
+            f"depends on the fraction of time in which C is above {CARRIED_MBPS} Mb/s, more than "
+            f"the cell carries. The correlation is {correlation(runs, 'ax'):.2f}. In 802.11ac it "
+            f"is {correlation(runs, 'ac'):.2f}"
         )
     }
 
@@ -217,7 +217,7 @@ def _lines(phy: str, read: Reading) -> list[Line]:
                 f"four {SWEEP.words[way]}",
                 THRESHOLDS,
                 lambda runs, point=point: [read(runs[point])] * len(THRESHOLDS),  # type: ignore[misc]
-                "Linux queue alone",
+                "Linux queue only",
             )
         )
     return lines

@@ -101,12 +101,13 @@ def findings(runs: Runs) -> dict[str, str]:
     frames = FRAMES.at(phy="ax")
     return {
         "ax-3": (
-            f"wires of {delays} ms each way leave a ratio of {ratios} to Algorithm 1 and the queue "
-            f"at {parts} of its room, in 802.11ax with room for {cell.ROOM}: at 500 Mb/s that is "
-            f"24 ms, and who has one connection does not refill its share of it before it is "
-            f"sent. The same laws with {cell.FRAME_ROOM} packets that go one by one, worth "
-            f"more than 100 ms, leave "
-            f"{listed(frames.at(law=['vbs', 'regulated']).read(runs, ratio))}, where drop-tail has "
+            f"in 802.11ax with a buffer of {cell.ROOM} packets, Algorithm 1 leaves a ratio of "
+            f"{ratios} with wires of {delays} ms each way. The queue then fills {parts} of the "
+            "buffer. At 500 Mb/s the buffer drains in 24 ms, and a station with one connection "
+            f"does not refill its share before it is sent. With a buffer of {cell.FRAME_ROOM} "
+            "packets that are sent singly, which takes more than 100 ms, Algorithm 1 and the "
+            "regulator leave ratios of "
+            f"{listed(frames.at(law=['vbs', 'regulated']).read(runs, ratio))}. Drop-tail leaves "
             f"{ratio(runs['ax-plain-frames'])}"
         )
     }
@@ -119,21 +120,21 @@ def _held(phy: str, law: str) -> Callable[[Runs], list[Quantity]]:
 
 
 PICTURE = Picture(
-    Abscissa("room in the FIFO [packets]", places=evenly(ROOMS), ticks=ROOMS),
+    Abscissa("size of the FIFO [packets]", places=evenly(ROOMS), ticks=ROOMS),
     [
         *(
             Panel(
                 "ratio of the classes [-]",
                 BY_ROOM.at(phy=phy, law=["vbs", "regulated"]).lines("{law}", "room", ratio),
-                f"four connections a station over one, {cell.PHY_WORDS[phy]}",
+                f"four connections per station over one, {cell.PHY_WORDS[phy]}",
                 levels={"equal": 1.0},
             )
             for phy in cell.BOTH
         ),
         Panel(
-            "part of the room held [-]",
+            "mean queue / FIFO size [-]",
             [Line(words, ROOMS, _held("ax", law)) for law, words in WORDS.items()],
-            f"what the queue holds, {cell.PHY_WORDS['ax']}",
+            f"occupancy of the FIFO, {cell.PHY_WORDS['ax']}",
             levels={"c B": OCCUPANCY},
         ),
     ],

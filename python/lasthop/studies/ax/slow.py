@@ -88,10 +88,11 @@ def findings(runs: Runs) -> dict[str, str]:
     lengths = [length(who)(run) for run in (fifo, linux) for who in ("fast", "slow")]
     return {
         "ax-2": (
-            f"downloads in 802.11ax: the fast stations get {fast(fifo)} Mb/s each behind the FIFO "
-            f"and {fast(linux)} behind the Linux queue, the slow one {slow(fifo)} and "
-            f"{slow(linux)}. Aggregates of the slow station have {lengths[1]} MPDUs, those of a "
-            f"fast one {lengths[0]}; behind the Linux queue {lengths[3]} and {lengths[2]}"
+            f"with downloads in 802.11ax, each fast station gets {fast(fifo)} Mb/s with the FIFO "
+            f"and {fast(linux)} with the Linux queue. The slow station gets {slow(fifo)} and "
+            f"{slow(linux)}. With the FIFO, aggregates of the slow station have {lengths[1]} "
+            f"MPDUs, and those of a fast station {lengths[0]}. With the Linux queue they have "
+            f"{lengths[3]} and {lengths[2]}"
         )
     }
 
@@ -126,7 +127,7 @@ PICTURE = Picture(
         ),
         *(
             Panel(
-                "part of the air [-]",
+                "fraction of air time [-]",
                 _air(phy),
                 f"air time of the slow station, {cell.PHY_WORDS[phy]}",
                 levels={"a third": 1 / 3},

@@ -70,20 +70,22 @@ def findings(runs: Runs) -> dict[str, str]:
     one, room = (evenness(runs[f"{first}-{name}"]) for name in ("1_1-3000", "room"))
     return {
         "ax-1": (
-            f"the FIFO of {', '.join(map(str, ROOMS))} packets drops {losses} of what comes, four "
-            f"against four: segments of downloads, but ACKs of uploads. With room for 300 a "
-            f"download gets {full} of what an upload does, and {short} where aggregates last "
-            f"0.5 ms: an upload's aggregate answers at once with as many ACKs, which a buffer not "
-            f"much larger than that has no room for beside segments. One against one with "
-            f"room for 3000 it is {one}, since the upload waits and loses in its station's own "
-            f"queue, of 1000; with room for 3000 there too {room}"
+            f"with four uploads against four downloads, the FIFO of {', '.join(map(str, ROOMS))} "
+            f"packets drops {losses} of the packets: segments of downloads, but ACKs of uploads. "
+            f"With a FIFO of 300 packets the goodput of a download is {full} of that of an "
+            f"upload, and {short} with aggregates of 0.5 ms. Each aggregate of an upload is "
+            "answered by a burst of as many ACKs. A FIFO that is not much larger cannot hold "
+            "these ACKs together with segments. With one upload against one download and a FIFO "
+            f"of 3000 packets, the ratio is {one}, since the upload waits and loses packets in "
+            "its station's own queue of 1000. If that queue has 3000 packets too, the ratio is "
+            f"{room}"
         )
     }
 
 
 PICTURE = Picture(
     Abscissa(
-        "room in the FIFO [packets], Linux queue",
+        "size of the FIFO [packets], Linux queue",
         places=evenly(QUEUES),
         ticks={queue: str(queue) if queue != "linux" else "Linux" for queue in QUEUES},
         beside=0.12,

@@ -66,20 +66,23 @@ def findings(runs: Runs) -> dict[str, str]:
     smallest = SMALL[0]
     real, without = runs[f"down-{smallest}"], runs[f"down-{smallest}-fixed"]
     backoff = (
-        f"exponential backoff remembers: at CWmin {smallest} who has collided waits with a doubled "
-        f"window, while the last winner starts again from {smallest}. Packets gather at the "
-        f"losers: {cell.active(real)} stations are active, the p-persistent chain has "
-        f"{cell.predicted(cell.active(real))}, and collisions follow. With windows that do not "
-        f"double it is {cell.active(without)} against {cell.predicted(cell.active(without))}"
+        f"exponential backoff has a memory: at CWmin {smallest} a station that has collided waits "
+        f"with a doubled window, while the last winner starts again from {smallest}. Packets "
+        f"gather at the stations that lose: {cell.active(real)} stations are active, and in the "
+        f"p-persistent chain {cell.predicted(cell.active(real))}. More collisions follow. If "
+        f"windows do not double, {cell.active(without)} stations are active, against "
+        f"{cell.predicted(cell.active(without))} in the chain"
     )
     timeouts = ", ".join(
-        f"{cell.change(runs[f'{way}-{cwmin}-short-rto'], runs[f'{way}-{cwmin}'])} {way} at {cwmin}"
+        f"{cell.change(runs[f'{way}-{cwmin}-short-rto'], runs[f'{way}-{cwmin}'])} ({way}load, "
+        f"CWmin {cwmin})"
         for cwmin in SMALL
         for way in DIRECTIONS
     )
     differences = "; ".join(
-        f"{way}load at CWmin {cwmin} {cell.difference(cell.throughput(runs[f'{way}-{cwmin}']))}, "
-        f"without doubling {cell.difference(cell.throughput(runs[f'{way}-{cwmin}-fixed']))}"
+        f"{cell.difference(cell.throughput(runs[f'{way}-{cwmin}']))} for {way}loads at CWmin "
+        f"{cwmin} ({cell.difference(cell.throughput(runs[f'{way}-{cwmin}-fixed']))} without "
+        "doubling)"
         for cwmin in SMALL[:2]
         for way in DIRECTIONS
     )
@@ -87,27 +90,28 @@ def findings(runs: Runs) -> dict[str, str]:
     forgetting, keeping = (counters.simulate(LARGE, memory=memory) for memory in (False, True))
     return {
         "edca-20": (
-            f"{backoff}. From CWmin 31 on it is the counter that remembers: at CWmin {LARGE} "
-            f"{cell.active(large)} stations of a download are active and a part of "
-            f"{cell.station_collisions(large)} of their attempts collides, without doubling "
-            f"{cell.active(single)} and {cell.station_collisions(single)}, in the chain "
+            f"{backoff}. From CWmin 31 on, the backoff counter has the memory. At CWmin {LARGE} "
+            f"{cell.active(large)} stations of a download are active, and a fraction of "
+            f"{cell.station_collisions(large)} of their attempts collides. Without doubling these "
+            f"are {cell.active(single)} and {cell.station_collisions(single)}, and in the chain "
             f"{cell.predicted(cell.active(single))} and "
             f"{cell.predicted(cell.station_collisions(single))}. A count slot by slot, without "
-            f"engine and chain, has {forgetting.active} and {forgetting.collisions} if counters "
-            "are drawn again after each busy period, which is p-persistent backoff, and "
-            f"{keeping.active} and {keeping.collisions} with those of 802.11, which keep what is "
-            f"left of them ({keeping.active_from_receipt} active stations if one counts from the "
-            "end of its segment on, as the engine does, not from the end of the exchange)"
+            f"engine and chain, gives {forgetting.active} and {forgetting.collisions} if counters "
+            "are drawn again after each busy period, which is p-persistent backoff. With the "
+            f"counters of 802.11, which keep their remaining slots, it gives {keeping.active} and "
+            f"{keeping.collisions}. The engine counts a station as active from the end of its "
+            "segment on, not from the end of the exchange. Counted in this way, the slot-by-slot "
+            f"count has {keeping.active_from_receipt} active stations"
         ),
         "edca-7": (
-            "the engine counts a station as active from the end of its segment on, the chain from "
-            "the end of the exchange. As the chain counts, a count slot by slot has "
-            f"{keeping.active} active stations at CWmin {LARGE} with the counters of 802.11 and "
-            f"{forgetting.active} with p-persistent backoff"
+            "the engine counts a station as active from the end of its segment on, and the chain "
+            "from the end of the exchange. If stations are counted as in the chain, a count slot "
+            f"by slot at CWmin {LARGE} has {keeping.active} active stations with the counters of "
+            f"802.11, and {forgetting.active} with p-persistent backoff"
         ),
         "edca-3": (
-            f"{backoff}. Simulation over model: {differences}. A minimum RTO of {SHORT_RTO} "
-            f"instead of {cell.MIN_RTO} changes throughput by {timeouts}"
+            f"{backoff}. The simulation differs from the model by {differences}. A minimum RTO of "
+            f"{SHORT_RTO} instead of {cell.MIN_RTO} changes throughput by {timeouts}"
         ),
         "edca-6": backoff,
     }

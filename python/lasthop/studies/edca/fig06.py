@@ -113,10 +113,10 @@ def findings(runs: Runs) -> dict[str, str]:
     return {
         "edca-7": (
             "with equal parameters the AP and each active station win the channel equally often, "
-            "and the AP must win every second time, so over successes the mean of 1/(1 + active) "
-            "is 1/2 and, since it is convex, active is at least one; over time, which the paper "
-            f"shows, the chain has {chain}. One step to "
-            f"unequal windows and it is below one: {cell.active(runs['31-15'])} at (31, 15)"
+            "and the AP must win every second time. So the mean of 1/(1 + active) over successes "
+            "is 1/2, and since this function is convex, the mean of active is at least one. Over "
+            f"time, which the paper shows, the chain has {chain}. One step to unequal windows, "
+            f"the number is below one: {cell.active(runs['31-15'])} at (31, 15)"
         ),
         "edca-10": (
             f"{falls} throughput {swept} of the stations is "
@@ -135,9 +135,9 @@ SWEPT = f"over CWmin {CWMINS[0]}..{CWMINS[-1]}"
 def why_stations_are_active(run: Run) -> str:
     """Return why curves that begin at the smallest windows do not begin with one station."""
     return (
-        f"at CWmin {CWMINS[0]} of both exponential backoff has filled the stations already: "
-        f"{cell.active(run)} are active (study fig05), so there is no start from one "
-        "active station. Without doubling of the windows"
+        f"at CWmin {CWMINS[0]} for both, exponential backoff has already made many stations "
+        f"active. The number is {cell.active(run)} (study fig05), so the curve cannot start from "
+        "one active station. Without doubling of the windows"
     )
 
 
@@ -146,15 +146,16 @@ def up_findings(runs: Runs) -> dict[str, str]:
     up, down, two = runs["up-15-7"], runs["down-15-7"], runs["up-31-7"]
     return {
         "edca-21": (
-            "over time uploads have more active stations than downloads, because the long frames "
-            "are then sent by stations, while many are active: one step from equal windows, at "
-            f"(15, 7), {cell.active(up)} with uploads and {cell.active(down)} with downloads, in "
-            f"the chain {cell.predicted(cell.active(up))} and "
-            f"{cell.predicted(cell.active(down))}; two steps, at (31, 7), {cell.active(two)} with "
-            "uploads. At equal windows it is at least one (study fig06). Besides, "
-            f"{why_stations_are_active(runs['up-3-3'])} throughput {SWEPT} of the stations is "
-            f"{listed(UP_FIXED.read(runs, cell.throughput))} Mb/s and the AP's collision rate "
-            f"{listed(UP_FIXED.read(runs, cell.ap_collisions))}: both do what the text says"
+            "over time, uploads have more active stations than downloads, because stations then "
+            "send the long frames, while many of them are active. One step from equal windows, at "
+            f"(15, 7), uploads have {cell.active(up)} active stations and downloads "
+            f"{cell.active(down)}. The chain has {cell.predicted(cell.active(up))} and "
+            f"{cell.predicted(cell.active(down))}. Two steps from equal windows, at (31, 7), "
+            f"uploads have {cell.active(two)}. At equal windows the number is at least one (study "
+            f"fig06). In addition, {why_stations_are_active(runs['up-3-3'])} throughput {SWEPT} "
+            f"of the stations is {listed(UP_FIXED.read(runs, cell.throughput))} Mb/s. The AP's "
+            f"collision rate is {listed(UP_FIXED.read(runs, cell.ap_collisions))}. Both curves "
+            "behave as the text says"
         )
     }
 

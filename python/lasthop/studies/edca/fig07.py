@@ -54,16 +54,18 @@ def findings(runs: Runs) -> dict[str, str]:
     fifo, mixed, widest = runs["fifo-4-4"], runs["mixed-4-4"], runs["mixed-28-4"]
     return {
         "edca-12": (
-            "what a station sends in one burst comes back as a run of packets in a FIFO queue, so "
-            "that a burst of the AP reaches fewer stations, and each of them answers in one "
-            f"burst: at limits (4, 4) {cell.throughput(fifo)} Mb/s and {cell.active(fifo)} active "
-            f"stations, with a mixed queue {cell.throughput(mixed)} and {cell.active(mixed)}. The "
-            f"chain has {cell.predicted(cell.throughput(mixed))} Mb/s for a mixed queue and, with "
-            f"runs as super-packets, {cell.predicted(cell.throughput(fifo))} for FIFO. At limit 2 "
-            f"of the AP the stations' limit 4 over 1 gains {_gain(runs, 'fifo')} with FIFO, "
-            f"{_gain(runs, 'mixed')} mixed. The chain counts active stations as a burst begins; "
-            f"in time, stations become active during it: {cell.active(widest)} at (28, 4), mixed, "
-            f"against {cell.predicted(cell.active(widest))}"
+            "a FIFO queue keeps the packets that a station sends in one burst together. So a "
+            "burst of the AP reaches fewer stations, and each of them answers in one burst. At "
+            f"limits (4, 4) the throughput is {cell.throughput(fifo)} Mb/s with "
+            f"{cell.active(fifo)} active stations. With a mixed queue it is "
+            f"{cell.throughput(mixed)} Mb/s with {cell.active(mixed)}. The chain has "
+            f"{cell.predicted(cell.throughput(mixed))} Mb/s for a mixed queue. For FIFO, with "
+            f"runs of packets as super-packets, it has {cell.predicted(cell.throughput(fifo))}. "
+            f"At an AP limit of 2, a station limit of 4 instead of 1 gains {_gain(runs, 'fifo')} "
+            f"with FIFO and {_gain(runs, 'mixed')} with a mixed queue. The chain counts active "
+            "stations at the start of a burst, but stations become active during the burst. At "
+            f"(28, 4) with a mixed queue the number over time is {cell.active(widest)}, against "
+            f"{cell.predicted(cell.active(widest))}"
         )
     }
 

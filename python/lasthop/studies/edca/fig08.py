@@ -67,14 +67,13 @@ def findings(runs: Runs) -> dict[str, str]:
     differences = ", ".join(cell.difference(values[f"down_{cwmin}"]) for cwmin in CWMINS)
     return {
         "edca-13": (
-            f"downloads are best at CWmin {values['cwmin_at_best']} of the stations, where "
-            f"{values['collision_at_best']} of their attempts collide. For uploads, whose "
-            f"colliding frames carry {data_bytes} bytes instead of {ack_bytes}, it is {largest_up} "
-            f"of the sweep with {cell.station_collisions(up)}. At CWmin "
-            f"{', '.join(map(str, CWMINS))} the "
-            f"simulation is {differences} off the model: after a busy medium a frozen backoff has "
-            "at least one slot left, so the first slot is hardly used, which p-persistent backoff "
-            "does not know"
+            f"downloads are best at CWmin {values['cwmin_at_best']} of the stations, where a "
+            f"fraction of {values['collision_at_best']} of their attempts collides. For uploads, "
+            f"the best of the sweep is {largest_up}, with {cell.station_collisions(up)}. Their "
+            f"colliding frames have {data_bytes} bytes instead of {ack_bytes}. At CWmin "
+            f"{', '.join(map(str, CWMINS))} the simulation differs from the model by "
+            f"{differences}. After a busy medium a frozen backoff has at least one slot left, so "
+            "the first slot is hardly used. The p-persistent backoff ignores this"
         )
     }
 

@@ -78,20 +78,21 @@ def findings(runs: Runs) -> dict[str, str]:
     short_rto_pifs, short_rto_contended = runs["hasty-pifs-4"], runs["hasty-contended-8"]
     return {
         "edca-17": (
-            "this hangs on the minimum RTO, which the paper does not give. Stations that all "
-            f"contend have long round trips now and then: with {SHORT_RTO} instead of "
-            f"{cell.MIN_RTO} {_repeated(short_rto_pifs)} instead of {_repeated(pifs)} segments are "
-            f"sent again in a run, and PIFS access with limits (4, 4) yields "
+            "the order depends on the minimum RTO, which the paper does not give. If all stations "
+            f"contend, round-trip times are sometimes long. With {SHORT_RTO} instead of "
+            f"{cell.MIN_RTO}, {_repeated(short_rto_pifs)} instead of {_repeated(pifs)} segments "
+            "are sent again in a run. PIFS access with limits (4, 4) then gives "
             f"{cell.throughput(short_rto_pifs)} instead of {cell.throughput(pifs)} Mb/s. With "
-            f"backoff of the AP and limits (8, 4) it is {cell.throughput(short_rto_contended)} "
-            f"instead of {cell.throughput(contended)}; the best of several limits of the AP are "
-            f"then {best_with_short_rto(runs, 'pifs')} with PIFS access and "
-            f"{best_with_short_rto(runs, 'contended')} with backoff"
+            "backoff of the AP and limits (8, 4) the throughput is "
+            f"{cell.throughput(short_rto_contended)} instead of {cell.throughput(contended)} "
+            f"Mb/s. The best of several AP limits are then {best_with_short_rto(runs, 'pifs')} "
+            f"Mb/s with PIFS access and {best_with_short_rto(runs, 'contended')} Mb/s with backoff"
         ),
         "edca-14": (
-            f"the AP's limit changes throughput by up to {values['spread_over_ap_limit_down']} "
-            f"(down) and {values['spread_over_ap_limit_up']} (up) of itself: each further TXOP "
-            "that answers a station's burst costs PIFS less SIFS, a slot (Eq. 36)"
+            "the AP's limit changes throughput by a fraction of up to "
+            f"{values['spread_over_ap_limit_down']} for downloads and "
+            f"{values['spread_over_ap_limit_up']} for uploads. Each further TXOP that answers a "
+            "station's burst costs PIFS minus SIFS, which is one slot (Eq. 36)"
         ),
     }
 

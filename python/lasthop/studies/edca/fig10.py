@@ -62,14 +62,14 @@ def findings(runs: Runs) -> dict[str, str]:
     before, at, gone, none = (runs[f"{us}us"] for us in (EXCHANGE - 1, EXCHANGE, GONE, 0))
     return {
         "edca-15": (
-            f"from {EXCHANGE} us on ACKs that find the medium idle are sent without backoff: "
-            f"between {EXCHANGE - 1} and {EXCHANGE} us throughput goes from "
-            f"{cell.throughput(before)} to {cell.throughput(at)} Mb/s and active stations from "
-            f"{cell.active(before)} to "
-            f"{cell.active(at)}. At that edge it is {values['deviation']} above the analysis and "
-            f"{values['spread']} above the run without delay; beyond, every slot lets the AP's own "
-            f"backoff end first more often: at {GONE} us throughput is {cell.throughput(gone)} "
-            f"Mb/s, without delay {cell.throughput(none)}"
+            f"from {EXCHANGE} us on, ACKs that find the medium idle are sent without backoff. "
+            f"Between {EXCHANGE - 1} and {EXCHANGE} us the throughput rises from "
+            f"{cell.throughput(before)} to {cell.throughput(at)} Mb/s, while the number of active "
+            f"stations changes from {cell.active(before)} to {cell.active(at)}. At that edge the "
+            f"throughput is above the analysis by a fraction of {values['deviation']}, and above "
+            f"the run without delay by {values['spread']}. With longer delays, each slot lets the "
+            f"AP's own backoff end first more often. At {GONE} us the throughput is "
+            f"{cell.throughput(gone)} Mb/s, and without delay {cell.throughput(none)}"
         )
     }
 

@@ -80,13 +80,13 @@ def findings(runs: Runs) -> dict[str, str]:
     start = SWEEP.at(loss=LOSSES[-1], delay=0)
     levels = [start.at(window=window).read(runs, cell.throughput) for window in WINDOWS]
     each = "; ".join(
-        f"with window {window} {long} Mb/s at {cell.MIN_RTO} and {short} at {SHORT_RTO}"
+        f"with window {window} it is {long} Mb/s at {cell.MIN_RTO} and {short} at {SHORT_RTO}"
         for window, (long, short) in zip(WINDOWS, levels, strict=True)
     )
     return {
         "edca-16": (
-            f"the minimum RTO, which the paper does not give, decides the level at "
-            f"{LOSSES[-1] / 10:g} % loss, without delay: {each}"
+            "the minimum RTO, which the paper does not give, decides the throughput at "
+            f"{LOSSES[-1] / 10:g} % loss without delay: {each}"
         )
     }
 
@@ -109,7 +109,7 @@ def draw(runs: Runs) -> Figure:
             "throughput [Mb/s]",
             lines(window),
             f"window {window} (filled points: minimum RTO {cell.MIN_RTO})",
-            levels={"model without either": analysis},
+            levels={"model without loss or delay": analysis},
         )
         for window in WINDOWS
     ]

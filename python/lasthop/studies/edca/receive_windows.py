@@ -114,17 +114,17 @@ def findings(runs: Runs) -> dict[str, str]:
         turns = FIXED.at(window=window, station=TURNS)
         real, single = runs[f"down-w{window}-3-3"], runs[f"down-w{window}-3-3-fixed"]
         told.append(
-            f"with {window} packets {cell.active(real)} stations are active at CWmin 3, without "
-            f"doubling {cell.active(single)}, in the chain "
-            f"{cell.predicted(cell.active(single))}; throughput is without doubling "
-            f"{listed(turns.read(runs, cell.throughput))} Mb/s, the AP's collision rate "
-            f"{listed(turns.read(runs, cell.ap_collisions))}, at CWmin "
+            f"With {window} packets, {cell.active(real)} stations are active at CWmin 3, "
+            f"{cell.active(single)} without doubling, and "
+            f"{cell.predicted(cell.active(single))} in the chain. Without doubling, the "
+            f"throughput is {listed(turns.read(runs, cell.throughput))} Mb/s, and the AP's "
+            f"collision rate {listed(turns.read(runs, cell.ap_collisions))}, at CWmin "
             f"{', '.join(map(str, TURNS))} of the stations"
         )
     return {
         "edca-22": (
-            "at CWmin 3 exponential backoff fills the stations, as with a window of 4 (studies "
-            f"fig05 and fig06): {'; '.join(told)}"
+            "at CWmin 3 exponential backoff makes many stations active, as with a window of 4 "
+            f"(studies fig05 and fig06). {'. '.join(told)}"
         )
     }
 

@@ -53,9 +53,9 @@ def findings(runs: Runs) -> dict[str, str]:
     least, most = (beta(runs[f"{cwmin}"]) for cwmin in (CWMINS[-1], CWMINS[0]))
     return {
         "hotspot-15": (
-            f"beta is what the contention windows make it: with {cell.AP_CWMIN} at the access "
-            "point "
-            f"it is {least} at {CWMINS[-1]} of the station and {most} at {CWMINS[0]}"
+            f"the contention windows decide beta. With a window of {cell.AP_CWMIN} at the access "
+            f"point, beta is {least} if the station has {CWMINS[-1]}, and {most} if it has "
+            f"{CWMINS[0]}"
         )
     }
 

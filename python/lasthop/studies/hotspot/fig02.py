@@ -39,11 +39,9 @@ def findings(runs: Runs) -> dict[str, str]:
     """Return what raises eta where all upload."""
     return {
         "hotspot-14": (
-            "where all upload, a station with one upload queues a little, which lengthens its "
-            "round "
-            f"trip: eta is {cell.fairness(runs['up_up'])}, and {cell.fairness(runs['prompt'])} "
-            "with "
-            f"CWmin {PROMPT_CWMIN} at those stations"
+            "if all stations upload, a station with one upload has a short queue, which lengthens "
+            f"its round-trip time. eta is {cell.fairness(runs['up_up'])}, and "
+            f"{cell.fairness(runs['prompt'])} with CWmin {PROMPT_CWMIN} at those stations"
         )
     }
 

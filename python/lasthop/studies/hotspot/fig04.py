@@ -83,10 +83,11 @@ def findings(runs: Runs) -> dict[str, str]:
     shared = runs["one"].quantity("cells", "cell", "goodput_bps") / 1e6
     return {
         "hotspot-10": (
-            f"one station at 11 Mb/s: goodput {shared} Mb/s, {alone} without the bottleneck; 95 % "
-            f"of the pings take less than {p95(runs['one'])} ms, and {p95(runs['two'])} ms beside "
-            f"a station at 2 Mb/s. With C by agreement it is {listed(AGREED.read(runs, capacity))} "
-            f"Mb/s in the four phases, and in the last three 95 % of the pings are within "
+            f"with one station at 11 Mb/s the goodput is {shared} Mb/s, and {alone} without the "
+            f"bottleneck. The 95th percentile of the pings is {p95(runs['one'])} ms, and "
+            f"{p95(runs['two'])} ms with an additional station at 2 Mb/s. With C by agreement, C "
+            f"is {listed(AGREED.read(runs, capacity))} Mb/s in the four phases. In the last three "
+            "phases the 95th percentile of the pings is then "
             f"{listed(AGREED.read(runs, p95)[1:])} ms"
         )
     }
@@ -102,7 +103,7 @@ PICTURE = picture(
             "C [Mb/s]",
             SWEEP.lines("", "phase", capacity)
             + AGREED.lines("C by agreement", "phase", capacity, "agreed"),
-            "idle, one at 11 Mb/s, one at 2 Mb/s beside it, gone",
+            "idle, one at 11 Mb/s, another at 2 Mb/s, gone",
             stated=list(STATED.items()),
         ),
         Panel(

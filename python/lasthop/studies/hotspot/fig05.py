@@ -37,24 +37,24 @@ def findings(runs: Runs) -> dict[str, str]:
     up, down = (cell.rtt(one, flow) for flow in (UP, DOWN))
     return {
         "hotspot-3": (
-            f"losses make windows and AP queue swing together ({cell.ap_queue(one)} of "
-            f"{cell.AP_QUEUE} packets on average; the paper's a5 keeps it full), and a download "
-            f"sends most when the queue is long: its round trip is {down} s, the upload's {up} s. "
-            "Without that difference "
-            f"eta would be {cell.fairness(one) * up / down} at one upload. Where nothing is lost "
-            f"(AP buffer {LOSSLESS_QUEUE}) the round trips are {cell.rtt(lossless, DOWN)} and "
-            f"{cell.rtt(lossless, UP)} s, and eta is {cell.fairness(lossless)}, the windows' ratio"
+            "losses make the windows and the AP queue oscillate together. The queue has "
+            f"{cell.ap_queue(one)} of {cell.AP_QUEUE} packets on average, while the paper's "
+            "assumption a5 keeps it full. A download sends most when the queue is long, so its "
+            f"round-trip time is {down} s, and the upload's is {up} s. Without that difference "
+            f"eta would be {cell.fairness(one) * up / down} at one upload. Without losses (AP "
+            f"buffer {LOSSLESS_QUEUE}) the round-trip times are {cell.rtt(lossless, DOWN)} and "
+            f"{cell.rtt(lossless, UP)} s, and eta is {cell.fairness(lossless)}, the ratio of the "
+            "windows"
         ),
         "hotspot-4": (
-            "packets wait by chance long before the windows exceed beta B, where Eq. (5), a "
-            "balance "
-            f"of means, begins to fill the buffer: two uploads with {2 * cell.WINDOW} packets hold "
-            f"{cell.station_queue(runs['2'])}, and with windows of "
+            "Eq. (5), a balance of means, begins to fill the buffer when the windows exceed beta "
+            f"B, which is {BETA_B:g} packets. But packets wait by chance long before that. Two "
+            f"uploads with {2 * cell.WINDOW} packets in all have a queue of "
+            f"{cell.station_queue(runs['2'])} packets. With smaller windows the queue is "
             + ", ".join(
-                f"{window} packets {cell.station_queue(runs[f'window {window}'])}"
+                f"{cell.station_queue(runs[f'window {window}'])} (window {window})"
                 for window in SMALLER
             )
-            + f", where beta B is {BETA_B:g}"
         ),
     }
 

@@ -33,15 +33,16 @@ def findings(runs: Runs) -> dict[str, str]:
     six, prompt, at_once = runs["6"], runs["prompt"], runs["at once"]
     return {
         "hotspot-5": (
-            "the model leaves a station with one upload without a queue (Eq. 25); here it holds "
-            f"{_other_queue(six)} packets, which lengthen its round trip and raise eta. With CWmin "
-            f"{PROMPT_CWMIN} at those stations they hold {_other_queue(prompt)} and eta is "
-            f"{cell.fairness(prompt)}"
+            "in the model a station with one upload has no queue (Eq. 25). Here its queue has "
+            f"{_other_queue(six)} packets, which lengthen its round-trip time and raise eta. With "
+            f"CWmin {PROMPT_CWMIN} at those stations, the queue has {_other_queue(prompt)} "
+            f"packets, and eta is {cell.fairness(prompt)}"
         ),
         "hotspot-4": (
-            "connections that all start at the same instant do not all get going (critical "
-            f"starvation, a4): six uploads of station 1 then leave {cell.station_queue(at_once)} "
-            f"packets in its queue, against {cell.station_queue(six)} started {cell.STAGGER} apart"
+            "if all connections start simultaneously, some of them starve from the beginning "
+            "(critical starvation, a4). The queue of station 1 with six uploads then has "
+            f"{cell.station_queue(at_once)} packets. If they start {cell.STAGGER} apart, it has "
+            f"{cell.station_queue(six)}"
         ),
     }
 

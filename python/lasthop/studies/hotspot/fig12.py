@@ -80,8 +80,9 @@ def findings(runs: Runs) -> dict[str, str]:
     both = [of_four(run) + of_one(run) for run in (after, agreed)]
     return {
         "hotspot-11": (
-            f"with C by agreement eta after is {cell.fairness(agreed)} at {both[1]} Mb/s in all; "
-            f"by the paper's estimator {cell.fairness(after)} at {both[0]}"
+            f"with C by agreement, eta after the start is {cell.fairness(agreed)}, with a total "
+            f"of {both[1]} Mb/s. With the paper's estimator it is {cell.fairness(after)}, with "
+            f"{both[0]} Mb/s"
         )
     }
 

@@ -94,11 +94,12 @@ def findings(runs: Runs) -> dict[str, str]:
     """Return what the paper's weights give."""
     return {
         "hotspot-12": (
-            "shares in proportion to the physical rates, as section 4.1 has them, give the slow "
-            f"station {airtime_ratio(runs, 'rate')} of a fast one's air time: preambles and ACKs "
-            "take as long at any rate. Weighted by the times of whole exchanges it is "
-            f"{airtime_ratio(runs, 'airtime')}. With C by agreement the ratios of air times, bytes "
-            f"as rates, flows, up and down are {listed(agreed_ratios(runs))}"
+            "preambles and ACKs take the same time at any rate. So weights in proportion to the "
+            "physical rates, as in section 4.1, give the slow station "
+            f"{airtime_ratio(runs, 'rate')} of the air time of a fast station. With weights by "
+            f"the duration of whole exchanges the ratio is {airtime_ratio(runs, 'airtime')}. With "
+            "C by agreement, the ratios for air times, bytes in proportion to rates, flows, and "
+            f"up and down are {listed(agreed_ratios(runs))}"
         )
     }
 

@@ -36,11 +36,11 @@ def findings(runs: Runs) -> dict[str, str]:
     ping = last.quantity("links", "vsb", "ping_rtt_s") * 1e3
     return {
         "hotspot-17": (
-            f"a window of {OTHERS} packets a round trip is less than a fair share where pings "
-            f"take {ping} ms, which the estimator allows: up to 40. With {LOW_THRESHOLD} "
-            f"allowed eta is {cell.fairness(prompt)} at a window of 42, and "
-            f"{cell.fairness(runs['still'])} at a rate of {STILL_RATE}, at which nothing stands "
-            f"in the access point; with C by agreement {cell.fairness(runs['agreed'])}"
+            f"a window of {OTHERS} packets per round trip is less than a fair share if pings take "
+            f"{ping} ms. The estimator allows up to 40 ms. If it allows {LOW_THRESHOLD}, eta is "
+            f"{cell.fairness(prompt)} at a window of 42. At a rate of {STILL_RATE}, at which the "
+            f"access point has no queue, eta is {cell.fairness(runs['still'])}. With C by "
+            f"agreement it is {cell.fairness(runs['agreed'])}"
         )
     }
 

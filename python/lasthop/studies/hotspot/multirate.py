@@ -38,15 +38,15 @@ def study(number: int, direction: str) -> Study:
     def findings(runs: Runs) -> dict[str, str]:
         one, each = ratio(runs, ""), ratio(runs, "each-")
         acknowledged = (
-            f"with delayed-ACK timers of {', '.join(map(str, TIMERS))} ms instead of 100 "
-            f"{listed(by_timer(runs).values())}; with an ACK for each segment {each}"
+            f"With delayed-ACK timers of {', '.join(map(str, TIMERS))} ms instead of 100 it is "
+            f"{listed(by_timer(runs).values())}, and with an ACK for each segment {each}"
         )
         if direction == "download":
-            acknowledged += ", so that it is the delayed ACK that tells the rates apart"
+            acknowledged += ". So delayed ACKs cause the difference between the rates"
         return {
             "hotspot-6": (
-                f"one {direction} each: eta at 2 Mb/s is {one} of that at 11 Mb/s; {acknowledged}; "
-                f"where nothing is lost (AP buffer {LOSSLESS_QUEUE}) eta at 2 Mb/s is "
+                f"with one {direction} each, eta at 2 Mb/s is {one} of that at 11 Mb/s. "
+                f"{acknowledged}. Without losses (AP buffer {LOSSLESS_QUEUE}) eta at 2 Mb/s is "
                 f"{cell.fairness(runs['lossless'])}"
             )
         }

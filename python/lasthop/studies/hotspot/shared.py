@@ -40,10 +40,10 @@ SWEEPS: Mapping[str, Sweep] = {
 TITLES = {
     "fig05": "5: X uploads against a download",
     "fig06": "6: X downloads against a download",
-    "fig07": "7: as 6, station 1 at 2 Mb/s",
+    "fig07": "7: like 6, station 1 at 2 Mb/s",
     "fig08": "8: downloads, window of station 1",
     "fig09": "9: X uploads against an upload",
-    "fig10": "10: as 9, station 1 at 2 Mb/s",
+    "fig10": "10: like 9, station 1 at 2 Mb/s",
     "fig11": "11: uploads, window of station 1",
 }
 
@@ -123,25 +123,25 @@ def findings(runs: Runs) -> dict[str, str]:
     goodputs = [mean_of(AGREED[figure].read(runs, total)) for figure in MEASURED]
     return {
         "hotspot-8": (
-            f"a window of 6 packets a round trip is less than a fair share where pings take {ping} "
-            f"ms: the estimator lets a queue of up to {standing * 1e3:g} ms stand in the access "
-            f"point. At a rate of {STILL_RATE} nothing stands there, and eta is {still[0]} among "
-            f"downloads, {still[1]} among uploads; their ACKs wait for a second segment of the "
-            f"six, and with an ACK for each it is {still[2]}. With C by agreement the least and "
-            "the greatest eta of a figure are "
+            f"a window of 6 packets per round trip is less than a fair share if pings take {ping} "
+            f"ms. The estimator allows a queue of up to {standing * 1e3:g} ms in the access point. "
+            f"At a rate of {STILL_RATE} no queue builds up there, and eta is {still[0]} among "
+            f"downloads and {still[1]} among uploads. The ACKs of uploads wait for a second "
+            f"segment of the six. With an ACK for each segment eta is {still[2]}. With C by "
+            "agreement, the smallest and the largest eta of a figure are "
             + "; ".join(
                 f"{smallest(etas)}, {largest(etas)} (figure {int(figure[3:])})"
                 for figure, etas in agreed.items()
             )
         ),
         "hotspot-9": (
-            f"six downloads against one: losing {loss * 100} % of the segments costs little, since "
-            f"the access point never runs empty ({total(free)} Mb/s; {lossless} where nothing is "
-            f"lost, AP buffer {LOSSLESS_QUEUE}), and the swing of C costs "
-            f"as much ({total(runs['with-fig06-6'])}). With an AP buffer of {SHORT_QUEUE} packets, "
-            f"which does run empty, it is {short} Mb/s without and {shared} with: there the "
-            "bottleneck gains what the paper saw. With C by agreement the mean cumulative goodputs "
-            f"of figures 5 to 9 are {listed(goodputs)} Mb/s"
+            f"with six downloads against one, a loss of {loss * 100} % of the segments costs "
+            f"little, since the access point never runs empty. The total is {total(free)} Mb/s, "
+            f"and {lossless} without losses (AP buffer {LOSSLESS_QUEUE}). The oscillation of C "
+            f"costs as much ({total(runs['with-fig06-6'])}). An AP buffer of {SHORT_QUEUE} "
+            f"packets does run empty. The total is then {short} Mb/s without the bottleneck and "
+            f"{shared} with it, and this gain is the one that the paper saw. With C by agreement, "
+            f"the mean cumulative goodputs of figures 5 to 9 are {listed(goodputs)} Mb/s"
         ),
     }
 

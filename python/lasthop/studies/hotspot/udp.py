@@ -60,8 +60,8 @@ def findings(runs: Runs) -> dict[str, str]:
     return {
         "hotspot-13": (
             f"C is {rate['estimated']} Mb/s with the extended estimator and {rate['plain']} with "
-            f"the plain one; without the bottleneck TCP gets {tcp_goodput(runs['none'])} Mb/s at "
-            f"an eta of {eta(runs['none'])}"
+            f"the plain estimator. Without the bottleneck TCP gets {tcp_goodput(runs['none'])} "
+            f"Mb/s, with an eta of {eta(runs['none'])}"
         )
     }
 
@@ -83,7 +83,7 @@ def draw(runs: Runs) -> Figure:
 
 STUDY = Study(
     key="hotspot-udp",
-    title="Appendix IV: greedy uplink UDP beside TCP",
+    title="Appendix IV: greedy uplink UDP and TCP",
     points={kind: scenario(kind) for kind in KINDS},
     measure=measure,
     draw=draw,

@@ -68,13 +68,14 @@ def findings(runs: Runs) -> dict[str, str]:
     assert least.predicted is not None
     return {
         "hotspot-16": (
-            "the model has one loss probability for all (a6). A full buffer loses in bursts, of "
-            f"which a small window catches less: at a window of 12 station 1 loses {lost[0]} % of "
-            f"its segments, another station {lost[1]} %. Where the wire loses "
-            f"{RANDOM_LOSS * 100:g} % at random instead and the buffer holds all windows, eta at "
-            f"windows of {', '.join(map(str, swept))} is {listed(RANDOM.read(runs, cell.fairness))}"
-            f", by the model's formulas with that loss {', '.join(formulas)}. At a window of 6 the "
-            f"model's loss is {plain(least.predicted)} %, the simulated one {least} %"
+            "the model has one loss probability for all stations (a6). A full buffer loses "
+            "packets in bursts, which hit a small window less often. At a window of 12, station 1 "
+            f"loses {lost[0]} % of its segments, and another station {lost[1]} %. If instead the "
+            f"wire loses {RANDOM_LOSS * 100:g} % at random and the buffer holds all windows, eta "
+            f"at windows of {', '.join(map(str, swept))} is "
+            f"{listed(RANDOM.read(runs, cell.fairness))}. The model's formulas with that loss "
+            f"give {', '.join(formulas)}. At a window of 6 the model's loss is "
+            f"{plain(least.predicted)} %, and the simulated loss is {least} %"
         )
     }
 
@@ -145,13 +146,13 @@ def queue_findings(runs: Runs) -> dict[str, str]:
     )
     return {
         "hotspot-18": (
-            "Eq. (5) is a balance of means. The AP loses "
-            f"{cell.ap_loss(usual) * 100} % of the ACKs, the next one covers more segments, and "
-            f"its station sends them in a burst, which waits: {others_queue(usual)} packets with "
-            f"the one in service. Where no ACK is lost (AP buffer {LOSSLESS_QUEUE}) it is "
-            f"{others_queue(lossless)}, with CWmin {SMALL_CWMIN} of the stations "
+            f"Eq. (5) is a balance of means. The AP loses {cell.ap_loss(usual) * 100} % of the "
+            "ACKs. The next ACK then covers more segments, and its station sends them in a burst, "
+            f"which has to wait. The queue has {others_queue(usual)} packets, including the "
+            f"packet in service. Without ACK loss (AP buffer {LOSSLESS_QUEUE}) it has "
+            f"{others_queue(lossless)}, and with CWmin {SMALL_CWMIN} at the stations "
             f"{others_queue(prompt)}. The AP and the stations lose some segments in a million "
-            f"after 7 collisions, against a7; with {MANY_ATTEMPTS} attempts "
+            f"after 7 collisions, which contradicts a7. With {MANY_ATTEMPTS} attempts the loss is "
             f"{segment_loss(patient)}"
         )
     }

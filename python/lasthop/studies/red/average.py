@@ -108,7 +108,7 @@ class Average(Experiment):
             for rtt in RTTS
         )
         low, high = THRESHOLDS
-        return {"red-19": f"the average with thresholds of {low} and {high} packets moves {ends}"}
+        return {"red-19": f"with thresholds of {low} and {high} packets, the average ranges {ends}"}
 
     def picture(self) -> Picture:
         """Return the average of the first run over time."""

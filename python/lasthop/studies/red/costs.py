@@ -42,7 +42,7 @@ class Costs(Policies):
         """Title of the figure."""
         number, where = (19, "a parking lot") if self.is_parking_lot else (18, "one router")
         traffic = "mixed traffic" if self.mixed else "Compound flows"
-        return f"Figure {number}: RED and threshold at {where}, {traffic}"
+        return f"Figure {number}: RED and threshold policy, {where}, {traffic}"
 
     @property
     def megabytes(self) -> int:
@@ -177,22 +177,22 @@ class Costs(Policies):
 
         at = {name: compared(self.sweep, reading) for name, reading in self.costs.items()}
         text = (
-            f"RED and threshold at {ENDS_STATED} ms: throughput {at['throughput']} Mb/s, delay "
-            f"{at['delay']} ms, loss {at['loss']}"
+            f"the values of RED and the threshold policy at {ENDS_STATED} ms are: throughput "
+            f"{at['throughput']} Mb/s, delay {at['delay']} ms, loss {at['loss']}"
         )
-        times = f"mean completion times: {compared(self.transfers, router.completion)} s"
+        times = f"mean completion times are {compared(self.transfers, router.completion)} s"
         if not self.is_parking_lot:
-            text += ": throughputs part where RED's queue swings and empties"
-            far = "why the difference is so large at the longest round trip no run isolates"
+            text += ". Throughputs differ where RED's queue oscillates and empties"
+            far = "No run isolates why the difference is so large at the longest round-trip time"
             sacked = compared(self.sacked, router.utilisation) if self.sacked else ""
             bare = compared(self.sweep, router.utilisation)
             sack = (
-                f"with SACK RED and threshold use {sacked} of the link at {ENDS_STATED} ms, "
-                f"without {bare}"
+                f"With SACK, RED and the threshold policy use {sacked} of the link at "
+                f"{ENDS_STATED} ms, and without SACK {bare}"
             )
             return {
                 "red-15": text,
-                "red-16": f"{times}; {far}; {sack}",
+                "red-16": f"{times}. {far}. {sack}",
                 "red-20": self.slopes(runs),
             }
         through, first = (
@@ -209,11 +209,13 @@ class Costs(Policies):
             for sweep in (self.sweep, self.equal)
         )
         return {
-            "red-17": f"{text}; {times}, of flows through both {through} s; through one {first} s: "
-            "the threshold is kinder to the longer way, at the cost of the others. The rates of "
-            f"the two links differ by {100 * router.RATE_SPREAD:g} %: with exactly equal rates the "
-            "threshold at the second link favours packets from the first, and the flows that join "
-            f"there lose {equal} of their packets at {ENDS_STATED} ms, with these rates {own}"
+            "red-17": f"{text}. The {times}. They are {through} s for flows through both links "
+            f"and {first} s for flows through one link. So the threshold policy helps "
+            "the longer path, at the cost of the others. The rates of the two links "
+            f"differ by {100 * router.RATE_SPREAD:g} %. With exactly equal rates the "
+            "threshold at the second link favours packets from the first link. The "
+            f"flows that join there then lose {equal} of their packets at {ENDS_STATED} "
+            f"ms, and {own} with the rates of this study"
         }
 
     def slopes(self, runs: Runs) -> str:
@@ -234,12 +236,13 @@ class Costs(Policies):
         )
         averaged = self.sweep.at(policy="red", rtt=far)
         return (
-            f"at {' and '.join(map(str, SHORT_RTTS))} ms new data takes these parts of the link: "
-            f"{new}, with losses of {lost}: at the shorter one more is sent again. At "
-            f"{' and '.join(map(str, far))} ms the link is used by {used}; {WORDS['red']} without "
-            f"averaging {listed(plain.read(runs, router.utilisation))}. It is the averaging that "
-            "costs most at the shorter of them: the queue deviates by "
-            f"{listed(averaged.read(runs, router.oscillation))} packets with it, and by "
+            f"at {' and '.join(map(str, SHORT_RTTS))} ms new data uses these fractions of the "
+            f"link: {new}. The losses are {lost}, so at the shorter round-trip time more packets "
+            f"are sent again. At {' and '.join(map(str, far))} ms the utilisations are {used}, "
+            f"and {listed(plain.read(runs, router.utilisation))} for {WORDS['red']} without "
+            "averaging. Averaging costs most at the shorter of these round-trip times. The "
+            "standard deviation of the queue is "
+            f"{listed(averaged.read(runs, router.oscillation))} packets with averaging, and "
             f"{listed(plain.read(runs, router.oscillation))} without"
         )
 

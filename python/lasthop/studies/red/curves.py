@@ -84,5 +84,5 @@ def trade_off(model: str, rtt: float) -> str:
     verb = "rises" if high > low else "falls"
     return (
         f"alpha on the Hopf condition {verb} from {low:.4f} to {high:.4f} as the lower threshold "
-        f"goes from {LOW_TH:g} to {HIGH_TH:g}; stable {side} the curve"
+        f"rises from {LOW_TH:g} to {HIGH_TH:g}, and the system is stable {side} the curve"
     )

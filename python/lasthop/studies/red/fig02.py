@@ -27,16 +27,17 @@ def findings(_: Runs) -> dict[str, str]:
     """Return what the charts do not show: kind of the bifurcation, direction of the trade-off."""
     forms = {g: normal_form(curves.critical_delay("red", gamma=g)) for g in (1e-4, GAMMA)}
     kinds = [
-        f"gamma {g:g}: {'super' if form.supercritical else 'sub'}-critical, mu2 of kappa "
+        f"with gamma {g:g} the bifurcation is "
+        f"{'super' if form.supercritical else 'sub'}-critical, and mu2 of kappa is "
         f"{form.mu2_of('kappa'):.3g}"
         for g, form in forms.items()
     ]
     point = curves.critical_delay("red")
     pipe = point.case.values["capacity"] * point.value
     return {
-        "red-1": f"C tau at the Hopf point is {pipe:.4f} packets at every C; {kinds[0]}",
+        "red-1": f"at every C, C tau at the Hopf point is {pipe:.4f} packets; {kinds[0]}",
         "red-2": kinds[1],
-        "red-3": f"figure 2c: {curves.trade_off('red', DELAY)}",
+        "red-3": f"in figure 2c, {curves.trade_off('red', DELAY)}",
     }
 
 

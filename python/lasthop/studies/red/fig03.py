@@ -33,8 +33,8 @@ def findings(_: Runs) -> dict[str, str]:
     """Return the period of the cycle."""
     cycling = motion(GAMMAS[1])
     return {
-        "red-2": f"gamma {GAMMAS[1]}: window ± {cycling.swing(LATE):.2f} packets, "
-        f"period {cycling.period(LATE):.2f} s"
+        "red-2": f"with gamma {GAMMAS[1]} the window oscillates by ± {cycling.swing(LATE):.2f} "
+        f"packets, with a period of {cycling.period(LATE):.2f} s"
     }
 
 

@@ -25,8 +25,8 @@ def findings(_: Runs) -> dict[str, str]:
     """Return the direction of the trade-off and the round-trip time that 0.273 s stands for."""
     exact = curves.critical_delay("red-instant").value
     return {
-        "red-3": f"figure 4c: {curves.trade_off('red-instant', DELAY)}",
-        "red-4": f"the {DELAY} s of figure 4c are {exact:.4f} s exactly computed",
+        "red-3": f"in figure 4c, {curves.trade_off('red-instant', DELAY)}",
+        "red-4": f"the {DELAY} s of figure 4c are exactly {exact:.4f} s",
     }
 
 

@@ -66,7 +66,8 @@ def findings(_: Runs) -> dict[str, str]:
     kind = "super" if normal_form(point).supercritical else "sub"
     return {
         "red-7": f"the Hopf point is at q_th = {point.value:.3f}, so {ceil(point.value)} is the "
-        f"first unstable integer; {kind}-critical; period there {point.period:.2f} s"
+        f"first unstable integer. The bifurcation is {kind}-critical, and the period "
+        f"there is {point.period:.2f} s"
     }
 
 

@@ -66,11 +66,12 @@ def findings(_: Runs) -> dict[str, str]:
     turned = f"{traced.values[traced.folds[0]]:.5f}" if traced.folds else "no value traced"
     return {
         "red-6": (
-            f"at the default parameters the Hopf point is {traced.form.point.value:.5f} s, not the "
-            f"{PAPER_DELAY} s of appendix B; alpha = {ALPHAS[-1]} makes {large.point.value:.4f} s "
-            f"critical, there {kind}-critical (mu2 of kappa {large.mu2_of('kappa'):.3g}); at its "
-            f"own tau it is sub-critical for alpha from {min(turns):g} on; the branch of stable "
-            f"cycles turns back at tau = {turned} s, so beyond it the motion jumps"
+            f"with the default parameters the Hopf point is at {traced.form.point.value:.5f} s, "
+            f"not at the {PAPER_DELAY} s of appendix B. With alpha = {ALPHAS[-1]} it is at "
+            f"{large.point.value:.4f} s, and the bifurcation there is {kind}-critical (mu2 of "
+            f"kappa {large.mu2_of('kappa'):.3g}). At the tau of each alpha, it is sub-critical "
+            f"for alpha from {min(turns):g} on. The branch of stable cycles turns back at tau = "
+            f"{turned} s, so the motion jumps beyond it"
         )
     }
 

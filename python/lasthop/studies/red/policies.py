@@ -148,16 +148,17 @@ class Queues(Policies):
         )
         return {
             "red-14": (
-                "least utilisation at 200 ms with the threshold, with RED, and with RED that "
-                f"takes {NS2_PACKET} for the mean packet as ns-2 does: {fine} over {FINE_S:g} s, "
-                f"{coarse} over {COARSE_S:g} s; windows correlate by {small} with the threshold "
-                f"and {red} with RED. With equal access rates packets arrive in lock step, and the "
-                "same flows are lost at the threshold again and again: at 10 ms "
-                f"{router.starved(locked)} of {router.FLOWS} flows starve and Jain's index is "
-                f"{router.fairness(locked)}, with rates spread over "
-                f"{100 * router.HOST['access_spread']:g} %, as everywhere else, "
-                f"{router.starved(fair)} and {router.fairness(fair)}; RED, which drops at random, "
-                f"has {router.fairness(random)} with equal rates"
+                "minimum utilisations at 200 ms are given for the threshold policy, for RED, and "
+                f"for RED with a mean packet of {NS2_PACKET} as in ns-2. They are {fine} in bins "
+                f"of {FINE_S:g} s and {coarse} in bins of {COARSE_S:g} s. Windows correlate by "
+                f"{small} with the threshold policy and {red} with RED. With equal access rates "
+                "packets arrive in lock step, and the threshold policy drops packets of the same "
+                f"flows again and again. At 10 ms {router.starved(locked)} of {router.FLOWS} "
+                f"flows then starve, and Jain's index is {router.fairness(locked)}. With rates "
+                f"that are spread over {100 * router.HOST['access_spread']:g} %, as in all other "
+                f"runs, the values are {router.starved(fair)} and {router.fairness(fair)}. RED, "
+                f"which drops at random, has an index of {router.fairness(random)} with equal "
+                "rates"
             )
         }
 
@@ -172,7 +173,7 @@ class Queues(Policies):
             OVER_RTT,
             [
                 self.panel("utilisation", router.utilisation),
-                self.panel(f"least utilisation\nin {FINE_S:g} s", router.least_utilisation),
+                self.panel(f"minimum utilisation\nin {FINE_S:g} s", router.least_utilisation),
                 self.panel("longest queue\n[packets]", router.queue_max),
                 Panel("Jain's index\nof goodputs", rates, from_zero=False),
             ],
@@ -234,7 +235,7 @@ class ParkingLot(Policies):
         return {
             "red-17": (
                 f"RED's longest queue in {router.READ_S} s is {red} packets at {ENDS_STATED} ms, "
-                f"and {calm} without the bursts of web traffic"
+                f"and {calm} packets without the bursts of web traffic"
             )
         }
 

@@ -59,7 +59,7 @@ SWINGING: Mapping[str, Reading] = {
 
 LABELS = {
     "utilisation": "utilisation",
-    "utilisation_min": "least utilisation\nin 0.1 s",
+    "utilisation_min": "minimum utilisation\nin 0.1 s",
     "oscillation": "deviation of\nthe queue [packets]",
     "synchrony": "correlation\nof windows",
 }
@@ -144,10 +144,11 @@ class OverRtt(Swings):
         here, there, newreno = runs[f"{near}"], runs[f"{far}"], runs["newreno-10"]
         return {
             "red-9": (
-                f"windows follow the loss that RED needs to keep the queue: {router.loss(here)} at "
-                f"{near} ms, and {router.loss(there)} at {far} ms, where the mean is "
-                f"{router.window(there)} packets; that is not Compound's doing, NewReno has "
-                f"{router.window(newreno)} at {near} ms. The paper gives traces, no mean"
+                "the windows follow from the loss that RED needs to keep the queue short. The "
+                f"loss is {router.loss(here)} at {near} ms, and {router.loss(there)} at {far} ms, "
+                f"where the mean window is {router.window(there)} packets. Compound TCP is not "
+                f"the cause, since NewReno has {router.window(newreno)} packets at {near} ms. The "
+                "paper gives traces and no mean"
             )
         }
 
@@ -242,18 +243,19 @@ class Averaging(Swings):
         longest = [router.queue_max(runs[f"{name}-{LONGEST_RTT}"]) for name in ("plain", "abrupt")]
         return {
             "red-13" if self.mixed else "red-11": (
-                f"least utilisation at {BINNED_RTT} ms with and without averaging, by the width of "
-                f"the bins: {shown}; mean utilisation {means}, mean queue {lengths} packets; the "
-                f"longest queue without averaging at {LONGEST_RTT} ms is {longest[0]} packets with "
-                f"the one in service, and {longest[1]} with gentle off, when nothing enters beyond "
-                f"{ABRUPT['red']['max_th']} waiting"
+                f"the minimum utilisations at {BINNED_RTT} ms with and without averaging depend on "
+                f"the width of the bins: {shown}. The mean utilisations are {means}, and the mean "
+                f"queues {lengths} packets. The longest queue without averaging at {LONGEST_RTT} "
+                f"ms is {longest[0]} packets, including the packet in service. With gentle off it "
+                f"is {longest[1]}, because no packet enters if {ABRUPT['red']['max_th']} packets "
+                "wait"
             )
         }
 
     def picture(self) -> Picture:
         """Return what swings over the round-trip time, and the least utilisation over the bins."""
         least = Panel(
-            f"least utilisation\nat {BINNED_RTT} ms",
+            f"minimum utilisation\nat {BINNED_RTT} ms",
             self.binned.lines("{queue}", "bin_s", router.least_utilisation),
             from_zero=False,
             x_label="width of the bins [s]",
@@ -323,10 +325,10 @@ class Thresholds(Swings):
         return {
             "red-13" if self.mixed else "red-12": (
                 f"the deviation is {swing[0]} packets with {small} and {swing[1]} with {large}, "
-                f"but over the mean queue it is {swing[0] / lengths[0]} and "
-                f"{swing[1] / lengths[1]}; windows correlate by {synchrony[0]} and "
-                f"{synchrony[1]}, and the least utilisation is {least[0]} and {least[1]}: the "
-                "larger queue swings further mostly because it is larger"
+                f"but relative to the mean queue it is {swing[0] / lengths[0]} and "
+                f"{swing[1] / lengths[1]}. Windows correlate by {synchrony[0]} and "
+                f"{synchrony[1]}, and the minimum utilisation is {least[0]} and {least[1]}. The "
+                "larger queue has a larger amplitude mostly because it is larger"
             )
         }
 

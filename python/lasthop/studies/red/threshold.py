@@ -83,15 +83,14 @@ def findings(_: Runs) -> dict[str, str]:
         for pipe in OTHER_PIPES
     )
     return {
-        "red-8": "with capacity held, the delay acts through the window, C tau: a longer one lets "
-        "a larger threshold be stable, where averaged RED needs a larger alpha. The threshold "
-        f"of Compound at the Hopf condition is {far}. With threshold {POLICY_TH:g} small motions "
-        "grow "
-        f"at {_growth(SHORT_RTTS[0]):.1f}/s at {SHORT_RTTS[0] * 1e3:g} ms, where C tau is "
-        f"{CAPACITY * SHORT_RTTS[0]:g} packet, less than the windows of a fluid, and at "
-        f"{_growth(SHORT_RTTS[1]):.2f}/s at {SHORT_RTTS[1] * 1e3:g} ms: short round trips "
-        "destabilise "
-        "it, not long ones"
+        "red-8": "at a fixed capacity, the delay acts through the window, C tau. A longer delay "
+        "allows a larger threshold to be stable, while averaged RED needs a larger "
+        f"alpha. The threshold of Compound TCP at the Hopf condition is {far}. With "
+        f"threshold {POLICY_TH:g} small oscillations grow at "
+        f"{_growth(SHORT_RTTS[0]):.1f}/s at {SHORT_RTTS[0] * 1e3:g} ms, where C tau is "
+        f"{CAPACITY * SHORT_RTTS[0]:g} packet, less than the windows of a fluid model. "
+        f"At {SHORT_RTTS[1] * 1e3:g} ms they grow at {_growth(SHORT_RTTS[1]):.2f}/s. So "
+        "short round-trip times destabilise the policy, not long ones"
     }
 
 

@@ -98,20 +98,20 @@ class Users(Experiment):
         every = ", ".join(map(str, FLOW_COUNTS))
         others = " and ".join(str(flow_count) for flow_count in FLOW_COUNTS if flow_count != FLOWS)
         read = {
-            "windows": router.window,
-            "losses": router.loss,
-            "utilisation": router.utilisation,
-            "deviations of the queue for each flow": deviation_of_each,
-            "correlations of windows": router.synchrony,
+            "Windows": router.window,
+            "Losses": router.loss,
+            "Utilisations": router.utilisation,
+            "Deviations of the queue per flow": deviation_of_each,
+            "Correlations of windows": router.synchrony,
         }
-        scaled = "; ".join(
-            f"{name} {over_flow_counts(self.sweep, one)}" for name, one in read.items()
+        scaled = ". ".join(
+            f"{name}: {over_flow_counts(self.sweep, one)}" for name, one in read.items()
         )
-        fixed = f"windows {over_flow_counts(self.fixed_thresholds, router.window)}"
+        fixed = f"windows of {over_flow_counts(self.fixed_thresholds, router.window)}"
         return {
             "red-21": (
-                f"with {every} flows: {scaled}. With the thresholds of {FLOWS} flows whatever "
-                f"their number, {others} flows have {fixed}"
+                f"the following values are for {every} flows. {scaled}. With the thresholds of "
+                f"{FLOWS} flows for each number of flows, {others} flows have {fixed}"
             )
         }
 
@@ -133,12 +133,12 @@ class Users(Experiment):
             [
                 panel("window [packets]", router.window),
                 panel("loss", router.loss),
-                panel("deviation of the queue\nfor each flow [packets]", deviation_of_each),
+                panel("deviation of the queue\nper flow [packets]", deviation_of_each),
             ],
         )
 
 
-FIXED_THRESHOLDS = "RED 50/100 whatever the flows"
+FIXED_THRESHOLDS = "RED 50/100 for each number of flows"
 """How legends call thresholds that do not grow."""
 
 

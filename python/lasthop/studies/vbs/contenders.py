@@ -52,15 +52,16 @@ def findings(runs: Runs) -> dict[str, str]:
     )
     return {
         "vbs-18": (
-            f"{plain} stations of {', '.join(map(str, DEVICES))} have a frame to send, over time: "
-            f"hardly more with more devices, as stated. The models that the paper cites count "
-            f"{CITED} at the ends of exchanges, each taken alike. Over time the frames of the "
-            "access point weigh more, and so do the idle slots, which are many while few contend. "
-            "With segments of 1 byte, "
-            f"whose frames last as long as those of ACKs, it is {equal}; with slots of 1 us too, "
-            f"so that nearly all the time is frames, {dense}. What is left is the backoff, which "
-            "the cited models forget after every exchange: a station that lost against the access "
-            "point goes on with what its counter has left, against a new draw of the latter"
+            f"averaged over time, {plain} stations of {', '.join(map(str, DEVICES))} have a frame "
+            "to send. The number hardly grows with the devices, as stated. The models that the "
+            f"paper cites count {CITED} at the ends of exchanges, with equal weight for each "
+            "exchange. In the average over time, the frames of the access point have more weight, "
+            "and so do the idle slots, which are many while few stations contend. With segments "
+            f"of 1 byte, whose frames last as long as those of ACKs, the number is {equal}. With "
+            f"slots of 1 us too, so that frames take almost all the time, it is {dense}. The "
+            "remaining difference is the backoff, which the cited models reset after every "
+            "exchange. A station that lost against the access point continues with its remaining "
+            "counter, against a new draw of the access point"
         )
     }
 

@@ -54,13 +54,13 @@ def findings(runs: Runs) -> dict[str, str]:
         totals[variant] = f"{first} to {last} Mb/s"
     return {
         "vbs-4": (
-            f"the queue holds {queues['plain']} packets with {', '.join(map(str, DEVICES))} "
-            "devices and the access point always has a frame to send, so that nothing is left to "
-            "gain. Where two connections leave it empty at times, the aggregate grows, slightly, "
-            f"and the index falls as in the figure: with channel errors of {ERROR} and "
-            f"{cell.ATTEMPTS} attempts from {totals['errors']} (queue {queues['errors']}), with a "
-            f"receive window of {SMALL_WINDOW} packets from {totals['window']} (queue "
-            f"{queues['window']}). The channel of a test-bed has errors"
+            f"the queue has {queues['plain']} packets with {', '.join(map(str, DEVICES))} "
+            "devices. The access point always has a frame to send, so no further gain is "
+            "possible. If two connections sometimes leave the queue empty, the aggregate grows "
+            f"slightly, and the index falls as in the figure. With channel errors of {ERROR} and "
+            f"{cell.ATTEMPTS} attempts the aggregate grows from {totals['errors']} (queue "
+            f"{queues['errors']}). With a receive window of {SMALL_WINDOW} packets it grows from "
+            f"{totals['window']} (queue {queues['window']}). The channel of a test-bed has errors"
         )
     }
 

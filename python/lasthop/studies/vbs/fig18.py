@@ -104,7 +104,7 @@ def settling_s(runs: Runs, algorithm: str) -> str:
         for (_, end), ratio in zip(WINDOWS, ratios, strict=True):
             if abs(float(ratio.samples.mean()) / TARGET - 1.0) > 0.05:
                 late = end
-        times.append("never" if late == LENGTH_S else f"after {late} s")
+        times.append("never" if late == LENGTH_S else f"{late} s")
     return ", ".join(times)
 
 
@@ -116,11 +116,12 @@ def findings(runs: Runs) -> dict[str, str]:
     )
     return {
         "vbs-13": (
-            "Algorithm 1 blocks only while the queue holds c B, and lets a class with more users "
-            f"in again below it; of the three changes it settles {settling_s(runs, 'vbs')}. The "
-            f"model takes the target as met. The regulator holds {held}, and settles "
-            f"{settling_s(runs, 'regulated')}. A partition holds {kept}, and settles "
-            f"{settling_s(runs, 'partition')}"
+            "Algorithm 1 blocks only while the queue holds c B packets, and below c B it admits a "
+            "class with more users again. Its settling times after the three changes are "
+            f"{settling_s(runs, 'vbs')}. The model assumes that the target is met. With the "
+            f"regulator the ratio is {held}, and the settling times are "
+            f"{settling_s(runs, 'regulated')}. With a partition the ratio is {kept}, and the "
+            f"settling times are {settling_s(runs, 'partition')}"
         )
     }
 
@@ -131,7 +132,7 @@ PICTURE = Picture(
         Panel(
             "class 1 over class 2 [-]",
             SWEEP.lines("{algorithm}", "window", cell.ratio),
-            "two of class 1 come at 100 s; at 200 s they leave and two of class 2 come",
+            "two of class 1 join at 100 s; at 200 s they leave and two of class 2 join",
             from_zero=False,
             levels={"target": TARGET},
         )

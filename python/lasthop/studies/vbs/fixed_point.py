@@ -13,7 +13,7 @@ from lasthop.studies.vbs import cell
 SCATTERED = 4
 """Starting points anywhere, besides those that the model itself tries."""
 
-READINGS = {"the engine's": Options(), "the paper's own as corrected": PAPER}
+READINGS = {"the engine's": Options(), "the corrected paper's": PAPER}
 
 
 def trees() -> Iterator[dict[str, object]]:
@@ -63,10 +63,10 @@ def findings(_: Runs) -> dict[str, str]:
     starts = sum(count for _, count in spreads())
     return {
         "vbs-17": (
-            f"{len(spreads())} systems ({' and '.join(READINGS)} reading of figure 11 with "
-            f"{cell.ATTEMPTS} and {cell.STATED_ATTEMPTS} attempts and p_w = {cell.ERRORS_STATED}, "
-            "with 70 ms of wire, with shares), "
-            f"{starts} starting points in all; no proof, for Brouwer's theorem has existence alone"
+            f"{len(spreads())} systems were solved from {starts} starting points in all. They are "
+            f"{' and '.join(READINGS)} reading of figure 11, with {cell.ATTEMPTS} and "
+            f"{cell.STATED_ATTEMPTS} attempts and p_w = {cell.ERRORS_STATED}, with 70 ms of wire, "
+            "and with shares. This is no proof, since Brouwer's theorem gives only existence"
         )
     }
 

@@ -41,10 +41,11 @@ def findings_occupancy(runs: Runs) -> dict[str, str]:
     """Return why the mean is below 90."""
     return {
         "vbs-1": (
-            f"the queue holds {listed(SWEEP.read(runs, cell.occupancy))} packets at p_w = "
-            f"{cell.ERRORS_STATED}: it is never empty and full again and again, but each time it "
-            "overflows, flows halve their windows and it falls. Where a loss takes "
-            f"{GENTLE} of the window, it holds {cell.occupancy(runs['gentle'])} at p_w = 0.3"
+            f"the queue has {listed(SWEEP.read(runs, cell.occupancy))} packets at p_w = "
+            f"{cell.ERRORS_STATED}. It is never empty and often full, but each time it overflows, "
+            "flows halve their windows and the queue falls. If a loss reduces the window by a "
+            f"fraction of only {GENTLE}, the queue has {cell.occupancy(runs['gentle'])} packets "
+            "at p_w = 0.3"
         )
     }
 
@@ -70,7 +71,7 @@ RATIO = Picture(
         Panel(
             "queue of the AP [packets]",
             SWEEP.lines("queue", "error", cell.occupancy),
-            levels={"room": float(cell.BUFFER)},
+            levels={"buffer": float(cell.BUFFER)},
         ),
     ],
 )
@@ -87,8 +88,8 @@ def findings_windows(runs: Runs) -> dict[str, str]:
     high = cell.window(runs["0_3"], "high")
     return {
         "vbs-3": (
-            f"mean window of class 1 with four flows: {high} packets of 45, "
-            f"{cell.window(runs['70ms'], 'high')} with 70 ms of wire, as figure 8 has them"
+            f"the mean window of class 1 with four flows is {high} of 45 packets. With 70 ms of "
+            f"wire, as in figure 8, it is {cell.window(runs['70ms'], 'high')}"
         )
     }
 

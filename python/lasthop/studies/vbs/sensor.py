@@ -84,10 +84,11 @@ def findings(runs: Runs) -> dict[str, str]:
     up = reports(runs["mixed-drop_tail"], "up", "report_delivery")
     return {
         "vbs-15": (
-            f"behind drop-tail {plain} of the commands arrive beside ten downloads, {mixed} beside "
-            f"five uploads and five downloads; of reports upwards, which do not pass the queue, "
-            f"{up}. Delays of commands with drop-tail, Algorithm 1 and regulator: "
-            f"{delays['downloads']} ms beside downloads, {delays['mixed']} ms with uploads"
+            f"with drop-tail, a fraction of {plain} of the commands arrives together with ten "
+            f"downloads, and {mixed} together with five uploads and five downloads. Reports in "
+            f"the uplink do not pass the queue, and {up} of them arrive. The delays of commands "
+            f"with drop-tail, Algorithm 1 and the regulator are {delays['downloads']} ms with "
+            f"downloads, and {delays['mixed']} ms with uploads"
         )
     }
 

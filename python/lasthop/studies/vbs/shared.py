@@ -82,10 +82,10 @@ def findings_occupancy(runs: Runs) -> dict[str, str]:
     }
     return {
         "vbs-9": (
-            f"root mean square distance from {TARGET:g}: {swing['two_classes']} packets by "
-            f"Algorithm 1, {swing['regulated']} by the regulator, whose mean is "
-            f"{cell.occupancy(runs['regulated'])}, {swing['partition']} by a partition, whose mean "
-            f"is {cell.occupancy(runs['partition'])}"
+            f"the root mean square distance from {TARGET:g} packets is {swing['two_classes']} "
+            f"with Algorithm 1. With the regulator it is {swing['regulated']}, at a mean of "
+            f"{cell.occupancy(runs['regulated'])}. With a partition it is {swing['partition']}, "
+            f"at a mean of {cell.occupancy(runs['partition'])}"
         )
     }
 
@@ -152,15 +152,15 @@ def findings_fairness(runs: Runs) -> dict[str, str]:
     vbs, regulated = runs["vbs-0_3"], runs["regulated-0_3"]
     return {
         "vbs-10": (
-            f"at p_w = 0.3 drop-tail carries {cell.total(runs['plain-0_3'])} Mb/s, with "
-            f"{cell.ratio(runs['plain-0_3'])} times as much for class 1; equal shares cannot carry "
-            f"more than {equal}, since frames of class 2 take longer: a queue for each connection, "
-            f"served in turn, carries {cell.total(runs['fair-0_3'])}. Algorithm 1 carries "
-            f"{cell.total(vbs)} at a ratio of {cell.ratio(vbs)}, the regulator "
-            f"{cell.total(regulated)} at {cell.ratio(regulated)}, a partition "
+            f"at p_w = 0.3 drop-tail carries {cell.total(runs['plain-0_3'])} Mb/s, and class 1 "
+            f"gets {cell.ratio(runs['plain-0_3'])} times as much as class 2. Equal shares cannot "
+            f"carry more than {equal} Mb/s, since frames of class 2 take longer. A queue for each "
+            f"connection, served in turn, carries {cell.total(runs['fair-0_3'])}. Algorithm 1 "
+            f"carries {cell.total(vbs)} at a ratio of {cell.ratio(vbs)}, the regulator "
+            f"{cell.total(regulated)} at {cell.ratio(regulated)}, and a partition "
             f"{cell.total(runs['partition-0_3'])} at {cell.ratio(runs['partition-0_3'])}. With "
             f"{cell.STATED_ATTEMPTS} attempts Algorithm 1 carries "
-            f"{listed(STATED.at(algorithm='vbs').read(runs, cell.total))} Mb/s, drop-tail "
+            f"{listed(STATED.at(algorithm='vbs').read(runs, cell.total))} Mb/s, and drop-tail "
             f"{listed(STATED.at(algorithm='plain').read(runs, cell.total))}"
         )
     }
@@ -229,8 +229,8 @@ def findings_tolerance(runs: Runs) -> dict[str, str]:
     sizes = ", ".join("1/B^2" if tol is None else f"{tol:g}" for tol in TOLS.values())
     return {
         "vbs-14": (
-            f"at tol {sizes} it first rests after {times} s and ends {errors} packets off c B: a "
-            "tolerance of 25 is sooner and closer than the smaller ones"
+            f"at tol {sizes} it first settles after {times} s, and ends {errors} packets off c B. "
+            "A tolerance of 25 is faster and more accurate than the smaller ones"
         )
     }
 
@@ -244,7 +244,7 @@ TOLERANCE = Picture(
     [
         Panel(label, TOL.lines("Algorithm 1", "size", reading))
         for label, reading in zip(
-            ("time until rest [s]", "distance from c B [packets]"),
+            ("settling time [s]", "distance from c B [packets]"),
             TIME_AND_ACCURACY.values(),
             strict=True,
         )

@@ -65,7 +65,7 @@ def findings(_: Runs) -> dict[str, str]:
     loss = point.case.model.loss(point.case.derived, [w])[0]
     return {
         "vbs-16": (
-            f"{sufficient:.4f} packets is where the sufficient condition (29) ends; the exact "
+            f"{sufficient:.4f} packets is where the sufficient condition (29) ends. The exact "
             f"condition (30) holds down to {w:.4f}, where the loss probability is {loss:.2f}"
         )
     }

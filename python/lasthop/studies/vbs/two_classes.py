@@ -113,8 +113,9 @@ def findings_failures(runs: Runs) -> dict[str, str]:
     none, some = failure(runs["0"], "high"), failure(runs["0_3"], "high")
     return {
         "vbs-5": (
-            f"class 1's frames fail by collisions alone, {none} of all at p_w = 0 and {some} at "
-            "0.3: fewer, since the stations have fewer ACKs to send in the same time"
+            f"the frames of class 1 fail only because of collisions. The fraction is {none} at "
+            f"p_w = 0 and {some} at 0.3. It is lower at 0.3, since the stations have fewer ACKs "
+            "to send in the same time"
         )
     }
 
@@ -224,7 +225,7 @@ def findings_goodputs(runs: Runs) -> dict[str, str]:
     from lasthop.models.vbs import PAPER
 
     gaps = [
-        f"{attempts} attempts and {words} "
+        f"with {attempts} attempts and {words} "
         + listed(SETTINGS.at(attempts=attempts, frames=frames).read(runs, cell.ratio))
         for attempts in SETTINGS.settings["attempts"]
         for frames, words in FRAMES.items()
@@ -246,19 +247,19 @@ def findings_goodputs(runs: Runs) -> dict[str, str]:
     ]
     return {
         "vbs-7": (
-            f"the ratio of the classes at p_w = 0.3 is {cell.ratio(runs['0_3'])} simulated and "
-            f"{by_option[0]} by the paper's model; with losses in bursts it is {by_option[1]}, "
-            "with "
-            f"collisions by attempt {by_option[2]}, and with both {by_option[3]}"
+            f"the ratio of the classes at p_w = 0.3 is {cell.ratio(runs['0_3'])} in the "
+            f"simulation and {by_option[0]} in the paper's model. With losses in bursts the model "
+            f"gives {by_option[1]}, with collisions by attempt {by_option[2]}, and with both "
+            f"{by_option[3]}"
         ),
-        "vbs-2": (f"class 1 over class 2 at p_w = {errors}: {'; '.join(gaps)}"),
+        "vbs-2": (f"class 1 over class 2 at p_w = {errors} is as follows: {'; '.join(gaps)}"),
         "vbs-21": (
-            f"with {cell.ATTEMPTS} attempts and noise that loses as many frames at 36 Mb/s, the "
-            f"ratios at p_w = {errors} are {ratio['snr_fixed']} with fixed rates and "
-            f"{ratio['snr_arf']} with fallback, and the totals {total['snr_fixed']} and "
-            f"{total['snr_arf']} Mb/s: at slower rates the frames get through. With errors at "
-            f"every rate, such as interference, the ratios stay, {ratio['any_arf']}, and all lose: "
-            f"{total['any_arf']} Mb/s"
+            f"these runs have {cell.ATTEMPTS} attempts, and noise that loses as many frames at 36 "
+            f"Mb/s. The ratios at p_w = {errors} are {ratio['snr_fixed']} with fixed rates and "
+            f"{ratio['snr_arf']} with fallback. The totals are {total['snr_fixed']} and "
+            f"{total['snr_arf']} Mb/s, because frames get through at slower rates. If errors do "
+            "not depend on the rate, as with interference, the ratios stay at "
+            f"{ratio['any_arf']}, and all devices lose throughput: {total['any_arf']} Mb/s"
         ),
     }
 
@@ -343,11 +344,11 @@ def findings_loss(runs: Runs) -> dict[str, str]:
     ]
     return {
         "vbs-8": (
-            f"the paper's model is off by {', '.join(papers)}, by two errors that cancel: it "
-            "halves a window at every loss, and forgets the time of recovery. "
-            f"At p_w = {cell.ERRORS_STATED} our model, whose overflows lose several packets of a "
-            f"window at once, is off by {', '.join(bursts)}; with losses that are independent of "
-            f"each other it would be {', '.join(off)}"
+            f"the paper's model is off by {', '.join(papers)}, because of two errors that cancel: "
+            "it halves a window at every loss, and ignores the time of recovery. At p_w = "
+            f"{cell.ERRORS_STATED} our model, in which an overflow loses several packets of a "
+            f"window, is off by {', '.join(bursts)}. With losses that are independent of each "
+            f"other it would be off by {', '.join(off)}"
         )
     }
 

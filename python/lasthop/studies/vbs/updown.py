@@ -114,13 +114,14 @@ def findings_errors(runs: Runs) -> dict[str, str]:
     four, eight = (listed(plain.at(attempts=limit).read(runs, ratio)) for limit in LIMITS)
     return {
         "vbs-11": (
-            f"without shares, and with nothing dropped, up over down at p_w = "
+            "without shares, and without drops at the buffer, up over down at p_w = "
             f"{cell.ERRORS_STATED} is {four} with {cell.ATTEMPTS} attempts and {eight} with "
-            f"{cell.STATED_ATTEMPTS}. Algorithm 1 blocks only while the queue holds c B. An upload "
-            "does well without most of its ACKs, and gets enough of them through below c B. The "
-            f"regulator blocks with a probability whatever the length: with "
-            f"{cell.STATED_ATTEMPTS} attempts up over down {listed(held.read(runs, ratio))}. A "
-            f"partition, which counts ACKs as packets, leaves {listed(parts.read(runs, ratio))}"
+            f"{cell.STATED_ATTEMPTS}. Algorithm 1 blocks only while the queue holds c B packets. "
+            "An upload needs only a few of its ACKs, and enough of them pass while the queue is "
+            "below c B. The regulator blocks with a probability that does not depend on the queue "
+            f"length. With it and {cell.STATED_ATTEMPTS} attempts, up over down is "
+            f"{listed(held.read(runs, ratio))}. A partition, which counts ACKs as packets, gives "
+            f"{listed(parts.read(runs, ratio))}"
         )
     }
 
@@ -144,11 +145,11 @@ def findings_buffers(runs: Runs) -> dict[str, str]:
     lost = listed(BY_BUFFER.at(algorithm="plain").read(runs, cell.buffer_loss))
     return {
         "vbs-12": (
-            f"with the regulator up over down is {held} with room for "
-            f"{', '.join(map(str, BUFFERS))} packets, the total {totals} Mb/s; with a partition it "
-            f"is {parts}. Without shares the queue drops {lost} of what comes, ACKs of uploads for "
-            "the most part: the fewer ACKs a segment needs on the air, the more the cell carries. "
-            "Algorithm 1 blocks only while the queue holds c B"
+            f"with the regulator and buffers of {', '.join(map(str, BUFFERS))} packets, up over "
+            f"down is {held}, and the total is {totals} Mb/s. With a partition, up over down is "
+            f"{parts}. Without shares the queue drops {lost} of the packets, mostly ACKs of "
+            "uploads. With fewer ACKs per segment on the air, the cell carries more. Algorithm 1 "
+            "blocks only while the queue holds c B packets"
         )
     }
 
@@ -168,13 +169,14 @@ def dropping(runs: Runs) -> None:
 def findings_balance(runs: Runs) -> dict[str, str]:
     """Return what either kind of loss does to up over down."""
     told = "; ".join(
-        f"p_w = {error:g}, {attempts} attempts: "
-        f"{listed(BALANCE.at(attempts=attempts, error=error).read(runs, ratio))}"
+        f"{listed(BALANCE.at(attempts=attempts, error=error).read(runs, ratio))} "
+        f"(p_w = {error:g}, {attempts} attempts)"
         for error in BALANCE.settings["error"]
         for attempts in LIMITS
     )
     rooms = ", ".join(map(str, ALL_BUFFERS))
-    return dict.fromkeys(("vbs-19", "vbs-20"), f"up over down with {rooms} packets of room: {told}")
+    finding = f"up over down with a buffer of {rooms} packets is {told}"
+    return dict.fromkeys(("vbs-19", "vbs-20"), finding)
 
 
 def _goodputs(sweep: Sweep, over: str, abscissa: Abscissa) -> Picture:
@@ -194,7 +196,7 @@ OF_ALL = Abscissa("channel errors $p_w$ of all stations [-]", ticks=cell.ERRORS)
 
 FIG16 = Study(
     key="vbs-fig16",
-    title=f"Figure 16: uploads and downloads, room for {LARGE} packets",
+    title=f"Figure 16: uploads and downloads, buffer of {LARGE} packets",
     points=BY_ERROR.points(),
     measure=measure_errors,
     regime=lossless,
