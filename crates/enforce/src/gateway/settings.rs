@@ -162,7 +162,7 @@ table! {
         agent: String = formed(&AGENT).required();
         /// SNMP community with read access.
         community: String = formed(&COMMUNITY).default("public");
-        /// Column of IP addresses, whose index ends in the station's MAC address. The default is cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB.
+        /// Column of IP addresses. Its index ends in the station's MAC address. The default is cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB.
         column as "table": String = formed(&OID).default("1.3.6.1.4.1.9.9.273.1.2.1.1.16");
         /// Column of data rates, for fairness = "rate". Its index ends in the station's MAC address. An example is 1.3.6.1.4.1.9.9.273.1.3.1.1.1, cDot11ClientCurrentTxRateSet of CISCO-DOT11-ASSOCIATION-MIB.
         rates: Option<String> = formed(&RATES_OID).absent("rates are not read; those of the file are used");

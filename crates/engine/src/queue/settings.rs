@@ -270,7 +270,7 @@ table! {
         all_of QueueSetting;
         /// Virtual buffer sharing: classes of flows with shares of the access point's queue.
         key vbs: SharingSetting = inner().absent("none");
-        /// Queue of a Linux access point in a cell that aggregates: FQ-CoDel for each station, turns by air time, and limits of the air time of packets in the device.
+        /// Queue of a Linux access point, in a cell that aggregates: FQ-CoDel for each station, turns by air time, and limits of what the device holds.
         key mac80211: Mac80211Setting = inner().absent("none");
     }
 }
