@@ -35,8 +35,7 @@ pub struct Tables {
 
 static COMPANION: Companion<Tables> = Companion::new(
     || {
-        let gateway =
-            "Settings of `lasthop gateway`, which enforces fairness on Linux. Simulations ignore them.";
+        let gateway = "Settings of `lasthop gateway`, which enforces fairness on Linux. Simulations ignore them.";
         let interface = "Settings of `lasthop queue`, which gives a network interface on Linux a queue. Simulations ignore them.";
         vec![
             inner().absent("no gateway").key(GATEWAY, gateway),

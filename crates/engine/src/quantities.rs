@@ -70,7 +70,7 @@ registry! {
     GOODPUT_SHARE: "goodput_share", "-", ["flows", "stations", "classes"],
         "share of the item in the goodput of all flows";
     FAIRNESS_LEVEL: "fairness_level", "-", ["stations"],
-        "goodput of the first station whose demand is not met, divided by the goodput of this station (eta_1j). It is absent if this station's demand is met. The demand of a flow is met if it has a rate of its own, loses at most 1 % of its datagrams, and has no growing backlog of datagrams in flight. Reports of sensors demand no share. The demand of a station is met if none of its flows demands more";
+        "goodput of the first station whose demand is not met, divided by the goodput of this station (eta_1j). It is absent if this station's demand is met. The demand of a flow with a given rate is met if it loses at most 1 % of its datagrams and none pile up. TCP and greedy flows always demand more. Reports of sensors demand no share. The demand of a station is met if none of its flows demands more";
     RTT: "rtt_s", "s", ["flows", "classes"],
         "mean of the round-trip samples of a TCP flow, with one sample per ACK of new data. For a class it is over the samples of all its TCP flows. For a user of a CSMA network it is over the samples of all its connections. In a series it is over the samples of the interval";
     RTT_P95: "rtt_p95_s", "s", ["flows"],
