@@ -151,8 +151,8 @@ words! {
     pub enum QueueOrder {
         /// First in, first out.
         Fifo = "fifo",
-        /// The first packet of the flow of a packet drawn at random, as models with a randomly mixed
-        /// queue assume; packets of a flow stay in order.
+        /// A packet is drawn at random, and the first packet of its flow is next, as in models of a
+        /// randomly mixed queue. Packets of a flow stay in order.
         Mixed = "mixed",
     }
 }

@@ -72,7 +72,7 @@ table! {
         share: f64 = number(0.0..=1.0).required();
         /// Name of a station, or of a table of stations.
         station: Option<String> = name().absent("any");
-        /// Uploads or downloads.
+        /// Direction of the flows: uploads or downloads.
         direction: Option<Direction> = word_or_none().absent("both");
         /// Loss probability from which stations belong to the class. It is that of frames with full segments at the start of the run, in the worse direction. It applies to flows of sensors too.
         error_from: Option<f64> = probability().absent("any");

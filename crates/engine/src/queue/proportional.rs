@@ -11,7 +11,7 @@ use crate::packet::Packet;
 use crate::table;
 
 table! {
-    /// Drops with a probability proportional to the backlog.
+    /// Queue that drops packets with a probability proportional to the backlog.
     pub struct ProportionalSetting: Copy in "proportional" {
         /// Drop probability for each packet that an arriving packet finds in the queue.
         slope: f64 = number(0.000_000_001..=1.0).required();

@@ -250,7 +250,7 @@ macro_rules! disciplines {
 disciplines! {
     /// Random early detection (RED).
     Red(RedSetting) as red = inner();
-    /// Drops with a probability proportional to the backlog.
+    /// Queue that drops packets with a probability proportional to the backlog.
     Proportional(ProportionalSetting) as proportional = inner();
     /// CoDel (RFC 8289).
     CoDel(CoDelSetting) as codel = shorthand(CoDelSetting::target);

@@ -70,7 +70,7 @@ words! {
         Reno = "reno",
         /// Fast recovery with partial ACKs (RFC 6582).
         NewReno = "newreno",
-        /// Reno's window plus one that follows the queueing delay (Tan et al. 2006).
+        /// Reno's window plus a window that follows the queueing delay (Tan et al. 2006).
         Compound = "compound",
         /// The window as a cubic function of the time since the last loss (RFC 9438).
         Cubic = "cubic",
