@@ -35,9 +35,8 @@ pub struct Tables {
 
 static COMPANION: Companion<Tables> = Companion::new(
     || {
-        let gateway =
-            "How `lasthop gateway` enforces fairness on Linux; simulations do not read it.";
-        let interface = "The queue that `lasthop queue` gives an interface on Linux; simulations do not read it.";
+        let gateway = "Settings of `lasthop gateway`, which enforces fairness on Linux. Simulations ignore them.";
+        let interface = "Settings of `lasthop queue`, which gives a network interface on Linux a queue. Simulations ignore them.";
         vec![
             inner().absent("no gateway").key(GATEWAY, gateway),
             inner().absent("no interface").key(INTERFACE, interface),

@@ -21,25 +21,25 @@ use crate::table;
 const LONGEST_DELAY: u64 = 100 * S;
 
 table! {
-    /// How a station answers pings of the virtual shared bottleneck.
+    /// Replies of a station to pings of the virtual shared bottleneck.
     pub struct EchoKeys in "echo" {
-        /// Extra time before the station answers a ping of the virtual shared bottleneck.
+        /// Extra time before the station replies to a ping of the virtual shared bottleneck.
         ping_delay: Span = duration(0..=LONGEST_DELAY).default("0 s");
-        /// Probability that the station does not answer such a ping; with 1 it never does.
+        /// Probability that the station does not reply to a ping of the virtual shared bottleneck. With 1 it never replies.
         ping_loss: f64 = number(0.0..=1.0).default(0.0);
-        /// Changes of ping_delay and ping_loss during the run, by name: from `at` on they are as that table says.
+        /// Changes of ping_delay and ping_loss during the run, by name. From `at` on, the values of that table apply.
         key pings: EchoChangeTable = tables().absent("none");
     }
 }
 
 table! {
-    /// How a station answers pings from some time on, until its next change. What is not said is as in the station's table.
+    /// Replies of a station to pings from a given time until its next change. Absent keys have the values of the station's table.
     pub struct EchoChangeTable in "pings" {
-        /// When the change comes, after the start of the run.
+        /// Time of the change, after the start of the run.
         at: Span = duration(1..=1_000_000 * S).required();
-        /// Extra time before the station answers a ping.
+        /// Extra time before the station replies to a ping.
         ping_delay: Option<Span> = duration(0..=LONGEST_DELAY).absent("the station's");
-        /// Probability that the station does not answer a ping.
+        /// Probability that the station does not reply to a ping.
         ping_loss: Option<f64> = number(0.0..=1.0).absent("the station's");
     }
 }

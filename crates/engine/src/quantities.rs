@@ -66,157 +66,157 @@ pub const FRACTIONS: [Quantity; 19] = [
 // name, unit, lists, and below them the definition
 registry! {
     GOODPUT: "goodput_bps", "bit/s", ["flows", "stations", "cells", "classes"],
-        "payload handed to the application in order, per time; the sum over the item's flows";
+        "payload delivered to the application in order, per second, summed over the flows of the item";
     GOODPUT_SHARE: "goodput_share", "-", ["flows", "stations", "classes"],
-        "the item's part of the goodput of all flows";
+        "share of the item in the goodput of all flows";
     FAIRNESS_LEVEL: "fairness_level", "-", ["stations"],
-        "goodput of the first station whose demand is not met over this station's, eta_1j; absent if this station's demand is met. The demand of a flow is met if it has a rate of its own, at most 1 % of its datagrams are lost, and those under way do not pile up. Reports of sensors ask for no share. The demand of a station is met if none of its flows asks for more";
+        "goodput of the first station whose demand is not met, divided by the goodput of this station (eta_1j). It is absent if this station's demand is met. The demand of a flow with a given rate is met if it loses at most 1 % of its datagrams and none pile up. TCP and greedy flows always demand more. Reports of sensors demand no share. The demand of a station is met if none of its flows demands more";
     RTT: "rtt_s", "s", ["flows", "classes"],
-        "mean of the round-trip samples of a TCP flow, one an ACK of new data; of a class over the samples of all its TCP flows, of a user of a CSMA network over those of all its connections; in a series over the samples of the interval";
+        "mean of the round-trip samples of a TCP flow, with one sample per ACK of new data. For a class it is over the samples of all its TCP flows. For a user of a CSMA network it is over the samples of all its connections. In a series it is over the samples of the interval";
     RTT_P95: "rtt_p95_s", "s", ["flows"],
-        "95th percentile of those samples, at most 0.2 % above the exact one; measured if asked for (--tails, simulate(tails=True))";
+        "95th percentile of the round-trip samples of a TCP flow, at most 0.2 % above the exact value. It is measured only if requested (--tails, simulate(tails=True))";
     RTT_P99: "rtt_p99_s", "s", ["flows"],
-        "99th percentile of those samples, likewise";
+        "99th percentile of the round-trip samples of a TCP flow, at most 0.2 % above the exact value. It is measured only if requested (--tails, simulate(tails=True))";
     ONE_WAY_DELAY: "one_way_delay_s", "s", ["flows", "classes"],
-        "mean time from source to sink of a UDP flow's datagrams, or a class's, per datagram";
+        "mean time from source to sink per datagram of a UDP flow, or of a class";
     ONE_WAY_DELAY_P99: "one_way_delay_p99_s", "s", ["flows", "classes"],
-        "99th percentile of those times, at most 0.2 % above the exact one; of a class over the datagrams of all its UDP flows";
+        "99th percentile of the time from source to sink of a UDP flow's datagrams, at most 0.2 % above the exact value. For a class it is over the datagrams of all its UDP flows";
     CWND: "cwnd_packets", "packets", ["flows", "classes"],
-        "time average of the congestion window of a TCP flow, from its start until all that it had to send was acknowledged; of a class over the flows that have begun and are not finished";
+        "time average of the congestion window (cwnd) of a TCP flow, from its start until all its data was acknowledged. For a class it is over the flows that have begun and are not finished";
     CWND_MAX: "cwnd_max_packets", "packets", ["flows"],
-        "largest congestion window of a TCP flow, in cells with channel errors";
+        "largest congestion window (cwnd) of a TCP flow. It is given only in cells with channel errors";
     LOSS_PROBABILITY: "loss_probability", "-", ["flows", "classes"],
-        "segments or datagrams lost (queues, wire, attempt limit) over those that were lost or have arrived; each counts when it is lost or arrives. Those under way at the end do not count";
+        "segments or datagrams lost (queues, wire, attempt limit), divided by those that were lost or have arrived. Each counts at the time when it is lost or arrives. Packets in flight at the end do not count";
     RETRANSMISSIONS: "retransmissions", "packets", ["flows"],
-        "segments sent again";
+        "number of retransmitted segments";
     REPORTS: "reports", "reports", ["flows"],
-        "reports that a sensor made, those made less than a deadline before the end not counted";
+        "number of reports that a sensor made. Reports made less than one deadline before the end do not count";
     REPORT_DELIVERY: "report_delivery", "-", ["flows"],
-        "part of a sensor's reports that arrived by their deadline";
+        "fraction of a sensor's reports that arrived by their deadline";
     REPORT_DELAY: "report_delay_s", "s", ["flows"],
-        "mean time from the making of a report to its arrival, of those that arrived by their deadline";
+        "mean time from the creation of a report to its arrival, over the reports that arrived by their deadline";
     REPORT_DELAY_P95: "report_delay_p95_s", "s", ["flows"],
-        "95th percentile of those times";
+        "95th percentile of the time from the creation of a report to its arrival, over the reports that arrived by their deadline";
     CONNECTIONS: "connections", "connections", ["flows", "links"],
-        "TCP connections that a flow over CSMA links has open, time average from its start to its stop; of a link those of the flows that pass it, over all the time";
+        "time average of the open TCP connections of a flow over CSMA links, from its start to its stop. For a link it is over the connections of the flows that pass it, and over the whole time";
     CONNECTIONS_OPENED: "connections_opened", "connections", ["flows"],
-        "TCP connections that a flow over CSMA links opened";
+        "number of TCP connections that a flow over CSMA links opened";
     CONNECTIONS_CLOSED: "connections_closed", "connections", ["flows"],
-        "TCP connections that a flow over CSMA links closed";
+        "number of TCP connections that a flow over CSMA links closed";
     AIRTIME_FRACTION: "airtime_fraction", "-", ["links", "stations"],
-        "part of the time that a CSMA link is sending, failed transmissions included; of a station in a cell that aggregates, that PPDUs with data for it and from it are on the air, those that fail included, without RTS, responses and gaps; PPDUs that collide count for the station of each, so that the sum over stations may exceed 1";
+        "fraction of time during which a CSMA link sends, including failed transmissions. In a cell that aggregates, it is the fraction of time during which PPDUs with data to or from a station are on the air. Failed PPDUs are included; RTS, responses and gaps are not. PPDUs that collide count for each of their stations, so that the sum over stations may exceed 1";
     DUMMY_FRACTION: "dummy_fraction", "-", ["links"],
-        "part of the time that a CSMA link is sending dummy packets, which airtime_fraction includes";
+        "fraction of time during which a CSMA link sends dummy packets. It is included in airtime_fraction";
     AGGRESSIVENESS: "aggressiveness", "-", ["links"],
-        "time average of a CSMA link's r: its mean backoff is exp(-beta r) of a transmission, and with AQM it drops arriving packets with this probability";
+        "time average of the aggressiveness r of a CSMA link. The mean backoff of the link is exp(-beta r) of a transmission, and with AQM it drops arriving packets with probability r";
     CONNECTIONS_FINISHED: "connections_finished", "connections", ["classes"],
-        "web connections whose response has arrived in full";
+        "number of web connections whose response has arrived completely";
     CONNECTIONS_REFUSED: "connections_refused", "connections", ["classes"],
-        "web connections that did not begin since 10000 of the class were open";
+        "number of web connections that did not begin because 10000 connections of the class were open";
     COMPLETION: "completion_s", "s", ["flows", "classes"],
-        "time from the start of a finite flow to the last ACK, which may have waited for the receiver's delayed-ACK timer, of a web connection from its SYN to the end of the response; mean over those of a class that were finished";
+        "time from the start of a finite flow to its last ACK, which may have waited for the receiver's delayed-ACK timer. For a web connection it is the time from its SYN to the end of the response. For a class it is the mean over the finished flows or connections";
     COMPLETION_P95: "completion_p95_s", "s", ["classes"],
-        "95th percentile of those completion times; of web connections at most 0.2 % above the exact one";
+        "95th percentile of the completion times of a class's finished flows or web connections. For web connections it is at most 0.2 % above the exact value";
     UNFINISHED: "unfinished", "flows", ["flows", "classes"],
-        "finite flows, or web connections, that were not finished at the end";
+        "number of finite flows, or of web connections, that were not finished at the end";
     TRANSFER_RATE: "transfer_rate_bps", "bit/s", ["classes"],
-        "payload of a finite flow over its completion time, mean over those of a class that were finished";
+        "payload of a finite flow divided by its completion time, as a mean over the finished flows of the class";
     BYPASS: "bypass_packets", "packets", ["stations"],
-        "uplink datagrams of the station that pass beside a virtual shared bottleneck";
+        "number of uplink datagrams of the station that bypass a virtual shared bottleneck";
     COLLISION_RATE: "collision_rate", "-", ["stations", "aps", "links"],
-        "collided transmission attempts over all attempts, counted when they end";
+        "transmission attempts that collided, divided by all attempts. An attempt counts when it ends";
     FRAME_FAILURE_RATE: "frame_failure_rate", "-", ["stations", "aps", "links"],
-        "attempts that collided or were corrupted over all attempts, counted when they end";
+        "transmission attempts that collided or were corrupted, divided by all attempts. An attempt counts when it ends";
     DISCARD_PROBABILITY: "discard_probability", "-", ["stations", "aps", "links"],
-        "frames given up at the attempt limit over frames delivered or given up";
+        "frames given up at the attempt limit, divided by the frames delivered or given up";
     DOWNLINK_FAILURE_RATE: "downlink_failure_rate", "-", ["stations"],
-        "attempts of the access point to the station that collided or were corrupted over all to it, in cells with channel errors";
+        "attempts of the access point to the station that collided or were corrupted, divided by all its attempts to the station. It is given only in cells with channel errors";
     DOWNLINK_DISCARD_PROBABILITY: "downlink_discard_probability", "-", ["stations"],
-        "frames to the station given up at the attempt limit over those delivered or given up, in cells with channel errors";
+        "frames to the station that were given up at the attempt limit, divided by the frames to it that were delivered or given up. It is given only in cells with channel errors";
     MPDUS_PER_PPDU: "mpdus_per_ppdu", "MPDUs", ["stations", "aps"],
-        "mean number of MPDUs in the PPDUs with data that the node sent, received or not, in cells that aggregate";
+        "mean number of MPDUs in the PPDUs with data that the node sent, received or not. It is given only in cells that aggregate";
     REORDERING: "reordering_s", "s", ["stations", "aps"],
-        "mean time from the end of the PPDU that brought a packet of the node's until its receiver handed it up in order, in cells that aggregate";
+        "mean time from the end of the PPDU that carried a packet of the node until the receiver delivered the packet in order. It is given only in cells that aggregate";
     DOWNLINK_MPDUS_PER_PPDU: "downlink_mpdus_per_ppdu", "MPDUs", ["stations"],
-        "mean number of MPDUs in the access point's PPDUs to the station, in cells that aggregate";
+        "mean number of MPDUs in the access point's PPDUs to the station. It is given only in cells that aggregate";
     DOWNLINK_REORDERING: "downlink_reordering_s", "s", ["stations"],
-        "mean time from the end of the PPDU that brought a packet to the station until it was handed up in order, in cells that aggregate";
+        "mean time from the end of the PPDU that carried a packet to the station until the packet was delivered in order. It is given only in cells that aggregate";
     QUEUE: "queue_packets", "packets", ["stations", "aps"],
-        "time average of the packets in the node's queue, the one in service included";
+        "time average of the number of packets in the node's queue, including the packet in service";
     OCCUPANCY: "occupancy_packets", "packets", ["queues", "classes"],
-        "time average of the packets in the queue, the one in service included; of a class its own in the shared queue";
+        "time average of the number of packets in the queue, including the packet in service. For a class it is over the packets of the class in the shared queue";
     TARGET_SHARE: "target_share", "-", ["classes"],
-        "share h* of a class that shares the access point's queue, among all classes: what the file says over the sum of all";
+        "target share h* of a class in the access point's queue. It is the share in the file, divided by the sum of the shares of all classes";
     QUEUE_SHARE: "queue_share", "-", ["classes"],
-        "the class's part of the packets of all classes in the shared queue, time averages";
+        "packets of the class in the shared queue, divided by the packets of all classes in it, both as time averages";
     OCCUPANCY_ERROR: "occupancy_error_packets", "packets", ["queues"],
-        "root of the mean squared distance of a shared queue from its target occupancy, over time";
+        "root of the mean squared difference, over time, between the packets in a shared queue and its target occupancy";
     EMPTY_FRACTION: "empty_fraction", "-", ["queues"],
-        "part of the time a shared queue holds no packet";
+        "fraction of time during which a shared queue holds no packet";
     SETTLING: "settling_s", "s", ["queues"],
         "time from the first packet of the run until a shared queue was within the tolerance of its target occupancy";
     OCCUPANCY_MAX: "occupancy_max_packets", "packets", ["queues"],
-        "most packets that a wired link's queue held, the one in service included";
+        "largest number of packets in a wired link's queue, including the packet in service";
     OCCUPANCY_SD: "occupancy_sd_packets", "packets", ["queues"],
-        "standard deviation of a wired link's queue, read once a bin (record.utilisation_bin)";
+        "standard deviation of the number of packets in a wired link's queue, sampled once per bin (record.utilisation_bin)";
     DROP_PROBABILITY: "drop_probability", "-", ["queues", "classes"],
-        "packets that the queue refused or dropped over those that its discipline has judged, on arrival or, if it drops at the head, on departure; of a class its own at the shared queue";
+        "packets that the queue refused or dropped, divided by the packets that its discipline has judged. A packet is judged on arrival, or on departure if the queue drops at the head. For a class it is over the packets of the class at the shared queue";
     MARK_PROBABILITY: "mark_probability", "-", ["queues"],
-        "packets marked over those that the discipline of the queue has judged, on arrival or, if it drops at the head, on departure; of a queue that may mark";
+        "packets that the queue marked, divided by the packets that its discipline has judged. A packet is judged on arrival, or on departure if the queue drops at the head. It is given only for queues that may mark";
     SOJOURN: "sojourn_s", "s", ["queues"],
-        "mean time in the queue, service included, per packet that left it";
+        "mean time in the queue, including service, per packet that left it";
     SOJOURN_P99: "sojourn_p99_s", "s", ["queues"],
-        "99th percentile of those times in a cell's queue, at most 0.2 % above the exact one; measured if asked for (--tails, simulate(tails=True))";
+        "99th percentile of the time in a cell's queue, including service, at most 0.2 % above the exact value. It is measured only if requested (--tails, simulate(tails=True))";
     UTILISATION: "utilisation", "-", ["links"],
-        "part of the time the wired link sends; where it follows a trace, part of the bytes of its opportunities that it uses";
+        "fraction of time during which the wired link sends. If its rate follows a trace, it is the fraction of the bytes of its opportunities that it uses";
     UTILISATION_MIN: "utilisation_min", "-", ["links"],
-        "least part of a bin of time (record.utilisation_bin) that the wired link sends";
+        "smallest fraction of a time bin (record.utilisation_bin) during which the wired link sends";
     CAPACITY: "capacity_bps", "bit/s", ["links"],
         "time average of the rate C of a virtual shared bottleneck, from its start on";
     PING_RTT: "ping_rtt_s", "s", ["links"],
-        "mean round-trip time of the pings beside a virtual shared bottleneck";
+        "mean round-trip time of the pings of a virtual shared bottleneck, which bypass it";
     PING_RTT_P95: "ping_rtt_p95_s", "s", ["links"],
-        "95th percentile of those round-trip times, at most 0.2 % above the exact one";
+        "95th percentile of the round-trip times of the pings of a virtual shared bottleneck, at most 0.2 % above the exact value";
     PING_LOSS_PROBABILITY: "ping_loss_probability", "-", ["links"],
-        "pings lost, or ignored by their station, over these and the answered pings";
+        "pings that were lost or ignored by their station, divided by the pings that were lost, ignored or answered";
     ACTIVE_STATIONS: "active_stations", "stations", ["cells"],
-        "time average of the number of stations (not the AP) with a frame to send";
+        "time average of the number of stations (not the access point) with a frame to send";
     JAIN: "jain", "-", ["cells", "classes"],
-        "Jain's fairness index of the goodputs of the stations whose demand is not met (see fairness_level), or of the class's flows that have begun, are not finished and ask for more; absent with fewer than two. The goodput of a flow is over the time in which it existed";
+        "Jain's fairness index of the goodputs of the stations whose demand is not met (see fairness_level). For a class it is over the flows that have begun, are not finished, and demand more. The goodput of a flow is over the time in which it existed. The index is absent with fewer than two stations or flows";
     SYNCHRONISATION: "synchronisation", "-", ["classes"],
-        "correlation of the windows of a class's TCP flows, read once a bin: covariances of all pairs over the products of their standard deviations; 1: they swing together, 0: each for itself";
+        "correlation of the congestion windows of a class's TCP flows, sampled once per bin. It is the sum of the covariances of all pairs, divided by the sum of the products of their standard deviations. With 1 the windows oscillate together; with 0 they are uncorrelated";
     STARVED_FLOWS: "starved_flows", "flows", ["classes"],
-        "flows of the class, begun and not finished, whose demand is not met and that have less than a tenth of the mean goodput of such flows, each over the time in which it existed";
+        "number of flows of the class with less than a tenth of the mean goodput. The mean is over the flows that have begun, are not finished, and demand more. The goodput of a flow is over the time in which it existed";
     JAIN_P05: "jain_p05", "-", ["cells"],
-        "5th percentile of Jain's index over windows of 1 s, over the stations of which a flow that asks for more could send in all of the window; measured if asked for (--tails, simulate(tails=True))";
+        "5th percentile of Jain's index over windows of 1 s. A window compares the stations with a flow that demands more and could send during the whole window. It is measured only if requested (--tails, simulate(tails=True))";
     LONGEST_STARVED: "longest_starved_s", "s", ["stations"],
-        "longest time, in windows of 1 s, that a station got less than a tenth of an equal share of what those stations got; absent where its demand is met; measured if asked for (--tails, simulate(tails=True))";
+        "longest time, in windows of 1 s, for which a station got less than a tenth of an equal share of the compared goodput. Stations with a flow that demands more are compared. It is absent if the station's demand is met. It is measured only if requested (--tails, simulate(tails=True))";
     UPDOWN_RATIO: "updown_ratio", "-", ["cells"],
-        "goodput of all upstream flows over that of all downstream flows";
+        "goodput of all upstream flows, divided by the goodput of all downstream flows";
     BUSY_FRACTION: "busy_fraction", "-", ["cells"],
-        "part of the time in which an exchange (first frame to MAC ACK) or a collision is on the air";
+        "fraction of time during which an exchange (first frame to MAC ACK) or a collision is on the air";
     STABLE: "stable", "-", ["stability"],
-        "whether a small disturbance of the point of rest of a queue and its flows dies out";
+        "whether a small disturbance of the equilibrium of a queue and its flows dies out";
     RIGHTMOST_ROOT: "rightmost_root", "1/s", ["stability"],
-        "characteristic root that decides it: its real part is the rate of growth, its imaginary part the angular frequency";
+        "characteristic root with the largest real part, which decides whether the equilibrium is stable. Its real part is the growth rate; its imaginary part is the angular frequency";
     PERIOD: "period_s", "s", ["stability"],
-        "period of the swing that dies out last or grows; of a run, the period at which the queue's trace is most like itself";
+        "period of the oscillation that dies out last or grows. For a run it is the period at which the trace of the queue is most similar to itself";
     PACKETS_DELIVERED: "packets_delivered", "packets", ["totals"],
-        "segments and datagrams handed to the application, in order";
+        "number of segments and datagrams delivered to the application in order";
     LATENESS_P99: "lateness_p99_s", "s", ["totals"],
-        "of an emulation: 99th percentile of the time by which packets reached their node after they were due";
+        "99th percentile of the time by which packets of an emulation reached their node after they were due";
     PROCESSOR_WAIT: "processor_wait", "-", ["totals"],
-        "of an emulation: part of the time for which what drives the flows' sockets waited for a processor";
+        "fraction of time for which the process that drives the flows' sockets in an emulation waited for a processor";
     CARRIED: "carried_pps", "packets/s", ["totals"],
-        "of an emulation: packets handed over to their nodes or lost on the way, per time";
+        "packets per second that an emulation delivered to their nodes or lost on the path";
     AT_WORK: "at_work_fraction", "-", ["totals"],
-        "of an emulation: part of the time in which what carries the packets was not asleep";
+        "fraction of time in which the loop that carries the packets of an emulation was not asleep";
     AT_ONCE: "packets_at_once", "packets", ["totals"],
-        "of an emulation: most packets that were due at their nodes in the same instant, as those of a PPDU are";
+        "largest number of packets of an emulation that were due at their nodes at the same instant, such as the packets of a PPDU";
     FOREIGN: "foreign_packets", "packets", ["totals"],
-        "of an emulation: packets of the kernel that belong to no flow of the scenario, and were left out";
+        "number of kernel packets that an emulation left out because they belong to no flow of the scenario";
     EVENTS: "events", "events", ["totals"],
-        "events processed in the whole replication, warm-up included";
+        "number of events processed in the whole replication, including the warm-up";
 }
 
 #[cfg(test)]

@@ -19,15 +19,15 @@ pub(crate) const ONLY: &str = "wlan";
 pub(crate) const UNLISTED: &str = "unlisted";
 
 words! {
-    /// Queue in each leaf.
+    /// Queueing discipline of each leaf.
     pub enum LeafQueue {
-        /// The best of fq_codel, codel and pfifo that the kernel has.
+        /// The first of fq_codel, codel and pfifo that the kernel supports.
         Best = "best",
         /// First in, first out.
         Pfifo = "pfifo",
         /// Fair queueing of flows with CoDel.
         FqCodel = "fq_codel",
-        /// First in, first out, held short by CoDel.
+        /// First in, first out, kept short by CoDel.
         Codel = "codel",
         /// Stochastic fair queueing of flows.
         Sfq = "sfq",
@@ -37,23 +37,23 @@ words! {
 words! {
     /// UDP that passes through the leaf of its station.
     pub enum ShapedUdp {
-        /// What goes to the station.
+        /// UDP to the station.
         Down = "down",
-        /// What comes from it too.
+        /// UDP to and from the station.
         Both = "both",
     }
 }
 
 words! {
-    /// Who gets equal shares of a bottleneck.
+    /// Quantity that a bottleneck shares equally.
     pub enum Fairness {
-        /// Stations, of the rate.
+        /// Bytes of each station.
         Station = "station",
-        /// Stations, of their bytes over their data rate.
+        /// Bytes of each station divided by its data rate.
         Rate = "rate",
-        /// Flows.
+        /// Bytes of each flow.
         Flow = "flow",
-        /// Uplink and downlink as wholes.
+        /// Bytes of the whole uplink and of the whole downlink.
         Direction = "direction",
     }
 }
@@ -65,47 +65,47 @@ table! {
         wan: String = formed(&INTERFACE).required();
         /// Network interface towards the access points.
         lan: String = formed(&INTERFACE).required();
-        /// Packets that each leaf holds.
+        /// Largest number of packets in each leaf.
         queue_packets as "queue": u64 = count(2..=10_000).default(200);
-        /// Queue in each leaf: "best" is the first of fq_codel, codel and pfifo that the kernel has; the others are refused where it lacks them.
+        /// Queueing discipline of each leaf. "best" is the first of fq_codel, codel and pfifo that the kernel supports. The other values are refused if the kernel lacks them.
         discipline: LeafQueue = word().default(LeafQueue::Best);
-        /// With fairness "flow": leaves of an access point into which its flows are hashed.
+        /// Number of leaves of an access point into which its flows are hashed, with fairness "flow".
         flow_leaves: u64 = count(2..=4_096).default(256);
-        /// A station whose uplink UDP is not shaped and is more than this is not pinged: its answers wait behind its own datagrams.
+        /// Uplink UDP rate above which a station is not pinged, because its replies wait in the queue of its own datagrams. It applies to stations whose uplink UDP is not shaped.
         udp_uplink_bps as "udp_uplink": u64 = rate().default("200 kbps");
-        /// Where Prometheus finds the metrics.
+        /// Address at which Prometheus finds the metrics.
         metrics: String = formed(&LOOPBACK).default("127.0.0.1:9464");
-        /// The wireless capacity estimator.
+        /// Settings of the wireless capacity estimator, which sets the rate of the bottleneck.
         key wce: GatewayWce = inner().depends("the defaults of its keys");
-        /// How stations are found that are not listed.
+        /// Sources from which stations that are not listed are discovered.
         key discover: DiscoverTable = inner().depends("the neighbour table if no station is listed");
-        /// Access points by name; each has a bottleneck of its own.
-        key ap: AccessPointTable = tables().depends("one access point, wlan");
-        /// Stations that are known beforehand, by name.
-        key station: GatewayStationTable = tables().absent("none is listed");
-        /// Groups of stations, by name. The stations of a group have one share together. The group `unlisted` has all stations that the file does not name.
+        /// Access points by name. Each access point has a bottleneck of its own.
+        key ap: AccessPointTable = tables().depends("one access point called wlan");
+        /// Stations that are known in advance, by name.
+        key station: GatewayStationTable = tables().absent("none");
+        /// Groups of stations, by name. The stations of a group have one common share. The group `unlisted` contains all stations that the file does not name.
         key group: GroupTable = tables().absent("each station has a share of its own");
         all_of BottleneckKeys;
     }
 }
 
 table! {
-    /// What an access point may have of its own.
+    /// Settings of a bottleneck, which each access point can override.
     pub struct BottleneckKeys: Copy in "gateway bottleneck" {
-        /// What is shared equally: the bytes of stations; their bytes over their data rate, about the same as their time on the air; the bytes of flows; those of both directions.
+        /// Quantity that is shared equally. "station": bytes of each station. "rate": bytes of each station divided by its data rate, which is about its air time. "flow": bytes of each flow. "direction": bytes of each direction.
         fairness: Fairness = word().default(Fairness::Station);
-        /// UDP that counts towards a station's share: "down", what goes to it; "both", what comes from it too, such as uploads over QUIC.
+        /// UDP traffic that counts towards a station's share. "down": UDP to the station. "both": UDP to and from the station, such as uploads over QUIC.
         udp: ShapedUdp = word().default(ShapedUdp::Both);
-        /// Rate of the bottleneck: "estimated" from pings, or a fixed one.
+        /// Rate of the bottleneck: a fixed value, or "estimated" from the round-trip times of pings.
         rate_bps as "rate": Option<u64> = rate().or("estimated").default("estimated");
     }
 }
 
 table! {
-    /// The wireless capacity estimator: it pings stations and takes the bottleneck's rate up or down by their round-trip times.
+    /// The wireless capacity estimator. It pings stations and raises or lowers the rate of the bottleneck according to their round-trip times.
     pub struct GatewayWce in "wce" {
-        /// Largest rate, and the first one: somewhat above what the WLAN can carry.
-        max: Option<u64> = rate().depends("6 Mbps, the cap of paper 002");
+        /// Largest rate of the bottleneck, and its initial rate. It should be somewhat above the capacity of the WLAN.
+        max: Option<u64> = rate().depends("6 Mbps, the largest rate in paper 002");
         all_of WceKeys;
     }
 }
@@ -118,20 +118,20 @@ table! {
 }
 
 table! {
-    /// Where stations are looked for.
+    /// Sources from which stations are discovered.
     pub struct DiscoverTable in "discover" {
-        /// The kernel's table of neighbours at the interface towards the access points (ARP, NDP).
+        /// If true, stations are discovered in the kernel's neighbour table (ARP, NDP) of the interface towards the access points.
         neighbours: Option<bool> =
             flag().depends("true if no station is listed and there is no other source");
-        /// Leases file of dnsmasq or ISC dhcpd.
+        /// Lease file of dnsmasq or ISC dhcpd from which stations are discovered.
         leases: Option<String> = formed(&FILE).absent("none");
-        /// Addresses of what is no station: access points, machines on a cable.
+        /// Addresses of devices that are not stations, such as access points and wired machines.
         ignore: Option<String> = formed(&ADDRESSES).absent("none");
-        /// Time between two looks.
+        /// Time between two readings of the sources of stations.
         interval: Span = duration(100 * MS..=3_600 * S).default("5 s");
-        /// A station leaves when no source has named it for so long.
+        /// Time after which a station is removed if no source has listed it.
         absence: Span = duration(S..=86_400 * S).default("300 s");
-        /// Time for which a new MAC address shares the leaf for unclassified packets, before it gets a leaf of its own. Stations of the file and of the last run do not wait.
+        /// Time for which a new MAC address shares the leaf for unclassified packets, before it gets a leaf of its own. Stations of the file and of the previous run do not wait.
         quarantine: Span = duration(0..=3_600 * S).default("10 s");
         /// Largest number of new MAC addresses that get a leaf of their own within one minute.
         new_per_minute: u64 = count(1..=10_000).default(30);
@@ -141,58 +141,58 @@ table! {
 table! {
     /// An access point and its bottleneck.
     pub struct AccessPointTable in "gateway.ap" {
-        /// Interface towards this access point, if it has one of its own.
+        /// Network interface towards this access point, if it has an interface of its own.
         interface: Option<String> = formed(&INTERFACE).depends("gateway.lan");
-        /// Stations found with an address in these are this access point's.
+        /// Subnets of this access point. A station that is discovered with an address in one of them belongs to this access point.
         subnets: Option<String> = formed(&SUBNETS).absent("none");
-        /// The wireless capacity estimator of this access point.
+        /// Settings of the wireless capacity estimator of this access point.
         key wce: AccessPointWce = inner().depends("gateway.wce");
-        /// The access point's own table of associated stations.
-        key snmp: SnmpTable = inner().absent("not asked");
-        /// Where the data rates of its stations are read, for fairness = "rate": "iw:" with an interface of this machine, "hostapd:" with the control socket of hostapd.
-        station_rates: Option<String> = formed(&RATE_SOURCES).absent("not read: the rates of the file");
+        /// SNMP query for the access point's table of associated stations.
+        key snmp: SnmpTable = inner().absent("no query");
+        /// Sources of the data rates of the access point's stations, for fairness = "rate". They are "iw:" with an interface of this machine, and "hostapd:" with the control socket of hostapd.
+        station_rates: Option<String> = formed(&RATE_SOURCES).absent("rates are not read; those of the file are used");
         all_of BottleneckKeys, inherits "gateway";
     }
 }
 
 table! {
-    /// How an access point is asked for its stations (SNMP version 2c).
+    /// SNMP query (version 2c) for the stations of an access point.
     pub struct SnmpTable in "snmp" {
         /// Address of the access point.
         agent: String = formed(&AGENT).required();
-        /// Community that may read.
+        /// SNMP community with read access.
         community: String = formed(&COMMUNITY).default("public");
-        /// Column of addresses whose index ends in the station's MAC address; the default is cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB.
+        /// Column of IP addresses. Its index ends in the station's MAC address. The default is cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB.
         column as "table": String = formed(&OID).default("1.3.6.1.4.1.9.9.273.1.2.1.1.16");
-        /// Column of data rates whose index ends in the station's MAC address, for fairness = "rate", such as 1.3.6.1.4.1.9.9.273.1.3.1.1.1, cDot11ClientCurrentTxRateSet of the same MIB.
-        rates: Option<String> = formed(&RATES_OID).absent("not read: the rates of the file");
-        /// Data rate that the value 1 stands for in `rates`.
+        /// Column of data rates, for fairness = "rate". Its index ends in the station's MAC address. An example is 1.3.6.1.4.1.9.9.273.1.3.1.1.1, cDot11ClientCurrentTxRateSet of CISCO-DOT11-ASSOCIATION-MIB.
+        rates: Option<String> = formed(&RATES_OID).absent("rates are not read; those of the file are used");
+        /// Data rate that the value 1 means in the column `rates`.
         rates_unit_bps as "rates_unit": u64 = rate().default("500 kbps");
     }
 }
 
 table! {
-    /// A station that is known beforehand.
+    /// A station that is known in advance.
     pub struct GatewayStationTable in "gateway.station" {
-        /// Its IP addresses, and the subnets behind it, such as a delegated prefix.
-        address: Option<String> = formed(&MEMBERS).depends("found by mac");
-        /// Its MAC address; addresses found with it are added.
+        /// IP addresses of the station, and subnets that it routes, such as a delegated prefix.
+        address: Option<String> = formed(&MEMBERS).depends("discovered by mac");
+        /// MAC address of the station. IP addresses that are discovered with it are added to `address`.
         mac: Option<String> = formed(&MAC).absent("unknown");
-        /// Its access point.
-        ap: Option<String> = name().depends("the only access point, or the one that it is found at");
-        /// Its group.
+        /// Access point of the station.
+        ap: Option<String> = name().depends("the only access point, or the access point at which the station is discovered");
+        /// Group of the station.
         group: Option<String> = name().absent("the group that lists it, or none");
-        /// Rate of its frames, for fairness = "rate", while none is read from the access point.
+        /// Data rate of the station's frames, for fairness = "rate". It is used while no rate is read from the access point.
         rate_bps as "rate": Option<u64> =
-            rate().depends("the rate of the scenario's station of this name, else the highest of all");
+            rate().depends("the rate of the scenario's station of this name, else the highest rate of all stations");
     }
 }
 
 table! {
-    /// Stations that have one share of the bottleneck together, such as the devices of one person. Inside a group, stations share equally.
+    /// Stations that have one common share of the bottleneck, such as the devices of one person. Within a group, stations share equally.
     pub struct GroupTable in "gateway.group" {
-        /// Stations of the group: MAC addresses, IP addresses, subnets, names of listed stations.
-        stations: Option<String> = formed(&STATIONS).absent("those that name the group");
+        /// Stations of the group, as MAC addresses, IP addresses, subnets or names of listed stations.
+        stations: Option<String> = formed(&STATIONS).absent("the stations whose `group` names this group");
         /// Share of the group, relative to other groups. A station without a group has a share of 1.
         share: f64 = number(0.01..=100.0).default(1.0);
         /// Largest rate of the group at each access point.

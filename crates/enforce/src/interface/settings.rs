@@ -7,31 +7,31 @@ use lasthop_engine::table;
 use crate::forms::{INTERFACE, INTERFACES, MACS, MEMBERS};
 
 table! {
-    /// The queue of a network interface, in front of a shaper: what leaves by the interface waits there.
+    /// Queue of a network interface, in front of a shaper. Packets that leave through the interface wait in it.
     pub struct InterfaceTable in "interface" {
-        /// Network interface that packets leave by.
+        /// Network interface through which packets leave.
         interface as "name": String = formed(&INTERFACE).required();
-        /// The scenario's link whose rate and queue the interface gets, with "/back" behind its name for the other direction; "ap": the queue of the access point.
+        /// Link of the scenario whose rate and queue the interface gets. The suffix "/back" selects the other direction. "ap" selects the queue of the access point.
         link: Option<String> = name().depends("the scenario's only link with a rate");
-        /// Rate that packets leave at, Ethernet's headers counted: somewhat below what the line behind can carry, so that they wait here and nowhere else.
+        /// Rate at which packets leave, including Ethernet headers. It should be somewhat below the rate of the line that follows, so that packets wait only here.
         rate_bps as "rate": Option<u64> = rate().depends("that of the link");
-        /// The queue, its limit counting the packet in service; classes of vbs have shares here and members in class.
+        /// Queue of the interface; its limit includes the packet in service. With vbs, the classes get their shares here and their members in `class`.
         key queue: ApQueue = ap_queue().depends("that of the link");
-        /// Interfaces that packets come in by, whose receive offload (GRO) is turned off: what it merges would count as one packet.
+        /// Interfaces through which packets arrive. Their receive offload (GRO) is turned off, because merged packets would count as one packet.
         from: Option<String> = formed(&INTERFACES).absent("none");
-        /// Who is in the classes of vbs, by their names.
+        /// Members of the classes of vbs, by the name of the class.
         key class: MembersTable = tables().absent("none");
     }
 }
 
 table! {
-    /// Members of a class. A packet is of the class of its mark, else of that of its source's MAC address, its destination's, its source's IP address, its destination's; of prefixes the longest counts.
+    /// Members of a class. The class of a packet is found by its mark, then by source and destination MAC address, then by source and destination IP address. Of several matching prefixes, the longest decides.
     pub struct MembersTable in "interface.class" {
-        /// IP addresses and subnets.
+        /// IP addresses and subnets of the members.
         address: Option<String> = formed(&MEMBERS).absent("none");
-        /// MAC addresses.
+        /// MAC addresses of the members.
         mac: Option<String> = formed(&MACS).absent("none");
-        /// Mark of a packet (fwmark), as nftables sets it.
+        /// Mark (fwmark) of the class's packets, as nftables sets it.
         mark: Option<u64> = count(1..=4_294_967_295).absent("none");
     }
 }

@@ -9,23 +9,23 @@ use crate::tcp::TcpSettings;
 use crate::{table, words};
 
 words! {
-    /// When datagrams leave a UDP source.
+    /// Gaps between the datagrams of a UDP source.
     pub enum Arrivals {
         /// Equal gaps.
         Constant = "constant",
         /// Exponential gaps.
         Poisson = "poisson",
-        /// Whenever the first queue on the path that has a rate has room.
+        /// A datagram whenever the first queue with a rate on the path has room.
         Greedy = "greedy",
     }
 }
 
 words! {
-    /// Gaps between what a source that is not greedy sends.
+    /// Gaps between the packets of a source that is not greedy.
     pub enum Gaps {
-        /// Equal ones.
+        /// Equal gaps.
         Constant = "constant",
-        /// Exponential ones.
+        /// Exponential gaps.
         Poisson = "poisson",
     }
 }
@@ -40,19 +40,19 @@ impl From<Gaps> for Arrivals {
 }
 
 words! {
-    /// What carries the reports of a sensor.
+    /// Transport of the reports of a sensor.
     pub enum Carrier {
-        /// A datagram each.
+        /// One datagram per report.
         Udp = "udp",
-        /// A segment each.
+        /// One segment per report.
         Tcp = "tcp",
     }
 }
 
 words! {
-    /// When the connections of a web source begin.
+    /// Gaps between the starts of a web source's connections.
     pub enum WebArrivals {
-        /// As PackMime has them: Weibull gaps with long memory.
+        /// Weibull gaps with long memory, as in PackMime.
         Packmime = "packmime",
         /// Exponential gaps.
         Poisson = "poisson",
@@ -101,22 +101,22 @@ table! {
 }
 
 table! {
-    /// When the datagrams of a station's source leave.
+    /// Rate and gaps of the datagrams of a station's source.
     pub struct Datagrams: Copy in "datagrams" {
-        /// Mean rate of payload; "greedy": the same as arrivals = "greedy".
-        rate: Option<SourceRate> = rate().or("greedy").depends("needed unless arrivals is \"greedy\"");
-        /// Equal gaps, exponential gaps, or a datagram whenever the first queue on the path that has a rate has room.
+        /// Mean rate of payload. "greedy" means arrivals = "greedy".
+        rate: Option<SourceRate> = rate().or("greedy").depends("none; required unless arrivals is \"greedy\"");
+        /// Gaps between datagrams: equal ("constant") or exponential ("poisson"). "greedy" sends a datagram whenever the first queue with a rate on the path has room.
         arrivals: Option<Arrivals> =
-            word_or_none().depends("\"constant\", with rate = \"greedy\" \"greedy\"");
+            word_or_none().depends("\"constant\"; \"greedy\" with rate = \"greedy\"");
     }
 }
 
 table! {
-    /// When the datagrams of a source between wired nodes leave.
+    /// Rate and gaps of the datagrams of a source between wired nodes.
     pub struct WiredDatagrams: Copy in "source" {
-        /// Mean rate of payload; "greedy", on a route that begins with a wireless link without aqm: as much as its queue takes.
-        rate: Option<SourceRate> = rate().or("greedy").depends("needed");
-        /// Equal or exponential gaps.
+        /// Mean rate of payload. "greedy" keeps the first queue full, on a route that begins with a wireless link without aqm.
+        rate: Option<SourceRate> = rate().or("greedy").depends("none (required)");
+        /// Gaps between datagrams: equal ("constant") or exponential ("poisson").
         arrivals: Gaps = word().default(Gaps::Constant);
     }
 }
@@ -139,17 +139,17 @@ impl UdpSettings {
 }
 
 table! {
-    /// The reports of a sensor.
+    /// Reports of a sensor.
     pub struct SensorSettings: Copy in "reports" {
         /// Mean time between reports.
-        every: Option<Span> = duration(100 * US..=1_000_000 * S).depends("none: it must be given");
-        /// A datagram each, or a segment each on one TCP connection that is opened at the start.
+        every: Option<Span> = duration(100 * US..=1_000_000 * S).depends("none (required)");
+        /// Transport of the reports: one datagram per report ("udp"), or one segment per report on a TCP connection that is opened at the start ("tcp").
         transport: Carrier = word().default(Carrier::Udp);
         /// Payload of a report.
         payload_bytes as "size": u32 = size(1..=2_304).default("100 B");
-        /// Exponential or equal gaps.
+        /// Gaps between reports: exponential ("poisson") or equal ("constant").
         arrivals: Gaps = word().default(Gaps::Poisson);
-        /// A report that takes longer counts as lost.
+        /// Delay above which a report counts as lost.
         deadline: Option<Span> =
             duration(100 * US..=1_000_000 * S).depends("a tenth of the duration, at most 10 s");
     }
@@ -158,22 +158,22 @@ table! {
 /// When a sensor reports, and until when a report is of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportSettings {
-    /// Equal or exponential gaps.
+    /// Gaps between datagrams: equal ("constant") or exponential ("poisson").
     pub arrivals: Gaps,
     /// Mean gap between reports, above zero.
     pub every: Span,
-    /// A report that takes longer counts as lost.
+    /// Delay above which a report counts as lost.
     pub deadline: Span,
 }
 
 table! {
-    /// Web traffic: connections with a request from `to` (the clients) to `from` (the servers) and a response back, by default as PackMime-HTTP has them. A bare number is the rate of connections.
+    /// Web traffic. On each connection, a client at `to` sends a request and a server at `from` sends a response. The defaults follow PackMime-HTTP. A bare number is the rate of connections.
     pub struct WebSettings in "web" {
-        /// TCP of every connection, both ways; its `segments` are none.
+        /// TCP settings of every connection, in both directions; `segments` is `None`.
         apart tcp: TcpSettings = TcpSettings::usual()?;
-        /// Mean number of new connections a second; at most 10000 are open at a time.
-        connections_per_s as "connections": f64 = number(0.1..=10_000.0).depends("needed");
-        /// Gaps between the starts of connections: Weibull with long memory, exponential, or equal.
+        /// Mean number of new connections per second. At most 10000 connections are open simultaneously.
+        connections_per_s as "connections": f64 = number(0.1..=10_000.0).depends("none (required)");
+        /// Gaps between the starts of connections: Weibull with long memory ("packmime"), exponential ("poisson") or equal ("constant").
         arrivals: WebArrivals = word().default(WebArrivals::Packmime);
         /// Length of requests.
         request_bytes as "request": Option<u32> =

@@ -20,10 +20,10 @@ static STATIONS: Form = Form {
 };
 
 table! {
-    /// Stations that have one share of the bottleneck together, such as the devices of one person. Inside a group, stations share equally.
+    /// Stations that have one common share of the bottleneck, such as the devices of one person. Within a group, stations share equally.
     pub struct GroupTable in "vsb.group" {
         /// Stations of the group, by name.
-        stations: Option<String> = formed(&STATIONS).absent("none; in `unlisted` all that are in no other group");
+        stations: Option<String> = formed(&STATIONS).absent("none; in `unlisted` all stations that are in no other group");
         /// Share of the group, relative to other groups. A station without a group has a share of 1.
         share: f64 = number(0.01..=100.0).default(1.0);
         /// Largest rate of the group.

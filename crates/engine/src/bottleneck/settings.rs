@@ -12,56 +12,56 @@ use crate::notation::setting::{
 use crate::{table, words};
 
 words! {
-    /// Whose shares of the bottleneck are equal.
+    /// Quantity that the bottleneck shares equally.
     pub enum BottleneckFairness {
-        /// Each station's, both directions together.
+        /// Bytes of each station, both directions together.
         Station = "station",
-        /// Each station's time on the air.
+        /// Air time of each station.
         Airtime = "airtime",
-        /// Each station's in proportion to its data rate.
+        /// Bytes of each station divided by its data rate.
         Rate = "rate",
-        /// Each flow's, its ACKs included.
+        /// Bytes of each flow, including its ACKs.
         Flow = "flow",
-        /// That of all uploads and that of all downloads, their ACKs included.
+        /// Bytes of all uploads and of all downloads, including their ACKs.
         Direction = "direction",
     }
 }
 
 words! {
-    /// UDP that passes the bottleneck.
+    /// UDP that passes through the bottleneck.
     pub enum BottleneckUdp {
-        /// What goes to stations.
+        /// UDP to stations.
         Down = "down",
-        /// What comes from them too.
+        /// UDP to and from stations.
         Both = "both",
     }
 }
 
 table! {
-    /// A virtual shared bottleneck between the wire and the access point: TCP and UDP of both directions share its rate fairly; pings pass beside it.
+    /// A virtual shared bottleneck between the wire and the access point. TCP and UDP of both directions share its rate fairly. Pings bypass it.
     pub struct BottleneckSettings in "vsb" {
-        /// What is shared equally: the bytes of stations; their time on the air; their bytes over their data rate; the bytes of flows; those of all uploads and of all downloads. ACKs count with their flow.
+        /// Quantity that is shared equally. "station": bytes of each station. "airtime": air time of each station. "rate": bytes of each station divided by its data rate. "flow": bytes of each flow. "direction": bytes of all uploads and of all downloads. ACKs count with their flow.
         fairness: BottleneckFairness = word().default(BottleneckFairness::Station);
-        /// UDP that passes it: "down", what goes to stations; "both", what comes from them too, such as uploads over QUIC.
+        /// UDP traffic that passes through the bottleneck. "down": UDP to stations. "both": UDP to and from stations, such as uploads over QUIC.
         udp: BottleneckUdp = word().default(BottleneckUdp::Both);
-        /// Most packets of each leaf, the one in service included.
+        /// Largest number of packets in each leaf, including the packet in service.
         queue_packets as "queue": u32 = count(1..=100_000).default(200);
-        /// Its rate C; "estimated": just under the capacity of the WLAN, from the round-trip times of pings.
+        /// Rate C of the bottleneck. "estimated" keeps it just below the capacity of the WLAN, by the round-trip times of pings.
         rate_bps as "rate": Option<u64> = rate().or("estimated").default("estimated");
-        /// Packets pass freely until then.
+        /// Time at which the bottleneck starts. Until then, packets do not wait in it.
         start: Span = duration(0..=1_000_000 * S).default("0 s");
-        /// How C is estimated, if it is.
+        /// Settings of the estimator, which are used if C is estimated.
         apart wce: WceSettings =
             WceSettings::new(WceRule::Agreement, WceSettings::MAX_BPS, WceSettings::INTERVAL);
-        /// The wireless capacity estimator, which sets the rate.
+        /// Settings of the wireless capacity estimator, which sets the rate of the bottleneck.
         key wce: BottleneckWce = inner().depends("the defaults of its keys");
         /// Groups of stations with one share each.
         apart groups: Vec<BottleneckGroup> = Vec::new();
-        /// Groups of stations, by name. The stations of a group have one share together. The group `unlisted` has all stations that are in no other group.
+        /// Groups of stations, by name. The stations of a group have one common share. The group `unlisted` contains all stations that are in no other group.
         key group: GroupTable = tables().absent("each station has a share of its own");
-        /// IP length of a ping and of its answer.
+        /// Length of the IP packet of a ping, and of its reply.
         ping_bytes as "ping": u32 = size(28..=1500).default("84 B");
-        /// Stations whose UDP passes beside it are not pinged, and the thresholds follow the base round-trip time.
+        /// If true, stations whose UDP bypasses the bottleneck are not pinged, and the thresholds follow the base round-trip time.
         spares_udp as "udp_aware": bool, json "udp_aware" = flag().default(true);
     }
 }

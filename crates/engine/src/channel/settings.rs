@@ -20,17 +20,17 @@ macro_rules! errors {
             $(#[doc = $doc])+
             pub struct $name in $table {
                 $($before)*
-                /// Probability that a data frame is lost to channel errors, per attempt, both ways.
+                /// Probability per attempt that a data frame is lost to channel errors, in both directions.
                 error: Option<f64> = $error;
-                /// The same for frames from the station.
+                /// Probability per attempt that a data frame from the station is lost to channel errors.
                 error_up: Option<f64> = $both;
-                /// The same for frames to the station.
+                /// Probability per attempt that a data frame to the station is lost to channel errors.
                 error_down: Option<f64> = $both;
-                /// The same for frames that carry a TCP ACK alone, both ways.
+                /// Probability per attempt that a frame with only a TCP ACK is lost to channel errors, in both directions.
                 ack_error: Option<f64> = $acks;
-                /// The same for TCP ACKs from the station.
+                /// Probability per attempt that a frame from the station with only a TCP ACK is lost to channel errors.
                 ack_error_up: Option<f64> = $each_ack;
-                /// The same for TCP ACKs to the station.
+                /// Probability per attempt that a frame to the station with only a TCP ACK is lost to channel errors.
                 ack_error_down: Option<f64> = $each_ack;
                 #[doc = $snr_doc]
                 snr_db as "snr": Option<f64> = $snr;
@@ -45,25 +45,25 @@ errors! {
     ErrorKeys in "errors" {}
     error = probability().default(0.0);
     others = probability().depends("error"),
-        probability().depends("that of frames with data, each way"),
+        probability().depends("that of data frames, in each direction"),
         probability().depends("ack_error");
-    " Signal-to-noise ratio, both ways, in place of these probabilities: every frame is lost as often as its rate and length make it."
+    " Signal-to-noise ratio in both directions, in place of error probabilities. The loss probability of each frame then follows from its rate and length."
     snr = level(-20.0..=60.0).absent("none");
-    /// Changes of the channel during the run, by name: from `at` on it is as that table says.
+    /// Changes of the channel during the run, by name. From `at` on, the values of that table apply.
     key channel: ChangeTable = crate::notation::setting::tables().absent("none");
 }
 
 errors! {
-    /// What a station's channel is from some time on, until its next change. What is not said is as in the station's table.
+    /// Channel of a station from a given time until its next change. Absent keys have the values of the station's table.
     ChangeTable in "channel" {
-        /// When the change comes, after the start of the run.
+        /// Time of the change, after the start of the run.
         at: Span = duration(1..=1_000_000 * S).required();
     }
     error = probability().absent("the station's");
     others = probability().absent("the station's"), probability().absent("the station's"),
         probability().absent("the station's");
-    " Signal-to-noise ratio, both ways, in place of these probabilities."
-    snr = level(-20.0..=60.0).absent("none: probabilities count");
+    " Signal-to-noise ratio in both directions, in place of error probabilities."
+    snr = level(-20.0..=60.0).absent("none; error probabilities apply");
 }
 
 /// What channel errors do to the frames between the access point and one station.

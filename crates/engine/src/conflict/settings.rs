@@ -25,29 +25,29 @@ pub(crate) static MARGINAL_UTILITY: Curve = Curve {
 };
 
 words! {
-    /// How links count down, as a file says it.
+    /// Channel access of links, as a word of the file.
     pub enum AccessWord {
-        /// By their queues.
+        /// Backoff that follows the queue of each link.
         Adaptive = "adaptive",
-        /// Alike, in continuous time.
+        /// Equal backoff for all links, in continuous time.
         Legacy = "legacy",
-        /// In slots.
+        /// Backoff in slots, as in IEEE 802.11.
         Dcf = "dcf",
     }
 }
 
 words! {
-    /// How TCP ACKs go back over wireless links.
+    /// Return of TCP ACKs over wireless links.
     pub enum CsmaAcks {
-        /// At once, without time of their own on the channel (h-ACK).
+        /// Immediate return, without air time of their own (h-ACK).
         Priority = "priority",
-        /// As packets of a link of their own, which contends like the others (n-ACK).
+        /// Packets of a return link, which contends like the other links (n-ACK).
         Contend = "contend",
     }
 }
 
 words! {
-    /// What a queue is counted in.
+    /// Unit in which a queue is counted.
     pub enum QueueUnit {
         /// Packets.
         Packets = "packets",
@@ -67,21 +67,21 @@ impl AccessWord {
 }
 
 words! {
-    /// How many connections a flow has, as a file says it.
+    /// Number of connections of a flow, as a word of the file.
     pub enum ConnectionsWord {
-        /// In proportion to the round-trip time.
+        /// Number in proportion to the round-trip time.
         Rtt = "rtt",
-        /// As many as realise a utility.
+        /// Number that realises a utility.
         Utility = "utility",
-        /// In proportion to the round-trip time, and more where the channel loses packets.
+        /// Number in proportion to the round-trip time, and larger where the channel loses packets.
         Marks = "marks",
-        /// One.
+        /// One connection.
         One = "one",
     }
 }
 
 words! {
-    /// How a number becomes whole.
+    /// Rounding to a whole number.
     pub enum Rounding {
         /// Down.
         Down = "down",
@@ -91,102 +91,102 @@ words! {
 }
 
 table! {
-    /// Wireless links that sense only some of each other, by their conflict graph: two links in conflict are never active at a time, any two others may be. The flows are tables [flow.NAME] with a route.
+    /// Wireless links that sense only some of each other, described by their conflict graph. Two links in conflict are never active simultaneously; any two other links may be. The flows are tables [flow.NAME] with a route.
     pub struct CsmaTable in "csma" {
-        /// Wireless links by name; names as for stations.
+        /// Wireless links by name. Names follow the rules for names of stations.
         key link: CsmaLinkTable = tables().required();
-        /// Nodes by name with their positions, from which the conflicts follow.
+        /// Nodes by name, with the positions from which the conflicts follow.
         key node: CsmaNode = tables().absent("no nodes; conflicts are listed");
-        /// How far a frame can be received; links from node to node are not longer.
+        /// Distance up to which a frame can be received. Links between nodes must not be longer.
         transmission_range: Millimetres = length(1..=FARTHEST).default("250 m");
-        /// Carrier-sensing range, no less than transmission_range: links from node to node conflict if their transmitters are no farther apart, or share a node.
+        /// Carrier-sensing range, at least transmission_range. Links between nodes conflict if the distance of their transmitters is at most this range, or if they share a node.
         sensing_range: Millimetres = length(1..=FARTHEST).default("800 m");
-        /// How far from its transmitter a frame destroys those of links that do not conflict with it, at their receivers: hidden nodes. 0 m: there are none.
+        /// Distance from its transmitter up to which a frame destroys, at their receivers, frames of links that do not conflict with it (hidden nodes). With 0 m there are no hidden nodes.
         interference_range: Millimetres = length(0..=FARTHEST).default("0 mm");
-        /// Whether the conflict graph is meant to be in one piece; one that is not is refused.
+        /// If true, a conflict graph that is not connected is refused.
         connected: bool = flag().default(false);
-        /// Adaptive: a link's mean backoff is exp(-beta r) of a transmission, r following its queue. Legacy: all links count down alike, in continuous time. Dcf: they count slots, with windows that double after a collision (IEEE 802.11). With legacy and dcf there are no prices: one connection a flow, no aqm. Settings that an access or connections have no use for are refused, but those of the file where --set chose the access or connections.
+        /// Channel access of all links. "adaptive": the mean backoff of a link is exp(-beta r) of a transmission, where r follows its queue. "legacy": all links have the same mean backoff, in continuous time. "dcf": links count slots, and windows double after a collision (IEEE 802.11). With "legacy" and "dcf" there are no prices: every flow has one connection, and there is no aqm. Settings without effect for the chosen access or connections are refused. Such settings of the file are accepted if --set chose the access or connections.
         access: AccessWord = word().default(AccessWord::Adaptive);
-        /// How long packets take on the air, and how often they are tried.
+        /// Air time of packets, and their number of attempts.
         flat air: CsmaAir;
-        /// Whether backoffs of adaptive and legacy access are whole slots, to the nearest, so that neighbours whose backoffs end together collide, and try again. In continuous time they do not.
+        /// If true, backoffs of adaptive and legacy access are rounded to the nearest whole slot. Neighbours whose backoffs end simultaneously then collide and try again. In continuous time they do not collide.
         slotted: bool = flag().default(false);
         /// Slot time.
         slot: Span = duration(US..=S).default("20 us");
-        /// Silence before a backoff runs.
+        /// Idle time before a backoff counts down.
         difs: Span = duration(0..=S).depends("50 us with access = \"dcf\", else 0 s") => access.difs();
-        /// The same after frames that a link senses but cannot read: 364 us in 802.11b. It reads its own way back and, where nodes have positions, what is sent to or from a node in transmission_range of its transmitter.
+        /// Idle time before a backoff counts down after a frame that the link senses but cannot read; 364 us in 802.11b. A link reads its own return link. If nodes have positions, it also reads frames to or from nodes in transmission_range of its transmitter.
         eifs: Span = duration(0..=S).depends("difs") => difs;
-        /// Smallest contention window of the dcf.
+        /// Smallest contention window, with access = "dcf".
         cwmin: u32 = count(0..=32_767).default(31);
-        /// Largest contention window of the dcf.
+        /// Largest contention window, with access = "dcf".
         cwmax: u32 = count(0..=32_767).default(1023);
-        /// Most packets in the queue of a link, the one in service included.
+        /// Largest number of packets in the queue of a link, including the packet in service.
         queue: u32 = count(1..=1_000_000).default(1_000);
-        /// Whether a link without packets sends dummy packets, each as long as the longest of any flow.
+        /// If true, a link without packets sends dummy packets, each as long as the longest packet of any flow.
         dummy: bool = flag().default(false);
-        /// TCP ACKs over wireless links. Priority: they go back at once and take no time of their own on the air (h-ACK). Contend: each link has one back that conflicts with it and with what it conflicts with, and ACKs are packets there like others (n-ACK).
+        /// Return of TCP ACKs over wireless links. "priority": ACKs return immediately and use no air time of their own (h-ACK). "contend": every link has a return link, on which ACKs are packets like others (n-ACK). The return link conflicts with its link and has the same conflicts as its link.
         acks: CsmaAcks = word().default(CsmaAcks::Priority);
-        /// Mean transmission over mean backoff time of every link with legacy access.
+        /// Mean transmission time of every link divided by its mean backoff time, with access = "legacy".
         access_intensity: f64 = number(1e-6..=1e6).default(2.24);
-        /// Factor of the aggressiveness r in the exponent of the backoff, inverse weight of the entropy.
+        /// Factor of the aggressiveness r in the exponent of the backoff. It is the inverse weight of the entropy.
         beta: f64 = number(1e-6..=1e9).default(200.0);
-        /// How r follows the queue.
+        /// Dependence of r on the queue.
         flat price: CsmaPrice;
-        /// TCP connections of each flow: k times the round-trip time; or as many as realise the utility; or, with marks, k times the round-trip time times sqrt(1 + losses / marks), which makes up for what the channel loses and needs flows with ecn; or one.
+        /// Number of TCP connections of each flow. "rtt": k times the round-trip time. "utility": the number that realises the utility. "marks": k times the round-trip time times sqrt(1 + losses / marks), which compensates for losses of the channel and requires flows with ecn. "one": one connection.
         connections: ConnectionsWord = word().default(ConnectionsWord::Rtt);
-        /// Connections for each second of round-trip time.
+        /// Number of connections per second of round-trip time.
         k: f64 = number(1e-6..=1e6).default(10.0);
-        /// How a flow follows the number of connections that is asked for.
+        /// Adjustment of a flow's connections to the required number.
         flat users: CsmaUsers;
-        /// Utility x^(1 - fairness) / (1 - fairness) of a rate x in packets/s, only with connections = "utility"; above 0, so that it is concave. 1: proportional fairness.
+        /// Parameter of the utility x^(1 - fairness) / (1 - fairness) of a rate x in packets/s, only with connections = "utility". It must be above 0, so that the utility is concave. 1 means proportional fairness.
         fairness: f64 = number(-1000.0..=1000.0).fallback(2.0);
-        /// Any concave utility, in the place of fairness and only with connections = "utility", by its derivative: points [rate in packets/s, marginal utility]. Between two points, and beyond the first and the last, it is a power of the rate.
+        /// Derivative of any concave utility, as points [rate in packets/s, marginal utility]. It replaces fairness, only with connections = "utility". Between two points, and beyond the first and last point, it is a power of the rate.
         key marginal_utility: Vec<(f64, f64)> =
             points(&MARGINAL_UTILITY).absent("a power of the rate, by fairness");
     }
 }
 
 table! {
-    /// How long packets take on the air, and how often they are tried.
+    /// Air time of packets, and their number of attempts.
     pub struct CsmaAir: Copy in "csma" {
-        /// Packets that a link sends in a second while it is active, the same for all links; shorter ones than the longest of any flow take less time.
+        /// Packets that a link sends in a second while it is active, the same for all links. Packets shorter than the longest packet of any flow take less time.
         service_rate_pps as "service_rate": f64 = number(1e-3..=1e7).default(600.0);
-        /// Part of a transmission that does not depend on the packet's length: preambles, headers, MAC ACK.
+        /// Part of a transmission that does not depend on the length of the packet: preambles, headers, MAC ACK.
         overhead: Span = duration(0..=10 * S).default("0 s");
-        /// Distribution of the time a packet takes on the air, with the mean that its length gives; uniform: from 0 to twice the mean.
+        /// Distribution of the air time of a packet. Its mean follows from the length of the packet. "uniform" is from 0 to twice the mean.
         transmission: Spread = word().default(Spread::Constant);
         /// Distribution of the backoff time with adaptive and legacy access.
         backoff: Spread = word().default(Spread::Exponential);
-        /// Attempts for each packet, the first one included.
+        /// Largest number of attempts for each packet, including the first.
         attempts: u32 = count(1..=255).default(7);
     }
 }
 
 table! {
-    /// How the aggressiveness of a link follows its queue.
+    /// Dependence of the aggressiveness of a link on its queue.
     pub struct CsmaPrice: Copy in "csma" {
         /// Aggressiveness r of a link for each packet in its queue.
         r_per_packet: f64 = number(1e-12..=1.0).default(3e-5);
-        /// What the queue is counted in for r; a packet of the longest of any flow counts as one.
+        /// Unit in which the queue is counted for r. A packet as long as the longest packet of any flow counts as one.
         queue_unit: QueueUnit = word().default(QueueUnit::Packets);
-        /// Time between two looks at the queue, at which r is set.
+        /// Time between two updates of r from the queue.
         interval as "r_interval": Span = duration(US..=1_000 * S).default("1 s");
-        /// Largest aggressiveness r; needed without aqm, where r grows up to it.
+        /// Largest aggressiveness r. It is required without aqm, because r then grows up to it.
         r_max: Option<f64> = number(1e-12..=1e6).or("unlimited").default("unlimited");
-        /// Whether a link drops arriving packets with probability r; it marks them where they are ECN-capable.
+        /// If true, a link drops arriving packets with probability r. ECN-capable packets are marked, not dropped.
         aqm: bool = flag().default(true);
     }
 }
 
 table! {
-    /// How a flow follows the number of connections that is asked for.
+    /// Adjustment of a flow's connections to the required number.
     pub struct CsmaUsers: Copy in "csma" {
-        /// Time between two changes of a flow's number of connections; the round-trip time is its mean since the last one.
+        /// Time between two changes of a flow's number of connections. The round-trip time is averaged since the previous change.
         interval as "connections_interval": Span = duration(US..=1_000 * S).default("5 s");
-        /// How the number of connections becomes whole; there is always one.
+        /// Rounding of the number of connections to a whole number. A flow always has at least one connection.
         rounding: Rounding = word().default(Rounding::Down);
-        /// Weight of the number before in the next one, before rounding: 0.5 takes the mean of the two.
+        /// Weight of the previous number of connections in the next number, before rounding. With 0.5 the next number is the mean of the two.
         smoothing: f64 = probability().default(0.0);
     }
 }
@@ -194,28 +194,28 @@ table! {
 table! {
     /// A wireless link: its conflicts, or the nodes at its ends.
     pub struct CsmaLinkTable in "csma.link" {
-        /// Links that this one senses, and that sense it.
+        /// Links that this link senses, and that sense this link.
         conflicts: Option<Vec<String>> =
-            names().absent("none of its own; that of another link holds for both");
-        /// Links whose frames are destroyed by this one's though their transmitters do not sense it: hidden nodes.
+            names().absent("none; a conflict that another link lists holds for both");
+        /// Links whose frames are destroyed by frames of this link, although their transmitters do not sense it (hidden nodes).
         disturbs: Option<Vec<String>> = names().absent("none");
-        /// Aggressiveness of this link, whatever its queue.
-        r: Option<f64> = number(0.0..=1e6).absent("it follows the queue");
-        /// Probability that a frame is lost to channel errors, per attempt.
+        /// Aggressiveness r of this link, independent of its queue.
+        r: Option<f64> = number(0.0..=1e6).absent("r follows the queue");
+        /// Probability per attempt that a frame is lost to channel errors.
         error: f64 = probability().default(0.0);
-        /// Transmitter.
+        /// Node that transmits.
         from: Option<String> = name().absent("no node; conflicts are listed");
-        /// Receiver.
+        /// Node that receives.
         to: Option<String> = name().absent("no node; conflicts are listed");
     }
 }
 
 table! {
-    /// Where a node stands.
+    /// Position of a node.
     pub struct CsmaNode: Copy in "csma.node" {
-        /// Position to the east.
+        /// Distance of the node to the east of the origin.
         x: Millimetres = length(0..=FARTHEST).default("0 mm");
-        /// Position to the north.
+        /// Distance of the node to the north of the origin.
         y: Millimetres = length(0..=FARTHEST).default("0 mm");
     }
 }
@@ -240,17 +240,17 @@ pub struct Csma {
     pub flows: Vec<CsmaFlow>,
     /// How links count down.
     pub access: CsmaAccess,
-    /// How long packets take on the air, and how often they are tried.
+    /// Air time of packets, and their number of attempts.
     pub air: CsmaAir,
     /// Factor of the aggressiveness in the exponent of the backoff.
     pub beta: f64,
-    /// How r follows the queue.
+    /// Dependence of r on the queue.
     pub price: CsmaPrice,
-    /// Most packets in the queue of a link, the one in service included.
+    /// Largest number of packets in the queue of a link, including the packet in service.
     pub queue_packets: u32,
     /// Whether a link without packets sends dummy packets.
     pub dummy: bool,
-    /// How TCP ACKs go back over wireless links.
+    /// Return of TCP ACKs over wireless links.
     pub acks: CsmaAcks,
     /// How many connections a flow has.
     pub connections: Connections,
@@ -273,7 +273,7 @@ pub struct CsmaLink {
     pub ends: Option<[String; 2]>,
     /// Its aggressiveness, if it does not follow the queue.
     pub r: Option<f64>,
-    /// Probability that a frame is lost to channel errors, per attempt.
+    /// Probability per attempt that a frame is lost to channel errors.
     pub error: f64,
 }
 
@@ -347,7 +347,7 @@ pub enum Hop {
 /// How links count down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CsmaAccess {
-    /// By their queues.
+    /// Backoff that follows the queue of each link.
     Adaptive(Pace),
     /// Alike: mean transmission over mean backoff time.
     Legacy {
@@ -368,7 +368,7 @@ pub enum Connections {
         /// [1/s]
         k: f64,
     },
-    /// As many as realise a utility.
+    /// Number that realises a utility.
     Utility {
         /// [1/s]
         k: f64,
@@ -380,6 +380,6 @@ pub enum Connections {
         /// [1/s]
         k: f64,
     },
-    /// One.
+    /// One connection.
     One,
 }

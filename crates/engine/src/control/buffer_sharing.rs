@@ -40,9 +40,9 @@ const ROUNDING: f64 = 1e-9;
 const LEAST_PROBABILITY: f64 = 0.001;
 
 words! {
-    /// A rule for the blocking probabilities.
+    /// Algorithm for the blocking probabilities.
     pub enum Law {
-        /// Algorithm 1 with blocking at and above the target occupancy alone.
+        /// Algorithm 1, which blocks only at the target occupancy and above.
         Corrected = "corrected",
         /// Algorithm 1 as printed.
         Printed = "printed",

@@ -11,11 +11,11 @@ use crate::notation::setting::{
 use crate::{table, words};
 
 words! {
-    /// What makes C of round-trip times.
+    /// Algorithm that sets C from round-trip times.
     pub enum WceRule {
-        /// What stations with traffic agree on; a few that are late, asleep or silent do not count.
+        /// Agreement of the stations with traffic. A minority of late, sleeping or silent stations is ignored.
         Agreement = "agreement",
-        /// Every answer by itself, by the steps of paper 002.
+        /// Every reply on its own, with the steps of paper 002.
         Paper = "paper",
     }
 }
@@ -23,35 +23,35 @@ words! {
 table! {
     /// Steps and thresholds of the estimator.
     pub struct WceKeys: Copy in "wce" {
-        /// What makes the rate of round-trip times: what stations with traffic agree on, or every answer by itself as in paper 002.
+        /// Algorithm that sets the rate from round-trip times. "agreement" uses the delay on which stations with traffic agree. "paper" uses every reply on its own, as in paper 002.
         rule: WceRule = word().default(WceRule::Agreement);
-        /// Least rate.
-        min: Option<u64> = rate().depends("a thirtieth of max, and 1 Mbps at most by agreement");
-        /// Time between pings, each to another station.
+        /// Smallest rate of the bottleneck.
+        min: Option<u64> = rate().depends("a thirtieth of max, with rule \"agreement\" at most 1 Mbps");
+        /// Time between two pings. Each ping goes to another station.
         interval: Span = duration(MS..=10 * S).default("100 ms");
-        /// Up to this round-trip time the rate grows exponentially.
+        /// Round-trip time up to which the rate grows exponentially.
         low: Span = duration(1..=10 * S).default("5 ms");
-        /// Up to this round-trip time the rate grows linearly, above it falls.
+        /// Round-trip time up to which the rate grows linearly. Above it the rate falls.
         threshold: Span = duration(1..=10 * S).default("40 ms");
-        /// Above this round-trip time the rate falls at once.
+        /// Round-trip time above which the rate is cut immediately.
         high: Option<Span> = duration(1..=10 * S).depends("100 ms; with rule \"paper\" 200 ms");
-        /// With rule "paper": linear step up, each interval.
-        increase: Option<u64> = rate().depends("a sixtieth of max in each second");
-        /// With rule "paper": linear step down, each interval.
-        decrease: Option<u64> = rate().depends("four times increase");
-        /// With rule "paper": factor of an exponential step up.
+        /// Linear increase of the rate in each interval, with rule "paper".
+        increase: Option<u64> = rate().depends("a sixtieth of max per second");
+        /// Linear decrease of the rate in each interval, with rule "paper".
+        decrease: Option<u64> = rate().depends("four times `increase`");
+        /// Factor of an exponential increase of the rate, with rule "paper".
         speed_up: Option<f64> = number(1.001..=2.0).depends("1.02");
-        /// With rule "paper": factor of an exponential step down.
+        /// Factor of an exponential decrease of the rate, with rule "paper".
         back_off: Option<f64> = number(0.01..=0.99).depends("0.8");
-        /// A longer round-trip time counts as no answer, and the rate holds.
+        /// Round-trip time above which a ping counts as unanswered, so that the rate does not change.
         timeout: Span = duration(MS..=100 * S).default("3 s");
     }
 }
 
 table! {
-    /// The wireless capacity estimator: it pings stations and takes the bottleneck's rate up or down by their round-trip times.
+    /// The wireless capacity estimator. It pings stations and raises or lowers the rate of the bottleneck according to their round-trip times.
     pub struct BottleneckWce in "vsb.wce" {
-        /// Largest rate, and the first one: somewhat above what the WLAN can carry.
+        /// Largest rate of the bottleneck, and its initial rate. It should be somewhat above the capacity of the WLAN.
         max: Option<u64> = rate().depends("6/11 of the preset's data rate");
         all_of WceKeys;
     }

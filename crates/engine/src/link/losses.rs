@@ -15,11 +15,11 @@ use crate::packet::Packet;
 use crate::table;
 
 table! {
-    /// Losses of a link: one of the two.
+    /// Losses of a link, given by one of the two keys.
     pub struct LossTable: Copy in "loss" {
-        /// Probability that a segment or datagram is lost, each independently.
+        /// Probability that a segment or datagram is lost, independently of others.
         probability: Option<f64> = probability().absent("none");
-        /// Every so many segments and datagrams that enter the link one is lost.
+        /// Period N of the losses: every N-th segment or datagram that enters the link is lost.
         every: Option<u32> = count(2..=1_000_000_000).absent("none");
     }
 }

@@ -12,28 +12,28 @@ use crate::notation::value::Value;
 use crate::table;
 
 table! {
-    /// Opportunities to send.
+    /// Trace of opportunities to send.
     pub struct TraceTable in "trace" {
-        /// Opportunities to send 1,504 bytes each, as times in ms such as [0, 8, 8, 20]; at the last one it begins anew. A packet takes its length and 4 B.
+        /// Times of opportunities to send 1,504 bytes each, in ms, such as [0, 8, 8, 20]. The trace repeats at its last time. A packet uses its length plus 4 B.
         trace: Option<Trace> = times().absent("none");
-        /// The same from a file beside this one, one time a line: the format of mahimahi.
+        /// Name of a file next to this file, with the times of opportunities to send 1,504 bytes each. It has one time in ms per line, as in mahimahi.
         trace_file: Option<Trace> = times_file().absent("none");
     }
 }
 
 table! {
-    /// The rate of a link: one of the three.
+    /// Rate of a link, given by one of the three keys.
     pub struct RateTable in "rate" {
-        /// Rate; "unlimited": no serialisation time.
+        /// Constant rate. "unlimited" means no serialisation time.
         constant: Option<u64> = rate().or("unlimited").absent("none");
         all_of TraceTable;
     }
 }
 
 table! {
-    /// The rate of a bottleneck: one of the three.
+    /// Rate of a bottleneck, given by one of the three keys.
     pub struct BottleneckRate in "bottleneck_rate" {
-        /// Rate.
+        /// Constant rate.
         constant: Option<u64> = rate().absent("none");
         all_of TraceTable;
     }

@@ -11,7 +11,7 @@ use crate::queue::{QueueSetting, queue};
 use crate::table;
 
 table! {
-    /// A wired link between two nodes, both ways. Nodes are what links name; `servers` is the far end of a cell's wire.
+    /// A wired link between two nodes, in both directions. A node exists if a link names it. The node `servers` is the far end of a cell's wire.
     pub struct LinkSettings in "link" {
         /// Unique name.
         beside name: String = String::new();
@@ -19,23 +19,23 @@ table! {
         from: String = name().required();
         /// Node at the other end.
         to: String = name().required();
-        /// Rate from `from` to `to`; "unlimited": no serialisation time. A table: opportunities that follow a trace.
+        /// Rate from `from` to `to`. "unlimited" means no serialisation time. A table can set a trace of opportunities to send.
         rate: LinkRate = shorthand(RateTable::constant).or("unlimited").default("unlimited"), by rate_there;
-        /// Rate of the other direction.
+        /// Rate from `to` to `from`.
         key back_rate: LinkRate = shorthand(RateTable::constant).or("unlimited").depends("rate");
-        /// Propagation time, one way.
+        /// One-way propagation time.
         delay: Span = duration(0..=100 * S).default("0 ms");
-        /// The longest of the two random times by which packets are late, in their order; only of hosts' links.
+        /// Upper limit of each of the two random delays of a packet. Only links of hosts have such delays; packets keep their order.
         apart jitter: Span = Span::ZERO;
-        /// The queue in front of it (only with a rate).
+        /// Queue in front of the link, used only with a rate.
         made queue: QueueSetting = there;
-        /// The queue in front of the link, from `from` to `to`; used only with a rate.
+        /// Queue in front of the link, from `from` to `to`. It is used only with a rate.
         key queue: QueueSetting = queue().default(1_000);
-        /// The queue of the other direction.
+        /// Queue in front of the link, from `to` to `from`. It is used only with a rate.
         key back_queue: QueueSetting = queue().default(1_000);
-        /// Probability that a TCP segment or datagram is lost on the link, or `{ every = N }`: the N-th is, and so on; ACKs are spared.
+        /// Probability that a TCP segment or datagram is lost on the link. `{ every = N }` loses every N-th instead. ACKs are never lost.
         loss: Loss = shorthand(LossTable::probability).default(0.0), by lost;
-        /// It belongs to the host of one flow; results leave it out.
+        /// Whether the link belongs to the host of a flow. Results do not contain such links.
         beside of_host: bool = false;
     }
 }
@@ -51,7 +51,7 @@ fn rate_there(layers: &Layers) -> Result<LinkRate, Refused> {
     rate.ok_or_else(|| layers.lack(LinkSettings::rate))
 }
 
-/// The rate of the other direction.
+/// Rate towards the servers.
 fn rate_back(layers: &Layers) -> Result<LinkRate, Refused> {
     match LinkRate::nearest(layers, LinkSettings::back_rate)? {
         Some(rate) => Ok(rate),
@@ -117,19 +117,19 @@ impl LinkSettings {
 table! {
     /// The wired link between the access point and the servers.
     pub struct Wire in "wire" {
-        /// Rate towards the access point; "unlimited": no serialisation time. A table: opportunities that follow a trace.
+        /// Rate towards the access point. "unlimited" means no serialisation time. A table can set a trace of opportunities to send.
         rate: LinkRate = shorthand(RateTable::constant).or("unlimited").default("unlimited"), by rate_there;
-        /// The rate of the other direction.
+        /// Rate towards the servers.
         made back: LinkRate = rate_back;
         /// Rate towards the servers.
         key back_rate: LinkRate = shorthand(RateTable::constant).or("unlimited").depends("rate");
-        /// Propagation time, one way.
+        /// One-way propagation time.
         delay: Span = duration(0..=100 * S).default("0 ms");
-        /// The queue at each end (only with a rate).
+        /// Queue at each end of the wire, used only with a rate.
         made queue: QueueSetting = there;
-        /// The queue at each end, used only with a rate.
+        /// Queue at each end of the wire. It is used only with a rate.
         key queue: QueueSetting = queue().default(1_000);
-        /// Probability that a TCP segment or datagram is lost on the wire, or `{ every = N }`: the N-th of a direction is, and so on; ACKs are spared.
+        /// Probability that a TCP segment or datagram is lost on the wire. `{ every = N }` loses every N-th of each direction instead. ACKs are never lost.
         loss: Loss = shorthand(LossTable::probability).default(0.0), by lost;
     }
 }

@@ -10,22 +10,22 @@ use crate::notation::setting::{Json, JsonObject, S, US, count, duration, flag, s
 use crate::table;
 
 table! {
-    /// How a node of an 802.11n, ac or ax cell aggregates what it sends, and puts in order what it receives.
+    /// Aggregation of frames that a node of an 802.11n, ac or ax cell sends, and reordering of frames that it receives.
     pub struct AggregationKeys: Copy in "aggregation" {
-        /// Most MPDUs in a PPDU, and the window of a block acknowledgement; 1: no aggregates of MPDUs, each has a MAC ACK of its own. At most 64 in 802.11n and ac, else 256.
-        mpdus: Option<u32> = count(1..=256).depends("64 in 802.11n and ac, 256 in 802.11ax; 1 in category voice, as Linux");
-        /// Longest A-MPDU: at most 65535 B in 802.11n, 1048575 B in 802.11ac, 6500631 B in 802.11ax.
-        bytes: Option<u32> = size(1..=6_500_631).depends("the greatest of the PHY");
-        /// Longest PPDU with several MPDUs.
+        /// Largest number of MPDUs in a PPDU, and window of the block acknowledgement. It is at most 64 in 802.11n and ac, else 256. With 1 there are no aggregates of MPDUs, and each MPDU has a MAC ACK of its own.
+        mpdus: Option<u32> = count(1..=256).depends("64 in 802.11n and ac, 256 in 802.11ax; 1 in category voice, as in Linux");
+        /// Length of the longest A-MPDU: at most 65535 B in 802.11n, 1048575 B in 802.11ac, 6500631 B in 802.11ax.
+        bytes: Option<u32> = size(1..=6_500_631).depends("the largest of the PHY");
+        /// Duration of the longest PPDU with several MPDUs.
         time: Option<Span> = duration(100 * US..=LONGEST_PPDU.0).depends("5.484 ms, the standard's limit");
-        /// Longest A-MSDU: packets to one receiver that share an MPDU. "none": each has its own.
+        /// Length of the longest A-MSDU, in which packets to one receiver share an MPDU. With "none" each packet has an MPDU of its own.
         amsdu: Option<u32> = size(100..=11_398).or("none").depends("\"none\"");
-        /// Attempts for an MPDU under a block acknowledgement, the first included; "unlimited" as in ns-3. Without one attempts_short and attempts_long count.
+        /// Largest number of attempts for an MPDU under a block acknowledgement, including the first. ns-3 uses "unlimited". Without a block acknowledgement, attempts_short and attempts_long apply.
         attempts: Option<u32> = count(1..=255).or("unlimited").depends("15");
-        /// Whether a BlockAckReq goes next, in place of the data, where an aggregate had no response, as in ns-3.
+        /// If true, a BlockAckReq follows an aggregate without response, in place of the data, as in ns-3.
         bar_after_failure: Option<bool> = flag().depends("false");
-        /// How long the receiver keeps an MPDU back for one before it that is missing; "never": it waits until the sender gives up.
-        reorder_timeout: Option<Span> = duration(US..=10 * S).or("never").depends("100 ms, as Linux");
+        /// Time for which the receiver holds an MPDU while an earlier MPDU is missing. With "never" it waits until the sender gives up.
+        reorder_timeout: Option<Span> = duration(US..=10 * S).or("never").depends("100 ms, as in Linux");
     }
 }
 
@@ -36,7 +36,7 @@ pub struct Aggregation {
     pub mpdus: u32,
     /// Longest A-MPDU. [bytes]
     pub bytes: u32,
-    /// Longest PPDU with several MPDUs.
+    /// Duration of the longest PPDU with several MPDUs.
     pub time: Span,
     /// Longest A-MSDU. [bytes]
     pub amsdu_bytes: Option<u32>,

@@ -6,19 +6,19 @@ use crate::notation::setting::{MS, S, count, duration};
 use crate::table;
 
 table! {
-    /// How the access point serves stations in power save.
+    /// Service of stations in power save by the access point.
     pub struct PowerSave: Copy in "power_save" {
-        /// Time from one beacon to the next; the first one is at the start of the run. Beacons themselves take no air time.
+        /// Time between two beacons. The first beacon is at the start of the run. Beacons use no air time.
         beacon_interval: Span = duration(MS..=100 * S).default("102.4 ms");
-        /// Most packets that the access point keeps for each station that sleeps; if there are more, the oldest is lost.
+        /// Largest number of packets that the access point keeps for each sleeping station. If there are more, the oldest packet is lost.
         power_save_queue_packets as "power_save_queue": u32 = count(1..=100_000).default(64);
     }
 }
 
 table! {
-    /// Whether a station sleeps.
+    /// Power save of a station.
     pub struct SleepKeys: Copy in "sleep" {
-        /// Power save: how long the station stays awake after its last frame either way, before it sleeps until a beacon tells it of packets; "100 ms" is what Linux does. With "0 s" its own frames do not wake it either.
+        /// Time for which the station stays awake after its last frame in either direction; Linux uses "100 ms". The station then sleeps until a beacon announces packets. With "0 s" its own frames do not wake it either.
         power_save: Option<Span> = duration(0..=100 * S).or("off").default("off");
     }
 }

@@ -14,11 +14,11 @@ use crate::{table, words};
 words! {
     /// Band of a cell.
     pub enum Band {
-        /// Slots of 9 us, SIFS of 10 us, and silence of 6 us behind each OFDM frame.
+        /// Slots of 9 us, SIFS of 10 us, and silence of 6 us after each OFDM frame.
         Ghz2_4 = "2.4 GHz",
         /// Slots of 9 us, SIFS of 16 us.
         Ghz5 = "5 GHz",
-        /// The same.
+        /// Slots of 9 us, SIFS of 16 us.
         Ghz6 = "6 GHz",
     }
 }
@@ -38,33 +38,33 @@ words! {
 }
 
 words! {
-    /// By whose rules durations are computed.
+    /// Rules by which durations are computed.
     pub enum DurationRules {
-        /// By the standard's.
+        /// Rules of the standard.
         Standard = "standard",
-        /// As ns-3 3.44 simplifies them: VHT PPDUs without VHT-SIG-B, short guard intervals that are not
+        /// Simplified rules of ns-3 3.44: VHT PPDUs without VHT-SIG-B, short guard intervals that are not
         /// rounded, an HE-LTF of 8 us, no packet extension, symbols counted as for a convolutional code.
         Ns3 = "ns-3",
     }
 }
 
 words! {
-    /// What EIFS contains.
+    /// Response whose duration EIFS contains.
     pub enum EifsRule {
-        /// The response that the frame in error would have had, estimated by its modulation.
+        /// Response to the frame in error, estimated by its modulation.
         Expected = "expected",
-        /// A MAC ACK at the EIFS rate.
+        /// MAC ACK at the EIFS rate.
         Ack = "ack",
     }
 }
 
 words! {
-    /// Whose default access parameters hold.
+    /// Source of the default access parameters.
     pub enum EdcaDefaults {
-        /// Those of IEEE 802.11-2020, table 9-155, at all nodes.
+        /// IEEE 802.11-2020, table 9-155, at all nodes.
         Standard = "802.11-2020",
-        /// Those of hostapd: at the access point best effort with CWmax 63, video and voice with AIFSN 1;
-        /// at stations what it announces to them.
+        /// Defaults of hostapd. At the access point, best effort has CWmax 63, and video and voice have
+        /// AIFSN 1. Stations have the parameters that it announces to them.
         Hostapd = "hostapd",
     }
 }
@@ -72,38 +72,38 @@ words! {
 table! {
     /// PPDUs of 802.11n, ac and ax, and the rules that come with them.
     pub struct PpduKeys: Copy in "ppdu" {
-        /// Band of an 802.11n, ac or ax cell. 802.11ac is at 5 GHz alone, 6 GHz are for 802.11ax alone.
+        /// Band of an 802.11n, ac or ax cell. 802.11ac supports only 5 GHz, and only 802.11ax supports 6 GHz.
         band: Option<Band> = word_or_none().depends("\"5 GHz\"");
-        /// Width of the channel: to 40 MHz in 802.11n and at 2.4 GHz, else to 160 MHz.
+        /// Width of the channel: up to 40 MHz in 802.11n and at 2.4 GHz, else up to 160 MHz.
         width: Option<Width> = word_or_none().depends("\"20 MHz\" in 802.11n and at 2.4 GHz, else \"80 MHz\"");
         /// Guard interval of data symbols: 0.4 or 0.8 us in 802.11n and ac; 0.8, 1.6 or 3.2 us in 802.11ax.
         guard_interval: Option<Span> = duration(400..=3_200)
             .but("are 0.4 and 0.8 us in 802.11n and ac; 0.8, 1.6 and 3.2 us in 802.11ax").depends("0.8 us");
-        /// HE long training field without its guard interval: 3.2 us with a guard interval of 0.8 us, 6.4 us with 0.8 or 1.6 us, 12.8 us with 0.8 or 3.2 us.
+        /// Duration of the HE long training field without its guard interval. A duration of 3.2 us requires a guard interval of 0.8 us. A duration of 6.4 us requires 0.8 or 1.6 us, and 12.8 us requires 0.8 or 3.2 us.
         ltf: Option<Span> = duration(3_200..=12_800)
-            .but("are 3.2, 6.4 and 12.8 us").depends("6.4 us, with a guard interval of 3.2 us 12.8 us");
-        /// Nominal packet padding of 802.11ax, which receivers ask for to have time to decode: 0, 8 or 16 us. The packet extension at the end of a PPDU is at most as long.
+            .but("are 3.2, 6.4 and 12.8 us").depends("6.4 us; 12.8 us with a guard interval of 3.2 us");
+        /// Nominal packet padding of 802.11ax, which receivers request as time to decode: 0, 8 or 16 us. The packet extension at the end of a PPDU is never longer.
         packet_padding: Option<Span> = duration(0..=16_000)
             .but("are 0, 8 and 16 us").depends("16 us");
-        /// Code of the data. 802.11ax above 20 MHz, with MCS 10 and 11 or with more than 4 streams is LDPC alone.
+        /// Error-correcting code of the data. 802.11ax supports only LDPC above 20 MHz, with MCS 10 and 11, and with more than 4 streams.
         coding: Option<Coding> = word_or_none().depends("\"bcc\" in 802.11n and ac, \"ldpc\" in 802.11ax");
-        /// "standard": durations by IEEE 802.11; "ns-3": as ns-3 3.44 simplifies them.
+        /// Rules for durations. "standard": rules of IEEE 802.11. "ns-3": simplified rules of ns-3 3.44.
         durations: DurationRules = word().default(DurationRules::Standard);
-        /// What EIFS contains beside SIFS and AIFS. "expected": the response that was to come, 68, 44 or 32 us behind HT, VHT and HE PPDUs by their modulation, 44, 32 or 28 us behind other OFDM frames; "ack": a MAC ACK at eifs_rate.
+        /// Response whose duration EIFS contains, in addition to SIFS and AIFS. "expected": the response to the frame, estimated by its modulation. It takes 68, 44 or 32 us after HT, VHT and HE PPDUs, and 44, 32 or 28 us after other OFDM frames. "ack": a MAC ACK at eifs_rate.
         eifs: EifsRule = word().default(EifsRule::Expected);
-        /// Default access parameters of 802.11n, ac and ax cells: "802.11-2020": that edition's, with transmission opportunities of 2.528 ms for best effort and background, 4.096 ms for video, 2.08 ms for voice; "hostapd": those of its access points and of their stations.
+        /// Default access parameters of 802.11n, ac and ax cells. "802.11-2020": the standard, with TXOPs of 2.528 ms for best effort and background, 4.096 ms for video, and 2.08 ms for voice. "hostapd": the defaults of hostapd for access points and their stations.
         edca: EdcaDefaults = word().default(EdcaDefaults::Standard);
-        /// PPDUs that take longer than this are preceded by RTS/CTS, whatever their length.
+        /// Duration above which a PPDU is preceded by RTS/CTS, whatever its length.
         rts_longer_than: Option<Span> = duration(1..=10 * MS).or("never").default("never");
     }
 }
 
 table! {
-    /// How data frames to and from a station are modulated.
+    /// Modulation of data frames to and from a station.
     pub struct StreamKeys: Copy in "modulation" {
-        /// Modulation and code rate of each spatial stream, both ways: 0 to 7 in 802.11n, 9 in 802.11ac, 11 in 802.11ax.
-        mcs: Option<u32> = count(0..=11).depends("the best for `snr` if there is one, else the highest");
-        /// Spatial streams, both ways: at most 4 in 802.11n, else 8.
+        /// Modulation and coding scheme (MCS) of each spatial stream, in both directions. The highest is 7 in 802.11n, 9 in 802.11ac, and 11 in 802.11ax.
+        mcs: Option<u32> = count(0..=11).depends("the best for `snr` if it is set, else the highest");
+        /// Number of spatial streams in both directions: at most 4 in 802.11n, else 8.
         streams: Option<u32> = count(1..=8).depends("1");
     }
 }
@@ -138,9 +138,9 @@ pub struct Ppdus {
     pub width: Width,
     /// Modulation of one stream at MCS 0: all but what stations say.
     pub modulation: Modulation,
-    /// By whose rules durations are computed.
+    /// Rules by which durations are computed.
     pub durations: DurationRules,
-    /// What EIFS contains.
+    /// Response whose duration EIFS contains.
     pub eifs: EifsRule,
     /// Whose access parameters were the defaults.
     pub edca: EdcaDefaults,

@@ -29,7 +29,7 @@ words! {
         Dot11b = "802.11b",
         /// ERP-OFDM with 6 us signal extension, short slot.
         Dot11g = "802.11g",
-        /// 802.11g rates behind a long DSSS preamble (paper 000, Table II).
+        /// 802.11g rates after a long DSSS preamble (paper 000, Table II).
         Dot11gLong = "802.11g-long",
         /// OFDM at 5 GHz.
         Dot11a = "802.11a",
@@ -50,9 +50,9 @@ table! {
         /// Slot time.
         slot: Span = duration(1..=MS).by_preset(|| per_preset(|preset| time_of(preset.slot)))
             => Preset::of(kind).slot;
-        /// Short interframe space; 10 us in an 802.11n or ax cell at 2.4 GHz.
+        /// Short interframe space (SIFS). It is 10 us in an 802.11n or ax cell at 2.4 GHz.
         sifs: Span = duration(0..=MS).by_preset(|| per_preset(|preset| time_of(preset.sifs))), by sifs;
-        /// Preamble and PLCP header in front of every frame; of 802.11n, ac and ax cells in front of control frames.
+        /// Duration of the preamble and PLCP header in front of every frame. In 802.11n, ac and ax cells it applies only to control frames.
         preamble: Span =
             duration(0..=10 * MS).by_preset(|| per_preset(|preset| time_of(preset.preamble)))
             => Preset::of(kind).preamble;
@@ -127,38 +127,38 @@ impl PhyKind {
 }
 
 words! {
-    /// When a backoff counter falls.
+    /// Instant at which a backoff counter decreases.
     pub enum CountdownRule {
         /// At the end of each idle slot.
         Dcf = "dcf",
-        /// At the beginning of each slot, also of one in which another node begins to send.
+        /// At the beginning of each slot, including a slot in which another node begins to send.
         Edca = "edca",
     }
 }
 
 words! {
-    /// What a collider waits after a frame that outlasts its own.
+    /// Wait of a node whose frame collided with a longer frame.
     pub enum ColliderWait {
-        /// AIFS: who sends receives nothing, and so no frame in error (IEEE 802.11-2016, 10.3.2.3.7).
+        /// AIFS: a node that sends receives nothing, and so no frame in error (IEEE 802.11-2016, 10.3.2.3.7).
         Aifs = "aifs",
-        /// EIFS, like those that only listened; also if frames end together (ns-2).
+        /// EIFS, as for nodes that only listened, also if both frames end simultaneously (ns-2).
         Eifs = "eifs",
     }
 }
 
 words! {
-    /// In which order the access point serves its queue.
+    /// Order in which the access point serves its queue.
     pub enum QueueOrder {
         /// First in, first out.
         Fifo = "fifo",
-        /// The first packet of the flow of a packet drawn at random, as models with a randomly mixed
-        /// queue assume; packets of a flow stay in order.
+        /// A packet is drawn at random, and the first packet of its flow is next, as in models of a
+        /// randomly mixed queue. Packets of a flow stay in order.
         Mixed = "mixed",
     }
 }
 
 words! {
-    /// How a sender chooses the rate of its data frames.
+    /// Choice of the rate of data frames by their sender.
     pub enum RateControl {
         /// Always the nominal rate.
         Fixed = "fixed",
@@ -168,7 +168,7 @@ words! {
 }
 
 table! {
-    /// The WLAN cell. Access keys set here hold for all nodes.
+    /// The WLAN cell. Access keys that are set here apply to all nodes.
     pub struct Cell in "cell" without NOT_MODELLED {
         /// Timing.
         flat phy: Phy;
@@ -178,11 +178,11 @@ table! {
         made ap_queue_order: QueueOrder = ap_queue_order;
         /// PPDUs of 802.11n, ac and ax, if the cell's physical layer has them.
         made ppdus: Option<Ppdus> = Ppdus::read;
-        /// Beacons, and what is kept for stations that sleep.
+        /// Beacons, and packets that are kept for sleeping stations.
         made power_save: PowerSave = PowerSave::read;
         /// Classes among which the access point's queue is shared, if its discipline shares it.
         apart sharing_classes: Vec<SharingClass> = Vec::new();
-        /// Rate of data frames, both ways.
+        /// Rate of data frames, in both directions.
         key rate: u64 = listed(&DATA_RATE).by_preset(usual_rates);
         /// MAC header and frame check sequence of a data frame.
         mac_header_bytes as "mac_header": u32 =
@@ -190,33 +190,33 @@ table! {
             => Preset::of(phy.kind).mac_header_bytes;
         /// LLC/SNAP header of a data frame.
         llc_bytes as "llc": u32 = size(0..=256).default("8 B");
-        /// MAC frames longer than this are preceded by RTS/CTS.
+        /// Length above which a MAC frame is preceded by RTS/CTS.
         rts_threshold_bytes as "rts_threshold": Option<u32> =
             size(0..=65_535).or("never").default("never");
-        /// How long a sender waits for the MAC ACK or CTS; "eifs": until the others' EIFS leaves only AIFS, so that all nodes resume together.
+        /// Time for which a sender waits for the MAC ACK or CTS. "eifs": it waits until only AIFS is left of the EIFS of the other nodes, so that all nodes resume simultaneously.
         ack_timeout: Option<Span> = duration(US..=10 * MS).or("eifs").default("eifs");
-        /// What a node waits that collided with a frame that ends later, if ack_timeout is a time: "aifs", since it has received no frame in error; "eifs": as if it had, also where both end together, as in ns-2.
+        /// Wait of a node whose frame collided with a frame that ends later, if ack_timeout is a time. "aifs": AIFS, because the node has received no frame in error. "eifs": EIFS, also if both frames end simultaneously, as in ns-2.
         collider_wait: ColliderWait = word().default(ColliderWait::Aifs);
-        /// When a backoff counter falls. "dcf": at the end of each idle slot; "edca": at the beginning of each slot, so that the slot in which another node begins to send counts too.
+        /// Instant at which a backoff counter decreases. "dcf": at the end of each idle slot. "edca": at the beginning of each slot, so that a slot in which another node begins to send also counts.
         countdown: CountdownRule =
             word().by_preset(|| per_preset(|preset| preset.countdown.name().to_owned()))
             => Preset::of(phy.kind).countdown;
-        /// Who has nothing more for a transmission opportunity with txop_limit ends it with a CF-End frame, SIFS after its last MAC ACK, if time is left for it.
+        /// If true, a node with nothing more to send ends its TXOP with a CF-End frame, SIFS after its last MAC ACK. It does so only if there is a txop_limit and time is left for the frame.
         cf_end: bool = flag().default(false);
-        /// "arf": automatic rate fallback, link by link, among the rates up to the given one: two frames lost in a row lower the rate, ten received raise it.
+        /// Choice of the rate of data frames. "fixed": always the given rate. "arf": automatic rate fallback per link, among the rates up to the given rate. Two frames lost in a row lower the rate, and ten frames received in a row raise it.
         rate_control: RateControl = word().default(RateControl::Fixed);
         all_of PpduKeys;
         all_of StreamKeys;
         all_of PowerSave;
-        /// Queue of the access point, a short form of ap.queue. A bare number is its limit; set over a table it keeps the discipline that stands there: { limit = 100 } is a FIFO of 100 packets.
+        /// Queue of the access point, a short form of ap.queue. A bare number is its limit. If --set replaces a table by a bare number, the discipline is kept; { limit = 100 } makes a FIFO of 100 packets.
         key ap_queue: ApQueue =
             ap_queue().by_preset(|| per_preset(|preset| preset.ap_queue_packets.to_string()));
         /// Queue of each station.
         key queue: QueueSetting = queue().default(1_000);
         /// Node of the wired network at which the cell's wire ends.
         key node: String = name().depends("a node of its own");
-        /// The access point where it differs from the cell.
-        key ap: ApTable = inner().depends("the cell's values");
+        /// Settings of the access point that differ from those of the cell.
+        key ap: ApTable = inner().depends("the values of the cell");
         all_of NodeAccess;
     }
 }
@@ -226,9 +226,9 @@ table! {
     pub struct ApTable in "ap" {
         /// Rate of data frames to every station.
         key rate: u64 = listed(&DATA_RATE).depends("each station's own rate");
-        /// Queue of each category: its limit, or a table with limit and discipline.
+        /// Queue of each access category: its limit, or a table with limit and discipline.
         key queue: ApQueue = ap_queue().depends("cell.ap_queue");
-        /// "fifo": first in, first out; "mixed": next goes the first packet of the flow of a packet drawn at random, as models with a randomly mixed queue assume.
+        /// Order in which the queue is served. "fifo": first in, first out. "mixed": a packet is drawn at random, and the first packet of its flow is sent next, as in models of a randomly mixed queue.
         queue_order: QueueOrder = word().default(QueueOrder::Fifo);
         all_of NodeAccess, inherits "cell";
     }
@@ -313,15 +313,15 @@ macro_rules! contention {
         table! {
             $(#[doc = $doc])+
             pub struct $name: Copy in $table {
-                /// Arbitration interframe space number; 2 is DIFS, 1 is PIFS, which only the access point may use.
+                /// Arbitration interframe space number (AIFSN). 2 is DIFS. 1 is PIFS, which only the access point may use.
                 aifsn: Option<u32> = count(1..=15).but(AIFSN_ALLOWED).$aifsn($($aifsn_is)*);
-                /// Smallest contention window in slots; backoff is uniform on [0, CW].
+                /// Smallest contention window in slots. The backoff is uniform on [0, CW].
                 cwmin: Option<u32> = count(0..=32_767).$cwmin($($cwmin_is)*);
                 /// Largest contention window in slots.
                 cwmax: Option<u32> = count(0..=32_767).$cwmax($($cwmax_is)*);
-                /// Most frames in a transmission opportunity: who wins the medium sends up to this many, SIFS apart.
+                /// Largest number of frames in a transmission opportunity (TXOP). The node that wins the medium sends up to this many frames, SIFS apart.
                 txop_packets: Option<u32> = count(1..=65_535).$packets($($packets_are)*);
-                /// Longest transmission opportunity, from the start of its first frame to the end of its last MAC ACK.
+                /// Duration of the longest transmission opportunity (TXOP), from the start of its first frame to the end of its last MAC ACK.
                 txop_limit: Option<Span> = duration(US..=10 * S).or("none").$limit($($limit_is)*);
                 $($($more)+)?
             }
@@ -340,61 +340,61 @@ contention! {
 }
 
 contention! {
-    /// Access category voice: wins internal collisions with all others.
+    /// Access category voice, which wins internal collisions with all others.
     Voice in "voice":
     depends("that of the cell's table, else 2"),
     depends("that of the cell's table, else (c + 1) / 4 - 1 where c is best effort's cwmin"),
     depends("that of the cell's table, else (c + 1) / 2 - 1 where c is best effort's cwmin"),
     depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
-    depends("that of the cell's table, else \"none\"; 2.08 ms in 802.11n, ac and ax, as edca says");
-    /// Aggregates of 802.11n, ac and ax in this category: the keys that differ from the node's. Without mpdus here there are no aggregates of MPDUs, whatever the node has.
-    key aggregation: AggregationKeys = inner().depends("the node's with mpdus = 1: Linux starts no block acknowledgement session for voice");
+    depends("that of the cell's table, else \"none\"; in 802.11n, ac and ax 2.08 ms, as set by edca");
+    /// Aggregation of 802.11n, ac and ax in this category: keys that differ from those of the node. Without mpdus here there are no aggregates of MPDUs, whatever is set for the node.
+    key aggregation: AggregationKeys = inner().depends("that of the node with mpdus = 1, because Linux starts no block acknowledgement session for voice");
 }
 
 contention! {
-    /// Access category video: yields to voice in internal collisions.
+    /// Access category video, which yields to voice in internal collisions.
     Video in "video":
     depends("that of the cell's table, else 2"),
     depends("that of the cell's table, else (c + 1) / 2 - 1 where c is best effort's cwmin"),
     depends("that of the cell's table, else best effort's cwmin"),
     depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
-    depends("that of the cell's table, else \"none\"; 4.096 ms in 802.11n, ac and ax, as edca says");
-    /// Aggregates of 802.11n, ac and ax in this category: the keys that differ from the node's.
-    key aggregation: AggregationKeys = inner().depends("the node's");
+    depends("that of the cell's table, else \"none\"; in 802.11n, ac and ax 4.096 ms, as set by edca");
+    /// Aggregation of 802.11n, ac and ax in this category: keys that differ from those of the node.
+    key aggregation: AggregationKeys = inner().depends("that of the node");
 }
 
 contention! {
-    /// Access category background: yields to all others in internal collisions.
+    /// Access category background, which yields to all others in internal collisions.
     Background in "background":
     depends("that of the cell's table, else 7"),
     depends("that of the cell's table, else best effort's"),
     depends("that of the cell's table, else best effort's"),
     depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
-    depends("that of the cell's table, else \"none\"; 2.528 ms in 802.11n, ac and ax, as edca says");
-    /// Aggregates of 802.11n, ac and ax in this category: the keys that differ from the node's.
-    key aggregation: AggregationKeys = inner().depends("the node's");
+    depends("that of the cell's table, else \"none\"; in 802.11n, ac and ax 2.528 ms, as set by edca");
+    /// Aggregation of 802.11n, ac and ax in this category: keys that differ from those of the node.
+    key aggregation: AggregationKeys = inner().depends("that of the node");
 }
 
 table! {
-    /// Medium access of any node; the contention keys are those of category best effort.
+    /// Medium access of any node. The contention keys are those of category best effort.
     pub struct NodeAccess: Copy in "access" {
-        /// Highest rate of MAC ACK, RTS and CTS frames, which are never faster than the data frame they go with.
+        /// Highest rate of MAC ACK, RTS and CTS frames. They are never faster than the data frame to which they belong.
         control_rate_bps as "control_rate": Option<u64> =
             listed(&CONTROL_RATE).by_preset(|| per_preset(|preset| rate_of(preset.control_rate_bps)));
         /// Contention of category best effort.
         flat contention: Contention;
-        /// Attempts, the first included, for RTS and for frames up to the RTS threshold.
+        /// Largest number of attempts for RTS and for frames up to the RTS threshold, including the first attempt.
         attempts_short: u32 = count(1..=255).default(7);
-        /// Attempts, the first included, for frames longer than the RTS threshold.
+        /// Largest number of attempts for frames longer than the RTS threshold, including the first attempt.
         attempts_long: u32 = count(1..=255).default(4);
-        /// Access category voice, the highest.
-        key voice: Voice = inner().depends("the cell's, else derived from best effort");
-        /// Access category video.
-        key video: Video = inner().depends("the cell's, else derived from best effort");
-        /// Access category background, the lowest.
-        key background: Background = inner().depends("the cell's, else derived from best effort");
-        /// Aggregates of 802.11n, ac and ax. A category's table may have keys of its own; voice has no aggregates of MPDUs unless voice.aggregation.mpdus says so.
-        key aggregation: AggregationKeys = inner().depends("the cell's");
+        /// Access parameters of category voice, which has the highest priority.
+        key voice: Voice = inner().depends("those of the cell, else derived from best effort");
+        /// Access parameters of category video, which has the second-highest priority.
+        key video: Video = inner().depends("those of the cell, else derived from best effort");
+        /// Access parameters of category background, which has the lowest priority.
+        key background: Background = inner().depends("those of the cell, else derived from best effort");
+        /// Aggregation of 802.11n, ac and ax. The table of a category may have keys of its own. Category voice has no aggregates of MPDUs unless voice.aggregation.mpdus is set.
+        key aggregation: AggregationKeys = inner().depends("that of the cell");
     }
 }
 

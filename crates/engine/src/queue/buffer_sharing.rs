@@ -24,11 +24,11 @@ use crate::packet::{Direction, Packet};
 use crate::{table, words};
 
 words! {
-    /// What the share of a class is a part of.
+    /// Quantity of which each class has a share.
     pub enum ShareOf {
-        /// The packets in the queue.
+        /// Packets in the queue.
         Queue = "queue",
-        /// The data segments that the air carries, both ways.
+        /// Data segments that are sent over the air, in both directions.
         Service = "service",
     }
 }
@@ -36,47 +36,47 @@ words! {
 words! {
     /// Classes with equal shares.
     pub enum Alike {
-        /// One a station.
+        /// One class per station.
         Station = "station",
-        /// One a table of stations.
+        /// One class per table of stations.
         Group = "group",
-        /// Uploads and downloads.
+        /// One class of uploads and one of downloads.
         Direction = "direction",
     }
 }
 
 table! {
-    /// Virtual buffer sharing, for the queue of the access point: it holds a part of its limit, and each class has its share.
+    /// Virtual buffer sharing (VBS) of the access point's queue. The queue holds a part of its limit, and each class has a target share.
     pub struct SharingSetting: Copy in "vbs" {
-        /// Part c of the limit that the queue is to hold, between 0 and 1.
+        /// Target occupancy c of the queue as a part of its limit, above 0 and below 1.
         occupancy: f64 = number(0.0..=1.0).default(0.6);
-        /// What shares are parts of. "queue": the packets in the queue; "service": the data segments that the air carries, both ways.
+        /// Quantity of which classes have shares. "queue": packets in the queue. "service": data segments that are sent over the air, in both directions.
         share_of: ShareOf = word().default(ShareOf::Queue);
-        /// "corrected": blocks a class that has its share while the queue holds its part; "printed": Algorithm 1 to the letter, which blocks it with a short queue too; "regulated": a proportional-integral controller for each class; "partition": a drop-tail buffer for each class, of its share of the part of the limit, rounded up to whole packets.
+        /// Algorithm that blocks arriving packets of a class. "corrected": Algorithm 1, which blocks a class that has its share, but only while the queue has its target occupancy. "printed": Algorithm 1 as printed, which also blocks the class while the queue is shorter. "regulated": a proportional-integral controller for each class. "partition": a drop-tail buffer for each class, with its share of the target occupancy, rounded up to whole packets.
         algorithm: Law = word().default(Law::Corrected);
-        /// Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing; with "regulated" and "partition" it has no effect but on the measured settling_s.
+        /// Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing. With "regulated" and "partition" it affects only the measured settling_s.
         tol: f64 = number(0.0..=1_000_000_000_000.0).depends("1/limit^2"), by tolerance;
-        /// Time between steps of the algorithm; "packet": one at every arrival.
+        /// Time between two steps of the algorithm. "packet" makes one step at every arrival.
         update: Option<Span> = duration(US..=10 * S).or("packet").default("packet");
-        /// Classes with equal shares: one a station, one a table of stations, or uploads and downloads.
+        /// Classes with equal shares: one per station, one per table of stations, or uploads and downloads.
         key by: Option<Alike> = word_or_none().absent("the tables [class.NAME]");
-        /// Classes by name. A flow is of the first class that takes it; one that none takes is never blocked. It counts in the target occupancy all the same, except with "partition".
-        key class: SharingClassTable = tables().absent("those of by");
+        /// Classes by name. A flow belongs to the first class whose conditions it meets. A flow without a class is never blocked, but it counts towards the target occupancy, except with "partition".
+        key class: SharingClassTable = tables().absent("the classes of `by`");
     }
 }
 
 table! {
-    /// A class of flows of stations. What is not said does not matter: without any condition it takes all that no class before it takes.
+    /// A class of flows of stations. Absent keys set no condition. A class without conditions contains all flows that no earlier class contains.
     pub struct SharingClassTable in "class" {
-        /// Its part, above 0; the shares of all classes sum to at most 1. The target h* is this over their sum.
+        /// Share of the class, above 0. The shares of all classes sum to at most 1. The target h* is the share divided by this sum.
         share: f64 = number(0.0..=1.0).required();
-        /// A station, or a table of stations.
+        /// Name of a station, or of a table of stations.
         station: Option<String> = name().absent("any");
-        /// Uploads or downloads.
+        /// Direction of the flows: uploads or downloads.
         direction: Option<Direction> = word_or_none().absent("both");
-        /// Stations that lose at least this part of frames with full segments at the start of the run, the worse direction counting; sensors' flows too.
+        /// Loss probability from which stations belong to the class. It is that of frames with full segments at the start of the run, in the worse direction. It applies to flows of sensors too.
         error_from: Option<f64> = probability().absent("any");
-        /// Stations that lose a smaller part.
+        /// Loss probability below which stations belong to the class. It is that of frames with full segments at the start of the run, in the worse direction. It applies to flows of sensors too.
         error_below: Option<f64> = number(0.0..=1.0).absent("any");
     }
 }

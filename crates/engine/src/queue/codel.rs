@@ -23,17 +23,17 @@ use crate::packet::{Ecn, Packet};
 use crate::table;
 
 table! {
-    /// CoDel: drops at the head while packets wait for too long.
+    /// CoDel, which drops packets at the head of the queue while packets wait too long.
     pub struct CoDelSetting: Copy in "codel" {
-        /// Time in the queue that is acceptable.
+        /// Acceptable time in the queue.
         target: Span = duration(0..=10 * S).default("5 ms");
-        /// For how long packets must be above target before one is dropped; of the order of a round trip.
+        /// Time for which packets must be above target before a packet is dropped. It should be of the order of a round-trip time.
         interval: Span = duration(US..=100 * S).default("100 ms");
-        /// Marks packets that are ECN-capable instead of dropping them.
+        /// If true, ECN-capable packets are marked, not dropped.
         ecn: bool = flag().default(false);
-        /// Time in the queue from which every packet that is ECN-capable is marked, beside what CoDel does.
+        /// Time in the queue from which every ECN-capable packet is marked, in addition to the decisions of CoDel.
         ce_threshold: Option<Span> = duration(0..=10 * S).or("off").default("off");
-        /// ce_threshold marks ECT(1) alone, which is L4S; otherwise all that is ECN-capable.
+        /// If true, ce_threshold marks only ECT(1) packets, which are L4S. Otherwise it marks all ECN-capable packets.
         ce_threshold_l4s: bool = flag().default(false);
     }
 }

@@ -39,37 +39,37 @@ use crate::packet::{Ecn, Packet};
 use crate::{table, words};
 
 words! {
-    /// Which of two queues is served next.
+    /// Scheduler that chooses between the two queues.
     pub enum DualScheduler {
         /// Weighted round robin.
         Wrr = "wrr",
-        /// Whichever packet has waited longer, with a start for the L queue.
+        /// The packet that has waited longer, with a head start for the L4S queue.
         TimeShiftedFifo = "time_shifted_fifo",
     }
 }
 
 table! {
-    /// DualPI2: a short queue for L4S (ECT(1)) beside one for all else, with coupled marks and drops.
+    /// DualPI2: a short queue for L4S packets (ECT(1)) and a queue for all other packets, with coupled marks and drops.
     pub struct DualPi2Setting: Copy in "dualpi2" {
-        /// Queueing delay aimed at in the classic queue.
+        /// Target queueing delay of the classic queue.
         target: Span = duration(0..=10 * S).default("15 ms");
         /// Time between updates of the base probability.
         update: Span = duration(MS..=10 * S).default("16 ms");
-        /// Weight of the distance from the target, per second.
+        /// Weight of the difference between queueing delay and target, per second.
         alpha: f64, json "alpha_per_s" = number(0.0..=100.0).default(0.16);
-        /// Weight of the change of the delay, per second.
+        /// Weight of the change of the queueing delay, per second.
         beta: f64, json "beta_per_s" = number(0.0..=100.0).default(3.2);
-        /// Coupling factor k: L4S packets are marked with k times the base probability, others lost with its square.
+        /// Coupling factor k. L4S packets are marked with k times the base probability. Other packets are dropped or marked with its square.
         coupling: f64 = number(1.0..=16.0).default(2.0);
-        /// Time in the L4S queue from which its packets are marked; on a link of fixed rate that takes longer for a packet of 1500 bytes, that of two of them.
+        /// Time in the L4S queue from which its packets are marked. If a link of fixed rate needs longer for a packet of 1500 bytes, it is the time of two such packets.
         min_threshold: Span = duration(0..=10 * S).default("800 us");
-        /// From no packet marked to all of them, beyond that; 0: a step.
+        /// Range of time above min_threshold over which the marked part rises from no packet to all packets. 0 makes a step.
         range: Span = duration(0..=10 * S).default("400 us");
-        /// Which queue is served next.
+        /// Scheduler that chooses between the two queues: weighted round robin ("wrr"), or the packet that has waited longer ("time_shifted_fifo").
         scheduler: DualScheduler = word().default(DualScheduler::Wrr);
-        /// Part of the outlet that the classic queue has at least while both have packets (wrr).
+        /// Smallest part of the link's capacity that the classic queue gets while both queues have packets, with scheduler = "wrr".
         classic_weight: f64 = number(0.0..=1.0).default(0.1);
-        /// Start that L4S packets have over others (time_shifted_fifo).
+        /// Head start of L4S packets over other packets, with scheduler = "time_shifted_fifo".
         time_shift: Span = duration(0..=10 * S).default("50 ms");
     }
 }

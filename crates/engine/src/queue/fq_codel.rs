@@ -19,21 +19,21 @@ use crate::packet::Packet;
 use crate::table;
 
 table! {
-    /// FQ-CoDel: a CoDel queue for each flow, served in turn.
+    /// FQ-CoDel: one CoDel queue per flow, served in turns.
     pub struct FqCoDelSetting: Copy in "fq_codel" {
-        /// Time in the queue that is acceptable.
+        /// Acceptable time in the queue.
         target: Span = duration(0..=10 * S).default("5 ms");
-        /// For how long packets must be above target before one is dropped; of the order of a round trip.
+        /// Time for which packets must be above target before a packet is dropped. It should be of the order of a round-trip time.
         interval: Span = duration(US..=100 * S).default("100 ms");
-        /// What a queue may send in its turn.
+        /// Quantum: number of bytes that a queue may send per turn.
         quantum_bytes as "quantum": u32 = size(1..=100_000).default("1514 B");
         /// Number of queues that flows are hashed to.
         queues: u32 = count(1..=65_536).default(1_024);
-        /// Marks packets that are ECN-capable instead of dropping them.
+        /// If true, ECN-capable packets are marked, not dropped.
         ecn: bool = flag().default(true);
-        /// Time in the queue from which every packet that is ECN-capable is marked, beside what CoDel does.
+        /// Time in the queue from which every ECN-capable packet is marked, in addition to the decisions of CoDel.
         ce_threshold: Option<Span> = duration(0..=10 * S).or("off").default("off");
-        /// ce_threshold marks ECT(1) alone, which is L4S; otherwise all that is ECN-capable.
+        /// If true, ce_threshold marks only ECT(1) packets, which are L4S. Otherwise it marks all ECN-capable packets.
         ce_threshold_l4s: bool = flag().default(false);
     }
 }

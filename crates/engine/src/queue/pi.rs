@@ -28,17 +28,17 @@ use crate::packet::Packet;
 use crate::table;
 
 table! {
-    /// PI: a drop probability that holds the queue at a reference.
+    /// PI: a drop probability that keeps the queue at a target length.
     pub struct PiSetting: Copy in "pi" {
-        /// Packets in the queue aimed at, the one in service included.
+        /// Target number of packets in the queue, including the packet in service.
         target: u32, json "target_packets" = count(1..=1_000_000).default(200);
-        /// Weight of the distance from the target at a step; above b.
+        /// Weight of the difference between queue and target at the present step. It must be above b.
         a: f64 = number(0.0..=1.0).default(1.822e-5);
-        /// Weight of the distance at the step before.
+        /// Weight of the difference between queue and target at the previous step.
         b: f64 = number(0.0..=1.0).default(1.816e-5);
-        /// Time between steps.
+        /// Time between two steps.
         update: Span = duration(MS / 10..=10 * S).default("5.882 ms");
-        /// Marks packets that are ECN-capable instead of dropping them.
+        /// If true, ECN-capable packets are marked, not dropped.
         ecn: bool = flag().default(false);
     }
 }

@@ -20,19 +20,19 @@ use crate::packet::Packet;
 use crate::table;
 
 table! {
-    /// PIE: a drop probability that holds the queueing delay near a target.
+    /// PIE: a drop probability that keeps the queueing delay near a target.
     pub struct PieSetting: Copy in "pie" {
-        /// Queueing delay aimed at.
+        /// Target queueing delay.
         target: Span = duration(0..=10 * S).default("15 ms");
         /// Time between updates of the drop probability.
         update: Span = duration(MS..=10 * S).default("15 ms");
-        /// Weight of the distance from the target, per second.
+        /// Weight of the difference between queueing delay and target, per second.
         alpha: f64, json "alpha_per_s" = number(0.0..=100.0).default(0.125);
-        /// Weight of the change of the delay, per second.
+        /// Weight of the change of the queueing delay, per second.
         beta: f64, json "beta_per_s" = number(0.0..=100.0).default(1.25);
-        /// Time for which a burst passes that follows a quiet time.
+        /// Time for which a burst after a quiet period passes without drops.
         max_burst: Span = duration(0..=100 * S).default("150 ms");
-        /// Marks packets that are ECN-capable instead of dropping them.
+        /// If true, ECN-capable packets are marked, not dropped.
         ecn: bool = flag().default(false);
     }
 }

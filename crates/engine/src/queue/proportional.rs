@@ -11,11 +11,11 @@ use crate::packet::Packet;
 use crate::table;
 
 table! {
-    /// Drops with a probability proportional to the backlog.
+    /// Queue that drops packets with a probability proportional to the backlog.
     pub struct ProportionalSetting: Copy in "proportional" {
-        /// Drop probability for each packet that an arriving one finds.
+        /// Drop probability for each packet that an arriving packet finds in the queue.
         slope: f64 = number(0.000_000_001..=1.0).required();
-        /// Marks packets that are ECN-capable instead of dropping them.
+        /// If true, ECN-capable packets are marked, not dropped.
         ecn: bool = flag().default(false);
     }
 }

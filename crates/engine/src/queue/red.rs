@@ -39,11 +39,11 @@ use crate::packet::Packet;
 use crate::{table, words};
 
 words! {
-    /// A reading of RED.
+    /// Variant of RED.
     pub enum RedForm {
-        /// As ns-2.35 runs it.
+        /// Variant of ns-2.35.
         Ns2 = "ns-2",
-        /// As published.
+        /// Published variant.
         Published = "published",
     }
 }
@@ -81,28 +81,28 @@ impl Setting for RedWeight {
 const ADVISED: RedWeight = RedWeight::Given(0.002);
 
 table! {
-    /// Random early detection, as ns-2 runs it or as published.
+    /// Random early detection (RED), in the variant of ns-2 or as published.
     pub struct RedSetting: Copy in "red" {
-        /// "ns-2": as ns-2.35 runs it; "published": as Floyd and Jacobson wrote it down in 1993.
+        /// Variant of RED. "ns-2": implementation of ns-2.35. "published": algorithm of Floyd and Jacobson (1993).
         form: RedForm = word().default(RedForm::Ns2);
-        /// Average queue from which packets are dropped, in packets (of the mean length).
+        /// Average queue from which packets are dropped, in packets; with bytes = true in packets of the mean length.
         min_th: f64, json "min_th_packets" = number(0.0..=1_000_000.0).required();
-        /// Average queue at which the drop probability reaches max_p, in packets (of the mean length).
+        /// Average queue at which the drop probability reaches max_p, in packets; with bytes = true in packets of the mean length.
         max_th: f64, json "max_th_packets" = number(0.0..=1_000_000.0).required();
         /// Drop probability just below max_th.
         max_p: f64 = number(0.000_001..=1.0).default(0.1);
-        /// Weight of the queue now in its average; 1: no averaging; "auto": ns-2's q_weight -1, from rate and delay of the link; 0: ns-2's q_weight 0, from the rate alone.
-        weight: RedWeight = number(0.0..=1.0).or("auto").depends("\"auto\", as published 0.002")
+        /// Weight of the present queue in its average. With 1 there is no averaging. "auto" follows from rate and delay of the link, as q_weight -1 of ns-2. 0 follows from the rate only, as q_weight 0 of ns-2.
+        weight: RedWeight = number(0.0..=1.0).or("auto").depends("\"auto\"; 0.002 with form = \"published\"")
             => match form { RedForm::Ns2 => RedWeight::Auto, RedForm::Published => ADVISED };
-        /// Above max_th the drop probability rises to 1 at twice max_th; otherwise it is 1.
-        gentle: bool = flag().depends("true, as published false") => form == RedForm::Ns2;
-        /// Early drops are 1 to 2 times 1/p packets apart; otherwise up to 1/p.
-        wait: bool = flag().depends("true, as published false") => form == RedForm::Ns2;
-        /// Counts the queue in bytes, as ns-2 also its limit, beside that in packets, and drops long packets more often than short ones.
+        /// If true, the drop probability rises above max_th until it is 1 at twice max_th. Otherwise it is 1 above max_th.
+        gentle: bool = flag().depends("true; false with form = \"published\"") => form == RedForm::Ns2;
+        /// If true, early drops are 1/p to 2/p packets apart, where p is the drop probability. Otherwise they are up to 1/p packets apart.
+        wait: bool = flag().depends("true; false with form = \"published\"") => form == RedForm::Ns2;
+        /// If true, the queue is counted in bytes, and long packets are dropped more often than short packets. With form = "ns-2" there is also a limit in bytes, in addition to the limit in packets.
         bytes: bool = flag().default(false);
-        /// Mean length of a packet, with which idle time, automatic weight and bytes reckon.
+        /// Mean length of a packet, which is used for idle times, the automatic weight and bytes = true.
         mean_packet_bytes as "mean_packet": u32 = size(1..=65_535).default("500 B");
-        /// Marks packets that are ECN-capable instead of dropping them.
+        /// If true, ECN-capable packets are marked, not dropped.
         ecn: bool = flag().default(false);
     }
 }

@@ -83,9 +83,9 @@ macro_rules! disciplines {
                 /// Packets, the one in service included; at least 1.
                 packets: u32,
             },
-            /// Classes of flows share the queue; only the access point can have this.
+            /// Classes of flows share the queue. Only the access point can have this discipline.
             BufferSharing(SharingSetting),
-            /// That of a Linux access point; only the access point can have this.
+            /// Queue of a Linux access point. Only the access point can have this discipline.
             Mac80211(Mac80211Setting),
             /// A discipline of another crate.
             Outside(OutsideDiscipline),
@@ -93,15 +93,15 @@ macro_rules! disciplines {
         }
 
         table! {
-            /// A queue: its limit and at most one discipline; without one it is drop-tail.
+            /// Queue with a limit and at most one discipline. Without a discipline it is drop-tail.
             pub struct QueueSetting in "queue" {
-                /// Most packets: waiting plus the one in service.
+                /// Largest number of packets in the queue, including the packet in service.
                 limit_packets as "limit": u32 = count(1..=1_000_000)
                     .hinting(meant)
-                    .depends("1000, with fq_codel 10240, with dualpi2 10000, with mac80211 8192, with threshold that"), by limit;
-                /// What decides which packets are lost or marked, and which is next.
+                    .depends("1000; 10240 with fq_codel, 10000 with dualpi2, 8192 with mac80211; with threshold its value"), by limit;
+                /// Discipline, which decides which packets are lost or marked, and which packet is next.
                 made discipline: Discipline = Discipline::read;
-                /// Threshold policy: a packet that finds this many is lost, which is a drop-tail queue of that limit.
+                /// Threshold policy: an arriving packet is lost if the queue holds this many packets. It equals a drop-tail queue with this limit.
                 key threshold: u32 = count(1..=1_000_000).absent("none");
                 $( $(#[doc = $doc])+ key $key: $settings = $spec.absent("none"); )+
             }
@@ -248,9 +248,9 @@ macro_rules! disciplines {
 }
 
 disciplines! {
-    /// Random early detection.
+    /// Random early detection (RED).
     Red(RedSetting) as red = inner();
-    /// Drops with a probability proportional to the backlog.
+    /// Queue that drops packets with a probability proportional to the backlog.
     Proportional(ProportionalSetting) as proportional = inner();
     /// CoDel (RFC 8289).
     CoDel(CoDelSetting) as codel = shorthand(CoDelSetting::target);
@@ -265,12 +265,12 @@ disciplines! {
 }
 
 table! {
-    /// The queue of the access point: its limit and at most one discipline; without one it is drop-tail.
+    /// Queue of the access point, with a limit and at most one discipline. Without a discipline it is drop-tail.
     pub struct ApQueue in "ap_queue" {
         all_of QueueSetting;
         /// Virtual buffer sharing: classes of flows with shares of the access point's queue.
         key vbs: SharingSetting = inner().absent("none");
-        /// The queue of a Linux access point in a cell that aggregates: FQ-CoDel for each station, air time in turns, limits of what the device holds.
+        /// Queue of a Linux access point, in a cell that aggregates: FQ-CoDel for each station, turns by air time, and limits of what the device holds.
         key mac80211: Mac80211Setting = inner().absent("none");
     }
 }

@@ -18,27 +18,27 @@ use crate::table;
 const LONGEST_DEFAULT_DEADLINE: Span = Span(10_000_000_000);
 
 table! {
-    /// What every flow of a station has.
+    /// Keys of every flow of a station.
     pub struct StationFlow in "flow of a station" {
-        /// Time of the first packet, stagger not counted.
+        /// Time of the first packet, without the delay of stagger.
         start: Span = duration(0..=1_000_000 * S).default("0 s");
-        /// No new data from then on.
+        /// Time after which no new data is sent.
         stop: Option<Span> = duration(0..=1_000_000 * S).depends("the end of the run");
-        /// Node of the wired network that the server is attached to.
+        /// Node of the wired network to which the server is attached.
         server: Option<String> = name().depends("cell.node");
-        /// Access category of its packets, TCP ACKs included.
+        /// Access category of the flow's packets, including TCP ACKs.
         category: Category = word().default(Category::BestEffort);
     }
 }
 
 table! {
-    /// TCP connections of a station, one way. A bare number is the number of connections.
+    /// TCP connections of a station in one direction. A bare number is the number of connections.
     pub struct Connections in "connections" {
         /// Number of connections.
         connections: u32 = count(0..=100_000).default(1);
         all_of StationFlow;
-        /// Segments each connection sends.
-        segments: Option<u64> = count(1..=4_000_000_000).depends("without end");
+        /// Number of segments that each connection sends.
+        segments: Option<u64> = count(1..=4_000_000_000).depends("no limit");
         all_of TcpSettings, inherits "the station's tcp";
     }
 }
@@ -53,7 +53,7 @@ table! {
 }
 
 table! {
-    /// Small reports, each one segment or datagram. A bare value is the time between them.
+    /// Small reports, each in one segment or datagram. A bare value is the mean time between reports.
     pub struct SensorFlow in "reports" {
         all_of SensorSettings;
         all_of StationFlow;

@@ -8,10 +8,10 @@ use crate::notation::setting::commands;
 use crate::table;
 
 table! {
-    /// What runs at a place. A bare value is what to run.
+    /// Programs at one place of an emulation. A bare value is the command, or the list of commands.
     pub struct ProgramTable in "program" {
-        /// Commands of the shell, each a program that begins with the run and ends with it at the latest.
-        run: Vec<String> = commands().absent("nothing; needed");
+        /// Shell command, or list of shell commands. Each program begins with the run and ends with it at the latest.
+        run: Vec<String> = commands().absent("none (required)");
     }
 }
 

@@ -7,15 +7,15 @@ use crate::notation::setting::{S, US, count, duration};
 use crate::table;
 
 table! {
-    /// What to record beside the means, of the first replication.
+    /// Data of the first replication to record in addition to means.
     pub struct Record: Copy in "record" {
         /// Sampling interval of the time series of queues, windows and goodputs.
         series_interval: Option<Span> = duration(US..=1_000_000 * S).or("never").default("never");
-        /// Width of the bins over which the least utilisation of a link is taken.
+        /// Width of the time bins over which the smallest utilisation of a link is taken.
         utilisation_bin: Option<Span> = duration(US..=1_000_000 * S).default("100 ms");
-        /// Keep a log of at most this many frames on the air, each MPDU of an aggregate counted; 0: none.
+        /// Largest number of frames on the air in the log; each MPDU of an aggregate counts. With 0 there is no log.
         frames: Option<u64> = count(0..=10_000_000).default(0), by frames;
-        /// Series and the log of frames begin at this instant.
+        /// Time at which the series and the log of frames begin.
         from: Span = duration(0..=1_000_000 * S).default("0 s");
     }
 }

@@ -24,10 +24,10 @@ use crate::tcp::TcpSettings;
 pub const FORMAT: u32 = 1;
 
 table! {
-    /// A WiFi hot-spot (one access point, its stations, their flows to servers behind a wire), a network of wired links with its flows, or both.
+    /// A Wi-Fi hot spot, a network of wired links with its flows, or both. A hot spot is one access point, its stations, and their flows to servers at the far end of a wire.
     pub struct Root in "scenario" {
         /// Title shown in results.
-        name: Option<String> = title().depends("the file's name without its ending");
+        name: Option<String> = title().depends("the name of the file without its extension");
         /// Simulated time of each replication, warm-up included.
         duration: Span = duration(MS..=1_000_000 * S).required();
         all_of RootKeys;
@@ -35,22 +35,22 @@ table! {
 }
 
 table! {
-    /// The rest of the file.
+    /// Other keys of the file.
     pub struct RootKeys in "scenario" {
         /// Format of the file. Files of a newer format are refused.
         format: u32 = count(1..=1_000_000).default(1);
-        /// Time cut from the start of each replication before anything is measured.
+        /// Time at the start of each replication that is not measured.
         warmup: Option<Span> =
             duration(0..=1_000_000 * S).depends("a tenth of the duration, at most 20 s");
-        /// Number of independent replications; intervals are taken over them.
+        /// Number of independent replications, from which confidence intervals are computed.
         replications: u32 = count(1..=10_000).default(5);
         /// Seed of all random streams.
         seed: u64 = count(0..=(1 << 53) - 1).default(1);
-        /// The k-th flow of the file (k = 0, 1, ...) starts k times this later.
+        /// Delay between the starts of consecutive flows. Flow number k of the file, from k = 0 on, starts k times this value later.
         stagger: Span = duration(0..=1_000 * S).default("0 s");
-        /// The WLAN cell: physical layer, and medium access of all nodes.
-        key cell: Cell = inner().absent("no cell; needed with stations");
-        /// The wired link between the access point and the servers, same both ways.
+        /// The WLAN cell: its physical layer, and the medium access of all nodes.
+        key cell: Cell = inner().absent("no cell; required with stations");
+        /// The wired link between the access point and the servers, equal in both directions by default.
         key wire: Wire = inner().depends("an ideal wire");
         /// A virtual shared bottleneck in front of the access point.
         key bottleneck as "vsb": BottleneckSettings = inner().absent("none");
@@ -58,25 +58,25 @@ table! {
         key tcp: TcpSettings = inner().depends("the defaults of its keys");
         /// Settings of all UDP sources.
         key udp: UdpSettings = inner().depends("the defaults of its keys");
-        /// Stations by name: ASCII letters, digits, `-` and `_`, at most 64, first a letter or digit; not `ap`.
+        /// Stations by name. A name has at most 64 ASCII letters, digits, `-` and `_`, and begins with a letter or digit. The name `ap` is reserved.
         key station: StationTable = tables().absent("no stations");
-        /// Wired links by name; names as for stations.
+        /// Wired links by name. Names follow the rules for names of stations.
         key link: LinkSettings = tables().absent("no links");
-        /// Two routers with one bottleneck.
+        /// Two routers with one bottleneck between them.
         key dumbbell: Dumbbell = inner().absent("none");
-        /// Routers in a row with a bottleneck between each two.
+        /// Routers in a row, with a bottleneck between each router and the next.
         key parking_lot: ParkingLot = inner().absent("none");
-        /// Wireless links of which each hears only some others: a network by its conflict graph.
+        /// Network of wireless links that sense only some of each other, described by its conflict graph.
         key csma: CsmaTable = inner().absent("none");
-        /// The queue in front of the bottlenecks of a dumbbell or parking_lot, on the way of the data.
+        /// Queue in front of the bottlenecks of a dumbbell or parking_lot, in the direction of the data.
         key queue: QueueSetting = queue().default(1_000);
-        /// Flows between wired nodes by name; names as for stations.
+        /// Flows between wired nodes, by name. Names follow the rules for names of stations.
         key flow: FlowTable = tables().absent("no such flows");
-        /// Programs at places of an emulation, which other runs leave out: `server`, stations by name, and in quotes the ends of flows between wired nodes, "FLOW/source" and "FLOW/sink". A command may be a list of commands.
+        /// Programs at places of an emulation. Other runs ignore them. A place is `server`, the name of a station, or one end of a flow between wired nodes, in quotes: "FLOW/source" or "FLOW/sink". A command may be a list of commands.
         key programs: ProgramTable = by_place(ProgramTable::run)
             .but("are commands by place, such as { server = \"iperf3 -s\" }")
             .absent("no programs");
-        /// What to record beside the means.
+        /// Data to record in addition to means.
         key record: Record = inner().depends("means only");
     }
 }
@@ -117,17 +117,17 @@ const NO_KEY: &[(&str, &str)] =
     &joined::<{ NOT_MODELLED.len() + TRAFFIC.len() }>(NOT_MODELLED, TRAFFIC);
 
 table! {
-    /// A station, or with count a group of equal stations.
+    /// A station, or a group of equal stations if count is set.
     pub struct StationTable in "station" without NO_KEY {
-        /// Makes stations NAME-1 to NAME-count.
+        /// Number of equal stations, which are called NAME-1 to NAME-count.
         count: Option<u64> = count(1..=10_000).depends("one station with the table's own name");
-        /// Physical layer of an older station in an 802.11n, ac or ax cell: 802.11g, or n below ax, at 2.4 GHz; 802.11a, n or ac at 5 GHz.
-        phy: Option<PhyKind> = word_or_none().depends("the cell's");
-        /// Rate of data frames from the station, and to it unless downlink_rate or cell.ap.rate says otherwise.
+        /// Physical layer of an older station in an 802.11n, ac or ax cell. At 2.4 GHz it is 802.11g, or 802.11n in an 802.11ax cell. At 5 GHz it is 802.11a, n or ac.
+        phy: Option<PhyKind> = word_or_none().depends("that of the cell");
+        /// Rate of data frames from the station, and to the station unless downlink_rate or cell.ap.rate is set.
         rate: Option<u64> = listed(&DATA_RATE).depends("cell.rate");
         /// Rate of data frames to the station.
         downlink_rate: Option<u64> = listed(&DATA_RATE).depends("cell.ap.rate, else the station's rate");
-        /// Queue of each category: its limit, or a table with limit and discipline.
+        /// Queue of each access category: its limit, or a table with limit and discipline.
         key queue: QueueSetting = queue().depends("cell.queue");
         all_of StreamKeys, inherits "cell";
         all_of ErrorKeys;
@@ -139,11 +139,11 @@ table! {
         key upload: Connections = shorthand(Connections::connections).depends("none");
         /// TCP connections from the server to the station.
         key download: Connections = shorthand(Connections::connections).depends("none");
-        /// A UDP source at the station.
+        /// A UDP source at the station, which sends to the server.
         key udp_up: DatagramFlow = shorthand(Datagrams::rate).depends("none");
-        /// A UDP source at the server.
+        /// A UDP source at the server, which sends to the station.
         key udp_down: DatagramFlow = shorthand(Datagrams::rate).depends("none");
-        /// A sensor at the station: small reports to the server, now and then.
+        /// A sensor at the station, which sends small reports to the server from time to time.
         key sensor_up: SensorFlow = shorthand(SensorSettings::every).depends("none");
         /// Small reports, such as commands, from the server to the station.
         key sensor_down: SensorFlow = shorthand(SensorSettings::every).depends("none");

@@ -17,19 +17,19 @@ use crate::tcp::TcpSettings;
 pub(super) const START_SPREAD: Span = Span(S);
 
 table! {
-    /// How the hosts of a flow are attached.
+    /// Attachment of a flow's hosts to the network.
     pub struct Hosts in "hosts" {
-        /// Rate of the link between a source's host and its node; its queue is never full.
+        /// Rate of the link between a source's host and its node. The queue of this link is never full.
         access: Option<u64> = rate().or("unlimited").default("unlimited");
-        /// The rates of a class's access links lie evenly over this part of the rate, around it.
+        /// Spread of the rates of a class's access links, as a part of access. The rates are spaced evenly around access.
         access_spread: f64 = probability().default(0.0) => 0.0;
-        /// Each source takes two random times up to this over each packet it sends, one drawn for the packet and one for a second; packets keep their order. "packet": the time of a full TCP segment on the slowest link of the route.
+        /// Upper limit of each of two random delays of every packet that a source sends. One delay is drawn per packet and one per second; packets keep their order. "packet" is the time of a full TCP segment on the slowest link of the route.
         jitter: Option<Span> = duration(0..=S).or("packet").default("0 ms");
-        /// Round-trip propagation time of a flow: what the links lack is in its hosts' own links, a quarter each.
-        rtt: Option<Span> = duration(0..=100 * S).depends("what the links of the route have");
-        /// The round-trip propagation times of a class's flows lie evenly from its rtt to this much more.
+        /// Round-trip propagation time of a flow. If the links of the route add up to less, the difference is split equally over the four host links.
+        rtt: Option<Span> = duration(0..=100 * S).depends("the round-trip propagation time of the links of the route");
+        /// Spread of the round-trip propagation times of a class's flows. The times are spaced evenly from rtt to rtt plus this value.
         rtt_spread: Span = duration(0..=100 * S).default("0 ms") => Span::ZERO;
-        /// Each flow starts this much later at most, at random in each replication; 1 s without a dumbbell or parking_lot too. One that would start after its stop never does.
+        /// Largest random delay of the start of each flow, drawn in each replication. Without a dumbbell or parking_lot the default is also 1 s. A flow that would start after its stop never starts.
         start_spread: Span = duration(0..=1_000_000 * S).default("1 s") => START_SPREAD;
     }
 }
@@ -43,41 +43,41 @@ table! {
 }
 
 table! {
-    /// A class of equal flows between two wired nodes, each with a host of its own at both ends: TCP connections, with udp datagram sources, with web connections that come and go.
+    /// A class of equal flows between two wired nodes, each with a host of its own at both ends. The flows are TCP connections, UDP sources if udp is set, or web traffic if web is set.
     pub struct FlowTable in "flow" {
-        /// Node that the sources are attached to.
+        /// Node to which the sources are attached.
         from: Option<String> = name().depends("the left or first node of a dumbbell or parking_lot");
-        /// Node that the sinks are attached to.
+        /// Node to which the sinks are attached.
         to: Option<String> = name().depends("the right or last node of a dumbbell or parking_lot");
-        /// Makes flows NAME-1 to NAME-count.
+        /// Number of equal flows, which are called NAME-1 to NAME-count.
         count: Option<u64> = count(1..=100_000).depends("one flow with the table's own name");
-        /// Links of csma, and wired links, that the flow passes in this order, each from its `from` to its `to`, where the next begins; in the place of from and to.
-        route: Option<Vec<String>> = names().absent("no such route; needed beside csma");
-        /// Weight of the flow's utility; only with a route and csma.connections = "utility".
+        /// Links of csma, and wired links, that the flow passes in this order, in place of from and to. Each link leads from its `from` to its `to`, where the next link begins.
+        route: Option<Vec<String>> = names().absent("no route; required with csma");
+        /// Weight of the flow's utility, only with a route and csma.connections = "utility".
         weight: f64 = number(1e-6..=1e6).fallback(1.0);
-        /// Any concave utility, in the place of fairness and only with connections = "utility", by its derivative: points [rate in packets/s, marginal utility]. Between two points, and beyond the first and the last, it is a power of the rate.
+        /// Derivative of any concave utility, as points [rate in packets/s, marginal utility]. It replaces csma.fairness, only with csma.connections = "utility". Between two points, and beyond the first and last point, it is a power of the rate.
         key marginal_utility: Vec<(f64, f64)> = points(&MARGINAL_UTILITY).absent("that of csma");
         all_of Hosts, inherits "the dumbbell or parking_lot";
-        /// The flows are datagram sources of this rate each.
+        /// UDP sources in place of TCP connections. A bare value is the rate of each source.
         key udp: SourceTable = shorthand(WiredDatagrams::rate).depends("TCP");
-        /// The flow is web traffic: TCP connections that come and go, this many a second.
+        /// Web traffic in place of bulk TCP: TCP connections that come and go. A bare number is the number of new connections per second.
         key web: WebSettings = shorthand(WebSettings::connections_per_s).depends("bulk TCP");
-        /// Earliest time of the first packet; start_spread comes on top.
+        /// Earliest time of the first packet, to which the random delay of start_spread is added.
         start: Span = duration(0..=1_000_000 * S).default("0 s");
-        /// No new data from then on.
+        /// Time after which no new data is sent.
         stop: Option<Span> = duration(0..=1_000_000 * S).depends("the end of the run");
-        /// Segments each TCP connection sends.
-        segments: Option<u64> = count(1..=4_000_000_000).depends("without end");
+        /// Number of segments that each TCP connection sends.
+        segments: Option<u64> = count(1..=4_000_000_000).depends("no limit");
         all_of TcpSettings, inherits "tcp";
     }
 }
 
 table! {
-    /// A bottleneck of a shape.
+    /// A bottleneck of a dumbbell or parking_lot.
     pub struct ShapeLink in "bottleneck" {
-        /// Rate of a bottleneck, both ways. A table: opportunities that follow a trace.
+        /// Rate of a bottleneck, in both directions. A table can set a trace of opportunities to send.
         bottleneck: LinkRate = bottleneck_rate().required(), by rate_of;
-        /// Propagation time of a bottleneck, one way.
+        /// One-way propagation time of a bottleneck.
         delay: Span = duration(0..=100 * S).default("0 ms");
     }
 }
@@ -92,26 +92,26 @@ fn rate_of(layers: &Layers) -> Result<LinkRate, Refused> {
 }
 
 table! {
-    /// Nodes `left` and `right` with a link `bottleneck` from one to the other, and flows across it.
+    /// Nodes `left` and `right`, a link `bottleneck` between them, and flows across this link.
     pub struct Dumbbell in "dumbbell" {
         all_of ShapeLink;
-        /// TCP flows from left to right, a class called `flow`.
+        /// Number of TCP flows from left to right. They are a class called `flow`.
         flows: u64 = count(0..=100_000).default(0);
         all_of Hosts;
     }
 }
 
 table! {
-    /// Nodes `r0`, `r1`, ... in a row with links `bottleneck-1`, ... from each to the next, flows through all of them and flows across each.
+    /// Nodes `r0`, `r1` and so on in a row, with links `bottleneck-1` and so on between neighbours. Flows cross all links, or one link each.
     pub struct ParkingLot in "parking_lot" {
         /// Number of bottlenecks.
         hops: u64 = count(1..=64).default(2);
         all_of ShapeLink;
-        /// The rates of the bottlenecks lie evenly over this part of the rate, around it, the slowest first. With exactly equal rates a drop-tail or threshold queue favours packets that come from the bottleneck before it.
+        /// Spread of the rates of the bottlenecks, as a part of the rate. The rates are spaced evenly around it, the slowest first. With exactly equal rates, a drop-tail or threshold queue favours packets that come from the previous bottleneck.
         rate_spread: f64 = probability().default(0.0) => 0.0;
-        /// TCP flows through all bottlenecks, a class called `through`.
+        /// Number of TCP flows through all bottlenecks. They are a class called `through`.
         flows: u64 = count(0..=100_000).default(0);
-        /// TCP flows across each bottleneck alone, classes called `cross-1`, ...
+        /// Number of TCP flows across each bottleneck only. They are classes called `cross-1` and so on.
         cross: u64 = count(0..=100_000).default(0);
         all_of Hosts;
     }

@@ -18,53 +18,53 @@ table! {
         /// Congestion control of the sender.
         congestion: CongestionControl = word().hinting(CongestionControl::meant)
             .default(CongestionControl::NewReno);
-        /// Congestion control with its settings, if it is one of another crate.
+        /// Congestion control of another crate, with its settings.
         made outside: Option<ConfiguredControl> = outside;
         /// Parameters of Compound TCP.
         within compound: CompoundSettings = inner().depends("the published values");
         /// Parameters of Linux's CUBIC.
-        within cubic_linux: CubicLinuxSettings = inner().depends("the kernel's");
+        within cubic_linux: CubicLinuxSettings = inner().depends("the values of Linux");
         /// Parameters of DCTCP.
-        within dctcp: DctcpSettings = inner().depends("Linux's");
+        within dctcp: DctcpSettings = inner().depends("the values of Linux");
         /// Parameters of Prague.
-        within prague: PragueSettings = inner().depends("Linux's");
-        /// HyStart++: the first slow start ends when the round-trip time rises, not with a loss.
+        within prague: PragueSettings = inner().depends("the values of Linux");
+        /// If true, the first slow start ends when the round-trip time rises, before a loss occurs (HyStart++).
         hystart: bool = flag().default(false);
-        /// Growth by the segments that ACKs newly tell of, not by ACKs (RFC 3465, without its limit, as Linux).
+        /// If true, the window grows by the number of newly acknowledged segments, not by the number of ACKs. This is RFC 3465 without its limit, as in Linux.
         byte_counting: bool = flag().default(false);
-        /// Explicit congestion notification (RFC 3168): queues that can mark do so in place of drops.
+        /// If true, connections use explicit congestion notification (RFC 3168). Queues that can mark packets then mark them in place of dropping them.
         ecn: bool = flag().depends("false; true with congestion \"dctcp\" and \"prague\", which need it"), by ecn;
-        /// Selective acknowledgements and recovery by them (RFC 6675); not with congestion "tahoe".
+        /// If true, connections use selective acknowledgements and recover with them (RFC 6675). It cannot be used with congestion "tahoe".
         sack: bool = flag().default(false);
-        /// Losses found by time, and probes for a lost tail (RACK-TLP, RFC 8985); needs sack.
+        /// If true, losses are detected by time, and a lost tail is probed (RACK-TLP, RFC 8985). It requires sack.
         rack: bool = flag().default(false);
-        /// Proportional rate reduction in recovery (RFC 9937); needs sack.
+        /// If true, recovery uses proportional rate reduction (RFC 9937). It requires sack.
         prr: bool = flag().default(false);
-        /// Recoveries that nothing was lost for are undone (RFC 3522, RFC 4015); needs rack.
+        /// If true, a recovery is undone if nothing was lost (RFC 3522, RFC 4015). It requires rack.
         undo: bool = flag().default(false);
-        /// Whether connections are opened: SYN and SYN-ACK take a round trip, and may be lost.
+        /// If true, connections are opened with SYN and SYN-ACK, which take a round trip and may be lost.
         handshake: bool = flag().default(true);
         /// Receive window in packets.
         window_packets as "window": u32 = count(1..=65_535).default(42);
         /// Initial congestion window in packets.
         initial_cwnd_packets as "initial_window": u32 = count(1..=65_535).default(2);
-        /// Acknowledge every second segment or after ack_delay; otherwise every segment.
+        /// If true, receivers acknowledge every second segment, or after ack_delay. Otherwise they acknowledge every segment.
         delayed_ack: bool = flag().default(true);
         /// Delayed-ACK timer.
         ack_delay: Span = duration(0..=10 * S).default("100 ms");
-        /// Time the receiver takes to make an ACK.
+        /// Time that the receiver needs to make an ACK.
         ack_processing: Span = duration(0..=10 * S).default("0 s");
         /// Payload of a full segment.
         mss_bytes as "mss": u32 = size(1..=2_304).default("1460 B");
         /// TCP/IP header of a segment, and size of an ACK.
         header_bytes as "header": u32 = size(1..=256).default("40 B");
-        /// Least retransmission timeout.
+        /// Smallest retransmission timeout.
         min_rto: Span = duration(US..=60 * S).default("200 ms");
         /// Retransmission timeout before the first round-trip sample.
         initial_rto: Span = duration(US..=60 * S).default("1 s");
-        /// A timeout in fast recovery halves ssthresh once more, as in ns-2; otherwise one loss costs one decrease.
+        /// If true, a timeout in fast recovery halves ssthresh once more, as in ns-2. Otherwise one loss causes one decrease.
         rto_halves_again: bool = flag().default(false);
-        /// Segments to send; none: without end.
+        /// Number of segments to send; `None` means no limit.
         beside segments: Option<u64> = None;
     }
 }

@@ -208,7 +208,7 @@ fn the_schema_describes_every_key() {
     }
     assert_eq!(
         schema["properties"]["gateway"]["description"],
-        "How `lasthop gateway` enforces fairness on Linux; simulations do not read it. \
+        "Settings of `lasthop gateway`, which enforces fairness on Linux. Simulations ignore them. \
          Default: no gateway."
     );
 }

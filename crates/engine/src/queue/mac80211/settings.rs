@@ -9,37 +9,37 @@ use crate::queue::settings::{OfDiscipline, moving, refuse_idle};
 use crate::table;
 
 table! {
-    /// The queue of a Linux access point (mac80211, Linux 6.18): FQ-CoDel for each station and category, which take turns by air time, and limits of the air time that the device takes ahead.
+    /// Queue of a Linux access point (mac80211, Linux 6.18): FQ-CoDel for each station and category. Stations take turns by air time, and the air time of packets in the device is limited.
     pub struct Mac80211Setting: Copy in "mac80211" {
-        /// Flow queues of the radio, to which flows are hashed; one that is used for another station stands for it with an overflow queue of its own.
+        /// Number of flow queues of the radio, to which flows are hashed. If a flow's queue is in use for another station, the flow goes to the overflow queue of its own station and category.
         flows: u32 = count(1..=65_536).default(4_096);
-        /// What packets may take in memory, as Linux counts it: a packet of 1,500 B takes 2,304 B, one of 52 B 768 B.
-        memory_bytes as "memory": Option<u32> = size(10_000..=1_000_000_000).depends("16777216 B, in 802.11n 4194304 B");
-        /// What a flow may send in its turn.
+        /// Memory that packets may use, as counted by Linux. A packet of 1,500 B uses 2,304 B, and a packet of 52 B uses 768 B.
+        memory_bytes as "memory": Option<u32> = size(10_000..=1_000_000_000).depends("16777216 B; 4194304 B in 802.11n");
+        /// Quantum: number of bytes that a flow may send per turn.
         quantum_bytes as "quantum": u32 = size(1..=100_000).default("300 B");
-        /// Time in the queue that is acceptable.
+        /// Acceptable time in the queue.
         target: Span = duration(0..=10 * S).default("20 ms");
-        /// For how long packets must be above target before one is dropped; of the order of a round trip.
+        /// Time for which packets must be above target before a packet is dropped. It should be of the order of a round-trip time.
         interval: Span = duration(US..=100 * S).default("100 ms");
-        /// Marks packets that are ECN-capable instead of dropping them.
+        /// If true, ECN-capable packets are marked, not dropped.
         ecn: bool = flag().default(true);
-        /// Time in the queue from which every packet that is ECN-capable is marked, beside what CoDel does; Linux has the code and leaves it off.
+        /// Time in the queue from which every ECN-capable packet is marked, in addition to the decisions of CoDel. Linux has this code but leaves it off.
         ce_threshold: Option<Span> = duration(0..=10 * S).or("off").default("off");
-        /// ce_threshold marks ECT(1) alone, which is L4S; otherwise all that is ECN-capable.
+        /// If true, ce_threshold marks only ECT(1) packets, which are L4S. Otherwise it marks all ECN-capable packets.
         ce_threshold_l4s: bool = flag().default(false);
-        /// Whether stations take turns by air time, both directions counting; without it each that has packets has its turn.
+        /// If true, stations take turns by air time, which includes both directions. Otherwise every station with packets gets its turn.
         airtime_fairness: bool = flag().default(true);
-        /// Air time that a station in debt is given in a round.
+        /// Air time that a station with a negative air time deficit receives per round.
         airtime_weight: Span = duration(US..=S).default("256 us");
-        /// Whether the device takes packets ahead until their estimated air time reaches the limits; without it, it holds two aggregates, the one on the air included, as ath9k does.
+        /// If true, the device accepts packets until their estimated air time reaches the limits (AQL). Otherwise it holds two aggregates, including the aggregate on the air, as ath9k does.
         aql: bool = flag().default(true);
-        /// Air time below which the device takes more for a station and category, whatever it holds for others.
+        /// Air time below which the device accepts more packets for a station and category, whatever it holds for others.
         aql_low: Span = duration(US..=S).default("5 ms");
-        /// Air time below which it does so while it holds less than aql_radio in all.
+        /// Air time below which the device accepts more packets for a station and category while it holds less than aql_radio in total.
         aql_high: Span = duration(US..=S).default("12 ms");
-        /// Air time of all that the device holds from which aql_low counts alone.
+        /// Total air time of the packets in the device from which only aql_low applies.
         aql_radio: Span = duration(US..=10 * S).default("24 ms");
-        /// The rule that Linux dropped in 6.15: a station that expects less than 6 Mb/s for each station of the cell has a target of 50 ms, an interval of 300 ms and no marks.
+        /// If true, slow stations have a target of 50 ms, an interval of 300 ms and no marks. A station is slow if it expects less than 6 Mb/s for each station of the cell. Linux removed this rule in 6.15.
         slow_stations: bool = flag().default(false);
     }
 }

@@ -38,15 +38,15 @@ use crate::table;
 table! {
     /// Parameters of Compound TCP (congestion = "compound").
     pub struct CompoundSettings: Copy in "compound" {
-        /// Growth of the window in a round trip without queue is alpha win^k packets.
+        /// Factor of the growth of the window: alpha win^k packets in a round trip without a queue.
         alpha: f64 = number(0.0..=100.0).fallback(0.125);
-        /// Part of the window that a loss takes.
+        /// Part by which a loss reduces the window.
         beta: f64 = probability().fallback(0.5);
-        /// Exponent of that growth.
+        /// Exponent of the growth of the window: alpha win^k packets in a round trip without a queue.
         k: f64 = number(0.0..=1.0).fallback(0.75);
-        /// Packets of the flow in the queue from which the delay window shrinks.
+        /// Number of the flow's packets in the queue from which the delay window shrinks.
         gamma: f64, json "gamma_packets" = number(0.0..=1_000_000.0).fallback(30.0);
-        /// Packets that the delay window gives up in a round trip for each one in the queue.
+        /// Number of packets by which the delay window shrinks in a round trip for each packet in the queue.
         zeta: f64 = number(0.0..=1_000.0).fallback(0.5);
     }
 }

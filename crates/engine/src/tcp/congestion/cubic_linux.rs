@@ -32,7 +32,7 @@ use crate::table;
 table! {
     /// Parameters of Linux's CUBIC (congestion = "cubic_linux").
     pub struct CubicLinuxSettings: Copy in "cubic_linux" {
-        /// HyStart: slow start ends when ACKs come as fast as the path carries, or late.
+        /// If true, slow start ends when ACKs arrive as fast as the path can carry segments, or when their delay rises (HyStart).
         hystart: bool = flag().fallback(true);
     }
 }

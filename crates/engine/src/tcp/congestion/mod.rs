@@ -70,24 +70,24 @@ words! {
         Reno = "reno",
         /// Fast recovery with partial ACKs (RFC 6582).
         NewReno = "newreno",
-        /// Reno's window plus one that follows the queueing delay (Tan et al. 2006).
+        /// Reno's window plus a window that follows the queueing delay (Tan et al. 2006).
         Compound = "compound",
         /// The window as a cubic function of the time since the last loss (RFC 9438).
         Cubic = "cubic",
-        /// CUBIC in whole packets and with HyStart, as Linux has it (Ha et al. 2008).
+        /// CUBIC in whole packets and with HyStart, as in Linux (Ha et al. 2008).
         CubicLinux = "cubic_linux",
         /// Reno with an increase and a decrease that depend on the queueing delay (Liu et al. 2008).
         Illinois = "illinois",
         /// HighSpeed TCP while the queue is short, Reno otherwise (King et al. 2005).
         Africa = "africa",
-        /// Reno whose losses leave what the path has carried (Grieco, Mascolo 2004).
+        /// Reno that reduces its window to the amount that the path has carried (Grieco, Mascolo 2004).
         Westwood = "westwood",
-        /// Reno that gives up half of the part that was marked, for networks of one's own (RFC 8257).
+        /// Reno that reduces its window by half of the marked part, for private networks (RFC 8257).
         Dctcp = "dctcp",
-        /// The same for the Internet, with ECT(1): L4S (draft-briscoe-iccrg-prague-congestion-control).
+        /// DCTCP for the Internet, with ECT(1) for L4S (draft-briscoe-iccrg-prague-congestion-control).
         Prague = "prague",
         ;
-        /// One of another crate.
+        /// Congestion control of another crate.
         Outside(OutsideControl)
     }
 }

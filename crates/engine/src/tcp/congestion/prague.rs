@@ -30,9 +30,9 @@ use crate::table;
 table! {
     /// Parameters of Prague (congestion = "prague").
     pub struct PragueSettings: Copy in "prague" {
-        /// Round-trip time below which a path gives no more throughput; 0: every path by its own.
+        /// Virtual round-trip time. A path with a shorter round-trip time gets the throughput of a path with this time. With 0 every path uses its own.
         virtual_rtt: Span = duration(0..=10 * S).fallback(Span(25_000_000));
-        /// Rounds after slow start from which the virtual round trip counts.
+        /// Number of round trips after slow start from which the virtual round-trip time applies.
         transition_rounds as "transition": u32 = count(0..=1_000_000).fallback(500);
     }
 }
