@@ -159,8 +159,8 @@ def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
     ("words", "said"),
     [
         (["--at", "phone", "--", "true"], "error: phone: there is no such place"),
-        (["--", "true"], "error: true: at which place?"),
-        (["--at", "laptop"], "error: `--at laptop`: what is to run there?"),
+        (["--", "true"], "error: true: missing its place"),
+        (["--at", "laptop"], "error: `--at laptop`: missing the command to run"),
         (["--with", "server", ""], 'error: `--with "server="`: allowed is a place and a command'),
         (["--shell", "laptop", "--at", "other", "--", "true"], "error: `--shell` and a command"),
         (

@@ -144,7 +144,7 @@ def test_a_link_is_in_the_place_of_the_file(given: str, done: list[str]) -> None
     ("words", "said"),
     [
         (["x.toml", "--link", "1 Mbps, 1 ms", "--", "ls"], "error: `--link` takes the place of"),
-        (["--link", "1 Mbps, 1 ms"], "error: `--link`: what is to run?"),
+        (["--link", "1 Mbps, 1 ms"], "error: `--link`: missing the command to run"),
         (["--link", "1 Mbps", "--", "ls"], 'error: --link "1 Mbps": the delay is missing; allow'),
         (["--link", "1 Mbps, 1 ms", "--", ""], "error: the command is empty"),
         (["--link", "1 Mbps, 1 ms", "--at", "me", "--", "ls"], "error: me: there is no such place"),

@@ -179,7 +179,7 @@ def test_too_many_frames_are_refused(result: lh.Result, monkeypatch: pytest.Monk
 
 
 def test_wires_have_no_frames() -> None:
-    with pytest.raises(lh.UserError, match="has no cell, and no frames"):
+    with pytest.raises(lh.UserError, match="has no cell, and therefore no frames"):
         lh.simulate(DUMBBELL).plot.air(1.0, 1.1)
 
 

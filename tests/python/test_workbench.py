@@ -345,7 +345,7 @@ def test_a_port_that_is_taken_is_one_line(lasthop: Lasthop, built: Path) -> None
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         f"error: --port {port}: Address already in use",
-        "hint: without --port any that is free is taken",
+        "hint: omit --port to use any free port",
     ]
 
 

@@ -30,13 +30,14 @@ MOST_NAMES = 12
 
 
 def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
-    """Check a scenario and say what is in it.
+    """Check a scenario and print a summary of it.
 
-    Of a network of CSMA links it lists who conflicts with whom, as the file says or as follows from
-    where nodes stand, and whose frames a link destroys unheard.
+    For a network of CSMA links, also list the conflicts of each link, which the file sets or which
+    follow from the positions of nodes, and the hidden links whose frames it destroys.
 
-    --json prints it in normalised form, every default filled in and every group of stations and
-    connections written out in SI units. This is what models and engine read, not a scenario file.
+    With --json, print the normalised scenario: every default is filled in, every group of stations
+    and connections is written out, and values are in SI units. Models and the engine read this
+    form; it is not a scenario file.
     """
     scenario = read_scenario(file, settings)
     warn(*cautions(scenario.typed), *phase_locks(scenario.typed))

@@ -84,29 +84,32 @@ def compare(
     jobs: Jobs = None,
     settings: Settings = None,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} Here the picture.")
+        Path,
+        typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} This is the picture."),
     ] = Path("out"),
     plot: Plot = None,
     emulate: Annotated[
-        bool, typer.Option("--emulate", help="Run it in real time too, with real TCP.")
+        bool,
+        typer.Option("--emulate", help="Also run the scenario in real time with the TCP of Linux."),
     ] = False,
     measured: Annotated[
         list[str] | None,
         unset(
             "[NAME=]FILE",
-            "Compare with a measurement: flent, iperf3 --json, result.json; of the station, flow "
-            "or queue NAME, else of all flows in order.",
+            "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. It is "
+            "of the station, flow or queue NAME; by default of all flows in order.",
         ),
     ] = None,
     max_time: MaxTime = MAX_TIME_S,
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Predict and simulate a scenario: one table, one picture.
+    """Predict and simulate a scenario, and compare the results in a table and a picture.
 
-    With --measured, measurements of a real network stand beside both. A file with a name has that
-    station's or flow's streams, uploads and downloads each in their order; a file without has those
-    of all, if it has as many. Else only sums are compared. What was matched is told.
+    With --measured, the table also has measurements of a real network. A file with a name has the
+    streams of that station or flow; its uploads and its downloads are matched in order. A file
+    without a name has the streams of all flows, if their number agrees. Otherwise only sums are
+    compared. The matches are printed.
     """
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
@@ -155,7 +158,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     if options and comparison.prediction is not None:
         given = ", ".join(f"{name} {value}" for name, value in options.items())
         model = comparison.prediction.summary["model"]
-        typer.echo(f"model {model} with {given}, which the simulation does not have\n")
+        typer.echo(f"model {model} with {given}; the simulation has no such option\n")
     if comparison.refusal is not None:
         for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():
             typer.echo(f"no prediction: the scenario {reason}")

@@ -46,15 +46,15 @@ WIDTHS = (20, 14, 20, 1)
 Command = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="-- COMMAND ...", help="Program that runs at NAME; the run ends with it."
+        metavar="-- COMMAND ...", help="Program to run at a place; the run ends when it ends."
     ),
 ]
-At = Annotated[str | None, unset("NAME", "Place where COMMAND runs.", "--at")]
+At = Annotated[str | None, unset("NAME", "Run COMMAND at this place.", "--at")]
 Others = Annotated[
     list[str] | None,
-    unset("NAME COMMAND", "Run a command of the shell at a place beside it; repeatable.", WITH),
+    unset("NAME COMMAND", "Also run a shell command at a place; repeatable.", WITH),
 ]
-Shell = Annotated[str | None, unset("NAME", "Run a shell at a place; the run ends with it.")]
+Shell = Annotated[str | None, unset("NAME", "Run a shell at a place; the run ends when it ends.")]
 
 
 def run_count(text: str) -> int:
@@ -63,7 +63,11 @@ def run_count(text: str) -> int:
 
 
 Replications = Annotated[
-    int | None, unset("N", "Runs one after another, with other seeds.", parser=run_count)
+    int | None,
+    unset(
+        "N", "Run this many times in sequence, each with another seed; once by default.",
+        parser=run_count,
+    ),
 ]
 Pcapng = Annotated[
     Path | None,
@@ -71,44 +75,48 @@ Pcapng = Annotated[
 ]
 Link = Annotated[
     str | None,
-    unset("LINK", "In the place of FILE: rate, delay one way, queue N, loss P.", LINK),
+    unset("LINK", "Emulate one link instead of FILE: rate, one-way delay, queue N, loss P.", LINK),
 ]
 Trace = Annotated[
     tuple[str, str] | None,
     unset(
         "UP DOWN",
-        "In the place of FILE and of a rate: traces of delivery opportunities, each way.",
+        "Emulate one link instead of FILE, with its rate from traces of delivery opportunities, "
+        "one file per direction.",
         TRACE,
     ),
 ]
 Uplink = Annotated[
-    str | None, unset("INTERFACE", "Where what leaves the scenario goes on to the outside.")
+    str | None,
+    unset("INTERFACE", "Forward packets that leave the scenario to this interface of the machine."),
 ]
 Sysctl = Annotated[
     list[str] | None,
     unset(
         "NAME=VALUE",
-        "A setting of the kernel's network at each place, such as net.ipv4.tcp_sack=0; repeatable.",
+        "Set a network parameter of the kernel at each place, such as net.ipv4.tcp_sack=0; "
+        "repeatable.",
         "--sysctl",
     ),
 ]
 Relays = Annotated[
     bool,
     typer.Option(
-        "--relays", help="Users of a conflict graph send one stream each through two relays."
+        "--relays", help="Send one stream per user of a conflict graph through two relays."
     ),
 ]
 Follow = Annotated[
     list[str] | None,
     unset(
         "SETTING",
-        "Have the kernel follow tcp.initial_rto (by BPF) or tcp.initial_window; repeatable.",
+        "Apply tcp.initial_rto (by BPF) or tcp.initial_window of the scenario to the kernel; "
+        "repeatable.",
         "--follow",
     ),
 ]
 Gro = Annotated[
     bool,
-    typer.Option("--gro", help="Hosts get segments that arrive at once as one packet."),
+    typer.Option("--gro", help="Deliver segments that arrive together to hosts as one packet."),
 ]
 Places = Annotated[bool, typer.Option("--places", help="List places with their addresses.")]
 
@@ -135,13 +143,13 @@ def emulate(
 ) -> int:
     """Run a scenario in real time, with the real TCP of Linux between network namespaces.
 
-    With a program it begins when the warm-up is over, the run ends with it, and its exit code is
-    the command's own.
+    A program starts when the warm-up is over. The run ends when the program ends, and its exit
+    code becomes that of the command.
 
-    --link "12 Mbps, 40 ms, queue 100" stands for a scenario with one link between places client,
-    where the program runs, and server; with --trace UP DOWN its rate follows files in mahimahi's
-    format. --uplink lets programs reach the outside by an interface of
-    this machine, through the scenario's network and by address translation.
+    --link "12 Mbps, 40 ms, queue 100" replaces the scenario by one link between the places client
+    and server; the program runs at client. With --trace UP DOWN, the rate of the link follows files
+    in mahimahi's format. With --uplink, programs reach the outside through the scenario's network
+    and an interface of this machine, by address translation.
     """
     from lasthop.emulation.limits import check_programs
 
@@ -152,7 +160,7 @@ def emulate(
         return 0
     if ways and shell is None and not command:
         option = TRACE if link is None else LINK
-        raise UserError(f"`{option}`: what is to run?", f"{option} ... -- COMMAND ...")
+        raise UserError(f"`{option}`: missing the command to run", f"{option} ... -- COMMAND ...")
     if command and at is None:
         at = next((client for client, _ in ways.values()), None)
     if pcapng is not None:
@@ -237,9 +245,9 @@ def program_of(
     if command and not command[0]:
         raise UserError("the command is empty", "-- COMMAND ...")
     if command and at is None:
-        raise UserError(f"{command[0]}: at which place?", "--at NAME; --places lists them")
+        raise UserError(f"{command[0]}: missing its place", "--at NAME; --places lists the places")
     if at is not None and not command:
-        raise UserError(f"`--at {at}`: what is to run there?", f"--at {at} -- COMMAND ...")
+        raise UserError(f"`--at {at}`: missing the command to run", f"--at {at} -- COMMAND ...")
     return Program(at, command) if at is not None and command else None
 
 

@@ -44,8 +44,8 @@ def directory(text: str) -> Any:
 NOT_WRITABLE = (errno.ENOENT, errno.EPERM, errno.EACCES, errno.EROFS)
 """What systems say where nothing can be made in a directory that is there."""
 
-OUT_RULE = "Where the command writes its files; each is told in a line."
-"""What --out of every command is for; what comes behind it says which files, and the default."""
+OUT_RULE = "Write files here and print the name of each."
+"""Purpose of --out of every command; the text after it names the files and the default."""
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -54,8 +54,13 @@ Settings = Annotated[
     typer.Option("--set", metavar="PATH=VALUE", help="Replace a value, such as cell.ap.cwmin=15."),
 ]
 # Text: the engine says what is allowed, as it does for the scenario's own value.
-Replications = Annotated[str | None, unset("N", "Independent replications.")]
-Seed = Annotated[str | None, unset("N", "Seed of all random streams.")]
+Replications = Annotated[
+    str | None,
+    unset("N", "Run this many independent replications; by default the scenario's number."),
+]
+Seed = Annotated[
+    str | None, unset("N", "Set the seed of all random streams; by default the scenario's.")
+]
 
 
 def thread_count(text: str) -> int:
@@ -111,7 +116,7 @@ MaxTime = Annotated[
     typer.Option(
         "--max-time",
         metavar="TIME",
-        help="Refuse what a model or solver would take longer for.",
+        help="Refuse a computation of a model or solver that would take longer.",
         parser=cost_of_time,
         show_default="60s",
     ),
@@ -131,7 +136,7 @@ MaxMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Refuse what it would take more memory for.",
+        help="Refuse a computation of a model or solver that would need more memory.",
         parser=cost_of_memory,
         show_default="2GB",
     ),
@@ -140,7 +145,8 @@ RunTime = Annotated[
     float | None,
     unset(
         "TIME",
-        "Refuse a run that would take longer, by its pace after half a second; by default none is.",
+        "Refuse a run that would take longer, estimated from its speed in the first half second; "
+        "by default no run is refused.",
         "--max-time",
         parser=cost_of_time,
     ),
@@ -150,13 +156,14 @@ SeriesMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Refuse time series whose table would take more memory.",
+        help="Refuse time series whose table would need more memory.",
         parser=cost_of_memory,
         show_default="2GB",
     ),
 ]
 Jobs = Annotated[
-    int | None, unset("N", "Threads; by default one for each processor.", parser=thread_count)
+    int | None,
+    unset("N", "Use this many threads; by default one per processor.", parser=thread_count),
 ]
 Model = Annotated[
     str | None,
@@ -173,7 +180,7 @@ Options = Annotated[
     typer.Option(
         "--option",
         metavar="NAME=VALUE",
-        help="Replace an option of the model, such as beta=1.2.",
+        help="Set an option of the model, such as beta=1.2.",
         show_default=False,
     ),
 ]
@@ -196,7 +203,7 @@ def aggregates_of(path: str) -> str:
     sizes = [(one["name"], one.get(AGGREGATES)) for one in summary.get("stations", ())]
     found = [f"{name}={size['mean']:.6g}" for name, size in sizes if size and size["mean"]]
     if not found:
-        raise UserError(f"--option aggregates={path}: no aggregates to stations are in it")
+        raise UserError(f"--option aggregates={path}: the result has no aggregates to stations")
     return ",".join(found)
 
 
@@ -223,7 +230,7 @@ def read_scenario(
         except ScenarioError as error:
             [problem, *others] = error.problems
             if problem.message == NO_FILE and not problem.hint and file.endswith(".toml"):
-                hint = f"lasthop init {file} writes a first scenario"
+                hint = f"run `lasthop init {file}` to write a first scenario"
                 raise ScenarioError([problem._replace(hint=hint), *others]) from None
             raise
     for line in kept_disciplines(scenario):
@@ -238,7 +245,7 @@ def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[
     """
     for text in given:
         if "=" not in text or text.startswith("="):
-            raise UserError(f'{option} "{text}": {form} is needed', f"{option} {example}")
+            raise UserError(f'{option} "{text}": expected {form}', f"{option} {example}")
     return [(path.strip(), value.strip()) for path, _, value in (t.partition("=") for t in given)]
 
 
@@ -275,7 +282,7 @@ def writable(directory: Path, option: str = "--out") -> Path:
 def writable_file(path: Path, option: str, scenario: str = "") -> Path:
     """The path of a file, or an error at once if it cannot be written there, or is the scenario."""
     if path.is_file() and Path(scenario).is_file() and path.samefile(scenario):
-        raise UserError(f"{option} {path}: is the scenario, which would be lost")
+        raise UserError(f"{option} {path}: this is the scenario, which would be overwritten")
     if path.is_dir():
         raise UserError(f"{option} {path}: is a directory, not a file")
     if not path.parent.is_dir():

@@ -45,8 +45,8 @@ Plot = Annotated[
     str | None,
     unset(
         "[FILE]",
-        "Draw a picture: PNG, PDF or SVG by the end of FILE; else PNG, named after the scenario "
-        "and what was changed, where --out says or in out.",
+        "Draw a picture, in the format of FILE's suffix: PNG, PDF or SVG. By default it is a PNG "
+        "in the directory of --out or in out, named after the scenario and changed settings.",
         OPTION,
         parser=asked_picture,
     ),

@@ -89,7 +89,7 @@ def test_missing_file_hints_at_the_nearest(lasthop: Lasthop, small: Path) -> Non
 
 def test_a_missing_scenario_hints_at_init(lasthop: Lasthop, tmp_path: Path) -> None:
     done = lasthop("check", tmp_path / "home.toml")
-    hint = f"hint: lasthop init {tmp_path / 'home.toml'} writes a first scenario"
+    hint = f"hint: run `lasthop init {tmp_path / 'home.toml'}` to write a first scenario"
     assert done.stderr.splitlines()[1] == hint
 
 
@@ -298,7 +298,7 @@ USAGE = {
     ),
     "unknown model": (["predict", "FILE", "--model", "oracle"], '"oracle"', "hotspot"),
     "empty sweep": (["sweep", "FILE", "--over", "seed="], "--over seed: an empty value", None),
-    "no sweep": (["sweep", "FILE"], "--over is needed, or --points", "--over cell.ap"),
+    "no sweep": (["sweep", "FILE"], "expected --over or --points", "--over cell.ap"),
     "series of no time": (["simulate", "FILE", "--series", "0 s"], "record.series_interval", None),
     "out is a file": (["simulate", "FILE", "--out", "FILE"], "is a file, not a directory", None),
     "capture nowhere": (

@@ -75,8 +75,8 @@ def table() -> dict[str, dict[str, Any]]:
 
 
 EVERYWHERE = {
-    "--quiet": {"help": "Nothing but the answer and errors."},
-    "--help": {"help": "What the command does and takes."},
+    "--quiet": {"help": "Print nothing but the answer and errors."},
+    "--help": {"help": "Describe the command and its options."},
 }
 """Options of every command."""
 
