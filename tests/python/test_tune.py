@@ -697,7 +697,7 @@ def test_costs_name_what_gets_worse() -> None:
 def test_aim_of_fairness_lists_the_stations_that_pay(lasthop: Lasthop) -> None:
     options = ("--for", "fairness", "--replications", "5", "--confirm", "2", "--no-txop")
     done = lasthop("tune", EXAMPLES / "hotspot.toml", "--set", "duration=20 s", *options)
-    paid = done.stdout.partition("What it costs:\n")[2]
+    paid = done.stdout.partition("\nCosts:\n")[2]
     assert "- uploads " in paid
     assert "flows lose more than half, most of all uploader/up/" in paid
     assert paid.partition("Stations that lose:\n")[2].startswith("- uploader ")

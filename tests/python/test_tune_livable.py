@@ -114,7 +114,7 @@ def test_command_prints_what_means_hide(lasthop: Lasthop, tmp_path: Path) -> Non
     options = ("--confirm", "2", "--no-txop", "--no-pifs", "--replications", "2")
     done = lasthop("tune", path, "--for", "delay", "--min-jain", "0.95", *options)
     assert done.returncode == 0, done.stderr
-    hidden = done.stdout.partition("What means hide:")[2]
+    hidden = done.stdout.partition("Quantities that averages hide:")[2]
     for words in ("Jain's index", "starved", "percentile", "99th"):
         assert words in hidden.partition("* chosen")[0]
 

@@ -241,7 +241,8 @@ app = typer.Typer(
     add_completion=False,
     cls=Root,
     context_settings=CONTEXT,
-    help="Who gets what on a WiFi hot-spot, and why: predicted, and simulated packet by packet.",
+    help="How much of the Wi-Fi does each device get, and why? Predict it, and simulate every "
+    "packet.",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # Plain text: no boxes, no types next to flags.
 )

@@ -65,7 +65,8 @@ def run_count(text: str) -> int:
 Replications = Annotated[
     int | None,
     unset(
-        "N", "Run this many times in sequence, each with another seed; once by default.",
+        "N",
+        "Run this many times in sequence, each with another seed; once by default.",
         parser=run_count,
     ),
 ]

@@ -40,13 +40,19 @@ def cycle(
     over: Over,
     settings: Parameters = None,
     count: Annotated[
-        int, typer.Option(metavar="N", min=2, max=1000, help="Most cycles to compute, or values.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=2,
+            max=1000,
+            help="Compute at most N cycles; with --constrained, use N values.",
+        ),
     ] = 30,
     constrained: Annotated[
         bool,
         typer.Option(
             "--constrained",
-            help="Follow motions up and down the range, with queues and probabilities in theirs.",
+            help="Follow motions up and down the range, with queues and probabilities limited.",
         ),
     ] = False,
     out: Out = None,
@@ -55,11 +61,12 @@ def cycle(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Follow the cycles born at each Hopf point of a range: period, swing, stability, folds.
+    """Follow the cycles from each Hopf point of a range: period, amplitude, stability, folds.
 
-    Without --constrained, of the equations as the analysis has them, where queues have no floor and
-    probabilities no limits: stable and unstable cycles. With it, what motions end in at --count
-    values of the range, going up and coming back: stable cycles only, of any size.
+    Without --constrained, the equations are those of the analysis, in which queues and
+    probabilities have no limits. It finds stable and unstable cycles. With --constrained, motions
+    are followed until they settle, at --count values of the range, upwards and back. It finds
+    stable cycles only, of any size.
     """
     from lasthop.stability.branch import branch
     from lasthop.stability.hopf import hopf_points_on

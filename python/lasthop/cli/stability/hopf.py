@@ -42,10 +42,10 @@ def hopf(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Find the values of a parameter at which the point of rest begins or ceases to be stable.
+    """Find the values of a parameter at which the equilibrium becomes stable or unstable.
 
-    Besides Hopf points there are jumps, where the point of rest comes to a corner of RED's law or
-    of the window rule, and its stability is another on the other side.
+    The list also has jumps: values at which the equilibrium reaches a corner of RED's drop function
+    or of the window rule, and its stability changes without a Hopf point.
     """
     from lasthop.stability.hopf import HopfPoint, Jump, scan
 

@@ -38,7 +38,7 @@ Parameters = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help='Set a parameter, such as rtt="200 ms"; of a scenario file a value by its key path.',
+        help='Set a parameter, such as rtt="200 ms"; for a scenario file, a value by its key path.',
     ),
 ]
 Over = Annotated[
@@ -46,8 +46,8 @@ Over = Annotated[
     typer.Option(
         "--over",
         metavar="NAME=LOW..HIGH",
-        help="Vary a parameter, such as rtt=10ms..1s; at values of your own in equal steps, "
-        "q_th=5..50:5, or ratios, rtt=10ms..1s log 50.",
+        help="Vary a parameter, such as rtt=10ms..1s; optionally at values in equal steps, "
+        "q_th=5..50:5, or in equal ratios, rtt=10ms..1s log 50.",
     ),
 ]
 
@@ -80,8 +80,8 @@ Out = Annotated[
     Path | None,
     unset(
         "DIR",
-        f"{OUT_RULE} Here the picture; a name that ends in .png, .pdf or .svg is the picture's "
-        "own, as with --plot.",
+        f"{OUT_RULE} This is the picture. If the name ends in .png, .pdf or .svg, the picture gets "
+        "this name, as with --plot.",
         "--out",
         parser=file_name,
     ),
@@ -282,13 +282,13 @@ def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> 
         read = SPAN.fullmatch(span)
         if read is None:
             raise UserError(
-                f"--over {name}={span}: LOW..HIGH is needed, perhaps with :STEP or log N",
+                f"--over {name}={span}: expected LOW..HIGH, optionally with :STEP or log N",
                 "--over rtt=10ms..1s",
             )
         fluids = next((short for short, path in KEY_PATHS.items() if path == name), None)
         if fluids is not None:
             raise UserError(
-                f"--over {name}: a range is of a parameter of the fluid, not of a key path",
+                f"--over {name}: is a key path: expected a parameter of the fluid model",
                 f"--over {fluids}={span}",
             )
         low, high, step, ratios = read.groups()
@@ -298,5 +298,5 @@ def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> 
         )
     if len(found) != count:
         times = "once" if count == 1 else "twice"
-        raise UserError(f"--over is needed {times}, not {len(found)} times")
+        raise UserError(f"--over: must be given {times}, not {len(found)} times")
     return found
