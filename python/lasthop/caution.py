@@ -42,7 +42,7 @@ def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
     found: list[str] = []
     if scenario.programs and not programs_run:
         found.append(
-            "`programs`: they run in emulations alone; predictions and simulations leave them out"
+            "`programs`: they run only in emulations; predictions and simulations ignore them"
         )
     if isinstance(scenario, CellScenario):
         found += [*_sharing(scenario), *_noise(scenario), *_greedy(scenario)]

@@ -30,7 +30,7 @@ __all__ = ["Loaded", "load"]
 
 Loaded: TypeAlias = "Result | Prediction | Emulation | Comparison | Sweep"
 
-ALONE = "a summary alone was loaded"
+ALONE = "only a summary was loaded"
 """Why what was read from a summary lacks the rest."""
 
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError)

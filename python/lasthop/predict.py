@@ -151,4 +151,4 @@ def _mean_rates(scenario: "Typed") -> Iterator[str]:
     for name, trace, rate_bps in ways:
         if trace is not None:
             mean = (rate_bps or wire.rate_bps or 0.0) / 1e6
-            yield f"link {name} follows a trace; the model takes its mean, {mean:.4g} Mb/s"
+            yield f"link {name} follows a trace; the model uses its mean, {mean:.4g} Mb/s"

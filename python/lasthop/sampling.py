@@ -54,7 +54,7 @@ def need_room_in_sweep(
         They would take more.
     """
     largest = sorted(values, reverse=True)[:at_once]
-    points = "a point" if len(largest) == 1 else f"{len(largest)} points at once"
+    points = "a point" if len(largest) == 1 else f"{len(largest)} points together"
     _need(f"{scenario.source}: time series of {points}", scenario, sum(largest), max_memory_bytes)
 
 

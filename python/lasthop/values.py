@@ -212,7 +212,7 @@ def ratios(given: Range, what: str) -> list[str]:
         inner = [value.to_integral_value() for value in inner]
         if len({low, *inner, high}) < count:
             hint = f"fewer values, or {written(low, unit)}.0 for values between"
-            raise UserError(f"{what}: {given.text} has not so many whole numbers", hint)
+            raise UserError(f"{what}: {given.text} does not contain this many whole numbers", hint)
     else:
         inner = [rounded(value) for value in inner]
     return [written(value, unit) for value in (low, *inner, high)]

@@ -52,7 +52,9 @@ def clean(rights: None) -> Iterator[None]:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         names = {each.kernel_name for each in CONTROLS.values() if not each.is_everyones}
-        assert not names & set(available_congestion()), "lasthop congestion list says whose it is"
+        assert not names & set(available_congestion()), (
+            "run `lasthop congestion list` to see its origin"
+        )
         yield
         wait_until(lambda: not names & set(available_congestion()), "what was loaded to be gone")
         assert not pins.PLACE.exists()

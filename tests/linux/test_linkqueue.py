@@ -155,7 +155,7 @@ def test_another_file_is_taken_over_or_refused(directory: Path, programs: None) 
     try:
         written(directory, THRESHOLD.replace("15", "40").replace("50 Mbps", "20 Mbps"))
         code, said = lasthop("queue", "up", file)
-        assert (code, "goes on with" in said) == (0, True), said
+        assert (code, "continues with" in said) == (0, True), said
         with entered(GATEWAY):
             assert "limit 39p" in sh("tc qdisc show dev wan")
             assert "rate 20Mbit" in sh("tc class show dev wan")

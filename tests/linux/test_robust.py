@@ -144,7 +144,7 @@ def test_a_refused_file_touches_nothing(running: Running) -> None:
         assert total > 10_000
         text = gateway_text(2)
         for bad, why in (
-            (text.replace('"wan"', '"wam"', 1), "interface wam: there is none of this name"),
+            (text.replace('"wan"', '"wam"', 1), "interface wam: no interface has this name"),
             (text.replace('lan = "lan"', 'lan = "lo"'), 'gateway.lan: "lo" is not that of'),
             (text + 'ap.a.interface = "lam"\nap.b.interface = "lan"\n', "interface lam: there is"),
         ):

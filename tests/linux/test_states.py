@@ -125,7 +125,7 @@ def test_a_relative_file_is_the_same_behind_up(commands: Commands) -> None:
     wait_until(lambda: members() == 3, "the file is read anew")
     assert commands("up", file="cafe.toml") == (
         0,
-        f"process {number} goes on with cafe.toml; {LEAVES}\n",
+        f"process {number} continues with cafe.toml; {LEAVES}\n",
     )
     assert commands("down", file="./cafe.toml") == (0, "down\n")
 
@@ -334,7 +334,7 @@ def test_a_right_that_is_missing_is_named(
     code, said = commands("check", before=sandbox, user=user)
     assert (code, said.splitlines()[1:]) == (
         0,
-        [f"warning: this machine was not looked at: that takes {lacks}, which root has"],
+        [f"warning: this machine was not examined: this needs {lacks}, which root has"],
     )
     verb = "run" if capabilities else "up"
     assert commands(verb, before=sandbox, user=user) == (

@@ -208,7 +208,7 @@ def test_programs_are_cautioned_of_where_they_do_not_run() -> None:
     tree = {"duration": "9 s", "cell": {"phy": "802.11g"}, "station": stations}
     scenario = lh.Scenario({**tree, "programs": {"a": "ping server"}}).typed
     [line] = cautions(scenario)
-    assert line.startswith("`programs`: they run in emulations alone;")
+    assert line.startswith("`programs`: they run only in emulations;")
     assert cautions(scenario, programs_run=True) == []
 
 

@@ -94,9 +94,9 @@ def test_a_summary_alone_has_tables_and_says_what_it_lacks(
     for what, ask in lacking.items():
         with pytest.raises(lh.UserError) as caught:
             ask()
-        assert str(caught.value) == f"{path}: has no {what}: a summary alone was loaded"
+        assert str(caught.value) == f"{path}: has no {what}: only a summary was loaded"
     for ask in (lambda: alone.warnings, lambda: alone.save(tmp_path / "x"), alone.plot.conflicts):
-        with pytest.raises(lh.UserError, match="has no scenario: a summary alone"):
+        with pytest.raises(lh.UserError, match="has no scenario: only a summary"):
             ask()
     assert not (tmp_path / "x").exists()
 

@@ -311,7 +311,7 @@ def test_texts_stand_for_values(text: str, values: list[str]) -> None:
         ("1..9 log", "lacks the number of values"),
         ("0..9 log 4", "a range above 0"),
         ("1..9 log 1", "at least 2 values"),
-        ("10..12 log 9", "has not so many whole numbers"),
+        ("10..12 log 9", "does not contain this many whole numbers"),
         ("1 ms..3 Mbps:1 ms", "not of one kind"),
         ("1 ms..3:1 kB", "not of one kind"),
         ("1 parsec..3 parsec:1", "a unit that is not known"),

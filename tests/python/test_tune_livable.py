@@ -338,7 +338,7 @@ def test_hostapd_knows_no_window_of_zero_and_says_so() -> None:
 def test_stations_that_differ_are_not_put_into_one_beacon() -> None:
     other = "\n[station.other]\ncwmin = 7\ndownload = 1\n"
     text = hostapd(lh.Scenario(LAPTOPS + other)).text
-    assert "# best-effort: stations differ, and a beacon tells all the same" in text
+    assert "# best-effort: stations differ, and a beacon has one value for all" in text
     assert "wmm_ac_be_cwmin" not in text
 
 

@@ -85,7 +85,7 @@ class Lookout:
         if self._workers.is_there():
             self._seen_s = now_s
         elif now_s - self._seen_s > LOST_S:
-            raise ConnectionError(f"nobody has worked for {LOST_S:g} s")
+            raise ConnectionError(f"no worker was active for {LOST_S:g} s")
 
 
 def went_away(error: BaseException) -> bool:

@@ -106,9 +106,9 @@ class Announcer:
         if self._told_s is None:
             announce(self._what, rest.left_s, rest.how_sure)
         elif whole_s > WRONG * self._told_s:
-            announce(f"{self._what} takes longer than was said", rest.left_s, rest.how_sure)
+            announce(f"{self._what} takes longer than estimated", rest.left_s, rest.how_sure)
         elif SHORTER * whole_s < self._told_s:
-            announce(f"{self._what} takes less than was said", rest.left_s, rest.how_sure)
+            announce(f"{self._what} takes less than estimated", rest.left_s, rest.how_sure)
         else:
             return
         self._told_s = whole_s

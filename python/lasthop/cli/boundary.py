@@ -37,7 +37,7 @@ CLOSE = 0.7
 WITH_SCENARIO = ("check", "predict", "simulate", "compare", "emulate", "sweep", "tune")
 """Commands whose FILE is a scenario."""
 
-REPORT_HINT = "please report it, with the scenario; LASTHOP_TRACEBACK=1 shows where it happened"
+REPORT_HINT = "please report it with the scenario; set LASTHOP_TRACEBACK=1 to see where it happened"
 
 
 class Interrupted(UserError):
@@ -197,8 +197,8 @@ MEASURING = ("iperf", "iperf3", "flent")
 """Programs whose files are measurements, of which `lasthop import` makes no scenario."""
 
 MEASURED_HINT = (
-    "a file of {} is a measurement: lasthop compare SCENARIO --measured FILE lays it beside a "
-    "scenario, which lasthop init writes"
+    "a file of {} is a measurement: compare it with a scenario by `lasthop compare SCENARIO "
+    "--measured FILE`; `lasthop init` writes a scenario"
 )
 
 
@@ -221,9 +221,9 @@ def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[st
     if unknown and unknown[1] in MEASURING and list(command[:1]) == ["import"]:
         return lower_first(message), MEASURED_HINT.format(unknown[1])
     if message.startswith("Missing argument 'FILE'") and " ".join(command) in WITH_SCENARIO:
-        return lower_first(message), "lasthop init writes a first scenario file"
+        return lower_first(message), "run `lasthop init` to write a first scenario file"
     path = " ".join(["lasthop", *command]) if context is None else context.command_path
-    return lower_first(message), f"{path} --help lists what is allowed"
+    return lower_first(message), f"run `{path} --help` for the accepted arguments and options"
 
 
 def print_error(message: str, hint: str | None = None) -> None:

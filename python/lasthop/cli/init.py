@@ -110,9 +110,9 @@ def ask(number: int, question: Question, known: dict[str, object]) -> object:
         line = sys.stdin.readline()
         if not line:
             print(file=sys.stderr)
-            behind = f"; {wrong}" if wrong else ""
+            reason = f"; {wrong}" if wrong else ""
             raise UserError(
-                f"standard input ends before an answer to question {number}{behind}",
+                f"standard input ends before an answer to question {number}{reason}",
                 "use --yes for the default answers",
             )
         if not sys.stdin.isatty():

@@ -111,8 +111,9 @@ def print_stability(summary: Mapping[str, Any]) -> None:
     for item in summary.get("stability", ()):
         rate = item["rightmost_root"]["real"]
         what = "stable: a disturbance decays" if item["stable"] else "unstable: a disturbance grows"
-        swing = f", period {plain(item['period_s']['mean'])} s" if "period_s" in item else ""
-        typer.echo(f"{item['name']} at rest is {what} e-fold in {plain(abs(1.0 / rate))} s{swing}")
+        period = f", period {plain(item['period_s']['mean'])} s" if "period_s" in item else ""
+        time = f"by a factor of e in {plain(abs(1.0 / rate))} s"
+        typer.echo(f"{item['name']}: the equilibrium is {what} {time}{period}")
 
 
 def print_warnings(*answers: "Prediction | Result | Emulation") -> None:

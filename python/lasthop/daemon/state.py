@@ -266,8 +266,8 @@ class State:
         if said.rpartition(")")[2].split()[0] in ("T", "t"):
             raise UserError(
                 f"{self.directory}: process {number} is stopped and does not answer",
-                f"kill -CONT {number} lets it go on; kill -9 {number} ends it, "
-                "and `down` then takes everything back",
+                f"kill -CONT {number} continues it; kill -9 {number} ends it, "
+                "and `down` then reverts all changes",
             )
 
     # Questions.

@@ -158,8 +158,8 @@ def up(
         request = {"do": "reload", "file": path and str(path), "settings": list(settings)}
         answer = state.answer(request)
         if answer["refused"]:
-            raise UserError(answer["refused"][0], f"the {sort.word} that is up goes on as before")
-        return f"{state.holder()} goes on with {file}"
+            raise UserError(answer["refused"][0], f"the {sort.word} that is up continues unchanged")
+        return f"{state.holder()} continues with {file}"
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -250,7 +250,7 @@ def run(
     if not state.take():
         raise UserError(
             f"{state.directory}: the {sort.word} is up already ({state.holder()})",
-            f"lasthop {sort.word} up {file} lets it take the file over; "
+            f"lasthop {sort.word} up {file} applies the file; "
             f"lasthop {sort.word} down {file} ends it",
         )
     try:
@@ -294,7 +294,7 @@ def down(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | No
         if left or state.log.path.exists():
             kept = sort.undo(state.log)
             if kept:
-                raise UserError(kept[0], f"{state.log.path} lists what is left")
+                raise UserError(kept[0], f"{state.log.path} lists the remaining changes")
     finally:
         state.release()
     if was_up:

@@ -96,9 +96,9 @@ def _refused(scenario: Typed) -> Iterator[str]:
     if duration_s > LONGEST_S:
         yield f"`duration`: {duration_s:g} s of real time; allowed is up to {LONGEST_S:g} s"
     if len(scenario.stations) > MOST_STATIONS:
-        yield f"{len(scenario.stations)} stations; the emulator takes up to {MOST_STATIONS}"
+        yield f"{len(scenario.stations)} stations; the emulator supports up to {MOST_STATIONS}"
     if len(flows) > MOST_FLOWS:
-        yield f"{len(flows)} flows; the emulator takes up to {MOST_FLOWS}"
+        yield f"{len(flows)} flows; the emulator supports up to {MOST_FLOWS}"
     for flow in flows:
         yield from _refused_of(flow)
     total = sum(datagrams_per_second(flow, scenario) for flow in scenario.udp_flows)
@@ -158,7 +158,7 @@ def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
             if setting not in followed and value(flow.tcp) not in fine:
                 asked[setting] = None
     return [
-        f"`tcp.{setting}` has no effect in an emulation: the kernel's TCP has its own way"
+        f"`tcp.{setting}` has no effect in an emulation: the kernel's TCP uses its own setting"
         for setting in asked
     ]
 

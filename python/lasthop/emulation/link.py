@@ -90,7 +90,7 @@ def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
         word, _, value = part.partition(" ")
         if word in NAMED:
             if NAMED[word][0] in said:
-                raise refused(words, f"`{word}` is said twice", traces)
+                raise refused(words, f"`{word}` is given twice", traces)
             said |= dict.fromkeys(NAMED[word], (word, value))
             continue
         what, path = next(plain, ("", ""))

@@ -179,7 +179,7 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
         raise UserError(f'"{text}": through a router all go one way here; allowed is all x 2 down')
     made = [Traffic(up, down) for up, down in zip(ways["up"], ways["down"], strict=True)]
     if not any(each.up or each.down for each in made):
-        raise UserError(f'"{text}": nobody sends anything')
+        raise UserError(f'"{text}": no station sends anything')
     return made
 
 
@@ -294,9 +294,9 @@ QUESTIONS = (
     Question(
         "wire",
         lambda known: (
-            "What is the link behind it: rate and round trip?"
+            "What are the rate and round-trip time of its link?"
             if is_router(known)
-            else "What is behind the access point: rate and round trip to the servers?"
+            else "What are the rate and round-trip time from the access point to the servers?"
         ),
         lambda known: (
             "50 Mbps, 40 ms"

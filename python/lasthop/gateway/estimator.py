@@ -236,7 +236,7 @@ class Estimator:
         c = f"{self.controller.capacity_bps / 1e6:.3g} Mbit/s"
         where = f"access point {self.ap.name}"
         if lasts(self.nobody, now_s):
-            why = "nobody with traffic answers pings or downloads over TCP"
+            why = "no station with traffic answers pings or downloads over TCP"
             if self.refused is not None:
                 why = f"no ping can be sent to {self.refused}: has this machine a route to it?"
             return [f"{where}: {why} (C stays at {c}; `gateway.rate` fixes it)"]

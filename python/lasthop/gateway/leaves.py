@@ -62,7 +62,7 @@ def unmanaged(gateway: Gateway, discipline: str) -> list[str]:
         return []
     return [
         f"leaves are FIFOs ({discipline}), since this kernel has neither sch_fq_codel nor "
-        "sch_codel: a station's own calls and queries wait behind its own downloads"
+        "sch_codel: a station's own calls and queries wait for its own downloads"
     ]
 
 

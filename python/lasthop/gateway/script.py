@@ -93,8 +93,8 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
             )
     if gateway.discovery.leases is not None:
         raise UserError(
-            "`gateway.discover.leases`: a script finds stations in the table of neighbours alone",
-            "gateway.discover.neighbours = true finds whoever has an address at `lan`",
+            "`gateway.discover.leases`: a script finds stations only in the table of neighbours",
+            "gateway.discover.neighbours = true finds every device with an address at `lan`",
         )
     if gateway.groups:
         raise UserError(

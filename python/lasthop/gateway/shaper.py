@@ -93,7 +93,7 @@ class Shaper:
         name = ifb_name(self.gateway)
         if name in there and not is_up:
             raise UserError(
-                f"interface {name}: there is one already, which this gateway has not made",
+                f"interface {name}: exists already, and this gateway has not made it",
                 "end the script of `lasthop gateway plan --sh` or the gateway with another --state "
                 f"that has; if nothing needs it: ip link del {name}",
             )
@@ -348,7 +348,7 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
     rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
     lines = []
     if is_chosen(gateway):
-        lines.append(f"# leaves: {assumed(gateway)}, as if the kernel has it; `check` tells")
+        lines.append(f"# leaves: {assumed(gateway)}, if the kernel has it; see `check`")
     lines += [
         links.add_ifb(ifb.name, mac_of(ifb.name), tc.DIRECT_PACKETS).said,
         links.set_up(ifb.name).said,

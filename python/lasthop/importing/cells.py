@@ -72,7 +72,7 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
     if not any(map(_sends, stations)):
         largest = max(range(len(tallies)), key=lambda k: tallies[k].down.payload_bytes)
         stations[largest] = _with_download(stations[largest])
-        remarks.append(Note("nobody moves much: one download is assumed", warns=True))
+        remarks.append(Note("no station transfers much: one download is assumed", warns=True))
     remarks += _with_rates(stations)
     queue = _queue(cell, far_s, known.span_s) if known.radio else None  # A wire is before it.
     return Network(
@@ -129,7 +129,7 @@ def _remarks(known: Capture, cell: Cell, address: bytes) -> Iterator[Note]:
     if not known.radio:
         yield Note("no radio in this capture: physical layer and rates are assumed", warns=True)
     elif not known.mhz:
-        yield Note("frames without radiotap: their rates are not told and assumed", warns=True)
+        yield Note("frames without radiotap: their rates are unknown and assumed", warns=True)
     if cell.left_out:
         yield Note(
             f"only the first {MOST_STATIONS} stations and {MOST_CONNECTIONS} connections are "

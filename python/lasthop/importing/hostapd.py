@@ -196,7 +196,7 @@ def _remarks(path: Path, settings: Settings, mode: str, later: Sequence[str]) ->
     bss = [setting.value for name, setting in settings.items() if name == "bss"]
     if bss:
         yield Note(f"a second network on this radio, bss={bss[0]}, is left out", warns=True)
-    yield Note("who the stations are and what they do is assumed")
+    yield Note("the stations and their traffic are assumed")
 
 
 def _cell(path: Path, settings: Settings, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:

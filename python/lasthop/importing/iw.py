@@ -92,7 +92,7 @@ def network(path: Path, interface: str | None = None) -> Network:
     return Network(
         source=f"iw station dump {path.name}",
         phy=preset,
-        phy_note="from the rates" if seen else "assumed: no rate is told",
+        phy_note="from the rates" if seen else "assumed: no rate is given",
         stations=stations,
         cell={} if channel is None else dict(_cell(channel, known)),
         notes=notes,
@@ -214,7 +214,7 @@ def _carrying(dumped: Sequence[Dumped]) -> Counter[Sighting]:
 def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str, tuple[str, str]]]:
     """Keys of a cell that aggregates."""
     said = {
-        "band": "assumed, from rates and widths; iw dev wlan0 info tells it",
+        "band": "assumed, from rates and widths; `iw dev wlan0 info` prints it",
         "width": "the widest of the stations'",
         "guard_interval": "of the rates that carried most bytes",
     }
@@ -224,7 +224,7 @@ def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str,
     if known.width_mhz is not None:
         alike = min(known.width_mhz, WIDEST_MHZ) == channel.width_mhz
         said["width"] = (
-            "as iw dev info says"
+            "from `iw dev info`"
             if alike
             else f"the widest of the rates; iw dev info says {known.width_mhz} MHz"
         )

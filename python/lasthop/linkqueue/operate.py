@@ -29,13 +29,13 @@ def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
         For what would make `up` fail.
     """
     if (lacks := rights.lacking()) is not None:
-        return [f"this machine was not looked at: that takes {lacks}, which root has"]
+        return [f"this machine was not examined: this needs {lacks}, which root has"]
     state = state_of(wanted.interface, None) if directory is None else State(directory)
     is_up = state.is_held()
     refuse(wanted, state, is_up)
     found = warnings(wanted)
     if is_up:
-        found.insert(0, f"it is up ({state.holder()}); `up` lets it take the file over")
+        found.insert(0, f"it is up ({state.holder()}); run `up` to apply the file")
     return found
 
 
@@ -86,7 +86,7 @@ def serve(life: Life[LinkQueue]) -> None:
         finally:
             kept = service.down()
         if kept:
-            raise UserError(kept[0], f"{life.state.log.path} lists what is left")
+            raise UserError(kept[0], f"{life.state.log.path} lists the remaining changes")
     finally:
         service.close()
 

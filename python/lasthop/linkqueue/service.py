@@ -158,8 +158,8 @@ class Service:
         with suppress(OSError):
             if mean_bytes > links.longest_packet(self.shaped.wanted.interface) + FRAME_BYTES:
                 return [
-                    f"packets in the queue have {mean_bytes:.0f} bytes in the mean: what merges "
-                    "segments (TSO, GRO) on their way here makes the limit longer than it says"
+                    f"packets in the queue have {mean_bytes:.0f} bytes on average: segments are "
+                    "merged before this queue (TSO, GRO), so that the limit holds more bytes"
                 ]
         return []
 

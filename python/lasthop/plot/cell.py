@@ -115,7 +115,7 @@ def draw_shares(
     axes: Axes, beside: Beside, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
 ) -> None:
     """Shares of the cell's goodput, beside equal ones."""
-    title(axes, "Who gets what share")
+    title(axes, "Share of each station")
     beside.draw(axes, [row for _, row in stations], "goodput_share", 100, numbers)
     draw_equal(axes, stations, asking(beside.first), 100.0)
     axes.set_xlabel(f"share of goodput [%]{ways(stations)}")
@@ -206,7 +206,7 @@ def draw_classes(
     axes: Axes, beside: Beside, classes: Sequence[Row], numbers: NumberColumns
 ) -> None:
     """Goodput of each class beside its target, which is a part of what all classes got."""
-    title(axes, "What classes get of a shared queue")
+    title(axes, "Shares of classes in a shared queue")
     beside.draw(axes, classes, "goodput_bps", 1e-6, numbers)
     kind = next(iter(beside.answers))
     items = [row.of(kind) for row in classes]

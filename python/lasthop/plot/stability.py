@@ -81,7 +81,7 @@ def chart_figure(chart: Chart, name: str | None = None, about: str = "") -> Figu
             Patch(facecolor="white", edgecolor="#999999", label="unstable"),
         ]
         if not np.isfinite(chart.abscissa).all():
-            keys.append(Patch(color=NOTHING, label="no point of rest"))
+            keys.append(Patch(color=NOTHING, label="no equilibrium"))
         if any(curve.boundary.any() for curve in chart.curves):
             keys.append(Line2D([], [], color=MODEL, label="edge: Hopf points"))
         if any(np.sum(~curve.boundary) > 2 for curve in chart.curves):

@@ -138,7 +138,7 @@ COMPOUND: tuple[Parameter, ...] = (
         "least_rest",
         0.0,
         "packets",
-        "window below which nothing is said: it is refused as a point of rest",
+        "least window of an equilibrium; a smaller one is refused",
         closed=True,
     ),
 )

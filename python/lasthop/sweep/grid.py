@@ -116,7 +116,7 @@ def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
     lengths = {path: len(each) for path, each in values.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{path} {count}" for path, count in lengths.items())
-        raise UserError(f"{named}: paths that go side by side need equally many values: {told}")
+        raise UserError(f"{named}: paths that are zipped need equally many values: {told}")
     rows = tuple(zip(*values.values(), strict=True))
     refuse_twice(list(values), rows, named)
     return Grid(tuple(values), (rows,))

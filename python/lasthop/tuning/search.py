@@ -270,7 +270,7 @@ class Search:
         span_s = known.duration_s - known.warmup_s
         raise UserError(
             f"{scenario.source}: nothing is delivered in the {span_s:g} s after the warm-up with "
-            f"any of {len(screened)} settings, so that there is nothing to compare",
+            f"any of {len(screened)} settings, so that settings cannot be compared",
             "a longer `duration`, or flows that start earlier",
         )
 

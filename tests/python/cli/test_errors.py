@@ -130,7 +130,7 @@ def test_an_address_is_told_from_a_file(
 @pytest.mark.parametrize(
     ("path", "what"),
     [
-        ("/proc/self/status", "tells of the kernel's state, and is no file on a disk"),
+        ("/proc/self/status", "contains state of the kernel and is not a file on disk"),
         ("/dev/zero", "is a device, not a file"),
         ("/dev/null", "is a device, not a file"),
         ("SOCKET", "is a socket, not a file"),
@@ -176,7 +176,7 @@ def test_pipes_are_files(small: Path, tmp_path: Path, way: str) -> None:
 USAGE = {
     "unknown command": (["simulat", "FILE"], "no such command 'simulat'", "simulate"),
     "unknown option": (["simulate", "FILE", "--replicatons", "3"], "--replicatons", "did you mean"),
-    "no file": (["simulate"], "missing argument", "lasthop init writes"),
+    "no file": (["simulate"], "missing argument", "run `lasthop init`"),
     "no value": (["simulate", "FILE", "--seed"], "--seed", "--help"),
     "extra argument": (["check", "FILE", "more"], "more", "--help"),
     "zero threads": (["simulate", "FILE", "--jobs", "0"], '--jobs: "0"', "--help"),

@@ -101,7 +101,7 @@ def test_cycles_are_listed_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     picture = tmp_path / "cycles.svg"
     text = lasthop(*words, "--out", picture).stdout
     assert text.startswith("super-critical at q_th = 38.8")
-    assert re.search(r"the branch goes on beyond q_th = [\d.]+: --count 3 is reached", text)
+    assert re.search(r"the branch continues beyond q_th = [\d.]+: --count 3 is reached", text)
     assert picture.exists()
     [found] = json.loads(lasthop(*words, "--json").stdout)["branches"]
     assert len(found["cycles"]) == 3
@@ -112,7 +112,9 @@ def test_motion_is_summed_up_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None
     words = ["stability", "integrate", "threshold", "--until", "40 s", "--start", "window=70"]
     picture = tmp_path / "motion.svg"
     text = lasthop(*words, "--out", picture).stdout
-    assert re.search(r"from 28 s on: (at rest|the swing of the window is still decaying)", text)
+    assert re.search(
+        r"from 28 s on: (at rest|the oscillation of the window is still decaying)", text
+    )
     assert picture.exists()
     answer = json.loads(lasthop(*words, "--json").stdout)
     assert len(answer["time_s"]) == len(answer["states"]["window"])
@@ -236,8 +238,8 @@ def test_every_model_has_an_equilibrium_that_is_told(lasthop: Lasthop, model: st
 
 def test_part_of_a_range_without_a_point_of_rest_is_told(lasthop: Lasthop, router: Path) -> None:
     done = lasthop("stability", "hopf", router, "--over", "flows=10..1000")
-    [line] = [line for line in done.stdout.splitlines() if line.startswith("no point of rest")]
-    assert re.fullmatch(r"no point of rest above flows = [\d.]+: .*least_rest = 2.*", line)
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("no equilibrium")]
+    assert re.fullmatch(r"no equilibrium above flows = [\d.]+: .*least_rest = 2.*", line)
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_who_never_answers_is_told_and_so_is_an_access_point_of_such() -> None:
     estimator = bench.estimator
     assert [estimator.is_silent(name, bench.now_s) for name in ("s1", "s2")] == [False, True]
     assert estimator.faults(bench.now_s) == [
-        "access point wlan: nobody with traffic answers pings or downloads over TCP "
+        "access point wlan: no station with traffic answers pings or downloads over TCP "
         "(C stays at 6 Mbit/s; `gateway.rate` fixes it)"
     ]
     for _ in range(3):

@@ -177,7 +177,7 @@ def test_a_leases_file_without_end_is_told(tmp_path: Path, monkeypatch: pytest.M
     gateway = config.read(f"[gateway]\nwan='a'\nlan='b'\ndiscover.leases='{file}'\n")
     seen, wrong = discovery.look(gateway)
     assert [sighting.name for sighting in seen] == ["phone"]
-    assert wrong == [f"{file}: what is behind its first 1 MiB is not read"]
+    assert wrong == [f"{file}: the part after its first 1 MiB is not read"]
 
 
 def test_a_source_that_fails_is_a_fault_and_the_others_count(

@@ -82,7 +82,7 @@ def test_what_is_known_of_a_sample(
     [
         ("pcap/wpa-Induction.pcap.gz", "another access point is heard"),
         ("pcap/netperfmeter.pcapng.gz", "no radio in this capture"),
-        ("pcap/ieee802.11_rx-stbc.pcap", "nobody moves much"),
+        ("pcap/ieee802.11_rx-stbc.pcap", "no station transfers much"),
         ("openwrt/privaterouter-r7800", "radio0 is disabled"),
         ("openwrt/seeed-linux", "radio0 is disabled"),
     ],

@@ -83,7 +83,7 @@ export function tableOf(chart: Chart): Table {
   const { x, y } = chart;
   return {
     title: `Stable points over ${x.parameter} from ${written(x.parameter, x.values[0] ?? 0)} to ${written(x.parameter, x.values.at(-1) ?? 0)}`,
-    columns: [y.parameter, "stable", "not stable", "no point of rest"].map((title) => ({ title, unit: "" })),
+    columns: [y.parameter, "stable", "not stable", "no equilibrium"].map((title) => ({ title, unit: "" })),
     rows: chart.rightmost_root_real
       .map((roots, row) => {
         const count = (sort: Sort) => String(roots.filter((root) => sortOf(root) === sort).length);

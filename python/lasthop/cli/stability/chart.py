@@ -67,8 +67,8 @@ def print_chart(found: "Chart") -> None:
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
     if len(found.jumps):
         typer.echo(
-            f"places of the edge without a Hopf point: {len(found.jumps)}, where RED's law or the "
-            "window rule has a corner"
+            f"points of the edge without a Hopf point: {len(found.jumps)}, where RED's drop "
+            "function or the window rule has a corner"
         )
 
 

@@ -133,10 +133,11 @@ def print_sweep(found: "Sweep") -> None:
     print_table(heads, rows)
     if found.differ:
         low, high = found.differ[0], found.differ[-1]
-        typer.echo(f"rest and swing side by side from {found.parameter} = {low:.6g} to {high:.6g}")
+        span = f"from {found.parameter} = {low:.6g} to {high:.6g}"
+        typer.echo(f"both equilibrium and oscillation are possible {span}")
     lost = sum(each is None for each in (*found.up, *found.down))
     if lost:
-        typer.echo(f"-: {lost} motions neither rest nor repeat in the time that they are given")
+        typer.echo(f"-: {lost} motions neither settle nor repeat in their time")
 
 
 def swing(end: "Settled | None") -> str:
@@ -207,7 +208,7 @@ def print_branch(branch: "Branch") -> None:
         typer.echo(f"fold near {branch.parameter} = {branch.values[fold]:.6g}")
     if branch.ended.startswith("it is followed"):
         last = f"{branch.parameter} = {branch.values[-1]:.6g}"
-        typer.echo(f"the branch goes on beyond {last}: --count {len(branch.cycles)} is reached")
+        typer.echo(f"the branch continues beyond {last}: --count {len(branch.cycles)} is reached")
     else:
         typer.echo(f"the branch ends: {branch.ended}")
     unknown = sum(cycle.stable is None for cycle in branch.cycles)
@@ -226,7 +227,7 @@ def print_branch(branch: "Branch") -> None:
     if wrong:
         warn(
             f"cycles from {branch.parameter} = {min(wrong):.6g} to {max(wrong):.6g} leave what a "
-            "queue can do; --constrained has swings with limits"
+            "queue can do; use --constrained for oscillations with limits"
         )
 
 

@@ -151,4 +151,4 @@ def verdict(answer: dict[str, Any]) -> str:
     what = "decays" if answer["stable"] else "grows"
     swing = f", period {number(period)} s" if period else ""
     state = "stable" if answer["stable"] else "unstable"
-    return f"{state}: a disturbance {what} e-fold in {number(abs(1.0 / rate))} s{swing}"
+    return f"{state}: a disturbance {what} by a factor of e in {number(abs(1.0 / rate))} s{swing}"

@@ -98,7 +98,7 @@ def print_points(
         side = "above" if jump.unstable_above else "below"
         typer.echo(
             f"unstable {side} {axis.name} = {jump.value:.6g}, no Hopf point: "
-            "RED's law or the window rule has a corner there"
+            "RED's drop function or the window rule has a corner there"
         )
     values = axis.value(np.linspace(0.0, 1.0, 101))
     rest, _ = case.over(**{axis.name: values})
@@ -146,4 +146,4 @@ def gaps(
             _ = case.with_(**{name: float(values[beyond])}).equilibrium
         except NoEquilibriumError as error:
             why = str(error).partition("no equilibrium: ")[2]
-            yield f"no point of rest {side} {name} = {values[beyond]:.4g}: {why}"
+            yield f"no equilibrium {side} {name} = {values[beyond]:.4g}: {why}"

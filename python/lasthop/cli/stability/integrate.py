@@ -115,10 +115,10 @@ def ending(motion: "Trajectory") -> str:
     said = "" if period is None else f", period {number(period)} s"
     swing = f"±{number(motion.swing())}{said}"
     if how == CYCLE:
-        return f"the window swings by {swing}"
+        return f"the window oscillates by {swing}"
     if how == MOVING:
-        return f"the window still moves, within {swing}; a longer --until shows where to"
-    return f"the swing of the window is still {how}: {swing}; a longer --until shows where to"
+        return f"the window still moves, within {swing}; use a longer --until to see the end"
+    return f"the oscillation of the window is still {how}: {swing}; use a longer --until"
 
 
 def as_number(text: str, what: str) -> float:

@@ -25,13 +25,13 @@ RED: tuple[Parameter, ...] = (
         "drop",
         "gentle",
         ("gentle", "strict", "linear"),
-        "beyond max_th: up to 1 at twice max_th (eq. 6), 1 at once, or the line of eq. (7) for all",
+        "drops beyond max_th: up to 1 at twice max_th (eq. 6), 1, or the line of eq. (7)",
     ),
     Choice(
         "queue",
         "per_flow",
         ("per_flow", "total"),
-        "what the thresholds count: the queue of one flow, as the papers do, or of all flows",
+        "queue that the thresholds count: that of one flow, as in the papers, or of all flows",
     ),
     FLOWS,
     Choice(
@@ -41,7 +41,7 @@ RED: tuple[Parameter, ...] = (
         "delay",
         "propagation",
         ("propagation", "queueing"),
-        "whether the round-trip time is rtt alone, as in the papers, or rtt and the queueing delay",
+        "whether the round-trip time is only rtt, as in the papers, or rtt and the queueing delay",
     ),
 )
 """Parameters of RED; the defaults are those of the paper's section II-C."""
