@@ -166,7 +166,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             )
         session = self.session
         if session is None or session.now_s >= session.duration_s:
-            raise UserError("AccessEnv: no episode is under way; reset() begins one")
+            raise UserError("AccessEnv: no episode is running; call reset() to begin one")
         session.set(self.path, self.choices[int(action)])
         session.step(self.interval_s)
         observation, info = self._observe(session)

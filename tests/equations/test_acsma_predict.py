@@ -148,8 +148,8 @@ def test_near_misses_are_warned_of():
 @pytest.mark.parametrize(
     ("tree", "words"),
     [
-        (scenario([["1", "3"]], connections="one"), "one flow on each link"),
-        (scenario(EACH, aqm=False), "nothing tells the connections of a link's price"),
+        (scenario([["1", "3"]], connections="one"), "one flow per link"),
+        (scenario(EACH, aqm=False), "connections receive no signal of a link's price"),
     ],
 )
 def test_what_the_paper_does_not_solve_is_refused(tree, words):
@@ -202,7 +202,7 @@ def test_links_with_a_given_r_and_greedy_sources_have_the_stationary_air_times()
 
 
 def test_what_the_model_does_not_cover_is_refused_or_warned_of():
-    with pytest.raises(ModelError, match=r"`csma.access` = dcf, which is simulated alone"):
+    with pytest.raises(ModelError, match=r"`csma.access` = dcf, which can only be simulated"):
         predict(scenario(EACH, access="dcf"))
     slow = scenario(EACH)
     slow["flow"]["f0"]["udp"] = "1 Mbps"

@@ -181,7 +181,7 @@ def test_who_changes_it_back_again_and_again_is_told(lab: Lab, tmp_path: Path) -
 
 
 def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_path: Path) -> None:
-    said = "interface lh-lan is removed again and again; it is made ever more seldom"
+    said = "interface lh-lan is removed repeatedly; it is restored less and less often"
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
             before = snapshot()

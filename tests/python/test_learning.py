@@ -73,7 +73,7 @@ def test_what_cannot_be_an_environment_is_refused() -> None:
         AccessEnv(CELL, interval_s="soon")
     assert AccessEnv(CELL, interval_s="500 ms").interval_s == 0.5
     env = AccessEnv(CELL)
-    with pytest.raises(lh.UserError, match="no episode is under way"):
+    with pytest.raises(lh.UserError, match="no episode is running"):
         env.step(np.int64(0))
 
 

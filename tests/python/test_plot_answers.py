@@ -175,11 +175,11 @@ def test_each_answer_has_a_main_picture_in_its_colour() -> None:
     comparison = lh.compare(SMALL)
     assert comparison.prediction is not None
     assert titles(comparison.prediction.plot()) == ["Share of each station", "Where packets wait"]
-    assert titles(comparison.simulation.plot()) == ["Who gets how much", "Where packets wait"]
+    assert titles(comparison.simulation.plot()) == ["Goodput", "Where packets wait"]
     assert titles(comparison.plot()) == titles(comparison.figure())
     assert titles(lh.simulate(DUMBBELL).plot()) == [
-        "Who gets how much",
-        "What is used",
+        "Goodput",
+        "Utilisation",
         "Where packets wait",
     ]
     graph = lh.simulate(EXAMPLES / "csma.toml", settings={"duration": "4 s", "warmup": "1 s"})

@@ -115,7 +115,7 @@ tcp = { window = 1000 }
 def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
     axes = comparison.figure().axes
     titles = [each.get_title(loc="left") for each in axes]
-    assert titles[0] == "How the queue moves: bottleneck"
+    assert titles[0] == "Queue over time: bottleneck"
     assert [line.get_label() for line in axes[0].lines] == [
         "simulated queue",
         "fluid at rest, unstable",

@@ -265,6 +265,6 @@ class Healing:
             kept.faults = []
             return
         self.attend()
-        again = "removed again and again; it is made ever more seldom"
+        again = "removed repeatedly; it is restored less and less often"
         self.tell([f"{kept.container} is {again}"])
         self.try_again(patience.until_s([EVERYTHING]) - time.monotonic())

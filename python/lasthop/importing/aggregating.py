@@ -269,7 +269,7 @@ def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
 
 NOT_HERE = {
     "DCM": "frames with dual carrier modulation are simulated with the MCS of the nearest rate",
-    "OFDMA": "frames of several stations at once (OFDMA, MU-MIMO) are simulated one by one",
+    "OFDMA": "frames to several stations simultaneously (OFDMA, MU-MIMO) are simulated one by one",
     "80+80 MHz": "80+80 MHz are simulated as 160 MHz",
 }
 """What a cell has not, and what is done instead."""
@@ -278,8 +278,8 @@ NOT_HERE = {
 def later() -> Note:
     """What must be known of 802.11be."""
     return Note(
-        "802.11be is simulated as 802.11ax, which is the nearest there is: up to 160 MHz, one "
-        "link, MCS 0 to 11; who was faster has MCS and streams of the nearest rate",
+        "802.11be is simulated as 802.11ax, which is the nearest: up to 160 MHz, one "
+        "link, MCS 0 to 11; faster stations get MCS and streams of the nearest rate",
         warns=True,
     )
 

@@ -344,7 +344,7 @@ def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes,
     """
     if not known.cells:
         what = (
-            "802.11 frames without data: nothing tells who sends and receives"
+            "802.11 frames without data: senders and receivers are unknown"
             if known.radio
             else "no TCP or UDP packet"
         )

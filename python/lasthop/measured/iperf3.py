@@ -56,7 +56,7 @@ def read(file: Tree) -> Measurement:
             f"{file.path}: `end.streams`: has no stream: the run was cut short"
         )
     if error:
-        notes.insert(0, f"interrupted ({error}): what was counted until then is taken")
+        notes.insert(0, f"interrupted ({error}): the counts until then are used")
     return Measurement(str(file.path), "iperf3", found, notes)
 
 

@@ -267,7 +267,7 @@ def _paired(
     if not all(asked) or (len({*asked}) == 1 and len({*told} - {*asked, ""}) == 0):
         return in_order, "by order"
     if not all(told):
-        return in_order, "by order, since not all names of streams tell an access category"
+        return in_order, "by order, since not all names of streams contain an access category"
     if Counter(told) != Counter(asked):
         return in_order, "by order, since streams and flows have different access categories"
     left: dict[str, list[Flow]] = defaultdict(list)

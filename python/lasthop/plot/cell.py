@@ -129,7 +129,7 @@ def draw_goodputs(
     first: Sequence[tuple[Sharer, Row]] = (),
 ) -> None:
     """Goodputs; beside equal ones where this is the `first` panel, of these rows."""
-    title(axes, "Who gets how much" if first else "How much that is")
+    title(axes, "Goodput")
     beside.draw(axes, users, "goodput_bps", 1e-6, numbers)
     cells = beside.first.summary.get("cells", ())
     if first and len(cells) == 1 and len(users) == len(first):

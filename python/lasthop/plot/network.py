@@ -34,10 +34,10 @@ REST = {True: "fluid at rest, stable", False: "fluid at rest, unstable"}
 CYCLE = "fluid's cycle"
 
 PANELS = (
-    ("Who gets how much", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
-    ("Who gets how much", "flows", "goodput_bps", 1e-6, "goodput of the flow [Mb/s]"),
-    ("What is used", "links", "utilisation", 100, "utilisation of the link [%]"),
-    ("What is used", "links", "airtime_fraction", 100, "air time of the link [%]"),
+    ("Goodput", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
+    ("Goodput", "flows", "goodput_bps", 1e-6, "goodput of the flow [Mb/s]"),
+    ("Utilisation", "links", "utilisation", 100, "utilisation of the link [%]"),
+    ("Utilisation", "links", "airtime_fraction", 100, "air time of the link [%]"),
     ("Where packets wait", "queues", "occupancy_packets", 1, "mean queue [packets]"),
 )
 """Title, list, quantity, factor from the result's unit, label; flows only where no class has
@@ -115,7 +115,7 @@ def draw_swing(axes: Axes, swing: "Swing") -> None:
     length = min(span, SWINGS_SHOWN * max(known)) if known else span
     start = swing.times_s[-1] - length
     late = swing.times_s >= start
-    title(axes, f"How the queue moves: {swing.queue}")
+    title(axes, f"Queue over time: {swing.queue}")
     seen: dict[str, Any] = {"color": SIMULATION, "linewidth": 0.8, "label": TRACE}
     axes.plot(swing.times_s[late], swing.packets[late], **seen)
     if swing.rest_packets is not None:

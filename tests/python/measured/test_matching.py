@@ -275,7 +275,7 @@ def test_streams_whose_names_tell_their_category_are_flows_of_that_category() ->
 @pytest.mark.parametrize(
     ("flows", "categories", "how"),
     [
-        (IN_CLASSES, ("", "background", "video", "voice"), "not all names of streams tell"),
+        (IN_CLASSES, ("", "background", "video", "voice"), "not all names of streams contain"),
         (IN_CLASSES, ("voice", "background", "video", "voice"), "streams and flows have different"),
         (IN_CLASSES[:1], ("voice",), "streams and flows have different"),
         (IN_CLASSES[:1], ("",), None),

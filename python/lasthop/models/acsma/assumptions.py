@@ -16,18 +16,18 @@ from lasthop.models.reading import Csma, CsmaScenario, Readable, read
 ASSUMPTIONS = {
     "section 3.1": "of links that hear only some of each other, without hidden nodes and without "
     "frames lost on the channel",
-    "section 3.2": "that the sets of links which may send at once can be listed",
-    "section 3.3": "of backoff in continuous time, so that no two links begin at once; every link "
-    "that carries a flow always has a packet or a dummy packet to send, the others are silent",
+    "section 3.2": "that the sets of links which may send simultaneously can be listed",
+    "section 3.3": "of backoff in continuous time, so that no two links begin simultaneously; every "
+    "link that carries a flow always has a packet or a dummy packet, the others are silent",
     "section 3.4": "of long-lived Reno connections in congestion avoidance, at rest",
     "section 4.1": "of adaptive access, or of legacy access in continuous time",
-    "section 4.2.1": "that TCP ACKs go back at once and take no time of the channel (h-ACK)",
+    "section 4.2.1": "that TCP ACKs return immediately and take no time of the channel (h-ACK)",
     "section 5.1": "that each link sets its r by its queue, slowly against the links' backoff",
-    "section 5.2": "that losses tell connections what links cost, and are rare, so that their "
-    "probabilities add up along a route",
+    "section 5.2": "that losses signal the cost of links to connections, and are rare, so that "
+    "their probabilities add up along a route",
     "section 5.3.2": "that a wired link that loses packets has a full drop-tail queue, any other "
     "none",
-    "appendices A and B": "of one flow on each link, over that alone",
+    "appendices A and B": "of one flow per link, which crosses only this link",
 }
 """The scope that the paper states, by its sections: what follows on "the assumption"."""
 
@@ -84,7 +84,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
     if csma.access == "dcf":
         raise ModelError(
             "section 4.1",
-            "`csma.access` = dcf, which is simulated alone; legacy is the model of it",
+            "`csma.access` = dcf, which can only be simulated; legacy is its model",
         )
     yield from check_channel(csma)
     adaptive = csma.access == "adaptive" and not csma.saturated
@@ -108,7 +108,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
             )
     elif adaptive and not csma.aqm:
         raise ModelError(
-            "section 5.2", "`csma.aqm` = false: nothing tells the connections of a link's price"
+            "section 5.2", "`csma.aqm` = false: connections receive no signal of a link's price"
         )
     if not adaptive and not csma.one_flow_per_link:
         yield (

@@ -24,10 +24,10 @@ ASSUMPTIONS = {
     "to `txop_limit`",
     "assumption 6": "that senders whose frames collided wait as long as all others",
     "assumption 7": "that a PPDU has room for the whole window where MPDUs are lost",
-    "assumption 8": "that a BlockAckReq goes only behind MPDUs that were given up",
+    "assumption 8": "that a BlockAckReq is sent only after MPDUs that were given up",
     "assumption 9": "that MPDUs are hardly ever given up, and PPDUs of several hardly ever lost "
     "whole, where they collide too",
-    "assumption 10": "that receivers wait as long as it takes for what is missing",
+    "assumption 10": "that receivers wait without limit for missing MPDUs",
     "assumption 11": "that an MPDU is seldom lost many times in a row",
     "cell": "of a cell that aggregates, and a wire that limits nothing",
 }

@@ -10,7 +10,7 @@ from lasthop.models.errors import Doubt, ModelError
 from lasthop.models.reading import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
 
 ASSUMPTIONS = {
-    "assumption 1": "that the access point alone sends, datagrams, and that more come for each "
+    "assumption 1": "that only the access point sends, datagrams, and that more arrive for each "
     "station than it gets",
     "assumption 2": "that the datagrams of a station have one size",
     "assumption 3": "of one access category",

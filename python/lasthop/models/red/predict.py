@@ -65,7 +65,7 @@ def predict(scenario: Readable) -> Quantities:
     ]
     if not leading.stable:
         warnings.append(
-            ("eq. 10", "the point of rest is not stable; what is given holds there, not on average")
+            ("eq. 10", "the equilibrium is not stable; predicted values hold there, not on average")
         )
     flows = scenario.tcp_flows
     lists = {

@@ -23,7 +23,7 @@ ASSUMPTIONS = {
     "section II-B": "of fixed rates",
     "section III-A": f"that connections run {', '.join(LAWS)}",
     "section III-B": "of long-lived TCP connections and plain DCF, one packet for each access",
-    "section IV-A": "that the window moves as a Markov chain, shrunk by losses alone, with "
+    "section IV-A": "that the window moves as a Markov chain, shrunk only by losses, with "
     "NewReno's recovery",
     "section IV-B": "that attempts in a slot are independent, and a station has one rate and "
     "quality",
@@ -31,7 +31,7 @@ ASSUMPTIONS = {
     "arrival",
     "section V": "that classes of all flows share the AP's queue and settle",
     "section VI": "of basic access, without RTS",
-    "section VI-C": "of downloads alone",
+    "section VI-C": "of downloads only",
     "cell": CELL_ALONE,
 }
 """Sections II to VI of the paper: what follows on "the assumption", by number."""
@@ -148,7 +148,7 @@ def _access(scenario: CellScenario) -> Iterator[Doubt]:
         if node.has_bursts:
             yield "section III-B", f"`{table}` has a txop limit"
         if node.cwmin < 1:
-            yield "section IV-B", f"`{table}.cwmin` = 0: the node never gives way"
+            yield "section IV-B", f"`{table}.cwmin` = 0: the node never defers"
     for what in changing(stations):
         yield "section IV-B", what
     if cell.rate_control != "fixed":
@@ -248,7 +248,7 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
     if any(cell.uploads) and options.losses == "bursts":
         yield (
             "section VI-C",
-            "uploads beside downloads are beyond the paper; solved with losses that "
+            "uploads together with downloads are beyond the paper; solved with losses that "
             "meet all packets alike: uploads come out up to a tenth too low, downloads up to a "
             "fifth, and are a guess where they starve",
         )
