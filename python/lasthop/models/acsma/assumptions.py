@@ -17,8 +17,8 @@ ASSUMPTIONS = {
     "section 3.1": "of links that hear only some of each other, without hidden nodes and without "
     "frames lost on the channel",
     "section 3.2": "that the sets of links which may send simultaneously can be listed",
-    "section 3.3": "of backoff in continuous time, so that no two links begin simultaneously; every "
-    "link that carries a flow always has a packet or a dummy packet, the others are silent",
+    "section 3.3": "of backoff in continuous time, so that no two links begin simultaneously; "
+    "every link that carries a flow always has a packet or a dummy packet, the others are silent",
     "section 3.4": "of long-lived Reno connections in congestion avoidance, at rest",
     "section 4.1": "of adaptive access, or of legacy access in continuous time",
     "section 4.2.1": "that TCP ACKs return immediately and take no time of the channel (h-ACK)",
