@@ -1,4 +1,4 @@
-"""Answers read again from what was saved or printed as JSON."""
+"""Answers read from files that were saved or printed as JSON."""
 
 import json
 import warnings
@@ -38,32 +38,32 @@ WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError)
 
 
 def load(path: str | PathLike[str]) -> Loaded:
-    """Read an answer again that was saved, or printed as JSON.
+    """Read an answer that was saved, or printed as JSON.
 
     Parameters
     ----------
     path : str or path
-        A directory that `Result.save`, `Sweep.save`, ``lasthop simulate --out DIR`` or ``lasthop
-        sweep`` wrote; or a file with what `to_json`, or a command with ``--json``, gave: of a
+        Directory that `Result.save`, `Sweep.save`, ``lasthop simulate --out DIR`` or ``lasthop
+        sweep`` wrote; or a file with the output of `to_json`, or of a command with ``--json``: of a
         simulation, a prediction, an emulation, a comparison or a sweep.
 
     Returns
     -------
     Result, Prediction, Emulation, Comparison or Sweep
-        A result from a directory, and a sweep, equal those that were saved, with scenario, samples,
-        series and warnings. JSON of one answer has its summary alone: tables, but no samples,
-        series or scenario, nor what is made of them; asked for, they raise a `UserError`.
+        A result from a directory, or a sweep, is equal to the saved one, with scenario, samples,
+        series and warnings. An answer from JSON has only its summary: it has tables, but no
+        samples, series or scenario. These, and methods that need them, raise a `UserError`.
 
     Raises
     ------
     UserError
-        If there is no such answer, the file is not whole, or another major version wrote it.
+        If there is no such answer, the file is incomplete, or another major version wrote it.
 
     Warns
     -----
     RuntimeWarning
-        If this version reads the scenario otherwise than the one that simulated it, or parts of a
-        sweep are damaged.
+        If this version interprets the scenario differently from the version that simulated it, or
+        parts of a sweep are damaged.
 
     Examples
     --------

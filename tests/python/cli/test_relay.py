@@ -138,9 +138,9 @@ def test_keys_are_secret_and_not_overwritten(
     file.chmod(0o600)
     for text in ("", "abc", "ab" * 500):
         file.write_text(text)
-        assert f"{file}: holds no key" in said(capsys, "serve", "--key", str(file))
+        assert f"{file}: contains no key" in said(capsys, "serve", "--key", str(file))
     os.mkfifo(tmp_path / "pipe")
-    assert "pipe: is no file" in said(capsys, "serve", "--key", str(tmp_path / "pipe"))
+    assert "pipe: is not a file" in said(capsys, "serve", "--key", str(tmp_path / "pipe"))
     assert "Is a directory" in said(capsys, "serve", "--key", str(tmp_path))
 
 
