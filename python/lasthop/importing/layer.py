@@ -124,7 +124,7 @@ def notes(within: Layer, cell: Cell) -> Iterator[Note]:
     yield from aggregating.notes(within.channel, [*map(_pair, cell.stations.values())])
     if cell.rts:
         yield Note(
-            "RTS is sent before some aggregates, but a capture does not show which; here before none"
+            "RTS is sent before some aggregates, a capture does not show which; here before none"
         )
 
 

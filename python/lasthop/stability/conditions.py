@@ -1,4 +1,4 @@
-"""The papers' conditions for stability, in closed form, to stand beside the exact answer."""
+"""Conditions of the papers for stability, in closed form, for comparison with the exact answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ class Condition:
     Parameters
     ----------
     equation : str
-        Paper and number.
+        Paper and number of the equation.
     kind : str
-        ``"exact"`` for necessary and sufficient, ``"sufficient"``, or ``"not sufficient"`` for one
-        that the paper calls sufficient and that is not.
+        ``"exact"`` if the condition is necessary and sufficient, ``"sufficient"``, or ``"not
+        sufficient"`` if it is not sufficient although the paper says so.
     left, right : float
-        Both sides. [-]
+        Both sides of the inequality. [-]
     """
 
     equation: str
@@ -36,7 +36,7 @@ class Condition:
 
 
 def conditions(case: Case) -> list[Condition]:
-    """Return the papers' conditions for a case; none where its options leave their assumptions."""
+    """Return the papers' conditions for a case; none if its options violate their assumptions."""
     values = case.values
     if values["kappa"] != 1.0:
         return []

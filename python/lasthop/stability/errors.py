@@ -10,4 +10,4 @@ class ParameterError(UserError, ValueError):
 
 
 class NoEquilibriumError(UserError):
-    """Parameters for which the system has no point of rest, with the reason."""
+    """Parameters for which the system has no equilibrium, with the reason."""

@@ -1,4 +1,4 @@
-/** A stability chart: which points of rest are stable, over two parameters. */
+/** A stability chart: which equilibria are stable, over two parameters. */
 
 import { short } from "../views/digits";
 import type { Table } from "../views/numbers/tables";
@@ -13,7 +13,7 @@ export interface Chart {
   parameters: Record<string, unknown>;
   x: Axis;
   y: Axis;
-  /** Real part of the rightmost root, a row for each value of y; null: no point of rest. [1/s] */
+  /** Real part of the rightmost root, a row for each value of y; null: no equilibrium. [1/s] */
   rightmost_root_real: (number | null)[][];
   hopf_curves: { x: number[]; y: number[]; boundary: boolean[] }[];
 }

@@ -84,7 +84,7 @@ def worth(condition: dict[str, Any]) -> tuple[str, str]:
 
 
 def doubts_of(asked: Asked) -> Iterator[str]:
-    """Yield what the point of rest of a scenario makes doubtful."""
+    """Yield what the equilibrium of a scenario makes doubtful."""
     from lasthop.models.errors import told
     from lasthop.models.red.predict import doubts_at_rest
 
@@ -94,7 +94,7 @@ def doubts_of(asked: Asked) -> Iterator[str]:
 
 
 def described(case: "Case") -> dict[str, Any]:
-    """Return point of rest, verdict and conditions as an object."""
+    """Return equilibrium, verdict and conditions as an object."""
     from lasthop.stability.conditions import conditions
     from lasthop.stability.spectrum import roots
 

@@ -135,7 +135,7 @@ def print_points(
 def gaps(
     case: "Case", name: str, values: "NDArray[np.float64]", sound: "NDArray[np.bool_]"
 ) -> Iterator[str]:
-    """Yield where in a range there is no point of rest, and why, about to a hundredth of it."""
+    """Yield where in a range there is no equilibrium, and why, about to a hundredth of it."""
     from lasthop.stability.errors import NoEquilibriumError
 
     for k in range(len(values) - 1):

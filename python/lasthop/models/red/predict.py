@@ -20,7 +20,7 @@ def suits(scenario: Scenario) -> bool:
 
 
 def predict(scenario: Readable) -> Quantities:
-    """Predict the point of rest of flows over a router's queue, and whether it is stable.
+    """Predict the equilibrium of flows over a router's queue, and whether it is stable.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ def predict(scenario: Readable) -> Quantities:
         A result of kind ``"prediction"``. Each flow and class at rest has ``goodput_bps`` [bit/s],
         ``cwnd_packets`` [packets], ``loss_probability`` [-]; of the full link ``utilisation`` [-];
         of its queue ``occupancy_packets`` [packets], ``drop_probability`` or ``mark_probability``
-        [-] and ``sojourn_s`` [s]; in ``stability`` whether the point of rest is ``stable``, its
+        [-] and ``sojourn_s`` [s]; in ``stability`` whether the equilibrium is ``stable``, its
         ``rightmost_root`` [1/s] and ``period_s`` [s], the period of the slowest-decaying or the
         growing swing. ``parameters`` has what the model was given.
 
     Raises
     ------
     ModelError
-        The scenario has no fluid counterpart, or the fluid no point of rest.
+        The scenario has no fluid counterpart, or the fluid no equilibrium.
     ConvergenceError
         The rightmost root is not sure.
     """
@@ -86,7 +86,7 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
-    """Yield what the point of rest makes doubtful.
+    """Yield what the equilibrium makes doubtful.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
 
 
 class Rest:
-    """What follows from a fluid's point of rest."""
+    """What follows from a fluid's equilibrium."""
 
     def __init__(self, found: Fluid) -> None:
         self.found, self.case = found, found.case

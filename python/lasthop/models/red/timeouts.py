@@ -27,7 +27,7 @@ def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[Doubt]:
     Parameters
     ----------
     found : Fluid
-        A scenario as a fluid, with a point of rest.
+        A scenario as a fluid, with an equilibrium.
     tcp : Tcp
         What its flows have in common.
     """
@@ -73,7 +73,7 @@ def reno_loss(found: Fluid, tcp: Tcp) -> float | None:
     if not reno or p.get("feedback") == "ecn":
         return None
     small = case.model.name == "threshold"
-    # Beyond its last piece RED's law is that of gentle, as where the point of rest is solved for.
+    # Beyond its last piece RED's law is that of gentle, as where the equilibrium is solved for.
     smooth = {**p, "drop": "gentle"} if p.get("drop") == "strict" else p
 
     def surplus(loss: float) -> float:

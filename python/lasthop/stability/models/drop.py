@@ -85,7 +85,7 @@ def piece(p: Mapping[str, Any], loss: Any) -> Any:
 
 
 def line(p: Mapping[str, Any], loss: Any) -> dict[str, Any]:
-    """Return slope and offset of the law's piece at the point of rest: slope * queue - offset."""
+    """Return slope and offset of the law's piece at the equilibrium: slope * queue - offset."""
     gentle = piece(p, loss) > 0
     slope = np.where(gentle, p["eta"], p["rho"])[()]
     offset = np.where(gentle, 1.0 - 2.0 * p["max_p"], p["rho"] * p["min_th"])[()]
@@ -95,7 +95,7 @@ def line(p: Mapping[str, Any], loss: Any) -> dict[str, Any]:
 def law(p: Mapping[str, Any], average: Any) -> Any:
     """Return the drop probability at an average queue per flow. [-]
 
-    Of the piece at the point of rest, unless ``p["constrained"]`` asks for the whole law (6).
+    Of the piece at the equilibrium, unless ``p["constrained"]`` asks for the whole law (6).
     """
     if not p.get("constrained"):
         return p["slope"] * average - p["offset"]
