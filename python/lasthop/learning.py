@@ -112,7 +112,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             )
         self.path, self.choices = path, tuple(choices)
         if not self.choices:
-            raise UserError("choices: at least one value is needed")
+            raise UserError("choices: must have at least one value")
         with Session(self.scenario) as tried:
             for choice in self.choices:  # refused before anything runs
                 self.scenario.with_(path, choice)

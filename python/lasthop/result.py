@@ -275,7 +275,7 @@ class Result(Answer):
         import pandas as pd
 
         if not from_s <= to_s:
-            raise UserError(f"frames from {from_s:g} s to {to_s:g} s: no stretch of time")
+            raise UserError(f"frames from {from_s:g} s to {to_s:g} s: not an interval of time")
         table = pd.DataFrame(self.frame_columns(from_s, to_s))
         whole = ("backoff_slots", "mcs", "mpdus", "mpdus_lost")
         return table.astype(dict.fromkeys(whole, "Int64"))

@@ -178,9 +178,9 @@ def replaced(
 def threads_asked(jobs: int | None) -> int:
     """Threads to run on; by default one for each available processor."""
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
-        raise UserError(f"jobs={jobs!r}: at least 1 thread is needed, a whole number")
+        raise UserError(f"jobs={jobs!r}: must be a whole number of threads from 1")
     if jobs is not None and jobs > MOST_JOBS:
-        raise UserError(f"jobs={jobs}: at most {MOST_JOBS} threads can be asked for")
+        raise UserError(f"jobs={jobs}: at most {MOST_JOBS} threads are possible")
     return available_jobs() if jobs is None else jobs
 
 

@@ -176,7 +176,7 @@ class Session:
         if before_s >= self.duration_s:
             raise UserError(
                 f"step({seconds!r}): the session is at {self.duration_s:.9g} s, its end",
-                "finish() has the result",
+                "call finish() for the result",
             )
 
     def run_until(self, time_s: float | str) -> None:
@@ -279,7 +279,7 @@ class Session:
         if not changed:
             there = list(self.changeable())
             raise UserError(
-                f"`{path}`: {text} cannot be set in motion; {_instead(path, there)}",
+                f"`{path}`: {text} cannot be set during a simulation; {_instead(path, there)}",
                 f"Session.changeable() lists all {len(there)}"
                 if len(there) > MOST_LISTED
                 else None,

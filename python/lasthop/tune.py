@@ -142,11 +142,11 @@ def tune(
             f'there is no objective "{objective}"', f"objectives: {', '.join(OBJECTIVES)}"
         )
     if not isinstance(give_up, int | float) or not 0.0 <= give_up < 1.0:
-        raise UserError(f"give_up={give_up!r}: a part from 0 to below 1 is needed")
+        raise UserError(f"give_up={give_up!r}: must be a part from 0 to below 1")
     if not isinstance(min_jain, int | float) or not 0.0 <= min_jain <= 1.0:
-        raise UserError(f"min_jain={min_jain!r}: a Jain's index from 0 to 1 is needed")
+        raise UserError(f"min_jain={min_jain!r}: must be a Jain's index from 0 to 1")
     if not isinstance(confirm, int) or confirm < 1:
-        raise UserError(f"confirm={confirm!r}: a whole number from 1 is needed, of candidates")
+        raise UserError(f"confirm={confirm!r}: must be a whole number of candidates from 1")
     threads_asked(jobs)
     base = replaced(scenario, settings, replications=replications, seed=seed)
     if not categories_in_use(base):

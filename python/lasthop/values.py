@@ -150,7 +150,7 @@ def read_range(text: str, what: str) -> Range | None:
         if re.search(r"\slog\s*$", text):
             raise UserError(f'{what}: "{text}" lacks the number of values', f"ranges are {FORMS}")
         units = ", ".join(sizes())
-        raise UserError(f'{what}: "{text}" has a unit that is not known', f"units are {units}")
+        raise UserError(f'{what}: "{text}" has an unknown unit', f"units are {units}")
     unit = high.unit or low.unit
     low, high = (each._replace(unit=each.unit or unit) for each in (low, high))
     if step is not None:

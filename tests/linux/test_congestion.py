@@ -129,7 +129,7 @@ def test_what_stays_is_there_until_it_is_unloaded():
         )
     finally:
         code, said, _ = lasthop("unload", "compound")
-    assert (code, said) == (0, f"{NAME} is gone\n")
+    assert (code, said) == (0, f"{NAME} is unloaded\n")
     assert NAME not in available_congestion()
     code, _, said = lasthop("unload", "compound")
     assert (code, said) == (2, "error: congestion control compound: not loaded\n")

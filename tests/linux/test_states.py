@@ -185,7 +185,7 @@ def test_where_nothing_may_be_written(commands: Commands) -> None:
     assert (code, said) == (
         2,
         f"error: /run/lasthop/{here.name}/undo.log: Read-only file system\n"
-        "hint: what it lists is undone; only the file stays\n",
+        "hint: all listed changes are reverted; only the file remains\n",
     )
     with entered(GATEWAY):
         assert leftovers() == []
@@ -339,7 +339,7 @@ def test_a_right_that_is_missing_is_named(
     verb = "run" if capabilities else "up"
     assert commands(verb, before=sandbox, user=user) == (
         2,
-        f"error: the network: this process has no {lacks}\nhint: are you root?\n",
+        f"error: network: this process has no {lacks}\nhint: are you root?\n",
     )
 
 

@@ -194,7 +194,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "no kind": ('{"a": 1}', "no answer of lasthop: it has no `kind`; allowed are simulation, pred"),
     "other kind": ('{"kind": "survey"}', "`kind` is 'survey'; allowed are"),
     "kind of no kind": ('{"kind": [1]}', "`kind` is [1]; allowed are"),
-    "a search": ('{"kind": "tuning"}', "a search is not made again"),
+    "a search": ('{"kind": "tuning"}', "a Tuning cannot be read from its JSON"),
     "a record": ('{"kind": "record"}', "belongs to result.json beside it"),
     "no version": ('{"kind": "simulation"}', "it has no `version`"),
     "major version": (
@@ -212,7 +212,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
         json.dumps(GOOD | {"kind": "prediction"}),
         "`model` is missing or no str",
     ),
-    "comparison without parts": ('{"kind": "comparison"}', "not a whole comparison"),
+    "comparison without parts": ('{"kind": "comparison"}', "an incomplete comparison"),
     "comparison of what": (
         json.dumps(
             {"kind": "comparison", "prediction": None, "refusal": "", "simulation": 3, "rows": []}
@@ -224,7 +224,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
             {"kind": "comparison", "prediction": None, "refusal": "", "simulation": GOOD}
             | {"rows": [{"a": 1}]}
         ),
-        "not a whole comparison",
+        "an incomplete comparison",
     ),
     "sweep of another version": ('{"kind": "sweep", "version": "3.0"}', "written by lasthop 3.0"),
     "sweep without scenario": (
@@ -274,7 +274,7 @@ def damaged(record: dict[str, Any], part: str, value: Any) -> str:
 @pytest.mark.parametrize(
     ("part", "value", "said"),
     [
-        ("kind", "simulation", "`kind` is no record"),
+        ("kind", "simulation", "its `kind` must be record"),
         ("version", "9.0", "written by lasthop 9.0"),
         ("interrupted", ..., "`interrupted` is missing"),
         ("samples", ..., "`samples` is missing"),

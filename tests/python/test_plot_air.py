@@ -159,9 +159,9 @@ def test_rts_and_cts_have_a_colour() -> None:
 @pytest.mark.parametrize(
     ("stretch", "message"),
     [
-        ((0.5, 0.4), "from 0.5 s to 0.4 s is no stretch of time"),
+        ((0.5, 0.4), "from 0.5 s to 0.4 s is not an interval of time"),
         ((5.0, 6.0), "no frames from 5 s to 6 s: the last one recorded begins at 0.99"),
-        ((0.0, float("nan")), "is no stretch of time"),
+        ((0.0, float("nan")), "is not an interval of time"),
     ],
 )
 def test_a_stretch_without_frames_is_refused(

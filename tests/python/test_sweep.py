@@ -314,7 +314,7 @@ def test_texts_stand_for_values(text: str, values: list[str]) -> None:
         ("10..12 log 9", "does not contain this many whole numbers"),
         ("1 ms..3 Mbps:1 ms", "not of one kind"),
         ("1 ms..3:1 kB", "not of one kind"),
-        ("1 parsec..3 parsec:1", "a unit that is not known"),
+        ("1 parsec..3 parsec:1", "an unknown unit"),
         ("0..1:1e-9", "more than 1,000,000 values"),
         ("0..1e300:1e-300", "more than 1,000,000 values"),
         ("1..9 log 99999999999999999999", "more than 1,000,000 values"),
@@ -451,7 +451,7 @@ def test_what_is_no_file_is_no_part(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     os.mkfifo(tmp_path / "parts" / f"{'0' * 16}.zip")
     [note] = lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).notes
-    assert "is no file, and not used" in note
+    assert "is not a file, and not used" in note
 
 
 def test_somebody_elses_files_are_not_replaced_by_a_sweep(tmp_path: Path) -> None:
@@ -460,7 +460,7 @@ def test_somebody_elses_files_are_not_replaced_by_a_sweep(tmp_path: Path) -> Non
         lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
     (tmp_path / "manifest.json").unlink()
     (tmp_path / "parts").write_text("mine")
-    with pytest.raises(lh.UserError, match="parts: is no directory"):
+    with pytest.raises(lh.UserError, match="parts: is not a directory"):
         lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 

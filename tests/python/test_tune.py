@@ -351,11 +351,11 @@ def test_search_stopped_early_changes_nothing(tmp_path: Path) -> None:
         ({"give_up": 1.0}, "give_up=1.0: a part from 0"),
         ({"give_up": "5 %"}, "give_up='5 %': a part from 0"),
         ({"min_jain": 1.1}, "min_jain=1.1: a Jain's index from 0 to 1"),
-        ({"confirm": 0}, "confirm=0: a whole number from 1"),
-        ({"confirm": 2.5}, "confirm=2.5: a whole number from 1"),
-        ({"jobs": 2.5}, "jobs=2.5: at least 1"),
-        ({"category": "vocie"}, 'category="vocie": no flow is in it'),
-        ({"jobs": 0}, "jobs=0: at least 1"),
+        ({"confirm": 0}, "confirm=0: must be a whole number"),
+        ({"confirm": 2.5}, "confirm=2.5: must be a whole number"),
+        ({"jobs": 2.5}, "jobs=2.5: must be a whole number"),
+        ({"category": "vocie"}, 'category="vocie": no flow uses it'),
+        ({"jobs": 0}, "jobs=0: must be a whole number"),
     ],
 )
 def test_impossible_wishes_are_refused(arguments: dict[str, object], message: str) -> None:
@@ -711,7 +711,7 @@ def test_output_does_not_contradict_itself_on_the_model(lasthop: Lasthop, tmp_pa
     done = lasthop("tune", path, *options, "--set", "cell.cwmin=0")
     assert "ranked by model edca" in done.stdout
     assert "not ranked" not in done.stdout
-    assert "the present setting is beyond the model" in done.stdout
+    assert "the model does not cover the present setting" in done.stdout
     title = done.stdout.partition("predicted\n")[2].splitlines()[0]
     assert title.split() == ["AP", "AP", "Jain's"]  # what is aimed at is predicted, not goodput
 

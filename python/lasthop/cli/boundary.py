@@ -91,7 +91,7 @@ def _run(app: typer.Typer, args: list[str]) -> int:
             stream.reconfigure(errors="replace")
     try:
         if closed:
-            raise UserError("standard output: it is closed")
+            raise UserError("standard output is closed")
         for arg in args:
             check_text(arg)
         with watched_by(Watch()):

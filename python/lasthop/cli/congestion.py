@@ -116,7 +116,7 @@ def unload(name: Name, as_json: Json = False) -> None:
     if as_json:
         typer.echo(json.dumps({"name": control.name, "kernel_name": control.kernel_name}))
     else:
-        typer.echo(f"{control.kernel_name} is gone")
+        typer.echo(f"{control.kernel_name} is unloaded")
 
 
 listed.__name__ = "list"

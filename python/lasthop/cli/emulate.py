@@ -240,7 +240,7 @@ def program_of(
     if shell is not None:
         if command or at:
             raise UserError(
-                "`--shell` and a command exclude each other: both are in the foreground"
+                "`--shell` and a command cannot be combined: both run in the foreground"
             )
         return Program(shell, shell_of_user())
     if command and not command[0]:

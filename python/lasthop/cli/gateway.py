@@ -104,7 +104,7 @@ def plan(
     """
     if as_script:
         if as_json:
-            raise UserError("`--json` and `--sh` exclude each other: a script is no JSON")
+            raise UserError("`--json` and `--sh` cannot be combined: a script is not JSON")
         from lasthop.gateway.script import script
 
         gateway = read(file, settings)

@@ -206,7 +206,8 @@ def check(file: Path, text: str) -> None:
     except ScenarioError as error:
         problem = error.problems[0]
         raise UserError(
-            f"{file}: makes no scenario: `{problem.path}`: {problem.message}", problem.hint
+            f"{file}: does not give a valid scenario: `{problem.path}`: {problem.message}",
+            problem.hint,
         ) from None
 
 

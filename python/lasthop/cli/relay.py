@@ -43,7 +43,7 @@ def port(text: str, option: str) -> int:
     try:
         return whole_number(text, 0, MOST_PORT, "a port")
     except typer.BadParameter:
-        raise UserError(f'{option}: "{text}" is no port from 0 to {MOST_PORT}') from None
+        raise UserError(f'{option}: "{text}" is not a port from 0 to {MOST_PORT}') from None
 
 
 def address(text: str, option: str) -> "Address":
@@ -74,7 +74,8 @@ def own_host(text: str, option: str) -> str:
         ipaddress.ip_address(host)
     except ValueError:
         raise UserError(
-            f'{option}: "{text}" is no address', "such as 127.0.0.1, or 0.0.0.0 for all"
+            f'{option}: "{text}" is not an address',
+            "give an address such as 127.0.0.1, or 0.0.0.0 for all",
         ) from None
     return host
 
@@ -87,7 +88,8 @@ def forward(text: str) -> "Forward":
     found = re.fullmatch(rf"(?:({host}):)?(\d+):({host}:\d+)", text.strip())
     if not found:
         raise UserError(
-            f'--forward: "{text}" is not [ADDRESS:]PORT:HOST:PORT', "such as 5432:db.example:5432"
+            f'--forward: "{text}" is not [ADDRESS:]PORT:HOST:PORT',
+            "give a forward such as 5432:db.example:5432",
         )
     listen = own_address(f"{found[1] or LOOPBACK}:{found[2]}", "--forward")
     return Forward(listen, address(found[3], "--forward"))
@@ -101,7 +103,8 @@ def target(text: str) -> "Target":
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not host:
         raise UserError(
-            f'--to: "{text}" is not HOST:PORT', "such as 10.0.0.0/8:22, db.example:* or *:443"
+            f'--to: "{text}" is not HOST:PORT',
+            "give a target such as 10.0.0.0/8:22, db.example:* or *:443",
         )
     if "/" in host:
         try:
@@ -172,8 +175,8 @@ def bounds_of(streams: str | None, memory: str) -> "Bounds":
     most = None if streams is None else count(streams, "--streams", MOST_STREAMS)
     if most is not None and most * STREAM_BYTES > size:
         raise UserError(
-            f"--streams: {most}: --memory {memory} is for at most {size // STREAM_BYTES} streams, "
-            f"{STREAM_BYTES >> 10} KiB each",
+            f"--streams: {most}: --memory {memory} is sufficient for at most "
+            f"{size // STREAM_BYTES} streams, {STREAM_BYTES >> 10} KiB each",
             f"--memory {-(-most * STREAM_BYTES // MIB)}MiB",
         )
     return Bounds(memory_bytes=size, streams=most)
@@ -189,7 +192,7 @@ def connections_of(text: str) -> tuple[int, int]:
         count(most if dots else least, "--connections", MOST_CONNECTIONS),
     )
     if numbers[0] > numbers[1]:
-        raise UserError(f"--connections: {text}: the fewest are more than the most")
+        raise UserError(f"--connections: {text}: the first number must not be above the second")
     return numbers
 
 

@@ -100,7 +100,7 @@ def number(text: str | float, most: float, what: str) -> float:
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= most:
-        raise typer.BadParameter(f'"{text}" is no {what}')
+        raise typer.BadParameter(f'"{text}" is not a {what}')
     return value
 
 
@@ -234,7 +234,7 @@ def tune(
         used = categories_in_use(calls_of(scenario).beside(scenario))
     if category is not None and category not in used:
         raise UserError(
-            f"--category {category}: no flow is in it", f"categories in use: {', '.join(used)}"
+            f"--category {category}: no flow uses it", f"categories in use: {', '.join(used)}"
         )
     interrupted = None
     folder = Path("out") / f"{stem(scenario)}-tune" if out is None else out
@@ -359,7 +359,7 @@ def delays(tuning: Tuning) -> list[str]:
     """Return lines on the queue where packets wait and on delays of calls, if the aim is delay."""
     lines = []
     if tuning.elsewhere is not None:
-        lines.append("The delay is not spent at the access point:")
+        lines.append("The delay does not arise at the access point:")
         lines += [f"- {tuning.elsewhere.text}", ""]
     if tuning.call_delays:
         calls = " and ".join(each.text for each in tuning.call_delays)
@@ -423,7 +423,7 @@ def how_searched(tuning: Tuning) -> list[str]:
     lines += beyond_the_model(tuning, modelled)
     lines += among_whom(tuning)
     if tuning.calls is not None:
-        lines.append(f"calls: {tuning.calls.what}; other columns are with one")
+        lines.append(f"calls: {tuning.calls.what}; other columns: with one call")
     lines += [f"not as presumed: {each}" for each in tuning.irregular]
     lines += [f"left out: {each.what}: {each.why}" for each in tuning.left_out]
     lines += [f"ruled out: {len(names)} for {why}" for why, names in tuning.ruled_out.items()]
@@ -455,7 +455,7 @@ def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
             f"{first.name}, which {first.refusal}"
         )
     if tuning.refusal:
-        lines.append(f"the present setting is beyond the model too: {tuning.refusal}")
+        lines.append(f"the model does not cover the present setting either: {tuning.refusal}")
     return lines
 
 

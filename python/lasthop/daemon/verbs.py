@@ -55,7 +55,7 @@ def standing(sort: Sort[Wanted], file: str, settings: Settings, directory: Path 
     if wrong is not None and found.hidden:
         raise UserError(said, f"and nobody knows what it was: {found.hidden[0]}")
     if wrong is not None or own is None:
-        raise wrong or UserError(f"{file}: nothing is known of it")
+        raise wrong or UserError(f"{file}: no gateway or queue of this file is known")
     return own
 
 
@@ -284,7 +284,7 @@ def down(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | No
         if time.monotonic() > deadline:
             raise UserError(
                 f"{state.directory}: {state.holder()} does not end",
-                "end it with kill -9, and repeat: everything is taken back then",
+                "end it with kill -9, and repeat the command to revert all changes",
             )
         time.sleep(0.05)
     try:

@@ -97,7 +97,7 @@ class Emulation(Answer):
             )
         if self.left_out:
             found.append(
-                f"{self.left_out} connections of programs were not in every run, and are left out"
+                f"{self.left_out} connections of programs are not in every run, and are left out"
             )
         if self.with_excess:
             found.append(greedy_warning(self.with_excess))
@@ -244,7 +244,7 @@ def emulate(
     if started:
         check_programs(checked)
     if uplink is not None and not started:
-        raise UserError(f"uplink={uplink!r}: no program runs that could use it")
+        raise UserError(f"uplink={uplink!r}: no program runs that uses it")
     with contextlib.ExitStack() as stack:
         known = with_users(checked)
         names = [program.place for program in started]

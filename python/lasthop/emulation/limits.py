@@ -61,7 +61,10 @@ LEAST_REPORT = 4
 def check(scenario: Scenario) -> None:
     """Raise `UserError` with the first thing that cannot be emulated."""
     for what in _refused(with_users(scenario)):
-        raise UserError(f"{scenario.source}: {what}", "simulate does not need real time")
+        raise UserError(
+            f"{scenario.source}: {what}",
+            "simulate it instead: a simulation does not need real time",
+        )
 
 
 def check_followed(settings: Collection[str]) -> None:

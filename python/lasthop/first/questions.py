@@ -106,7 +106,7 @@ def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
     read_group = _by_ratio if hop in AGGREGATING else _by_rate
     groups = [read_group(part.strip(), hop) for part in text.split(",")]
     if hop == "router" and len(groups) > 1:
-        raise UserError(f'"{text}": hosts of a router are alike here, such as 10 at 100')
+        raise UserError(f'"{text}": all hosts of a router have one rate here, such as 10 at 100')
     if sum(group.count for group in groups) > MOST_STATIONS:
         raise UserError(f'"{text}": allowed are up to {MOST_STATIONS} in all')
     return groups

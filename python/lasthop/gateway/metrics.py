@@ -117,7 +117,7 @@ def listener(at: tuple[str, int]) -> socket.socket:
     except OSError as error:
         raise UserError(
             f"gateway.metrics: port {at[1]} of {at[0]}: {os.strerror(error.errno or 0)}",
-            'another port, or metrics = "off"',
+            'choose another port, or metrics = "off"',
         ) from None
 
 

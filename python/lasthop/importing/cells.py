@@ -138,7 +138,7 @@ def _remarks(known: Capture, cell: Cell, address: bytes) -> Iterator[Note]:
         )
     if any(each.protected for each in cell.stations.values()):
         yield Note(
-            "payload is encrypted: who sends and receives is told by bytes, the number of "
+            "payload is encrypted: directions are derived from bytes, the number of "
             "connections is assumed"
         )
 

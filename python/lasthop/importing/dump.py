@@ -147,7 +147,7 @@ def read(path: Path) -> Dump:
         apart = any(map(APART.match, lines))
         raise UserError(
             f"{path}: {_why_empty(dump.interfaces, apart=apart)}",
-            "iw dev wlan0 station dump > stations.txt writes one",
+            "run `iw dev wlan0 station dump > stations.txt`",
         )
     return dump
 

@@ -190,7 +190,7 @@ def whole(path: Path, settings: Settings, name: str, least: int, most: int) -> i
 
 def _remarks(path: Path, settings: Settings, mode: str, later: Sequence[str]) -> Iterator[Note]:
     if "hw_mode" not in settings:
-        yield Note("hw_mode is missing, and hostapd takes 802.11b then", warns=True)
+        yield Note("hw_mode is missing; hostapd then uses 802.11b", warns=True)
     if mode == "b" and later:
         yield Note(f"hw_mode=b with ieee80211{later[-1]}=1 is refused by hostapd", warns=True)
     bss = [setting.value for name, setting in settings.items() if name == "bss"]

@@ -125,7 +125,7 @@ def _choose(path: Path, dump: Dump, interface: str | None) -> tuple[list[str], l
         notes.append(
             Note(
                 f"{chosen[0]} is {what}, which has no access point: this machine is simulated as "
-                "one, and what its peers send each other is not known",
+                "one, and traffic between its peers is unknown",
                 True,
             )
         )

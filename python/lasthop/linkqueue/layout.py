@@ -112,7 +112,7 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
     said, limit = wanted.queue, wanted.queue_packets
     if wanted.discipline == "dualpi2":
         raise UserError(
-            "interface.queue: dualpi2 is simulated, not set up; Linux has it from 6.17 on",
+            "interface.queue: lasthop only simulates dualpi2; Linux has it from 6.17 on",
             "tc qdisc replace dev DEVICE root dualpi2",
         )
     if said.get("ce_threshold_s") is not None:

@@ -61,9 +61,7 @@ class Service:
         """Take back what a process that was killed has left, and set up."""
         kept = self.shaped.changes.undo_all()
         if kept:
-            raise UserError(
-                f"{self.life.state.log.path}: {kept[0]}", "what it names must be undone first"
-            )
+            raise UserError(f"{self.life.state.log.path}: {kept[0]}", "undo the named change first")
         self.set_up()
 
     def set_up(self) -> None:

@@ -82,7 +82,7 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
     """
     known = result.scenario.typed
     if not isinstance(known, CellScenario):
-        raise UserError(f"{result.scenario.source}: has no cell, and no frames")
+        raise UserError(f"{result.scenario.source}: has no cell, and therefore no frames")
     frames = frames_of(result, from_s, to_s)
     shown = [frame for frame in frames if frame.end_s > from_s]
     names = rows_of(shown, ["ap", *(station.name for station in known.stations)])
@@ -111,7 +111,7 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
 def frames_of(result: "Result", from_s: float, to_s: float) -> list[Frame]:
     """Frames of a stretch, and those before it that reach or count down into it, in order."""
     if not (isfinite(from_s) and isfinite(to_s) and 0.0 <= from_s < to_s):
-        raise UserError(f"from {from_s:g} s to {to_s:g} s is no stretch of time")
+        raise UserError(f"from {from_s:g} s to {to_s:g} s is not an interval of time")
     columns = result.frame_columns(max(0.0, from_s - LONGEST_FRAME_S), to_s)
     every = list(rows(columns))
     count = sum(frame.end_s > from_s for frame in every)

@@ -151,8 +151,8 @@ class Bounds:
     def __post_init__(self) -> None:
         if self.streams is not None and self.streams > self.most_streams:
             raise UserError(
-                f"streams: {self.streams}: memory_bytes = {self.memory_bytes} is for at most "
-                f"{self.most_streams}",
+                f"streams: {self.streams}: memory_bytes = {self.memory_bytes} is sufficient for "
+                f"at most {self.most_streams}",
                 f"memory_bytes = {self.streams * STREAM_BYTES}",
             )
 
@@ -283,7 +283,8 @@ def read_key(path: Path) -> str:
         raise UserError(f"{path}: is not a file")
     if mode & 0o077:
         raise UserError(
-            f"{path}: others can read this key (mode {stat.S_IMODE(mode):o})", f"chmod 600 {path}"
+            f"{path}: other users can read this key (mode {stat.S_IMODE(mode):o})",
+            f"chmod 600 {path}",
         )
     key = text.decode("ascii", "replace").strip()
     try:

@@ -243,7 +243,7 @@ def test_a_measured_qdisc_has_a_row_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("files", [5, [("a",)], {"up": None}, [b"f"]])
 def test_what_names_no_file_is_refused(files: Any) -> None:
-    with pytest.raises(UserError, match="is no file"):
+    with pytest.raises(UserError, match="is not a file"):
         lh.compare(SMALL, measured=files)
 
 

@@ -214,14 +214,14 @@ def print_branch(branch: "Branch") -> None:
     unknown = sum(cycle.stable is None for cycle in branch.cycles)
     if unknown:
         warn(
-            f"stability of {unknown} of {len(branch.cycles)} cycles is not known: "
-            "they are too sharp for the finest mesh, or too near a fold"
+            f"stability of {unknown} of {len(branch.cycles)} cycles is unknown: "
+            "they are too steep for the finest mesh, or too close to a fold"
         )
     rough = sum(not cycle.accurate for cycle in branch.cycles)
     if rough:
         warn(
-            f"no mesh finds {rough} of {len(branch.cycles)} cycles to 1e-5: only digits that hold "
-            "are shown, - where none does; --json has the errors"
+            f"no mesh finds {rough} of {len(branch.cycles)} cycles to 1e-5: only certain digits "
+            "are shown, - if there is none; --json has the errors"
         )
     wrong = [value for value, each in zip(branch.values, branch.cycles, strict=True) if each.leaves]
     if wrong:

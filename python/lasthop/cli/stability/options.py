@@ -111,7 +111,9 @@ def picture_path(
         What a default name tells beside the settings.
     """
     if out is not None and out.suffix and not is_picture(out) and not out.is_dir():
-        raise UserError(f"--out {out}: no folder, and no name that ends in {', '.join(PICTURES)}")
+        raise UserError(
+            f"--out {out}: is not a directory, and is no name that ends in {', '.join(PICTURES)}"
+        )
     if out is not None and is_picture(out):
         if plot:
             raise UserError(f"--out {out}: --plot {plot} names another picture; needed is either")
@@ -257,7 +259,7 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
     for path, _ in pairs(settings or [], "--set", "PATH=VALUE", 'dumbbell.rtt="200 ms"'):
         if path in KEY_PATHS:
             raise UserError(
-                f"--set {path}: a scenario's value is set by its key path",
+                f"--set {path}: expected the key path of a scenario's value",
                 f"--set {KEY_PATHS[path]}=...; --over {path}=LOW..HIGH varies the fluid's",
             )
     scenario = read_scenario(name, settings)
