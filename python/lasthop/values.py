@@ -142,7 +142,7 @@ def read_range(text: str, what: str) -> Range | None:
         return None
     found = RANGE.fullmatch(text)
     if found is None:
-        raise UserError(f'{what}: "{text}" is no range', f"ranges are {FORMS}")
+        raise UserError(f'{what}: "{text}" is not a range', f"ranges are {FORMS}")
     low, high, step = (
         None if found[part] is None else quantity(found[part]) for part in ("low", "high", "step")
     )

@@ -306,8 +306,8 @@ def test_texts_stand_for_values(text: str, values: list[str]) -> None:
         ("1..2:-1", "is not above 0"),
         ("0.5..2", "needs a step"),
         ("1 s..3 s", "needs a step"),
-        ("1..9:", "is no range"),
-        ("1..9 lin 4", "is no range"),
+        ("1..9:", "is not a range"),
+        ("1..9 lin 4", "is not a range"),
         ("1..9 log", "lacks the number of values"),
         ("0..9 log 4", "a range above 0"),
         ("1..9 log 1", "at least 2 values"),
@@ -337,7 +337,7 @@ def test_paths_may_go_side_by_side() -> None:
     ]
     with pytest.raises(lh.UserError, match=r"equally many values: cell\.ap\.cwmin 2, seed 3"):
         lh.sweep(SMALL, {"cell.ap.cwmin": "15,31", "seed": [7, 8, 9]}, combine="zip")
-    with pytest.raises(lh.UserError, match="seed=7 is there twice"):
+    with pytest.raises(lh.UserError, match="seed=7 is given twice"):
         lh.sweep(SMALL, {"cell.ap.cwmin": [15, 15], "seed": [7, 7]}, combine="zip")
 
 
@@ -361,8 +361,8 @@ def test_points_may_be_a_table(tmp_path: Path) -> None:
         ("seed,\n1,2\n", ":1: a column without a key path"),
         ("seed,duration\n1\n", ":2: 1 values for 2 paths"),
         ("seed,duration\n1,\n", ":2: an empty value"),
-        ("seed,seed\n1,2\n", "the path seed is there twice"),
-        ("seed\n1\n1\n", "the point seed=1 is there twice"),
+        ("seed,seed\n1,2\n", "the path seed is given twice"),
+        ("seed\n1\n1\n", "the point seed=1 is given twice"),
     ],
 )
 def test_tables_of_points_that_are_none_are_refused(

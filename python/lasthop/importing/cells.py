@@ -122,8 +122,8 @@ def _remarks(known: Capture, cell: Cell, address: bytes) -> Iterator[Note]:
     if rest:
         several = "another access point is" if len(rest) == 1 else f"{len(rest)} others are"
         yield Note(
-            f"{several} heard in this capture and left out; --ap chooses. Who shares the "
-            "channel takes air time that the scenario does not know of",
+            f"{several} heard in this capture and left out; --ap chooses. Networks on the same "
+            "channel use air time that is not in the scenario",
             warns=True,
         )
     if not known.radio:

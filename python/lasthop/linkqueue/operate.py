@@ -52,8 +52,8 @@ def warnings(wanted: LinkQueue) -> list[str]:
     merging = [name for name in others(wanted) if offload.merges(name)]
     if merging:
         found.append(
-            f"receive offload is on at {', '.join(merging)}: what it merges counts as one "
-            "packet of the queue; `interface.from` names those that it is to be turned off at"
+            f"receive offload is on at {', '.join(merging)}: merged segments count as one "
+            "packet of the queue; list in `interface.from` the interfaces at which to turn it off"
         )
     return found
 

@@ -195,7 +195,7 @@ def check_prices(csma: Csma, network: Network) -> None:
         raise ModelError(
             "section 5.1",
             f"at usual rates the utilities are worth queues of {queue:.2g} packets at most, which "
-            "tell nobody anything; a flatter utility, a larger `csma.k` or weight is worth more",
+            "are no useful signal; a flatter utility, a larger `csma.k` or weight is worth more",
         )
 
 
